@@ -1,0 +1,67 @@
+/**
+ * What Farthing needs from outside, and the promise that each implementation must keep.
+ * Ports are plain arguments: src/app.ts is handed the real ones by src/serve.ts and others by the tests.
+ */
+
+/** What a statement may bind. Booleans are 0 and 1; times are whole milliseconds since 1970. */
+export type Value = string | number | null
+
+/** One SQL statement in PostgreSQL's dialect, with `$1` placeholders. */
+export type Statement = {
+  sql: string
+  values: Value[]
+  /** How many rows it must touch. Anything else undoes the whole write. */
+  expect?: number
+}
+
+export interface Database {
+  /** Sees everything that a `write` has answered `true` to, from any instance. */
+  query<Row>(sql: string, values?: Value[]): Promise<Row[]>
+
+  /**
+   * All statements or none, in their order. Resolves `true` once the write is durable; `false`, with
+   * nothing written, when a statement misses its expected row count. A rejection means that the
+   * outcome is unknown.
+   */
+  write(statements: Statement[]): Promise<boolean>
+
+  /** True when no other process can be using this database: what a dead process left is ours. */
+  readonly exclusive: boolean
+
+  close(): Promise<void>
+}
+
+/** The time, in milliseconds since 1970. The only way to ask for it. */
+export type Clock = () => number
+
+/** A new identifier for something made at `now`: 26 of `[0-9a-v]`, later ones sort after earlier ones. */
+export type NewId = (now: number) => string
+
+/** The addresses (IPv4 and IPv6) of a host name; an empty list when there are none or no answer came. */
+export type Resolve = (host: string) => Promise<string[]>
+
+/** How one try to deliver a message ended. */
+export type Outcome = {
+  status: 'SUCCESSFUL' | 'FAILED'
+  /** The receiver's HTTP status, or null when none came. */
+  status_code: number | null
+  /** Milliseconds until the status line or the failure; null when nothing was sent. */
+  response_time: number | null
+  /** Status and reason phrase, or why there is none. */
+  result: string
+}
+
+/**
+ * POSTs `body` to `url` with the given headers and answers how that ended. Never throws, takes at most
+ * two seconds over name look-up, connection, TLS, request and status, follows no redirect, and
+ * connects to no address that the callback address rule refuses.
+ */
+export type Send = (url: string, headers: Record<string, string>, body: string) => Promise<Outcome>
+
+export type Ports = {
+  database: Database
+  clock: Clock
+  newId: NewId
+  resolve: Resolve
+  send: Send
+}
