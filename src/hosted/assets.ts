@@ -1,0 +1,88 @@
+/**
+ * The files that the hosted pages link to, as scripts/build-assets.ts built them. They are read once and
+ * served from memory; a name holds a hash of its content, so a browser may keep the file for ever.
+ */
+import { readFileSync } from 'node:fs'
+
+/** One stored form of a file, with the headers that go with it. */
+export type AssetAnswer = { body: Buffer; headers: Record<string, string> }
+
+export type Assets = {
+  /** File names, to be put behind `/assets/`. */
+  css: string
+  js: string
+  icon: string
+  /**
+   * The file with this name in the best form that `acceptEncoding` (the request's Accept-Encoding)
+   * allows: Brotli, gzip, plain. Undefined for every name that no page links to.
+   */
+  file(name: string, acceptEncoding: string | undefined): AssetAnswer | undefined
+}
+
+type Encoding = 'br' | 'gzip' | 'identity'
+type Forms = Record<Encoding, AssetAnswer>
+
+const contentTypes = {
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  icon: 'image/svg+xml',
+}
+
+const suffixes: Record<Encoding, string> = { br: '.br', gzip: '.gz', identity: '' }
+
+/** Reads a build. Throws one sentence that says what to do when there is none in `folder`. */
+export function readAssets(folder: URL): Assets {
+  const { css, js, icon } = readManifest(folder)
+  const files = new Map<string, Forms>([
+    [css, readForms(folder, css, contentTypes.css)],
+    [js, readForms(folder, js, contentTypes.js)],
+    [icon, readForms(folder, icon, contentTypes.icon)],
+  ])
+  return {
+    css,
+    js,
+    icon,
+    file: (name, acceptEncoding) => files.get(name)?.[preferredEncoding(acceptEncoding)],
+  }
+}
+
+function readManifest(folder: URL): { css: string; js: string; icon: string } {
+  try {
+    return JSON.parse(readFileSync(new URL('manifest.json', folder), 'utf8'))
+  } catch (cause) {
+    throw new Error('The assets of the hosted pages are not built: run `npm run prepare`.', {
+      cause,
+    })
+  }
+}
+
+function readForms(folder: URL, name: string, contentType: string): Forms {
+  const form = (encoding: Encoding): AssetAnswer => ({
+    body: readFileSync(new URL(name + suffixes[encoding], folder)),
+    headers: {
+      'content-type': contentType,
+      'cache-control': 'public, max-age=31536000, immutable',
+      'x-content-type-options': 'nosniff',
+      vary: 'Accept-Encoding',
+      // Strong validators tell forms apart that differ in their bytes.
+      etag: `"${name}${suffixes[encoding]}"`,
+      ...(encoding !== 'identity' && { 'content-encoding': encoding }),
+    },
+  })
+  return { br: form('br'), gzip: form('gzip'), identity: form('identity') }
+}
+
+/** The best of our encodings that an Accept-Encoding header allows (RFC 9110, section 12.5.3). */
+function preferredEncoding(acceptEncoding = ''): Encoding {
+  const weights = new Map<string, number>()
+  for (const part of acceptEncoding.toLowerCase().split(',')) {
+    const [coding = '', ...parameters] = part.split(';').map(piece => piece.trim())
+    const weight = parameters.find(parameter => parameter.startsWith('q='))
+    weights.set(coding, weight === undefined ? 1 : Number(weight.slice(2)))
+  }
+  const allowed = (coding: string) => (weights.get(coding) ?? weights.get('*') ?? 0) > 0
+  if (allowed('br')) return 'br'
+  return allowed('gzip') ? 'gzip' : 'identity'
+}
+
+export const assets: Assets = readAssets(new URL('./assets/built/', import.meta.url))

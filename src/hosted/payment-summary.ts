@@ -1,0 +1,95 @@
+/** What the hosted pages say about a payment, its payer and its card: the rows of their summary lists. */
+import type { SummaryRow } from './components.ts'
+import { type Html, html } from './markup.ts'
+import { type Language, messages } from './text.ts'
+
+/** As it was sent. `country` is a two-letter code (ISO 3166-1 alpha-2), in either letter case. */
+export type Address = {
+  line1?: string | undefined
+  line2?: string | undefined
+  city?: string | undefined
+  postcode?: string | undefined
+  country?: string | undefined
+}
+
+/** The payment as its pages show it; what the client did not send is absent. */
+export type PaymentSummary = {
+  description: string
+  reference: string
+  /** Pence. */
+  amount: number
+  language: Language
+  email?: string | undefined
+  cardholder_name?: string | undefined
+  billing_address?: Address | undefined
+}
+
+/** The mock card that a confirmed payment will have been paid with: SPEC *card_details fields*. */
+export type Card = {
+  card_brand?: string | undefined
+  card_type: 'credit' | 'debit' | null
+  last_digits_card_number?: string | undefined
+  /** MM/YY */
+  expiry_date?: string | undefined
+  cardholder_name?: string | undefined
+  billing_address?: Address | undefined
+}
+
+const pounds = new Intl.NumberFormat('en-GB', { style: 'currency', currency: 'GBP' })
+
+const countries = {
+  en: new Intl.DisplayNames('en-GB', { type: 'region' }),
+  cy: new Intl.DisplayNames('cy', { type: 'region' }),
+}
+
+export function paymentRows(payment: PaymentSummary): SummaryRow[] {
+  const text = messages[payment.language].summary
+  return [
+    { key: text.description, value: payment.description },
+    { key: text.reference, value: payment.reference },
+    { key: text.total, value: pounds.format(payment.amount / 100), emphasised: true },
+  ]
+}
+
+/** Who pays, as far as it is known: no rows when nothing is. */
+export function personRows(
+  person: Pick<PaymentSummary, 'cardholder_name' | 'billing_address' | 'email'>,
+  language: Language,
+): SummaryRow[] {
+  const text = messages[language].person
+  return presentRows([
+    [text.name, person.cardholder_name],
+    [text.address, addressLines(person.billing_address, language)],
+    [text.email, person.email],
+  ])
+}
+
+export function cardRows(card: Card, language: Language): SummaryRow[] {
+  const text = messages[language].confirm
+  const { card_brand: brand, last_digits_card_number: lastDigits } = card
+  const kind = { credit: text.creditCard, debit: text.debitCard }
+  return presentRows([
+    [text.cardType, brand && card.card_type ? kind[card.card_type](brand) : brand],
+    [text.cardNumber, lastDigits && text.endingIn(lastDigits)],
+    [text.expiryDate, card.expiry_date],
+  ])
+}
+
+/** An address in the order of an envelope, with the country's name in the language of the page. */
+function addressLines(address: Address | undefined, language: Language): Html | undefined {
+  if (!address) return
+  const { line1, line2, city, postcode, country } = address
+  const lines = [line1, line2, city, postcode, country && countryName(country, language)]
+  const given = lines.filter(line => line !== undefined && line !== '')
+  if (given.length === 0) return
+  return html`${given.map((line, position) => html`${position > 0 && html`<br>`}${line}`)}`
+}
+
+/** The name, with the code as it was sent left for a test of the calling service to read. */
+function countryName(code: string, language: Language): Html {
+  return html`<data value="${code}">${countries[language].of(code.toUpperCase())}</data>`
+}
+
+function presentRows(rows: [key: string, value: string | Html | undefined][]): SummaryRow[] {
+  return rows.flatMap(([key, value]) => (value ? [{ key, value }] : []))
+}

@@ -1,0 +1,127 @@
+/** Every sentence of the hosted pages, in Welsh. Notes on the keys stand in the English catalogue. */
+import type { Messages } from './text.en.ts'
+
+export const cy: Messages = {
+  serviceName: 'Taliadau Farthing',
+  title: page => `${page} - Taliadau Farthing`,
+  errorTitle: page => `Gwall: ${page} - Taliadau Farthing`,
+  skipLink: 'Neidio i’r prif gynnwys',
+  demoTag: 'Demo',
+  demoText: 'Arddangosiad yw hwn. Ni chodir tâl ar unrhyw gerdyn ac nid oes unrhyw arian yn symud.',
+  footer: 'Ar gyfer arddangos a phrofi yn unig y mae Farthing. Nid gwefan y llywodraeth yw hon.',
+  continueButton: 'Parhau',
+
+  summary: {
+    heading: 'Crynodeb o’r taliad',
+    description: 'Disgrifiad',
+    reference: 'Cyfeirnod',
+    total: 'Cyfanswm',
+  },
+
+  person: {
+    heading: 'Eich manylion',
+    name: 'Enw ar y cerdyn',
+    address: 'Cyfeiriad bilio',
+    email: 'Cyfeiriad e-bost',
+  },
+
+  details: {
+    heading: 'Rhowch fanylion y taliad',
+    legend: 'Dewiswch sut y dylai’r taliad hwn ddod i ben',
+    hint: 'Byddai gwasanaeth go iawn yn gofyn am fanylion cerdyn yma.',
+    success: 'Mae’r taliad yn llwyddo',
+    successHint:
+      'Byddwch yn ei gadarnhau ar y dudalen nesaf. Statws terfynol: success, neu capturable os gohirir cipio’r taliad.',
+    declined: 'Mae’r cerdyn yn cael ei wrthod',
+    declinedHint: 'Statws terfynol: failed. Cod: P0010.',
+    error: 'Mae gwall gan y darparwr taliadau',
+    errorHint: 'Statws terfynol: error. Cod: P0050.',
+    or: 'neu',
+    cancel: 'Mae’r defnyddiwr yn canslo’r taliad',
+    cancelHint: 'Statws terfynol: failed. Cod: P0030.',
+    errorSummaryTitle: 'Mae problem wedi codi',
+    errorPrefix: 'Gwall',
+    nothingChosen: 'Dewiswch sut y dylai’r taliad hwn ddod i ben',
+  },
+
+  confirm: {
+    heading: 'Cadarnhewch eich taliad',
+    cardHeading: 'Manylion y cerdyn',
+    cardType: 'Math o gerdyn',
+    creditCard: brand => `Cerdyn credyd ${brand}`,
+    debitCard: brand => `Cerdyn debyd ${brand}`,
+    cardNumber: 'Rhif y cerdyn',
+    endingIn: lastDigits => `Yn gorffen gyda ${lastDigits}`,
+    expiryDate: 'Dyddiad dod i ben',
+    confirmButton: 'Cadarnhau’r taliad',
+    cancelButton: 'Canslo’r taliad',
+  },
+
+  cancelled: {
+    heading: 'Mae eich taliad wedi’i ganslo',
+    body: ['Nid oes unrhyw arian wedi’i gymryd o’ch cyfrif.'],
+  },
+  declined: {
+    heading: 'Mae eich taliad wedi’i wrthod',
+    body: [
+      'Nid oes unrhyw arian wedi’i gymryd o’ch cyfrif.',
+      'Pe bai hwn yn daliad go iawn, gallech roi cynnig ar gerdyn arall neu ofyn i’ch banc pam y cafodd ei wrthod.',
+    ],
+  },
+  technical: {
+    heading: 'Mae’n ddrwg gennym, rydym yn cael problemau technegol',
+    body: [
+      'Nid yw eich taliad wedi mynd drwodd. Nid oes unrhyw arian wedi’i gymryd o’ch cyfrif.',
+      'Nid ydych wedi gwneud dim o’i le.',
+    ],
+  },
+  goBack: 'Dewiswch Parhau i fynd yn ôl i’r gwasanaeth y daethoch ohono.',
+
+  notFound: {
+    heading: 'Heb ddod o hyd i’r dudalen',
+    body: [
+      'Os gwnaethoch deipio neu ludo’r cyfeiriad gwe, gwiriwch ei fod yn gyflawn ac yn gywir.',
+      'Mae dolenni talu’n peidio â gweithio 7 diwrnod ar ôl iddynt gael eu creu. I dalu, ewch yn ôl i’r gwasanaeth a’ch anfonodd yma a dechreuwch eto.',
+    ],
+  },
+  badRequest: {
+    heading: 'Mae’n ddrwg gennym, nid ydym yn deall y cais hwn',
+    body: [
+      'Nid oes dim wedi newid. Ewch yn ôl i’r gwasanaeth y daethoch ohono a rhowch gynnig arall arni.',
+    ],
+  },
+  otherSite: {
+    heading: 'Mae’n ddrwg gennym, ni allwn dderbyn y cais hwn',
+    body: [
+      'Daeth o wefan arall. Nid oes dim wedi newid.',
+      'Ewch yn ôl i’r gwasanaeth y daethoch ohono ac agorwch y dudalen dalu eto.',
+    ],
+  },
+  wrongMethod: {
+    heading: 'Ni chaniateir y cais hwn',
+    body: [
+      'Gallwch agor y dudalen hon neu anfon ei ffurflen ei hun ati (GET, HEAD a POST), a dim byd arall. Nid oes dim wedi newid.',
+    ],
+  },
+  tooLarge: {
+    heading: 'Mae’r ffurflen yn rhy fawr',
+    body: [
+      'Anfonwyd mwy nag y mae’r dudalen hon yn ei dderbyn. Nid oes dim wedi newid.',
+      'Ewch yn ôl a rhowch gynnig arall arni.',
+    ],
+  },
+  wrongForm: {
+    heading: 'Nid ydym yn adnabod y ffurflen hon',
+    body: [
+      'Dim ond ffurflen a anfonir fel application/x-www-form-urlencoded y mae’r dudalen hon yn ei derbyn. Nid oes dim wedi newid.',
+      'Ewch yn ôl a rhowch gynnig arall arni.',
+    ],
+  },
+  fault: {
+    heading: 'Mae’n ddrwg gennym, mae problem gyda’r gwasanaeth',
+    body: [
+      'Rhowch gynnig arall arni ymhen ychydig funudau.',
+      'Gall y gwasanaeth a’ch anfonodd yma ddweud wrthych a gafodd y taliad ei wneud.',
+    ],
+  },
+}

@@ -1,0 +1,127 @@
+/**
+ * Every sentence of the hosted pages, in English. The Welsh catalogue has the same keys: the compiler sees
+ * to that. A sentence with a value in it is a function; none is put together from fragments, because
+ * Welsh words change with what stands before them.
+ */
+export const en = {
+  serviceName: 'Farthing payments',
+  title: (page: string) => `${page} - Farthing payments`,
+  errorTitle: (page: string) => `Error: ${page} - Farthing payments`,
+  skipLink: 'Skip to main content',
+  demoTag: 'Demo',
+  demoText: 'This is a demonstration. No card is charged and no money moves.',
+  footer: 'Farthing is for demonstration and testing only. It is not a government website.',
+  continueButton: 'Continue',
+
+  summary: {
+    heading: 'Payment summary',
+    description: 'Description',
+    reference: 'Reference',
+    total: 'Total amount',
+  },
+
+  person: {
+    heading: 'Your details',
+    name: 'Name on card',
+    address: 'Billing address',
+    email: 'Email address',
+  },
+
+  details: {
+    heading: 'Enter payment details',
+    legend: 'Choose how this payment should end',
+    hint: 'A real service would ask for card details here.',
+    success: 'The payment succeeds',
+    successHint:
+      'You confirm it on the next page. Final status: success, or capturable if capture is delayed.',
+    declined: 'The card is declined',
+    declinedHint: 'Final status: failed. Code: P0010.',
+    error: 'The payment provider has an error',
+    errorHint: 'Final status: error. Code: P0050.',
+    or: 'or',
+    cancel: 'The user cancels the payment',
+    cancelHint: 'Final status: failed. Code: P0030.',
+    errorSummaryTitle: 'There is a problem',
+    errorPrefix: 'Error',
+    nothingChosen: 'Select how this payment should end',
+  },
+
+  confirm: {
+    heading: 'Confirm your payment',
+    cardHeading: 'Card details',
+    cardType: 'Card type',
+    creditCard: (brand: string) => `${brand} credit`,
+    debitCard: (brand: string) => `${brand} debit`,
+    cardNumber: 'Card number',
+    endingIn: (lastDigits: string) => `Ending in ${lastDigits}`,
+    expiryDate: 'Expiry date',
+    confirmButton: 'Confirm payment',
+    cancelButton: 'Cancel payment',
+  },
+
+  cancelled: {
+    heading: 'Your payment has been cancelled',
+    body: ['No money has been taken from your account.'],
+  },
+  declined: {
+    heading: 'Your payment has been declined',
+    body: [
+      'No money has been taken from your account.',
+      'If this were a real payment, you could try another card or ask your bank why it was declined.',
+    ],
+  },
+  technical: {
+    heading: 'Sorry, we are having technical problems',
+    body: [
+      'Your payment has not gone through. No money has been taken from your account.',
+      'You have not done anything wrong.',
+    ],
+  },
+  goBack: 'Select Continue to go back to the service you came from.',
+
+  notFound: {
+    heading: 'Page not found',
+    body: [
+      'If you typed or pasted the web address, check that it is complete and correct.',
+      'Payment links stop working 7 days after they are made. To pay, go back to the service that sent you here and start again.',
+    ],
+  },
+  badRequest: {
+    heading: 'Sorry, we cannot understand this request',
+    body: ['Nothing has changed. Go back to the service you came from and try again.'],
+  },
+  otherSite: {
+    heading: 'Sorry, we cannot accept this request',
+    body: [
+      'It came from another website. Nothing has changed.',
+      'Go back to the service you came from and open the payment page again.',
+    ],
+  },
+  wrongMethod: {
+    heading: 'This request is not allowed',
+    body: [
+      'You can open this page or send it its own form (GET, HEAD and POST), and nothing else. Nothing has changed.',
+    ],
+  },
+  tooLarge: {
+    heading: 'The form is too large',
+    body: ['More was sent than this page accepts. Nothing has changed.', 'Go back and try again.'],
+  },
+  wrongForm: {
+    heading: 'We do not recognise this form',
+    body: [
+      'This page only accepts a form sent as application/x-www-form-urlencoded. Nothing has changed.',
+      'Go back and try again.',
+    ],
+  },
+  fault: {
+    heading: 'Sorry, there is a problem with the service',
+    body: [
+      'Try again in a few minutes.',
+      'The service that sent you here can tell you whether the payment was made.',
+    ],
+  },
+}
+
+/** The keys that every language has, with the kinds of their values. */
+export type Messages = typeof en

@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import nunjucks from 'nunjucks'
+import { assets } from '../../src/hosted/assets.ts'
+import {
+  button,
+  buttonLink,
+  errorMessage,
+  errorSummary,
+  genericHeader,
+  phaseBanner,
+  radios,
+  skipLink,
+  summaryList,
+} from '../../src/hosted/components.ts'
+import { page } from '../../src/hosted/layout.ts'
+import { html } from '../../src/hosted/markup.ts'
+import { en } from '../../src/hosted/text.en.ts'
+import { normalise } from './document.ts'
+
+/** Text that shows whether both sides escape alike. */
+const hard = `Tom & "Jerry" <b>aren't</b> &amp; £5`
+
+const official = nunjucks.configure('node_modules/govuk-frontend/dist', { autoescape: true })
+
+function macro(component: string, name: string, params: object): string {
+  const source = `{% from "govuk/components/${component}/macro.njk" import ${name} %}{{ ${name}(params) }}`
+  return official.renderString(source, { params })
+}
+
+function same(ours: { toString(): string }, theirs: string): void {
+  assert.equal(normalise(ours.toString()), normalise(theirs))
+}
+
+describe('Each component is what GOV.UK Frontend’s own macro makes of the same parameters', () => {
+  it('skip link', () => {
+    const params = { href: '#main-content', text: hard }
+    same(skipLink(hard), macro('skip-link', 'govukSkipLink', params))
+  })
+
+  it('generic header, but for its link, which is plain text here', () => {
+    const theirs = macro('generic-header', 'govukGenericHeader', {
+      logoText: hard,
+      classes: 'farthing-header',
+    })
+    const link = /<a href="\/" class="govuk-generic-header__homepage-link">([\s\S]*?)<\/a>/
+    assert.match(theirs, link)
+    same(genericHeader(hard), theirs.replace(link, '<span class="farthing-header__name">$1</span>'))
+  })
+
+  it('phase banner', () => {
+    const params = { tag: { text: hard, classes: 'govuk-tag--orange' }, text: hard }
+    same(phaseBanner(hard, hard), macro('phase-banner', 'govukPhaseBanner', params))
+  })
+
+  it('summary list', () => {
+    const params = {
+      rows: [
+        { key: { text: hard }, value: { text: hard } },
+        { key: { text: 'b' }, value: { html: 'one<br>two' }, classes: 'farthing-total' },
+      ],
+    }
+    const ours = summaryList([
+      { key: hard, value: hard },
+      { key: 'b', value: html`one<br>two`, emphasised: true },
+    ])
+    same(ours, macro('summary-list', 'govukSummaryList', params))
+  })
+
+  it('error summary', () => {
+    const errorList = [
+      { text: hard, href: '#scenario' },
+      { text: 'Another', href: '#other' },
+    ]
+    const params = { titleText: hard, errorList }
+    same(errorSummary(hard, errorList), macro('error-summary', 'govukErrorSummary', params))
+  })
+
+  it('error message', () => {
+    const params = { id: 'x-error', text: hard, visuallyHiddenText: 'Gwall' }
+    const ours = errorMessage('x-error', { text: hard, prefix: 'Gwall' })
+    same(ours, macro('error-message', 'govukErrorMessage', params))
+  })
+
+  const radiosParams = {
+    name: 'scenario',
+    fieldset: { legend: { text: hard, classes: 'govuk-fieldset__legend--m' } },
+    hint: { text: hard },
+    items: [
+      { value: 'one', text: hard, hint: { text: hard } },
+      { value: 'two', text: 'Two', hint: { text: 'Second' } },
+      { divider: 'or' },
+      { value: 'four', text: 'Four', hint: { text: 'Last' } },
+    ],
+  }
+  const ourRadios = {
+    name: 'scenario',
+    legend: hard,
+    hint: hard,
+    items: [
+      { value: 'one', text: hard, hint: hard },
+      { value: 'two', text: 'Two', hint: 'Second' },
+      { divider: 'or' },
+      { value: 'four', text: 'Four', hint: 'Last' },
+    ],
+  }
+
+  it('radios with hints and a divider', () => {
+    same(radios(ourRadios), macro('radios', 'govukRadios', radiosParams))
+  })
+
+  it('radios with an error', () => {
+    const errorMessage = { text: hard, visuallyHiddenText: 'Gwall' }
+    const ours = radios({ ...ourRadios, error: { text: hard, prefix: 'Gwall' } })
+    same(ours, macro('radios', 'govukRadios', { ...radiosParams, errorMessage }))
+  })
+
+  it('button', () => {
+    const params = { text: hard, id: 'confirm', preventDoubleClick: true }
+    same(button({ text: hard, id: 'confirm' }), macro('button', 'govukButton', params))
+  })
+
+  it('secondary button that sends a field', () => {
+    const common = { text: hard, id: 'cancel-payment' }
+    const field = { name: 'scenario', value: 'cancel' }
+    const classes = 'govuk-button--secondary'
+    const params = { ...common, ...field, classes, preventDoubleClick: true }
+    same(button({ ...common, field, secondary: true }), macro('button', 'govukButton', params))
+  })
+
+  it('button link', () => {
+    const href = 'https://example.org/back?a=1&b="2"'
+    const params = { text: hard, href, id: 'return-url' }
+    same(buttonLink('return-url', hard, href), macro('button', 'govukButton', params))
+  })
+
+  it('page template, but for its inline script, and with our header and footer', () => {
+    const source = `{% extends "govuk/template.njk" %}
+      {% block pageTitle %}{{ title }}{% endblock %}
+      {% block head %}<link rel="stylesheet" href="/assets/{{ assets.css }}">
+        <script type="module" src="/assets/{{ assets.js }}"></script>{% endblock %}
+      {% block headIcons %}<link rel="icon" sizes="any" href="/assets/{{ assets.icon }}" type="image/svg+xml">{% endblock %}
+      {% block govukHeader %}{{ header | safe }}{% endblock %}
+      {% block headerEnd %}{{ banner | safe }}{% endblock %}
+      {% block content %}<div class="govuk-grid-row"><div class="govuk-grid-column-two-thirds"><h1>{{ title }}</h1></div></div>{% endblock %}
+      {% block govukFooter %}<div class="farthing-footer"><div class="govuk-width-container"><p class="farthing-footer__text">{{ footer }}</p></div></div>{% endblock %}`
+    const theirs = official.renderString(source, {
+      title: hard,
+      assets,
+      footer: en.footer,
+      themeColor: '#1b2a33',
+      header: genericHeader(en.serviceName).toString(),
+      banner: phaseBanner(en.demoTag, en.demoText).toString(),
+    })
+    const inlineScript = /<script>document\.body\.className[\s\S]*?<\/script>/
+    assert.match(theirs, inlineScript)
+    same(
+      page({ basePath: '' }, 'en', hard, html`<h1>${hard}</h1>`),
+      theirs.replace(inlineScript, ''),
+    )
+  })
+})

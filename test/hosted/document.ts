@@ -1,0 +1,76 @@
+/** Reads HTML the way a browser does, for tests that ask what is on a page. */
+import { type DefaultTreeAdapterTypes, parse, parseFragment } from 'parse5'
+
+type Node = DefaultTreeAdapterTypes.Node
+type Element = DefaultTreeAdapterTypes.Element
+
+export type Found = {
+  tag: string
+  attributes: Record<string, string>
+  text: string
+  inside: Found[]
+}
+
+/** Every element of a document, in its order; `inside` holds those within each. */
+export function elementsOf(source: string): Found[] {
+  return descend(parse(source))
+}
+
+function descend(node: Node): Found[] {
+  if (!('childNodes' in node)) return []
+  return node.childNodes.flatMap(child => {
+    if (!('tagName' in child)) return []
+    const inside = descend(child)
+    return [
+      { tag: child.tagName, attributes: attributesOf(child), text: textOf(child), inside },
+      ...inside,
+    ]
+  })
+}
+
+/** The one element that meets `condition`. Anything but one is a failure of the test. */
+export function only(elements: Found[], condition: (element: Found) => boolean): Found {
+  const found = elements.filter(condition)
+  if (found.length !== 1) throw new Error(`${found.length} elements meet ${condition}`)
+  return found[0]!
+}
+
+export const withId = (id: string) => (element: Found) => element.attributes.id === id
+export const tagged = (tag: string) => (element: Found) => element.tag === tag
+
+/**
+ * HTML in a form that ignores what makes no difference to a reader: order of attributes, indentation,
+ * comments. One line for each start tag and each text.
+ */
+export function normalise(source: string): string {
+  const whole = /<!doctype/i.test(source)
+  return outline(whole ? parse(source) : parseFragment(source), 0).join('\n')
+}
+
+function outline(node: Node, depth: number): string[] {
+  const indent = '  '.repeat(depth)
+  if (node.nodeName === '#text' && 'value' in node) {
+    const text = node.value.replace(/\s+/g, ' ').trim()
+    return text === '' ? [] : [indent + text]
+  }
+  if (!('childNodes' in node)) return []
+  const inside = (to: number) => node.childNodes.flatMap(child => outline(child, to))
+  return 'tagName' in node ? [indent + startTag(node), ...inside(depth + 1)] : inside(depth)
+}
+
+function startTag(element: Element): string {
+  const attributes = Object.entries(attributesOf(element)).map(
+    ([name, value]) =>
+      ` ${name}="${name === 'class' ? value.split(/\s+/).sort().join(' ') : value}"`,
+  )
+  return `<${element.tagName}${attributes.sort().join('')}>`
+}
+
+function attributesOf(element: Element): Record<string, string> {
+  return Object.fromEntries(element.attrs.map(({ name, value }) => [name, value]))
+}
+
+function textOf(node: Node): string {
+  if (node.nodeName === '#text' && 'value' in node) return node.value
+  return 'childNodes' in node ? node.childNodes.map(textOf).join('') : ''
+}

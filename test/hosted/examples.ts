@@ -1,0 +1,73 @@
+/** A payment, a card and one of each hosted page, for the tests of the pages. */
+import type { Shell } from '../../src/hosted/layout.ts'
+import {
+  confirmPage,
+  detailsPage,
+  endPage,
+  faultPage,
+  notFoundPage,
+} from '../../src/hosted/pages.ts'
+import type { Card, PaymentSummary } from '../../src/hosted/payment-summary.ts'
+import type { Language } from '../../src/hosted/text.ts'
+
+export const shell: Shell = { basePath: '/farthing' }
+export const form = { action: '/farthing/secure/abc', hidden: { step: 'details' } }
+export const returnUrl = 'https://markets.example.org/paid?pitch=22&week=38'
+
+export const payment: PaymentSummary = {
+  description: 'Market pitch, week 38',
+  reference: 'PITCH-2207',
+  amount: 123450,
+  language: 'en',
+}
+
+export const person = {
+  cardholder_name: 'Gwen Hughes',
+  email: 'gwen@example.org',
+  billing_address: {
+    line1: '1 Sample Street',
+    line2: 'Upper End',
+    city: 'Sampleton',
+    postcode: 'ZZ1 1ZZ',
+    country: 'GB',
+  },
+}
+
+export const card: Card = {
+  card_brand: 'Visa',
+  card_type: 'credit',
+  last_digits_card_number: '4242',
+  expiry_date: '12/29',
+  cardholder_name: 'Gwen Hughes',
+  billing_address: person.billing_address,
+}
+
+export type Example = { name: string; language: Language; source: string }
+
+/** Every page, the payer's details and the error state included. */
+export const examples: Example[] = [
+  ...(['en', 'cy'] as const).flatMap(language => {
+    const some = { ...payment, language }
+    const full = { ...some, ...person }
+    const named = (name: string, source: string) => ({
+      name: `${name} (${language})`,
+      language,
+      source,
+    })
+    return [
+      named('details', detailsPage(shell, some, form, { error: false })),
+      named('details, prefilled', detailsPage(shell, full, form, { error: false })),
+      named('details, nothing chosen', detailsPage(shell, full, form, { error: true })),
+      named('confirm', confirmPage(shell, { ...full, card }, form)),
+      named('cancelled', endPage(shell, 'cancelled', language, returnUrl)),
+      named('declined', endPage(shell, 'declined', language, returnUrl)),
+      named('technical problems', endPage(shell, 'technical', language, returnUrl)),
+    ]
+  }),
+  { name: 'not found', language: 'en', source: notFoundPage(shell) },
+  ...[400, 403, 405, 413, 415, 500].map(status => ({
+    name: `fault ${status}`,
+    language: 'en' as const,
+    source: faultPage(shell, status),
+  })),
+]
