@@ -1,0 +1,196 @@
+/**
+ * Where a webhook may be sent: the callback address rule of docs/spec-gaps.md. Asked at registration
+ * and again for every connection. Problems come back as the end of a sentence that begins with
+ * `callback_url`; none of them names an address that was found, so nobody can map a network with them.
+ */
+import { isIP, isIPv4, isIPv6 } from 'node:net'
+import type { Resolve } from '../ports.ts'
+
+/** Hosts exempt from all but the form: `host` or `host:port`, as the URL parser spells the host. */
+export type AllowedHosts = ReadonlySet<string>
+
+/** A block of addresses, as the numbers of its first and last. */
+type Block = { first: bigint; last: bigint }
+
+const REFUSED_IPV4 = blocks({
+  unspecified: ['0.0.0.0/8'],
+  loopback: ['127.0.0.0/8'],
+  private: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16'],
+  'link-local, with the metadata services of clouds': ['169.254.0.0/16'],
+  'shared by carriers': ['100.64.0.0/10'],
+  'IETF protocol assignments': ['192.0.0.0/24'],
+  documentation: ['192.0.2.0/24', '198.51.100.0/24', '203.0.113.0/24'],
+  benchmarking: ['198.18.0.0/15'],
+  '6to4 relays': ['192.88.99.0/24'],
+  AS112: ['192.31.196.0/24', '192.175.48.0/24'],
+  AMT: ['192.52.193.0/24'],
+  multicast: ['224.0.0.0/4'],
+  'reserved and broadcast': ['240.0.0.0/4'],
+  'Azure platform, public only by its looks': ['168.63.129.16/32'],
+})
+
+/** The only IPv6 block from which public addresses are given out. */
+const GLOBAL_IPV6 = blocks({ 'global unicast': ['2000::/3'] })
+
+const REFUSED_IPV6 = blocks({
+  'IETF protocol assignments: Teredo, benchmarking, AMT, AS112, ORCHID': ['2001::/23'],
+  documentation: ['2001:db8::/32', '3fff::/20'],
+  '6to4': ['2002::/16'],
+  AS112: ['2620:4f:8000::/48'],
+})
+
+/** Endings of names that mean something else on every network. */
+const REFUSED_ENDINGS = new Set([
+  'localhost',
+  'local',
+  'localdomain',
+  'internal',
+  'intranet',
+  'lan',
+  'home',
+  'corp',
+  'invalid',
+  'onion',
+  'arpa',
+])
+
+const MUST_BE_HTTPS = 'must be an absolute https URL'
+const MUST_BE_PUBLIC =
+  'must lead to a public address, not to a loopback, private, link-local or reserved one, ' +
+  'unless FARTHING_CALLBACK_HOSTS lists its host'
+const MUST_BE_PUBLIC_NAME =
+  'must have a public host name: two or more labels, the last not one of ' +
+  `${[...REFUSED_ENDINGS].join(', ')}, unless FARTHING_CALLBACK_HOSTS lists it`
+
+/** What a reader does not see or a parser drops in silence. */
+const HIDDEN_CHARACTER = /[\s\\\p{Cc}\p{Cf}\p{Cs}\p{Z}\p{Default_Ignorable_Code_Point}]/u
+
+/** The rule that this callback URL breaks, as far as it can be told without a look-up, or undefined. */
+export function callbackUrlProblem(raw: string, allowed: AllowedHosts): string | undefined {
+  if (HIDDEN_CHARACTER.test(raw)) {
+    return 'must not contain white space, a backslash, or control or invisible characters'
+  }
+  // The parser also takes "https:host" and "https:/host": only the raw text can tell.
+  const authority = /^https?:\/\/([^/?#]+)/i.exec(raw)?.[1]
+  const url = URL.parse(raw)
+  if (authority === undefined || url === null) return MUST_BE_HTTPS
+  if (authority.includes('@')) return 'must not contain a user name or a password'
+  if (url.port === '0') return 'must have a port from 1 to 65535, or none'
+  if (isAllowed(url, allowed)) return undefined
+  if (url.protocol !== 'https:') return MUST_BE_HTTPS
+  return hostProblem(hostOf(url))
+}
+
+/**
+ * The whole rule for a callback URL that is being registered: its form, its host, and the addresses
+ * behind its name. A name without an answer passes: every connection asks again.
+ */
+export async function registrationProblem(
+  raw: string,
+  allowed: AllowedHosts,
+  resolve: Resolve,
+): Promise<string | undefined> {
+  const problem = callbackUrlProblem(raw, allowed)
+  if (problem !== undefined) return problem
+  const url = new URL(raw)
+  const host = hostOf(url)
+  if (isAllowed(url, allowed) || isIP(host) !== 0) return undefined
+  const addresses = await resolve(host)
+  return addresses.every(isPublicAddress) ? undefined : MUST_BE_PUBLIC
+}
+
+/** The host to resolve, to connect to and to name in TLS: no brackets, and no dot at the end. */
+export function hostOf(url: URL): string {
+  return url.hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '')
+}
+
+/** True when the operator listed the host of this URL, alone or with its port. */
+export function isAllowed(url: URL, allowed: AllowedHosts): boolean {
+  const host = listedName(url)
+  const port = url.port || (url.protocol === 'https:' ? '443' : '80')
+  return allowed.has(host) || allowed.has(`${host}:${port}`)
+}
+
+/**
+ * Reads FARTHING_CALLBACK_HOSTS: a comma list of `host` (any port) or `host:port`, IPv6 in brackets.
+ * Each entry that cannot be used is one problem, and is left out of the hosts.
+ */
+export function parseAllowedHosts(text: string): { hosts: AllowedHosts; problems: string[] } {
+  const hosts = new Set<string>()
+  const problems: string[] = []
+  for (const entry of text.split(',').map(part => part.trim())) {
+    if (entry === '') continue
+    const listed = allowedHost(entry)
+    if (listed === undefined) {
+      problems.push(`"${entry}" is not a host or host:port (IPv6 in brackets, no wildcards)`)
+    } else hosts.add(listed)
+  }
+  return { hosts, problems }
+}
+
+/** True for an IPv4 or IPv6 literal that is reachable as itself from everywhere; false for all else. */
+export function isPublicAddress(address: string): boolean {
+  if (isIPv4(address)) return !isIn(REFUSED_IPV4, ipv4Number(address))
+  if (!isIPv6(address) || address.includes('%')) return false
+  const number = ipv6Number(address)
+  return isIn(GLOBAL_IPV6, number) && !isIn(REFUSED_IPV6, number) && !isIsatap(number)
+}
+
+function hostProblem(host: string): string | undefined {
+  if (isIP(host) !== 0) return isPublicAddress(host) ? undefined : MUST_BE_PUBLIC
+  const labels = host.split('.')
+  if (host.length > 253 || labels.some(label => label === '' || label.length > 63)) {
+    return 'must have a host name of at most 253 characters, in labels of 1 to 63'
+  }
+  const ending = labels.at(-1) ?? ''
+  return labels.length < 2 || REFUSED_ENDINGS.has(ending) ? MUST_BE_PUBLIC_NAME : undefined
+}
+
+function allowedHost(entry: string): string | undefined {
+  const [, host, port] = /^(\[[^[\]]+\]|[^[\]:/?#@\\*\s]+)(?::(\d{1,5}))?$/.exec(entry) ?? []
+  const url = URL.parse(`https://${host}`)
+  if (host === undefined || url === null) return undefined
+  if (port === undefined) return listedName(url)
+  return Number(port) >= 1 && Number(port) <= 65535
+    ? `${listedName(url)}:${Number(port)}`
+    : undefined
+}
+
+/** IPv6 keeps its brackets here: without them `::1` on port 8443 would be the address `::1:8443`. */
+function listedName(url: URL): string {
+  return url.hostname.replace(/\.$/, '')
+}
+
+/** ISATAP: the lower half is 0:5efe and an IPv4 address, whatever its "universal" and "group" bits. */
+function isIsatap(number: bigint): boolean {
+  return ((number >> 32n) & 0xfcff_ffffn) === 0x5efen
+}
+
+function isIn(list: Block[], number: bigint): boolean {
+  return list.some(({ first, last }) => first <= number && number <= last)
+}
+
+function blocks(named: Record<string, string[]>): Block[] {
+  return Object.values(named).flat().map(block)
+}
+
+function block(cidr: string): Block {
+  const [address = '', prefix] = cidr.split('/')
+  const [first, width] = isIPv4(address) ? [ipv4Number(address), 32] : [ipv6Number(address), 128]
+  return { first, last: first + (1n << BigInt(width - Number(prefix))) - 1n }
+}
+
+function ipv4Number(address: string): bigint {
+  return address.split('.').reduce((number, octet) => (number << 8n) | BigInt(octet), 0n)
+}
+
+function ipv6Number(address: string): bigint {
+  const hex = address.replace(/[\d.]+\.\d+$/, quad => {
+    const number = ipv4Number(quad)
+    return `${(number >> 16n).toString(16)}:${(number & 0xffffn).toString(16)}`
+  })
+  const [before = [], after] = hex.split('::').map(part => part.split(':').filter(Boolean))
+  const gap = after === undefined ? 0 : 8 - before.length - after.length
+  const groups = [...before, ...Array<string>(gap).fill('0'), ...(after ?? [])]
+  return groups.reduce((number, group) => (number << 16n) | BigInt(`0x${group}`), 0n)
+}

@@ -1,0 +1,232 @@
+/**
+ * The real Send. `fetch` and Node's global agents obey proxy variables, and a proxy would connect to
+ * addresses that nobody checked: so the requests go out through agents of their own.
+ */
+import http from 'node:http'
+import https from 'node:https'
+import { isIP, type LookupFunction } from 'node:net'
+import type { Outcome, Resolve, Send } from '../ports.ts'
+import {
+  type AllowedHosts,
+  callbackUrlProblem,
+  hostOf,
+  isAllowed,
+  isPublicAddress,
+} from './address.ts'
+import { createSlots } from './slots.ts'
+
+/** One limit, in milliseconds, over the wait for a slot, name look-up, connection, TLS, request and status. */
+const DEADLINE_MS = 2000
+const REQUESTS_PER_HOST = 64
+const IDLE_CONNECTIONS_PER_HOST = 8
+/** Servers close idle connections after two seconds or more; one kept for less is not closed under us. */
+const IDLE_MS = 1000
+/** Of the headers of a reply, and again of its body. */
+const REPLY_BYTES = 64 * 1024
+const REASON_PHRASE_CHARACTERS = 100
+
+/** Why an attempt has no status. */
+type Reason =
+  | 'timeout'
+  | 'connection failed'
+  | 'tls failed'
+  | 'name not resolved'
+  | 'address refused'
+
+/** How a look-up tells the request of its socket why there is no connection. */
+class LookupError extends Error {
+  readonly reason: Reason
+  constructor(reason: Reason) {
+    super(reason)
+    this.reason = reason
+  }
+}
+
+type Agents = { https: https.Agent; http: http.Agent }
+
+export type SendOptions = {
+  resolve: Resolve
+  allowed: AllowedHosts
+  /** Sent as `User-Agent`, unless the headers of a call have their own. */
+  userAgent?: string
+  /** Certificates to trust, in PEM, instead of those that Node trusts (NODE_EXTRA_CA_CERTS among them). */
+  ca?: string | string[]
+}
+
+/** A Send that keeps connections for a second; `close` drops them all, those in use too. */
+export type ClosableSend = Send & { close(): void }
+
+/**
+ * Makes the real Send. What a caller may build on beside the promises of the port:
+ * - A request is written at most once: a connection that breaks is a failed attempt, never a silent
+ *   repeat, so two attempts are at most two messages. The next attempt then gets a new connection.
+ * - It answers as soon as the status is known. What follows is read and forgotten, at most 64 KiB of
+ *   it and not beyond the same two seconds.
+ * - `response_time` is null when no connection stood: then nothing was sent.
+ */
+export function createSend(options: SendOptions): ClosableSend {
+  const { resolve, allowed, userAgent } = options
+  const pool = { keepAlive: true, maxFreeSockets: IDLE_CONNECTIONS_PER_HOST, timeout: IDLE_MS }
+  const agents: Agents = {
+    // No session is resumed, so that no secret of one connection travels on another.
+    https: new https.Agent({
+      ...pool,
+      maxCachedSessions: 0,
+      rejectUnauthorized: true,
+      ...(options.ca && { ca: options.ca }),
+    }),
+    http: new http.Agent(pool),
+  }
+  const takeSlot = createSlots(REQUESTS_PER_HOST)
+  const guarded = createLookup(resolve, isPublicAddress)
+  const exempt = createLookup(resolve, address => isIP(address) !== 0)
+
+  const open = (url: URL, headers: Record<string, string>, signal: AbortSignal) => {
+    const secure = url.protocol === 'https:'
+    return (secure ? https : http).request({
+      agent: secure ? agents.https : agents.http,
+      lookup: isAllowed(url, allowed) ? exempt : guarded,
+      method: 'POST',
+      host: hostOf(url),
+      port: url.port || (secure ? 443 : 80),
+      path: url.pathname + url.search,
+      headers: { ...(userAgent && { 'User-Agent': userAgent }), ...headers },
+      maxHeaderSize: REPLY_BYTES,
+      signal,
+    })
+  }
+
+  const send: Send = async (target, headers, body) => {
+    const started = performance.now()
+    const signal = AbortSignal.timeout(DEADLINE_MS)
+    const url = URL.parse(target)
+    if (url === null || callbackUrlProblem(target, allowed)) return failed('address refused', null)
+    const release = await takeSlot(hostOf(url), signal)
+    if (release === undefined) return failed('timeout', null)
+    try {
+      const request = open(url, headers, signal)
+      request.once('close', release)
+      // A receiver that closed one idle connection has likely closed them all.
+      request.once('error', () => request.reusedSocket && dropIdle(agents, hostOf(url)))
+      const outcome = outcomeOf(request, started, signal)
+      request.end(body)
+      return await outcome
+    } catch {
+      // Only a header that HTTP cannot carry leads here; there is no request then.
+      release()
+      return failed('connection failed', null)
+    }
+  }
+
+  const close = () => {
+    for (const agent of Object.values(agents)) agent.destroy()
+  }
+  return Object.assign(send, { close })
+}
+
+/**
+ * The `lookup` of a socket: what it passes on is what the socket connects to, so the address that was
+ * checked is the one connected to. One address that `accepts` refuses is enough to refuse them all.
+ */
+export function createLookup(
+  resolve: Resolve,
+  accepts: (address: string) => boolean,
+): LookupFunction {
+  const addressesOf = async (host: string) => {
+    const addresses = await resolve(host).catch(() => [])
+    if (addresses.length === 0) throw new LookupError('name not resolved')
+    if (!addresses.every(accepts)) throw new LookupError('address refused')
+    return addresses.map(address => ({ address, family: isIP(address) }))
+  }
+  return (host, options, callback) => {
+    addressesOf(host).then(
+      ([first, ...others]) => {
+        if (options.all) callback(null, first ? [first, ...others] : [])
+        else callback(null, first?.address ?? '', first?.family)
+      },
+      error => callback(error, ''),
+    )
+  }
+}
+
+/** Waits for the status or the failure, whichever is first. What happens to the request later is not told. */
+function outcomeOf(
+  request: http.ClientRequest,
+  started: number,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  return new Promise(resolve => {
+    let connected = false
+    let handshaking = false
+    const elapsed = () => (connected ? Math.round(performance.now() - started) : null)
+
+    request.on('socket', socket => {
+      connected = request.reusedSocket
+      if (connected) return
+      socket.once('connect', () => {
+        connected = true
+        handshaking = request.protocol === 'https:'
+      })
+      socket.once('secureConnect', () => {
+        handshaking = false
+      })
+    })
+    request.on('response', response => {
+      resolve(answered(response, elapsed()))
+      discard(response)
+    })
+    request.on('upgrade', (response, socket) => {
+      resolve(answered(response, elapsed()))
+      socket.destroy()
+    })
+    request.on('error', (error: NodeJS.ErrnoException) => {
+      resolve(failed(signal.aborted ? 'timeout' : reasonOf(error, handshaking), elapsed()))
+    })
+    request.on('close', () => resolve(failed('connection failed', elapsed())))
+  })
+}
+
+function answered(response: http.IncomingMessage, responseTime: number | null): Outcome {
+  const code = response.statusCode ?? 0
+  const phrase = response.statusMessage?.trim() || http.STATUS_CODES[code] || ''
+  return {
+    status: code >= 200 && code <= 299 ? 'SUCCESSFUL' : 'FAILED',
+    status_code: code,
+    response_time: responseTime,
+    result: `${code} ${phrase.slice(0, REASON_PHRASE_CHARACTERS)}`.trim(),
+  }
+}
+
+function failed(reason: Reason, responseTime: number | null): Outcome {
+  return { status: 'FAILED', status_code: null, response_time: responseTime, result: reason }
+}
+
+/**
+ * A connection that breaks is a failed connection, also during the handshake; what TLS itself
+ * complains about is a failed TLS, also after it (a client certificate is asked for only then).
+ */
+function reasonOf(error: NodeJS.ErrnoException, handshaking: boolean): Reason {
+  if (error instanceof LookupError) return error.reason
+  const code = error.code ?? ''
+  if (code === 'EPROTO' || /^ERR_(SSL|TLS)/.test(code)) return 'tls failed'
+  const broken = code === 'ECONNRESET' || error.syscall !== undefined
+  return handshaking && !broken ? 'tls failed' : 'connection failed'
+}
+
+/** Reads the body to its end, so that the connection can be used again; a long one costs it the connection. */
+function discard(response: http.IncomingMessage): void {
+  let received = 0
+  response.on('error', () => {})
+  response.on('data', (chunk: Buffer) => {
+    received += chunk.length
+    if (received > REPLY_BYTES) response.destroy()
+  })
+}
+
+function dropIdle(agents: Agents, host: string): void {
+  for (const [name, sockets] of Object.values(agents).flatMap(agent =>
+    Object.entries(agent.freeSockets),
+  )) {
+    if (name.startsWith(`${host}:`)) for (const socket of sockets ?? []) socket.destroy()
+  }
+}

@@ -1,0 +1,34 @@
+/** The cases of test/fixtures/callback-urls.json, and a Resolve that gives the answers listed there. */
+import type { Resolve } from '../../src/ports.ts'
+import fixture from '../fixtures/callback-urls.json' with { type: 'json' }
+
+export type CallbackUrlCase = {
+  url: string
+  expect: 'accept' | 'reject'
+  group: string
+  why: string
+}
+
+type DnsAnswer = string[] | { error: string } | { sequence: string[][] }
+
+/** All but those of a wrong type, which the schema of the request refuses. */
+export const callbackUrlCases: CallbackUrlCase[] = fixture.cases.flatMap(
+  ({ url, expect, group, why }) =>
+    typeof url === 'string'
+      ? [{ url, expect: expect === 'accept' ? 'accept' : 'reject', group, why }]
+      : [],
+)
+
+/** Starts at the first answer of every sequence; a name that is not listed is unknown. */
+export function createCaseResolve(): Resolve {
+  const asked = new Map<string, number>()
+  const answers: Record<string, DnsAnswer> = fixture.resolver
+  return async host => {
+    const nth = asked.get(host) ?? 0
+    asked.set(host, nth + 1)
+    const answer = answers[host] ?? []
+    if (Array.isArray(answer)) return answer
+    if ('error' in answer) return []
+    return answer.sequence[Math.min(nth, answer.sequence.length - 1)] ?? []
+  }
+}

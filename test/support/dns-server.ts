@@ -1,0 +1,73 @@
+/** A DNS server on loopback that knows the names it is told, for IPv4 and IPv6 addresses. */
+import dgram from 'node:dgram'
+import { once } from 'node:events'
+import { isIPv4 } from 'node:net'
+import ipaddr from 'ipaddr.js'
+
+const TYPE_A = 1
+const NXDOMAIN = 3
+
+/** What it says about a name: addresses, or nothing at all to the questions for A, AAAA or both. */
+export type Zone = Record<string, { addresses?: string[]; silent?: 'A' | 'AAAA' | 'both' }>
+
+export type DnsServer = {
+  /** As `address:port`. */
+  server: string
+  /** The names asked for so far, in lower case; each once for A and once for AAAA. */
+  questions: string[]
+  close(): void
+}
+
+/** Starts one. A name that is not in `zone` does not exist. */
+export async function startDnsServer(zone: Zone): Promise<DnsServer> {
+  const socket = dgram.createSocket('udp4')
+  const questions: string[] = []
+  socket.on('message', (query, from) => {
+    const { name, type, end } = question(query)
+    questions.push(name)
+    const known = zone[name]
+    const asked = type === TYPE_A ? 'A' : 'AAAA'
+    if (known?.silent === asked || known?.silent === 'both') return
+    const addresses = (known?.addresses ?? []).filter(each => isIPv4(each) === (type === TYPE_A))
+    const header = Buffer.alloc(12)
+    query.copy(header, 0, 0, 2)
+    header.writeUInt16BE(0x8180 | (known ? 0 : NXDOMAIN), 2)
+    header.writeUInt16BE(1, 4)
+    header.writeUInt16BE(addresses.length, 6)
+    const records = addresses.map(address => record(type, address))
+    socket.send(
+      Buffer.concat([header, query.subarray(12, end), ...records]),
+      from.port,
+      from.address,
+    )
+  })
+  socket.bind(0, '127.0.0.1')
+  await once(socket, 'listening')
+  return {
+    server: `127.0.0.1:${socket.address().port}`,
+    questions,
+    close: () => socket.close(),
+  }
+}
+
+function question(query: Buffer): { name: string; type: number; end: number } {
+  const labels: string[] = []
+  let at = 12
+  for (let length = query[at] ?? 0; length > 0; length = query[at] ?? 0) {
+    labels.push(query.toString('latin1', at + 1, at + 1 + length))
+    at += 1 + length
+  }
+  const name = labels.join('.').toLowerCase()
+  return { name, type: query.readUInt16BE(at + 1), end: at + 5 }
+}
+
+/** One answer, valid for no time, about the name at offset 12. */
+function record(type: number, address: string): Buffer {
+  const bytes = Buffer.from(ipaddr.parse(address).toByteArray())
+  const head = Buffer.alloc(12)
+  head.writeUInt16BE(0xc00c, 0)
+  head.writeUInt16BE(type, 2)
+  head.writeUInt16BE(1, 4)
+  head.writeUInt16BE(bytes.length, 10)
+  return Buffer.concat([head, bytes])
+}

@@ -1,0 +1,194 @@
+/** What receivers get wrong, and how each of the two attempts to deliver to them ends. */
+import type { Socket } from 'node:net'
+import type { Answer, Behaviour } from './receiver.ts'
+
+export type Ending = { status_code: number | null; result: string }
+
+export type Misbehaviour = {
+  behaviour: Behaviour
+  /** How the attempts end, the first one first. One alone where the first is successful. */
+  attempts: [Ending] | [Ending, Ending]
+}
+
+const DRIP_MS = 50
+
+const timeout: Ending = { status_code: null, result: 'timeout' }
+const connectionFailed: Ending = { status_code: null, result: 'connection failed' }
+const tlsFailed: Ending = { status_code: null, result: 'tls failed' }
+
+/** A receiver that `behaviour` describes, to which both attempts fail alike. */
+function fails(behaviour: Behaviour, ending: Ending): Misbehaviour {
+  return { behaviour, attempts: [ending, ending] }
+}
+
+/** One that gets its message at the first attempt all the same. */
+function succeeds(behaviour: Behaviour, result = '200 OK'): Misbehaviour {
+  return { behaviour, attempts: [status(result)] }
+}
+
+function status(result: string): Ending {
+  return { status_code: Number.parseInt(result, 10), result }
+}
+
+/** Answers every request with these bytes, whatever they are, and keeps the connection open. */
+function says(text: string): Behaviour {
+  return { onRequest: ({ socket }) => socket.write(text, 'latin1') }
+}
+
+/** Answers with these bytes, then closes the connection in good order. */
+function saysAndEnds(text: string): Behaviour {
+  return { onRequest: ({ socket }) => socket.end(text, 'latin1') }
+}
+
+/** Begins with `text`, then sends `drop` again and again. */
+function drips(text: string, drop: string): Behaviour {
+  return {
+    onRequest: ({ socket }) => {
+      socket.write(text)
+      repeat(socket, () => socket.write(drop))
+    },
+  }
+}
+
+function repeat(socket: Socket, act: () => void): void {
+  const timer = setInterval(act, DRIP_MS)
+  socket.on('close', () => clearInterval(timer))
+}
+
+function answers(code: number, headers: Record<string, string> = {}): Behaviour {
+  return { onRequest: ({ response }) => response.writeHead(code, headers).end() }
+}
+
+/** Answers the first request in one way and all others in another. */
+function first(one: Behaviour, others: Behaviour): Behaviour {
+  return {
+    onRequest: answer => (answer.nth === 1 ? one : others).onRequest?.(answer),
+  }
+}
+
+/** More than any socket's buffers hold, as fast as the client reads it. */
+function endlessBody({ response }: Answer): void {
+  const pour = () => {
+    while (!response.destroyed && response.write('x'.repeat(65_536)));
+  }
+  response.on('drain', pour)
+  pour()
+}
+
+export const misbehaviours: Record<string, Misbehaviour> = {
+  'answers 500': fails(answers(500), status('500 Internal Server Error')),
+  'answers 404': fails(answers(404), status('404 Not Found')),
+  'answers 429 with Retry-After': fails(
+    answers(429, { 'retry-after': '0' }),
+    status('429 Too Many Requests'),
+  ),
+  'answers 503 first, then 202': {
+    behaviour: first(answers(503), answers(202)),
+    attempts: [status('503 Service Unavailable'), status('202 Accepted')],
+  },
+  'cuts the first connection, then answers 200': {
+    behaviour: first({ onRequest: ({ socket }) => socket.destroy() }, answers(200)),
+    attempts: [connectionFailed, status('200 OK')],
+  },
+  'redirects with 302': fails(answers(302, { location: '/elsewhere' }), status('302 Found')),
+  'redirects with 307 to itself': fails(
+    answers(307, { location: '/hook' }),
+    status('307 Temporary Redirect'),
+  ),
+  'redirects with 308 without saying where': fails(answers(308), status('308 Permanent Redirect')),
+  'answers without a reason phrase': succeeds(
+    says('HTTP/1.1 202 \r\nContent-Length: 0\r\n\r\n'),
+    '202 Accepted',
+  ),
+  'answers a status that has no name': fails(
+    says('HTTP/1.1 599 \r\nContent-Length: 0\r\n\r\n'),
+    status('599'),
+  ),
+  'answers with a reason phrase of its own': succeeds(
+    says('HTTP/1.1 200 Ta very much\r\nContent-Length: 0\r\n\r\n'),
+    '200 Ta very much',
+  ),
+  'answers with a reason phrase of 9,000 characters': fails(
+    says(`HTTP/1.1 400 ${'no '.repeat(3000)}\r\nContent-Length: 0\r\n\r\n`),
+    status(`400 ${'no '.repeat(33)}n`),
+  ),
+  'answers 101 and changes the protocol': fails(
+    says('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n'),
+    status('101 Switching Protocols'),
+  ),
+  'says 100 Continue unasked, then 200': succeeds(
+    says('HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'),
+  ),
+  'says 103 twice, then 204': succeeds(
+    says(`${'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(2)}HTTP/1.1 204 No Content\r\n\r\n`),
+    '204 No Content',
+  ),
+  'says 102 for ever': fails(drips('', 'HTTP/1.1 102 Processing\r\n\r\n'), timeout),
+  'answers in HTTP/1.0': succeeds(saysAndEnds('HTTP/1.0 200 OK\r\n\r\nthanks')),
+  'answers garbage': fails(says('\u0000\u0001 this is not HTTP\r\n\r\n'), connectionFailed),
+  'answers a body without a head': fails(saysAndEnds('{"ok":true}'), connectionFailed),
+  'sends a megabyte of headers': fails(
+    says(`HTTP/1.1 200 OK\r\n${`X-Pad: ${'x'.repeat(1000)}\r\n`.repeat(1000)}\r\n`),
+    connectionFailed,
+  ),
+  'sends 20 KB of headers': succeeds(
+    says(`HTTP/1.1 200 OK\r\nX-Pad: ${'x'.repeat(20_000)}\r\nContent-Length: 0\r\n\r\n`),
+  ),
+  'gives two lengths of its body': fails(
+    says('HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'),
+    connectionFailed,
+  ),
+  'drips the status line': fails(drips('HTTP/1.1 200 O', 'K'), timeout),
+  'drips the headers': fails(drips('HTTP/1.1 200 OK\r\n', 'X-Drop: x\r\n'), timeout),
+  'drips the body': succeeds(drips('HTTP/1.1 200 OK\r\nContent-Length: 99999\r\n\r\n', 'x')),
+  'sends a body of 10 MB': succeeds({
+    onRequest: ({ response }) => response.end(Buffer.alloc(10_000_000)),
+  }),
+  'sends a body without end': succeeds({ onRequest: endlessBody }),
+  'promises more body than it sends': succeeds(
+    says('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nx'),
+  ),
+  'cuts the line in the body': succeeds(
+    saysAndEnds('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nx'),
+  ),
+  'sends a second answer that nobody asked for': succeeds(
+    says('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'.repeat(2)),
+  ),
+  'closes the idle connection after its answer without having said so': succeeds({
+    onRequest: ({ response, socket }) => response.end(() => socket.end()),
+  }),
+  'answers after a second': succeeds({
+    onRequest: ({ response }) => setTimeout(() => response.end(), 1000).unref(),
+  }),
+  'begins TLS after half a second': succeeds({
+    onConnection: (_socket, serve) => setTimeout(serve, 500).unref(),
+  }),
+  'accepts the connection and says nothing': fails({ onConnection: () => {} }, timeout),
+  'does not read after TLS': fails({ onSecured: () => {} }, timeout),
+  'reads the request and never answers': fails({ onRequest: () => {} }, timeout),
+  'refuses the connection': fails({ refuses: true }, connectionFailed),
+  'resets the connection as soon as it stands': fails(
+    { onConnection: socket => socket.resetAndDestroy() },
+    connectionFailed,
+  ),
+  'cuts the line in the TLS handshake': fails(
+    { onConnection: socket => socket.once('data', () => socket.destroy()) },
+    connectionFailed,
+  ),
+  'cuts the line after TLS': fails({ onSecured: socket => socket.destroy() }, connectionFailed),
+  'cuts the line after the request': fails(
+    { onRequest: ({ socket }) => socket.destroy() },
+    connectionFailed,
+  ),
+  'closes its side without an answer': fails(saysAndEnds(''), connectionFailed),
+  'cuts the line in the status line': fails(saysAndEnds('HTTP/1.1 20'), connectionFailed),
+  'cuts the line in the headers': fails(saysAndEnds('HTTP/1.1 200 OK\r\nX-'), connectionFailed),
+  'shows a certificate of another name': fails({ certificate: 'of another name' }, tlsFailed),
+  'shows an expired certificate': fails({ certificate: 'expired' }, tlsFailed),
+  'shows a self-signed certificate': fails({ certificate: 'self-signed' }, tlsFailed),
+  'speaks no newer TLS than 1.1': fails({ newestTls: 'TLSv1.1' }, tlsFailed),
+  'speaks HTTP without TLS on its TLS port': fails(
+    { onConnection: socket => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n') },
+    tlsFailed,
+  ),
+}

@@ -1,0 +1,128 @@
+/** Real receivers of webhooks on loopback: well-behaved ones, and every other kind. */
+import { once } from 'node:events'
+import http from 'node:http'
+import https from 'node:https'
+import net, { type AddressInfo, type Socket } from 'node:net'
+import type { SecureVersion } from 'node:tls'
+import { type CertificateKind, certificates } from './certificates.ts'
+
+/** A request as it arrived. */
+export type Received = {
+  method: string
+  path: string
+  headers: http.IncomingHttpHeaders
+  /** The exact bytes, read as UTF-8. */
+  body: string
+  /** When it was complete, in milliseconds since 1970. */
+  at: number
+}
+
+export type Answer = {
+  request: Received
+  response: http.ServerResponse
+  /** The connection, for what no HTTP server would say. */
+  socket: Socket
+  /** 1 for the first request of this receiver. */
+  nth: number
+}
+
+/** What a receiver does other than answering 200 at once. */
+export type Behaviour = {
+  /** Nothing listens at the port. */
+  refuses?: true
+  /** Speaks HTTP without TLS. */
+  plain?: true
+  certificate?: CertificateKind
+  newestTls?: SecureVersion
+  /** Takes over each new TCP connection; `serve` carries on as usual. */
+  onConnection?: (socket: Socket, serve: () => void) => void
+  /** Takes over each connection after its TLS handshake. */
+  onSecured?: (socket: Socket) => void
+  /** Answers a request that has arrived in full. */
+  onRequest?: (answer: Answer) => void
+}
+
+export type Receiver = {
+  /** Its address by the name `localhost`, which its certificate is good for. */
+  url: string
+  port: number
+  /** All requests so far. */
+  requests: Received[]
+  /** How many TCP connections were opened to it. */
+  connections(): number
+  /** The next `count` requests that no earlier call was given, as soon as they are there. */
+  next(count?: number): Promise<Received[]>
+  /** Cuts what is open and stops listening. */
+  close(): Promise<void>
+}
+
+/** Starts a receiver on 127.0.0.1, at a port of the system's choice. */
+export async function startReceiver(behaviour: Behaviour = {}): Promise<Receiver> {
+  const requests: Received[] = []
+  const sockets = new Set<Socket>()
+  const arrivals = new EventTarget()
+  let connections = 0
+  let handedOut = 0
+
+  const web = webServer(behaviour, answer => {
+    requests.push(answer.request)
+    arrivals.dispatchEvent(new Event('request'))
+    const { onRequest = ({ response }) => response.end() } = behaviour
+    onRequest({ ...answer, nth: requests.length })
+  })
+  const listener = net.createServer(socket => {
+    connections += 1
+    sockets.add(socket)
+    socket.on('close', () => sockets.delete(socket)).on('error', () => {})
+    const serve = () => web.emit('connection', socket)
+    if (behaviour.onConnection) behaviour.onConnection(socket, serve)
+    else serve()
+  })
+  listener.listen(0, '127.0.0.1')
+  await once(listener, 'listening')
+  const { port } = listener.address() as AddressInfo // a listening TCP server has no other kind
+  if (behaviour.refuses) listener.close()
+
+  return {
+    url: `${behaviour.plain ? 'http' : 'https'}://localhost:${port}/hook`,
+    port,
+    requests,
+    connections: () => connections,
+    async next(count = 1) {
+      const from = handedOut
+      handedOut += count
+      while (requests.length < from + count) await once(arrivals, 'request')
+      return requests.slice(from, from + count)
+    },
+    async close() {
+      for (const socket of sockets) socket.destroy()
+      web.close()
+      if (listener.listening) await new Promise(closed => listener.close(closed))
+    },
+  }
+}
+
+function webServer(behaviour: Behaviour, receive: (answer: Omit<Answer, 'nth'>) => void) {
+  const { certificate = 'valid', newestTls, onSecured } = behaviour
+  const listener: http.RequestListener = async (request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', chunk => chunks.push(chunk))
+    request.on('error', () => {})
+    request.on('end', () => {
+      const { method = '', url: path = '', headers, socket } = request
+      const body = Buffer.concat(chunks).toString('utf8')
+      receive({ request: { method, path, headers, body, at: Date.now() }, response, socket })
+    })
+  }
+  if (behaviour.plain) return http.createServer(listener)
+  const server = https.createServer(
+    {
+      ...certificates[certificate],
+      ...(newestTls && { minVersion: 'TLSv1', maxVersion: newestTls, ciphers: 'ALL:@SECLEVEL=0' }),
+    },
+    listener,
+  )
+  if (onSecured) server.removeAllListeners('secureConnection').on('secureConnection', onSecured)
+  server.on('tlsClientError', () => {})
+  return server
+}

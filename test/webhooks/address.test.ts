@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import {
+  callbackUrlProblem,
+  hostOf,
+  isAllowed,
+  parseAllowedHosts,
+  registrationProblem,
+} from '../../src/webhooks/address.ts'
+import { callbackUrlCases, createCaseResolve } from '../support/callback-urls.ts'
+
+const noneAllowed = parseAllowedHosts('').hosts
+
+function problemOf(url: string, allowed = ''): string | undefined {
+  return callbackUrlProblem(url, parseAllowedHosts(allowed).hosts)
+}
+
+describe('A callback_url is registered or refused', () => {
+  for (const { url, expect, group, why } of callbackUrlCases) {
+    test(`${expect}: ${JSON.stringify(url).slice(0, 90)} (${group}: ${why})`, async () => {
+      const problem = await registrationProblem(url, noneAllowed, createCaseResolve())
+      assert.equal(problem === undefined ? 'accept' : 'reject', expect, problem ?? url)
+    })
+  }
+
+  test('there are cases of both kinds', () => {
+    const accepted = callbackUrlCases.filter(({ expect }) => expect === 'accept')
+    assert.ok(accepted.length >= 20)
+    assert.ok(callbackUrlCases.length - accepted.length >= 110)
+  })
+
+  test('a refused address is not named, nor told from another', async () => {
+    const names = ['loop', 'loop6', 'private', 'meta', 'mixed', 'ula', 'azure']
+    const problems = await Promise.all(
+      names.map(name =>
+        registrationProblem(`https://${name}.example.com/`, noneAllowed, createCaseResolve()),
+      ),
+    )
+    assert.equal(new Set(problems).size, 1)
+    assert.doesNotMatch(problems[0] ?? '', /\d/)
+  })
+
+  test('a name without an address is registered', async () => {
+    for (const name of ['nx', 'servfail', 'timeout', 'empty', 'never-heard-of']) {
+      const url = `https://${name}.example.com/`
+      assert.equal(
+        await registrationProblem(url, noneAllowed, createCaseResolve()),
+        undefined,
+        name,
+      )
+    }
+  })
+
+  test('nothing is asked about an IP address, a refused name or a listed host', async () => {
+    const { hosts } = parseAllowedHosts('listed.example.com')
+    for (const host of ['8.8.8.8', '[2606:2800:21f::1]', 'db.internal', 'listed.example.com']) {
+      const resolve = async () => assert.fail(`asked for ${host}`)
+      await assert.doesNotReject(registrationProblem(`https://${host}/`, hosts, resolve))
+    }
+  })
+
+  test('a name is asked for without its last dot', async () => {
+    const asked: string[] = []
+    const resolve = async (host: string) => {
+      asked.push(host)
+      return []
+    }
+    await registrationProblem('https://Hooks.Example.com./', noneAllowed, resolve)
+    assert.deepEqual(asked, ['hooks.example.com'])
+  })
+})
+
+describe('The form of a callback_url', () => {
+  const rules: [rule: RegExp, urls: string[]][] = [
+    [
+      /^must be an absolute https URL$/,
+      ['http://a.example.com/', 'https:a.example.com', 'https://'],
+    ],
+    [/user name or a password/, ['https://u:p@a.example.com/', 'https://@a.example.com/']],
+    [/port from 1 to 65535/, ['https://a.example.com:0/']],
+    [
+      /white space/,
+      ['https://a.example.com/ ', 'https://a.example.com/\u200b', 'https://a\\b.com/'],
+    ],
+    [/two or more labels/, ['https://intranet/', 'https://a.local/', 'https://printer.HOME./']],
+    [
+      /253 characters, in labels of 1 to 63/,
+      ['https://a..example.com/', 'https://a.example.com../'],
+    ],
+    [/public address/, ['https://127.1/', 'https://[::1]/', 'https://①②⑦.0.0.1/']],
+  ]
+  for (const [rule, urls] of rules) {
+    test(`is refused with the rule that it breaks: ${rule.source}`, () => {
+      for (const url of urls) assert.match(problemOf(url) ?? '', rule, url)
+    })
+  }
+
+  test('does not depend on case', () => {
+    assert.equal(problemOf('HTTPS://HOOKS.EXAMPLE.COM/'), undefined)
+  })
+
+  test('a label has at most 63 characters and a name 253, the last dot not counted', () => {
+    const label = 'a'.repeat(63)
+    const longest = [label, label, label, 'a'.repeat(57), 'com'].join('.')
+    assert.equal(longest.length, 253)
+    assert.equal(problemOf(`https://${longest}./`), undefined)
+    assert.match(problemOf(`https://a${longest}/`) ?? '', /253/)
+    assert.match(problemOf(`https://${longest.replace('.', 'a.')}/`) ?? '', /63/)
+  })
+
+  test('every ending that is not public is refused, and names that only resemble one are not', () => {
+    const endings = 'localhost local localdomain internal intranet lan home corp invalid onion arpa'
+    for (const ending of endings.split(' ')) {
+      assert.match(problemOf(`https://${ending}/`) ?? '', /public host name/)
+      assert.match(problemOf(`https://a.${ending}/`) ?? '', /public host name/)
+      assert.equal(problemOf(`https://${ending}.example.com/`), undefined)
+      assert.equal(problemOf(`https://a.my${ending}/`), undefined)
+    }
+    assert.match(problemOf('https://router.home.arpa/') ?? '', /public host name/)
+  })
+})
+
+describe('FARTHING_CALLBACK_HOSTS', () => {
+  test('exempts a listed host at every port, over https and http', () => {
+    for (const url of ['https://localhost/', 'http://localhost/', 'http://LOCALHOST.:8080/x']) {
+      assert.equal(problemOf(url, 'localhost'), undefined, url)
+    }
+    assert.notEqual(problemOf('http://localhost.example.com/', 'localhost'), undefined)
+  })
+
+  test('exempts a listed host:port at that port alone, the default ports included', () => {
+    assert.equal(problemOf('http://receiver:8080/', 'receiver:8080'), undefined)
+    assert.notEqual(problemOf('http://receiver:8081/', 'receiver:8080'), undefined)
+    assert.equal(problemOf('https://receiver/', 'receiver:443'), undefined)
+    assert.equal(problemOf('http://receiver/', 'receiver:80'), undefined)
+    assert.notEqual(problemOf('http://receiver/', 'receiver:443'), undefined)
+  })
+
+  test('takes IP addresses in any notation, IPv6 in brackets', () => {
+    const { hosts, problems } = parseAllowedHosts('127.1, [0:0::1]:8443 ,[::2]')
+    assert.deepEqual(problems, [])
+    assert.deepEqual([...hosts], ['127.0.0.1', '[::1]:8443', '[::2]'])
+    assert.ok(isAllowed(new URL('https://[::1]:8443/'), hosts))
+    assert.ok(!isAllowed(new URL('https://[::1]/'), hosts))
+    assert.ok(!isAllowed(new URL('https://[::1:8443]/'), hosts))
+  })
+
+  test('does not exempt from the form', () => {
+    const bad = ['ftp://localhost/', 'http:localhost', 'http://u@localhost/', 'http://localhost:0/']
+    for (const url of [...bad, ' http://localhost/', 'http://localhost\\x', 'http:///localhost/']) {
+      assert.notEqual(problemOf(url, 'localhost'), undefined, url)
+    }
+  })
+
+  test('answers one problem for each entry that cannot be used, and keeps the others', () => {
+    const bad = [
+      'http://a',
+      'a/b',
+      'a:0',
+      'a:65536',
+      'a:b',
+      '::1',
+      '[::1',
+      '*',
+      '*.a',
+      'a b',
+      'u@a',
+    ]
+    const { hosts, problems } = parseAllowedHosts([...bad, 'good', '', 'Good.:1'].join(','))
+    assert.equal(problems.length, bad.length)
+    assert.match(problems[0] ?? '', /^"http:\/\/a" is not a host or host:port/)
+    assert.deepEqual([...hosts], ['good', 'good:1'])
+  })
+
+  test('is empty when it is not set', () => {
+    assert.deepEqual(parseAllowedHosts(''), { hosts: new Set(), problems: [] })
+  })
+})
+
+test('The host of a URL has no brackets and one dot less at its end', () => {
+  assert.equal(hostOf(new URL('https://a.example.com./')), 'a.example.com')
+  assert.equal(hostOf(new URL('https://a.example.com../')), 'a.example.com.')
+  assert.equal(hostOf(new URL('https://[2606::1]/')), '2606::1')
+})
