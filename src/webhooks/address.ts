@@ -82,16 +82,14 @@ export function callbackUrlProblem(raw: string, allowed: AllowedHosts): string |
 }
 
 /**
- * The whole rule for a callback URL that is being registered: its form, its host, and the addresses
- * behind its name. A name without an answer passes: every connection asks again.
+ * What is left to ask at registration about a URL that `callbackUrlProblem` finds no fault with: the
+ * addresses behind its name. A name without an answer passes: every connection asks again.
  */
-export async function registrationProblem(
+export async function resolvedHostProblem(
   raw: string,
   allowed: AllowedHosts,
   resolve: Resolve,
 ): Promise<string | undefined> {
-  const problem = callbackUrlProblem(raw, allowed)
-  if (problem !== undefined) return problem
   const url = new URL(raw)
   const host = hostOf(url)
   if (isAllowed(url, allowed) || isIP(host) !== 0) return undefined

@@ -21,16 +21,21 @@ export type ResolveOptions = {
 
 /**
  * Makes a Resolve. Names in the hosts file are answered from it, as it is at that moment; `localhost`
- * is always loopback; every other name is asked of DNS as it stands, without search domains.
+ * is always loopback; every other name is asked of DNS as it stands, without search domains. Who asks
+ * for a name while its answer is under way gets the same answer: a burst of messages is one question.
  */
 export function createResolve(options: ResolveOptions = {}): Resolve {
   const lookInHostsFile = hostsFileReader(options.hostsFile ?? HOSTS_FILE)
+  const underWay = new Map<string, Promise<string[]>>()
   return async host => {
     const name = host.toLowerCase()
     const listed = lookInHostsFile(name)
     if (listed !== undefined) return listed
     if (name === 'localhost' || name.endsWith('.localhost')) return ['127.0.0.1', '::1']
-    return askDns(name, options.servers)
+    const answer =
+      underWay.get(name) ?? askDns(name, options.servers).finally(() => underWay.delete(name))
+    underWay.set(name, answer)
+    return answer
   }
 }
 

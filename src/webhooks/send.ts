@@ -18,7 +18,6 @@ import { createSlots } from './slots.ts'
 /** One limit, in milliseconds, over the wait for a slot, name look-up, connection, TLS, request and status. */
 const DEADLINE_MS = 2000
 const REQUESTS_PER_HOST = 64
-const IDLE_CONNECTIONS_PER_HOST = 8
 /** Servers close idle connections after two seconds or more; one kept for less is not closed under us. */
 const IDLE_MS = 1000
 /** Of the headers of a reply, and again of its body. */
@@ -66,7 +65,7 @@ export type ClosableSend = Send & { close(): void }
  */
 export function createSend(options: SendOptions): ClosableSend {
   const { resolve, allowed, userAgent } = options
-  const pool = { keepAlive: true, maxFreeSockets: IDLE_CONNECTIONS_PER_HOST, timeout: IDLE_MS }
+  const pool = { keepAlive: true, maxFreeSockets: REQUESTS_PER_HOST, timeout: IDLE_MS }
   const agents: Agents = {
     // No session is resumed, so that no secret of one connection travels on another.
     https: new https.Agent({

@@ -5,9 +5,12 @@ import {
   hostOf,
   isAllowed,
   parseAllowedHosts,
-  registrationProblem,
 } from '../../src/webhooks/address.ts'
-import { callbackUrlCases, createCaseResolve } from '../support/callback-urls.ts'
+import {
+  callbackUrlCases,
+  createCaseResolve,
+  registrationProblem,
+} from '../support/callback-urls.ts'
 
 const noneAllowed = parseAllowedHosts('').hosts
 

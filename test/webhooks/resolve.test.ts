@@ -14,7 +14,11 @@ before(async () => {
   dns = await startDnsServer({
     'dual.example.com': { addresses: ['93.184.215.14', '2606:2800:21f::1'] },
     'six.example.com': { addresses: ['2606:2800:21f::2'] },
-    'slow.example.com': { silent: 'both' },
+    'slow-1.example.com': { silent: 'both' },
+    'slow-2.example.com': { silent: 'both' },
+    'slow-3.example.com': { silent: 'both' },
+    'slow-4.example.com': { silent: 'both' },
+    'slow-5.example.com': { silent: 'both' },
     'half.example.com': { addresses: ['93.184.215.15'], silent: 'AAAA' },
     'nowhere.example.com': {},
     'listed.example.com': { addresses: ['93.184.215.16'] },
@@ -64,9 +68,19 @@ describe('A name', () => {
     assert.equal(dns.questions.length - before, 4)
   })
 
+  test('is asked once for all who ask at the same time', async () => {
+    const resolve = resolver()
+    const before = dns.questions.length
+    const answers = await Promise.all(
+      Array.from({ length: 500 }, () => resolve('dual.example.com')),
+    )
+    assert.ok(answers.every(addresses => addresses.length === 2))
+    assert.equal(dns.questions.length - before, 2)
+  })
+
   test('without an answer costs one second, and holds up no other', async () => {
     const resolve = resolver()
-    const slow = Array.from({ length: 20 }, () => timed(resolve('slow.example.com')))
+    const slow = [1, 2, 3, 4, 5].map(each => timed(resolve(`slow-${each}.example.com`)))
     const half = timed(resolve('half.example.com'))
     const [answer, quick] = await timed(resolve('dual.example.com'))
     assert.equal(answer.length, 2)

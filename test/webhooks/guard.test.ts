@@ -1,0 +1,227 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import net, { type AddressInfo } from 'node:net'
+import { after, before, describe, test } from 'node:test'
+import type { Outcome, Resolve } from '../../src/ports.ts'
+import { isPublicAddress, parseAllowedHosts } from '../../src/webhooks/address.ts'
+import { createLookup, createSend } from '../../src/webhooks/send.ts'
+import {
+  callbackUrlCases,
+  createCaseResolve,
+  registrationProblem,
+} from '../support/callback-urls.ts'
+import { authority } from '../support/certificates.ts'
+import { type Receiver, startReceiver } from '../support/receiver.ts'
+
+const noneAllowed = parseAllowedHosts('').hosts
+const refused: Outcome = {
+  status: 'FAILED',
+  status_code: null,
+  response_time: null,
+  result: 'address refused',
+}
+/** Stands for a service on the private network, and counts who gets through to it. */
+let receiver: Receiver
+
+before(async () => {
+  receiver = await startReceiver()
+})
+after(() => receiver.close())
+
+async function connectionsDuring(work: () => Promise<unknown>): Promise<number> {
+  const before = receiver.connections()
+  await work()
+  return receiver.connections() - before
+}
+
+/** One POST by a sender of its own. */
+async function post(url: string, resolve: Resolve, allowed = ''): Promise<Outcome> {
+  const { hosts } = parseAllowedHosts(allowed)
+  const send = createSend({ resolve, allowed: hosts, ca: authority })
+  const outcome = await send(url, {}, '{}')
+  send.close()
+  return outcome
+}
+
+describe('No connection is opened to', () => {
+  const answers: [what: string, host: string, resolve: Resolve][] = [
+    ['a name with a private address', 'a.example.com', async () => ['127.0.0.1']],
+    [
+      'a name with one among public ones',
+      'a.example.com',
+      async () => ['93.184.215.14', '127.0.0.1'],
+    ],
+    [
+      'a name with one before a public one',
+      'a.example.com',
+      async () => ['127.0.0.1', '93.184.215.14'],
+    ],
+    ['a name with an IPv4-mapped address', 'a.example.com', async () => ['::ffff:127.0.0.1']],
+    ['a name with what is no address', 'a.example.com', async () => ['localhost']],
+    ['a private address', '127.0.0.1', async () => ['93.184.215.14']],
+    ['a private address in another notation', '0x7f.1', async () => ['93.184.215.14']],
+    ['a private IPv6 address', '[::1]', async () => ['93.184.215.14']],
+    ['an IPv4-mapped address', '[::ffff:127.0.0.1]', async () => ['93.184.215.14']],
+    ['localhost', 'localhost', async () => ['93.184.215.14']],
+  ]
+  for (const [what, host, resolve] of answers) {
+    test(`${what}, at registration and at each attempt`, async () => {
+      const url = `https://${host}:${receiver.port}/`
+      const opened = await connectionsDuring(async () => {
+        assert.deepEqual(await post(url, resolve), refused)
+        assert.notEqual(await registrationProblem(url, noneAllowed, resolve), undefined)
+      })
+      assert.equal(opened, 0)
+    })
+  }
+
+  test('a name that was public at registration and is private at the attempt', async () => {
+    const resolve = createCaseResolve()
+    const url = `https://rebind.example.com:${receiver.port}/`
+    assert.equal(await registrationProblem(url, noneAllowed, resolve), undefined)
+    const opened = await connectionsDuring(async () => {
+      assert.deepEqual(await post(url, resolve), refused)
+    })
+    assert.equal(opened, 0)
+  })
+
+  test('where a redirect points', async () => {
+    const redirecting = await startReceiver({
+      onRequest: ({ response }) =>
+        response.writeHead(302, { location: `https://receiver.test:${receiver.port}/` }).end(),
+    })
+    const opened = await connectionsDuring(async () => {
+      const outcome = await post(
+        redirecting.url,
+        async () => ['127.0.0.1'],
+        'localhost,receiver.test',
+      )
+      assert.equal(outcome.result, '302 Found')
+    })
+    assert.equal(opened, 0)
+    await redirecting.close()
+  })
+
+  test('an http address, nor one that was taken off the list of exempt hosts', async () => {
+    const url = `http://receiver.test:${receiver.port}/`
+    const opened = await connectionsDuring(async () => {
+      assert.deepEqual(await post(url, async () => ['127.0.0.1']), refused)
+    })
+    assert.equal(opened, 0)
+  })
+
+  test('another port of a host that is exempt at one', async () => {
+    const url = `https://receiver.test:${receiver.port}/`
+    const opened = await connectionsDuring(async () => {
+      assert.deepEqual(await post(url, async () => ['127.0.0.1'], 'receiver.test:1'), refused)
+    })
+    assert.equal(opened, 0)
+  })
+})
+
+test('A connection is opened to an exempt host at the same address', async () => {
+  const url = `https://receiver.test:${receiver.port}/`
+  const opened = await connectionsDuring(async () => {
+    const outcome = await post(url, async () => ['127.0.0.1'], `receiver.test:${receiver.port}`)
+    assert.equal(outcome.result, '200 OK')
+  })
+  assert.equal(opened, 1)
+})
+
+describe('Each case of a callback_url, when a message is sent to it all the same', () => {
+  for (const { url, expect } of callbackUrlCases.filter(({ expect }) => expect === 'reject')) {
+    test(`${expect}: ${JSON.stringify(url).slice(0, 90)}`, async () => {
+      assert.deepEqual(await post(url, createCaseResolve()), refused)
+    })
+  }
+
+  test('without an address: not resolved', async () => {
+    for (const name of ['127.0.0.1.example', 'timeout.example.com', 'nx.example.com']) {
+      const outcome = await post(`https://${name}/`, createCaseResolve())
+      assert.deepEqual(outcome, { ...refused, result: 'name not resolved' })
+    }
+  })
+})
+
+describe('The address that was checked is the one connected to', () => {
+  const addresses = ['93.184.215.14', '2606:2800:21f::1']
+  const lookup = createLookup(async () => addresses, isPublicAddress)
+
+  test('one of several as a socket may ask for it, or all of them', async () => {
+    const all = await new Promise((resolve, reject) =>
+      lookup('dual.example.com', { all: true }, (error, found) =>
+        error ? reject(error) : resolve(found),
+      ),
+    )
+    assert.deepEqual(all, [
+      { address: '93.184.215.14', family: 4 },
+      { address: '2606:2800:21f::1', family: 6 },
+    ])
+    const one = await new Promise((resolve, reject) =>
+      lookup('dual.example.com', {}, (error, found, family) =>
+        error ? reject(error) : resolve([found, family]),
+      ),
+    )
+    assert.deepEqual(one, ['93.184.215.14', 4])
+  })
+
+  test('and the name is asked once for each connection', async () => {
+    let asked = 0
+    const resolve = async () => {
+      asked += 1
+      return asked === 1 ? ['127.0.0.1'] : assert.fail('asked again')
+    }
+    const outcome = await post(`https://receiver.test:${receiver.port}/`, resolve, 'receiver.test')
+    assert.equal(outcome.result, '200 OK')
+    assert.equal(asked, 1)
+  })
+})
+
+test('Proxy variables are not obeyed', async () => {
+  const proxied: string[] = []
+  const proxy = net.createServer(socket => {
+    socket.on('error', () => {})
+    socket.once('data', data => {
+      proxied.push(data.toString('latin1').split('\r\n')[0] ?? '')
+      socket.destroy()
+    })
+  })
+  await once(proxy.listen(0, '127.0.0.1'), 'listening')
+  const { port } = proxy.address() as AddressInfo // a listening TCP server has no other kind
+  const address = `http://127.0.0.1:${port}`
+  const url = `https://receiver.test:${receiver.port}/`
+
+  // The fetch is the control: it shows that the variables reach this process and this Node.
+  const script = `
+    import { createSend } from ${JSON.stringify(import.meta.resolve('../../src/webhooks/send.ts'))}
+    const [url, ca] = process.argv.slice(1)
+    const allowed = new Set(['receiver.test'])
+    const send = createSend({ resolve: async () => ['127.0.0.1'], allowed, ca })
+    const { result } = await send(url, {}, '{}')
+    const plain = await send(url.replace('https:', 'http:'), {}, '{}')
+    send.close()
+    await fetch('https://control.test/').catch(() => {})
+    console.log(JSON.stringify([result, plain.result]))`
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script, url, authority], {
+    env: {
+      NODE_USE_ENV_PROXY: '1',
+      HTTPS_PROXY: address,
+      HTTP_PROXY: address,
+      ALL_PROXY: address,
+      https_proxy: address,
+      http_proxy: address,
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const opened = await connectionsDuring(async () => {
+    const [output] = await Promise.all([
+      child.stdout.setEncoding('utf8').toArray(),
+      once(child, 'exit'),
+    ])
+    assert.deepEqual(JSON.parse(output.join('')), ['200 OK', 'connection failed'])
+  })
+  assert.equal(opened, 2)
+  assert.deepEqual(proxied, ['CONNECT control.test:443 HTTP/1.1'])
+  proxy.close()
+})

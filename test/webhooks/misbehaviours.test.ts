@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { parseAllowedHosts } from '../../src/webhooks/address.ts'
+import { createSend } from '../../src/webhooks/send.ts'
+import { authority } from '../support/certificates.ts'
+import { misbehaviours } from '../support/misbehaviours.ts'
+import { startReceiver } from '../support/receiver.ts'
+
+const BODY = '{"description":"Caffè pitch, £46.50"}'
+
+/** In milliseconds; what a machine under load adds to the two seconds. */
+const DEADLINE = { least: 1950, most: 2900 }
+
+describe('A receiver that', { concurrency: true }, () => {
+  for (const [name, { behaviour, attempts }] of Object.entries(misbehaviours)) {
+    test(`${name} gets ${attempts.map(({ result }) => result.slice(0, 40)).join(', ')}`, async () => {
+      const receiver = await startReceiver(behaviour)
+      const send = createSend({
+        resolve: async () => ['127.0.0.1'],
+        allowed: parseAllowedHosts('localhost').hosts,
+        ca: authority,
+      })
+      for (const expected of attempts) {
+        const { status, status_code, response_time, result } = await send(receiver.url, {}, BODY)
+        assert.deepEqual({ status_code, result }, expected)
+        const delivered = status_code !== null && status_code >= 200 && status_code <= 299
+        assert.equal(status, delivered ? 'SUCCESSFUL' : 'FAILED')
+        if (behaviour.refuses) assert.equal(response_time, null, 'nothing was sent')
+        if (result === 'timeout') {
+          assert.ok(Number.isInteger(response_time), `${response_time}`)
+          assert.ok(response_time! >= DEADLINE.least && response_time! <= DEADLINE.most)
+        } else assert.ok((response_time ?? 0) < DEADLINE.least, `${response_time} ms`)
+      }
+      assert.ok(receiver.requests.length <= attempts.length, 'never more messages than attempts')
+      assert.ok(receiver.requests.every(({ body }) => body === BODY))
+      send.close()
+      await receiver.close()
+    })
+  }
+
+  test('is one of thirty kinds or more', () => {
+    assert.ok(Object.keys(misbehaviours).length >= 30)
+  })
+})

@@ -1,0 +1,255 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { after, describe, test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
+import type { Resolve } from '../../src/ports.ts'
+import { parseAllowedHosts } from '../../src/webhooks/address.ts'
+import { type ClosableSend, createSend } from '../../src/webhooks/send.ts'
+import { authority } from '../support/certificates.ts'
+import { misbehaviours } from '../support/misbehaviours.ts'
+import { type Behaviour, type Receiver, startReceiver } from '../support/receiver.ts'
+
+const open: { close(): unknown }[] = []
+after(async () => {
+  for (const each of open) await each.close()
+})
+
+/** Sends to loopback whatever the name, with `localhost` and `receiver.test` exempt from the rule. */
+function loopbackSend(resolve: Resolve = async () => ['127.0.0.1']): ClosableSend {
+  const allowed = parseAllowedHosts('localhost, receiver.test').hosts
+  const send = createSend({ resolve, allowed, ca: authority, userAgent: 'Farthing/1.2.3' })
+  open.push(send)
+  return send
+}
+
+async function receiverThat(behaviour: Behaviour = {}): Promise<Receiver> {
+  const receiver = await startReceiver(behaviour)
+  open.push(receiver)
+  return receiver
+}
+
+const nothing = async () => {}
+
+const SWITCHING = 'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n'
+
+// Many of these wait for the two seconds to pass: they do so together.
+describe('Sending', { concurrency: true }, () => {
+  describe('A message', { concurrency: true }, () => {
+    test('is a POST of the exact bytes with the headers given and our own User-Agent', async () => {
+      const receiver = await receiverThat()
+      const headers = { 'Content-Type': 'application/json', 'Pay-Signature': 'ab12' }
+      const body = '{"description":"Caffè pitch, £46.50 🎪"}'
+      const outcome = await loopbackSend()(`${receiver.url}/a%20b?c=d&e#f`, headers, body)
+      assert.equal(outcome.status, 'SUCCESSFUL')
+      const [request] = await receiver.next()
+      assert.equal(request?.method, 'POST')
+      assert.equal(request?.path, '/hook/a%20b?c=d&e')
+      assert.equal(request?.body, body)
+      assert.deepEqual(request?.headers, {
+        'content-type': 'application/json',
+        'pay-signature': 'ab12',
+        'user-agent': 'Farthing/1.2.3',
+        'content-length': String(Buffer.byteLength(body)),
+        host: `localhost:${receiver.port}`,
+        connection: 'keep-alive',
+      })
+    })
+
+    test('is sent to the name without the dot at its end, in Host and in TLS', async () => {
+      const servernames: unknown[] = []
+      const receiver = await receiverThat({
+        onRequest: ({ response, socket }) => {
+          servernames.push('servername' in socket && socket.servername)
+          response.end()
+        },
+      })
+      const outcome = await loopbackSend()(`https://receiver.test.:${receiver.port}/`, {}, '{}')
+      assert.equal(outcome.result, '200 OK')
+      assert.equal(receiver.requests[0]?.headers.host, `receiver.test:${receiver.port}`)
+      assert.deepEqual(servernames, ['receiver.test'])
+    })
+
+    test('goes over http to a listed host', async () => {
+      const receiver = await receiverThat({ plain: true })
+      assert.equal((await loopbackSend()(receiver.url, {}, '{}')).result, '200 OK')
+    })
+
+    test('has whole milliseconds as its response time', async () => {
+      const receiver = await receiverThat()
+      const { response_time } = await loopbackSend()(receiver.url, {}, '{}')
+      assert.ok(Number.isInteger(response_time))
+    })
+
+    test('that cannot be sent never throws', async () => {
+      const receiver = await receiverThat()
+      const send = loopbackSend()
+      const refused = { status: 'FAILED', status_code: null, response_time: null }
+      for (const url of ['', 'nonsense', 'http://hooks.example.com/', 'https://127.0.0.1/']) {
+        assert.deepEqual(await send(url, {}, '{}'), { ...refused, result: 'address refused' }, url)
+      }
+      const outcome = await send(receiver.url, { 'X-Bad': 'a\r\nb' }, '{}')
+      assert.deepEqual(outcome, { ...refused, result: 'connection failed' })
+    })
+  })
+
+  describe('A name without an address is not connected to', { concurrency: true }, () => {
+    const answers: [how: string, resolve: Resolve][] = [
+      ['an empty list', async () => []],
+      ['an error', () => Promise.reject(new Error('ESERVFAIL'))],
+    ]
+    for (const [how, resolve] of answers) {
+      test(`when the answer is ${how}`, async () => {
+        const receiver = await receiverThat()
+        assert.deepEqual(await loopbackSend(resolve)(receiver.url, {}, '{}'), {
+          status: 'FAILED',
+          status_code: null,
+          response_time: null,
+          result: 'name not resolved',
+        })
+        assert.equal(receiver.connections(), 0)
+      })
+    }
+  })
+
+  describe('A connection', { concurrency: true }, () => {
+    test('is used again by the next message, for longer than one deadline', async () => {
+      const receiver = await receiverThat()
+      const send = loopbackSend()
+      const started = performance.now()
+      for (let sent = 0; performance.now() - started < 2500; sent += 1) {
+        assert.equal((await send(receiver.url, {}, '{}')).result, '200 OK', `message ${sent}`)
+        await setTimeout(20)
+      }
+      assert.equal(receiver.connections(), 1)
+    })
+
+    test('that was cut while idle is a failed attempt, and the next attempt gets a new one', async () => {
+      const receiver = await receiverThat({
+        onRequest: ({ response, socket, nth }) => {
+          if (nth === 3) socket.destroy()
+          else setTimeout(nth < 3 ? 50 : 0).then(() => response.end())
+        },
+      })
+      const send = loopbackSend()
+      // Two connections side by side, both idle then; the third message is cut on one of them.
+      await Promise.all([send(receiver.url, {}, '1'), send(receiver.url, {}, '2')])
+      assert.equal((await send(receiver.url, {}, '3')).result, 'connection failed')
+      assert.equal((await send(receiver.url, {}, '3')).result, '200 OK')
+      assert.deepEqual(
+        receiver.requests.map(({ body }) => body).sort(),
+        ['1', '2', '3', '3'],
+        'no message is repeated behind the back of the caller',
+      )
+      assert.equal(receiver.connections(), 3)
+    })
+
+    test('is not kept when the receiver says so, nor for longer than a second', async () => {
+      const receiver = await receiverThat({
+        onRequest: ({ response, nth }) =>
+          response.writeHead(200, nth === 1 ? { connection: 'close' } : {}).end(),
+      })
+      const send = loopbackSend()
+      await send(receiver.url, {}, '1')
+      await send(receiver.url, {}, '2')
+      assert.equal(receiver.connections(), 2)
+      await setTimeout(1500)
+      await send(receiver.url, {}, '3')
+      assert.equal(receiver.connections(), 3)
+    })
+
+    test('to a receiver that drips its answer ends with the two seconds, long after the status', async () => {
+      let ended: Promise<unknown> | undefined
+      const dripping = misbehaviours['drips the body']!.behaviour
+      const receiver = await receiverThat({
+        onRequest: answer => {
+          ended = once(answer.socket, 'close')
+          dripping.onRequest?.(answer)
+        },
+      })
+      const started = performance.now()
+      assert.equal((await loopbackSend()(receiver.url, {}, '{}')).result, '200 OK')
+      assert.ok(performance.now() - started < 1500, 'the caller does not wait for the body')
+      await ended
+      const took = performance.now() - started
+      assert.ok(took > 1900 && took < 2900, `${took} ms`)
+    })
+
+    test('is cut when a body is longer than 64 KiB, and kept when it is not', async () => {
+      for (const [bytes, connections] of [
+        [65_536, 1],
+        [400_000, 2],
+      ] as const) {
+        const receiver = await receiverThat({
+          onRequest: ({ response }) => response.end(Buffer.alloc(bytes)),
+        })
+        const send = loopbackSend()
+        await send(receiver.url, {}, '1')
+        await setTimeout(200)
+        await send(receiver.url, {}, '2')
+        assert.equal(receiver.connections(), connections, `${bytes} bytes`)
+      }
+    })
+  })
+
+  describe('Side by side', { concurrency: true }, () => {
+    test('one host gets 64 requests at once; those that wait in vain open no connection', async () => {
+      const hanging = await receiverThat({ onRequest: nothing })
+      const other = await receiverThat()
+      const send = loopbackSend()
+      const outcomes = Array.from({ length: 70 }, () => send(hanging.url, {}, '{}'))
+      const elsewhere = await send(`https://receiver.test:${other.port}/`, {}, '{}')
+      assert.equal(elsewhere.result, '200 OK', 'another host is not held up')
+      const ended = await Promise.all(outcomes)
+      assert.ok(ended.every(({ result }) => result === 'timeout'))
+      assert.equal(ended.filter(({ response_time }) => response_time === null).length, 6)
+      assert.equal(hanging.connections(), 64)
+    })
+
+    test('a request that waited for another to end is sent', async () => {
+      const receiver = await receiverThat({
+        onRequest: ({ response }) => setTimeout(50).then(() => response.end()),
+      })
+      const send = loopbackSend()
+      const outcomes = await Promise.all(
+        Array.from({ length: 200 }, () => send(receiver.url, {}, '{}')),
+      )
+      assert.ok(outcomes.every(({ result }) => result === '200 OK'))
+      assert.equal(receiver.requests.length, 200)
+    })
+
+    test('no kind of failure keeps its place among the 64', async () => {
+      const failing: [result: string, behaviour: Behaviour][] = [
+        ['101 Switching Protocols', { onRequest: ({ socket }) => socket.write(SWITCHING) }],
+        ['connection failed', { onRequest: ({ socket }) => socket.destroy() }],
+        ['connection failed', { refuses: true }],
+        ['tls failed', { certificate: 'expired' }],
+      ]
+      for (const [result, behaviour] of failing) {
+        const receiver = await receiverThat(behaviour)
+        const send = loopbackSend()
+        for (let sent = 0; sent < 70; sent += 1) {
+          assert.equal((await send(receiver.url, {}, '{}')).result, result)
+        }
+      }
+    })
+
+    test('a look-up without an end is a timeout, and a late answer opens no connection', async () => {
+      const receiver = await receiverThat()
+      let answer: (addresses: string[]) => void = () => assert.fail('nobody asked')
+      const send = loopbackSend(() => new Promise(resolve => (answer = resolve)))
+      const started = performance.now()
+      const outcome = await send(receiver.url, {}, '{}')
+      const took = performance.now() - started
+      assert.deepEqual(outcome, {
+        status: 'FAILED',
+        status_code: null,
+        response_time: null,
+        result: 'timeout',
+      })
+      assert.ok(took > 1950 && took < 2900, `${took} ms`)
+      answer(['127.0.0.1'])
+      await setTimeout(100)
+      assert.equal(receiver.connections(), 0)
+    })
+  })
+})
