@@ -82,14 +82,16 @@ export function callbackUrlProblem(raw: string, allowed: AllowedHosts): string |
 }
 
 /**
- * What is left to ask at registration about a URL that `callbackUrlProblem` finds no fault with: the
- * addresses behind its name. A name without an answer passes: every connection asks again.
+ * The whole rule for a callback URL that is being registered: its form, its host, and the addresses
+ * behind its name. A name without an answer passes: every connection asks again.
  */
-export async function resolvedHostProblem(
+export async function registrationProblem(
   raw: string,
   allowed: AllowedHosts,
   resolve: Resolve,
 ): Promise<string | undefined> {
+  const problem = callbackUrlProblem(raw, allowed)
+  if (problem !== undefined) return problem
   const url = new URL(raw)
   const host = hostOf(url)
   if (isAllowed(url, allowed) || isIP(host) !== 0) return undefined

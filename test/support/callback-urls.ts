@@ -1,10 +1,5 @@
 /** The cases of test/fixtures/callback-urls.json, and a Resolve that gives the answers listed there. */
 import type { Resolve } from '../../src/ports.ts'
-import {
-  type AllowedHosts,
-  callbackUrlProblem,
-  resolvedHostProblem,
-} from '../../src/webhooks/address.ts'
 import fixture from '../fixtures/callback-urls.json' with { type: 'json' }
 
 export type CallbackUrlCase = {
@@ -36,13 +31,4 @@ export function createCaseResolve(): Resolve {
     if ('error' in answer) return []
     return answer.sequence[Math.min(nth, answer.sequence.length - 1)] ?? []
   }
-}
-
-/** What the registration of a webhook says about its callback_url, or undefined when it is accepted. */
-export async function registrationProblem(
-  url: string,
-  allowed: AllowedHosts,
-  resolve: Resolve,
-): Promise<string | undefined> {
-  return callbackUrlProblem(url, allowed) ?? (await resolvedHostProblem(url, allowed, resolve))
 }

@@ -5,6 +5,7 @@ import {
   hostOf,
   isAllowed,
   parseAllowedHosts,
+  registrationProblem,
 } from '../../src/webhooks/address.ts'
 import {
   callbackUrlCases,

@@ -4,7 +4,11 @@ import { once } from 'node:events'
 import net, { type AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import type { Outcome, Resolve } from '../../src/ports.ts'
-import { isPublicAddress, parseAllowedHosts } from '../../src/webhooks/address.ts'
+import {
+  isPublicAddress,
+  parseAllowedHosts,
+  registrationProblem,
+} from '../../src/webhooks/address.ts'
 import { createLookup, createSend } from '../../src/webhooks/send.ts'
 import {
   callbackUrlCases,
