@@ -7,11 +7,7 @@ import {
   parseAllowedHosts,
   registrationProblem,
 } from '../../src/webhooks/address.ts'
-import {
-  callbackUrlCases,
-  createCaseResolve,
-  registrationProblem,
-} from '../support/callback-urls.ts'
+import { callbackUrlCases, createCaseResolve } from '../support/callback-urls.ts'
 
 const noneAllowed = parseAllowedHosts('').hosts
 

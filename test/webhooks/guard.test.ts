@@ -10,11 +10,7 @@ import {
   registrationProblem,
 } from '../../src/webhooks/address.ts'
 import { createLookup, createSend } from '../../src/webhooks/send.ts'
-import {
-  callbackUrlCases,
-  createCaseResolve,
-  registrationProblem,
-} from '../support/callback-urls.ts'
+import { callbackUrlCases, createCaseResolve } from '../support/callback-urls.ts'
 import { authority } from '../support/certificates.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 
