@@ -1,0 +1,76 @@
+import type { Config } from '../config.ts'
+import { openDatabase } from '../database/open.ts'
+import { createNewId } from '../ids.ts'
+import type { Database } from '../ports.ts'
+import { createKey, DEFAULT_ACCOUNT, listKeys, revokeKey } from './store.ts'
+
+const HELP = `API keys. Each belongs to one account and sees only that account's payments.
+
+Usage:
+  farthing keys create [--account NAME]   make a key and print it once (account "default" if not given)
+  farthing keys list                      id, account, when it was made, when it was revoked
+  farthing keys revoke ID                 stop a key; a running service refuses it within a second
+
+DATABASE_URL names the database, as for the service itself; the service may be running.
+`
+
+/** What the account's name may be: it is shown in lists. */
+const ACCOUNT = /^[A-Za-z0-9][A-Za-z0-9 ._-]{0,63}$/
+
+/** Runs `farthing keys ...` and answers the exit code. */
+export async function keysCommand(
+  [verb, id, ...more]: string[],
+  options: { help?: boolean | undefined; account?: string | undefined },
+  config: Config,
+  print: (text: string) => number,
+): Promise<number> {
+  if (options.help || verb === undefined) return print(HELP)
+  const { account = DEFAULT_ACCOUNT } = options
+  const wanted = verb === 'revoke' ? 1 : 0
+  const given = [id, ...more].filter(text => text !== undefined).length
+  if (!['create', 'list', 'revoke'].includes(verb) || given !== wanted)
+    throw new Error(
+      `unknown keys command: ${[verb, id, ...more].join(' ').trim()} (farthing keys --help)`,
+    )
+  if (!ACCOUNT.test(account))
+    throw new Error(
+      '--account must be 1 to 64 letters, digits, spaces, dots, hyphens or underscores',
+    )
+  const database = await openDatabase(config.database, {
+    onUnknownOutcome: () => {},
+    onConnectionError: () => {},
+  })
+  try {
+    if (verb === 'list') return print(table(await listKeys(database)))
+    if (verb === 'create') return print(await create(database, account))
+    return await revoke(database, id ?? '', print)
+  } finally {
+    await database.close()
+  }
+}
+
+async function create(database: Database, account: string): Promise<string> {
+  const { key } = await createKey({ database, clock: Date.now, newId: createNewId() }, account)
+  return key
+}
+
+async function revoke(
+  database: Database,
+  key_id: string,
+  print: (text: string) => number,
+): Promise<number> {
+  if (!(await revokeKey(database, key_id, Date.now())))
+    throw new Error(`no key that still works has the id ${key_id} (farthing keys list)`)
+  return print(`revoked ${key_id}`)
+}
+
+function table(keys: Awaited<ReturnType<typeof listKeys>>): string {
+  if (keys.length === 0) return 'there are no keys'
+  const date = (time: number | null) => (time === null ? '-' : new Date(time).toISOString())
+  const rows = keys.map(key => [key.key_id, date(key.created), date(key.revoked), key.account])
+  return [['id', 'created', 'revoked', 'account'], ...rows]
+    .map(([id = '', created = '', revoked = '', account = '']) =>
+      [id.padEnd(26), created.padEnd(24), revoked.padEnd(24), account].join('  ').trimEnd(),
+    )
+    .join('\n')
+}

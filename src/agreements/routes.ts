@@ -1,0 +1,125 @@
+import type { FastifyInstance } from 'fastify'
+import { fold } from '../database/fold.ts'
+import { agreementNotFound, cannotCancelAgreement, fieldCodes, invalid } from '../errors.ts'
+import type { Farthing } from '../farthing.ts'
+import { addressesOf } from '../http/addresses.ts'
+import { jsonBody, requireJson } from '../http/body.ts'
+import { type Json, readFields } from '../http/fields.ts'
+import {
+  anyOf,
+  filters,
+  findPage,
+  pageOf,
+  readSearch,
+  type SearchKind,
+  textUpTo,
+  where,
+} from '../http/page.ts'
+import { pathParam, resource } from '../http/resource.ts'
+import { type Agreement, agreementStatuses, cancel } from './agreement.ts'
+import * as describe from './describe.ts'
+import { present } from './present.ts'
+import { newAgreement } from './schema.ts'
+import { agreementRows, findAgreement, insertAgreement, saveAgreement } from './store.ts'
+
+const agreementSearch: SearchKind = {
+  path: '/v1/agreements',
+  codes: { invalid: 'P2401', pastEnd: 'P2402' },
+  filters: {
+    status: anyOf(agreementStatuses),
+    reference: textUpTo(255, 'The whole reference, in any case'),
+    page: filters.page,
+    display_size: filters.display_size,
+  },
+}
+
+/** SPEC *Agreement* and *GET /v1/agreements*. */
+export function agreementRoutes(app: FastifyInstance, farthing: Farthing): void {
+  const { database, clock, newId, config } = farthing
+
+  resource(app, '/v1/agreements', {
+    POST: {
+      schema: describe.create,
+      accepts: requireJson,
+      handler: async (request, reply) => {
+        const given = readNewAgreement(jsonBody(request, 'P2197'))
+        const agreement: Agreement = {
+          agreement_id: newId(clock()),
+          account: request.account,
+          version: 1,
+          status: 'created',
+          ...given,
+        }
+        await database.write([insertAgreement(agreement)])
+        void reply.code(201)
+        return present(agreement)
+      },
+    },
+    GET: {
+      schema: describe.search,
+      handler: async request => {
+        const search = readSearch(request.query, agreementSearch)
+        const { status, reference } = search.given
+        const conditions = [
+          where('account = ?', request.account),
+          ...(status ? [where('status = ?', status)] : []),
+          ...(reference ? [where('reference_folded = ?', fold(reference))] : []),
+        ]
+        const { total, results } = await findPage(database, agreementRows, conditions, search)
+        const { api } = addressesOf(request, config)
+        return pageOf(agreementSearch, search, { total, results: results.map(present) }, api)
+      },
+    },
+  })
+
+  resource(app, '/v1/agreements/:agreement_id', {
+    GET: {
+      schema: describe.read,
+      handler: async request => {
+        const agreement_id = pathParam(request, 'agreement_id')
+        const agreement = await findAgreement(database, request.account, agreement_id)
+        if (!agreement) throw agreementNotFound('P2200')
+        return present(agreement)
+      },
+    },
+  })
+
+  resource(app, '/v1/agreements/:agreement_id/cancel', {
+    POST: {
+      schema: describe.cancel,
+      handler: async (request, reply) => {
+        await cancelAgreement(farthing, request.account, pathParam(request, 'agreement_id'))
+        return reply.code(204).send()
+      },
+    },
+  })
+}
+
+/** Read, decide, write; whoever is faster makes us read again. */
+async function cancelAgreement(
+  { database, clock }: Farthing,
+  account: string,
+  agreement_id: string,
+): Promise<void> {
+  for (;;) {
+    const agreement = await findAgreement(database, account, agreement_id)
+    if (!agreement) throw agreementNotFound('P2500')
+    const cancelled = cancel(agreement, clock())
+    if (!cancelled) throw cannotCancelAgreement()
+    if (await database.write([saveAgreement(cancelled)])) return
+  }
+}
+
+function readNewAgreement(
+  body: Json,
+): Pick<Agreement, 'reference' | 'description' | 'user_identifier'> {
+  const codes = fieldCodes.agreement
+  const fields = readFields(body, newAgreement, codes)
+  const reference = fields.plainText('reference')
+  const description = fields.plainText('description')
+  const user_identifier = body.user_identifier ?? undefined
+  if (user_identifier !== undefined && typeof user_identifier !== 'string')
+    throw invalid(codes, 'user_identifier', 'must be a string')
+  fields.checkLimits(['reference', 'description', 'user_identifier'])
+  return { reference, description, ...(user_identifier !== undefined && { user_identifier }) }
+}

@@ -1,0 +1,60 @@
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import { agreementRoutes } from './agreements/routes.ts'
+import type { Config } from './config.ts'
+import { disputeRoutes } from './disputes/routes.ts'
+import { noSuchEndpoint } from './errors.ts'
+import type { Farthing } from './farthing.ts'
+import { assetRoutes } from './hosted/asset-routes.ts'
+import { hostedRoutes, isPagePath, sendFault } from './hosted/routes.ts'
+import { createBearer } from './http/bearer.ts'
+import { healthRoutes } from './http/health.ts'
+import { createServer, isUnder, setApiHeaders } from './http/server.ts'
+import { authoriseRoute } from './payments/authorise-route.ts'
+import { paymentRoutes } from './payments/routes.ts'
+import type { Ports } from './ports.ts'
+import { refundRoutes } from './refunds/routes.ts'
+import { createDeliveries, type Deliveries } from './webhooks/deliver.ts'
+import { webhookRoutes } from './webhooks/routes.ts'
+
+export type App = { server: FastifyInstance; deliveries: Deliveries }
+
+/** Ports and configuration in, a server that is not listening yet out: the list of what Farthing is. */
+export async function createApp(
+  ports: Ports,
+  config: Config,
+  logger?: FastifyBaseLogger,
+): Promise<App> {
+  const onFault = (error: unknown) =>
+    logger?.error({ err: error }, 'a delivery could not be recorded')
+  const deliveries = createDeliveries({ ...ports, onFault })
+  const farthing: Farthing = { ...ports, config, deliveries }
+  const authenticate = createBearer(farthing)
+  const server = createServer(logger, async (request, reply) => {
+    if (isPagePath(request)) return sendFault(farthing, noSuchEndpoint(), request, reply)
+    if (isUnder('/v1', request)) {
+      setApiHeaders(reply)
+      await authenticate(request, reply)
+    }
+    throw noSuchEndpoint()
+  })
+
+  await server.register(async api => {
+    api.addHook('onRequest', async (_request, reply) => setApiHeaders(reply))
+    authoriseRoute(api, farthing)
+    await api.register(async behindKey => {
+      behindKey.addHook('onRequest', authenticate)
+      paymentRoutes(behindKey, farthing)
+      refundRoutes(behindKey, farthing)
+      agreementRoutes(behindKey, farthing)
+      disputeRoutes(behindKey, farthing)
+      webhookRoutes(behindKey, farthing)
+    })
+  })
+  await server.register(async pages => hostedRoutes(pages, farthing))
+  await server.register(async open => {
+    assetRoutes(open)
+    healthRoutes(open, farthing)
+  })
+
+  return { server, deliveries }
+}

@@ -1,0 +1,102 @@
+import { type AllowedHosts, parseAllowedHosts } from './webhooks/address.ts'
+
+export type DatabaseAddress = { kind: 'sqlite'; path: string } | { kind: 'postgres'; url: string }
+
+export type Config = {
+  port: number
+  host: string
+  database: DatabaseAddress
+  /** A fixed key of the default account. */
+  apiKey: string | undefined
+  /** Without a trailing slash; undefined: from the request's Host. */
+  baseUrl: string | undefined
+  /** As the browser sees the hosted pages; undefined: the same as baseUrl. */
+  pagesUrl: string | undefined
+  callbackHosts: AllowedHosts
+  trustProxy: boolean
+  logLevel: string
+}
+
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
+const SHORTEST_API_KEY = 16
+
+/** Every value that cannot be used, one line each, all at once. */
+export class ConfigError extends Error {
+  readonly problems: string[]
+  constructor(problems: string[]) {
+    super(problems.join('\n'))
+    this.problems = problems
+  }
+}
+
+/** Reads the configuration; a blank variable is as if not set. Throws a ConfigError. */
+export function readConfig(env: Record<string, string | undefined>): Config {
+  const problems: string[] = []
+  function read<T>(
+    name: string,
+    fallback: T,
+    parse: (text: string) => T | undefined,
+    rule: string,
+  ) {
+    const text = env[name]?.trim()
+    if (!text) return fallback
+    const value = parse(text)
+    if (value === undefined) problems.push(`${name} must be ${rule}`)
+    return value ?? fallback
+  }
+  const callbackHosts = parseAllowedHosts(env.FARTHING_CALLBACK_HOSTS ?? '')
+  problems.push(...callbackHosts.problems.map(problem => `FARTHING_CALLBACK_HOSTS: ${problem}`))
+  const address = 'an http or https address without query or fragment'
+  const config: Config = {
+    port: read('PORT', 3000, parsePort, 'a port number from 0 to 65535'),
+    host: read('HOST', '127.0.0.1', text => text, 'a host name or an address'),
+    database: read<DatabaseAddress>(
+      'DATABASE_URL',
+      { kind: 'sqlite', path: 'data/farthing.db' },
+      parseDatabase,
+      'sqlite:PATH, sqlite::memory: or postgres://USER:PASSWORD@HOST/DATABASE',
+    ),
+    apiKey: read<string | undefined>(
+      'FARTHING_API_KEY',
+      undefined,
+      text => (/^[\x21-\x7e]+$/.test(text) && text.length >= SHORTEST_API_KEY ? text : undefined),
+      `${SHORTEST_API_KEY} or more visible ASCII characters`,
+    ),
+    baseUrl: read<string | undefined>('FARTHING_BASE_URL', undefined, parseAddress, address),
+    pagesUrl: read<string | undefined>('FARTHING_PAGES_URL', undefined, parseAddress, address),
+    callbackHosts: callbackHosts.hosts,
+    trustProxy: read(
+      'FARTHING_TRUST_PROXY',
+      false,
+      text => (/^(true|false)$/i.test(text) ? text.toLowerCase() === 'true' : undefined),
+      'true or false',
+    ),
+    logLevel: read(
+      'LOG_LEVEL',
+      'info',
+      text => LOG_LEVELS.find(level => level === text.toLowerCase()),
+      `one of ${LOG_LEVELS.join(', ')}`,
+    ),
+  }
+  if (problems.length > 0) throw new ConfigError(problems)
+  return config
+}
+
+function parsePort(text: string): number | undefined {
+  const port = /^[0-9]{1,5}$/.test(text) ? Number(text) : Number.NaN
+  return port <= 65_535 ? port : undefined
+}
+
+function parseDatabase(text: string): DatabaseAddress | undefined {
+  if (/^sqlite:./.test(text)) return { kind: 'sqlite', path: text.slice('sqlite:'.length) }
+  return /^postgres(ql)?:\/\//.test(text) && URL.canParse(text)
+    ? { kind: 'postgres', url: text }
+    : undefined
+}
+
+function parseAddress(text: string): string | undefined {
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return undefined
+  const url = new URL(text)
+  if (url.search || url.hash || url.username || url.password) return undefined
+  return url.href.replace(/\/+$/, '')
+}

@@ -1,0 +1,74 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import type { Database } from '../ports.ts'
+
+const FOLDER = new URL('./migrations/', import.meta.url)
+
+/** Runs statements without values, several in one text. */
+type Execute = (sql: string) => void | Promise<void>
+
+const TABLE = `create table if not exists migrations (number integer primary key, name text not null)`
+
+export class NewerDatabaseError extends Error {}
+
+/**
+ * Brings the database to the version of this code. Each step is one transaction that begins by
+ * writing its own number, so that of two instances starting at once one waits and then
+ * finds the step done.
+ */
+export async function migrate(database: Database, exec: Execute): Promise<void> {
+  await createTable(database, exec)
+  const steps = readSteps()
+  const newest = steps.at(-1)?.number ?? 0
+  const done = new Set(await doneSteps(database))
+  const unknown = [...done].find(number => number > newest)
+  if (unknown !== undefined)
+    throw new NewerDatabaseError(
+      `the database is at version ${unknown}, made by a newer Farthing; this one knows ${newest}`,
+    )
+  for (const step of steps) if (!done.has(step.number)) await runStep(database, step)
+}
+
+type Step = { number: number; name: string; sql: string }
+
+function readSteps(): Step[] {
+  return readdirSync(FOLDER)
+    .filter(name => name.endsWith('.sql'))
+    .sort()
+    .map(name => ({
+      number: Number.parseInt(name, 10),
+      name,
+      sql: readFileSync(new URL(name, FOLDER), 'utf8'),
+    }))
+}
+
+async function doneSteps(database: Database): Promise<number[]> {
+  const rows = await database.query<{ number: number }>('select number from migrations')
+  return rows.map(row => row.number)
+}
+
+/** PostgreSQL lets two `create table if not exists` clash; the table is there afterwards all the same. */
+async function createTable(database: Database, exec: Execute): Promise<void> {
+  try {
+    await exec(TABLE)
+  } catch (error) {
+    await doneSteps(database).catch(() => {
+      throw error
+    })
+  }
+}
+
+async function runStep(database: Database, { number, name, sql }: Step): Promise<void> {
+  const statements = sql
+    .replace(/--.*$/gm, '')
+    .split(';')
+    .map(text => text.trim())
+    .filter(Boolean)
+  await database.write([
+    {
+      sql: `insert into migrations (number, name) values ($1, $2) on conflict do nothing`,
+      values: [number, name],
+      expect: 1,
+    },
+    ...statements.map(text => ({ sql: text, values: [] })),
+  ])
+}

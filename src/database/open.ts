@@ -1,0 +1,35 @@
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type { DatabaseAddress } from '../config.ts'
+import type { Database } from '../ports.ts'
+import { migrate } from './migrate.ts'
+import { openPostgres } from './postgres.ts'
+import { openSqlite } from './sqlite.ts'
+
+export type OpenOptions = {
+  onUnknownOutcome: (error: unknown) => void
+  onConnectionError: (error: Error) => void
+}
+
+/**
+ * Opens the database that DATABASE_URL names and brings it to this version.
+ * Throws when it cannot be reached, written to, or was made by a newer Farthing.
+ */
+export async function openDatabase(
+  address: DatabaseAddress,
+  options: OpenOptions,
+): Promise<Database> {
+  if (address.kind === 'sqlite' && address.path !== ':memory:')
+    mkdirSync(dirname(address.path), { recursive: true })
+  const database =
+    address.kind === 'sqlite'
+      ? openSqlite({ path: address.path, ...options })
+      : openPostgres({ url: address.url, ...options })
+  try {
+    await migrate(database, sql => database.exec(sql))
+  } catch (error) {
+    await database.close()
+    throw error
+  }
+  return database
+}

@@ -1,0 +1,106 @@
+import { createHash } from 'node:crypto'
+import pg from 'pg'
+import type { Database, Statement, Value } from '../ports.ts'
+
+export type PostgresOptions = {
+  url: string
+  /** Told about connections that break while idle; the pool replaces them. */
+  onConnectionError: (error: Error) => void
+}
+
+const POOL_SIZE = 10
+const MOST_TRIES = 5
+const SERIALIZATION_FAILURE = '40001'
+const DEADLOCK = '40P01'
+const INT8 = 20
+
+/** Times are bigint columns; as milliseconds they fit a number exactly. */
+const types: pg.CustomTypesConfig = {
+  getTypeParser: (id: number, format?: 'text' | 'binary') =>
+    id === INT8 ? Number : pg.types.getTypeParser(id, format as 'text'),
+}
+
+/** PostgreSQL, or an engine that speaks its protocol, at READ COMMITTED with durable commits. */
+export function openPostgres(
+  options: PostgresOptions,
+): Database & { exec(sql: string): Promise<void> } {
+  const pool = new pg.Pool({
+    connectionString: options.url,
+    max: POOL_SIZE,
+    connectionTimeoutMillis: 5_000,
+    statement_timeout: 10_000,
+    lock_timeout: 5_000,
+    idle_in_transaction_session_timeout: 10_000,
+    application_name: 'farthing',
+    types,
+  })
+  pool.on('error', options.onConnectionError)
+  pool.on('connect', client => client.on('error', options.onConnectionError))
+
+  return {
+    exclusive: false,
+    async query<Row>(sql: string, values: Value[] = []) {
+      const { rows } = await pool.query(named(sql, values))
+      // A row's columns are those that the statement names: the caller states their type.
+      return rows as Row[]
+    },
+    write: statements => withRetries(() => writeAll(pool, statements)),
+    async exec(sql) {
+      await pool.query(sql)
+    },
+    close: () => pool.end(),
+  }
+}
+
+const names = new Map<string, string>()
+
+/** A prepared statement is planned once per connection and found again by its name. */
+function named(text: string, values: Value[]): pg.QueryConfig {
+  let name = names.get(text)
+  if (!name) {
+    name = createHash('sha256').update(text).digest('hex').slice(0, 32)
+    names.set(text, name)
+  }
+  return { name, text, values }
+}
+
+async function writeAll(pool: pg.Pool, statements: Statement[]): Promise<boolean> {
+  const [only] = statements
+  if (statements.length === 1 && only) {
+    const { rowCount } = await pool.query(named(only.sql, only.values))
+    return only.expect === undefined || rowCount === only.expect
+  }
+  const client = await pool.connect()
+  let broken: unknown
+  try {
+    await client.query('begin')
+    for (const { sql, values, expect } of statements) {
+      const { rowCount } = await client.query(named(sql, values))
+      if (expect !== undefined && rowCount !== expect) {
+        await client.query('rollback')
+        return false
+      }
+    }
+    await client.query('commit')
+    return true
+  } catch (error) {
+    await client.query('rollback').catch(reason => (broken = reason))
+    throw error
+  } finally {
+    client.release(Boolean(broken))
+  }
+}
+
+/** What the database undid by itself, because of another transaction, is tried again. */
+async function withRetries<T>(attempt: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await attempt()
+    } catch (error) {
+      const code = error instanceof pg.DatabaseError ? error.code : undefined
+      const undone = code === SERIALIZATION_FAILURE || code === DEADLOCK
+      if (!undone || tries === MOST_TRIES) throw error
+      await new Promise(resolve => setTimeout(resolve, Math.random() * 10 * 2 ** tries))
+    }
+  }
+}

@@ -1,0 +1,69 @@
+import type { FastifyInstance } from 'fastify'
+import type { Farthing } from '../farthing.ts'
+import { type Addresses, addressesOf } from '../http/addresses.ts'
+import { endpoint, json } from '../http/describe.ts'
+import { anyOf, filters, pageOf, readSearch, type Search, type SearchKind } from '../http/page.ts'
+import { resource } from '../http/resource.ts'
+import { pageOf as pageSchemaOf } from '../http/schema.ts'
+import { paymentAddress } from '../payments/present.ts'
+import { type Dispute, disputeStatuses, disputes } from './disputes.ts'
+import { type DisputeBody, dispute as disputeSchema } from './schema.ts'
+
+const disputeSearch: SearchKind = {
+  path: '/v1/disputes',
+  codes: { invalid: 'P0401', pastEnd: 'P0402' },
+  filters: {
+    from_date: filters.from_date,
+    to_date: filters.to_date,
+    from_settled_date: filters.from_settled_date,
+    to_settled_date: filters.to_settled_date,
+    page: filters.page,
+    display_size: filters.display_size,
+    status: anyOf(disputeStatuses),
+  },
+}
+
+const description = endpoint('Disputes', 'Search disputes', {
+  response: { 200: json('One page, newest first', pageSchemaOf(disputeSchema)) },
+  errors: { 404: 'Past the last page: P0402', 422: 'A parameter is not valid: P0401' },
+})
+
+/** SPEC *Dispute*: every account sees the same four records. */
+export function disputeRoutes(app: FastifyInstance, { config }: Farthing): void {
+  resource(app, '/v1/disputes', {
+    GET: {
+      schema: description,
+      handler: async request => {
+        const search = readSearch(request.query, disputeSearch)
+        const addresses = addressesOf(request, config)
+        const matching = disputes.filter(dispute => matches(dispute, search))
+        const from = (search.page - 1) * search.displaySize
+        const results = matching
+          .slice(from, from + search.displaySize)
+          .map(dispute => present(dispute, addresses))
+        return pageOf(disputeSearch, search, { total: matching.length, results }, addresses.api)
+      },
+    },
+  })
+}
+
+function matches(dispute: Dispute, { given }: Search): boolean {
+  const created = Date.parse(dispute.created_date)
+  const { from_settled_date: settledFrom, to_settled_date: settledTo } = given
+  const { settled_date = '' } = dispute
+  return (
+    (!given.status || dispute.status === given.status) &&
+    (!given.from_date || created >= Date.parse(given.from_date)) &&
+    (!given.to_date || created < Date.parse(given.to_date)) &&
+    (!settledFrom || settled_date >= settledFrom) &&
+    (!settledTo || (settled_date !== '' && settled_date < settledTo))
+  )
+}
+
+function present({ settled_date, ...dispute }: Dispute, addresses: Addresses): DisputeBody {
+  return {
+    ...dispute,
+    settlement_summary: { ...(settled_date && { settled_date }) },
+    _links: { payment: { href: paymentAddress(dispute.payment_id, addresses), method: 'GET' } },
+  }
+}

@@ -1,0 +1,154 @@
+/**
+ * Every error of the API. A route throws one and it reads as a sentence; http/error-body.ts prints it.
+ * Codes and statuses: SPEC *Errors* and, where SPEC gives none, docs/spec-gaps.md.
+ */
+export class ApiError extends Error {
+  readonly status: number
+  readonly code: string
+  readonly at: { field?: string; header?: string }
+
+  constructor(
+    status: number,
+    code: string,
+    description: string,
+    at: { field?: string; header?: string } = {},
+  ) {
+    super(description)
+    this.status = status
+    this.code = code
+    this.at = at
+  }
+}
+
+/** Which code and status an endpoint gives to a faulty field. */
+export type FieldCodes = {
+  missing: [status: number, code: string]
+  invalid: [status: number, code: string]
+  limit: [status: number, code: string]
+}
+
+export const fieldCodes = {
+  payment: { missing: [400, 'P0101'], invalid: [400, 'P0102'], limit: [422, 'P0102'] },
+  refund: { missing: [400, 'P0601'], invalid: [400, 'P0602'], limit: [422, 'P0602'] },
+  agreement: { missing: [400, 'P2101'], invalid: [400, 'P2102'], limit: [422, 'P0102'] },
+  authorisation: { missing: [422, 'P0101'], invalid: [422, 'P0102'], limit: [422, 'P0102'] },
+  webhook: { missing: [422, 'P0101'], invalid: [422, 'P0102'], limit: [422, 'P0102'] },
+} satisfies Record<string, FieldCodes>
+
+const inField = ([status, code]: [number, string], field: string, text: string) =>
+  new ApiError(status, code, text, { field })
+
+export const missing = (codes: FieldCodes, field: string) =>
+  inField(codes.missing, field, `${field} is required`)
+
+/** `rule` finishes the sentence that the field's name begins: "must be a string". */
+export const invalid = (codes: FieldCodes, field: string, rule: string) =>
+  inField(codes.invalid, field, `${field} ${rule}`)
+
+export const outsideLimit = (codes: FieldCodes, field: string, rule: string) =>
+  inField(codes.limit, field, `${field} ${rule}`)
+
+export const notAllowed = (field: string, reason: string) =>
+  new ApiError(400, 'P0104', `${field} is not allowed ${reason}`, { field })
+
+export const unknownSetUpAgreement = () =>
+  new ApiError(400, 'P0103', 'set_up_agreement is not the agreement_id of one of your agreements', {
+    field: 'set_up_agreement',
+  })
+
+export const unusableAgreement = (problem: string) =>
+  new ApiError(400, 'P0102', `agreement_id ${problem}`, { field: 'agreement_id' })
+
+export const badIdempotencyKey = () =>
+  new ApiError(
+    422,
+    'P0102',
+    'Idempotency-Key must be sent once and be 1 to 255 letters, digits or hyphens',
+    { header: 'Idempotency-Key' },
+  )
+
+export const idempotencyKeyUsed = () =>
+  new ApiError(409, 'P0191', 'this Idempotency-Key has already created a payment', {
+    header: 'Idempotency-Key',
+  })
+
+export const notAnObject = (code: 'P0197' | 'P0697' | 'P2197') =>
+  new ApiError(400, code, 'the request body must be one JSON object, in UTF-8')
+
+export const paymentNotFound = (
+  code: 'P0200' | 'P0300' | 'P0500' | 'P0600' | 'P0700' | 'P0800' | 'P1000',
+) =>
+  new ApiError(404, code, 'no payment of yours from the last 7 days has the payment_id in the path')
+
+export const refundNotFound = () =>
+  new ApiError(404, 'P0700', 'this payment has no refund with the refund_id in the path')
+
+export const agreementNotFound = (code: 'P2200' | 'P2500') =>
+  new ApiError(404, code, 'no agreement of yours has the agreement_id in the path')
+
+export const webhookNotFound = () =>
+  new ApiError(404, 'P2700', 'no webhook of yours has the webhook id in the path')
+
+export const cannotCancelPayment = (status: string) =>
+  new ApiError(
+    400,
+    'P0501',
+    `a payment whose status is ${status} cannot be cancelled: only created, started or capturable`,
+  )
+
+export const cannotCapture = (status: string) =>
+  new ApiError(
+    409,
+    'P1003',
+    `a payment whose status is ${status} cannot be captured: only capturable`,
+  )
+
+export const cannotCancelAgreement = () =>
+  new ApiError(400, 'P2501', 'the agreement is already cancelled')
+
+/** `status` is that of the payment's refund_summary, or amount_not_available. */
+export const notRefundable = (status: string, detail: string) =>
+  new ApiError(400, 'P0603', `the payment cannot be refunded (${status}): ${detail}`)
+
+export const refundAmountMismatch = (available: number) =>
+  new ApiError(
+    412,
+    'P0604',
+    `refund_amount_available does not match: ${available} pence are available`,
+  )
+
+export const cardDeclined = () => new ApiError(402, 'P0010', 'the card was declined')
+
+export const unknownOneTimeToken = () =>
+  new ApiError(400, 'P1211', 'the one_time_token is not that of a payment waiting for a card')
+
+export const usedOneTimeToken = () =>
+  new ApiError(400, 'P1212', 'the one_time_token has already been used')
+
+export const badSearch = (code: string, names: string[]) =>
+  new ApiError(422, code, `these query parameters are not valid: ${names.join(', ')}`)
+
+export const noSuchPage = (code: string, page: number) =>
+  new ApiError(404, code, `page ${page} is past the last page of these results`)
+
+export const badBearerKey = () =>
+  new ApiError(
+    401,
+    'P0910',
+    'an API key is needed: send the header "Authorization: Bearer YOUR_API_KEY"',
+  )
+
+export const noSuchEndpoint = () =>
+  new ApiError(404, 'P0911', 'no endpoint has this path: GET /openapi.json lists all of them')
+
+export const methodNotAllowed = (method: string, allow: string) =>
+  new ApiError(405, 'P0912', `${method} is not a method of this endpoint: use ${allow}`)
+
+export const bodyTooLarge = () =>
+  new ApiError(413, 'P0913', 'the request body must be at most 65536 bytes')
+
+export const wrongMediaType = (allowed: string) =>
+  new ApiError(415, 'P0920', `the request body must be ${allowed}, without a Content-Encoding`)
+
+export const unexpectedFault = () =>
+  new ApiError(500, 'P0999', 'something went wrong in the service: the request may be tried again')

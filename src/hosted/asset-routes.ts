@@ -1,0 +1,21 @@
+import type { FastifyInstance } from 'fastify'
+import { noSuchEndpoint } from '../errors.ts'
+import { pathParam, resource } from '../http/resource.ts'
+import { assets } from './assets.ts'
+
+/** The files of the hosted pages; their names carry a hash of what is in them. */
+export function assetRoutes(app: FastifyInstance): void {
+  resource(app, '/assets/:name', {
+    GET: {
+      schema: { hide: true },
+      handler: async (request, reply) => {
+        const { headers } = request
+        const file = assets.file(pathParam(request, 'name'), headers['accept-encoding'])
+        if (!file) throw noSuchEndpoint()
+        void reply.headers(file.headers)
+        const unchanged = headers['if-none-match'] === file.headers.etag
+        return unchanged ? reply.code(304).send() : reply.send(file.body)
+      },
+    },
+  })
+}

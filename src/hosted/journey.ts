@@ -1,0 +1,70 @@
+import type { Farthing } from '../farthing.ts'
+import type { Addresses } from '../http/addresses.ts'
+import { timeOf } from '../ids.ts'
+import { mockCard } from '../payments/card.ts'
+import { advance, isOpen, type Payment, statusOf, type Trigger } from '../payments/payment.ts'
+import { findByToken } from '../payments/token.ts'
+import { transition } from '../payments/transition.ts'
+
+/** The scenario picker's choices, and what each does to the payment. */
+const triggers = {
+  success: 'choose_success',
+  declined: 'choose_declined',
+  error: 'choose_error',
+  cancel: 'choose_cancel',
+} as const satisfies Record<string, Trigger>
+
+export type Scenario = keyof typeof triggers
+
+/** The one choice that a form makes; undefined when there is none, an unknown one, or several. */
+export function readScenario(form: URLSearchParams): Scenario | undefined {
+  const [scenario, ...more] = form.getAll('scenario')
+  return scenario !== undefined && more.length === 0 && Object.hasOwn(triggers, scenario)
+    ? (scenario as Scenario) // hasOwn has checked it
+    : undefined
+}
+
+/** The user's way through the hosted pages, as a payment sees it: who holds the token moves it. */
+export type Journey = {
+  token: string
+  /** undefined when no web payment has this token, or it is gone. */
+  find(): Promise<Payment | undefined>
+  open(): Promise<Payment | undefined>
+  choose(scenario: Scenario): Promise<Payment | undefined>
+  confirm(): Promise<Payment | undefined>
+}
+
+/** Each step answers the payment as it is then, also when somebody else was faster or it was over already. */
+export function journeyOf(farthing: Farthing, addresses: Addresses, token: string): Journey {
+  const { database, clock } = farthing
+
+  async function find(): Promise<Payment | undefined> {
+    const payment = await findByToken(database, token, clock())
+    return payment?.given.authorisation_mode === 'web' ? payment : undefined
+  }
+
+  async function move(trigger: Trigger): Promise<Payment | undefined> {
+    const outcome = await transition(farthing, addresses, find, payment =>
+      advance(payment, trigger, clock(), submitsCard(trigger) ? cardOf(payment) : undefined),
+    )
+    return outcome?.payment
+  }
+
+  return {
+    token,
+    find,
+    open: () => move('open_page'),
+    choose: scenario => move(triggers[scenario]),
+    confirm: () => move('confirm'),
+  }
+}
+
+const submitsCard = (trigger: Trigger): boolean =>
+  trigger === 'confirm' || trigger === 'choose_declined' || trigger === 'choose_error'
+
+/** The mock card that stands in for card entry. */
+export const cardOf = ({ given, payment_id }: Payment) =>
+  mockCard(given.prefilled, timeOf(payment_id))
+
+/** SPEC *Hosted payment pages*: once it is finished or capturable, every page leads to return_url. */
+export const isOver = (payment: Payment): boolean => !isOpen(statusOf(payment))

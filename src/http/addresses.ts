@@ -1,0 +1,33 @@
+import type { FastifyRequest } from 'fastify'
+import type { Config } from '../config.ts'
+
+/** Where this service is, as clients and browsers see it; neither ends with a slash. */
+export type Addresses = { api: string; pages: string }
+
+const HOST = /^[A-Za-z0-9._~[\]:-]+$/
+
+/**
+ * The addresses that links are made of: the configured ones or, without them, that of the request.
+ * A Host that is missing or no host name counts as the address that the service listens on.
+ */
+export function addressesOf(request: FastifyRequest, config: Config): Addresses {
+  const api = config.baseUrl ?? requestAddress(request, config)
+  return { api, pages: config.pagesUrl ?? api }
+}
+
+/** The path below which the pages are: '' or, say, '/farthing'. */
+export const pagesPath = (addresses: Addresses): string =>
+  new URL(addresses.pages).pathname.replace(/\/$/, '')
+
+function requestAddress({ headers, socket }: FastifyRequest, config: Config): string {
+  const forwarded = (name: string) =>
+    config.trustProxy
+      ? String(headers[name] ?? '')
+          .split(',')[0]
+          ?.trim()
+      : undefined
+  const scheme = forwarded('x-forwarded-proto')?.toLowerCase() === 'https' ? 'https' : 'http'
+  const host = forwarded('x-forwarded-host') || headers.host || ''
+  const usable = HOST.test(host) && URL.canParse(`${scheme}://${host}`)
+  return `${scheme}://${usable ? host : `${config.host}:${socket.localPort ?? config.port}`}`
+}

@@ -1,0 +1,47 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { accountOfKey } from '../accounts/store.ts'
+import { badBearerKey } from '../errors.ts'
+import type { Farthing } from '../farthing.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The account of the bearer key; empty on routes that need none. */
+    account: string
+  }
+}
+
+/** A key that was found good is not looked up again for this long, in milliseconds; a revoked one stops after it. */
+const REMEMBER_MS = 900
+const MOST_REMEMBERED = 1_000
+const BEARER = 'Bearer '
+
+/**
+ * SPEC *Authentication*: sets `request.account`, or throws the same 401 whatever is wrong.
+ * Keys that were just checked are remembered, so that a busy client's key is hashed once a second.
+ */
+export function createBearer({ database, clock, config }: Farthing) {
+  const remembered = new Map<string, { account: string; until: number }>()
+
+  async function accountOf(key: string): Promise<string | undefined> {
+    const now = clock()
+    const known = remembered.get(key)
+    if (known && now < known.until && now >= known.until - REMEMBER_MS) return known.account
+    const account = await accountOfKey(database, key, config.apiKey)
+    remembered.delete(key)
+    if (account === undefined) return undefined
+    if (remembered.size >= MOST_REMEMBERED) remembered.clear()
+    remembered.set(key, { account, until: now + REMEMBER_MS })
+    return account
+  }
+
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    const { authorization = '' } = request.headers
+    const key = authorization.startsWith(BEARER) ? authorization.slice(BEARER.length) : ''
+    const account = key ? await accountOf(key) : undefined
+    if (account === undefined) {
+      void reply.header('WWW-Authenticate', 'Bearer')
+      throw badBearerKey()
+    }
+    request.account = account
+  }
+}

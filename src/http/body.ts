@@ -1,0 +1,78 @@
+import { isUtf8 } from 'node:buffer'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { notAnObject, wrongMediaType } from '../errors.ts'
+import { isObject, type Json } from './fields.ts'
+
+/** The most bytes that a request body may have. */
+export const LARGEST_BODY = 65_536
+
+const JSON_TYPE = /^application\/(json|[^;\s]+\+json)\s*(;|$)/i
+const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(;|$)/i
+
+/**
+ * Bodies arrive as bytes whatever their Content-Type: which types an endpoint takes is its own matter,
+ * and some do not look at it at all, so that a malformed one must not be Fastify's concern.
+ */
+export function acceptBytes(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers()
+  app.addHook('preParsing', (request, _reply, payload, done) => {
+    if (!isForm(request)) delete request.raw.headers['content-type']
+    done(null, payload)
+  })
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+}
+
+const hasBody = ({ headers }: FastifyRequest): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+
+const isEncoded = ({ headers }: FastifyRequest): boolean =>
+  (headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity'
+
+export const isForm = (request: FastifyRequest): boolean =>
+  FORM_TYPE.test(request.headers['content-type'] ?? '')
+
+/** True when a body is given and it is not a form. */
+export const isWrongForm = (request: FastifyRequest): boolean =>
+  hasBody(request) && (!isForm(request) || isEncoded(request))
+
+/** Refuses other media types before the body is read. A body without Content-Type is taken for JSON. */
+export async function requireJson(request: FastifyRequest): Promise<void> {
+  const type = request.headers['content-type']
+  const isJson = type === undefined || JSON_TYPE.test(type)
+  if (hasBody(request) && (!isJson || isEncoded(request))) throw wrongMediaType('JSON')
+}
+
+/** As `requireJson`, for the one endpoint that takes forms too. */
+export async function requireJsonOrForm(request: FastifyRequest): Promise<void> {
+  if (isForm(request) && !isEncoded(request)) return
+  await requireJson(request).catch(() => {
+    throw wrongMediaType('JSON or application/x-www-form-urlencoded')
+  })
+}
+
+/** The one JSON object that the body is; throws `code` for anything else. Of equal keys the last counts. */
+export function jsonBody(request: FastifyRequest, code: 'P0197' | 'P0697' | 'P2197'): Json {
+  const value = parseJson(request.body)
+  if (!isObject(value)) throw notAnObject(code)
+  return value
+}
+
+/** A form's fields. Bytes that are no UTF-8 read as U+FFFD. */
+export const formBody = (request: FastifyRequest): URLSearchParams =>
+  new URLSearchParams(Buffer.isBuffer(request.body) ? request.body.toString('utf8') : '')
+
+function parseJson(body: unknown): unknown {
+  if (!Buffer.isBuffer(body) || !isUtf8(body)) return undefined
+  const text = body.toString('utf8').replace(/^\uFEFF/, '')
+  try {
+    return /__proto__|\\u/.test(text) ? JSON.parse(text, refuseProto) : JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** An object's prototype is not something that a client may set. */
+function refuseProto(key: string, value: unknown): unknown {
+  if (key === '__proto__') throw new SyntaxError('__proto__ is not allowed as a key')
+  return value
+}

@@ -1,0 +1,156 @@
+import { type FieldCodes, invalid, missing, outsideLimit } from '../errors.ts'
+
+/** A parsed JSON object. */
+export type Json = Record<string, unknown>
+
+/** The part of a property's JSON schema that decides whether a value is accepted. */
+type Limits = {
+  readonly enum?: readonly unknown[]
+  readonly minLength?: number
+  readonly maxLength?: number
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly pattern?: string
+  /** Of a property with a pattern: says in words what the pattern allows. */
+  readonly description?: string
+}
+type BodySchema = { readonly properties: Readonly<Record<string, Limits | object>> }
+
+/** What a null or blank value counts as: an error of two kinds, as if not given, or a value like any other. */
+type Blank = 'missing' | 'absent' | 'invalid' | 'given'
+
+const BLANK = /^\s*$/
+const FORBIDDEN = /[<>|]/
+
+export const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** False for text that no database can keep: U+0000 or half of a surrogate pair. */
+export const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed()
+
+const deeplyStorable = (value: unknown): boolean =>
+  typeof value === 'string'
+    ? isStorable(value)
+    : !isObject(value) ||
+      Object.entries(value).every(([key, inner]) => isStorable(key) && deeplyStorable(inner))
+
+/**
+ * Reads the fields of one body in the order in which the caller asks for them; the first fault
+ * is thrown with the endpoint's codes. What a field may hold is read from the schema that
+ * /openapi.json prints: types and letters first, lengths and ranges by `checkLimits`.
+ */
+export function readFields(body: Json, schema: BodySchema, codes: FieldCodes) {
+  const limitsOf = (name: string): Limits => {
+    const limits = schema.properties[name]
+    if (!limits) throw new Error(`the schema has no property ${name}`)
+    return limits
+  }
+
+  /** undefined when the field is absent; throws when it is missing or null where that is a fault. */
+  function present(name: string, whenAbsent: 'missing' | 'absent', whenNull: Blank) {
+    const value = body[name]
+    const fate = value === undefined ? whenAbsent : value === null ? whenNull : 'given'
+    if (fate === 'missing') throw missing(codes, name)
+    if (fate === 'invalid') throw invalid(codes, name, 'must not be null')
+    return fate === 'absent' ? undefined : value
+  }
+
+  function text(
+    name: string,
+    whenAbsent: 'missing' | 'absent',
+    whenBlank: Blank,
+    whenNull = whenBlank,
+  ) {
+    const value = present(name, whenAbsent, whenNull)
+    if (value === undefined) return undefined
+    if (typeof value !== 'string') throw invalid(codes, name, 'must be a string')
+    if (!BLANK.test(value)) return value
+    if (whenBlank === 'missing') throw missing(codes, name)
+    if (whenBlank === 'invalid') throw invalid(codes, name, 'must not be blank')
+    return whenBlank === 'given' ? value : undefined
+  }
+
+  const reader = {
+    /** A whole number; 1.0 is 1, and a number too large for JavaScript is still whole. */
+    integer(name: string): number {
+      const value = present(name, 'missing', 'missing')
+      if (!isWholeNumber(value)) throw invalid(codes, name, 'must be a whole number')
+      return value + 0
+    },
+
+    optionalInteger(name: string): number | undefined {
+      const value = present(name, 'absent', 'absent')
+      if (value !== undefined && !isWholeNumber(value))
+        throw invalid(codes, name, 'must be a whole number')
+      return value
+    },
+
+    boolean(name: string, fallback: boolean): boolean {
+      const value = present(name, 'absent', 'invalid')
+      if (value !== undefined && typeof value !== 'boolean')
+        throw invalid(codes, name, 'must be true or false')
+      return value ?? fallback
+    },
+
+    text: (name: string): string => text(name, 'missing', 'missing') ?? '',
+
+    /** Blank text is as if it were not given. */
+    optionalText: (name: string): string | undefined => text(name, 'absent', 'absent'),
+
+    /** Blank text is a value, for `checkLimits` to judge. */
+    optionalRawText: (name: string): string | undefined => text(name, 'absent', 'given', 'absent'),
+
+    /** As `text`, without the characters < > and |. */
+    plainText(name: string): string {
+      const value = reader.text(name)
+      if (FORBIDDEN.test(value)) throw invalid(codes, name, 'must not contain <, > or |')
+      return value
+    },
+
+    /** One of the schema's values; another is outside the limits, another type is invalid. */
+    choice<Choice extends string>(name: string): Choice | undefined {
+      const value = text(name, 'absent', 'invalid')
+      const allowed = limitsOf(name).enum ?? []
+      if (value !== undefined && !allowed.includes(value))
+        throw outsideLimit(codes, name, `must be one of ${allowed.join(', ')}`)
+      return value as Choice | undefined // the line above has checked it
+    },
+
+    object(name: string, whenNull: Blank, wrong = invalid): Json | undefined {
+      const value = body[name]
+      if (value === undefined || (value === null && whenNull === 'absent')) return undefined
+      if (!isObject(value)) throw wrong(codes, name, 'must be an object')
+      return value
+    },
+
+    /** Lengths and ranges of the schema, in the order of `names`. */
+    checkLimits(names: string[]): void {
+      for (const name of names) checkLimit(codes, name, body[name], limitsOf(name))
+    },
+  }
+  return reader
+}
+
+export const isWholeNumber = (value: unknown): value is number =>
+  typeof value === 'number' && (Number.isInteger(value) || !Number.isFinite(value))
+
+/** Throws when a string or number is outside the limits; anything else passes. */
+export function checkLimit(codes: FieldCodes, name: string, value: unknown, limits: Limits): void {
+  const fail = (rule: string) => {
+    throw outsideLimit(codes, name, rule)
+  }
+  if (typeof value === 'number') {
+    const { minimum = -Infinity, maximum = Infinity } = limits
+    if (value < minimum) fail(`must be at least ${minimum}`)
+    if (value > maximum) fail(`must be at most ${maximum}`)
+  }
+  const { minLength = 0, maxLength = Infinity, pattern } = limits
+  const exempt = BLANK.test(String(value)) && minLength === 0 && !pattern
+  if (typeof value !== 'string' || exempt) return
+  if (minLength === maxLength && value.length !== maxLength)
+    fail(`must be exactly ${maxLength} characters long`)
+  if (value.length < minLength) fail(`must be at least ${minLength} characters long`)
+  if (value.length > maxLength) fail(`must be at most ${maxLength} characters long`)
+  if (pattern && !new RegExp(pattern).test(value)) fail(`must be ${limits.description ?? pattern}`)
+  if (!deeplyStorable(value)) fail('must not contain U+0000 or half of a surrogate pair')
+}

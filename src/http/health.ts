@@ -1,0 +1,29 @@
+import type { FastifyInstance } from 'fastify'
+import type { Farthing } from '../farthing.ts'
+import { resource } from './resource.ts'
+
+/** For whoever starts, stops and balances instances; no key, no detail. */
+export function healthRoutes(app: FastifyInstance, { database }: Farthing): void {
+  let stopping = false
+  app.addHook('preClose', async () => {
+    stopping = true
+  })
+
+  resource(app, '/healthz', {
+    GET: { schema: { hide: true }, handler: async () => ({ status: 'ok' }) },
+  })
+
+  resource(app, '/readyz', {
+    GET: {
+      schema: { hide: true },
+      handler: async (_request, reply) => {
+        const reachable = await database.query('select 1').then(
+          () => true,
+          () => false,
+        )
+        if (reachable && !stopping) return { status: 'ok' }
+        return reply.code(503).send({ status: 'unavailable' })
+      },
+    },
+  })
+}

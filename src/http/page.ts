@@ -1,0 +1,187 @@
+import { badSearch, noSuchPage } from '../errors.ts'
+import { idFloor } from '../ids.ts'
+import type { Database, Value } from '../ports.ts'
+import { isStorable } from './fields.ts'
+
+/** One page of a search. SPEC *Search result page*; the rules of filters are in docs/spec-gaps.md. */
+
+export const LARGEST_DISPLAY_SIZE = 500
+const LARGEST_PAGE = 2_147_483_647
+
+export type Filter = { valid: (text: string) => boolean; description: string }
+
+const digits = (least: number, most: number) => (text: string) =>
+  /^[0-9]+$/.test(text) && Number(text) >= least && Number(text) <= most
+
+/** Filters that several searches have. */
+export const filters = {
+  page: { valid: digits(1, LARGEST_PAGE), description: 'Page to show; 1 if not given' },
+  display_size: {
+    valid: digits(1, LARGEST_DISPLAY_SIZE),
+    description: `Results on a page, up to ${LARGEST_DISPLAY_SIZE}, which is the default`,
+  },
+  from_date: { valid: isDateTime, description: 'created_date at or after this ISO 8601 time' },
+  to_date: { valid: isDateTime, description: 'created_date before this ISO 8601 time' },
+  from_settled_date: { valid: isDate, description: 'Settled on or after this day, YYYY-MM-DD' },
+  to_settled_date: { valid: isDate, description: 'Settled before this day, YYYY-MM-DD' },
+} satisfies Record<string, Filter>
+
+export const anyOf = (values: readonly string[]): Filter => ({
+  valid: text => values.includes(text),
+  description: `One of ${values.join(', ')}`,
+})
+
+export const textUpTo = (length: number, description: string): Filter => ({
+  valid: text => text.length <= length,
+  description,
+})
+
+/** What tells one search from another. `filters` is in the order in which links and errors name them. */
+export type SearchKind = {
+  path: string
+  filters: Record<string, Filter>
+  codes: { invalid: string; pastEnd: string }
+}
+
+export type Search = {
+  /** The given filters, page and display_size not among them. */
+  given: Record<string, string>
+  page: number
+  displaySize: number
+}
+
+/** Reads query parameters; throws one error that lists all wrong names. Blank ones are as if not given. */
+export function readSearch(query: unknown, kind: SearchKind): Search {
+  const read: Record<string, string> = {}
+  const wrong: string[] = []
+  for (const [name, { valid }] of Object.entries(kind.filters)) {
+    const text = firstText((query as Record<string, unknown>)[name]) // Fastify parses it to an object
+    if (!text.trim()) continue
+    if (isStorable(text) && valid(text)) read[name] = text
+    else wrong.push(name)
+  }
+  if (wrong.length > 0) throw badSearch(kind.codes.invalid, wrong)
+  const { page = '1', display_size = String(LARGEST_DISPLAY_SIZE), ...given } = read
+  return { given, page: Number(page), displaySize: Number(display_size) }
+}
+
+const firstText = (value: unknown): string =>
+  String((Array.isArray(value) ? value[0] : value) ?? '')
+
+export type PageBody<Item> = {
+  total: number
+  count: number
+  page: number
+  results: Item[]
+  _links: Record<string, { href: string; method: 'GET' }>
+}
+
+/** Wraps one page of results; throws where the page asked for is past the last one. */
+export function pageOf<Item>(
+  kind: SearchKind,
+  search: Search,
+  found: { total: number; results: Item[] },
+  api: string,
+): PageBody<Item> {
+  const { page, displaySize } = search
+  const { total, results } = found
+  const last = Math.max(1, Math.ceil(total / displaySize))
+  if (total > 0 && page > last) throw noSuchPage(kind.codes.pastEnd, page)
+  const link = (number: number) => ({
+    href: api + kind.path + queryOf(kind, search, number),
+    method: 'GET' as const,
+  })
+  return {
+    total,
+    count: results.length,
+    page,
+    results,
+    _links: {
+      self: link(page),
+      first_page: link(1),
+      last_page: link(last),
+      ...(page > 1 && { prev_page: link(Math.min(page - 1, last)) }),
+      ...(page < last && { next_page: link(page + 1) }),
+    },
+  }
+}
+
+/** Given filters in the order of the kind's table, then page and display_size. */
+function queryOf(kind: SearchKind, { given, displaySize }: Search, page: number): string {
+  const pairs = Object.keys(kind.filters)
+    .filter(name => given[name] !== undefined)
+    .map((name): [string, string] => [name, given[name] ?? ''])
+  const all: [string, string][] = [
+    ...pairs,
+    ['page', String(page)],
+    ['display_size', String(displaySize)],
+  ]
+  return `?${all.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&')}`
+}
+
+/** A condition of a search: SQL with one `?` for each value. */
+export type Condition = { sql: string; values: Value[] }
+
+export const where = (sql: string, ...values: Value[]): Condition => ({ sql, values })
+
+/** from_date and to_date on the time that an identifier begins with. */
+export function createdBetween({ given }: Search, id: string): Condition[] {
+  const { from_date, to_date } = given
+  return [
+    ...(from_date ? [where(`${id} >= ?`, idFloor(Date.parse(from_date)))] : []),
+    ...(to_date ? [where(`${id} < ?`, idFloor(Date.parse(to_date)))] : []),
+  ]
+}
+
+/** Nothing is ever settled, so a filter on the settled date matches nothing. */
+export const settledBetween = ({ given }: Search): Condition[] =>
+  given.from_settled_date || given.to_settled_date ? [where('1 = 0')] : []
+
+/** A searchable table: its rows come newest first, by identifier. */
+export type Searchable<Row, Item> = {
+  from: string
+  columns: string
+  id: string
+  fromRow: (row: Row) => Item
+}
+
+/** One page of rows and the number of all that match, from one moment. */
+export async function findPage<Row, Item>(
+  database: Database,
+  { from, columns, id, fromRow }: Searchable<Row, Item>,
+  conditions: Condition[],
+  { page, displaySize }: Search,
+): Promise<{ total: number; results: Item[] }> {
+  let position = 0
+  const values = conditions.flatMap(condition => condition.values)
+  const matching = conditions
+    .map(({ sql }) => sql.replaceAll('?', () => `$${++position}`))
+    .join(' and ')
+  const rows = await database.query<Row & { total: number; found: number | null }>(
+    `select counted.total, page.* from
+       (select cast(count(*) as integer) as total from ${from} where ${matching}) counted
+     left join
+       (select 1 as found, ${columns} from ${from} where ${matching}
+        order by ${id} desc limit $${position + 1} offset $${position + 2}) page on 1 = 1
+     order by ${id} desc`,
+    [...values, displaySize, (page - 1) * displaySize],
+  )
+  return {
+    total: rows[0]?.total ?? 0,
+    results: rows.filter(row => row.found !== null).map(fromRow),
+  }
+}
+
+const DATE_TIME =
+  /^(\d{4}-\d\d-\d\d)T(\d\d):(\d\d)(:(\d\d)(\.\d{1,9})?)?(Z|[+-]([01]\d|2[0-3]):?[0-5]\d)$/i
+
+function isDateTime(text: string): boolean {
+  const match = DATE_TIME.exec(text)
+  return match !== null && isDate(match[1] ?? '') && !Number.isNaN(Date.parse(text))
+}
+
+function isDate(text: string): boolean {
+  if (!/^\d{4}-\d\d-\d\d$/.test(text)) return false
+  const time = Date.parse(`${text}T00:00:00Z`)
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text)
+}

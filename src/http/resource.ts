@@ -1,0 +1,49 @@
+import type {} from '@fastify/swagger'
+import type {
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  FastifySchema,
+  HTTPMethods,
+} from 'fastify'
+import { methodNotAllowed } from '../errors.ts'
+
+type Endpoint = {
+  /** What /openapi.json says of it. */
+  schema: FastifySchema
+  /** Refuses media types before the body is read. */
+  accepts?: (request: FastifyRequest) => Promise<void>
+  handler: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
+}
+
+type Methods = { GET?: Endpoint; POST?: Endpoint; DELETE?: Endpoint }
+
+/** Registers all methods of one path; any other method is answered 405 with `Allow`. HEAD is wherever GET is. */
+export function resource(app: FastifyInstance, url: string, methods: Methods): void {
+  for (const [method, { schema, accepts, handler }] of Object.entries(methods))
+    app.route({
+      method: method as HTTPMethods,
+      url,
+      schema,
+      handler,
+      ...(accepts && { onRequest: accepts }),
+    })
+  const allowed = Object.keys(methods).flatMap(method =>
+    method === 'GET' ? ['GET', 'HEAD'] : method,
+  )
+  const allow = allowed.join(', ')
+  app.route({
+    method: app.supportedMethods.filter(method => !allowed.includes(method)),
+    url,
+    schema: { hide: true },
+    onRequest: async (request, reply) => {
+      void reply.header('Allow', allow)
+      throw methodNotAllowed(request.method, allow)
+    },
+    handler: async () => {},
+  })
+}
+
+/** A parameter of the path, as text. */
+export const pathParam = (request: FastifyRequest, name: string): string =>
+  (request.params as Record<string, string>)[name] ?? '' // Fastify types parameters as unknown

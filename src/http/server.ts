@@ -1,0 +1,74 @@
+import {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  fastify,
+  LogController,
+} from 'fastify'
+import { acceptBytes, LARGEST_BODY } from './body.ts'
+import { sendApiError } from './error-body.ts'
+
+/** Milliseconds. A client that is slower than this is cut off with 408. */
+const HEADERS_TIMEOUT = 10_000
+const REQUEST_TIMEOUT = 20_000
+const KEEP_ALIVE_TIMEOUT = 30_000
+
+/** Answers a request whose path no endpoint has, or that cannot be decoded. */
+export type AnswerUnknownPath = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
+
+/** An HTTP server with the service's manners and no endpoints: limits, errors, what every answer carries. */
+export function createServer(
+  logger: FastifyBaseLogger | undefined,
+  answerUnknownPath: AnswerUnknownPath,
+): FastifyInstance {
+  const app = fastify({
+    ...(logger ? { loggerInstance: logger } : {}),
+    logController: new LogController({ disableRequestLogging: true }),
+    bodyLimit: LARGEST_BODY,
+    requestTimeout: REQUEST_TIMEOUT,
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT,
+    http: { headersTimeout: HEADERS_TIMEOUT, connectionsCheckingInterval: 1_000 },
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 20_000 },
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+    frameworkErrors: (_error, request, reply) => {
+      setCommonHeaders(reply)
+      answerUnknownPath(request, reply).catch(error => sendApiError(error, request, reply))
+    },
+  })
+  acceptBytes(app)
+  // What a body may hold is checked by each endpoint, in the order of its rules; schemas describe.
+  app.setValidatorCompiler(() => () => true)
+  app.setSerializerCompiler(() => body => JSON.stringify(body))
+  app.decorateRequest('account', '')
+  app.addHook('onRequest', async (_request, reply) => setCommonHeaders(reply))
+  app.addHook('onResponse', async (request, reply) => {
+    const { method, routeOptions } = request
+    const ms = Math.round(reply.elapsedTime * 10) / 10
+    // The route's pattern, never the URL: paths of hosted pages carry tokens.
+    request.log.info({ method, route: routeOptions.url ?? null, status: reply.statusCode, ms })
+  })
+  app.setErrorHandler(sendApiError)
+  app.setNotFoundHandler(answerUnknownPath)
+  return app
+}
+
+function setCommonHeaders(reply: FastifyReply): void {
+  void reply.header('X-Content-Type-Options', 'nosniff')
+}
+
+/** What every answer under /v1 carries. */
+export function setApiHeaders(reply: FastifyReply): void {
+  void reply.header('Cache-Control', 'no-store')
+  void reply.header('Pragma', 'no-cache')
+}
+
+/** True for the path itself and all below it, also where it is percent-encoded. */
+export function isUnder(prefix: string, { url }: FastifyRequest): boolean {
+  const path = url.split('?', 1)[0] ?? ''
+  const decoded = path.replace(/%([0-7][0-9a-f])/gi, (_, hex) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  )
+  return decoded === prefix || decoded.startsWith(`${prefix}/`)
+}

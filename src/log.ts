@@ -1,0 +1,36 @@
+import { type DestinationStream, type Logger, pino, stdTimeFunctions } from 'pino'
+
+/**
+ * Logs go to standard output: JSON lines for machines, short ones for a person at a terminal.
+ * Nothing that a client sent is logged: no body, no URL (paths of the pages carry tokens), no key.
+ */
+export function createLogger(level: string, atTerminal: boolean): Logger & { flushSync(): void } {
+  const options = { level, timestamp: stdTimeFunctions.isoTime }
+  if (atTerminal) return Object.assign(pino(options, terminal()), { flushSync: () => {} })
+  const output = pino.destination({ dest: 1, sync: false })
+  return Object.assign(pino(options, output), { flushSync: () => output.flushSync() })
+}
+
+type Line = {
+  level: number
+  time: string
+  msg?: string
+  method?: string
+  route?: string | null
+  status?: number
+  ms?: number
+  err?: { message: string; stack?: string }
+}
+
+function terminal(): DestinationStream {
+  return {
+    write(text) {
+      const line = JSON.parse(text) as Line // pino wrote it
+      const request =
+        line.method && `${line.method} ${line.route ?? '-'} ${line.status} ${line.ms} ms`
+      const parts = [line.time.slice(11, 19), line.level >= 40 && 'WARNING', line.msg ?? request]
+      process.stdout.write(`${parts.filter(Boolean).join('  ')}\n`)
+      if (line.err) process.stdout.write(`${line.err.stack ?? line.err.message}\n`)
+    },
+  }
+}

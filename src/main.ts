@@ -1,0 +1,83 @@
+import { parseArgs } from 'node:util'
+import { keysCommand } from './accounts/command.ts'
+import { announce } from './announce.ts'
+import { ConfigError, readConfig } from './config.ts'
+import { createLogger } from './log.ts'
+import { serve } from './serve.ts'
+import { startProblem } from './start-problem.ts'
+import { version } from './version.ts'
+
+const HELP = `Farthing: the payment service that moves no money.
+
+Usage:
+  farthing [serve]                        run the service
+  farthing keys create [--account NAME]   make an API key and print it once
+  farthing keys list                      show the keys' ids, never the keys
+  farthing keys revoke ID                 stop a key from working
+  farthing --help | --version
+
+All configuration is in environment variables, each with a default: PORT, HOST, DATABASE_URL,
+FARTHING_API_KEY, FARTHING_BASE_URL, FARTHING_PAGES_URL, FARTHING_CALLBACK_HOSTS,
+FARTHING_TRUST_PROXY, LOG_LEVEL. The README says what each does.
+`
+
+/** Runs a command line and answers the exit code, or undefined while the service is running. */
+async function run(args: string[]): Promise<number | undefined> {
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: {
+      help: { type: 'boolean', short: 'h' },
+      version: { type: 'boolean', short: 'v' },
+      account: { type: 'string' },
+    },
+  })
+  const [command = 'serve', ...rest] = positionals
+  if (values.version) return print(version)
+  if (command === 'keys') return keysCommand(rest, values, readConfig(process.env), print)
+  if (values.help) return print(HELP)
+  if (command !== 'serve' || rest.length > 0)
+    return complain(`unknown command: ${positionals.join(' ')}`)
+  return serveUntilStopped()
+}
+
+function print(text: string): number {
+  process.stdout.write(text.endsWith('\n') ? text : `${text}\n`)
+  return 0
+}
+
+function complain(problem: string): number {
+  process.stderr.write(`farthing: ${problem.replaceAll('\n', '\nfarthing: ')}\n`)
+  return 1
+}
+
+async function serveUntilStopped(): Promise<undefined> {
+  const config = readConfig(process.env)
+  const atTerminal = process.stdout.isTTY
+  const logger = createLogger(config.logLevel, atTerminal)
+  const die = (error: unknown) => {
+    logger.fatal({ err: error }, 'the service cannot go on')
+    logger.flushSync()
+    process.exit(1)
+  }
+  process.on('uncaughtException', die)
+  const serving = await serve(config, logger, die)
+  announce(serving, config, logger, atTerminal)
+  let stopping = false
+  const stop = async () => {
+    if (stopping) return
+    stopping = true
+    logger.info('stopping: finishing what is in flight')
+    await serving.stop()
+    logger.flushSync()
+    process.exit(0)
+  }
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop().catch(die))
+}
+
+try {
+  const code = await run(process.argv.slice(2))
+  if (code !== undefined) process.exitCode = code
+} catch (error) {
+  process.exitCode = complain(error instanceof ConfigError ? error.message : startProblem(error))
+}

@@ -1,0 +1,74 @@
+import type { FastifyInstance } from 'fastify'
+import {
+  cardDeclined,
+  fieldCodes,
+  invalid,
+  missing,
+  unknownOneTimeToken,
+  usedOneTimeToken,
+} from '../errors.ts'
+import type { Farthing } from '../farthing.ts'
+import { addressesOf } from '../http/addresses.ts'
+import { formBody, isForm, jsonBody, requireJsonOrForm } from '../http/body.ts'
+import { type Json, readFields } from '../http/fields.ts'
+import { resource } from '../http/resource.ts'
+import { DECLINED_CARD, submittedCard } from './card.ts'
+import * as describe from './describe.ts'
+import { advance, type Payment } from './payment.ts'
+import { cardAuthorisation } from './schema.ts'
+import { findByToken } from './token.ts'
+import { transition } from './transition.ts'
+
+const codes = fieldCodes.authorisation
+const FIELDS = ['one_time_token', 'card_number', 'cardholder_name', 'cvc', 'expiry_date'] as const
+type Authorisation = Record<(typeof FIELDS)[number], string>
+
+/** SPEC *POST /v1/auth*: completes a moto_api payment; the one-time token is the authorisation. */
+export function authoriseRoute(app: FastifyInstance, farthing: Farthing): void {
+  const { database, clock, config } = farthing
+  resource(app, '/v1/auth', {
+    POST: {
+      schema: describe.authorise,
+      accepts: requireJsonOrForm,
+      handler: async (request, reply) => {
+        const body = isForm(request)
+          ? Object.fromEntries(formBody(request))
+          : jsonBody(request, 'P0197')
+        const given = readAuthorisation(body)
+        const declined = given.card_number === DECLINED_CARD
+        const outcome = await transition(
+          farthing,
+          addressesOf(request, config),
+          () => findByToken(database, given.one_time_token, clock()),
+          payment => authorise(payment, given, declined, clock()),
+        )
+        if (!outcome) throw unknownOneTimeToken()
+        if (declined) throw cardDeclined()
+        return reply.code(204).send()
+      },
+    },
+  })
+}
+
+function authorise(payment: Payment, given: Authorisation, declined: boolean, now: number) {
+  if (payment.given.authorisation_mode !== 'moto_api') throw unknownOneTimeToken()
+  if (payment.card) throw usedOneTimeToken()
+  const card = submittedCard(given.card_number, given.cardholder_name, given.expiry_date)
+  const change = advance(payment, declined ? 'authorise_declined' : 'authorise', now, card)
+  if (!change) throw unknownOneTimeToken()
+  return change
+}
+
+/** Types first, then what is missing, then what each field may hold; the first fault is thrown. */
+function readAuthorisation(body: Json): Authorisation {
+  for (const name of FIELDS)
+    if (body[name] !== undefined && body[name] !== null && typeof body[name] !== 'string')
+      throw invalid(codes, name, 'must be a string')
+  for (const name of FIELDS) {
+    const value = body[name]
+    const blankIsMissing = name === 'one_time_token' || name === 'cardholder_name'
+    if (typeof value !== 'string' || (blankIsMissing && !value.trim())) throw missing(codes, name)
+  }
+  readFields(body, cardAuthorisation, codes).checkLimits([...FIELDS])
+  return body as Authorisation // the checks above have seen to each field
+}

@@ -1,0 +1,220 @@
+import type { BillingAddress, CardDetails } from './card.ts'
+
+/** SPEC *States and transitions*: the eight statuses of a payment. */
+export const statuses = [
+  'created',
+  'started',
+  'submitted',
+  'success',
+  'capturable',
+  'failed',
+  'error',
+  'cancelled',
+] as const
+export type Status = (typeof statuses)[number]
+
+export type AuthorisationMode = 'web' | 'moto_api' | 'agreement'
+export type AgreementPaymentType = 'instalment' | 'recurring' | 'unscheduled'
+export type FailureCode = 'P0010' | 'P0030' | 'P0040' | 'P0050'
+
+/** SPEC *Webhook event types*, but for card_payment_settled, which is never sent. */
+export type EventType =
+  | 'card_payment_succeeded'
+  | 'card_payment_captured'
+  | 'card_payment_refunded'
+  | 'card_payment_failed'
+  | 'card_payment_cancelled'
+
+/** One step of a payment's history. `at` is in milliseconds. */
+export type PaymentEvent = { status: Status; at: number; code?: FailureCode }
+
+/** What the client gave on creation, defaults filled in. Amounts are pence. */
+export type Given = {
+  amount: number
+  reference: string
+  description: string
+  language: 'en' | 'cy'
+  delayed_capture: boolean
+  moto: boolean
+  authorisation_mode: AuthorisationMode
+  return_url?: string
+  email?: string
+  metadata?: Record<string, string | number | boolean>
+  agreement_id?: string
+  set_up_agreement?: string
+  agreement_payment_type?: AgreementPaymentType
+  prefilled?: { cardholder_name?: string; billing_address?: BillingAddress }
+}
+
+export type Payment = {
+  payment_id: string
+  account: string
+  /** Raised by every write; what a compare-and-swap compares. */
+  version: number
+  given: Given
+  provider_id: string
+  /** The second half of the payment's hosted or one-time token. */
+  secret: string
+  /** Oldest first; the last one is the payment's state. */
+  events: PaymentEvent[]
+  /** On the hosted details page "success" was chosen and not yet confirmed. */
+  success_chosen: boolean
+  /** The sum of all refunds, in pence. */
+  refunded_amount: number
+  /** Set once a card was submitted. */
+  card?: CardDetails
+}
+
+/** What moving a payment does: the payment before and after, and what to tell webhooks. */
+export type Change = { before: Payment; after: Payment; sends: EventType[] }
+
+/** What moves a payment. */
+export type Trigger =
+  | 'open_page'
+  | 'choose_success'
+  | 'confirm'
+  | 'choose_declined'
+  | 'choose_error'
+  | 'choose_cancel'
+  | 'authorise'
+  | 'authorise_declined'
+  | 'use_agreement'
+  | 'cancel'
+  | 'capture'
+
+type Transition = {
+  from: Status
+  /** The statuses passed through, the last one kept; "authorised" is success, or capturable with delayed_capture. */
+  through: (Status | 'authorised')[]
+  code?: FailureCode
+}
+
+const moves = (from: Status[], through: Transition['through'], code?: FailureCode): Transition[] =>
+  from.map(status => ({ from: status, through, ...(code && { code }) }))
+
+/** SPEC *States and transitions*, row by row. What is not here is not allowed. */
+export const transitions: Record<Trigger, Transition[]> = {
+  open_page: moves(['created'], ['started']),
+  choose_success: [...moves(['created'], ['started']), ...moves(['started'], [])],
+  confirm: moves(['started'], ['submitted', 'authorised']),
+  choose_declined: [
+    ...moves(['created'], ['started', 'failed'], 'P0010'),
+    ...moves(['started'], ['failed'], 'P0010'),
+  ],
+  choose_error: [
+    ...moves(['created'], ['started', 'error'], 'P0050'),
+    ...moves(['started'], ['error'], 'P0050'),
+  ],
+  choose_cancel: moves(['created', 'started'], ['failed'], 'P0030'),
+  authorise: moves(['created'], ['started', 'submitted', 'authorised']),
+  authorise_declined: moves(['created'], ['started', 'failed'], 'P0010'),
+  use_agreement: moves(['created'], ['started', 'submitted', 'authorised']),
+  cancel: moves(['created', 'started', 'capturable'], ['cancelled'], 'P0040'),
+  capture: moves(['capturable'], ['success']),
+}
+
+/** SPEC *Webhook event types*: what is sent when a payment arrives at a status. */
+function eventTypes(from: Status, to: Status): EventType[] {
+  if (to === 'capturable') return ['card_payment_succeeded']
+  if (to === 'success')
+    return from === 'capturable'
+      ? ['card_payment_captured']
+      : ['card_payment_succeeded', 'card_payment_captured']
+  if (to === 'failed' || to === 'error') return ['card_payment_failed']
+  return to === 'cancelled' ? ['card_payment_cancelled'] : []
+}
+
+/**
+ * Moves a payment: the only function that does. Answers undefined where the table has no such
+ * transition. `now` is in milliseconds; `card` is the card that the trigger submits, if it does.
+ */
+export function advance(
+  payment: Payment,
+  trigger: Trigger,
+  now: number,
+  card?: CardDetails,
+): Change | undefined {
+  const from = statusOf(payment)
+  const transition = transitions[trigger].find(row => row.from === from)
+  if (!transition) return undefined
+  if (trigger === 'confirm' && !payment.success_chosen) return undefined
+  const at = Math.max(now, payment.events.at(-1)?.at ?? now)
+  const through = transition.through.map(step =>
+    step === 'authorised' ? authorisedStatus(payment) : step,
+  )
+  const to = through.at(-1) ?? from
+  const events = through.map(status => ({
+    status,
+    at,
+    ...(status === to && transition.code && { code: transition.code }),
+  }))
+  const after: Payment = {
+    ...payment,
+    version: payment.version + 1,
+    events: [...payment.events, ...events],
+    success_chosen: trigger === 'choose_success',
+    ...(card && { card }),
+  }
+  return { before: payment, after, sends: eventTypes(from, to) }
+}
+
+/**
+ * Takes `amount` pence back. The caller has checked that the payment allows it; the check
+ * of the table `payments` is a second wall.
+ */
+export function refund(payment: Payment, amount: number): Change {
+  const after = {
+    ...payment,
+    version: payment.version + 1,
+    refunded_amount: payment.refunded_amount + amount,
+  }
+  return { before: payment, after, sends: ['card_payment_refunded'] }
+}
+
+const authorisedStatus = (payment: Payment): Status =>
+  payment.given.delayed_capture ? 'capturable' : 'success'
+
+export const stateOf = (payment: Payment): PaymentEvent => {
+  const last = payment.events.at(-1)
+  if (!last) throw new Error(`payment ${payment.payment_id} has no event`)
+  return last
+}
+
+export const statusOf = (payment: Payment): Status => stateOf(payment).status
+
+/** SPEC *Payment states*: success, failed, error and cancelled are final. */
+export const isFinished = (status: Status): boolean =>
+  status === 'success' || status === 'failed' || status === 'error' || status === 'cancelled'
+
+/** The hosted pages and the links to them serve a payment until it is finished or capturable. */
+export const isOpen = (status: Status): boolean => status === 'created' || status === 'started'
+
+/** The token in next_url, or the one_time_token of a moto_api payment. */
+export const tokenOf = (payment: Payment): string => payment.payment_id + payment.secret
+
+/** When the payment was captured, in milliseconds; undefined before. */
+export const capturedAt = (payment: Payment): number | undefined =>
+  payment.events.find(event => event.status === 'success')?.at
+
+/** SPEC *refund_summary*: whether a refund is possible, and how much is left, in pence. */
+export function refundSummary(payment: Payment): {
+  status: 'pending' | 'unavailable' | 'available' | 'full'
+  amount_available: number
+  amount_submitted: number
+} {
+  const { amount } = payment.given
+  const status = statusOf(payment)
+  const refunded = payment.refunded_amount
+  if (status === 'success')
+    return {
+      status: refunded < amount ? 'available' : 'full',
+      amount_available: amount - refunded,
+      amount_submitted: refunded,
+    }
+  const pending = isOpen(status) || status === 'submitted'
+  return {
+    status: pending ? 'pending' : 'unavailable',
+    amount_available: amount,
+    amount_submitted: 0,
+  }
+}

@@ -1,0 +1,129 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import {
+  badIdempotencyKey,
+  cannotCancelPayment,
+  cannotCapture,
+  paymentNotFound,
+} from '../errors.ts'
+import type { Farthing } from '../farthing.ts'
+import { addressesOf } from '../http/addresses.ts'
+import { jsonBody, requireJson } from '../http/body.ts'
+import { findPage, pageOf, readSearch } from '../http/page.ts'
+import { pathParam, resource } from '../http/resource.ts'
+import { createPayment } from './commands.ts'
+import { readNewPayment } from './create.ts'
+import * as describe from './describe.ts'
+import { advance, type Payment, statusOf, type Trigger } from './payment.ts'
+import { paymentAddress, present, presentEvents, presentFound } from './present.ts'
+import { paymentSearch, searchConditions } from './search.ts'
+import { findPayment, paymentRows } from './store.ts'
+import { transition } from './transition.ts'
+
+const IDEMPOTENCY_KEY = /^[A-Za-z0-9-]{1,255}$/
+
+/** SPEC *POST /v1/payments*, *GET /v1/payments/{paymentId}* and what a payment's links lead to. */
+export function paymentRoutes(app: FastifyInstance, farthing: Farthing): void {
+  const { database, clock, config } = farthing
+  const addresses = (request: FastifyRequest) => addressesOf(request, config)
+
+  const find = (request: FastifyRequest): Promise<Payment | undefined> =>
+    findPayment(database, request.account, pathParam(request, 'payment_id'), clock())
+
+  async function found(
+    request: FastifyRequest,
+    code: Parameters<typeof paymentNotFound>[0],
+  ): Promise<Payment> {
+    const payment = await find(request)
+    if (!payment) throw paymentNotFound(code)
+    return payment
+  }
+
+  /** Moves the payment in the path; what does not allow it is thrown by `refuse`. */
+  async function move(
+    request: FastifyRequest,
+    trigger: Trigger,
+    unknown: 'P0500' | 'P1000',
+    refuse: (status: string) => Error,
+  ): Promise<void> {
+    const outcome = await transition(
+      farthing,
+      addresses(request),
+      () => find(request),
+      payment => {
+        const change = advance(payment, trigger, clock())
+        if (!change) throw refuse(statusOf(payment))
+        return change
+      },
+    )
+    if (!outcome) throw paymentNotFound(unknown)
+  }
+
+  resource(app, '/v1/payments', {
+    POST: {
+      schema: describe.create,
+      accepts: requireJson,
+      handler: async (request, reply) => {
+        const given = readNewPayment(jsonBody(request, 'P0197'))
+        const idempotencyKey = readIdempotencyKey(request)
+        const { account } = request
+        const at = addresses(request)
+        const payment = await createPayment(farthing, at, { account, given, idempotencyKey })
+        void reply.code(201).header('Location', paymentAddress(payment.payment_id, at))
+        return present(payment, at)
+      },
+    },
+    GET: {
+      schema: describe.search,
+      handler: async request => {
+        const search = readSearch(request.query, paymentSearch)
+        const conditions = searchConditions(search, request.account, clock())
+        const { total, results } = await findPage(database, paymentRows, conditions, search)
+        const at = addresses(request)
+        const items = results.map(payment => presentFound(payment, at))
+        return pageOf(paymentSearch, search, { total, results: items }, at.api)
+      },
+    },
+  })
+
+  resource(app, '/v1/payments/:payment_id', {
+    GET: {
+      schema: describe.read,
+      handler: async request => present(await found(request, 'P0200'), addresses(request)),
+    },
+  })
+
+  resource(app, '/v1/payments/:payment_id/events', {
+    GET: {
+      schema: describe.events,
+      handler: async request => presentEvents(await found(request, 'P0300'), addresses(request)),
+    },
+  })
+
+  resource(app, '/v1/payments/:payment_id/cancel', {
+    POST: {
+      schema: describe.cancel,
+      handler: async (request, reply) => {
+        await move(request, 'cancel', 'P0500', cannotCancelPayment)
+        return reply.code(204).send()
+      },
+    },
+  })
+
+  resource(app, '/v1/payments/:payment_id/capture', {
+    POST: {
+      schema: describe.capture,
+      handler: async (request, reply) => {
+        await move(request, 'capture', 'P1000', cannotCapture)
+        return reply.code(204).send()
+      },
+    },
+  })
+}
+
+function readIdempotencyKey({ headers }: FastifyRequest): string | undefined {
+  const key = headers['idempotency-key']
+  if (key === undefined) return undefined
+  // Node joins a header that was sent twice with a comma, which no key may contain.
+  if (typeof key !== 'string' || !IDEMPOTENCY_KEY.test(key)) throw badIdempotencyKey()
+  return key
+}

@@ -1,0 +1,64 @@
+import { containing, fold } from '../database/fold.ts'
+import {
+  anyOf,
+  type Condition,
+  createdBetween,
+  filters,
+  type Search,
+  type SearchKind,
+  settledBetween,
+  textUpTo,
+  where,
+} from '../http/page.ts'
+import { oldestKept } from '../retention.ts'
+import { statuses } from './payment.ts'
+
+/** GET /v1/payments. */
+export const paymentSearch: SearchKind = {
+  path: '/v1/payments',
+  codes: { invalid: 'P0401', pastEnd: 'P0402' },
+  filters: {
+    state: anyOf(statuses),
+    reference: textUpTo(255, 'The whole reference, in any case'),
+    email: textUpTo(254, 'Part of the email, in any case'),
+    card_brand: textUpTo(20, 'visa, master-card, american-express, ...'),
+    cardholder_name: textUpTo(Infinity, 'Part of the name, in any case'),
+    agreement_id: textUpTo(Infinity, 'Payments made with this agreement, or setting it up'),
+    from_date: filters.from_date,
+    to_date: filters.to_date,
+    page: filters.page,
+    display_size: filters.display_size,
+    first_digits_card_number: {
+      valid: text => /^[0-9]{6}$/.test(text),
+      description: 'The first six digits',
+    },
+    last_digits_card_number: {
+      valid: text => /^[0-9]{4}$/.test(text),
+      description: 'The last four digits',
+    },
+    from_settled_date: filters.from_settled_date,
+    to_settled_date: filters.to_settled_date,
+  },
+}
+
+export function searchConditions(search: Search, account: string, now: number): Condition[] {
+  const { given } = search
+  const equal = (column: string, value: string | undefined) =>
+    value === undefined ? [] : [where(`${column} = ?`, value)]
+  const part = (column: string, value: string | undefined) =>
+    value === undefined ? [] : [where(`${column} like ? escape '\\'`, containing(value))]
+  return [
+    where('account = ?', account),
+    where('payment_id >= ?', oldestKept(now)),
+    ...equal('status', given.state),
+    ...equal('reference_folded', given.reference && fold(given.reference)),
+    ...part('email_folded', given.email),
+    ...equal('card_brand', given.card_brand),
+    ...part('cardholder_name_folded', given.cardholder_name),
+    ...equal('agreement_id', given.agreement_id),
+    ...createdBetween(search, 'payment_id'),
+    ...equal('first_digits', given.first_digits_card_number),
+    ...equal('last_digits', given.last_digits_card_number),
+    ...settledBetween(search),
+  ]
+}

@@ -1,0 +1,126 @@
+import { fold } from '../database/fold.ts'
+import { timeOf } from '../ids.ts'
+import type { Database, Statement, Value } from '../ports.ts'
+import { oldestKept } from '../retention.ts'
+import { brandId } from './card.ts'
+import { type Change, type Payment, statusOf } from './payment.ts'
+
+/** The row of a payment: columns for what is searched or swapped on, the rest in `body`. */
+type Row = {
+  payment_id: string
+  account: string
+  version: number
+  refunded_amount: number
+  body: string
+}
+type Body = Omit<Payment, 'payment_id' | 'account' | 'version' | 'refunded_amount'>
+
+const COLUMNS = 'payment_id, account, version, refunded_amount, body'
+
+function fromRow({ body, ...columns }: Row): Payment {
+  return { ...columns, ...(JSON.parse(body) as Body) } // written by bodyOf
+}
+
+function bodyOf({ payment_id, account, version, refunded_amount, ...body }: Payment): string {
+  return JSON.stringify(body satisfies Body)
+}
+
+/** undefined when the account has no such payment, or it is gone. */
+export async function findPayment(
+  database: Database,
+  account: string,
+  payment_id: string,
+  now: number,
+): Promise<Payment | undefined> {
+  const rows = await database.query<Row>(
+    `select ${COLUMNS} from payments where payment_id = $1 and account = $2 and payment_id >= $3`,
+    [payment_id, account, oldestKept(now)],
+  )
+  return rows[0] && fromRow(rows[0])
+}
+
+/** As `findPayment`, for who holds a token of the payment and no API key. */
+export async function findPaymentOfAnyone(
+  database: Database,
+  payment_id: string,
+  now: number,
+): Promise<Payment | undefined> {
+  const rows = await database.query<Row>(
+    `select ${COLUMNS} from payments where payment_id = $1 and payment_id >= $2`,
+    [payment_id, oldestKept(now)],
+  )
+  return rows[0] && fromRow(rows[0])
+}
+
+/** Columns that follow a payment's changes, with the values of one state of it. */
+const changing = (payment: Payment): [column: string, value: Value][] => {
+  const { given, card } = payment
+  const holder = card?.cardholder_name ?? given.prefilled?.cardholder_name
+  return [
+    ['version', payment.version],
+    ['status', statusOf(payment)],
+    ['refunded_amount', payment.refunded_amount],
+    ['cardholder_name_folded', holder === undefined ? null : fold(holder)],
+    ['card_brand', (card?.card_brand && brandId(card.card_brand)) ?? null],
+    ['first_digits', card?.first_digits_card_number ?? null],
+    ['last_digits', card?.last_digits_card_number ?? null],
+    ['body', bodyOf(payment)],
+  ]
+}
+
+export function insertPayment(payment: Payment): Statement {
+  const { given } = payment
+  const columns: [string, Value][] = [
+    ['payment_id', payment.payment_id],
+    ['account', payment.account],
+    ['amount', given.amount],
+    ['reference_folded', fold(given.reference)],
+    ['email_folded', given.email === undefined ? null : fold(given.email)],
+    ['agreement_id', given.agreement_id ?? given.set_up_agreement ?? null],
+    ...changing(payment),
+  ]
+  const names = columns.map(([name]) => name).join(', ')
+  const places = columns.map((_, i) => `$${i + 1}`).join(', ')
+  return {
+    sql: `insert into payments (${names}) values (${places})`,
+    values: columns.map(([, value]) => value),
+  }
+}
+
+/** Writes a change if nobody has changed the payment since it was read. */
+export function savePayment({ before, after }: Change): Statement {
+  const columns = changing(after)
+  const sets = columns.map(([name], i) => `${name} = $${i + 3}`).join(', ')
+  return {
+    sql: `update payments set ${sets} where payment_id = $1 and version = $2`,
+    values: [before.payment_id, before.version, ...columns.map(([, value]) => value)],
+    expect: 1,
+  }
+}
+
+/** Takes the key for a payment; it misses when a payment that still exists has it. */
+export function takeIdempotencyKey(payment: Payment, key: string): Statement {
+  return {
+    sql: `insert into idempotency_keys (account, idempotency_key, payment_id) values ($1, $2, $3)
+          on conflict (account, idempotency_key) do update set payment_id = excluded.payment_id
+          where idempotency_keys.payment_id < $4`,
+    values: [payment.account, key, payment.payment_id, oldestKept(timeOf(payment.payment_id))],
+    expect: 1,
+  }
+}
+
+export async function isIdempotencyKeyTaken(
+  database: Database,
+  account: string,
+  key: string,
+  now: number,
+): Promise<boolean> {
+  const rows = await database.query(
+    `select payment_id from idempotency_keys
+     where account = $1 and idempotency_key = $2 and payment_id >= $3`,
+    [account, key, oldestKept(now)],
+  )
+  return rows.length > 0
+}
+
+export const paymentRows = { from: 'payments', columns: COLUMNS, id: 'payment_id', fromRow }

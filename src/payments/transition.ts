@@ -1,0 +1,82 @@
+import { activate } from '../agreements/agreement.ts'
+import { findAgreement, saveAgreement } from '../agreements/store.ts'
+import type { Farthing } from '../farthing.ts'
+import type { Addresses } from '../http/addresses.ts'
+import type { Database, Statement } from '../ports.ts'
+import { CLAIM_MS } from '../webhooks/deliver.ts'
+import { activeWebhooks, insertMessage } from '../webhooks/store.ts'
+import { type Message, messagesFor } from '../webhooks/webhook.ts'
+import { type Change, type Payment, stateOf } from './payment.ts'
+import { present } from './present.ts'
+import { savePayment } from './store.ts'
+
+/** More lost races in a row than any number of clients can cause: each one lost is one won. */
+const MOST_TRIES = 1_000
+
+export type Outcome = { moved: boolean; payment: Payment }
+
+/**
+ * The one door for a change of a payment: read, decide, write once, tell the webhooks. Another
+ * instance or request may be faster; then it is read and decided again. `decide` answers
+ * undefined where there is nothing to do, and may throw an ApiError. The outcome is undefined when
+ * `read` finds no payment. `extra` is written with a change that is no event of the payment
+ * itself, and made at its own time, in milliseconds.
+ */
+export async function transition(
+  farthing: Farthing,
+  addresses: Addresses,
+  read: () => Promise<Payment | undefined>,
+  decide: (payment: Payment) => Change | undefined,
+  extra: { statements: Statement[]; at: number } | undefined = undefined,
+): Promise<Outcome | undefined> {
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
+    const payment = await read()
+    if (!payment) return undefined
+    const change = decide(payment)
+    if (!change) return { moved: false, payment }
+    const messages = await messagesOf(farthing, addresses, change, extra?.at)
+    const written = await farthing.database.write([
+      savePayment(change),
+      ...(extra?.statements ?? []),
+      ...(await agreementSetUp(farthing.database, change)),
+      ...insertMessages(farthing, messages),
+    ])
+    if (!written) continue
+    await farthing.deliveries.deliver(messages)
+    return { moved: true, payment: change.after }
+  }
+  throw new Error(`a payment was changed by others ${MOST_TRIES} times in a row`)
+}
+
+/** What webhooks are to be told of a change: the payment as GET would show it right after. */
+export async function messagesOf(
+  { database, newId }: Farthing,
+  addresses: Addresses,
+  { after, sends }: Pick<Change, 'after' | 'sends'>,
+  at = stateOf(after).at,
+): Promise<Message[]> {
+  if (sends.length === 0) return []
+  const webhooks = await activeWebhooks(database, after.account)
+  if (webhooks.length === 0) return []
+  const news = {
+    payment_id: after.payment_id,
+    at,
+    eventTypes: sends,
+    resource: present(after, addresses),
+  }
+  return messagesFor(news, webhooks, newId)
+}
+
+export const insertMessages = ({ clock }: Farthing, messages: Message[]): Statement[] =>
+  messages.map(message => insertMessage(message, clock() + CLAIM_MS))
+
+/** SPEC *Agreement*: it becomes active when a payment that sets it up completes, in the same write. */
+async function agreementSetUp(
+  database: Database,
+  { before, after, sends }: Change,
+): Promise<Statement[]> {
+  const { set_up_agreement } = after.given
+  if (!set_up_agreement || !after.card || !sends.includes('card_payment_succeeded')) return []
+  const agreement = await findAgreement(database, before.account, set_up_agreement)
+  return agreement ? [saveAgreement(activate(agreement, after.card, stateOf(after).at))] : []
+}

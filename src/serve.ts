@@ -1,0 +1,121 @@
+import type { Logger } from 'pino'
+import { createKey, DEFAULT_ACCOUNT, listKeys } from './accounts/store.ts'
+import { type App, createApp } from './app.ts'
+import type { Config } from './config.ts'
+import { openDatabase } from './database/open.ts'
+import { createNewId } from './ids.ts'
+import type { Clock, Database, NewId } from './ports.ts'
+import { sweep } from './retention.ts'
+import { version } from './version.ts'
+import { createResolve } from './webhooks/resolve.ts'
+import { createSend } from './webhooks/send.ts'
+
+/** Milliseconds. */
+const SWEEP_EVERY = 60_000
+const RECOVER_EVERY = 5_000
+const LONGEST_STOP = 10_000
+
+export type Serving = {
+  /** Where it listens, as a link. */
+  address: string
+  /** The key made on the first start, which nothing can show again. */
+  firstKey: string | undefined
+  /** Finishes what is in flight, deliveries included, within 10 seconds. */
+  stop(): Promise<void>
+}
+
+/**
+ * Runs the service: configuration in, something that listens out. Throws when the database or the
+ * port cannot be had. `onFatal` is called when the process must end.
+ */
+export async function serve(
+  config: Config,
+  logger: Logger,
+  onFatal: (error: unknown) => void,
+): Promise<Serving> {
+  const database = await openDatabase(config.database, {
+    onUnknownOutcome: onFatal,
+    onConnectionError: error => logger.warn(`a database connection was lost: ${error.message}`),
+  })
+  const clock: Clock = Date.now
+  const newId = createNewId()
+  const resolve = createResolve()
+  const send = createSend({
+    resolve,
+    allowed: config.callbackHosts,
+    userAgent: `Farthing/${version}`,
+  })
+  try {
+    const app = await createApp({ database, clock, newId, resolve, send }, config, logger)
+    const firstKey = await makeFirstKey({ database, clock, newId }, config)
+    await listenQuietly(app, config)
+    const stopWork = startBackgroundWork(app, database, clock, logger)
+    return {
+      address: listeningAddress(app, config),
+      firstKey,
+      async stop() {
+        stopWork()
+        await Promise.race([finish(app), patience()])
+        send.close()
+        await database.close()
+      },
+    }
+  } catch (error) {
+    send.close()
+    await database.close()
+    throw error
+  }
+}
+
+/** Fastify would announce itself before the line that is for people. */
+async function listenQuietly({ server }: App, { port, host, logLevel }: Config): Promise<void> {
+  server.log.level = 'silent'
+  await server.listen({ port, host })
+  server.log.level = logLevel
+}
+
+async function makeFirstKey(
+  ports: { database: Database; clock: Clock; newId: NewId },
+  config: Config,
+): Promise<string | undefined> {
+  if (config.apiKey || (await listKeys(ports.database)).length > 0) return undefined
+  return (await createKey(ports, DEFAULT_ACCOUNT)).key
+}
+
+/** Sends what an earlier stop left unsent, now and whenever another instance dies; frees old space. */
+function startBackgroundWork(
+  app: App,
+  database: Database,
+  clock: Clock,
+  logger: Logger,
+): () => void {
+  const report = (error: unknown) =>
+    logger.warn({ err: error }, 'background work will be tried again')
+  void app.deliveries.recover(true).catch(report)
+  const recovering = setInterval(
+    () => void app.deliveries.recover(false).catch(report),
+    RECOVER_EVERY,
+  )
+  const sweeping = setInterval(() => void sweep(database, clock()).catch(report), SWEEP_EVERY)
+  return () => {
+    clearInterval(recovering)
+    clearInterval(sweeping)
+  }
+}
+
+async function finish({ server, deliveries }: App): Promise<void> {
+  await server.close()
+  await deliveries.settled()
+}
+
+const patience = (): Promise<void> =>
+  new Promise(resolve => {
+    setTimeout(resolve, LONGEST_STOP).unref()
+  })
+
+function listeningAddress({ server }: App, config: Config): string {
+  const bound = server.server.address()
+  const port = typeof bound === 'object' && bound ? bound.port : config.port
+  const host = config.host === '0.0.0.0' || config.host === '::' ? 'localhost' : config.host
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+}

@@ -1,0 +1,19 @@
+/** One line for the person who started the service: what is wrong and what to do. */
+export function startProblem(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const { code, errcode, address, port } = error as Error & Record<string, unknown> // each may be missing
+  if (code === 'EADDRINUSE') return `port ${port} on ${address} is in use: set PORT to another one`
+  if (code === 'EACCES' && port) return `port ${port} needs more rights: set PORT to one above 1023`
+  if (code === 'EADDRNOTAVAIL') return `HOST ${address} is not an address of this machine`
+  if (code === 'EACCES' || code === 'EROFS' || code === 'EPERM' || code === 'ENOTDIR')
+    return `the folder of the database cannot be written: ${error.message} (set DATABASE_URL)`
+  if (code === 'ERR_SQLITE_ERROR')
+    return `the SQLite database cannot be used: ${error.message} (error ${errcode}; DATABASE_URL names it)`
+  if (code === 'ECONNREFUSED' || code === 'ENOTFOUND' || code === 'ETIMEDOUT')
+    return `PostgreSQL cannot be reached: ${error.message || code} (DATABASE_URL names it)`
+  if (typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code))
+    return `PostgreSQL refuses: ${error.message} (DATABASE_URL names it)`
+  if (typeof code === 'string' && code.startsWith('ERR_PARSE_ARGS'))
+    return `${error.message} (farthing --help)`
+  return error.message
+}

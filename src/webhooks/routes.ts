@@ -1,0 +1,121 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { fieldCodes, invalid, webhookNotFound } from '../errors.ts'
+import type { Farthing } from '../farthing.ts'
+import { addressesOf } from '../http/addresses.ts'
+import { jsonBody, requireJson } from '../http/body.ts'
+import { type Json, readFields } from '../http/fields.ts'
+import { filters, findPage, pageOf, readSearch, type SearchKind, where } from '../http/page.ts'
+import { pathParam, resource } from '../http/resource.ts'
+import { registrationProblem } from './address.ts'
+import * as describe from './describe.ts'
+import { present, presentListed, presentMessage } from './present.ts'
+import { newWebhook } from './schema.ts'
+import { deactivateWebhook, findWebhook, insertWebhook, messageRows, webhookRows } from './store.ts'
+import { type EventType, eventTypes, newSigningKey, type Webhook } from './webhook.ts'
+
+const codes = fieldCodes.webhook
+
+const searchAt = (path: string): SearchKind => ({
+  path,
+  codes: { invalid: 'P2701', pastEnd: 'P2702' },
+  filters: { page: filters.page, display_size: filters.display_size },
+})
+
+/** SPEC *Webhook management*. */
+export function webhookRoutes(app: FastifyInstance, farthing: Farthing): void {
+  const { database, clock, newId, config } = farthing
+
+  async function found(request: FastifyRequest): Promise<Webhook> {
+    const webhook = await findWebhook(database, request.account, pathParam(request, 'webhook_id'))
+    if (!webhook) throw webhookNotFound()
+    return webhook
+  }
+
+  resource(app, '/v1/webhooks', {
+    POST: {
+      schema: describe.create,
+      accepts: requireJson,
+      handler: async (request, reply) => {
+        const given = await readNewWebhook(jsonBody(request, 'P0197'), farthing)
+        const webhook: Webhook = {
+          webhook_id: newId(clock()),
+          account: request.account,
+          status: 'ACTIVE',
+          ...given,
+          signing_key: newSigningKey(),
+        }
+        await database.write([insertWebhook(webhook)])
+        void reply.code(201)
+        return present(webhook)
+      },
+    },
+    GET: {
+      schema: describe.search,
+      handler: async request => {
+        const kind = searchAt('/v1/webhooks')
+        const search = readSearch(request.query, kind)
+        const conditions = [where('account = ?', request.account)]
+        const { total, results } = await findPage(database, webhookRows, conditions, search)
+        const { api } = addressesOf(request, config)
+        return pageOf(kind, search, { total, results: results.map(presentListed) }, api)
+      },
+    },
+  })
+
+  resource(app, '/v1/webhooks/:webhook_id', {
+    GET: { schema: describe.read, handler: async request => present(await found(request)) },
+    DELETE: {
+      schema: describe.remove,
+      handler: async (request, reply) => {
+        const webhook_id = pathParam(request, 'webhook_id')
+        const known = await database.write([deactivateWebhook(request.account, webhook_id)])
+        if (!known) throw webhookNotFound()
+        return reply.code(204).send()
+      },
+    },
+  })
+
+  resource(app, '/v1/webhooks/:webhook_id/messages', {
+    GET: {
+      schema: describe.messages,
+      handler: async request => {
+        const kind = searchAt(`/v1/webhooks/${pathParam(request, 'webhook_id')}/messages`)
+        const search = readSearch(request.query, kind)
+        const { webhook_id } = await found(request)
+        const conditions = [where('webhook_id = ?', webhook_id)]
+        const { total, results } = await findPage(database, messageRows, conditions, search)
+        const { api } = addressesOf(request, config)
+        const now = clock()
+        const items = results.map(row => presentMessage(row, now))
+        return pageOf(kind, search, { total, results: items }, api)
+      },
+    },
+  })
+}
+
+type Given = Pick<Webhook, 'callback_url' | 'description' | 'subscriptions'>
+
+async function readNewWebhook(body: Json, { resolve, config }: Farthing): Promise<Given> {
+  const fields = readFields(body, newWebhook, codes)
+  const callback_url = fields.text('callback_url')
+  fields.checkLimits(['callback_url'])
+  const problem = await registrationProblem(callback_url, config.callbackHosts, resolve)
+  if (problem) throw invalid(codes, 'callback_url', problem)
+  const description = fields.optionalRawText('description')
+  fields.checkLimits(['description'])
+  const subscriptions = readSubscriptions(body.subscriptions)
+  return { callback_url, ...(description !== undefined && { description }), subscriptions }
+}
+
+/** SPEC *Webhook*: all event types if not given. Repeats collapse. */
+function readSubscriptions(value: unknown): readonly EventType[] {
+  if (value === undefined || value === null) return eventTypes
+  const known = (entry: unknown): entry is EventType => eventTypes.some(type => type === entry)
+  if (!Array.isArray(value) || value.length === 0 || !value.every(known))
+    throw invalid(
+      codes,
+      'subscriptions',
+      `must be a list of one or more of ${eventTypes.join(', ')}`,
+    )
+  return [...new Set(value)]
+}

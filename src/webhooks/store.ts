@@ -1,0 +1,167 @@
+import type { Database, Statement } from '../ports.ts'
+import { oldestKept } from '../retention.ts'
+import type {
+  Attempt,
+  DeliveryStatus,
+  EventType,
+  Message,
+  Webhook,
+  WebhookStatus,
+} from './webhook.ts'
+
+type WebhookRow = { webhook_id: string; account: string; status: WebhookStatus; body: string }
+type WebhookBody = Omit<Webhook, keyof WebhookRow>
+
+const fromRow = ({ body, ...columns }: WebhookRow): Webhook => ({
+  ...columns,
+  ...(JSON.parse(body) as WebhookBody), // written by insertWebhook
+})
+
+export function insertWebhook({ webhook_id, account, status, ...body }: Webhook): Statement {
+  return {
+    sql: 'insert into webhooks (webhook_id, account, status, body) values ($1, $2, $3, $4)',
+    values: [webhook_id, account, status, JSON.stringify(body satisfies WebhookBody)],
+  }
+}
+
+/** undefined when the account has no such webhook. */
+export async function findWebhook(
+  database: Database,
+  account: string,
+  webhook_id: string,
+): Promise<Webhook | undefined> {
+  const rows = await database.query<WebhookRow>(
+    'select webhook_id, account, status, body from webhooks where webhook_id = $1 and account = $2',
+    [webhook_id, account],
+  )
+  return rows[0] && fromRow(rows[0])
+}
+
+/** The account's webhooks that are told of changes, oldest first. */
+export async function activeWebhooks(database: Database, account: string): Promise<Webhook[]> {
+  const rows = await database.query<WebhookRow>(
+    `select webhook_id, account, status, body from webhooks
+     where account = $1 and status = 'ACTIVE' order by webhook_id`,
+    [account],
+  )
+  return rows.map(fromRow)
+}
+
+export function deactivateWebhook(account: string, webhook_id: string): Statement {
+  return {
+    sql: `update webhooks set status = 'INACTIVE' where webhook_id = $1 and account = $2`,
+    values: [webhook_id, account],
+    expect: 1,
+  }
+}
+
+export const webhookRows = {
+  from: 'webhooks',
+  columns: 'webhook_id, account, status, body',
+  id: 'webhook_id',
+  fromRow,
+}
+
+/** Nothing is written for a webhook that was deactivated in the meantime. */
+export function insertMessage(message: Message, claimedUntil: number): Statement {
+  const { message_id, webhook_id, payment_id, event_type, created, body } = message
+  return {
+    sql: `insert into webhook_messages
+            (message_id, webhook_id, payment_id, event_type, created, status, attempts, claimed_until, body)
+          select $1, $2, $3, $4, cast($5 as bigint), 'PENDING', '[]', cast($6 as bigint), $7
+          from webhooks where webhook_id = $2 and status = 'ACTIVE'`,
+    values: [message_id, webhook_id, payment_id, event_type, created, claimedUntil, body],
+  }
+}
+
+/** A message that may still be sent, with all that sending needs. */
+export type Sendable = {
+  body: string | null
+  attempts: Attempt[]
+  webhookStatus: WebhookStatus
+  callback_url: string
+  signing_key: string
+}
+
+/** undefined when there is no such message or nothing is left to do for it. */
+export async function findSendable(
+  database: Database,
+  message_id: string,
+  now: number,
+): Promise<Sendable | undefined> {
+  const [row] = await database.query<{
+    attempts: string
+    body: string | null
+    webhook_status: WebhookStatus
+    webhook_body: string
+  }>(
+    `select m.attempts, case when m.payment_id >= $2 then m.body end as body,
+            w.status as webhook_status, w.body as webhook_body
+     from webhook_messages m join webhooks w on w.webhook_id = m.webhook_id
+     where m.message_id = $1 and m.status = 'PENDING'`,
+    [message_id, oldestKept(now)],
+  )
+  if (!row) return undefined
+  const { callback_url, signing_key } = JSON.parse(row.webhook_body) as WebhookBody
+  return {
+    body: row.body,
+    attempts: JSON.parse(row.attempts) as Attempt[], // written by recordAttempts
+    webhookStatus: row.webhook_status,
+    callback_url,
+    signing_key,
+  }
+}
+
+/** `attempts`: all of them, oldest first. */
+export function recordAttempts(
+  message_id: string,
+  status: DeliveryStatus,
+  attempts: readonly Attempt[],
+): Statement {
+  return {
+    sql: `update webhook_messages set status = $2, attempts = $3 where message_id = $1`,
+    values: [message_id, status, JSON.stringify(attempts)],
+  }
+}
+
+export type Unsent = { message_id: string; webhook_id: string; claimed_until: number }
+
+/** Messages that no instance is at work on, oldest first; `ignoreClaims` where no other instance can be. */
+export function unsentMessages(
+  database: Database,
+  now: number,
+  ignoreClaims: boolean,
+): Promise<Unsent[]> {
+  return database.query<Unsent>(
+    `select message_id, webhook_id, claimed_until from webhook_messages
+     where status = 'PENDING' and claimed_until <= $1 order by message_id limit 1000`,
+    [ignoreClaims ? Number.MAX_SAFE_INTEGER : now],
+  )
+}
+
+/** Misses when another instance was faster. */
+export function claimMessage(unsent: Unsent, claimedUntil: number): Statement {
+  return {
+    sql: `update webhook_messages set claimed_until = $3
+          where message_id = $1 and claimed_until = $2 and status = 'PENDING'`,
+    values: [unsent.message_id, unsent.claimed_until, claimedUntil],
+    expect: 1,
+  }
+}
+
+export type MessageRow = {
+  message_id: string
+  event_type: EventType
+  payment_id: string
+  created: number
+  status: DeliveryStatus
+  attempts: string
+  body: string | null
+}
+
+export const messageRows = {
+  from: 'webhook_messages',
+  columns: 'message_id, event_type, payment_id, created, status, attempts, body',
+  id: 'message_id',
+  fromRow: (row: MessageRow) => row,
+}

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict'
+
+// A test says what it expects of an answer; until then its JSON may be anything.
+// biome-ignore lint/suspicious/noExplicitAny: see above
+export type Body = any
+
+export type Answer = { status: number; headers: Headers; text: string; body: Body }
+
+export type Client = {
+  key: string | undefined
+  request(method: string, path: string, options?: RequestOptions): Promise<Answer>
+  get(path: string, headers?: Record<string, string>): Promise<Answer>
+  /** Sends JSON, unless `body` is undefined. */
+  post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
+  delete(path: string): Promise<Answer>
+  /** Posts a form as a browser does, and follows no redirect. */
+  postForm(path: string, fields: Record<string, string> | [string, string][]): Promise<Answer>
+  /** Creates a payment, web mode unless said otherwise, and answers it. */
+  createPayment(fields?: Record<string, unknown>, headers?: Record<string, string>): Promise<Body>
+}
+
+export type RequestOptions = {
+  headers?: Record<string, string>
+  body?: string | Uint8Array<ArrayBuffer>
+}
+
+export const webPayment = {
+  amount: 4650,
+  reference: 'PITCH-2207',
+  description: 'Market pitch, week 38',
+  return_url: 'https://markets.example.org/paid/41',
+}
+
+/** HTTP as a team's software speaks it; each request goes to the next of the instances. */
+export function createClient(baseUrls: string[], key: string | undefined): Client {
+  let next = 0
+
+  async function request(
+    method: string,
+    path: string,
+    { headers = {}, body }: RequestOptions = {},
+  ): Promise<Answer> {
+    const base = baseUrls[next++ % baseUrls.length] ?? ''
+    const response = await fetch(path.startsWith('http') ? onInstance(path, base) : base + path, {
+      method,
+      redirect: 'manual',
+      headers: { ...(key && { Authorization: `Bearer ${key}` }), ...headers },
+      ...(body !== undefined && { body }),
+    })
+    const text = await response.text()
+    const isJson = response.headers.get('content-type')?.startsWith('application/json')
+    const { status, headers: answered } = response
+    return { status, headers: answered, text, body: isJson && text ? JSON.parse(text) : undefined }
+  }
+
+  const post: Client['post'] = (path, body, headers = {}) =>
+    request('POST', path, {
+      headers: { ...(body !== undefined && { 'Content-Type': 'application/json' }), ...headers },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+
+  return {
+    key,
+    request,
+    get: (path, headers = {}) => request('GET', path, { headers }),
+    post,
+    delete: path => request('DELETE', path),
+    postForm: (path, fields) =>
+      request('POST', path, {
+        headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+        body: new URLSearchParams(fields).toString(),
+      }),
+    async createPayment(fields = {}, headers = {}) {
+      const moded = 'authorisation_mode' in fields && fields.authorisation_mode !== 'web'
+      const { return_url, ...plain } = webPayment
+      const given = moded ? { ...plain, ...fields } : { ...webPayment, ...fields }
+      const answer = await post('/v1/payments', given, headers)
+      assert.equal(answer.status, 201, answer.text)
+      return answer.body
+    },
+  }
+}
+
+/** A link made by one instance, followed through another. */
+function onInstance(link: string, base: string): string {
+  const { pathname, search } = new URL(link)
+  return base + pathname + search
+}
