@@ -1,0 +1,9 @@
+/** Makes dist/: the compiled source, and beside it the files that are read while the service runs. */
+import { spawnSync } from 'node:child_process'
+import { cpSync, rmSync } from 'node:fs'
+
+rmSync('dist', { recursive: true, force: true })
+const { status } = spawnSync('tsc', ['--project', 'tsconfig.build.json'], { stdio: 'inherit' })
+if (status !== 0) process.exit(1)
+for (const folder of ['database/migrations', 'hosted/assets/built'])
+  cpSync(`src/${folder}`, `dist/${folder}`, { recursive: true })
