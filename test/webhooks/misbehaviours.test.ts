@@ -11,15 +11,17 @@ const BODY = '{"description":"Caffè pitch, £46.50"}'
 /** In milliseconds; what a machine under load adds to the two seconds. */
 const DEADLINE = { least: 1950, most: 2900 }
 
-describe('A receiver that', { concurrency: true }, () => {
+describe('A receiver that', { concurrency: true, timeout: 10_000 }, () => {
   for (const [name, { behaviour, attempts }] of Object.entries(misbehaviours)) {
-    test(`${name} gets ${attempts.map(({ result }) => result.slice(0, 40)).join(', ')}`, async () => {
+    test(`${name} gets ${attempts.map(({ result }) => result.slice(0, 40)).join(', ')}`, async t => {
       const receiver = await startReceiver(behaviour)
+      t.after(() => receiver.close())
       const send = createSend({
         resolve: async () => ['127.0.0.1'],
         allowed: parseAllowedHosts('localhost').hosts,
         ca: authority,
       })
+      t.after(() => send.close())
       for (const expected of attempts) {
         const { status, status_code, response_time, result } = await send(receiver.url, {}, BODY)
         assert.deepEqual({ status_code, result }, expected)
@@ -33,8 +35,6 @@ describe('A receiver that', { concurrency: true }, () => {
       }
       assert.ok(receiver.requests.length <= attempts.length, 'never more messages than attempts')
       assert.ok(receiver.requests.every(({ body }) => body === BODY))
-      send.close()
-      await receiver.close()
     })
   }
 

@@ -33,7 +33,7 @@ const nothing = async () => {}
 const SWITCHING = 'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n'
 
 // Many of these wait for the two seconds to pass: they do so together.
-describe('Sending', { concurrency: true }, () => {
+describe('Sending', { concurrency: true, timeout: 20_000 }, () => {
   describe('A message', { concurrency: true }, () => {
     test('is a POST of the exact bytes with the headers given and our own User-Agent', async () => {
       const receiver = await receiverThat()
