@@ -21,6 +21,5 @@ const headers = {
 /** What every page, and every redirect and error among the pages, carries. */
 export function setPageHeaders(reply: FastifyReply, { pages }: Addresses): void {
   void reply.headers(headers)
-  if (pages.startsWith('https:'))
-    void reply.header('Strict-Transport-Security', 'max-age=31536000; includeSubDomains')
+  if (pages.startsWith('https:')) void reply.header('Strict-Transport-Security', 'max-age=31536000')
 }

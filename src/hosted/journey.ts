@@ -4,7 +4,7 @@ import { timeOf } from '../ids.ts'
 import { mockCard } from '../payments/card.ts'
 import { advance, isOpen, type Payment, statusOf, type Trigger } from '../payments/payment.ts'
 import { findByToken } from '../payments/token.ts'
-import { transition } from '../payments/transition.ts'
+import { type Outcome, transition } from '../payments/transition.ts'
 
 /** The scenario picker's choices, and what each does to the payment. */
 const triggers = {
@@ -24,17 +24,19 @@ export function readScenario(form: URLSearchParams): Scenario | undefined {
     : undefined
 }
 
-/** The user's way through the hosted pages, as a payment sees it: who holds the token moves it. */
+/**
+ * The user's way through the hosted pages: who holds the token moves the payment. Everything answers
+ * undefined when no web payment has this token, or it is gone. A step that could not be taken has not
+ * `moved` the payment, which is then as it was found: over, perhaps, because somebody else was faster.
+ */
 export type Journey = {
   token: string
-  /** undefined when no web payment has this token, or it is gone. */
   find(): Promise<Payment | undefined>
-  open(): Promise<Payment | undefined>
-  choose(scenario: Scenario): Promise<Payment | undefined>
-  confirm(): Promise<Payment | undefined>
+  open(): Promise<Outcome | undefined>
+  choose(scenario: Scenario): Promise<Outcome | undefined>
+  confirm(): Promise<Outcome | undefined>
 }
 
-/** Each step answers the payment as it is then, also when somebody else was faster or it was over already. */
 export function journeyOf(farthing: Farthing, addresses: Addresses, token: string): Journey {
   const { database, clock } = farthing
 
@@ -43,12 +45,10 @@ export function journeyOf(farthing: Farthing, addresses: Addresses, token: strin
     return payment?.given.authorisation_mode === 'web' ? payment : undefined
   }
 
-  async function move(trigger: Trigger): Promise<Payment | undefined> {
-    const outcome = await transition(farthing, addresses, find, payment =>
+  const move = (trigger: Trigger) =>
+    transition(farthing, addresses, find, payment =>
       advance(payment, trigger, clock(), submitsCard(trigger) ? cardOf(payment) : undefined),
     )
-    return outcome?.payment
-  }
 
   return {
     token,
@@ -66,5 +66,5 @@ const submitsCard = (trigger: Trigger): boolean =>
 export const cardOf = ({ given, payment_id }: Payment) =>
   mockCard(given.prefilled, timeOf(payment_id))
 
-/** SPEC *Hosted payment pages*: once it is finished or capturable, every page leads to return_url. */
+/** SPEC *States and transitions*, rule 2: once it is finished or capturable, every page leads to return_url. */
 export const isOver = (payment: Payment): boolean => !isOpen(statusOf(payment))

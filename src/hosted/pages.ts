@@ -2,6 +2,7 @@
  * The hosted pages (SPEC *Hosted payment pages*) as functions of what they show. Each answers a whole HTML
  * document; which one is shown when, and with which status, is for the routes to say.
  */
+import type { CardDetails } from '../payments/card.ts'
 import {
   button,
   buttonGroup,
@@ -14,13 +15,7 @@ import {
 } from './components.ts'
 import { page, type Shell } from './layout.ts'
 import { type Html, html } from './markup.ts'
-import {
-  type Card,
-  cardRows,
-  type PaymentSummary,
-  paymentRows,
-  personRows,
-} from './payment-summary.ts'
+import { cardRows, type PaymentSummary, paymentRows, personRows } from './payment-summary.ts'
 import type { Messages } from './text.en.ts'
 import { type Language, messages } from './text.ts'
 
@@ -73,13 +68,16 @@ function scenarioPicker({ details: text }: Messages, error: boolean): Html {
 /** The second page, after the success scenario was chosen. `card` is the mock card to be shown. */
 export function confirmPage(
   shell: Shell,
-  payment: PaymentSummary & { card: Card },
+  payment: PaymentSummary & { card: CardDetails },
   form: Form,
 ): string {
-  const { language, card, email } = payment
+  const { language, card } = payment
   const text = messages[language]
   const { heading, cardHeading, confirmButton, cancelButton } = text.confirm
-  const cardAndPerson = [...cardRows(card, language), ...personRows({ ...card, email }, language)]
+  const cardAndPerson = [
+    ...cardRows(card, language),
+    ...personRows({ ...payment, ...card }, language),
+  ]
   const cancel = { name: 'scenario', value: 'cancel' }
   const content = html`
 <h1 class="govuk-heading-l">${heading}</h1>

@@ -1,39 +1,16 @@
 /** What the hosted pages say about a payment, its payer and its card: the rows of their summary lists. */
+import type { BillingAddress, CardDetails } from '../payments/card.ts'
+import type { Given } from '../payments/payment.ts'
 import type { SummaryRow } from './components.ts'
 import { type Html, html } from './markup.ts'
 import { type Language, messages } from './text.ts'
 
-/** As it was sent. `country` is a two-letter code (ISO 3166-1 alpha-2), in either letter case. */
-export type Address = {
-  line1?: string | undefined
-  line2?: string | undefined
-  city?: string | undefined
-  postcode?: string | undefined
-  country?: string | undefined
-}
-
 /** The payment as its pages show it; what the client did not send is absent. */
-export type PaymentSummary = {
-  description: string
-  reference: string
-  /** Pence. */
-  amount: number
-  language: Language
-  email?: string | undefined
-  cardholder_name?: string | undefined
-  billing_address?: Address | undefined
-}
-
-/** The mock card that a confirmed payment will have been paid with: SPEC *card_details fields*. */
-export type Card = {
-  card_brand?: string | undefined
-  card_type: 'credit' | 'debit' | null
-  last_digits_card_number?: string | undefined
-  /** MM/YY */
-  expiry_date?: string | undefined
-  cardholder_name?: string | undefined
-  billing_address?: Address | undefined
-}
+export type PaymentSummary = Pick<
+  Given,
+  'description' | 'reference' | 'amount' | 'language' | 'email'
+> &
+  Given['prefilled']
 
 const pounds = new Intl.NumberFormat('en-GB', { style: 'currency', currency: 'GBP' })
 
@@ -64,7 +41,7 @@ export function personRows(
   ])
 }
 
-export function cardRows(card: Card, language: Language): SummaryRow[] {
+export function cardRows(card: CardDetails, language: Language): SummaryRow[] {
   const text = messages[language].confirm
   const { card_brand: brand, last_digits_card_number: lastDigits } = card
   const kind = { credit: text.creditCard, debit: text.debitCard }
@@ -76,7 +53,7 @@ export function cardRows(card: Card, language: Language): SummaryRow[] {
 }
 
 /** An address in the order of an envelope, with the country's name in the language of the page. */
-function addressLines(address: Address | undefined, language: Language): Html | undefined {
+function addressLines(address: BillingAddress | undefined, language: Language): Html | undefined {
   if (!address) return
   const { line1, line2, city, postcode, country } = address
   const lines = [line1, line2, city, postcode, country && countryName(country, language)]

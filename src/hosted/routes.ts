@@ -1,185 +1,98 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { ApiError } from '../errors.ts'
 import type { Farthing } from '../farthing.ts'
 import { addressesOf, pagesPath } from '../http/addresses.ts'
 import { formBody, isWrongForm } from '../http/body.ts'
 import { toApiError } from '../http/error-body.ts'
 import { pathParam, resource } from '../http/resource.ts'
 import { isUnder } from '../http/server.ts'
-import type { Payment } from '../payments/payment.ts'
 import { setPageHeaders } from './headers.ts'
-import { cardOf, isOver, type Journey, journeyOf, readScenario, type Scenario } from './journey.ts'
-import { confirmPage, detailsPage, type Ending, endPage, type Form, faultPage } from './pages.ts'
-import type { PaymentSummary } from './payment-summary.ts'
-
-const endings: Record<Exclude<Scenario, 'success'>, Ending> = {
-  declined: 'declined',
-  error: 'technical',
-  cancel: 'cancelled',
-}
-
-/** Where a visit's forms post to and where its steps lead: by a token in the path, or hidden in the form. */
-type Visit = { basePath: string; journey: Journey; hidden: boolean }
+import { journeyOf } from './journey.ts'
+import { faultPage } from './pages.ts'
+import { type Answer, choose, confirm, showConfirm, showDetails, type Visit } from './steps.ts'
 
 /** SPEC *Hosted payment pages*. */
 export function hostedRoutes(app: FastifyInstance, farthing: Farthing): void {
-  const { config } = farthing
   const schema = { hide: true }
 
   app.addHook('onRequest', async (request, reply) => {
-    setPageHeaders(reply, addressesOf(request, config))
+    setPageHeaders(reply, addressesOf(request, farthing.config))
     if (request.method === 'POST' && isWrongForm(request)) throw pageFault(415)
   })
   app.setErrorHandler((error, request, reply) => sendFault(farthing, error, request, reply))
 
-  function visitOf(request: FastifyRequest, token: string, hidden: boolean): Visit {
-    const addresses = addressesOf(request, config)
-    return {
-      basePath: pagesPath(addresses),
-      journey: journeyOf(farthing, addresses, token),
-      hidden,
-    }
+  function visit(request: FastifyRequest, token: string, { hidden }: { hidden: boolean }): Visit {
+    const addresses = addressesOf(request, farthing.config)
+    const journey = journeyOf(farthing, addresses, token)
+    return { basePath: pagesPath(addresses), journey, hidden }
   }
-  const pathVisit = (request: FastifyRequest) =>
-    visitOf(request, pathParam(request, 'token'), false)
+  const visitByPath = (request: FastifyRequest) =>
+    visit(request, pathParam(request, 'token'), { hidden: false })
 
   resource(app, '/secure/:token', {
-    GET: { schema, handler: (request, reply) => showDetails(pathVisit(request), request, reply) },
+    GET: {
+      schema,
+      handler: async (request, reply) =>
+        send(reply, await showDetails(visitByPath(request), { starts: request.method !== 'HEAD' })),
+    },
     POST: {
       schema,
-      handler: (request, reply) => {
+      handler: async (request, reply) => {
         refuseOtherSites(request)
-        return choose(pathVisit(request), formBody(request), reply)
+        return send(reply, await choose(visitByPath(request), formBody(request)))
       },
     },
   })
 
   resource(app, '/secure/:token/confirm', {
-    GET: { schema, handler: (request, reply) => showConfirm(pathVisit(request), reply) },
+    GET: {
+      schema,
+      handler: async (request, reply) => send(reply, await showConfirm(visitByPath(request))),
+    },
     POST: {
       schema,
-      handler: (request, reply) => {
+      handler: async (request, reply) => {
         refuseOtherSites(request)
-        return confirm(pathVisit(request), formBody(request), request, reply)
+        return send(reply, await confirm(visitByPath(request), formBody(request)))
       },
     },
   })
 
   resource(app, '/secure', {
-    GET: { schema, handler: () => Promise.reject(pageFault(404)) },
+    GET: { schema, handler: async (_request, reply) => send(reply, undefined) },
     POST: {
       schema,
-      handler: (request, reply) => {
+      handler: async (request, reply) => {
         const form = formBody(request)
         const [token, ...more] = form.getAll('chargeTokenId')
-        if (token === undefined || more.length > 0) throw pageFault(404)
-        const visit = visitOf(request, token, true)
+        if (token === undefined || more.length > 0) return send(reply, undefined)
         const step = form.get('step')
+        // The first request comes from the client's site, every later one from our own pages.
         if (step !== null) refuseOtherSites(request)
-        if (step === 'details') return choose(visit, form, reply)
-        if (step === 'confirm') return confirm(visit, form, request, reply)
-        return showDetails(visit, request, reply)
+        const here = visit(request, token, { hidden: true })
+        if (step === 'details') return send(reply, await choose(here, form))
+        if (step === 'confirm') return send(reply, await confirm(here, form))
+        return send(reply, await showDetails(here, { starts: true }))
       },
     },
   })
 }
 
-/** The first showing starts the payment; a HEAD request shows nothing. */
-async function showDetails(visit: Visit, { method }: FastifyRequest, reply: FastifyReply) {
-  const payment = method === 'HEAD' ? await visit.journey.find() : await visit.journey.open()
-  if (!payment) throw pageFault(404)
-  if (isOver(payment)) return leave(payment, reply)
-  return sendPage(reply, 200, details(visit, payment, false))
+function send(reply: FastifyReply, answer: Answer | undefined): FastifyReply {
+  if (!answer) throw pageFault(404)
+  if ('next' in answer) return reply.code(303).header('Location', inAscii(answer.next)).send()
+  return sendPage(reply, answer.status, answer.page)
 }
 
-async function choose(visit: Visit, form: URLSearchParams, reply: FastifyReply) {
-  const { journey } = visit
-  const before = await journey.find()
-  if (!before) throw pageFault(404)
-  if (isOver(before)) return leave(before, reply)
-  const scenario = readScenario(form)
-  if (!scenario) return sendPage(reply, 400, details(visit, before, true))
-  if (scenario !== 'success') return end(visit, scenario, reply)
-  const payment = await journey.choose('success')
-  if (!payment) throw pageFault(404)
-  if (isOver(payment)) return leave(payment, reply)
-  if (visit.hidden) return sendPage(reply, 200, confirmation(visit, payment))
-  return seeOther(reply, `${pathOf(visit)}/confirm`)
-}
+/** An address as a header can carry it. It is as it was given unless it cannot be. */
+const inAscii = (address: string): string =>
+  /^[!-~]*$/.test(address) ? address : new URL(address).href
 
-async function showConfirm(visit: Visit, reply: FastifyReply) {
-  const payment = await visit.journey.find()
-  if (!payment) throw pageFault(404)
-  if (isOver(payment)) return leave(payment, reply)
-  if (!payment.success_chosen) return seeOther(reply, pathOf(visit))
-  return sendPage(reply, 200, confirmation(visit, payment))
-}
-
-async function confirm(
-  visit: Visit,
-  form: URLSearchParams,
-  request: FastifyRequest,
-  reply: FastifyReply,
-) {
-  if (form.getAll('scenario').includes('cancel')) return end(visit, 'cancel', reply)
-  const payment = await visit.journey.confirm()
-  if (!payment) throw pageFault(404)
-  if (isOver(payment)) return leave(payment, reply)
-  return visit.hidden ? showDetails(visit, request, reply) : seeOther(reply, pathOf(visit))
-}
-
-/** Ends the journey on a page of ours, unless it was over already. */
-async function end(visit: Visit, scenario: Exclude<Scenario, 'success'>, reply: FastifyReply) {
-  const before = await visit.journey.find()
-  if (!before) throw pageFault(404)
-  if (isOver(before)) return leave(before, reply)
-  const payment = await visit.journey.choose(scenario)
-  if (!payment) throw pageFault(404)
-  const { language } = payment.given
-  const page = endPage(visit, endings[scenario], language, returnAddress(payment))
-  return sendPage(reply, 200, page)
-}
-
-const pathOf = ({ basePath, journey }: Visit): string => `${basePath}/secure/${journey.token}`
-
-function formTo(visit: Visit, step: 'details' | 'confirm'): Form {
-  const { basePath, journey, hidden } = visit
-  if (hidden)
-    return { action: `${basePath}/secure`, hidden: { chargeTokenId: journey.token, step } }
-  return { action: step === 'confirm' ? `${pathOf(visit)}/confirm` : pathOf(visit), hidden: {} }
-}
-
-const summaryOf = ({ given }: Payment): PaymentSummary => ({
-  description: given.description,
-  reference: given.reference,
-  amount: given.amount,
-  language: given.language,
-  email: given.email,
-  ...given.prefilled,
-})
-
-const details = (visit: Visit, payment: Payment, error: boolean): string =>
-  detailsPage(visit, summaryOf(payment), formTo(visit, 'details'), { error })
-
-const confirmation = (visit: Visit, payment: Payment): string =>
-  confirmPage(visit, { ...summaryOf(payment), card: cardOf(payment) }, formTo(visit, 'confirm'))
-
-/** return_url as a header can carry it; nothing is added to it. */
-function returnAddress({ given }: Payment): string {
-  const { return_url = '' } = given
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: the range of ASCII
-  return /^[\x00-\x7f]*$/.test(return_url) ? return_url : new URL(return_url).href
-}
-
-const leave = (payment: Payment, reply: FastifyReply) => seeOther(reply, returnAddress(payment))
-
-const seeOther = (reply: FastifyReply, address: string) =>
-  reply.code(303).header('Location', address).send()
-
-const sendPage = (reply: FastifyReply, status: number, page: string) =>
+const sendPage = (reply: FastifyReply, status: number, page: string): FastifyReply =>
   reply.code(status).type('text/html; charset=utf-8').send(page)
 
-const pageFault = (status: number) => new ApiError(status, 'P0911', 'hosted page')
+/** An error of which the page for its status says all there is to say. */
+const pageFault = (statusCode: number): Error =>
+  Object.assign(new Error(`hosted page: ${statusCode}`), { statusCode })
 
 /** Without a cookie or a field of our own, this tells a form of another site from one of ours. */
 function refuseOtherSites({ headers }: FastifyRequest): void {

@@ -7,8 +7,9 @@ import {
   faultPage,
   notFoundPage,
 } from '../../src/hosted/pages.ts'
-import type { Card, PaymentSummary } from '../../src/hosted/payment-summary.ts'
+import type { PaymentSummary } from '../../src/hosted/payment-summary.ts'
 import type { Language } from '../../src/hosted/text.ts'
+import type { CardDetails } from '../../src/payments/card.ts'
 
 export const shell: Shell = { basePath: '/farthing' }
 export const form = { action: '/farthing/secure/abc', hidden: { step: 'details' } }
@@ -33,7 +34,7 @@ export const person = {
   },
 }
 
-export const card: Card = {
+export const card: CardDetails = {
   card_brand: 'Visa',
   card_type: 'credit',
   last_digits_card_number: '4242',
