@@ -48,6 +48,7 @@ export async function serve(
   try {
     const app = await createApp({ database, clock, newId, resolve, send }, config, logger)
     const firstKey = await makeFirstKey({ database, clock, newId }, config)
+    await app.deliveries.takeOver()
     await listenQuietly(app, config)
     const stopWork = startBackgroundWork(app, database, clock, logger)
     return {
@@ -91,13 +92,13 @@ function startBackgroundWork(
 ): () => void {
   const report = (error: unknown) =>
     logger.warn({ err: error }, 'background work will be tried again')
-  void app.deliveries.recover(true).catch(report)
-  const recovering = setInterval(
-    () => void app.deliveries.recover(false).catch(report),
-    RECOVER_EVERY,
-  )
+  const stopping = new AbortController()
+  const recover = () => void app.deliveries.recover(stopping.signal).catch(report)
+  recover()
+  const recovering = setInterval(recover, RECOVER_EVERY)
   const sweeping = setInterval(() => void sweep(database, clock()).catch(report), SWEEP_EVERY)
   return () => {
+    stopping.abort()
     clearInterval(recovering)
     clearInterval(sweeping)
   }

@@ -2,16 +2,18 @@ import type { Clock, Database, Send } from '../ports.ts'
 import {
   claimMessage,
   findSendable,
+  oldestUnsent,
   recordAttempts,
+  releaseClaims,
   type Sendable,
-  type Unsent,
-  unsentMessages,
+  webhooksToRecover,
 } from './store.ts'
 import { type DeliveryStatus, deliveryStatus, type Message, signature } from './webhook.ts'
 
 /**
- * How long a message belongs to the instance that wrote or claimed it, in milliseconds: longer than
- * the two messages of one change can take to one webhook, at two attempts of two seconds each.
+ * How long a message belongs to the instance that wrote it, claimed it or last recorded an attempt, in
+ * milliseconds: longer than two attempts of a message before it and one of its own take, at two
+ * seconds each.
  */
 export const CLAIM_MS = 10_000
 
@@ -21,8 +23,17 @@ export type Deliveries = {
    * order. Never rejects; resolves when every attempt that is due has been recorded.
    */
   deliver(messages: readonly Message[]): Promise<void>
-  /** Sends what a stopped instance left unsent. `atStart`: no other process may be using the database. */
-  recover(atStart: boolean): Promise<void>
+  /**
+   * To be called before anything is written: where no other process can be using the database, what
+   * a dead one was sending need not wait for its claims to end.
+   */
+  takeOver(): Promise<void>
+  /**
+   * Sends what stopped instances left unsent, in the same order as `deliver`. May be called again at
+   * any time, also by several instances at once: a webhook is served by one of them. Begins no
+   * further message once `stop` is aborted.
+   */
+  recover(stop?: AbortSignal): Promise<void>
   /** Resolves when nothing is being delivered. */
   settled(): Promise<void>
 }
@@ -38,6 +49,7 @@ export type DeliveryPorts = {
 export function createDeliveries({ database, clock, send, onFault }: DeliveryPorts): Deliveries {
   const underway = new Set<Promise<void>>()
 
+  /** What is gone, or is for a webhook that was deactivated, is given up without an attempt. */
   async function attempt(message_id: string, sendable: Sendable): Promise<DeliveryStatus> {
     const { callback_url, signing_key, body, webhookStatus } = sendable
     const attempts = [...sendable.attempts]
@@ -51,7 +63,7 @@ export function createDeliveries({ database, clock, send, onFault }: DeliveryPor
       attempts.push({ ...(await send(callback_url, headers, body)), at })
       status = deliveryStatus(attempts)
     }
-    await database.write([recordAttempts(message_id, status, attempts)])
+    await database.write([recordAttempts(message_id, status, attempts, clock() + CLAIM_MS)])
     return status
   }
 
@@ -63,31 +75,37 @@ export function createDeliveries({ database, clock, send, onFault }: DeliveryPor
     }
   }
 
-  async function claimAndDeliver(unsent: Unsent): Promise<void> {
-    const claimed = await database.write([claimMessage(unsent, clock() + CLAIM_MS)])
-    if (claimed) await deliverOne(unsent.message_id)
+  /** Ends where another instance, or a request, is at work on the oldest message: the rest is theirs. */
+  async function recoverWebhook(webhook_id: string, stop?: AbortSignal): Promise<void> {
+    while (!stop?.aborted) {
+      const unsent = await oldestUnsent(database, webhook_id)
+      if (!unsent || unsent.claimed_until > clock()) return
+      if (!(await database.write([claimMessage(unsent, clock() + CLAIM_MS)]))) return
+      await deliverOne(unsent.message_id)
+    }
   }
 
-  /** A webhook's messages go one after another; a fault with one does not stop the next. */
-  function inOrder<Item extends { webhook_id: string }>(
-    items: readonly Item[],
-    each: (item: Item) => Promise<void>,
-  ): Promise<void> {
-    const byWebhook = Map.groupBy(items, item => item.webhook_id)
-    const work = Promise.all(
-      [...byWebhook.values()].map(async group => {
-        for (const item of group) await each(item).catch(onFault)
-      }),
-    ).then(() => {})
-    underway.add(work)
-    return work.finally(() => underway.delete(work))
+  function sideBySide(works: Promise<void>[]): Promise<void> {
+    const all = Promise.all(works).then(() => {})
+    underway.add(all)
+    return all.finally(() => underway.delete(all))
   }
 
   return {
-    deliver: messages => inOrder(messages, ({ message_id }) => deliverOne(message_id)),
-    async recover(atStart) {
-      const unsent = await unsentMessages(database, clock(), atStart && database.exclusive)
-      await inOrder(unsent, claimAndDeliver)
+    deliver(messages) {
+      const byWebhook = [...Map.groupBy(messages, message => message.webhook_id).values()]
+      return sideBySide(
+        byWebhook.map(async group => {
+          for (const { message_id } of group) await deliverOne(message_id).catch(onFault)
+        }),
+      )
+    },
+    async takeOver() {
+      if (database.exclusive) await database.write([releaseClaims()])
+    },
+    async recover(stop) {
+      const webhooks = await webhooksToRecover(database, clock())
+      await sideBySide(webhooks.map(id => recoverWebhook(id, stop).catch(onFault)))
     },
     async settled() {
       while (underway.size > 0) await Promise.all(underway)

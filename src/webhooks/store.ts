@@ -112,31 +112,43 @@ export async function findSendable(
   }
 }
 
-/** `attempts`: all of them, oldest first. */
+/** `attempts`: all of them, oldest first. What is still PENDING stays with who made them. */
 export function recordAttempts(
   message_id: string,
   status: DeliveryStatus,
   attempts: readonly Attempt[],
+  claimedUntil: number,
 ): Statement {
   return {
-    sql: `update webhook_messages set status = $2, attempts = $3 where message_id = $1`,
-    values: [message_id, status, JSON.stringify(attempts)],
+    sql: `update webhook_messages set status = $2, attempts = $3, claimed_until = $4
+          where message_id = $1`,
+    values: [message_id, status, JSON.stringify(attempts), claimedUntil],
   }
 }
 
-export type Unsent = { message_id: string; webhook_id: string; claimed_until: number }
-
-/** Messages that no instance is at work on, oldest first; `ignoreClaims` where no other instance can be. */
-export function unsentMessages(
-  database: Database,
-  now: number,
-  ignoreClaims: boolean,
-): Promise<Unsent[]> {
-  return database.query<Unsent>(
-    `select message_id, webhook_id, claimed_until from webhook_messages
-     where status = 'PENDING' and claimed_until <= $1 order by message_id limit 1000`,
-    [ignoreClaims ? Number.MAX_SAFE_INTEGER : now],
+/** The webhooks that have messages which no instance is at work on. */
+export async function webhooksToRecover(database: Database, now: number): Promise<string[]> {
+  const rows = await database.query<{ webhook_id: string }>(
+    `select distinct webhook_id from webhook_messages
+     where status = 'PENDING' and claimed_until <= $1`,
+    [now],
   )
+  return rows.map(({ webhook_id }) => webhook_id)
+}
+
+export type Unsent = { message_id: string; claimed_until: number }
+
+/** The oldest message that a webhook has still to be told, whoever is at work on it. */
+export async function oldestUnsent(
+  database: Database,
+  webhook_id: string,
+): Promise<Unsent | undefined> {
+  const rows = await database.query<Unsent>(
+    `select message_id, claimed_until from webhook_messages
+     where webhook_id = $1 and status = 'PENDING' order by message_id limit 1`,
+    [webhook_id],
+  )
+  return rows[0]
 }
 
 /** Misses when another instance was faster. */
@@ -148,6 +160,11 @@ export function claimMessage(unsent: Unsent, claimedUntil: number): Statement {
     expect: 1,
   }
 }
+
+export const releaseClaims = (): Statement => ({
+  sql: `update webhook_messages set claimed_until = 0 where status = 'PENDING'`,
+  values: [],
+})
 
 export type MessageRow = {
   message_id: string
