@@ -17,12 +17,11 @@ import {
 } from '../http/page.ts'
 import { pathParam, resource } from '../http/resource.ts'
 import { type Agreement, agreementStatuses, cancel } from './agreement.ts'
-import * as describe from './describe.ts'
 import { present } from './present.ts'
 import { newAgreement } from './schema.ts'
 import { agreementRows, findAgreement, insertAgreement, saveAgreement } from './store.ts'
 
-const agreementSearch: SearchKind = {
+export const agreementSearch: SearchKind = {
   path: '/v1/agreements',
   codes: { invalid: 'P2401', pastEnd: 'P2402' },
   filters: {
@@ -39,7 +38,7 @@ export function agreementRoutes(app: FastifyInstance, farthing: Farthing): void 
 
   resource(app, '/v1/agreements', {
     POST: {
-      schema: describe.create,
+      operation: 'createAgreement',
       accepts: requireJson,
       handler: async (request, reply) => {
         const given = readNewAgreement(jsonBody(request, 'P2197'))
@@ -56,7 +55,7 @@ export function agreementRoutes(app: FastifyInstance, farthing: Farthing): void 
       },
     },
     GET: {
-      schema: describe.search,
+      operation: 'searchAgreements',
       handler: async request => {
         const search = readSearch(request.query, agreementSearch)
         const { status, reference } = search.given
@@ -74,7 +73,7 @@ export function agreementRoutes(app: FastifyInstance, farthing: Farthing): void 
 
   resource(app, '/v1/agreements/:agreement_id', {
     GET: {
-      schema: describe.read,
+      operation: 'readAgreement',
       handler: async request => {
         const agreement_id = pathParam(request, 'agreement_id')
         const agreement = await findAgreement(database, request.account, agreement_id)
@@ -86,7 +85,7 @@ export function agreementRoutes(app: FastifyInstance, farthing: Farthing): void 
 
   resource(app, '/v1/agreements/:agreement_id/cancel', {
     POST: {
-      schema: describe.cancel,
+      operation: 'cancelAgreement',
       handler: async (request, reply) => {
         await cancelAgreement(farthing, request.account, pathParam(request, 'agreement_id'))
         return reply.code(204).send()

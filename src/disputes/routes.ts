@@ -1,15 +1,13 @@
 import type { FastifyInstance } from 'fastify'
 import type { Farthing } from '../farthing.ts'
 import { type Addresses, addressesOf } from '../http/addresses.ts'
-import { endpoint, json } from '../http/describe.ts'
 import { anyOf, filters, pageOf, readSearch, type Search, type SearchKind } from '../http/page.ts'
 import { resource } from '../http/resource.ts'
-import { pageOf as pageSchemaOf } from '../http/schema.ts'
 import { paymentAddress } from '../payments/present.ts'
 import { type Dispute, disputeStatuses, disputes } from './disputes.ts'
-import { type DisputeBody, dispute as disputeSchema } from './schema.ts'
+import type { DisputeBody } from './schema.ts'
 
-const disputeSearch: SearchKind = {
+export const disputeSearch: SearchKind = {
   path: '/v1/disputes',
   codes: { invalid: 'P0401', pastEnd: 'P0402' },
   filters: {
@@ -23,16 +21,11 @@ const disputeSearch: SearchKind = {
   },
 }
 
-const description = endpoint('Disputes', 'Search disputes', {
-  response: { 200: json('One page, newest first', pageSchemaOf(disputeSchema)) },
-  errors: { 404: 'Past the last page: P0402', 422: 'A parameter is not valid: P0401' },
-})
-
 /** SPEC *Dispute*: every account sees the same four records. */
 export function disputeRoutes(app: FastifyInstance, { config }: Farthing): void {
   resource(app, '/v1/disputes', {
     GET: {
-      schema: description,
+      operation: 'searchDisputes',
       handler: async request => {
         const search = readSearch(request.query, disputeSearch)
         const addresses = addressesOf(request, config)
@@ -60,7 +53,8 @@ function matches(dispute: Dispute, { given }: Search): boolean {
   )
 }
 
-function present({ settled_date, ...dispute }: Dispute, addresses: Addresses): DisputeBody {
+/** A dispute as every account sees it. */
+export function present({ settled_date, ...dispute }: Dispute, addresses: Addresses): DisputeBody {
   return {
     ...dispute,
     settlement_summary: { ...(settled_date && { settled_date }) },

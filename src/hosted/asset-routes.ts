@@ -7,7 +7,7 @@ import { assets } from './assets.ts'
 export function assetRoutes(app: FastifyInstance): void {
   resource(app, '/assets/:name', {
     GET: {
-      schema: { hide: true },
+      operation: 'readAsset',
       handler: async (request, reply) => {
         const { headers } = request
         const file = assets.file(pathParam(request, 'name'), headers['accept-encoding'])

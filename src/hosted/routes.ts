@@ -12,8 +12,6 @@ import { type Answer, choose, confirm, showConfirm, showDetails, type Visit } fr
 
 /** SPEC *Hosted payment pages*. */
 export function hostedRoutes(app: FastifyInstance, farthing: Farthing): void {
-  const schema = { hide: true }
-
   app.addHook('onRequest', async (request, reply) => {
     setPageHeaders(reply, addressesOf(request, farthing.config))
     if (request.method === 'POST' && isWrongForm(request)) throw pageFault(415)
@@ -30,12 +28,12 @@ export function hostedRoutes(app: FastifyInstance, farthing: Farthing): void {
 
   resource(app, '/secure/:token', {
     GET: {
-      schema,
+      operation: 'openPaymentPage',
       handler: async (request, reply) =>
         send(reply, await showDetails(visitByPath(request), { starts: request.method !== 'HEAD' })),
     },
     POST: {
-      schema,
+      operation: 'chooseScenario',
       handler: async (request, reply) => {
         refuseOtherSites(request)
         return send(reply, await choose(visitByPath(request), formBody(request)))
@@ -45,11 +43,11 @@ export function hostedRoutes(app: FastifyInstance, farthing: Farthing): void {
 
   resource(app, '/secure/:token/confirm', {
     GET: {
-      schema,
+      operation: 'openConfirmPage',
       handler: async (request, reply) => send(reply, await showConfirm(visitByPath(request))),
     },
     POST: {
-      schema,
+      operation: 'confirmPayment',
       handler: async (request, reply) => {
         refuseOtherSites(request)
         return send(reply, await confirm(visitByPath(request), formBody(request)))
@@ -58,9 +56,9 @@ export function hostedRoutes(app: FastifyInstance, farthing: Farthing): void {
   })
 
   resource(app, '/secure', {
-    GET: { schema, handler: async (_request, reply) => send(reply, undefined) },
+    GET: { operation: 'openNoPage', handler: async (_request, reply) => send(reply, undefined) },
     POST: {
-      schema,
+      operation: 'journeyByForm',
       handler: async (request, reply) => {
         const form = formBody(request)
         const [token, ...more] = form.getAll('chargeTokenId')

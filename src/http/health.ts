@@ -10,12 +10,12 @@ export function healthRoutes(app: FastifyInstance, { database }: Farthing): void
   })
 
   resource(app, '/healthz', {
-    GET: { schema: { hide: true }, handler: async () => ({ status: 'ok' }) },
+    GET: { operation: 'readHealth', handler: async () => ({ status: 'ok' }) },
   })
 
   resource(app, '/readyz', {
     GET: {
-      schema: { hide: true },
+      operation: 'readReadiness',
       handler: async (_request, reply) => {
         const reachable = await database.query('select 1').then(
           () => true,

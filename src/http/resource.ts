@@ -1,16 +1,15 @@
-import type {} from '@fastify/swagger'
-import type {
-  FastifyInstance,
-  FastifyReply,
-  FastifyRequest,
-  FastifySchema,
-  HTTPMethods,
-} from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
 import { methodNotAllowed } from '../errors.ts'
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    operationId?: string
+  }
+}
+
 type Endpoint = {
-  /** What /openapi.json says of it. */
-  schema: FastifySchema
+  /** Its name in /openapi.json, and in the describe.ts that says what it does. */
+  operation: string
   /** Refuses media types before the body is read. */
   accepts?: (request: FastifyRequest) => Promise<void>
   handler: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
@@ -20,11 +19,11 @@ type Methods = { GET?: Endpoint; POST?: Endpoint; DELETE?: Endpoint }
 
 /** Registers all methods of one path; any other method is answered 405 with `Allow`. HEAD is wherever GET is. */
 export function resource(app: FastifyInstance, url: string, methods: Methods): void {
-  for (const [method, { schema, accepts, handler }] of Object.entries(methods))
+  for (const [method, { operation, accepts, handler }] of Object.entries(methods))
     app.route({
       method: method as HTTPMethods,
       url,
-      schema,
+      config: { operationId: operation },
       handler,
       ...(accepts && { onRequest: accepts }),
     })
@@ -35,7 +34,6 @@ export function resource(app: FastifyInstance, url: string, methods: Methods): v
   app.route({
     method: app.supportedMethods.filter(method => !allowed.includes(method)),
     url,
-    schema: { hide: true },
     onRequest: async (request, reply) => {
       void reply.header('Allow', allow)
       throw methodNotAllowed(request.method, allow)

@@ -13,7 +13,6 @@ import { formBody, isForm, jsonBody, requireJsonOrForm } from '../http/body.ts'
 import { type Json, readFields } from '../http/fields.ts'
 import { resource } from '../http/resource.ts'
 import { DECLINED_CARD, submittedCard } from './card.ts'
-import * as describe from './describe.ts'
 import { advance, type Payment } from './payment.ts'
 import { cardAuthorisation } from './schema.ts'
 import { findByToken } from './token.ts'
@@ -28,7 +27,7 @@ export function authoriseRoute(app: FastifyInstance, farthing: Farthing): void {
   const { database, clock, config } = farthing
   resource(app, '/v1/auth', {
     POST: {
-      schema: describe.authorise,
+      operation: 'authorisePayment',
       accepts: requireJsonOrForm,
       handler: async (request, reply) => {
         const body = isForm(request)

@@ -12,7 +12,6 @@ import { findPage, pageOf, readSearch } from '../http/page.ts'
 import { pathParam, resource } from '../http/resource.ts'
 import { createPayment } from './commands.ts'
 import { readNewPayment } from './create.ts'
-import * as describe from './describe.ts'
 import { advance, type Payment, statusOf, type Trigger } from './payment.ts'
 import { paymentAddress, present, presentEvents, presentFound } from './present.ts'
 import { paymentSearch, searchConditions } from './search.ts'
@@ -60,7 +59,7 @@ export function paymentRoutes(app: FastifyInstance, farthing: Farthing): void {
 
   resource(app, '/v1/payments', {
     POST: {
-      schema: describe.create,
+      operation: 'createPayment',
       accepts: requireJson,
       handler: async (request, reply) => {
         const given = readNewPayment(jsonBody(request, 'P0197'))
@@ -73,7 +72,7 @@ export function paymentRoutes(app: FastifyInstance, farthing: Farthing): void {
       },
     },
     GET: {
-      schema: describe.search,
+      operation: 'searchPayments',
       handler: async request => {
         const search = readSearch(request.query, paymentSearch)
         const conditions = searchConditions(search, request.account, clock())
@@ -87,21 +86,21 @@ export function paymentRoutes(app: FastifyInstance, farthing: Farthing): void {
 
   resource(app, '/v1/payments/:payment_id', {
     GET: {
-      schema: describe.read,
+      operation: 'readPayment',
       handler: async request => present(await found(request, 'P0200'), addresses(request)),
     },
   })
 
   resource(app, '/v1/payments/:payment_id/events', {
     GET: {
-      schema: describe.events,
+      operation: 'listPaymentEvents',
       handler: async request => presentEvents(await found(request, 'P0300'), addresses(request)),
     },
   })
 
   resource(app, '/v1/payments/:payment_id/cancel', {
     POST: {
-      schema: describe.cancel,
+      operation: 'cancelPayment',
       handler: async (request, reply) => {
         await move(request, 'cancel', 'P0500', cannotCancelPayment)
         return reply.code(204).send()
@@ -111,7 +110,7 @@ export function paymentRoutes(app: FastifyInstance, farthing: Farthing): void {
 
   resource(app, '/v1/payments/:payment_id/capture', {
     POST: {
-      schema: describe.capture,
+      operation: 'capturePayment',
       handler: async (request, reply) => {
         await move(request, 'capture', 'P1000', cannotCapture)
         return reply.code(204).send()

@@ -25,12 +25,11 @@ import { type Payment, refund as refundPayment, refundSummary } from '../payment
 import { findPayment } from '../payments/store.ts'
 import { transition } from '../payments/transition.ts'
 import { oldestKept } from '../retention.ts'
-import * as describe from './describe.ts'
 import { present, presentAll } from './present.ts'
 import { newRefund } from './schema.ts'
 import { findRefund, insertRefund, refundRows, refundsOf } from './store.ts'
 
-const refundSearch: SearchKind = {
+export const refundSearch: SearchKind = {
   path: '/v1/refunds',
   codes: { invalid: 'P1101', pastEnd: 'P1100' },
   filters,
@@ -45,7 +44,7 @@ export function refundRoutes(app: FastifyInstance, farthing: Farthing): void {
 
   resource(app, '/v1/payments/:payment_id/refunds', {
     POST: {
-      schema: describe.create,
+      operation: 'refundPayment',
       accepts: requireJson,
       handler: async (request, reply) => {
         const asked = readNewRefund(jsonBody(request, 'P0697'))
@@ -74,7 +73,7 @@ export function refundRoutes(app: FastifyInstance, farthing: Farthing): void {
       },
     },
     GET: {
-      schema: describe.list,
+      operation: 'listRefunds',
       handler: async request => {
         const payment = await find(request)
         if (!payment) throw paymentNotFound('P0800')
@@ -86,7 +85,7 @@ export function refundRoutes(app: FastifyInstance, farthing: Farthing): void {
 
   resource(app, '/v1/payments/:payment_id/refunds/:refund_id', {
     GET: {
-      schema: describe.read,
+      operation: 'readRefund',
       handler: async request => {
         const payment = await find(request)
         if (!payment) throw paymentNotFound('P0700')
@@ -100,7 +99,7 @@ export function refundRoutes(app: FastifyInstance, farthing: Farthing): void {
 
   resource(app, '/v1/refunds', {
     GET: {
-      schema: describe.search,
+      operation: 'searchRefunds',
       handler: async request => {
         const search = readSearch(request.query, refundSearch)
         const now = clock()

@@ -7,7 +7,6 @@ import { type Json, readFields } from '../http/fields.ts'
 import { filters, findPage, pageOf, readSearch, type SearchKind, where } from '../http/page.ts'
 import { pathParam, resource } from '../http/resource.ts'
 import { registrationProblem } from './address.ts'
-import * as describe from './describe.ts'
 import { present, presentListed, presentMessage } from './present.ts'
 import { newWebhook } from './schema.ts'
 import { deactivateWebhook, findWebhook, insertWebhook, messageRows, webhookRows } from './store.ts'
@@ -15,7 +14,7 @@ import { type EventType, eventTypes, newSigningKey, type Webhook } from './webho
 
 const codes = fieldCodes.webhook
 
-const searchAt = (path: string): SearchKind => ({
+export const searchAt = (path: string): SearchKind => ({
   path,
   codes: { invalid: 'P2701', pastEnd: 'P2702' },
   filters: { page: filters.page, display_size: filters.display_size },
@@ -33,7 +32,7 @@ export function webhookRoutes(app: FastifyInstance, farthing: Farthing): void {
 
   resource(app, '/v1/webhooks', {
     POST: {
-      schema: describe.create,
+      operation: 'createWebhook',
       accepts: requireJson,
       handler: async (request, reply) => {
         const given = await readNewWebhook(jsonBody(request, 'P0197'), farthing)
@@ -50,7 +49,7 @@ export function webhookRoutes(app: FastifyInstance, farthing: Farthing): void {
       },
     },
     GET: {
-      schema: describe.search,
+      operation: 'listWebhooks',
       handler: async request => {
         const kind = searchAt('/v1/webhooks')
         const search = readSearch(request.query, kind)
@@ -63,9 +62,9 @@ export function webhookRoutes(app: FastifyInstance, farthing: Farthing): void {
   })
 
   resource(app, '/v1/webhooks/:webhook_id', {
-    GET: { schema: describe.read, handler: async request => present(await found(request)) },
+    GET: { operation: 'readWebhook', handler: async request => present(await found(request)) },
     DELETE: {
-      schema: describe.remove,
+      operation: 'deleteWebhook',
       handler: async (request, reply) => {
         const webhook_id = pathParam(request, 'webhook_id')
         const known = await database.write([deactivateWebhook(request.account, webhook_id)])
@@ -77,7 +76,7 @@ export function webhookRoutes(app: FastifyInstance, farthing: Farthing): void {
 
   resource(app, '/v1/webhooks/:webhook_id/messages', {
     GET: {
-      schema: describe.messages,
+      operation: 'listWebhookMessages',
       handler: async request => {
         const kind = searchAt(`/v1/webhooks/${pathParam(request, 'webhook_id')}/messages`)
         const search = readSearch(request.query, kind)
