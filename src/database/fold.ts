@@ -1,5 +1,9 @@
-/** Text folded for comparisons that ignore case; done here, because databases fold differently. */
-export const fold = (text: string): string => text.toLowerCase()
+/**
+ * Text folded for comparisons that ignore case; done here, because databases fold differently. A Greek
+ * sigma has two small forms, of which toLowerCase chooses by its place in the word: here it has one,
+ * so that a part of a text folds like the whole.
+ */
+export const fold = (text: string): string => text.toLowerCase().replaceAll('ς', 'σ')
 
 /** A LIKE pattern, with `escape '\'`, for texts that contain this one ignoring case. */
 export const containing = (text: string): string => `%${fold(text).replace(/[\\%_]/g, '\\$&')}%`

@@ -128,8 +128,8 @@ export const where = (sql: string, ...values: Value[]): Condition => ({ sql, val
 export function createdBetween({ given }: Search, id: string): Condition[] {
   const { from_date, to_date } = given
   return [
-    ...(from_date ? [where(`${id} >= ?`, idFloor(Date.parse(from_date)))] : []),
-    ...(to_date ? [where(`${id} < ?`, idFloor(Date.parse(to_date)))] : []),
+    ...(from_date ? [where(`${id} >= ?`, idFloor(instant(from_date)))] : []),
+    ...(to_date ? [where(`${id} < ?`, idFloor(instant(to_date)))] : []),
   ]
 }
 
@@ -173,12 +173,15 @@ export async function findPage<Row, Item>(
 }
 
 const DATE_TIME =
-  /^(\d{4}-\d\d-\d\d)T(\d\d):(\d\d)(:(\d\d)(\.\d{1,9})?)?(Z|[+-]([01]\d|2[0-3]):?[0-5]\d)$/i
+  /^(\d{4}-\d\d-\d\d)T(\d\d):(\d\d)(:(\d\d)(\.\d+)?)?(Z|[+-]([01]\d|2[0-3]):?[0-5]\d)$/i
 
 function isDateTime(text: string): boolean {
   const match = DATE_TIME.exec(text)
   return match !== null && isDate(match[1] ?? '') && !Number.isNaN(Date.parse(text))
 }
+
+/** In milliseconds, rounded up, so that a whole one compares with it as with the exact time. */
+const instant = (text: string): number => Date.parse(text) + (/\.\d{3}\d*[1-9]/.test(text) ? 1 : 0)
 
 function isDate(text: string): boolean {
   if (!/^\d{4}-\d\d-\d\d$/.test(text)) return false

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import { brandId, mockCard, prefilledCard, submittedCard } from '../../src/payments/card.ts'
+
+/** The leading digits of each brand, with the brand's id in the card_brand search filter. */
+const brands: [digits: string[], brand: string, id: string][] = [
+  [['4'], 'Visa', 'visa'],
+  [['51', '52', '53', '54', '55', '22', '23', '24', '25', '26', '27'], 'Mastercard', 'master-card'],
+  [['34', '37'], 'American Express', 'american-express'],
+  [['6011'], 'Discover', 'discover'],
+  [['35'], 'Jcb', 'jcb'],
+  [['30', '36', '38'], 'Diners Club', 'diners-club'],
+  [['62'], 'Union Pay', 'unionpay'],
+]
+
+function brandOf(number: string): string | undefined {
+  return brands.find(([digits]) => digits.some(start => number.startsWith(start)))?.[1]
+}
+
+describe('A card', () => {
+  test('has the brand of its leading digits', () => {
+    for (let start = 0; start < 10_000; start++) {
+      const number = `${String(start).padStart(4, '0')}00000000`
+      assert.equal(submittedCard(number, 'A', '01/30').card_brand, brandOf(number), number)
+    }
+  })
+
+  test('has a brand that the card_brand filter knows by an id', () => {
+    for (const [, brand, id] of brands) assert.equal(brandId(brand), id)
+    assert.equal(brandId('visa'), undefined)
+  })
+
+  test('keeps its first six and last four digits and no more of its number', () => {
+    const numbers = fc.stringMatching(/^[0-9]{12,19}$/)
+    fc.assert(
+      fc.property(numbers, number => {
+        const card = submittedCard(number, 'A Caller', '04/31')
+        const brand = brandOf(number)
+        assert.deepEqual(card, {
+          first_digits_card_number: number.slice(0, 6),
+          last_digits_card_number: number.slice(-4),
+          cardholder_name: 'A Caller',
+          expiry_date: '04/31',
+          card_type: 'credit',
+          ...(brand !== undefined && { card_brand: brand }),
+        })
+      }),
+    )
+  })
+})
+
+describe('The card of the hosted pages', () => {
+  const created = Date.parse('2026-12-31T23:59:59.999Z')
+  const address = {
+    line1: '1 Sample Street',
+    postcode: 'ZZ1 1ZZ',
+    city: 'Sampleton',
+    country: 'GB',
+  }
+  const mock = {
+    first_digits_card_number: '424242',
+    last_digits_card_number: '4242',
+    cardholder_name: 'Demo Cardholder',
+    expiry_date: '12/29',
+    billing_address: address,
+    card_brand: 'Visa',
+    card_type: 'credit',
+  }
+
+  test('is a Visa credit card that expires in December three years after creation', () => {
+    assert.deepEqual(mockCard(undefined, created), mock)
+    assert.equal(mockCard(undefined, created + 1).expiry_date, '12/30')
+    assert.equal(mockCard(undefined, Date.parse('2098-01-01')).expiry_date, '12/01')
+  })
+
+  test('carries a prefilled name, and a prefilled address where any part of one is given', () => {
+    const named = mockCard({ cardholder_name: 'Gwen Hughes' }, created)
+    assert.deepEqual(named, { ...mock, cardholder_name: 'Gwen Hughes' })
+    const placed = mockCard({ billing_address: { city: 'Bangor' } }, created)
+    assert.deepEqual(placed, { ...mock, billing_address: { city: 'Bangor' } })
+  })
+
+  test('is of no known type while only prefilled details are known', () => {
+    const prefilled = { cardholder_name: 'Gwen Hughes', billing_address: { city: 'Bangor' } }
+    assert.deepEqual(prefilledCard(prefilled), { ...prefilled, card_type: null })
+  })
+})

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { type AuthorisationMode, type Status, statuses } from '../../src/payments/payment.ts'
+import { present, presentFound } from '../../src/payments/present.ts'
+import { samplePayment } from '../support/sample-payment.ts'
+
+const addresses = { api: 'https://api.example.org/pay', pages: 'https://pay.example.org' }
+const modes: AuthorisationMode[] = ['web', 'moto_api', 'agreement']
+const FORM = 'application/x-www-form-urlencoded'
+
+/** The table of links: which of them, beside self, events and refunds, a status and a mode have. */
+function expected(status: Status, mode: AuthorisationMode): string[] {
+  const waiting = status === 'created' || status === 'started'
+  const pages = { web: ['next_url', 'next_url_post'], moto_api: ['auth_url_post'], agreement: [] }
+  return [
+    ...(waiting ? pages[mode] : []),
+    ...((waiting || status === 'capturable') && mode !== 'agreement' ? ['cancel'] : []),
+    ...(status === 'capturable' ? ['capture'] : []),
+  ]
+}
+
+describe('The links of a payment', () => {
+  const visible = statuses.filter(status => status !== 'submitted')
+
+  for (const mode of modes)
+    test(`in ${mode} mode are those of its status`, () => {
+      for (const status of visible) {
+        const payment = samplePayment(status, { authorisation_mode: mode })
+        const links = Object.keys(present(payment, addresses)._links).sort()
+        const wanted = ['self', 'events', 'refunds', ...expected(status, mode)].sort()
+        assert.deepEqual(links, wanted, `${status}, ${mode}`)
+      }
+    })
+
+  test('of a search result are the same less those that carry a token', () => {
+    for (const mode of modes)
+      for (const status of visible) {
+        const payment = samplePayment(status, { authorisation_mode: mode })
+        const links = { ...present(payment, addresses)._links }
+        delete links.next_url
+        delete links.next_url_post
+        delete links.auth_url_post
+        assert.deepEqual(presentFound(payment, addresses)._links, links, `${status}, ${mode}`)
+      }
+  })
+
+  test('say where to go, by which method and with what', () => {
+    const payment = samplePayment('created')
+    const token = payment.payment_id + payment.secret
+    const self = `https://api.example.org/pay/v1/payments/${payment.payment_id}`
+    const post = (href: string, params = {}) => ({ href, method: 'POST', type: FORM, params })
+    assert.deepEqual(present(payment, addresses)._links, {
+      self: { href: self, method: 'GET' },
+      events: { href: `${self}/events`, method: 'GET' },
+      refunds: { href: `${self}/refunds`, method: 'GET' },
+      next_url: { href: `https://pay.example.org/secure/${token}`, method: 'GET' },
+      next_url_post: post('https://pay.example.org/secure', { chargeTokenId: token }),
+      cancel: post(`${self}/cancel`),
+    })
+    const moto = samplePayment('created', { authorisation_mode: 'moto_api' })
+    assert.deepEqual(
+      present(moto, addresses)._links.auth_url_post,
+      post('https://api.example.org/pay/v1/auth', {
+        one_time_token: moto.payment_id + moto.secret,
+      }),
+    )
+    const waiting = samplePayment('capturable')
+    assert.deepEqual(
+      present(waiting, addresses)._links.capture,
+      post(`https://api.example.org/pay/v1/payments/${waiting.payment_id}/capture`),
+    )
+  })
+})

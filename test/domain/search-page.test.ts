@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import { ApiError } from '../../src/errors.ts'
+import { createdBetween, filters, pageOf, readSearch } from '../../src/http/page.ts'
+import { createNewId } from '../../src/ids.ts'
+import { paymentSearch } from '../../src/payments/search.ts'
+
+const API = 'http://127.0.0.1:3000'
+const sizes = fc.integer({ min: 1, max: 500 })
+const totals = fc.integer({ min: 0, max: 3000 })
+
+/** A page of numbers, as a search over `total` of them answers. */
+function page(total: number, query: Record<string, string>) {
+  const search = readSearch(query, paymentSearch)
+  const from = (search.page - 1) * search.displaySize
+  const all = Array.from({ length: total }, (_, i) => i)
+  const results = all.slice(from, from + search.displaySize)
+  return pageOf(paymentSearch, search, { total, results }, API)
+}
+
+/** The query parameters of a link, to ask for the page that it leads to. */
+const follow = (total: number, { href }: { href: string }) =>
+  page(total, Object.fromEntries(new URL(href).searchParams))
+
+describe('The pages of a search', () => {
+  test('show everything once, in order, to who follows next_page from the first', () => {
+    fc.assert(
+      fc.property(totals, sizes, (total, display_size) => {
+        let shown = page(total, { display_size: String(display_size) })
+        const seen = [...shown.results]
+        while (shown._links.next_page) {
+          shown = follow(total, shown._links.next_page)
+          seen.push(...shown.results)
+        }
+        assert.deepEqual(seen, [...Array(total).keys()])
+        assert.deepEqual(shown._links.self, shown._links.last_page)
+      }),
+    )
+  })
+
+  test('lead back to the first by prev_page', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 300 }), sizes, (total, display_size) => {
+        let shown = follow(
+          total,
+          page(total, { display_size: String(display_size) })._links.last_page!,
+        )
+        for (let steps = shown.page; steps > 1; steps--)
+          shown = follow(total, shown._links.prev_page!)
+        assert.equal(shown.page, 1)
+        assert.equal(shown._links.prev_page, undefined)
+        assert.deepEqual(shown._links.self, shown._links.first_page)
+      }),
+    )
+  })
+
+  test('end at the last one when there is anything, and nowhere when there is nothing', () => {
+    fc.assert(
+      fc.property(totals, sizes, fc.integer({ min: 1, max: 5000 }), (total, size, asked) => {
+        const last = Math.max(1, Math.ceil(total / size))
+        const read = () => page(total, { page: String(asked), display_size: String(size) })
+        if (total > 0 && asked > last) {
+          assert.throws(read, { status: 404, code: 'P0402' })
+          return
+        }
+        const shown = read()
+        assert.equal(shown.count, shown.results.length)
+        assert.equal(shown.total, total)
+        assert.equal(shown.page, asked)
+        assert.equal('prev_page' in shown._links, asked > 1)
+        assert.equal('next_page' in shown._links, asked < last)
+      }),
+    )
+  })
+
+  test('of nothing have a prev_page that is the only page there is', () => {
+    const shown = page(0, { page: '40', display_size: '20' })
+    assert.equal(shown._links.prev_page?.href, `${API}/v1/payments?page=1&display_size=20`)
+    assert.equal(shown._links.last_page?.href, `${API}/v1/payments?page=1&display_size=20`)
+    assert.equal(shown._links.self?.href, `${API}/v1/payments?page=40&display_size=20`)
+  })
+
+  test('have links that bring every filter back as it was given', () => {
+    const given = fc.string({ unit: 'binary', maxLength: 40 })
+    fc.assert(
+      fc.property(given, value => {
+        let search: ReturnType<typeof readSearch>
+        try {
+          search = readSearch({ email: value, cardholder_name: value }, paymentSearch)
+        } catch (error) {
+          assert.ok(error instanceof ApiError && value.includes('\0'))
+          return
+        }
+        const { _links } = pageOf(paymentSearch, search, { total: 0, results: [] }, API)
+        const read = new URL(_links.self?.href ?? '').searchParams
+        assert.equal(read.get('email'), value.trim() ? value : null)
+        assert.equal(read.get('cardholder_name'), value.trim() ? value : null)
+      }),
+    )
+  })
+})
+
+describe('A date in a search', () => {
+  test('is a real day written YYYY-MM-DD', () => {
+    const days = fc.date({
+      min: new Date('0000-01-01T00:00:00Z'),
+      max: new Date('9999-12-31T00:00:00Z'),
+      noInvalidDate: true,
+    })
+    const { valid } = filters.from_settled_date
+    fc.assert(fc.property(days, day => valid(day.toISOString().slice(0, 10))))
+    for (const text of ['2026-02-29', '2026-13-01', '2026-00-10', '2026-04-31', '1900-02-29'])
+      assert.equal(valid(text), false, text)
+    for (const text of ['2026-9-14', '20260914', '14-09-2026', '2026-09-14T00:00:00Z', '2026-09'])
+      assert.equal(valid(text), false, text)
+    assert.equal(valid('2024-02-29'), true)
+  })
+
+  test('and time is ISO 8601 with Z or an offset, its fraction optional', () => {
+    const { valid } = filters.from_date
+    for (const text of [
+      '2026-09-14T08:20:31Z',
+      '2026-09-14T08:20:31.4Z',
+      '2026-09-14T08:20:31.407Z',
+      '2026-09-14T08:20:31.407123Z',
+      '2026-09-14T08:20:31.4070000000001Z',
+      '2026-09-14T09:20:31+01:00',
+      '2026-09-13T22:20:31.4-10:00',
+      '2024-02-29T23:59:59+00:00',
+    ])
+      assert.equal(valid(text), true, text)
+    for (const text of [
+      '2026-09-14',
+      '2026-09-14T08:20:31',
+      '2026-09-14 08:20:31Z',
+      '2026-02-29T08:20:31Z',
+      '2026-09-14T24:20:31Z',
+      '2026-09-14T08:60:31Z',
+      '2026-09-14T08:20:61Z',
+      '2026-09-14T08:20:31.Z',
+      '2026-09-14T08:20:31+25:00',
+      '2026-09-14T08:20:31Z ',
+      ' 2026-09-14T08:20:31Z',
+      '2026-9-14T08:20:31Z',
+      'Mon, 14 Sep 2026 08:20:31 GMT',
+      '1789374031407',
+      'yesterday',
+    ])
+      assert.equal(valid(text), false, text)
+  })
+
+  test('and time is compared to more digits than a created_date has', () => {
+    const id = createNewId()(Date.parse('2026-09-14T08:20:31.407Z'))
+    const compared = (name: 'from_date' | 'to_date', time: string) => {
+      const search = readSearch({ [name]: `2026-09-14T${time}` }, paymentSearch)
+      const floor = String(createdBetween(search, 'payment_id')[0]?.values[0])
+      return name === 'from_date' ? id >= floor : id < floor
+    }
+    for (const [time, isAfter] of [
+      ['08:20:31.407Z', false],
+      ['08:20:31.40700Z', false],
+      ['08:20:31.4069999Z', false],
+      ['08:20:31.4070001Z', true],
+      ['08:20:31.408Z', true],
+      ['09:20:31.4070001+01:00', true],
+    ] as const) {
+      assert.equal(compared('from_date', time), !isAfter, `from ${time}`)
+      assert.equal(compared('to_date', time), isAfter, `to ${time}`)
+    }
+  })
+})

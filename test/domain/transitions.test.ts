@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import {
+  advance,
+  type Change,
+  type EventType,
+  type FailureCode,
+  type Status,
+  statuses,
+  type Trigger,
+  transitions,
+} from '../../src/payments/payment.ts'
+import { present } from '../../src/payments/present.ts'
+import { CREATED, samplePayment } from '../support/sample-payment.ts'
+
+type Move = { events: Status[]; code?: FailureCode; sends: EventType[] }
+
+const addresses = { api: 'http://127.0.0.1:3000', pages: 'http://127.0.0.1:3000' }
+const LATER = CREATED + 60_000
+const triggers = Object.keys(transitions) as Trigger[] // the table has no other keys
+
+/** The state machine of the specification: every cell that is allowed, by what it does. */
+function allowed(from: Status, trigger: Trigger, delayed: boolean): Move | undefined {
+  const authorised = delayed ? ('capturable' as const) : ('success' as const)
+  const paid: EventType[] = delayed
+    ? ['card_payment_succeeded']
+    : ['card_payment_succeeded', 'card_payment_captured']
+  const failed: EventType[] = ['card_payment_failed']
+  const cancelled: Move = {
+    events: ['cancelled'],
+    code: 'P0040',
+    sends: ['card_payment_cancelled'],
+  }
+  const cells: Partial<Record<Status, Partial<Record<Trigger, Move>>>> = {
+    created: {
+      open_page: { events: ['started'], sends: [] },
+      choose_success: { events: ['started'], sends: [] },
+      choose_declined: { events: ['started', 'failed'], code: 'P0010', sends: failed },
+      choose_error: { events: ['started', 'error'], code: 'P0050', sends: failed },
+      choose_cancel: { events: ['failed'], code: 'P0030', sends: failed },
+      authorise: { events: ['started', 'submitted', authorised], sends: paid },
+      authorise_declined: { events: ['started', 'failed'], code: 'P0010', sends: failed },
+      use_agreement: { events: ['started', 'submitted', authorised], sends: paid },
+      cancel: cancelled,
+    },
+    started: {
+      choose_success: { events: [], sends: [] },
+      confirm: { events: ['submitted', authorised], sends: paid },
+      choose_declined: { events: ['failed'], code: 'P0010', sends: failed },
+      choose_error: { events: ['error'], code: 'P0050', sends: failed },
+      choose_cancel: { events: ['failed'], code: 'P0030', sends: failed },
+      cancel: cancelled,
+    },
+    capturable: {
+      cancel: cancelled,
+      capture: { events: ['success'], sends: ['card_payment_captured'] },
+    },
+  }
+  return cells[from]?.[trigger]
+}
+
+const messages: Record<FailureCode, string> = {
+  P0010: 'The card was declined',
+  P0030: 'The user cancelled the payment',
+  P0040: 'The service cancelled the payment',
+  P0050: 'The payment provider reported an error',
+}
+const finished = ['success', 'failed', 'error', 'cancelled']
+
+function checkMove({ before, after, sends }: Change, move: Move): void {
+  const last = before.events.length - 1
+  assert.deepEqual(after.events.slice(0, last + 1), before.events, 'the history stays')
+  const events = move.events.map((status, i) => ({
+    status,
+    at: LATER,
+    ...(move.code && i === move.events.length - 1 && { code: move.code }),
+  }))
+  assert.deepEqual(after.events.slice(last + 1), events)
+  assert.deepEqual(sends, move.sends)
+  assert.equal(after.version, before.version + 1)
+  if (events.length === 0) return
+  const status = move.events.at(-1) ?? ''
+  assert.deepEqual(present(after, addresses).state, {
+    status,
+    finished: finished.includes(status),
+    ...(move.code && { code: move.code, message: messages[move.code] }),
+  })
+}
+
+describe('The state machine', () => {
+  test('has eight statuses and eleven triggers', () => {
+    assert.deepEqual([statuses.length, triggers.length], [8, 11])
+  })
+
+  for (const delayed_capture of [false, true])
+    for (const from of statuses)
+      test(`moves ${from} as specified and in no other way, delayed_capture ${delayed_capture}`, () => {
+        for (const trigger of triggers) {
+          const before = samplePayment(from, { delayed_capture }, { success_chosen: true })
+          const change = advance(before, trigger, LATER)
+          const move = allowed(from, trigger, delayed_capture)
+          if (!move) assert.equal(change, undefined, `${from} by ${trigger}`)
+          else checkMove(change ?? assert.fail(`${from} by ${trigger} is allowed`), move)
+        }
+      })
+
+  test('confirms only what success was chosen for', () => {
+    assert.equal(advance(samplePayment('started'), 'confirm', LATER), undefined)
+  })
+
+  test('notes the choice of success, and forgets it once something else happens', () => {
+    const chosen = advance(samplePayment('started'), 'choose_success', LATER)?.after
+    assert.equal(chosen?.success_chosen, true)
+    for (const trigger of ['confirm', 'choose_declined', 'cancel'] as const)
+      assert.equal(advance(chosen, trigger, LATER)?.after.success_chosen, false, trigger)
+  })
+
+  test('leaves the payment that it is given as it was', () => {
+    const before = samplePayment('created')
+    const copy = structuredClone(before)
+    advance(before, 'cancel', LATER)
+    assert.deepEqual(before, copy)
+  })
+
+  test('never lets the times of events decrease, whatever the clock does', () => {
+    const before = samplePayment('started')
+    const change = advance(before, 'cancel', CREATED - 5000)
+    assert.equal(change?.after.events.at(-1)?.at, before.events.at(-1)?.at)
+  })
+
+  test('keeps the card of the trigger that submits one, and no card without', () => {
+    const card = { card_type: 'credit', cardholder_name: 'A Caller' } as const
+    assert.deepEqual(advance(samplePayment('created'), 'authorise', LATER, card)?.after.card, card)
+    const kept = samplePayment('capturable', {}, { card })
+    assert.deepEqual(advance(kept, 'cancel', LATER)?.after.card, card)
+    const cancelled = advance(samplePayment('created'), 'choose_cancel', LATER)
+    assert.equal(cancelled?.after.card, undefined)
+  })
+})
