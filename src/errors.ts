@@ -1,15 +1,69 @@
+/** What each code says, wherever it comes. /openapi.json and /docs print this. */
+export const meanings = {
+  P0010: 'The card was declined. Also the state.code of that payment',
+  P0030: 'Only a state.code: the user cancelled the payment on a hosted page',
+  P0040: 'Only a state.code: the payment was cancelled through the API',
+  P0050: 'Only a state.code: the payment provider reported an error',
+  P0101: 'A required attribute is missing, null or blank',
+  P0102: 'A value is not valid; the description says what is allowed',
+  P0103: 'set_up_agreement is not an agreement of yours',
+  P0104: 'The attribute is not allowed with this authorisation_mode',
+  P0191: 'The Idempotency-Key has already created a payment',
+  P0197: 'The body is not one JSON object',
+  P0200: 'No payment of yours has this payment_id',
+  P0300: 'No payment of yours has this payment_id',
+  P0401: 'Query parameters are not valid; the description lists them',
+  P0402: 'The page is past the last one',
+  P0500: 'No payment of yours has this payment_id',
+  P0501: 'The state of the payment does not allow cancelling',
+  P0600: 'No payment of yours has this payment_id',
+  P0601: 'The amount of the refund is missing',
+  P0602: 'A value is not valid; the description says what is allowed',
+  P0603:
+    'The payment cannot be refunded: it is pending, unavailable or full, or the amount is more than is left (amount_not_available)',
+  P0604: 'refund_amount_available is not the amount that is available',
+  P0697: 'The body is not one JSON object',
+  P0700: 'No payment of yours has this payment_id, or it has no such refund',
+  P0800: 'No payment of yours has this payment_id',
+  P0900: 'Too many requests. Never sent: there is no rate limit',
+  P0910: 'The API key is missing or not valid',
+  P0911: 'No endpoint has this path',
+  P0912: 'The endpoint has no such method; the Allow header lists those it has',
+  P0913: 'The body is over 65,536 bytes',
+  P0920: 'The body has a media type that the endpoint does not take, or a Content-Encoding',
+  P0999: 'A fault of the service; the request may be tried again',
+  P1000: 'No payment of yours has this payment_id',
+  P1003: 'The state of the payment does not allow capturing',
+  P1100: 'The page is past the last one',
+  P1101: 'Query parameters are not valid; the description lists them',
+  P1211: 'The one_time_token is not that of a payment waiting for a card',
+  P1212: 'The one_time_token has been used',
+  P2101: 'A required attribute is missing, null or blank',
+  P2102: 'A value is not valid; the description says what is allowed',
+  P2197: 'The body is not one JSON object',
+  P2200: 'No agreement of yours has this agreement_id',
+  P2401: 'Query parameters are not valid; the description lists them',
+  P2402: 'The page is past the last one',
+  P2500: 'No agreement of yours has this agreement_id',
+  P2501: 'The agreement is already cancelled',
+  P2700: 'No webhook of yours has this webhook_id',
+  P2701: 'Query parameters are not valid; the description lists them',
+  P2702: 'The page is past the last one',
+}
+export type Code = keyof typeof meanings
+
 /**
  * Every error of the API. A route throws one and it reads as a sentence; http/error-body.ts prints it.
  * Codes and statuses: SPEC *Errors* and, where SPEC gives none, docs/spec-gaps.md.
  */
 export class ApiError extends Error {
   readonly status: number
-  readonly code: string
+  readonly code: Code
   readonly at: { field?: string; header?: string }
 
   constructor(
     status: number,
-    code: string,
+    code: Code,
     description: string,
     at: { field?: string; header?: string } = {},
   ) {
@@ -22,9 +76,9 @@ export class ApiError extends Error {
 
 /** Which code and status an endpoint gives to a faulty field. */
 export type FieldCodes = {
-  missing: [status: number, code: string]
-  invalid: [status: number, code: string]
-  limit: [status: number, code: string]
+  missing: [status: number, code: Code]
+  invalid: [status: number, code: Code]
+  limit: [status: number, code: Code]
 }
 
 export const fieldCodes = {
@@ -35,7 +89,7 @@ export const fieldCodes = {
   webhook: { missing: [422, 'P0101'], invalid: [422, 'P0102'], limit: [422, 'P0102'] },
 } satisfies Record<string, FieldCodes>
 
-const inField = ([status, code]: [number, string], field: string, text: string) =>
+const inField = ([status, code]: [number, Code], field: string, text: string) =>
   new ApiError(status, code, text, { field })
 
 export const missing = (codes: FieldCodes, field: string) =>
@@ -125,10 +179,10 @@ export const unknownOneTimeToken = () =>
 export const usedOneTimeToken = () =>
   new ApiError(400, 'P1212', 'the one_time_token has already been used')
 
-export const badSearch = (code: string, names: string[]) =>
+export const badSearch = (code: Code, names: string[]) =>
   new ApiError(422, code, `these query parameters are not valid: ${names.join(', ')}`)
 
-export const noSuchPage = (code: string, page: number) =>
+export const noSuchPage = (code: Code, page: number) =>
   new ApiError(404, code, `page ${page} is past the last page of these results`)
 
 export const badBearerKey = () =>
@@ -149,6 +203,9 @@ export const bodyTooLarge = () =>
 
 export const wrongMediaType = (allowed: string) =>
   new ApiError(415, 'P0920', `the request body must be ${allowed}, without a Content-Encoding`)
+
+/** Never thrown: there is no rate limit. SPEC *Errors* has it all the same. */
+export const tooManyRequests = () => new ApiError(429, 'P0900', 'too many requests')
 
 export const unexpectedFault = () =>
   new ApiError(500, 'P0999', 'something went wrong in the service: the request may be tried again')

@@ -25,7 +25,7 @@ export const agreementSearch: SearchKind = {
   path: '/v1/agreements',
   codes: { invalid: 'P2401', pastEnd: 'P2402' },
   filters: {
-    status: anyOf(agreementStatuses),
+    status: anyOf(agreementStatuses, 'The status of the agreement'),
     reference: textUpTo(255, 'The whole reference, in any case'),
     page: filters.page,
     display_size: filters.display_size,

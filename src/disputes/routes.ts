@@ -17,7 +17,7 @@ export const disputeSearch: SearchKind = {
     to_settled_date: filters.to_settled_date,
     page: filters.page,
     display_size: filters.display_size,
-    status: anyOf(disputeStatuses),
+    status: anyOf(disputeStatuses, 'The status of the dispute'),
   },
 }
 

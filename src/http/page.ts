@@ -1,4 +1,4 @@
-import { badSearch, noSuchPage } from '../errors.ts'
+import { badSearch, type Code, noSuchPage } from '../errors.ts'
 import { idFloor } from '../ids.ts'
 import type { Database, Value } from '../ports.ts'
 import { isStorable } from './fields.ts'
@@ -8,39 +8,64 @@ import { isStorable } from './fields.ts'
 export const LARGEST_DISPLAY_SIZE = 500
 const LARGEST_PAGE = 2_147_483_647
 
-export type Filter = { valid: (text: string) => boolean; description: string }
+/** `schema` says to a reader what `valid` checks. */
+export type Filter = {
+  valid: (text: string) => boolean
+  schema: object
+  description: string
+}
 
-const digits = (least: number, most: number) => (text: string) =>
-  /^[0-9]+$/.test(text) && Number(text) >= least && Number(text) <= most
+const digits = (least: number, most: number, otherwise: number, description: string): Filter => ({
+  valid: text => /^[0-9]+$/.test(text) && Number(text) >= least && Number(text) <= most,
+  schema: { type: 'integer', minimum: least, maximum: most, default: otherwise },
+  description,
+})
 
-/** Filters that several searches have. */
+const dateTime = (description: string): Filter => ({
+  valid: isDateTime,
+  schema: { type: 'string', format: 'date-time' },
+  description: `${description}: an ISO 8601 time with Z or an offset`,
+})
+
+const day = (description: string): Filter => ({
+  valid: isDate,
+  schema: { type: 'string', format: 'date' },
+  description: `${description}, as YYYY-MM-DD`,
+})
+
+/** Filters that several searches have; all of them, in this order, are those of refunds. */
 export const filters = {
-  page: { valid: digits(1, LARGEST_PAGE), description: 'Page to show; 1 if not given' },
-  display_size: {
-    valid: digits(1, LARGEST_DISPLAY_SIZE),
-    description: `Results on a page, up to ${LARGEST_DISPLAY_SIZE}, which is the default`,
-  },
-  from_date: { valid: isDateTime, description: 'created_date at or after this ISO 8601 time' },
-  to_date: { valid: isDateTime, description: 'created_date before this ISO 8601 time' },
-  from_settled_date: { valid: isDate, description: 'Settled on or after this day, YYYY-MM-DD' },
-  to_settled_date: { valid: isDate, description: 'Settled before this day, YYYY-MM-DD' },
+  from_date: dateTime('Created at or after this time'),
+  to_date: dateTime('Created before this time'),
+  from_settled_date: day('Settled on or after this day'),
+  to_settled_date: day('Settled before this day'),
+  page: digits(1, LARGEST_PAGE, 1, 'The page to show'),
+  display_size: digits(1, LARGEST_DISPLAY_SIZE, LARGEST_DISPLAY_SIZE, 'Results on a page'),
 } satisfies Record<string, Filter>
 
-export const anyOf = (values: readonly string[]): Filter => ({
+export const anyOf = (values: readonly string[], description: string): Filter => ({
   valid: text => values.includes(text),
-  description: `One of ${values.join(', ')}`,
+  schema: { type: 'string', enum: values },
+  description,
 })
 
 export const textUpTo = (length: number, description: string): Filter => ({
   valid: text => text.length <= length,
+  schema: { type: 'string', ...(length < Infinity && { maxLength: length }) },
   description,
 })
+
+export const exactly = (digits: number, description: string): Filter => {
+  const pattern = `^[0-9]{${digits}}$`
+  const shape = new RegExp(pattern)
+  return { valid: text => shape.test(text), schema: { type: 'string', pattern }, description }
+}
 
 /** What tells one search from another. `filters` is in the order in which links and errors name them. */
 export type SearchKind = {
   path: string
   filters: Record<string, Filter>
-  codes: { invalid: string; pastEnd: string }
+  codes: { invalid: Code; pastEnd: Code }
 }
 
 export type Search = {

@@ -42,6 +42,8 @@ const brands = [
   { brand: 'Union Pay', id: 'unionpay', digits: /^62/ },
 ]
 
+export const brandIds: readonly string[] = brands.map(({ id }) => id)
+
 /** The id of a brand in the card_brand search filter. */
 export const brandId = (brand: string): string | undefined =>
   brands.find(row => row.brand === brand)?.id

@@ -3,6 +3,7 @@ import {
   anyOf,
   type Condition,
   createdBetween,
+  exactly,
   filters,
   type Search,
   type SearchKind,
@@ -11,6 +12,7 @@ import {
   where,
 } from '../http/page.ts'
 import { oldestKept } from '../retention.ts'
+import { brandIds } from './card.ts'
 import { statuses } from './payment.ts'
 
 /** GET /v1/payments. */
@@ -18,24 +20,18 @@ export const paymentSearch: SearchKind = {
   path: '/v1/payments',
   codes: { invalid: 'P0401', pastEnd: 'P0402' },
   filters: {
-    state: anyOf(statuses),
+    state: anyOf(statuses, 'The status of the payment'),
     reference: textUpTo(255, 'The whole reference, in any case'),
     email: textUpTo(254, 'Part of the email, in any case'),
-    card_brand: textUpTo(20, 'visa, master-card, american-express, ...'),
+    card_brand: textUpTo(20, `One of ${brandIds.join(', ')}`),
     cardholder_name: textUpTo(Infinity, 'Part of the name, in any case'),
     agreement_id: textUpTo(Infinity, 'Payments made with this agreement, or setting it up'),
     from_date: filters.from_date,
     to_date: filters.to_date,
     page: filters.page,
     display_size: filters.display_size,
-    first_digits_card_number: {
-      valid: text => /^[0-9]{6}$/.test(text),
-      description: 'The first six digits',
-    },
-    last_digits_card_number: {
-      valid: text => /^[0-9]{4}$/.test(text),
-      description: 'The last four digits',
-    },
+    first_digits_card_number: exactly(6, 'The first six digits of the card'),
+    last_digits_card_number: exactly(4, 'The last four digits of the card'),
     from_settled_date: filters.from_settled_date,
     to_settled_date: filters.to_settled_date,
   },
