@@ -42,6 +42,9 @@ export type Service = {
   stop(): Promise<void>
 }
 
+/** Two instances stand behind one address, so that links are the same whichever of them answers. */
+const SHARED_ADDRESS = { FARTHING_BASE_URL: 'https://payments.example.org' }
+
 /** The real application on a real database, with a clock that the test moves. */
 export async function startService(
   kind: DatabaseKind,
@@ -50,7 +53,12 @@ export async function startService(
   const folder = mkdtempSync(join(tmpdir(), 'farthing-test-'))
   const url =
     kind === 'sqlite' ? `sqlite:${join(folder, 'farthing.db')}` : await createPostgresDatabase()
-  const config = readConfig({ PORT: '0', DATABASE_URL: url, ...options.env })
+  const config = readConfig({
+    PORT: '0',
+    DATABASE_URL: url,
+    ...(kind === 'two instances' && SHARED_ADDRESS),
+    ...options.env,
+  })
   let now = START
   const clock = () => now
   const resolve = options.resolve ?? (async () => [])

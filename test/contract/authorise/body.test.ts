@@ -1,0 +1,185 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { assertError } from '../../support/assertions.ts'
+import type { Answer, Body, Client } from '../../support/client.ts'
+import { authorise, card, DECLINED, read } from '../../support/journeys.ts'
+import { onEveryDatabase } from '../../support/service.ts'
+
+const FIELDS = ['one_time_token', 'card_number', 'cardholder_name', 'cvc', 'expiry_date']
+const ABSENT = undefined
+
+type Fault = [fields: Record<string, unknown>, code: 'P0101' | 'P0102', field: string]
+
+const wrongTypes: Fault[] = FIELDS.flatMap(field =>
+  [1, true, ['x'], { x: 1 }].map((value): Fault => [{ [field]: value }, 'P0102', field]),
+)
+
+const missing: Fault[] = [
+  ...FIELDS.flatMap((field): Fault[] => [
+    [{ [field]: ABSENT }, 'P0101', field],
+    [{ [field]: null }, 'P0101', field],
+  ]),
+  ...['one_time_token', 'cardholder_name'].flatMap((field): Fault[] => [
+    [{ [field]: '' }, 'P0101', field],
+    [{ [field]: ' \t' }, 'P0101', field],
+  ]),
+]
+
+const outsideLimits: Fault[] = [
+  ...[
+    '',
+    '42424242424',
+    '4'.repeat(20),
+    '4242 4242 4242 4242',
+    '424242424242x',
+    '４242424242424242',
+  ].map((value): Fault => [{ card_number: value }, 'P0102', 'card_number']),
+  [{ card_number: '4242424242424242\n' }, 'P0102', 'card_number'],
+  [{ cardholder_name: 'x'.repeat(256) }, 'P0102', 'cardholder_name'],
+  [{ cardholder_name: 'A\0B' }, 'P0102', 'cardholder_name'],
+  [{ one_time_token: 'a\0b' }, 'P0102', 'one_time_token'],
+  ...['', '12', '12345', 'abc', ' 123'].map((value): Fault => [{ cvc: value }, 'P0102', 'cvc']),
+  ...['', '00/30', '13/30', '1/30', '12/2030', '12-30', '1230', '12/3 '].map(
+    (value): Fault => [{ expiry_date: value }, 'P0102', 'expiry_date'],
+  ),
+]
+
+/** Each has the fault of its own row of the table of checks and those of all rows after it. */
+const order: [what: string, fields: Record<string, unknown>, code: string, field: string][] = [
+  [
+    'a wrong type before what is missing',
+    { one_time_token: ABSENT, card_number: 'x', expiry_date: 5 },
+    'P0102',
+    'expiry_date',
+  ],
+  [
+    'of several wrong types the token',
+    { one_time_token: 1, card_number: 1, cardholder_name: 1, cvc: 1, expiry_date: 1 },
+    'P0102',
+    'one_time_token',
+  ],
+  [
+    'what is missing before a wrong format',
+    { card_number: 'x', expiry_date: null },
+    'P0101',
+    'expiry_date',
+  ],
+  [
+    'of all that is missing the token',
+    { one_time_token: ' ', card_number: null, cardholder_name: '', cvc: null, expiry_date: null },
+    'P0101',
+    'one_time_token',
+  ],
+  [
+    'a wrong format before an unknown token',
+    { one_time_token: 'unknown', expiry_date: '1/1' },
+    'P0102',
+    'expiry_date',
+  ],
+  [
+    'of several wrong formats the number',
+    { card_number: '1', cardholder_name: 'x'.repeat(256), cvc: '1', expiry_date: '1' },
+    'P0102',
+    'card_number',
+  ],
+]
+
+const name = (value: unknown): string =>
+  JSON.stringify(value, (_, inner) => inner ?? 'absent or null').slice(0, 70)
+
+onEveryDatabase('The body of POST /v1/auth', service => {
+  let api: Client
+  let payment: Body
+
+  const asForm = (fields: Record<string, unknown>): Promise<Answer> => {
+    const all = { ...payment._links.auth_url_post.params, ...card, ...fields }
+    const given = Object.entries(all).filter(([, value]) => typeof value === 'string')
+    return api.postForm('/v1/auth', Object.fromEntries(given) as Record<string, string>)
+  }
+
+  test('is for a payment in moto_api mode', async () => {
+    api = await service().newAccount()
+    payment = await api.createPayment({ authorisation_mode: 'moto_api' })
+    const { href, method, type, params } = payment._links.auth_url_post
+    assert.equal(href, `${new URL(href).origin}/v1/auth`)
+    assert.deepEqual([method, type], ['POST', 'application/x-www-form-urlencoded'])
+    assert.deepEqual(Object.keys(params), ['one_time_token'])
+  })
+
+  for (const [fields, code, field] of [...wrongTypes, ...missing, ...outsideLimits])
+    test(`is refused with ${name(fields)}: 422 ${code}`, async () => {
+      assertError(await authorise(api, payment, fields), 422, code, { field })
+    })
+
+  for (const [fields, code, field] of [...missing, ...outsideLimits])
+    test(`is refused as a form with ${name(fields)}: 422 ${code}`, async () => {
+      assertError(await asForm(fields), 422, code, { field })
+    })
+
+  for (const [what, fields, code, field] of order)
+    test(`has its faults told in order: ${what}`, async () => {
+      assertError(await authorise(api, payment, fields), 422, code, { field })
+    })
+
+  for (const body of ['', '[]', '"x"', 'null', '7', '{', '{"a":1}x', '{"__proto__":{}}'])
+    test(`is one JSON object: not ${body || 'nothing'}`, async () => {
+      const headers = { 'Content-Type': 'application/json' }
+      assertError(await api.request('POST', '/v1/auth', { headers, body }), 400, 'P0197')
+    })
+
+  test('is UTF-8', async () => {
+    const headers = { 'Content-Type': 'application/json' }
+    const body = Uint8Array.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])
+    assertError(await api.request('POST', '/v1/auth', { headers, body }), 400, 'P0197')
+  })
+
+  test('is JSON or a form and nothing else', async () => {
+    for (const type of ['text/plain', 'multipart/form-data; boundary=x', 'application/jsonp']) {
+      const headers = { 'Content-Type': type }
+      const answer = await api.request('POST', '/v1/auth', { headers, body: '{}' })
+      assertError(answer, 415, 'P0920')
+    }
+    const headers = { 'Content-Type': 'application/json', 'Content-Encoding': 'gzip' }
+    assertError(await api.request('POST', '/v1/auth', { headers, body: '{}' }), 415, 'P0920')
+  })
+
+  test('is at most 64 KiB, whatever is in it', async () => {
+    const filled = (length: number) => `{"x":"${'y'.repeat(length - 8)}"}`
+    const headers = { 'Content-Type': 'application/json' }
+    const post = (body: string) => api.request('POST', '/v1/auth', { headers, body })
+    assertError(await post(filled(65_536)), 422, 'P0101', { field: 'one_time_token' })
+    assertError(await post(filled(65_537)), 413, 'P0913')
+  })
+
+  test('left the payment as it was after each of these faults, and its token works', async () => {
+    assert.deepEqual(await read(api, payment), payment)
+    assert.equal((await authorise(api, payment)).status, 204)
+  })
+
+  test('may hold the declined card number in a refused request without declining', async () => {
+    const other = await api.createPayment({ authorisation_mode: 'moto_api' })
+    const answer = await authorise(api, other, { card_number: DECLINED, cvc: '1' })
+    assertError(answer, 422, 'P0102', { field: 'cvc' })
+    assert.deepEqual(await read(api, other), other)
+  })
+
+  for (const [what, fields] of Object.entries({
+    'the shortest number, name and code': { card_number: '1'.repeat(12), cardholder_name: 'x' },
+    'the longest number, name and code': {
+      card_number: '9'.repeat(19),
+      cardholder_name: 'x'.repeat(255),
+      cvc: '0000',
+    },
+    'a date in the past': { expiry_date: '01/00' },
+    'keys that nobody knows': { nonsense: { deep: [1] }, amount: 5 },
+    'a name in any letters': { cardholder_name: 'Ŵyn "O\'Neil" <b>|</b> 😀' },
+  }))
+    test(`is accepted with ${what}, as JSON and as a form`, async () => {
+      for (const send of [(p: Body) => authorise(api, p, fields), () => asForm(fields)]) {
+        payment = await api.createPayment({ authorisation_mode: 'moto_api' })
+        const answer = await send(payment)
+        assert.equal(answer.status, 204, answer.text)
+        assert.equal(answer.text, '')
+      }
+    })
+})

@@ -1,0 +1,57 @@
+/** The ways in which a payment gets its card, as the people and the software do it that use them. */
+import assert from 'node:assert/strict'
+import type { Answer, Body, Client } from './client.ts'
+
+export const card = {
+  card_number: '4242424242424242',
+  cardholder_name: 'A Caller',
+  cvc: '123',
+  expiry_date: '04/31',
+}
+
+/** The card number that is declined. */
+export const DECLINED = '4000000000000002'
+
+/** Posts a card with the one-time token of a moto_api payment. */
+export function authorise(
+  api: Client,
+  payment: Body,
+  fields: Record<string, unknown> = {},
+): Promise<Answer> {
+  const { href, params } = payment._links.auth_url_post
+  return api.post(href, { ...params, ...card, ...fields })
+}
+
+/** Chooses a scenario on the first hosted page of a web payment. */
+export function choose(api: Client, payment: Body, scenario: string): Promise<Answer> {
+  return api.postForm(payment._links.next_url.href, { scenario })
+}
+
+/** Chooses success and confirms; the payment is then success or capturable. Answers the payment. */
+export async function payOnPages(api: Client, payment: Body): Promise<Body> {
+  await choose(api, payment, 'success')
+  const confirmed = await api.postForm(`${payment._links.next_url.href}/confirm`, {})
+  assert.equal(confirmed.status, 303, confirmed.text)
+  return read(api, payment)
+}
+
+/** A web payment that was paid. */
+export async function paidPayment(
+  api: Client,
+  fields: Record<string, unknown> = {},
+): Promise<Body> {
+  return payOnPages(api, await api.createPayment(fields))
+}
+
+/** The payment as it is now. */
+export async function read(api: Client, { payment_id }: Body): Promise<Body> {
+  const { status, body, text } = await api.get(`/v1/payments/${payment_id}`)
+  assert.equal(status, 200, text)
+  return body
+}
+
+/** The statuses that a payment went through, oldest first. */
+export async function statusesOf(api: Client, { payment_id }: Body): Promise<string[]> {
+  const { body } = await api.get(`/v1/payments/${payment_id}/events`)
+  return body.events.map((event: Body) => event.state.status)
+}
