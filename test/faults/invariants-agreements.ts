@@ -1,0 +1,59 @@
+/** Invariants of agreements and of the payments that set them up or use them. */
+import { isDeepStrictEqual } from 'node:util'
+import { timeOf } from '../../src/ids.ts'
+import { type AgreementRow, arrival, type PaymentRow, type Rows } from './rows.ts'
+
+export function agreementProblems({ agreements, payments, since }: Rows): string[] {
+  const known = new Map(agreements.map(agreement => [agreement.agreement_id, agreement]))
+  const settingUp = Map.groupBy(payments, payment => payment.body.given.set_up_agreement ?? '')
+  return [
+    ...agreements.flatMap(agreement =>
+      statusProblems(agreement, settingUp.get(agreement.agreement_id) ?? []),
+    ),
+    ...payments
+      .filter(({ agreement_id }) => agreement_id !== null && timeOf(agreement_id) >= since)
+      .flatMap(payment => useProblems(payment, known.get(payment.agreement_id ?? ''))),
+  ]
+}
+
+/** I9: a set-up payment that completed made it active; nothing else does, and only cancelling ends it. */
+function statusProblems({ agreement_id, status, body }: AgreementRow, payments: PaymentRow[]) {
+  const { instrument, cancelled_at } = body
+  const wrong = (what: string) => `I9 ${agreement_id}, ${status}: ${what}`
+  const completed = payments.flatMap(payment => {
+    const at = arrival(payment, 'success', 'capturable')
+    return at === undefined ? [] : [{ at, card: payment.body.card }]
+  })
+  const latest = Math.max(-Infinity, ...completed.map(({ at }) => at))
+  const problems = []
+  if ((status === 'cancelled') !== (cancelled_at !== undefined))
+    problems.push(wrong(`cancelled_at is ${cancelled_at}`))
+  if (status === 'active' && !instrument) problems.push(wrong('no payment instrument'))
+  if (status === 'created' && instrument) problems.push(wrong('has a payment instrument'))
+  if (latest > (instrument?.at ?? -Infinity))
+    problems.push(wrong('a payment completed and left it as it was'))
+  if (cancelled_at !== undefined && latest > cancelled_at)
+    problems.push(wrong('a payment completed after it was cancelled'))
+  const source = completed.find(({ at }) => at === instrument?.at)
+  if (source && completed.filter(({ at }) => at === source.at).length === 1)
+    if (!isDeepStrictEqual(source.card, instrument?.card))
+      problems.push(wrong('its instrument is not the card of the payment that set it up'))
+  return problems
+}
+
+/** I10: what uses an agreement was made while it was active; what sets one up names an agreement that is there. */
+function useProblems(payment: PaymentRow, agreement: AgreementRow | undefined): string[] {
+  const { payment_id, account, body } = payment
+  const wrong = (what: string) => `I10 ${payment_id}: ${what}`
+  if (agreement?.account !== account) return [wrong('its account has no such agreement')]
+  const { instrument, cancelled_at } = agreement.body
+  if (body.given.authorisation_mode !== 'agreement') return []
+  if (!instrument) return [wrong('the agreement was never active')]
+  const problems = []
+  const made = timeOf(payment_id)
+  if (instrument.at < made && !isDeepStrictEqual(body.card, instrument.card))
+    problems.push(wrong("its card is not that of the agreement's instrument"))
+  if (instrument.at < made && cancelled_at !== undefined && cancelled_at < made)
+    problems.push(wrong('the agreement had been cancelled'))
+  return problems
+}

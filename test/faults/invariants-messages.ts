@@ -1,0 +1,124 @@
+/** Invariants of webhook messages: who was told of what, how often, and in which words. */
+import { timeOf } from '../../src/ids.ts'
+import type { EventType } from '../../src/webhooks/webhook.ts'
+import { arrival, type MessageRow, type PaymentRow, type Rows, type WebhookRow } from './rows.ts'
+
+export function messageProblems(rows: Rows, { settled = false }: { settled?: boolean }): string[] {
+  const webhooks = new Map(rows.webhooks.map(webhook => [webhook.webhook_id, webhook]))
+  const payments = new Map(rows.payments.map(payment => [payment.payment_id, payment]))
+  const told = Map.groupBy(rows.messages, message => message.webhook_id)
+  return [
+    ...rows.messages.flatMap(message => {
+      const webhook = webhooks.get(message.webhook_id)
+      const payment = payments.get(message.payment_id)
+      if (!webhook && timeOf(message.webhook_id) < rows.since) return []
+      if (!webhook || !payment) return [`I14 ${message.message_id}: its webhook or payment is gone`]
+      return [
+        ...recipientProblems(message, webhook, payment),
+        ...attemptProblems(message, webhook, settled),
+        ...bodyProblems(message, payment),
+      ]
+    }),
+    ...rows.webhooks.flatMap(webhook =>
+      countProblems(webhook, rows, told.get(webhook.webhook_id) ?? []),
+    ),
+  ]
+}
+
+/** I14: only a webhook of the account, there at the change, and subscribed. */
+function recipientProblems(message: MessageRow, webhook: WebhookRow, payment: PaymentRow) {
+  const { message_id, event_type, created } = message
+  const problems = []
+  if (webhook.account !== payment.account) problems.push('of another account')
+  if (!webhook.body.subscriptions.some(type => type === event_type))
+    problems.push('not subscribed to')
+  if (timeOf(webhook.webhook_id) > created) problems.push('older than its webhook')
+  return problems.map(what => `I14 ${message_id}: ${what}`)
+}
+
+/** I11: at most two attempts, none after a success, and the status tells how they ended. */
+function attemptProblems(message: MessageRow, webhook: WebhookRow, settled: boolean): string[] {
+  const { message_id, attempts, status } = message
+  const delivered = attempts.map(attempt => attempt.status === 'SUCCESSFUL')
+  const problems = []
+  if (attempts.length > 2) problems.push(`${attempts.length} attempts`)
+  if (delivered.slice(0, -1).includes(true)) problems.push('an attempt after a success')
+  if ((status === 'SUCCESSFUL') !== (delivered.at(-1) === true)) problems.push(`is ${status}`)
+  if (status === 'FAILED' && attempts.length < 2 && webhook.status === 'ACTIVE')
+    problems.push(`given up after ${attempts.length} attempts`)
+  if (status === 'PENDING' && (settled || attempts.length >= 2)) problems.push('still PENDING')
+  if (attempts.some(({ at }) => at < message.created)) problems.push('sent before the change')
+  return problems.map(what => `I11 ${message_id}: ${what}`)
+}
+
+/** Which statuses a payment can have when it is told of. */
+const statuses: Record<string, string[]> = {
+  card_payment_succeeded: ['success', 'capturable'],
+  card_payment_captured: ['success'],
+  card_payment_refunded: ['success'],
+  card_payment_failed: ['failed', 'error'],
+  card_payment_cancelled: ['cancelled'],
+}
+
+/** The part of I13 that the rows can tell: the resource is the payment at the time of the change. */
+function bodyProblems(message: MessageRow, payment: PaymentRow): string[] {
+  const { message_id, payment_id, event_type, created, body } = message
+  if (body === null) return [`I13 ${message_id}: the body is gone before its payment`]
+  const { resource } = body
+  const { status } = resource.state
+  const summary = resource.refund_summary
+  const allowed = statuses[event_type] ?? []
+  const fits =
+    body.webhook_message_id === message_id &&
+    body.event_type === event_type &&
+    body.resource_id === payment_id &&
+    resource.payment_id === payment_id &&
+    resource.amount === payment.amount &&
+    body.created_date === new Date(created).toISOString() &&
+    allowed.includes(status) &&
+    (event_type === 'card_payment_refunded' || arrival(payment, status) === created) &&
+    summary.amount_available + summary.amount_submitted === payment.amount
+  return fits ? [] : [`I13 ${message_id}: ${JSON.stringify(body)}`]
+}
+
+/** I11: one message for each change and event type, to a webhook that was there and still is. */
+function countProblems(webhook: WebhookRow, rows: Rows, messages: MessageRow[]): string[] {
+  const told = Map.groupBy(messages, ({ payment_id, event_type }) => `${payment_id} ${event_type}`)
+  const refunds = Map.groupBy(rows.refunds, refund => refund.payment_id)
+  const problems: string[] = []
+  const made = timeOf(webhook.webhook_id)
+  for (const payment of rows.payments.filter(({ account }) => account === webhook.account)) {
+    const refunded = (refunds.get(payment.payment_id) ?? []).map(refund => timeOf(refund.refund_id))
+    const changes = [...changesOf(payment), ...refunded.map(at => refundedAt(at))]
+    for (const event_type of webhook.body.subscriptions) {
+      const times = changes.filter(change => change.types.includes(event_type)).map(({ at }) => at)
+      const count = told.get(`${payment.payment_id} ${event_type}`)?.length ?? 0
+      const least = webhook.status === 'ACTIVE' ? times.filter(at => at > made).length : 0
+      const most = times.filter(at => at >= made).length
+      if (count < least || count > most)
+        problems.push(
+          `I11 ${payment.payment_id}, ${event_type} to ${webhook.webhook_id}: ${count} messages`,
+        )
+    }
+  }
+  return problems
+}
+
+type TimedChange = { at: number; types: EventType[] }
+
+const refundedAt = (at: number): TimedChange => ({ at, types: ['card_payment_refunded'] })
+
+/** What webhooks are told of a payment's history: SPEC *Webhook event types*. */
+function changesOf({ body }: PaymentRow): TimedChange[] {
+  return body.events.flatMap(({ status, at }, i): TimedChange[] => {
+    const before = body.events[i - 1]?.status
+    const type = (name: EventType): TimedChange => ({ at, types: [name] })
+    if (status === 'capturable') return [type('card_payment_succeeded')]
+    if (status === 'success')
+      return before === 'capturable'
+        ? [type('card_payment_captured')]
+        : [{ at, types: ['card_payment_succeeded', 'card_payment_captured'] }]
+    if (status === 'failed' || status === 'error') return [type('card_payment_failed')]
+    return status === 'cancelled' ? [type('card_payment_cancelled')] : []
+  })
+}

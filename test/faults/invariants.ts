@@ -1,0 +1,77 @@
+/**
+ * What is true of the database at any quiet moment, whatever happened before: the invariants of
+ * docs/reliability.md, by their numbers there. Those that only requests can show are checked by
+ * the tests that make them.
+ */
+import { idFloor } from '../../src/ids.ts'
+import type { Database } from '../../src/ports.ts'
+import { oldestKept } from '../../src/retention.ts'
+import { agreementProblems } from './invariants-agreements.ts'
+import { messageProblems } from './invariants-messages.ts'
+import { paymentProblems } from './invariants-payments.ts'
+import type { Rows } from './rows.ts'
+
+export type Quiet = {
+  /** The service's time, in milliseconds: what is gone by then is not looked at. */
+  now: number
+  /** Looks only at what was made at this time or later, in milliseconds. */
+  since?: number
+  /** No delivery was cut off, so that none may be left PENDING. */
+  settled?: boolean
+}
+
+const MOST_PROBLEMS = 20
+
+/** Throws one error that lists what is wrong, each line beginning with its number. Nothing may be writing. */
+export async function checkInvariants(database: Database, quiet: Quiet): Promise<void> {
+  const rows = await readRows(database, quiet)
+  const problems = [
+    ...(await damage(database)),
+    ...paymentProblems(rows),
+    ...agreementProblems(rows),
+    ...messageProblems(rows, quiet),
+  ]
+  if (problems.length === 0) return
+  const shown = problems.slice(0, MOST_PROBLEMS)
+  throw new Error(`${problems.length} invariants are broken:\n${shown.join('\n')}`)
+}
+
+async function readRows(database: Database, { now, since = 0 }: Quiet): Promise<Rows> {
+  const made = idFloor(since)
+  const kept = [made, oldestKept(now)].sort().at(-1) ?? made
+  return {
+    since,
+    payments: await read(database, 'select * from payments where payment_id >= $1', kept),
+    refunds: await read(database, 'select * from refunds where payment_id >= $1', kept),
+    keys: await read(database, 'select * from idempotency_keys where payment_id >= $1', kept),
+    agreements: await read(database, 'select * from agreements where agreement_id >= $1', made),
+    webhooks: await read(database, 'select * from webhooks where webhook_id >= $1', made),
+    messages: await read(database, 'select * from webhook_messages where payment_id >= $1', kept),
+  }
+}
+
+const JSON_COLUMNS = ['body', 'attempts']
+
+/** The columns of `Row` are those of the table, as the migrations make it. */
+async function read<Row>(database: Database, sql: string, from: string): Promise<Row[]> {
+  const rows = await database.query<Record<string, unknown>>(sql, [from])
+  for (const row of rows)
+    for (const name of JSON_COLUMNS)
+      if (typeof row[name] === 'string') row[name] = JSON.parse(row[name])
+  return rows as Row[]
+}
+
+/** I20: SQLite's own checks of the file. PostgreSQL has none to ask. */
+async function damage(database: Database): Promise<string[]> {
+  const isSqlite = await database.query('select sqlite_version()').then(
+    () => true,
+    () => false,
+  )
+  if (!isSqlite) return []
+  const integrity = await database.query<{ integrity_check: string }>('pragma integrity_check')
+  const orphans = await database.query('pragma foreign_key_check')
+  return [
+    ...integrity.map(row => row.integrity_check).filter(text => text !== 'ok'),
+    ...orphans.map(row => JSON.stringify(row)),
+  ].map(text => `I20 ${text}`)
+}
