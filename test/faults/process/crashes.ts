@@ -1,0 +1,195 @@
+/** Crashes, again and again, under clients that keep a ledger of what they were told. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createClient } from '../../support/client.ts'
+import { createPostgresDatabase } from '../../support/postgres.ts'
+import { type FarthingProcess, startProcess } from '../../support/process.ts'
+import { checkConsistency, checkIntegrity, readPostgres, readSqlite } from './consistency.ts'
+import { checkAllDelivered, makeKey, startHookReceiver } from './hooked-account.ts'
+import type { Entry } from './ledger.ts'
+import { startCrashablePostgres } from './postgres-server.ts'
+import { createWorkload, type Random, seeded, type Workload } from './workload.ts'
+
+export type CrashOptions = {
+  cycles: number
+  seed: number
+  /** Told after each cycle. */
+  progress?: (cycle: number, report: CrashReport) => void
+}
+
+/** `answered`: requests; `unanswered`: those whose end the crash hid; `payments`: all that were acknowledged. */
+export type CrashReport = {
+  seed: number
+  cycles: number
+  answered: number
+  unanswered: number
+  payments: number
+  messages: number
+}
+
+const KEY = 'key-of-the-default-account'
+const CLIENTS = 12
+const CLIENTS_WITH_WEBHOOK = 4
+/** Clients work for this long before the crash, in milliseconds. */
+const SHORTEST_RUN = 50
+const LONGEST_RUN = 500
+/** Of the payments of earlier cycles, as many are looked at again after each crash. */
+const OLD_ONES = 50
+
+const pause = (ms: number) => new Promise(resolve => setTimeout(resolve, ms))
+
+/** kill -9 of the process on an SQLite file; what is found wrong is thrown. */
+export async function crashSqlite(options: CrashOptions): Promise<CrashReport> {
+  const folder = mkdtempSync(join(tmpdir(), 'farthing-crash-'))
+  const path = join(folder, 'farthing.db')
+  const receiver = await startHookReceiver()
+  const env = environment(`sqlite:${path}`, receiver.host)
+  const baseUrls: string[] = []
+  let service: FarthingProcess | undefined
+
+  async function start(): Promise<void> {
+    service = await startProcess({ env })
+    baseUrls[0] = service.baseUrl
+  }
+
+  try {
+    await start()
+    const hookedKey = await makeKey(env)
+    await receiver.register(baseUrls, hookedKey)
+    return await runCycles(options, baseUrls, hookedKey, receiver.received, {
+      async crash() {
+        await service?.kill()
+        await start()
+      },
+      async check(since) {
+        const { query, close } = readSqlite(path)
+        try {
+          await checkIntegrity(query)
+          await checkConsistency(query, since)
+          await checkAllDelivered(query, receiver.received, 20_000)
+        } finally {
+          await close()
+        }
+      },
+    })
+  } finally {
+    await service?.kill()
+    await receiver.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** kill -9 of PostgreSQL's server under two instances, which are never restarted. */
+export async function crashPostgres(options: CrashOptions): Promise<CrashReport> {
+  const server = await startCrashablePostgres()
+  const receiver = await startHookReceiver()
+  const url = await createPostgresDatabase(server.url)
+  const env = environment(url, receiver.host)
+  const instances: FarthingProcess[] = []
+  async function read(use: (query: Parameters<typeof checkConsistency>[0]) => Promise<void>) {
+    const { query, close } = await readPostgres(url)
+    await use(query).finally(close)
+  }
+  try {
+    for (let i = 0; i < 2; i++) instances.push(await startProcess({ env }))
+    const baseUrls = instances.map(({ baseUrl }) => baseUrl)
+    const hookedKey = await makeKey(env)
+    await receiver.register(baseUrls, hookedKey)
+    const report = await runCycles(options, baseUrls, hookedKey, receiver.received, {
+      async crash() {
+        server.crash()
+        await server.restart()
+        await Promise.all(baseUrls.map(ready))
+      },
+      check: since => read(query => checkConsistency(query, since)),
+    })
+    // What a broken connection left unsent is taken up when its claim is over.
+    await read(query => checkAllDelivered(query, receiver.received, 40_000))
+    for (const { output } of instances)
+      if (/unhandled|cannot go on/i.test(output())) throw new Error(output())
+    return report
+  } finally {
+    for (const instance of instances) await instance.kill()
+    await server.stop()
+    await receiver.close()
+  }
+}
+
+const environment = (url: string, callbackHost: string) => ({
+  DATABASE_URL: url,
+  FARTHING_API_KEY: KEY,
+  FARTHING_BASE_URL: 'http://farthing.test',
+  FARTHING_CALLBACK_HOSTS: callbackHost,
+  LOG_LEVEL: 'warn',
+})
+
+type Subject = {
+  /** Crashes and comes back. */
+  crash(): Promise<void>
+  /** Reads the rows of payments that were created since one of them. */
+  check(since: string): Promise<void>
+}
+
+async function runCycles(
+  { cycles, seed, progress }: CrashOptions,
+  baseUrls: string[],
+  hookedKey: string,
+  received: Map<string, number>,
+  subject: Subject,
+): Promise<CrashReport> {
+  const random = seeded(seed)
+  const plain = createWorkload(baseUrls, KEY, random)
+  const hooked = createWorkload(baseUrls, hookedKey, random)
+  const both = [plain, hooked]
+  const total = (count: (workload: Workload) => number) => count(plain) + count(hooked)
+  let unanswered = 0
+  const report = (done: number): CrashReport => ({
+    seed,
+    cycles: done,
+    answered: total(workload => workload.answered()),
+    unanswered,
+    payments: total(({ ledger }) => ledger.entries.size),
+    messages: received.size,
+  })
+  for (let cycle = 1; cycle <= cycles; cycle++) {
+    const since = newest(both)
+    const work = Promise.all([plain.run(CLIENTS), hooked.run(CLIENTS_WITH_WEBHOOK)])
+    const length = SHORTEST_RUN + random() * (LONGEST_RUN - SHORTEST_RUN)
+    await Promise.race([pause(length), work]) // a fault that a client found ends it at once
+    const back = subject.crash()
+    await Promise.all([back, work])
+    for (const workload of both) {
+      unanswered += unansweredOf(workload)
+      await workload.check([...workload.touched, ...sample(workload, random)])
+    }
+    await subject.check(since)
+    progress?.(cycle, report(cycle))
+  }
+  for (const workload of both) await workload.check()
+  await subject.check('')
+  return report(cycles)
+}
+
+const unansweredOf = ({ ledger, touched }: Workload): number =>
+  ledger.lost.length + [...touched].filter(({ unknown }) => unknown !== undefined).length
+
+function sample({ ledger }: Workload, random: Random): Entry[] {
+  const all = [...ledger.entries.values()]
+  return Array.from({ length: OLD_ONES }, () => all[Math.floor(random() * all.length)]).filter(
+    entry => entry !== undefined,
+  )
+}
+
+const newest = (workloads: Workload[]): string =>
+  workloads.flatMap(({ ledger }) => [...ledger.entries.keys()].slice(-1)).toSorted()[0] ?? ''
+
+/** Waits until an instance takes requests again, without being restarted. */
+async function ready(baseUrl: string): Promise<void> {
+  const api = createClient([baseUrl], undefined)
+  const deadline = Date.now() + 20_000
+  while ((await api.get('/readyz')).status !== 200) {
+    if (Date.now() > deadline) throw new Error('an instance does not become ready again')
+    await pause(50)
+  }
+}

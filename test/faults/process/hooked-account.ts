@@ -1,0 +1,84 @@
+/** An account whose changes a webhook on loopback is told of, and what that webhook received. */
+import assert from 'node:assert/strict'
+import { createHmac } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createClient } from '../../support/client.ts'
+import { runProcess } from '../../support/process.ts'
+import type { Query } from './consistency.ts'
+
+export type HookReceiver = {
+  /** For FARTHING_CALLBACK_HOSTS. */
+  host: string
+  /** Registers itself; every message must then carry a good signature. */
+  register(baseUrls: string[], key: string): Promise<void>
+  /** How often each message arrived, by its identifier. */
+  received: Map<string, number>
+  close(): Promise<void>
+}
+
+/** Answers 200 to everything, and remembers the messages. */
+export async function startHookReceiver(): Promise<HookReceiver> {
+  const received = new Map<string, number>()
+  const badSignatures: string[] = []
+  let signingKey = ''
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk)
+    const body = Buffer.concat(chunks)
+    const good = createHmac('sha256', signingKey).update(body).digest('hex')
+    const { webhook_message_id } = JSON.parse(body.toString())
+    if (request.headers['pay-signature'] !== good) badSignatures.push(webhook_message_id)
+    received.set(webhook_message_id, (received.get(webhook_message_id) ?? 0) + 1)
+    response.end()
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}` // a TCP server has a port
+  return {
+    host,
+    received,
+    async register(baseUrls, key) {
+      const body = { callback_url: `http://${host}/hook` }
+      const answer = await createClient(baseUrls, key).post('/v1/webhooks', body)
+      assert.equal(answer.status, 201, answer.text)
+      const { external_id } = answer.body
+      const read = await createClient(baseUrls, key).get(`/v1/webhooks/${external_id}`)
+      signingKey = read.body.signing_key
+    },
+    async close() {
+      server.closeAllConnections()
+      await new Promise(resolve => server.close(resolve))
+      assert.deepEqual(badSignatures, [], 'every message is signed')
+    },
+  }
+}
+
+/** A key of an account of its own, made by the command line. */
+export async function makeKey(env: Record<string, string>): Promise<string> {
+  const made = await runProcess({ env, args: ['keys', 'create', '--account', 'hooked'] })
+  assert.equal(made.code, 0, made.stderr)
+  return made.stdout.trim()
+}
+
+/** Waits until no message is PENDING; then each one was delivered, and received. */
+export async function checkAllDelivered(
+  query: Query,
+  received: HookReceiver['received'],
+  patience: number,
+): Promise<void> {
+  const deadline = Date.now() + patience
+  for (;;) {
+    const left = await query(`select message_id from webhook_messages where status = 'PENDING'`)
+    if (left.length === 0) break
+    assert.ok(Date.now() < deadline, `${left.length} messages are not delivered`)
+    await new Promise(resolve => setTimeout(resolve, 50))
+  }
+  const messages = await query<{ message_id: string; status: string }>(
+    'select message_id, status from webhook_messages',
+  )
+  const missing = messages.filter(
+    ({ message_id, status }) => status !== 'SUCCESSFUL' || !received.has(message_id),
+  )
+  assert.deepEqual(missing, [], 'every message was delivered')
+}

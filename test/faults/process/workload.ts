@@ -1,0 +1,218 @@
+/** Clients that use the service as fast as it answers, and keep a ledger of what they were told. */
+import assert from 'node:assert/strict'
+import { type Answer, type Body, type Client, createClient } from '../../support/client.ts'
+import {
+  after,
+  checkEntry,
+  checkKey,
+  checkLost,
+  type Entry,
+  type Ledger,
+  newLedger,
+  newState,
+  type Step,
+  statusOf,
+} from './ledger.ts'
+
+/** A number from 0 to 1, the same sequence for the same seed (mulberry32). */
+export type Random = () => number
+export function seeded(seed: number): Random {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+/** Thrown where the end of a request is not known; the client then stops until the service is back. */
+class NoAnswer extends Error {}
+
+export type Workload = {
+  ledger: Ledger
+  /** Runs the clients until each one lost a request or `stop` was called. */
+  run(clients: number): Promise<void>
+  stop(): void
+  /** Compares what the service has with the ledger; `entries` says which, all by default. */
+  check(entries?: Entry[]): Promise<void>
+  /** How many requests were answered. */
+  answered(): number
+  /** Entries touched by the last run. */
+  touched: Set<Entry>
+}
+
+/** `baseUrls` may be changed while it runs: the next request goes to what it then holds. */
+export function createWorkload(baseUrls: string[], key: string, random: Random): Workload {
+  const api = createClient(baseUrls, key)
+  const ledger = newLedger()
+  const touched = new Set<Entry>()
+  let earlier: Entry[] = []
+  const busy = new Set<Entry>()
+  let stopped = false
+  let references = 0
+  let answered = 0
+
+  async function ask(request: Promise<Answer>, ...expected: number[]): Promise<Answer> {
+    const answer = await request.catch(error => {
+      throw new NoAnswer(String(error.cause ?? error))
+    })
+    if (answer.status >= 500) throw new NoAnswer(answer.text)
+    assert.ok(expected.includes(answer.status), `${answer.status} ${answer.text}`)
+    answered += 1
+    return answer
+  }
+
+  async function create(): Promise<Entry> {
+    const reference = `REF-${++references}-${Math.floor(random() * 1e9)}`
+    const amount = 1 + Math.floor(random() * 9_999)
+    const idempotencyKey = random() < 0.5 ? `key-${reference}` : undefined
+    const moto = random() < 0.25
+    const body = {
+      amount,
+      reference,
+      description: `Payment £${amount} ëß`,
+      delayed_capture: random() < 0.5,
+      metadata: { reference, nth: references, odd: references % 2 === 1 },
+      ...(moto ? { authorisation_mode: 'moto_api' } : { return_url: 'https://example.org/back' }),
+    }
+    const headers = idempotencyKey ? { 'Idempotency-Key': idempotencyKey } : {}
+    const answer = await ask(api.post('/v1/payments', body, headers), 201).catch(error => {
+      ledger.lost.push({ reference, amount, key: idempotencyKey })
+      throw error
+    })
+    const { payment_id } = answer.body
+    const entry: Entry = { created: answer.body, state: newState(), refund_ids: [] }
+    assert.ok(!ledger.entries.has(payment_id), 'a new payment has a new identifier')
+    ledger.entries.set(payment_id, entry)
+    if (idempotencyKey) ledger.keys.set(idempotencyKey, payment_id)
+    return entry
+  }
+
+  async function take(entry: Entry, step: Step): Promise<void> {
+    entry.read = undefined
+    entry.unknown = step
+    const answer = await ask(send(api, entry.created, step), ...ACCEPTED)
+    entry.unknown = undefined
+    entry.state = after(entry.state, step, entry.created.delayed_capture)
+    if (typeof step === 'object') entry.refund_ids.push(answer.body.refund_id)
+  }
+
+  async function journey(): Promise<void> {
+    const old = random() < 0.2 ? unfinished() : undefined
+    const entry = old ?? (await create())
+    busy.add(entry)
+    touched.add(entry)
+    try {
+      for (let next = nextStep(entry, random); next; next = nextStep(entry, random))
+        await take(entry, next)
+      const path = `/v1/payments/${entry.created.payment_id}`
+      if (random() < 0.5) entry.read = (await ask(api.get(path), 200)).body
+    } finally {
+      busy.delete(entry)
+    }
+  }
+
+  function unfinished(): Entry | undefined {
+    const entry = earlier[Math.floor(random() * earlier.length)]
+    return entry && !busy.has(entry) ? entry : undefined
+  }
+
+  async function client(): Promise<void> {
+    while (!stopped)
+      try {
+        await journey()
+      } catch (error) {
+        if (error instanceof NoAnswer) return
+        stopped = true
+        throw error
+      }
+  }
+
+  return {
+    ledger,
+    touched,
+    answered: () => answered,
+    stop: () => {
+      stopped = true
+    },
+    async run(clients) {
+      stopped = false
+      earlier = [...touched]
+      touched.clear()
+      await Promise.all(Array.from({ length: clients }, client))
+    },
+    async check(entries = [...ledger.entries.values()]) {
+      await inParallel(entries, entry => checkEntry(api, entry))
+      const ids = new Set(entries.map(entry => entry.created.payment_id))
+      const keys = [...ledger.keys].filter(([, id]) => ids.has(id)).slice(-KEYS_CHECKED)
+      await inParallel(keys, ([key]) => checkKey(api, key))
+      await inParallel(ledger.lost.splice(0), async lost => {
+        const entry = await checkLost(api, lost)
+        if (entry) ledger.entries.set(entry.created.payment_id, entry)
+      })
+    },
+  }
+}
+
+/** Of the keys that were acknowledged, as many are tried again after each crash. */
+const KEYS_CHECKED = 50
+
+/** 200, 204, 303: the page or the move; 202: a refund. */
+const ACCEPTED = [200, 202, 204, 303]
+
+function send(api: Client, payment: Body, step: Step): Promise<Answer> {
+  const path = `/v1/payments/${payment.payment_id}`
+  if (typeof step === 'object') return api.post(`${path}/refunds`, { amount: step.refund })
+  const page = payment._links.next_url?.href ?? ''
+  switch (step) {
+    case 'open the page':
+      return api.get(page)
+    case 'choose success':
+      return api.postForm(page, { scenario: 'success' })
+    case 'choose declined':
+      return api.postForm(page, { scenario: 'declined' })
+    case 'confirm':
+      return api.postForm(`${page}/confirm`, {})
+    case 'authorise':
+      return api.post('/v1/auth', {
+        one_time_token: payment._links.auth_url_post.params.one_time_token,
+        card_number: '4444333322221111',
+        cardholder_name: 'A Payer',
+        cvc: '123',
+        expiry_date: '09/39',
+      })
+    default:
+      return api.post(`${path}/${step}`)
+  }
+}
+
+/** One of the steps that the payment allows, or undefined to leave it as it is. */
+function nextStep({ created, state }: Entry, random: Random): Step | undefined {
+  const left = created.amount - state.refunded
+  const web = created.authorisation_mode === 'web'
+  const allowed: Record<string, Step[]> = {
+    created: web ? ['open the page', 'choose success', 'cancel'] : ['authorise', 'cancel'],
+    started: state.chosen
+      ? ['confirm', 'confirm', 'confirm', 'choose declined', 'cancel']
+      : ['choose success', 'choose success', 'choose declined'],
+    capturable: ['capture', 'capture', 'cancel'],
+    success: left > 0 ? [{ refund: 1 + Math.floor(random() * left) }] : [],
+  }
+  const steps = allowed[statusOf(state)] ?? []
+  const stays = statusOf(state) === 'success' ? 0.5 : 0.1
+  return random() < stays ? undefined : steps[Math.floor(random() * steps.length)]
+}
+
+/** Sixteen at a time; the first fault ends it. */
+export async function inParallel<Item>(
+  items: Item[],
+  each: (item: Item) => Promise<void>,
+): Promise<void> {
+  const rest = items.values()
+  await Promise.all(
+    Array.from({ length: 16 }, async () => {
+      for (const item of rest) await each(item)
+    }),
+  )
+}

@@ -1,0 +1,109 @@
+/** The real process: what `npm start` runs, with its own memory, files and signals. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+
+const COMMAND = fileURLToPath(new URL('../../bin/farthing.js', import.meta.url))
+
+/** Milliseconds; on a busy machine a start takes a second or two. */
+const LONGEST_START = 60_000
+
+export type Exit = { code: number | null; signal: NodeJS.Signals | null }
+
+export type FarthingProcess = {
+  pid: number
+  /** Where it listens, from its first line. */
+  baseUrl: string
+  /** All that it wrote so far, both streams. */
+  output(): string
+  /** Resolves when it is gone and has written its last. */
+  exited: Promise<Exit>
+  signal(signal: NodeJS.Signals): void
+  /** kill -9: nothing runs any more in it when this resolves. */
+  kill(): Promise<Exit>
+  /** As a supervisor stops it. */
+  terminate(): Promise<Exit>
+}
+
+export type ProcessOptions = {
+  /** Beside PATH, all that it knows of its environment. */
+  env?: Record<string, string>
+  /** Arguments after `farthing`; without any it serves. */
+  args?: string[]
+  /** What runs it, `strace -D ...` for one; the pid must be that of Node itself. */
+  wrapper?: string[]
+}
+
+const running = new Set<ChildProcess>()
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL')
+})
+
+/** Starts the service on a free port of loopback and waits for its first line. */
+export async function startProcess(options: ProcessOptions = {}): Promise<FarthingProcess> {
+  const started = spawnFarthing({ ...options, env: { PORT: '0', ...options.env } })
+  const late = setTimeout(() => started.child.kill('SIGKILL'), LONGEST_START)
+  const baseUrl = await Promise.race([firstAddress(started), started.exited.then(() => undefined)])
+  clearTimeout(late)
+  if (baseUrl === undefined) throw new Error(`the process did not start:\n${started.output()}`)
+  return { ...started, baseUrl }
+}
+
+/** Runs a command of `farthing` to its end. */
+export async function runProcess(
+  options: ProcessOptions,
+): Promise<Exit & { stdout: string; stderr: string }> {
+  const { exited, stdout, stderr } = spawnFarthing(options)
+  return { ...(await exited), stdout: stdout(), stderr: stderr() }
+}
+
+type Spawned = Omit<FarthingProcess, 'baseUrl'> & {
+  child: ChildProcess
+  stdout(): string
+  stderr(): string
+}
+
+function spawnFarthing({ env = {}, args = [], wrapper = [] }: ProcessOptions): Spawned {
+  const [program = process.execPath, ...rest] = [...wrapper, process.execPath, COMMAND, ...args]
+  const { PATH = '' } = process.env
+  const child = spawn(program, rest, {
+    env: { PATH, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  running.add(child)
+  const written = { stdout: '', stderr: '', both: '' }
+  for (const stream of ['stdout', 'stderr'] as const)
+    child[stream]?.setEncoding('utf8').on('data', (text: string) => {
+      written[stream] += text
+      written.both += text
+    })
+  const exited = once(child, 'close').then(([code, signal]) => {
+    running.delete(child)
+    return { code, signal }
+  })
+  const stop = (signal: NodeJS.Signals) => {
+    child.kill(signal)
+    return exited
+  }
+  return {
+    child,
+    pid: child.pid ?? 0,
+    stdout: () => written.stdout,
+    stderr: () => written.stderr,
+    output: () => written.both,
+    exited,
+    signal: signal => void child.kill(signal),
+    kill: () => stop('SIGKILL'),
+    terminate: () => stop('SIGTERM'),
+  }
+}
+
+/** Never resolves when it writes no address. */
+function firstAddress({ child, stdout }: Spawned): Promise<string> {
+  return new Promise(resolve => {
+    child.stdout?.on('data', () => {
+      const address = /listening on (http:\S+)/.exec(stdout())?.[1]
+      if (address) resolve(address)
+    })
+  })
+}
