@@ -28,15 +28,15 @@ export function phaseBanner(tag: string, text: string): Html {
 </div>`
 }
 
-/** One row. `value` may be HTML, so that an address can have lines. */
-export type SummaryRow = { key: string; value: string | Html; emphasised?: boolean }
+/** One row. `id` is that of its value, which may be HTML, so that an address can have lines. */
+export type SummaryRow = { id: string; key: string; value: string | Html; emphasised?: boolean }
 
 export function summaryList(rows: SummaryRow[]): Html {
   return html`<dl class="govuk-summary-list">
 ${rows.map(
   row => html`  <div class="govuk-summary-list__row${row.emphasised && ' farthing-total'}">
     <dt class="govuk-summary-list__key">${row.key}</dt>
-    <dd class="govuk-summary-list__value">${row.value}</dd>
+    <dd class="govuk-summary-list__value"><span id="${row.id}">${row.value}</span></dd>
   </div>
 `,
 )}</dl>`
@@ -112,12 +112,15 @@ export type Button = {
   secondary?: boolean
   /** What the form says when this button sent it. */
   field?: { name: string; value: string }
+  /** The id of the form that it sends, where that is not the one around it. */
+  form?: string
 }
 
 /** A button that sends its form, and by script not twice within a second. */
-export function button({ id, text, secondary, field }: Button): Html {
+export function button({ id, text, secondary, field, form }: Button): Html {
   const sent = field && html` value="${field.value}" name="${field.name}"`
-  return html`<button type="submit"${sent} data-prevent-double-click="true" class="govuk-button${
+  const owner = form && html` form="${form}"`
+  return html`<button type="submit"${sent}${owner} data-prevent-double-click="true" class="govuk-button${
     secondary && ' govuk-button--secondary'
   }" data-module="govuk-button" id="${id}">${text}</button>`
 }

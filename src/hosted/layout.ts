@@ -32,11 +32,7 @@ ${phaseBanner(text.demoTag, text.demoText)}
 </header>
 <div class="govuk-width-container">
 <main class="govuk-main-wrapper" id="main-content">
-<div class="govuk-grid-row">
-<div class="govuk-grid-column-two-thirds">
 ${content}
-</div>
-</div>
 </main>
 </div>
 <footer class="govuk-template__footer">

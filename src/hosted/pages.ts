@@ -20,7 +20,7 @@ import type { Messages } from './text.en.ts'
 import { type Language, messages } from './text.ts'
 
 /** Where a page's form posts to, and what it says beside the user's choice. */
-export type Form = { action: string; hidden: Record<string, string> }
+export type Form = { id?: string; action: string; hidden: Record<string, string> }
 
 /** The ways in which a journey ends on a page of ours: SPEC *States and transitions*. */
 export type Ending = 'cancelled' | 'declined' | 'technical'
@@ -35,22 +35,33 @@ export function detailsPage(
   const text = messages[payment.language]
   const { heading, errorSummaryTitle, nothingChosen } = text.details
   const person = personRows(payment, payment.language)
-  const content = html`
+  const top = html`
 ${error && errorSummary(errorSummaryTitle, [{ text: nothingChosen, href: '#scenario' }])}
-<h1 class="govuk-heading-l">${heading}</h1>
-${section(text.summary.heading, paymentRows(payment))}
+<h1 class="govuk-heading-l">${heading}</h1>`
+  // A form of its own, so that Cancel counts whatever is chosen in the picker.
+  const cancel = { id: 'cancel', action: form.action, hidden: form.hidden }
+  const rest = html`
 ${person.length > 0 && section(text.person.heading, person)}
 ${formElement(form, [
-  scenarioPicker(text, error),
-  button({ id: 'submit-card-details', text: text.continueButton }),
-])}`
+  scenarioPicker(text, payment, error),
+  buttonGroup([
+    button({ id: 'submit-card-details', text: text.continueButton }),
+    cancelButton(text, cancel.id),
+  ]),
+])}
+${formElement(cancel, [])}`
   const title = error ? text.errorTitle(heading) : text.title(heading)
-  return page(shell, payment.language, title, content)
+  return page(shell, payment.language, title, beside(paymentPanel(payment), top, rest))
 }
 
-function scenarioPicker({ details: text }: Messages, error: boolean): Html {
+function scenarioPicker(
+  { details: text }: Messages,
+  { delayed_capture }: PaymentSummary,
+  error: boolean,
+): Html {
+  const successHint = delayed_capture ? text.capturableHint : text.successHint
   const items: RadioItem[] = [
-    { value: 'success', text: text.success, hint: text.successHint },
+    { value: 'success', text: text.success, hint: successHint },
     { value: 'declined', text: text.declined, hint: text.declinedHint },
     { value: 'error', text: text.error, hint: text.errorHint },
     { divider: text.or },
@@ -73,24 +84,29 @@ export function confirmPage(
 ): string {
   const { language, card } = payment
   const text = messages[language]
-  const { heading, cardHeading, confirmButton, cancelButton } = text.confirm
+  const { heading, cardHeading, confirmButton } = text.confirm
   const cardAndPerson = [
     ...cardRows(card, language),
     ...personRows({ ...payment, ...card }, language),
   ]
-  const cancel = { name: 'scenario', value: 'cancel' }
-  const content = html`
-<h1 class="govuk-heading-l">${heading}</h1>
-${section(text.summary.heading, paymentRows(payment))}
+  const top = html`<h1 class="govuk-heading-l">${heading}</h1>`
+  const rest = html`
 ${section(cardHeading, cardAndPerson)}
 ${formElement(form, [
-  buttonGroup([
-    button({ id: 'confirm', text: confirmButton }),
-    button({ id: 'cancel-payment', text: cancelButton, secondary: true, field: cancel }),
-  ]),
+  buttonGroup([button({ id: 'confirm', text: confirmButton }), cancelButton(text)]),
 ])}`
-  return page(shell, language, text.title(heading), content)
+  return page(shell, language, text.title(heading), beside(paymentPanel(payment), top, rest))
 }
+
+/** Sends the form with the id `form`, or the one around it. */
+const cancelButton = (text: Messages, form?: string): Html =>
+  button({
+    id: 'cancel-payment',
+    text: text.cancelButton,
+    secondary: true,
+    field: { name: 'scenario', value: 'cancel' },
+    ...(form && { form }),
+  })
 
 /** Tells how the journey ended; its Continue leads to `returnUrl`, unchanged. */
 export function endPage(
@@ -105,7 +121,7 @@ export function endPage(
 <h1 class="govuk-heading-l">${heading}</h1>
 ${paragraphs([...body, text.goBack])}
 ${buttonLink('return-url', text.continueButton, returnUrl)}`
-  return page(shell, language, text.title(heading), content)
+  return page(shell, language, text.title(heading), twoThirds(content))
 }
 
 /** For a link that leads to no payment, so in no known language. */
@@ -146,8 +162,29 @@ ${paragraphs(en[plight].body)}
 <h2 class="govuk-heading-m">${cy[plight].heading}</h2>
 ${paragraphs(cy[plight].body)}
 </div>`
-  return page(shell, 'en', en.title(en[plight].heading), content)
+  return page(shell, 'en', en.title(en[plight].heading), twoThirds(content))
 }
+
+const twoThirds = (content: Html): Html => html`<div class="govuk-grid-row">
+<div class="govuk-grid-column-two-thirds">
+${content}
+</div>
+</div>`
+
+/** Two columns on a wide screen, with `panel` on the right; on a narrow one it stands between the others. */
+const beside = (panel: Html, top: Html, rest: Html): Html => html`<div class="farthing-columns">
+<div>
+${top}
+</div>
+${panel}
+<div>
+${rest}
+</div>
+</div>`
+
+const paymentPanel = (payment: PaymentSummary): Html => html`<div class="farthing-panel">
+${section(messages[payment.language].summary.heading, paymentRows(payment))}
+</div>`
 
 function section(heading: string, rows: SummaryRow[]): Html {
   return html`<h2 class="govuk-heading-m">${heading}</h2>
@@ -158,8 +195,8 @@ function paragraphs(sentences: string[]): Html {
   return html`${sentences.map(sentence => html`<p class="govuk-body">${sentence}</p>\n`)}`
 }
 
-function formElement({ action, hidden }: Form, content: Html[]): Html {
-  return html`<form method="post" action="${action}">
+function formElement({ id, action, hidden }: Form, content: Html[]): Html {
+  return html`<form${id && html` id="${id}"`} method="post" action="${action}">
 ${Object.entries(hidden).map(
   ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">\n`,
 )}${content}

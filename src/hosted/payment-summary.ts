@@ -1,4 +1,7 @@
-/** What the hosted pages say about a payment, its payer and its card: the rows of their summary lists. */
+/**
+ * What the hosted pages say about a payment, its payer and its card: the rows of their summary lists.
+ * Values have the ids that they have on GOV.UK Pay's pages, where tests of calling services look for them.
+ */
 import type { BillingAddress, CardDetails } from '../payments/card.ts'
 import type { Given } from '../payments/payment.ts'
 import type { SummaryRow } from './components.ts'
@@ -8,7 +11,7 @@ import { type Language, messages } from './text.ts'
 /** The payment as its pages show it; what the client did not send is absent. */
 export type PaymentSummary = Pick<
   Given,
-  'description' | 'reference' | 'amount' | 'language' | 'email'
+  'description' | 'reference' | 'amount' | 'language' | 'email' | 'delayed_capture'
 > &
   Given['prefilled']
 
@@ -22,9 +25,9 @@ const countries = {
 export function paymentRows(payment: PaymentSummary): SummaryRow[] {
   const text = messages[payment.language].summary
   return [
-    { key: text.description, value: payment.description },
-    { key: text.reference, value: payment.reference },
-    { key: text.total, value: pounds.format(payment.amount / 100), emphasised: true },
+    { id: 'payment-description', key: text.description, value: payment.description },
+    { id: 'payment-reference', key: text.reference, value: payment.reference },
+    { id: 'amount', key: text.total, value: pounds.format(payment.amount / 100), emphasised: true },
   ]
 }
 
@@ -35,9 +38,9 @@ export function personRows(
 ): SummaryRow[] {
   const text = messages[language].person
   return presentRows([
-    [text.name, person.cardholder_name],
-    [text.address, addressLines(person.billing_address, language)],
-    [text.email, person.email],
+    ['cardholder-name', text.name, person.cardholder_name],
+    ['address', text.address, addressLines(person.billing_address, language)],
+    ['email', text.email, person.email],
   ])
 }
 
@@ -46,9 +49,9 @@ export function cardRows(card: CardDetails, language: Language): SummaryRow[] {
   const { card_brand: brand, last_digits_card_number: lastDigits } = card
   const kind = { credit: text.creditCard, debit: text.debitCard }
   return presentRows([
-    [text.cardType, brand && card.card_type ? kind[card.card_type](brand) : brand],
-    [text.cardNumber, lastDigits && text.endingIn(lastDigits)],
-    [text.expiryDate, card.expiry_date],
+    ['card-type', text.cardType, brand && card.card_type ? kind[card.card_type](brand) : brand],
+    ['card-number', text.cardNumber, lastDigits && text.endingIn(lastDigits)],
+    ['expiry-date', text.expiryDate, card.expiry_date],
   ])
 }
 
@@ -67,6 +70,8 @@ function countryName(code: string, language: Language): Html {
   return html`<data value="${code}">${countries[language].of(code.toUpperCase())}</data>`
 }
 
-function presentRows(rows: [key: string, value: string | Html | undefined][]): SummaryRow[] {
-  return rows.flatMap(([key, value]) => (value ? [{ key, value }] : []))
+type Row = [id: string, key: string, value: string | Html | undefined]
+
+function presentRows(rows: Row[]): SummaryRow[] {
+  return rows.flatMap(([id, key, value]) => (value ? [{ id, key, value }] : []))
 }

@@ -10,6 +10,7 @@ export const cy: Messages = {
   demoText: 'Arddangosiad yw hwn. Ni chodir tâl ar unrhyw gerdyn ac nid oes unrhyw arian yn symud.',
   footer: 'Ar gyfer arddangos a phrofi yn unig y mae Farthing. Nid gwefan y llywodraeth yw hon.',
   continueButton: 'Parhau',
+  cancelButton: 'Canslo’r taliad',
 
   summary: {
     heading: 'Crynodeb o’r taliad',
@@ -27,11 +28,12 @@ export const cy: Messages = {
 
   details: {
     heading: 'Rhowch fanylion y taliad',
-    legend: 'Dewiswch sut y dylai’r taliad hwn ddod i ben',
+    legend: 'Sut y dylai’r taliad hwn ddod i ben?',
     hint: 'Byddai gwasanaeth go iawn yn gofyn am fanylion cerdyn yma.',
     success: 'Mae’r taliad yn llwyddo',
-    successHint:
-      'Byddwch yn ei gadarnhau ar y dudalen nesaf. Statws terfynol: success, neu capturable os gohirir cipio’r taliad.',
+    successHint: 'Byddwch yn ei gadarnhau ar y dudalen nesaf. Statws terfynol: success.',
+    capturableHint:
+      'Byddwch yn ei gadarnhau ar y dudalen nesaf. Statws: capturable, nes bydd y gwasanaeth yn ei gipio.',
     declined: 'Mae’r cerdyn yn cael ei wrthod',
     declinedHint: 'Statws terfynol: failed. Cod: P0010.',
     error: 'Mae gwall gan y darparwr taliadau',
@@ -54,7 +56,6 @@ export const cy: Messages = {
     endingIn: lastDigits => `Yn gorffen gyda ${lastDigits}`,
     expiryDate: 'Dyddiad dod i ben',
     confirmButton: 'Cadarnhau’r taliad',
-    cancelButton: 'Canslo’r taliad',
   },
 
   cancelled: {

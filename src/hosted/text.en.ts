@@ -12,6 +12,7 @@ export const en = {
   demoText: 'This is a demonstration. No card is charged and no money moves.',
   footer: 'Farthing is for demonstration and testing only. It is not a government website.',
   continueButton: 'Continue',
+  cancelButton: 'Cancel payment',
 
   summary: {
     heading: 'Payment summary',
@@ -29,11 +30,12 @@ export const en = {
 
   details: {
     heading: 'Enter payment details',
-    legend: 'Choose how this payment should end',
+    legend: 'How should this payment end?',
     hint: 'A real service would ask for card details here.',
     success: 'The payment succeeds',
-    successHint:
-      'You confirm it on the next page. Final status: success, or capturable if capture is delayed.',
+    successHint: 'You confirm it on the next page. Final status: success.',
+    capturableHint:
+      'You confirm it on the next page. Status: capturable, until the service captures it.',
     declined: 'The card is declined',
     declinedHint: 'Final status: failed. Code: P0010.',
     error: 'The payment provider has an error',
@@ -56,7 +58,6 @@ export const en = {
     endingIn: (lastDigits: string) => `Ending in ${lastDigits}`,
     expiryDate: 'Expiry date',
     confirmButton: 'Confirm payment',
-    cancelButton: 'Cancel payment',
   },
 
   cancelled: {

@@ -21,6 +21,8 @@ import { normalise } from './document.ts'
 /** Text that shows whether both sides escape alike. */
 const hard = `Tom & "Jerry" <b>aren't</b> &amp; £5`
 
+const escaped = html`${hard}`.toString()
+
 const official = nunjucks.configure('node_modules/govuk-frontend/dist', { autoescape: true })
 
 function macro(component: string, name: string, params: object): string {
@@ -56,13 +58,17 @@ describe('Each component is what GOV.UK Frontend’s own macro makes of the same
   it('summary list', () => {
     const params = {
       rows: [
-        { key: { text: hard }, value: { text: hard } },
-        { key: { text: 'b' }, value: { html: 'one<br>two' }, classes: 'farthing-total' },
+        { key: { text: hard }, value: { html: `<span id="a">${escaped}</span>` } },
+        {
+          key: { text: 'b' },
+          value: { html: '<span id="b">one<br>two</span>' },
+          classes: 'farthing-total',
+        },
       ],
     }
     const ours = summaryList([
-      { key: hard, value: hard },
-      { key: 'b', value: html`one<br>two`, emphasised: true },
+      { id: 'a', key: hard, value: hard },
+      { id: 'b', key: 'b', value: html`one<br>two`, emphasised: true },
     ])
     same(ours, macro('summary-list', 'govukSummaryList', params))
   })
@@ -128,6 +134,12 @@ describe('Each component is what GOV.UK Frontend’s own macro makes of the same
     same(button({ ...common, field, secondary: true }), macro('button', 'govukButton', params))
   })
 
+  it('button of another form', () => {
+    const params = { text: hard, id: 'cancel', preventDoubleClick: true }
+    const theirs = macro('button', 'govukButton', { ...params, attributes: { form: 'cancel' } })
+    same(button({ text: hard, id: 'cancel', form: 'cancel' }), theirs)
+  })
+
   it('button link', () => {
     const href = 'https://example.org/back?a=1&b="2"'
     const params = { text: hard, href, id: 'return-url' }
@@ -142,7 +154,7 @@ describe('Each component is what GOV.UK Frontend’s own macro makes of the same
       {% block headIcons %}<link rel="icon" sizes="any" href="/assets/{{ assets.icon }}" type="image/svg+xml">{% endblock %}
       {% block govukHeader %}{{ header | safe }}{% endblock %}
       {% block headerEnd %}{{ banner | safe }}{% endblock %}
-      {% block content %}<div class="govuk-grid-row"><div class="govuk-grid-column-two-thirds"><h1>{{ title }}</h1></div></div>{% endblock %}
+      {% block content %}<h1>{{ title }}</h1>{% endblock %}
       {% block govukFooter %}<div class="farthing-footer"><div class="govuk-width-container"><p class="farthing-footer__text">{{ footer }}</p></div></div>{% endblock %}`
     const theirs = official.renderString(source, {
       title: hard,

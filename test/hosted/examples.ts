@@ -20,6 +20,7 @@ export const payment: PaymentSummary = {
   reference: 'PITCH-2207',
   amount: 123450,
   language: 'en',
+  delayed_capture: false,
 }
 
 export const person = {

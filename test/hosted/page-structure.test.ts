@@ -100,6 +100,16 @@ describe('Pages whose reader’s language is not known', () => {
 describe('Ids that tests of calling services look for', () => {
   const where: [id: string, page: string][] = [
     ['submit-card-details', 'details (en)'],
+    ['cancel-payment', 'details (en)'],
+    ['payment-description', 'details (en)'],
+    ['amount', 'details (en)'],
+    ['payment-description', 'confirm (en)'],
+    ['amount', 'confirm (en)'],
+    ['card-number', 'confirm (en)'],
+    ['expiry-date', 'confirm (en)'],
+    ['cardholder-name', 'confirm (en)'],
+    ['address', 'confirm (en)'],
+    ['email', 'confirm (en)'],
     ['confirm', 'confirm (en)'],
     ['cancel-payment', 'confirm (en)'],
     ['return-url', 'cancelled (en)'],

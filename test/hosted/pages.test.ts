@@ -88,12 +88,41 @@ describe('Enter payment details page', () => {
     assert.ok(!inputs.some(({ attributes }) => 'checked' in attributes))
   })
 
+  it('says where success leads: to capturable when the capture is delayed', () => {
+    const hint = (delayed_capture: boolean) =>
+      only(page({ delayed_capture }), withId('scenario-item-hint')).text
+    assert.match(hint(false), /success/)
+    assert.match(hint(true), /capturable/)
+  })
+
   it('posts to where the route says, with the fields that it says', () => {
-    const { attributes, inside } = only(page(), tagged('form'))
-    assert.deepEqual(attributes, { method: 'post', action: '/farthing/secure/abc' })
-    const hidden = only(inside, element => element.attributes.type === 'hidden').attributes
-    assert.deepEqual(hidden, { type: 'hidden', name: 'step', value: 'details' })
-    assert.equal(only(inside, withId('submit-card-details')).text, 'Continue')
+    const forms = page().filter(tagged('form'))
+    assert.deepEqual(
+      forms.map(({ attributes }) => attributes),
+      [
+        { method: 'post', action: '/farthing/secure/abc' },
+        { id: 'cancel', method: 'post', action: '/farthing/secure/abc' },
+      ],
+    )
+    for (const { inside } of forms) {
+      const hidden = only(inside, element => element.attributes.type === 'hidden').attributes
+      assert.deepEqual(hidden, { type: 'hidden', name: 'step', value: 'details' })
+    }
+    assert.equal(only(forms[0]!.inside, withId('submit-card-details')).text, 'Continue')
+  })
+
+  it('has a Cancel button that counts whatever is chosen in the picker', () => {
+    const { text, attributes } = only(page(), withId('cancel-payment'))
+    const { form, name, value } = attributes
+    assert.deepEqual(
+      { text, form, name, value },
+      {
+        text: 'Cancel payment',
+        form: 'cancel',
+        name: 'scenario',
+        value: 'cancel',
+      },
+    )
   })
 
   for (const language of languages)
