@@ -2,10 +2,13 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { openPostgres } from '../../../src/database/postgres.ts'
+import { openSqlite } from '../../../src/database/sqlite.ts'
+import type { Database } from '../../../src/ports.ts'
 import { createClient } from '../../support/client.ts'
 import { createPostgresDatabase } from '../../support/postgres.ts'
 import { type FarthingProcess, startProcess } from '../../support/process.ts'
-import { checkConsistency, checkIntegrity, readPostgres, readSqlite } from './consistency.ts'
+import { checkInvariants } from '../invariants.ts'
 import { checkAllDelivered, makeKey, startHookReceiver } from './hooked-account.ts'
 import type { Entry } from './ledger.ts'
 import { startCrashablePostgres } from './postgres-server.ts'
@@ -62,16 +65,11 @@ export async function crashSqlite(options: CrashOptions): Promise<CrashReport> {
         await service?.kill()
         await start()
       },
-      async check(since) {
-        const { query, close } = readSqlite(path)
-        try {
-          await checkIntegrity(query)
-          await checkConsistency(query, since)
-          await checkAllDelivered(query, receiver.received, 20_000)
-        } finally {
-          await close()
-        }
-      },
+      check: since =>
+        reading(openSqlite({ path, onUnknownOutcome: fail }), async database => {
+          await checkAllDelivered(database, receiver.received, 20_000)
+          await checkInvariants(database, { now: Date.now(), since, settled: true })
+        }),
     })
   } finally {
     await service?.kill()
@@ -87,10 +85,7 @@ export async function crashPostgres(options: CrashOptions): Promise<CrashReport>
   const url = await createPostgresDatabase(server.url)
   const env = environment(url, receiver.host)
   const instances: FarthingProcess[] = []
-  async function read(use: (query: Parameters<typeof checkConsistency>[0]) => Promise<void>) {
-    const { query, close } = await readPostgres(url)
-    await use(query).finally(close)
-  }
+  const open = () => openPostgres({ url, onConnectionError: fail })
   try {
     for (let i = 0; i < 2; i++) instances.push(await startProcess({ env }))
     const baseUrls = instances.map(({ baseUrl }) => baseUrl)
@@ -102,10 +97,14 @@ export async function crashPostgres(options: CrashOptions): Promise<CrashReport>
         await server.restart()
         await Promise.all(baseUrls.map(ready))
       },
-      check: since => read(query => checkConsistency(query, since)),
+      check: since =>
+        reading(open(), database => checkInvariants(database, { now: Date.now(), since })),
     })
     // What a broken connection left unsent is taken up when its claim is over.
-    await read(query => checkAllDelivered(query, receiver.received, 40_000))
+    await reading(open(), async database => {
+      await checkAllDelivered(database, receiver.received, 40_000)
+      await checkInvariants(database, { now: Date.now(), settled: true })
+    })
     for (const { output } of instances)
       if (/unhandled|cannot go on/i.test(output())) throw new Error(output())
     return report
@@ -127,8 +126,8 @@ const environment = (url: string, callbackHost: string) => ({
 type Subject = {
   /** Crashes and comes back. */
   crash(): Promise<void>
-  /** Reads the rows of payments that were created since one of them. */
-  check(since: string): Promise<void>
+  /** Looks at what was made since a time, in milliseconds. */
+  check(since: number): Promise<void>
 }
 
 async function runCycles(
@@ -153,7 +152,7 @@ async function runCycles(
     messages: received.size,
   })
   for (let cycle = 1; cycle <= cycles; cycle++) {
-    const since = newest(both)
+    const since = Date.now()
     const work = Promise.all([plain.run(CLIENTS), hooked.run(CLIENTS_WITH_WEBHOOK)])
     const length = SHORTEST_RUN + random() * (LONGEST_RUN - SHORTEST_RUN)
     await Promise.race([pause(length), work]) // a fault that a client found ends it at once
@@ -167,7 +166,7 @@ async function runCycles(
     progress?.(cycle, report(cycle))
   }
   for (const workload of both) await workload.check()
-  await subject.check('')
+  await subject.check(0)
   return report(cycles)
 }
 
@@ -181,8 +180,13 @@ function sample({ ledger }: Workload, random: Random): Entry[] {
   )
 }
 
-const newest = (workloads: Workload[]): string =>
-  workloads.flatMap(({ ledger }) => [...ledger.entries.keys()].slice(-1)).toSorted()[0] ?? ''
+async function reading(database: Database, use: (database: Database) => Promise<void>) {
+  await use(database).finally(() => database.close())
+}
+
+const fail = (error: unknown): never => {
+  throw error
+}
 
 /** Waits until an instance takes requests again, without being restarted. */
 async function ready(baseUrl: string): Promise<void> {

@@ -4,9 +4,9 @@ import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { Database } from '../../../src/ports.ts'
 import { createClient } from '../../support/client.ts'
 import { runProcess } from '../../support/process.ts'
-import type { Query } from './consistency.ts'
 
 export type HookReceiver = {
   /** For FARTHING_CALLBACK_HOSTS. */
@@ -63,18 +63,20 @@ export async function makeKey(env: Record<string, string>): Promise<string> {
 
 /** Waits until no message is PENDING; then each one was delivered, and received. */
 export async function checkAllDelivered(
-  query: Query,
+  database: Database,
   received: HookReceiver['received'],
   patience: number,
 ): Promise<void> {
   const deadline = Date.now() + patience
   for (;;) {
-    const left = await query(`select message_id from webhook_messages where status = 'PENDING'`)
+    const left = await database.query(
+      `select message_id from webhook_messages where status = 'PENDING'`,
+    )
     if (left.length === 0) break
     assert.ok(Date.now() < deadline, `${left.length} messages are not delivered`)
     await new Promise(resolve => setTimeout(resolve, 50))
   }
-  const messages = await query<{ message_id: string; status: string }>(
+  const messages = await database.query<{ message_id: string; status: string }>(
     'select message_id, status from webhook_messages',
   )
   const missing = messages.filter(
