@@ -178,16 +178,17 @@ describe('The address that was checked is the one connected to', () => {
   })
 })
 
-test('Proxy variables are not obeyed', async () => {
+test('Proxy variables are not obeyed', { timeout: 20_000 }, async t => {
   const proxied: string[] = []
   const proxy = net.createServer(socket => {
     socket.on('error', () => {})
     socket.once('data', data => {
       proxied.push(data.toString('latin1').split('\r\n')[0] ?? '')
-      socket.destroy()
+      socket.end('HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n')
     })
   })
   await once(proxy.listen(0, '127.0.0.1'), 'listening')
+  t.after(() => proxy.close())
   const { port } = proxy.address() as AddressInfo // a listening TCP server has no other kind
   const address = `http://127.0.0.1:${port}`
   const url = `https://receiver.test:${receiver.port}/`
@@ -214,6 +215,7 @@ test('Proxy variables are not obeyed', async () => {
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
+  t.after(() => child.kill())
   const opened = await connectionsDuring(async () => {
     const [output] = await Promise.all([
       child.stdout.setEncoding('utf8').toArray(),
@@ -223,5 +225,4 @@ test('Proxy variables are not obeyed', async () => {
   })
   assert.equal(opened, 2)
   assert.deepEqual(proxied, ['CONNECT control.test:443 HTTP/1.1'])
-  proxy.close()
 })
