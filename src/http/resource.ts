@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
 import { methodNotAllowed } from '../errors.ts'
+import { isStorable } from './fields.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -42,6 +43,8 @@ export function resource(app: FastifyInstance, url: string, methods: Methods): v
   })
 }
 
-/** A parameter of the path, as text. */
-export const pathParam = (request: FastifyRequest, name: string): string =>
-  (request.params as Record<string, string>)[name] ?? '' // Fastify types parameters as unknown
+/** A parameter of the path, as text; '' for text that no database can look for. */
+export function pathParam(request: FastifyRequest, name: string): string {
+  const text = (request.params as Record<string, string>)[name] ?? '' // Fastify types parameters as unknown
+  return isStorable(text) ? text : ''
+}

@@ -1,0 +1,207 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { assertError } from '../../support/assertions.ts'
+import type { Answer, Body, Client } from '../../support/client.ts'
+import { authorise, choose, DECLINED, paidPayment, read } from '../../support/journeys.ts'
+import { onEveryDatabase } from '../../support/service.ts'
+
+const JSON_TYPE = { 'Content-Type': 'application/json' }
+const refundOf = (api: Client, { payment_id }: Body, body: unknown): Promise<Answer> =>
+  api.post(`/v1/payments/${payment_id}/refunds`, body)
+
+/** Body, status, code and field of each fault; the rows are in the order in which they are checked. */
+const faults: [body: string, status: number, code: string, field: string][] = [
+  ...['{}', '{"amount":null}', '{"refund_amount_available":"x"}'].map(
+    (body): [string, number, string, string] => [body, 400, 'P0601', 'amount'],
+  ),
+  ...['"10"', '10.5', 'true', '""', '[]', '{}', '"a\\u0000b"', '"\\ud800"'].map(
+    (value): [string, number, string, string] => [`{"amount":${value}}`, 400, 'P0602', 'amount'],
+  ),
+  ...['0', '-1', '10000001', '1e400', '-1e400', '9007199254740993'].map(
+    (value): [string, number, string, string] => [`{"amount":${value}}`, 422, 'P0602', 'amount'],
+  ),
+  ...['"4650"', '4650.5', 'false', '[]', '""'].map((value): [string, number, string, string] => [
+    `{"amount":1,"refund_amount_available":${value}}`,
+    400,
+    'P0602',
+    'refund_amount_available',
+  ]),
+]
+
+onEveryDatabase('POST /v1/payments/{id}/refunds', service => {
+  for (const [body, status, code, field] of faults)
+    test(`refuses ${body}: ${status} ${code} ${field}`, async () => {
+      const api = await service().newAccount()
+      const payment = await paidPayment(api)
+      const path = `/v1/payments/${payment.payment_id}/refunds`
+      const answer = await api.request('POST', path, { headers: JSON_TYPE, body })
+      assertError(answer, status, code, { field })
+      assert.deepEqual(await read(api, payment), payment)
+    })
+
+  for (const body of ['', '[]', '"x"', 'null', '1', '{', '{"__proto__":1}'])
+    test(`refuses a body that is no JSON object: ${body || 'nothing'}`, async () => {
+      const api = await service().newAccount()
+      const path = '/v1/payments/unknown/refunds'
+      assertError(await api.request('POST', path, { headers: JSON_TYPE, body }), 400, 'P0697')
+    })
+
+  test('refuses another media type, and more than 64 KiB', async () => {
+    const api = await service().newAccount()
+    const path = '/v1/payments/unknown/refunds'
+    const form = await api.postForm(path, { amount: '1' })
+    assertError(form, 415, 'P0920')
+    const long = JSON.stringify({ amount: 1, x: 'y'.repeat(65_536) })
+    assertError(await api.request('POST', path, { headers: JSON_TYPE, body: long }), 413, 'P0913')
+  })
+
+  test('looks at the body before the payment, and in it at the amount first', async () => {
+    const api = await service().newAccount()
+    const nobody = { payment_id: 'unknown' }
+    assertError(await refundOf(api, nobody, {}), 400, 'P0601', { field: 'amount' })
+    const both = { amount: 0, refund_amount_available: 'x' }
+    assertError(await refundOf(api, nobody, both), 422, 'P0602', { field: 'amount' })
+    const second = { amount: 1, refund_amount_available: 'x' }
+    const field = 'refund_amount_available'
+    assertError(await refundOf(api, nobody, second), 400, 'P0602', { field })
+    assertError(await refundOf(api, nobody, { amount: 1 }), 404, 'P0600')
+  })
+
+  test('knows no payment but those of the account', async () => {
+    const api = await service().newAccount()
+    const other = await service().newAccount()
+    const payment = await paidPayment(other)
+    assertError(await refundOf(api, payment, { amount: 1 }), 404, 'P0600')
+    for (const payment_id of ['x', '0'.repeat(26), '%00', '..%2f', 'é', payment.provider_id])
+      assertError(await refundOf(api, { payment_id }, { amount: 1 }), 404, 'P0600')
+    assert.equal((await read(other, payment)).refund_summary.amount_submitted, 0)
+  })
+
+  test('knows a payment for 7 days', async () => {
+    const api = await service().newAccount()
+    const payment = await paidPayment(api)
+    service().clock.advance(7 * 86_400_000 - 1)
+    assert.equal((await refundOf(api, payment, { amount: 1 })).status, 202)
+    service().clock.advance(1)
+    assertError(await refundOf(api, payment, { amount: 1 }), 404, 'P0600')
+  })
+
+  const moto = { authorisation_mode: 'moto_api' }
+  const unpaid: Record<string, [status: string, make: (api: Client) => Promise<Body>]> = {
+    created: ['pending', api => api.createPayment()],
+    started: [
+      'pending',
+      async api => {
+        const payment = await api.createPayment()
+        await api.get(payment._links.next_url.href)
+        return payment
+      },
+    ],
+    capturable: ['unavailable', api => paidPayment(api, { delayed_capture: true })],
+    failed: [
+      'unavailable',
+      async api => {
+        const payment = await api.createPayment(moto)
+        await authorise(api, payment, { card_number: DECLINED })
+        return payment
+      },
+    ],
+    error: [
+      'unavailable',
+      async api => {
+        const payment = await api.createPayment()
+        await choose(api, payment, 'error')
+        return payment
+      },
+    ],
+    cancelled: [
+      'unavailable',
+      async api => {
+        const payment = await api.createPayment()
+        await api.post(payment._links.cancel.href)
+        return payment
+      },
+    ],
+  }
+  for (const [state, [status, make]] of Object.entries(unpaid))
+    test(`refuses in ${state} with P0603, and says that it is ${status}`, async () => {
+      const api = await service().newAccount()
+      const payment = await make(api)
+      const before = await read(api, payment)
+      assert.equal(before.state.status, state)
+      assert.equal(before.refund_summary.status, status)
+      const answer = await refundOf(api, payment, { amount: 1, refund_amount_available: 1 })
+      assertError(answer, 400, 'P0603')
+      assert.match(answer.body.description, new RegExp(status))
+      assert.deepEqual(await read(api, payment), before)
+    })
+
+  test('refuses with P0603 when all was refunded, also where nothing was paid', async () => {
+    const api = await service().newAccount()
+    const payment = await paidPayment(api)
+    assert.equal((await refundOf(api, payment, { amount: 4650 })).status, 202)
+    for (const full of [payment, await paidPayment(api, { amount: 0 })]) {
+      const answer = await refundOf(api, full, { amount: 1, refund_amount_available: 9 })
+      assertError(answer, 400, 'P0603')
+      assert.match(answer.body.description, /full/)
+    }
+  })
+
+  test('refuses with P0604 a refund_amount_available that is not right, before the amount', async () => {
+    const api = await service().newAccount()
+    const payment = await paidPayment(api)
+    for (const refund_amount_available of [0, -1, 4649, 4651, 1e300])
+      for (const amount of [1, 5000])
+        assertError(await refundOf(api, payment, { amount, refund_amount_available }), 412, 'P0604')
+    assert.deepEqual(await read(api, payment), payment)
+    const right = { amount: 50, refund_amount_available: 4650 }
+    assert.equal((await refundOf(api, payment, right)).status, 202)
+    assertError(await refundOf(api, payment, right), 412, 'P0604')
+    const null_is_absent = { amount: 50, refund_amount_available: null }
+    assert.equal((await refundOf(api, payment, null_is_absent)).status, 202)
+  })
+
+  test('refuses more than is left with P0603 and amount_not_available', async () => {
+    const api = await service().newAccount()
+    const payment = await paidPayment(api)
+    assert.equal((await refundOf(api, payment, { amount: 4000 })).status, 202)
+    const answer = await refundOf(api, payment, { amount: 651, refund_amount_available: 650 })
+    assertError(answer, 400, 'P0603')
+    assert.match(answer.body.description, /amount_not_available/)
+    assert.equal((await refundOf(api, payment, { amount: 650 })).status, 202)
+  })
+
+  test('takes 1.0 and 1e2 for whole numbers, the last of equal keys, and unknown keys', async () => {
+    const api = await service().newAccount()
+    const payment = await paidPayment(api)
+    const path = `/v1/payments/${payment.payment_id}/refunds`
+    for (const [body, amount] of [
+      ['{"amount":1.0}', 1],
+      ['{"amount":1e2}', 100],
+      ['{"amount":5,"amount":7}', 7],
+      ['{"amount":3,"nonsense":{"amount":9}}', 3],
+    ] as const) {
+      const answer = await api.request('POST', path, { headers: JSON_TYPE, body })
+      assert.equal(answer.status, 202, answer.text)
+      assert.equal(answer.body.amount, amount)
+    }
+  })
+
+  test('refunds a payment of each mode, a captured one too', async () => {
+    const api = await service().newAccount()
+    const phone = await api.createPayment(moto)
+    await authorise(api, phone)
+    const captured = await paidPayment(api, { delayed_capture: true })
+    await api.post(captured._links.capture.href)
+    for (const payment of [phone, captured]) {
+      assert.equal((await refundOf(api, payment, { amount: 4650 })).status, 202)
+      const { state, refund_summary } = await read(api, payment)
+      assert.equal(state.status, 'success')
+      assert.deepEqual(refund_summary, {
+        status: 'full',
+        amount_available: 0,
+        amount_submitted: 4650,
+      })
+    }
+  })
+})
