@@ -57,7 +57,7 @@ function matches(dispute: Dispute, { given }: Search): boolean {
 export function present({ settled_date, ...dispute }: Dispute, addresses: Addresses): DisputeBody {
   return {
     ...dispute,
-    settlement_summary: { ...(settled_date && { settled_date }) },
+    ...(settled_date && { settlement_summary: { settled_date } }),
     _links: { payment: { href: paymentAddress(dispute.payment_id, addresses), method: 'GET' } },
   }
 }

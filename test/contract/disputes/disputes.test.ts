@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { assertError } from '../../support/assertions.ts'
+import type { Body, Client } from '../../support/client.ts'
+import { onEveryDatabase } from '../../support/service.ts'
+
+const records = [
+  {
+    dispute_id: '06g29a1qo2naf3av5jnd3p8dkd',
+    payment_id: '06fsevlu01p1fqg9rl81jfsr2s',
+    amount: 3150,
+    status: 'needs_response',
+    reason: 'product_unacceptable',
+    created_date: '2026-08-21T14:10:00.000Z',
+    evidence_due_date: '2026-09-04T23:59:59.000Z',
+  },
+  {
+    dispute_id: '06ftcthpc0859gdp31g4421ngn',
+    payment_id: '06fnkfqq00c5mdq3b9enltsorc',
+    amount: 900,
+    status: 'under_review',
+    reason: 'unrecognised',
+    created_date: '2026-08-06T09:45:00.000Z',
+    evidence_due_date: '2026-08-20T23:59:59.000Z',
+  },
+  {
+    dispute_id: '06fn1o5bg14lrr0hjefd08vrfo',
+    payment_id: '06fgs6ee02rtvvcsg5vlianjbc',
+    amount: 12500,
+    status: 'won',
+    reason: 'fraudulent',
+    created_date: '2026-07-17T16:20:00.000Z',
+    evidence_due_date: '2026-07-31T23:59:59.000Z',
+  },
+  {
+    dispute_id: '06fi4o6o80irm8n5te51pep3s1',
+    payment_id: '06fbnd0e01n3fb986tbomqrp0a',
+    amount: 2400,
+    fee: 1500,
+    net_amount: -3900,
+    status: 'lost',
+    reason: 'duplicate',
+    created_date: '2026-07-02T10:30:00.000Z',
+    evidence_due_date: '2026-07-16T23:59:59.000Z',
+    settlement_summary: { settled_date: '2026-07-24' },
+  },
+]
+
+/** Query and the statuses of the disputes that it finds, in their order. */
+const filters: [query: string, statuses: string[]][] = [
+  ['status=needs_response', ['needs_response']],
+  ['status=under_review', ['under_review']],
+  ['status=won', ['won']],
+  ['status=lost', ['lost']],
+  ['status=', ['needs_response', 'under_review', 'won', 'lost']],
+  ['status=lost&status=won', ['lost']],
+  ['from_date=2026-08-06T09:45:00.000Z', ['needs_response', 'under_review']],
+  ['from_date=2026-08-06T09:45:00.001Z', ['needs_response']],
+  ['from_date=2026-08-06T10:45:00%2B01:00', ['needs_response', 'under_review']],
+  ['to_date=2026-07-17T16:20:00Z', ['lost']],
+  ['to_date=2026-07-17T16:20:00.001Z', ['won', 'lost']],
+  ['from_date=2026-07-17T16:20:00Z&to_date=2026-08-21T14:10:00Z', ['under_review', 'won']],
+  ['from_date=2026-08-01T00:00:00Z&status=won', []],
+  ['from_settled_date=2026-07-24', ['lost']],
+  ['from_settled_date=2026-07-25', []],
+  ['to_settled_date=2026-07-24', []],
+  ['to_settled_date=2026-07-25', ['lost']],
+  ['from_settled_date=2026-07-24&to_settled_date=2026-07-25', ['lost']],
+]
+
+onEveryDatabase('GET /v1/disputes', service => {
+  const statuses = async (api: Client, query: string): Promise<string[]> => {
+    const { status, body, text } = await api.get(`/v1/disputes?${query}`)
+    assert.equal(status, 200, text)
+    assert.equal(body.total, body.count)
+    return body.results.map((dispute: Body) => dispute.status)
+  }
+
+  test('shows every account the same four records, newest first, at any time', async () => {
+    for (const years of [0, 1, 10]) {
+      service().clock.advance(years * 365 * 86_400_000)
+      const api = await service().newAccount()
+      const { body } = await api.get('/v1/disputes')
+      const { origin } = new URL(body._links.self.href)
+      const expected = records.map(record => ({
+        ...record,
+        _links: {
+          payment: { href: `${origin}/v1/payments/${record.payment_id}`, method: 'GET' },
+        },
+      }))
+      assert.deepEqual(body.results, expected)
+      assert.deepEqual([body.total, body.count, body.page], [4, 4, 1])
+    }
+  })
+
+  test('is about payments that do not exist', async () => {
+    const api = await service().newAccount()
+    for (const { payment_id } of records)
+      assertError(await api.get(`/v1/payments/${payment_id}`), 404, 'P0200')
+  })
+
+  test('has no endpoint for one of them', async () => {
+    const api = await service().newAccount()
+    for (const { dispute_id } of records)
+      assertError(await api.get(`/v1/disputes/${dispute_id}`), 404, 'P0911')
+  })
+
+  for (const [query, expected] of filters)
+    test(`finds with ${query}: ${expected.join(', ') || 'none'}`, async () => {
+      assert.deepEqual(await statuses(await service().newAccount(), query), expected)
+    })
+
+  test('comes in pages, whose links carry the filters before page and display_size', async () => {
+    const api = await service().newAccount()
+    const { body } = await api.get(
+      '/v1/disputes?display_size=1&status=won&page=1&from_date=2026-07-01T00:00:00Z',
+    )
+    const { origin } = new URL(body._links.self.href)
+    const page = {
+      href: `${origin}/v1/disputes?from_date=2026-07-01T00%3A00%3A00Z&status=won&page=1&display_size=1`,
+      method: 'GET',
+    }
+    assert.deepEqual(body._links, { self: page, first_page: page, last_page: page })
+    for (const [number, status] of ['needs_response', 'under_review', 'won', 'lost'].entries())
+      assert.equal(
+        (await api.get(`/v1/disputes?display_size=1&page=${number + 1}`)).body.results[0].status,
+        status,
+      )
+    const second = (await api.get('/v1/disputes?display_size=3&page=2')).body
+    assert.deepEqual([second.total, second.count, second.page], [4, 1, 2])
+    assert.ok('prev_page' in second._links && !('next_page' in second._links))
+    assertError(await api.get('/v1/disputes?display_size=3&page=3'), 404, 'P0402')
+    assert.equal(
+      (await api.get('/v1/disputes?status=lost&to_date=2000-01-01T00:00Z&page=9')).status,
+      200,
+    )
+  })
+
+  test('lists all wrong parameters in one P0401', async () => {
+    const api = await service().newAccount()
+    const answer = await api.get(
+      '/v1/disputes?status=LOST&display_size=x&page=0&to_settled_date=x&from_settled_date=x&to_date=x&from_date=x',
+    )
+    assertError(answer, 422, 'P0401')
+    assert.deepEqual(answer.body.description.match(/\w+_date|page|display_size|status/g), [
+      'from_date',
+      'to_date',
+      'from_settled_date',
+      'to_settled_date',
+      'page',
+      'display_size',
+      'status',
+    ])
+  })
+})
