@@ -12,13 +12,12 @@ const ADDRESS_LINES = ['line1', 'line2', 'city', 'postcode', 'country'] as const
 
 /**
  * Reads the body of POST /v1/payments (SPEC *POST /v1/payments*): first the type of every field, then
- * every limit, then the rules of the authorisation mode; the first fault is thrown. Whether the
- * agreements that it names exist is for the caller to see.
+ * every limit; the first fault is thrown. The rules of the mode come after those of the headers, by
+ * `checkMode`; whether the agreements that it names exist is for the caller to see.
  */
 export function readNewPayment(body: Json): Given {
   const given = readTypes(body)
   checkLimits(body)
-  checkMode(given)
   return withModeDefaults(given)
 }
 
@@ -124,7 +123,7 @@ function checkPrefilledLimits(details: Json): void {
   const address = (details.billing_address ?? {}) as Json // readPrefilled has checked the type
   const parts: [string, unknown, object][] = [
     ['cardholder_name', details.cardholder_name, cardholder_name],
-    ...(['line1', 'line2', 'city', 'postcode'] as const).map((name): [string, unknown, object] => [
+    ...ADDRESS_LINES.map((name): [string, unknown, object] => [
       name,
       address[name],
       billing_address.properties[name],
@@ -154,13 +153,15 @@ function checkMetadata(metadata: Json): void {
     seen.add(key.toLowerCase())
     if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean')
       fail('must have only strings, numbers and booleans as values')
+    if (value === Infinity || value === -Infinity) fail('must have only numbers that a 64-bit float can hold')
     if (String(value).length > LONGEST_METADATA_VALUE)
       fail(`must have values of at most ${LONGEST_METADATA_VALUE} characters`)
     if (!isStorable(key) || !isStorable(String(value))) fail(UNSTORABLE)
   }
 }
 
-function checkMode(given: Given): void {
+/** What each authorisation mode needs and does not allow; the first fault is thrown. */
+export function checkMode(given: Given): void {
   const { authorisation_mode: mode, return_url } = given
   if (mode === 'web') {
     if (return_url === undefined) throw missing(codes, 'return_url')

@@ -11,7 +11,7 @@ import { jsonBody, requireJson } from '../http/body.ts'
 import { findPage, pageOf, readSearch } from '../http/page.ts'
 import { pathParam, resource } from '../http/resource.ts'
 import { createPayment } from './commands.ts'
-import { readNewPayment } from './create.ts'
+import { checkMode, readNewPayment } from './create.ts'
 import { advance, type Payment, statusOf, type Trigger } from './payment.ts'
 import { paymentAddress, present, presentEvents, presentFound } from './present.ts'
 import { paymentSearch, searchConditions } from './search.ts'
@@ -64,6 +64,7 @@ export function paymentRoutes(app: FastifyInstance, farthing: Farthing): void {
       handler: async (request, reply) => {
         const given = readNewPayment(jsonBody(request, 'P0197'))
         const idempotencyKey = readIdempotencyKey(request)
+        checkMode(given)
         const { account } = request
         const at = addresses(request)
         const payment = await createPayment(farthing, at, { account, given, idempotencyKey })

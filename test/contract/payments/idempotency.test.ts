@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict'
+import { before, test } from 'node:test'
+import { assertError } from '../../support/assertions.ts'
+import { type Client, webPayment } from '../../support/client.ts'
+import {
+  activeAgreement,
+  agreementParts,
+  assertAnswer,
+  HEADER,
+  motoParts,
+  type Parts,
+  postPayment,
+  webParts,
+} from '../../support/new-payment.ts'
+import { sendRaw } from '../../support/raw-http.ts'
+import { onEveryDatabase } from '../../support/service.ts'
+
+const SEVEN_DAYS = 7 * 24 * 60 * 60 * 1000
+const USED = `409 P0191 ${HEADER}`
+
+onEveryDatabase('An Idempotency-Key', service => {
+  let api: Client
+  before(async () => {
+    api = await service().newAccount()
+  })
+  const total = async () => (await api.get('/v1/payments')).body.total
+  const newKey = () => crypto.randomUUID()
+
+  test('creates one payment, and answers 409 P0191 from then on, whatever the body', async () => {
+    const key = { [HEADER]: newKey() }
+    await assertAnswer(api, { ...webParts, ...key }, '201')
+    const before = await total()
+    await assertAnswer(api, { ...webParts, ...key }, USED)
+    await assertAnswer(api, { ...webParts, amount: '1', ...key }, USED)
+    await assertAnswer(api, { ...motoParts, ...key }, USED)
+    assert.equal(await total(), before)
+  })
+
+  test('works in every mode', async () => {
+    const agreement = agreementParts(await activeAgreement(api))
+    for (const parts of [webParts, motoParts, agreement]) {
+      const key = { [HEADER]: newKey() }
+      await assertAnswer(api, { ...parts, ...key }, '201')
+      await assertAnswer(api, { ...parts, ...key }, USED)
+    }
+  })
+
+  test('is another one in another letter case', async () => {
+    const key = newKey()
+    await assertAnswer(api, { ...webParts, [HEADER]: key.toLowerCase() }, '201')
+    await assertAnswer(api, { ...webParts, [HEADER]: key.toUpperCase() }, '201')
+  })
+
+  test('belongs to an account: another one may use the same', async () => {
+    const key = { [HEADER]: newKey() }
+    await assertAnswer(api, { ...webParts, ...key }, '201')
+    await assertAnswer(await service().newAccount(), { ...webParts, ...key }, '201')
+  })
+
+  test('is burnt only by a 201', async () => {
+    const agreement = agreementParts('06g5petm8gpatdosqb0u8c1mv7')
+    for (const [parts, expected] of [
+      [{ ...webParts, amount: undefined }, '400 P0101 amount'],
+      [{ ...webParts, reference: '"\\u0000"' }, '422 P0102 reference'],
+      [{ ...webParts, return_url: undefined }, '400 P0101 return_url'],
+      [agreement, '400 P0102 agreement_id'],
+    ] as [Parts, string][]) {
+      const key = { [HEADER]: newKey() }
+      await assertAnswer(api, { ...parts, ...key }, expected)
+      await assertAnswer(api, { ...webParts, ...key }, '201')
+    }
+  })
+
+  test('that was used does not hide what is wrong with a request', async () => {
+    const key = { [HEADER]: newKey() }
+    await assertAnswer(api, { ...webParts, ...key }, '201')
+    await assertAnswer(api, { ...webParts, amount: '-1', ...key }, '422 P0102 amount')
+    await assertAnswer(
+      api,
+      { ...webParts, return_url: '"http://a"', ...key },
+      '422 P0102 return_url',
+    )
+    const unknown = { ...webParts, set_up_agreement: '"06g5petm8gpatdosqb0u8c1mv7"', ...key }
+    await assertAnswer(api, unknown, '400 P0103 set_up_agreement')
+  })
+
+  test('sent twice is 422 P0102, also when both are the same', async () => {
+    for (const keys of [
+      ['a', 'b'],
+      ['a', 'a'],
+      ['', ''],
+    ]) {
+      const answer = await sendRaw(
+        service().baseUrl,
+        [
+          'POST /v1/payments HTTP/1.1',
+          `Authorization: Bearer ${api.key}`,
+          'Content-Type: application/json',
+          ...keys.map(key => `Idempotency-Key: ${key}`),
+          `Content-Length: ${JSON.stringify(webPayment).length}`,
+        ],
+        JSON.stringify(webPayment),
+      )
+      assertError(answer, 422, 'P0102', { header: HEADER })
+    }
+  })
+
+  test('sent with 20 requests at once makes one payment: one 201, 19 times 409', async () => {
+    const agreement = agreementParts(await activeAgreement(api))
+    for (const parts of [webParts, agreement]) {
+      const key = { [HEADER]: newKey() }
+      const before = await total()
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, () => postPayment(api, { ...parts, ...key })),
+      )
+      const statuses = answers.map(answer => answer.status).sort()
+      assert.deepEqual(statuses, [201, ...Array(19).fill(409)])
+      for (const answer of answers)
+        if (answer.status === 409) assertError(answer, 409, 'P0191', { header: HEADER })
+      assert.equal(await total(), before + 1)
+    }
+  })
+
+  test('of one race is the key of another payment than that of another race', async () => {
+    const keys = Array.from({ length: 5 }, newKey)
+    const answers = await Promise.all(
+      [...keys, ...keys].map(key => api.post('/v1/payments', webPayment, { [HEADER]: key })),
+    )
+    const made = answers.filter(answer => answer.status === 201)
+    assert.equal(made.length, 5)
+    assert.equal(new Set(made.map(answer => answer.body.payment_id)).size, 5)
+  })
+
+  test('is free again when its payment is gone, after 7 days and not before', async () => {
+    const key = { [HEADER]: newKey() }
+    await assertAnswer(api, { ...webParts, ...key }, '201')
+    service().clock.advance(SEVEN_DAYS - 1)
+    await assertAnswer(api, { ...webParts, ...key }, USED)
+    service().clock.advance(1)
+    await assertAnswer(api, { ...webParts, ...key }, '201')
+    await assertAnswer(api, { ...webParts, ...key }, USED)
+    service().clock.advance(SEVEN_DAYS)
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => api.post('/v1/payments', webPayment, key)),
+    )
+    assert.equal(answers.filter(answer => answer.status === 201).length, 1)
+  })
+})

@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict'
+import { before, test } from 'node:test'
+import type { Client } from '../../support/client.ts'
+import {
+  activeAgreement,
+  agreementParts,
+  assertAnswer,
+  DETAILS,
+  HEADER,
+  motoParts,
+  ofLength,
+  type Parts,
+  webParts,
+} from '../../support/new-payment.ts'
+import { onEveryDatabase } from '../../support/service.ts'
+
+type Fault = [parts: Parts, expected: string]
+
+const UNKNOWN = '"06g5petm8gpatdosqb0u8c1mv7"'
+const ADDRESS = `${DETAILS}.billing_address`
+const ABSENT = undefined
+
+/** Faults that any mode can have, in the order in which they are looked for: first types ... */
+const types: Fault[] = [
+  [{ amount: ABSENT }, '400 P0101 amount'],
+  [{ reference: 'null' }, '400 P0101 reference'],
+  [{ description: '"a|b"' }, '400 P0102 description'],
+  [{ return_url: '5' }, '400 P0102 return_url'],
+  [{ moto: '"true"' }, '400 P0102 moto'],
+  [{ set_up_agreement: '5' }, '400 P0102 set_up_agreement'],
+]
+const moreTypes: Fault[] = [
+  [{ agreement_payment_type: '""' }, '400 P0102 agreement_payment_type'],
+  [{ language: '"fr"' }, '422 P0102 language'],
+  [{ delayed_capture: 'null' }, '400 P0102 delayed_capture'],
+  [{ email: '{}' }, '400 P0102 email'],
+  [{ [`${DETAILS}.cardholder_name`]: '5' }, '400 P0102 cardholder_name'],
+  [{ [ADDRESS]: '5' }, '400 P0102 billing_address'],
+  [{ [`${ADDRESS}.line1`]: '5' }, '400 P0102 line1'],
+  [{ [`${ADDRESS}.line2`]: '5' }, '400 P0102 line2'],
+  [{ [`${ADDRESS}.city`]: '5' }, '400 P0102 city'],
+  [{ [`${ADDRESS}.postcode`]: '5' }, '400 P0102 postcode'],
+  [{ [`${ADDRESS}.country`]: '5' }, '400 P0102 country'],
+  [{ metadata: '[]' }, '422 P0102 metadata'],
+]
+/** ... then limits. */
+const limits: Fault[] = [
+  [{ amount: '-1' }, '422 P0102 amount'],
+  [{ reference: ofLength(256) }, '422 P0102 reference'],
+  [{ description: '"\\u0000"' }, '422 P0102 description'],
+  [{ email: ofLength(255) }, '422 P0102 email'],
+  [{ return_url: ofLength(2001) }, '422 P0102 return_url'],
+  [{ set_up_agreement: '"short"' }, '422 P0102 set_up_agreement'],
+]
+const moreLimits: Fault[] = [
+  [{ [`${DETAILS}.cardholder_name`]: ofLength(256) }, '422 P0102 cardholder_name'],
+  [{ [`${ADDRESS}.line1`]: ofLength(256) }, '422 P0102 line1'],
+  [{ [`${ADDRESS}.line2`]: ofLength(256) }, '422 P0102 line2'],
+  [{ [`${ADDRESS}.city`]: ofLength(256) }, '422 P0102 city'],
+  [{ [`${ADDRESS}.postcode`]: ofLength(26) }, '422 P0102 postcode'],
+  [{ metadata: '{"":1}' }, '422 P0102 metadata'],
+  [{ [HEADER]: 'a_b' }, `422 P0102 ${HEADER}`],
+]
+const used: Fault = [{ [HEADER]: 'used-before' }, `409 P0191 ${HEADER}`]
+
+const web: Fault[] = [
+  ...types,
+  [{ authorisation_mode: 'null' }, '400 P0102 authorisation_mode'],
+  [{ agreement_id: 'null' }, '400 P0104 agreement_id'],
+  ...moreTypes,
+  ...limits,
+  ...moreLimits,
+  [{ return_url: ABSENT }, '400 P0101 return_url'],
+  [{ return_url: '"https://"' }, '422 P0102 return_url'],
+  [{ return_url: '"http://example.org/"' }, '422 P0102 return_url'],
+  [{ set_up_agreement: UNKNOWN }, '400 P0103 set_up_agreement'],
+  used,
+]
+
+const moto: Fault[] = [
+  ...types,
+  [{ agreement_id: UNKNOWN }, '400 P0104 agreement_id'],
+  ...moreTypes,
+  ...limits,
+  ...moreLimits,
+  [{ return_url: '"http://example.org/"' }, '400 P0104 return_url'],
+  [{ set_up_agreement: UNKNOWN }, '400 P0104 set_up_agreement'],
+  used,
+]
+
+const agreement: Fault[] = [
+  ...types,
+  [{ agreement_id: '" "' }, '400 P0101 agreement_id'],
+  ...moreTypes,
+  ...limits,
+  [{ agreement_id: '"short"' }, '422 P0102 agreement_id'],
+  ...moreLimits,
+  [{ return_url: '"http://example.org/"' }, '400 P0104 return_url'],
+  [{ set_up_agreement: UNKNOWN }, '400 P0104 set_up_agreement'],
+  [{ moto: 'true' }, '400 P0104 moto'],
+  [{ email: '"a"' }, '400 P0104 email'],
+  [{ [DETAILS]: '{"cardholder_name":"A"}' }, `400 P0104 ${DETAILS}`],
+  [{ agreement_id: UNKNOWN }, '400 P0102 agreement_id'],
+  used,
+]
+
+/** True when one request cannot have both: they are about one value, or one inside the other. */
+function exclude([one]: Fault, [another]: Fault): boolean {
+  return Object.keys(one).some(a =>
+    Object.keys(another).some(b => a === b || a.startsWith(`${b}.`) || b.startsWith(`${a}.`)),
+  )
+}
+
+onEveryDatabase('Of two faults in POST /v1/payments the first counts', service => {
+  let api: Client
+  let agreement_id = ''
+  before(async () => {
+    api = await service().newAccount()
+    agreement_id = await activeAgreement(api)
+    await assertAnswer(api, { ...webParts, [HEADER]: 'used-before' }, '201')
+  })
+
+  /** Every pair on one database; on the others each fault with the few that come next. */
+  async function walk(base: Parts, faults: Fault[]): Promise<void> {
+    const reach = service().kind === 'sqlite' ? faults.length : 3
+    let pairs = 0
+    for (const [i, first] of faults.entries()) {
+      await assertAnswer(api, { ...base, ...first[0] }, first[1])
+      for (const second of faults.slice(i + 1, i + 1 + reach)) {
+        if (exclude(first, second)) continue
+        await assertAnswer(api, { ...base, ...second[0], ...first[0] }, first[1])
+        pairs++
+      }
+    }
+    assert.ok(pairs > 15 * Math.min(reach, 30), `${pairs} pairs`)
+  }
+
+  test('in web mode', () => walk(webParts, web))
+  test('in moto_api mode', () => walk(motoParts, moto))
+  test('in agreement mode', () => walk(agreementParts(agreement_id), agreement))
+
+  test('and of all at once', async () => {
+    const all = Object.assign({}, ...[...web].reverse().map(([parts]) => parts))
+    delete all[ADDRESS]
+    await assertAnswer(api, { ...webParts, ...all }, '400 P0101 amount')
+  })
+})

@@ -1,0 +1,109 @@
+/** Bodies of POST /v1/payments, written as JSON text, so that 1.0, 1e400 and \u0000 arrive as they are. */
+import assert from 'node:assert/strict'
+import { assertError } from './assertions.ts'
+import type { Answer, Client } from './client.ts'
+import { payOnPages } from './journeys.ts'
+
+/**
+ * Values by their path in the body ("prefilled_cardholder_details.billing_address.line1"), each a JSON
+ * text; undefined leaves the field out. "Idempotency-Key" is the header.
+ */
+export type Parts = Record<string, string | undefined>
+
+export const HEADER = 'Idempotency-Key'
+export const DETAILS = 'prefilled_cardholder_details'
+
+/** A text of so many characters, as JSON. */
+export const ofLength = (length: number, character = 'x'): string =>
+  JSON.stringify(character.repeat(length))
+
+export const webParts: Parts = {
+  amount: '4650',
+  reference: '"PITCH-2207"',
+  description: '"Market pitch, week 38"',
+  return_url: '"https://markets.example.org/paid/41"',
+}
+
+const { return_url, ...anyMode } = webParts
+
+export const motoParts: Parts = { ...anyMode, authorisation_mode: '"moto_api"' }
+
+export const agreementParts = (agreement_id: string): Parts => ({
+  ...anyMode,
+  authorisation_mode: '"agreement"',
+  agreement_id: JSON.stringify(agreement_id),
+})
+
+type Tree = { [name: string]: string | Tree }
+
+/** The JSON text of an object with these parts. */
+export function bodyText(parts: Parts): string {
+  const tree: Tree = {}
+  for (const [path, value] of Object.entries(parts)) {
+    if (path === HEADER || value === undefined) continue
+    const names = path.split('.')
+    const last = names.pop() ?? path
+    let at = tree
+    for (const name of names) {
+      const inner = at[name] ?? {}
+      if (typeof inner === 'string') throw new Error(`${path}: ${name} has a value of its own`)
+      at[name] = inner
+      at = inner
+    }
+    at[last] = value
+  }
+  return printTree(tree)
+}
+
+const printTree = (tree: Tree): string =>
+  `{${Object.entries(tree)
+    .map(([name, value]) => {
+      const text = typeof value === 'string' ? value : printTree(value)
+      return `${JSON.stringify(name)}:${text}`
+    })
+    .join()}}`
+
+export function postPayment(api: Client, parts: Parts): Promise<Answer> {
+  const key = parts[HEADER]
+  return api.request('POST', '/v1/payments', {
+    headers: { 'Content-Type': 'application/json', ...(key !== undefined && { [HEADER]: key }) },
+    body: bodyText(parts),
+  })
+}
+
+/** What is wrong with a request, and where: "400 P0101 amount". Or "201". */
+export async function assertAnswer(api: Client, parts: Parts, expected: string): Promise<Answer> {
+  const answer = await postPayment(api, parts)
+  const [status, code, at] = expected.split(' ')
+  const what = `${bodyText(parts).slice(0, 300)} ${parts[HEADER] ?? ''}: ${answer.text}`
+  assert.equal(
+    [answer.status, answer.body.code].filter(Boolean).join(' '),
+    [status, code].filter(Boolean).join(' '),
+    what,
+  )
+  if (code)
+    assertError(
+      answer,
+      Number(status),
+      code,
+      at === HEADER ? { header: at } : at ? { field: at } : {},
+    )
+  return answer
+}
+
+/** A new agreement of the account, `created`. Answers its id. */
+export async function newAgreement(api: Client): Promise<string> {
+  const answer = await api.post('/v1/agreements', {
+    reference: 'PLAN-8',
+    description: 'Monthly plan',
+  })
+  assert.equal(answer.status, 201, answer.text)
+  return answer.body.agreement_id
+}
+
+/** An agreement that a payment has set up. Answers its id. */
+export async function activeAgreement(api: Client): Promise<string> {
+  const set_up_agreement = await newAgreement(api)
+  await payOnPages(api, await api.createPayment({ set_up_agreement }))
+  return set_up_agreement
+}

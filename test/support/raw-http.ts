@@ -1,0 +1,55 @@
+/** HTTP by hand, for requests that no well-behaved client sends. */
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import type { Answer } from './client.ts'
+
+/**
+ * Sends a request line and headers exactly as given (Host and Connection are added), then the body,
+ * and answers what came back. Bytes that are no answer of HTTP have the status 0.
+ */
+export async function sendRaw(
+  baseUrl: string,
+  head: string[],
+  body: string | Uint8Array = '',
+): Promise<Answer> {
+  const { host } = new URL(baseUrl)
+  const all = [...head, `Host: ${host}`, 'Connection: close', '', '']
+  return parseAnswer(await exchange(baseUrl, [all.join('\r\n'), body]))
+}
+
+/** Writes these bytes to a new connection and answers all that comes back until it is closed. */
+export async function exchange(
+  baseUrl: string,
+  pieces: (string | Uint8Array)[],
+): Promise<Buffer<ArrayBuffer>> {
+  const socket = await open(baseUrl)
+  const received: Buffer[] = []
+  socket.on('data', data => received.push(data))
+  for (const piece of pieces) if (piece.length > 0 && socket.writable) socket.write(piece)
+  await once(socket, 'close')
+  return Buffer.concat(received)
+}
+
+/** A connection on which nothing was said yet. That it breaks is not an error. */
+export async function open(baseUrl: string): Promise<Socket> {
+  const { hostname, port } = new URL(baseUrl)
+  const socket = connect(Number(port), hostname)
+  await once(socket, 'connect')
+  return socket.on('error', () => {})
+}
+
+/** The one answer in these bytes. */
+export function parseAnswer(bytes: Buffer): Answer {
+  const end = bytes.indexOf('\r\n\r\n')
+  const [statusLine = '', ...lines] = bytes.toString('latin1', 0, Math.max(end, 0)).split('\r\n')
+  const headers = new Headers(
+    lines.map((line): [string, string] => {
+      const colon = line.indexOf(':')
+      return [line.slice(0, colon), line.slice(colon + 1).trim()]
+    }),
+  )
+  const text = bytes.toString('utf8', end + 4)
+  const isJson = headers.get('content-type')?.startsWith('application/json')
+  const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(statusLine)?.[1] ?? 0)
+  return { status, headers, text, body: isJson && text ? JSON.parse(text) : undefined }
+}
