@@ -25,6 +25,9 @@ export interface Database {
    */
   write(statements: Statement[]): Promise<boolean>
 
+  /** Rejects when reads or writes cannot be expected to work. */
+  check(): Promise<void>
+
   /** True when no other process can be using this database: what a dead process left is ours. */
   readonly exclusive: boolean
 

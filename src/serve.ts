@@ -14,6 +14,7 @@ import { createSend } from './webhooks/send.ts'
 const SWEEP_EVERY = 60_000
 const RECOVER_EVERY = 5_000
 const LONGEST_STOP = 10_000
+const LAST_ANSWERS = 500
 
 export type Serving = {
   /** Where it listens, as a link. */
@@ -34,7 +35,7 @@ export async function serve(
   onFatal: (error: unknown) => void,
 ): Promise<Serving> {
   const database = await openDatabase(config.database, {
-    onUnknownOutcome: onFatal,
+    onUnknownOutcome: error => void setTimeout(onFatal, LAST_ANSWERS, error),
     onConnectionError: error => logger.warn(`a database connection was lost: ${error.message}`),
   })
   const clock: Clock = Date.now

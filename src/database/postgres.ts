@@ -48,6 +48,9 @@ export function openPostgres(
     async exec(sql) {
       await pool.query(sql)
     },
+    async check() {
+      await pool.query('select 1')
+    },
     close: () => pool.end(),
   }
 }

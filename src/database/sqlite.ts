@@ -11,7 +11,10 @@ type Pending = {
 export type SqliteOptions = {
   /** A file, made when it is not there, or `:memory:`. */
   path: string
-  /** Called once when the outcome of a commit is unknown: the process must end without answering more. */
+  /**
+   * Called once when the outcome of a commit is unknown: the process must end. From then on every
+   * query and write is rejected.
+   */
   onUnknownOutcome: (error: unknown) => void
 }
 
@@ -31,6 +34,11 @@ const LARGEST_BATCH = 256
 
 const IO_ERROR = 10
 const CORRUPT = 11
+const FULL = 13
+
+/** Takes more pages than are free and gives them back; succeeds only where the disk has room. */
+const TRY_ROOM = `begin immediate; create table room (bytes blob) strict;
+  insert into room values (zeroblob(65536)); drop table room; commit`
 
 /** What SQLite spells differently from PostgreSQL, for the SQL that is used here and no other. */
 export const toSqlite = (sql: string): string => sql.replaceAll(' collate "C"', '')
@@ -47,6 +55,8 @@ export function openSqlite(options: SqliteOptions): Database & { exec(sql: strin
   const prepared = new Map<string, Prepared>()
   const queue: Pending[] = []
   let scheduled = false
+  let unknown: unknown
+  let full = false
   let closed: (() => void) | undefined
 
   function prepare(sql: string): Prepared {
@@ -86,25 +96,47 @@ export function openSqlite(options: SqliteOptions): Database & { exec(sql: strin
 
   function commit(batch: Pending[]): void {
     const settle: (() => void)[] = []
+    let noRoom = false
     try {
+      if (unknown) throw unknown
       database.exec('begin immediate')
       for (const { statements, resolve, reject } of batch) {
         try {
           const written = runAll(statements)
           settle.push(() => resolve(written))
         } catch (error) {
-          if (!database.isTransaction) throw error
+          if (!database.isTransaction || isUnknownOutcome(error)) throw error
+          noRoom ||= codeOf(error) === FULL
           settle.push(() => reject(error))
         }
       }
       database.exec('commit')
+      full = noRoom
     } catch (error) {
-      if (database.isTransaction) database.exec('rollback')
+      giveUp(error)
       for (const { reject } of batch) reject(error)
-      if (isUnknownOutcome(error)) options.onUnknownOutcome(error)
       return
     }
     for (const answer of settle) answer()
+  }
+
+  /** After a transaction failed as a whole. */
+  function giveUp(error: unknown): void {
+    full ||= codeOf(error) === FULL
+    if (isUnknownOutcome(error)) {
+      if (!unknown) options.onUnknownOutcome(error)
+      unknown = error
+    } else if (database.isTransaction) database.exec('rollback')
+  }
+
+  function tryRoom(): void {
+    try {
+      database.exec(TRY_ROOM)
+      full = false
+    } catch (error) {
+      giveUp(error)
+      throw error
+    }
   }
 
   function flush(): void {
@@ -117,6 +149,7 @@ export function openSqlite(options: SqliteOptions): Database & { exec(sql: strin
     exclusive: lock.held,
     exec: sql => database.exec(toSqlite(sql)),
     async query<Row>(sql: string, values: Value[] = []) {
+      if (unknown) throw unknown
       const { statement, order } = prepare(sql)
       // A row's columns are those that the statement names: the caller states their type.
       return statement.all(...bind(values, order)) as Row[]
@@ -127,6 +160,10 @@ export function openSqlite(options: SqliteOptions): Database & { exec(sql: strin
         if (!scheduled) setImmediate(flush)
         scheduled = true
       })
+    },
+    async check() {
+      if (unknown) throw unknown
+      if (full) tryRoom()
     },
     async close() {
       if (scheduled) await new Promise<void>(resolve => (closed = resolve))
@@ -170,7 +207,9 @@ function holdLock(path: string): { held: boolean; release: () => void } {
   }
 }
 
-function isUnknownOutcome(error: unknown): boolean {
-  const code = error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : 0
-  return code === IO_ERROR || code === CORRUPT
-}
+/** SQLite's primary result code, or 0 for what is no error of SQLite's. */
+const codeOf = (error: unknown): number =>
+  error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : 0
+
+const isUnknownOutcome = (error: unknown): boolean =>
+  codeOf(error) === IO_ERROR || codeOf(error) === CORRUPT

@@ -17,11 +17,11 @@ export function healthRoutes(app: FastifyInstance, { database }: Farthing): void
     GET: {
       operation: 'readReadiness',
       handler: async (_request, reply) => {
-        const reachable = await database.query('select 1').then(
+        const usable = await database.check().then(
           () => true,
           () => false,
         )
-        if (reachable && !stopping) return { status: 'ok' }
+        if (usable && !stopping) return { status: 'ok' }
         return reply.code(503).send({ status: 'unavailable' })
       },
     },

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { type Answer, createClient, webPayment } from '../../support/client.ts'
+import { startProcess } from '../../support/process.ts'
+import { startService } from '../../support/service.ts'
+
+const KEY = 'key-of-the-default-account'
+
+test('when the disk is full writes are 500, reads go on, and readiness is off until a write succeeds', async t => {
+  const service = await startService('sqlite')
+  t.after(() => service.stop())
+  const api = await service.newAccount()
+  const payment = await api.createPayment()
+  const ready = async () => (await api.get('/readyz')).status
+  const capacity = (pages: number) => service.database.query(`pragma max_page_count = ${pages}`)
+
+  const [{ page_count } = { page_count: 0 }] = await service.database.query<{ page_count: number }>(
+    'pragma page_count',
+  )
+  await capacity(page_count)
+  const answers: Answer[] = []
+  while (answers.at(-1)?.status !== 500)
+    answers.push(await api.post('/v1/payments', { ...webPayment, description: 'x'.repeat(255) }))
+
+  const last = answers.at(-1)?.body
+  assert.equal(last.code, 'P0999')
+  assert.equal(await ready(), 503)
+  assert.equal((await api.get(`/v1/payments/${payment.payment_id}`)).status, 200)
+  const { total } = (await api.get('/v1/payments')).body
+  assert.equal(total, answers.length, 'what was acknowledged and no more')
+  assert.equal(await ready(), 503, 'still: asking makes no room')
+
+  await capacity(page_count + 1000)
+  assert.equal(await ready(), 200)
+  await api.createPayment()
+  assert.equal((await api.get('/v1/payments')).body.total, total + 1)
+})
+
+test('a commit that fails with an I/O error is answered 500, and the process ends with an error', async t => {
+  const folder = mkdtempSync(join(tmpdir(), 'farthing-disk-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const env = { DATABASE_URL: `sqlite:${join(folder, 'farthing.db')}`, FARTHING_API_KEY: KEY }
+  // A file that may not grow further fails with EFBIG, which SQLite reports as it does EIO.
+  const wrapper = ['bash', '-c', 'ulimit -f 600; exec "$@"', 'bash']
+  const limited = await startProcess({ env, wrapper })
+  const acknowledged: string[] = []
+  const refused: Answer[] = []
+
+  async function createUntilRefused(): Promise<void> {
+    const api = createClient([limited.baseUrl], KEY)
+    for (;;) {
+      const answer = await api.post('/v1/payments', webPayment)
+      if (answer.status !== 201) return void refused.push(answer)
+      acknowledged.push(answer.body.payment_id)
+    }
+  }
+  await Promise.all(Array.from({ length: 8 }, createUntilRefused))
+
+  assert.deepEqual(
+    refused.map(({ status, body }) => `${status} ${body.code}`),
+    Array(8).fill('500 P0999'),
+  )
+  const exit = await limited.exited
+  assert.deepEqual(exit, { code: 1, signal: null })
+  assert.match(limited.output(), /the service cannot go on/)
+
+  const restarted = await startProcess({ env })
+  t.after(() => restarted.kill())
+  const api = createClient([restarted.baseUrl], KEY)
+  const { total } = (await api.get('/v1/payments')).body
+  const extra = total - acknowledged.length
+  assert.ok(extra >= 0 && extra <= 8, `unknown is allowed: ${extra} more than acknowledged`)
+  for (const payment_id of acknowledged)
+    assert.equal((await api.get(`/v1/payments/${payment_id}`)).status, 200)
+})
