@@ -13,9 +13,16 @@ export function assetRoutes(app: FastifyInstance): void {
         const file = assets.file(pathParam(request, 'name'), headers['accept-encoding'])
         if (!file) throw noSuchEndpoint()
         void reply.headers(file.headers)
-        const unchanged = headers['if-none-match'] === file.headers.etag
+        const unchanged = isOneOf(headers['if-none-match'], file.headers.etag)
         return unchanged ? reply.code(304).send() : reply.send(file.body)
       },
     },
   })
 }
+
+/** RFC 9110, section 13.1.2: weak comparison, since a proxy may have weakened our ETag. */
+const isOneOf = (ifNoneMatch = '', etag: string): boolean =>
+  ifNoneMatch
+    .split(',')
+    .map(tag => tag.trim().replace(/^W\//, ''))
+    .some(tag => tag === etag || tag === '*')

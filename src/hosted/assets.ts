@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs'
 
 /** One stored form of a file, with the headers that go with it. */
-export type AssetAnswer = { body: Buffer; headers: Record<string, string> }
+export type AssetAnswer = { body: Buffer; headers: Record<string, string> & { etag: string } }
 
 export type Assets = {
   /** File names, to be put behind `/assets/`. */

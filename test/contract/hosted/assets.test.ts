@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import http from 'node:http'
+import { test } from 'node:test'
+import { onEveryDatabase } from '../../support/service.ts'
+
+/** The addresses of the style sheet, the script and the icon, as a page has them. */
+const addressesIn = (page: string): string[] =>
+  [...page.matchAll(/(?:href|src)="(\/assets\/[^"]+)"/g)].map(([, address = '']) => address)
+
+/** A GET that leaves the content as it was encoded. */
+function rawGet(url: string, headers: Record<string, string>) {
+  return new Promise<{ status: number; headers: http.IncomingHttpHeaders; body: Buffer }>(
+    (resolve, reject) => {
+      const request = http.get(url, { headers }, response => {
+        const chunks: Buffer[] = []
+        response.on('data', chunk => chunks.push(chunk))
+        response.on('end', () => {
+          const { statusCode: status = 0, headers } = response
+          resolve({ status, headers, body: Buffer.concat(chunks) })
+        })
+      })
+      request.on('error', reject)
+    },
+  )
+}
+
+onEveryDatabase('Assets', service => {
+  test('are three files with a hash in their names, to be kept for ever', async () => {
+    const { anonymous } = service()
+    const addresses = addressesIn((await anonymous.get('/secure/x')).text)
+    assert.equal(addresses.length, 3)
+    for (const address of addresses) {
+      assert.match(address, /^\/assets\/[a-z]+-[0-9a-f]{16}\.(css|js|svg)$/)
+      const { status, headers } = await anonymous.get(address)
+      assert.equal(status, 200)
+      assert.equal(headers.get('cache-control'), 'public, max-age=31536000, immutable')
+      assert.equal(headers.get('x-content-type-options'), 'nosniff')
+      assert.equal(headers.get('set-cookie'), null)
+    }
+  })
+
+  test('go out compressed, and say that they vary', async () => {
+    const { anonymous, baseUrl } = service()
+    for (const address of addressesIn((await anonymous.get('/secure/x')).text)) {
+      const sizes: number[] = []
+      for (const encoding of ['identity', 'gzip', 'br']) {
+        const { headers, body } = await rawGet(baseUrl + address, { 'Accept-Encoding': encoding })
+        assert.equal(headers['content-encoding'], encoding === 'identity' ? undefined : encoding)
+        assert.equal(headers.vary, 'Accept-Encoding')
+        assert.equal(headers['content-length'], String(body.length))
+        sizes.push(body.length)
+      }
+      const [plain = 0, gzip = 0, brotli = 0] = sizes
+      assert.ok(brotli < gzip && gzip < plain, `${address}: ${sizes}`)
+    }
+  })
+
+  test('are answered 304 without a body when the browser has them', async () => {
+    const { anonymous, baseUrl } = service()
+    const [css = ''] = addressesIn((await anonymous.get('/secure/x')).text)
+    const url = baseUrl + css
+    const { headers } = await rawGet(url, { 'Accept-Encoding': 'br' })
+    const tags = [headers.etag ?? '', `"other", ${headers.etag}`, `W/${headers.etag}`, '*']
+    for (const tag of tags) {
+      const again = await rawGet(url, { 'Accept-Encoding': 'br', 'If-None-Match': tag })
+      assert.deepEqual([again.status, again.body.length], [304, 0], tag)
+      assert.equal(again.headers.etag, headers.etag)
+    }
+    const changed = await rawGet(url, { 'Accept-Encoding': 'gzip', 'If-None-Match': tags[0]! })
+    assert.equal(changed.status, 200)
+  })
+
+  test('answer HEAD as GET, without the content', async () => {
+    const { anonymous } = service()
+    const [css = ''] = addressesIn((await anonymous.get('/secure/x')).text)
+    const head = await anonymous.request('HEAD', css)
+    assert.deepEqual([head.status, head.text], [200, ''])
+    assert.ok(Number(head.headers.get('content-length')) > 0)
+  })
+
+  test('are nothing else: another name is 404 and another method 405', async () => {
+    const { anonymous } = service()
+    const [css = ''] = addressesIn((await anonymous.get('/secure/x')).text)
+    const others = [
+      '/assets',
+      '/assets/',
+      '/assets/manifest.json',
+      `${css}.br`,
+      css.replace(/[0-9a-f]{16}/, '0'.repeat(16)),
+      '/assets/..%2fapp.scss',
+      '/assets/%2e%2e/app.ts',
+      '/assets/toString',
+      '/favicon.ico',
+    ]
+    for (const address of others) {
+      const { status, body, headers } = await anonymous.get(address)
+      assert.deepEqual([status, body?.code], [404, 'P0911'], address)
+      assert.notEqual(headers.get('cache-control'), 'public, max-age=31536000, immutable')
+    }
+    const posted = await anonymous.postForm(css, {})
+    assert.deepEqual([posted.status, posted.headers.get('allow')], [405, 'GET, HEAD'])
+  })
+})

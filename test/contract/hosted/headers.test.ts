@@ -1,0 +1,230 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { Answer, Body, Client } from '../../support/client.ts'
+import { met } from '../../support/hosted-page.ts'
+import { choose, read } from '../../support/journeys.ts'
+import { onEveryDatabase, type Service, startService } from '../../support/service.ts'
+
+const headers = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; form-action 'self' https:; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'",
+  'cache-control': 'no-store',
+  'referrer-policy': 'same-origin',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
+  'x-robots-tag': 'noindex, nofollow',
+}
+
+/** `page` is the address of the hosted pages: strict transport is for https alone. */
+function assertPageHeaders(answer: Answer, page: string): void {
+  for (const [name, value] of Object.entries(headers))
+    assert.equal(answer.headers.get(name), value, name)
+  assert.equal(answer.headers.get('set-cookie'), null)
+  const strict = page.startsWith('https:') ? 'max-age=31536000' : null
+  assert.equal(answer.headers.get('strict-transport-security'), strict)
+  assert.equal(answer.headers.get('access-control-allow-origin'), null)
+}
+
+const pageOf = (payment: Body): string => payment._links.next_url.href
+const confirmOf = (payment: Body): string => `${pageOf(payment)}/confirm`
+
+const FORM = 'application/x-www-form-urlencoded'
+const form = (api: Client, path: string, headers: Record<string, string>, body = '') =>
+  api.request('POST', path, { headers: { 'Content-Type': FORM, ...headers }, body })
+
+onEveryDatabase('Every answer under /secure carries the headers of the pages', service => {
+  test('each page, each redirect', async () => {
+    const api = await service().newAccount()
+    const payment = await api.createPayment()
+    const token = payment._links.next_url_post.params
+    const answers: [name: string, answer: Answer, status: number][] = [
+      ['HEAD', await api.request('HEAD', pageOf(payment)), 200],
+      ['details', await api.get(pageOf(payment)), 200],
+      ['nothing chosen', await api.postForm(pageOf(payment), {}), 400],
+      ['not chosen, confirm', await api.get(confirmOf(payment)), 303],
+      ['success', await choose(api, payment, 'success'), 303],
+      ['confirm', await api.get(confirmOf(payment)), 200],
+      ['details by POST', await api.postForm('/secure', token), 200],
+      ['confirmed', await api.postForm(confirmOf(payment), {}), 303],
+      ['over', await api.get(pageOf(payment)), 303],
+    ]
+    for (const scenario of ['declined', 'error', 'cancel'])
+      answers.push([scenario, await choose(api, await api.createPayment(), scenario), 200])
+    for (const [name, answer, status] of answers) {
+      assert.equal(answer.status, status, name)
+      assertPageHeaders(answer, pageOf(payment))
+    }
+  })
+
+  test('each error page, which says what to do in English and in Welsh', async () => {
+    const api = await service().newAccount()
+    const payment = await api.createPayment()
+    const page = pageOf(payment)
+    const otherSite = { 'Sec-Fetch-Site': 'cross-site' }
+    const big = `scenario=success&x=${'x'.repeat(65_536)}`
+    const answers: [answer: Answer, status: number, heading: string][] = [
+      [await api.get('/secure/mistyped'), 404, 'Page not found'],
+      [await api.get('/secure'), 404, 'Page not found'],
+      [await api.get('/secure/a/b/c'), 404, 'Page not found'],
+      [await api.get('/secure/%E0%A4%A'), 404, 'Page not found'],
+      [await api.request('DELETE', page), 405, 'This request is not allowed'],
+      [await form(api, page, otherSite), 403, 'Sorry, we cannot accept this request'],
+      [await form(api, page, {}, big), 413, 'The form is too large'],
+      [await api.post(page, {}), 415, 'We do not recognise this form'],
+    ]
+    for (const [answer, status, heading] of answers) {
+      assert.deepEqual(met(answer), [status, heading])
+      assertPageHeaders(answer, pageOf(payment))
+      assert.match(answer.text, /<strong[^>]*>Demo<\/strong>/)
+      assert.match(answer.text, /<div lang="cy">/)
+    }
+    assert.deepEqual(await read(api, payment), payment)
+  })
+})
+
+onEveryDatabase('A request that is not of the journey', service => {
+  const methods = ['PUT', 'PATCH', 'DELETE', 'OPTIONS']
+  const paths: [name: string, path: (payment: Body) => string][] = [
+    ['/secure/{token}', pageOf],
+    ['/secure/{token}/confirm', confirmOf],
+    ['/secure', () => '/secure'],
+    ['/secure/{a mistyped token}', () => '/secure/mistyped'],
+  ]
+  for (const [name, path] of paths)
+    test(`with another method is answered 405 with Allow on ${name}`, async () => {
+      const api = await service().newAccount()
+      const payment = await api.createPayment()
+      for (const method of methods) {
+        const answer = await api.request(method, path(payment))
+        assert.deepEqual(met(answer), [405, 'This request is not allowed'], method)
+        assert.equal(answer.headers.get('allow'), 'GET, HEAD, POST')
+      }
+      assert.deepEqual(await read(api, payment), payment)
+    })
+
+  const refused = ['cross-site', 'same-site', 'anything', '']
+  const steps: [name: string, path: (payment: Body) => string, body: (payment: Body) => string][] =
+    [
+      ['the first page', pageOf, () => 'scenario=success'],
+      ['the confirm page', confirmOf, () => 'scenario=cancel'],
+      ['POST /secure with step', () => '/secure', hiddenStep],
+    ]
+  for (const [name, path, body] of steps) {
+    test(`from another site is refused with 403 and no effect: ${name}`, async () => {
+      const api = await service().newAccount()
+      const payment = await api.createPayment()
+      for (const site of refused) {
+        const headers = { 'Sec-Fetch-Site': site }
+        const answer = await form(api, path(payment), headers, body(payment))
+        assert.deepEqual(met(answer), [403, 'Sorry, we cannot accept this request'], site)
+      }
+      assert.deepEqual(await read(api, payment), payment)
+    })
+
+    for (const site of ['same-origin', 'none', undefined])
+      test(`from our own page or none is taken: ${name}, Sec-Fetch-Site ${site}`, async () => {
+        const api = await service().newAccount()
+        const payment = await api.createPayment()
+        const headers: Record<string, string> = site === undefined ? {} : { 'Sec-Fetch-Site': site }
+        const answer = await form(api, path(payment), headers, body(payment))
+        assert.ok([200, 303].includes(answer.status), `${answer.status}`)
+        assert.notDeepEqual(await read(api, payment), payment)
+      })
+  }
+
+  test('may come from any site when it starts the journey', async () => {
+    const api = await service().newAccount()
+    const payment = await api.createPayment()
+    const body = new URLSearchParams(payment._links.next_url_post.params).toString()
+    const answer = await form(api, '/secure', { 'Sec-Fetch-Site': 'cross-site' }, body)
+    assert.deepEqual(met(answer), [200, 'Enter payment details'])
+    assert.equal((await api.get(pageOf(payment), { 'Sec-Fetch-Site': 'cross-site' })).status, 200)
+  })
+
+  const types = ['application/json', 'multipart/form-data; boundary=x', 'text/plain', `${FORM}x`]
+  for (const type of types)
+    test(`with a body of type ${type} is answered 415 and has no effect`, async () => {
+      const api = await service().newAccount()
+      const payment = await api.createPayment()
+      for (const path of [pageOf(payment), confirmOf(payment), '/secure']) {
+        const headers = { 'Content-Type': type }
+        const answer = await api.request('POST', path, { headers, body: 'scenario=success' })
+        assert.deepEqual(met(answer), [415, 'We do not recognise this form'], path)
+      }
+      assert.deepEqual(await read(api, payment), payment)
+    })
+
+  test('with a compressed body is answered 415', async () => {
+    const api = await service().newAccount()
+    const payment = await api.createPayment()
+    const headers = { 'Content-Encoding': 'gzip' }
+    const answer = await form(api, pageOf(payment), headers, 'scenario=success')
+    assert.equal(answer.status, 415)
+  })
+
+  test('with parameters and capitals in the media type of a form is taken', async () => {
+    const api = await service().newAccount()
+    const payment = await api.createPayment()
+    const type = { 'Content-Type': 'Application/X-WWW-Form-Urlencoded; charset=UTF-8' }
+    const answer = await form(api, pageOf(payment), type, 'scenario=success')
+    assert.equal(answer.status, 303)
+  })
+
+  test('may have a body of 64 KiB, and no byte more', async () => {
+    const api = await service().newAccount()
+    const payment = await api.createPayment()
+    const start = 'scenario=success&x='
+    const body = start + 'x'.repeat(65_536 - start.length)
+    assert.equal((await form(api, pageOf(payment), {}, `${body}x`)).status, 413)
+    assert.deepEqual(await read(api, payment), payment)
+    assert.equal((await form(api, pageOf(payment), {}, body)).status, 303)
+  })
+})
+
+function hiddenStep(payment: Body): string {
+  const fields = { ...payment._links.next_url_post.params, step: 'details', scenario: 'declined' }
+  return new URLSearchParams(fields).toString()
+}
+
+describe('Behind an https address', () => {
+  let service: Service
+  before(async () => {
+    service = await startService('sqlite', {
+      env: { FARTHING_PAGES_URL: 'https://pay.example.org' },
+    })
+  })
+  after(() => service.stop())
+
+  test('pages, redirects and errors carry Strict-Transport-Security', async () => {
+    const api = await service.newAccount()
+    const payment = await api.createPayment()
+    const answers = [
+      await api.get(pageOf(payment)),
+      await api.get(confirmOf(payment)),
+      await api.get('/secure/mistyped'),
+      await api.request('PUT', '/secure'),
+    ]
+    assert.match(pageOf(payment), /^https:/)
+    for (const answer of answers) assertPageHeaders(answer, pageOf(payment))
+  })
+})
+
+describe('When the service has a fault', () => {
+  test('a page under /secure says so: 500, the Demo banner, the headers, no internals', async () => {
+    const service = await startService('sqlite')
+    const api = await service.newAccount()
+    const payment = await api.createPayment()
+    service.database.query = async () => {
+      throw new Error('disk on fire')
+    }
+    const answer = await api.get(pageOf(payment))
+    assert.deepEqual(met(answer), [500, 'Sorry, there is a problem with the service'])
+    assertPageHeaders(answer, pageOf(payment))
+    assert.match(answer.text, /<strong[^>]*>Demo<\/strong>/)
+    assert.doesNotMatch(answer.text, /fire/)
+    await service.stop()
+  })
+})

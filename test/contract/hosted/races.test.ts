@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Send } from '../../../src/ports.ts'
+import type { Answer, Body, Client } from '../../support/client.ts'
+import { met } from '../../support/hosted-page.ts'
+import { choose, read, statusesOf } from '../../support/journeys.ts'
+import { onEveryDatabase } from '../../support/service.ts'
+
+const HOOKS = 'https://hooks.example.org/'
+
+/** What was sent to each callback address. */
+const sent = new Map<string, string[]>()
+const send: Send = async (url, _headers, body) => {
+  const { event_type } = JSON.parse(body)
+  sent.set(url, [...(sent.get(url) ?? []), event_type])
+  return { status: 'SUCCESSFUL', status_code: 200, response_time: 1, result: '200 OK' }
+}
+
+/** A payment of an account whose webhook is told of everything. */
+async function watchedPayment(api: Client, fields: Record<string, unknown> = {}) {
+  const payment = await api.createPayment(fields)
+  const callback_url = HOOKS + payment.payment_id
+  assert.equal((await api.post('/v1/webhooks', { callback_url })).status, 201)
+  return { payment, messages: () => sent.get(callback_url) ?? [] }
+}
+
+const times = <T>(count: number, make: () => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: count }, make))
+
+const confirm = (api: Client, payment: Body): Promise<Answer> =>
+  api.postForm(`${payment._links.next_url.href}/confirm`, {})
+
+onEveryDatabase(
+  'A race',
+  service => {
+    test('of 20 first visits records one started', async () => {
+      const api = await service().newAccount()
+      const payment = await api.createPayment()
+      const answers = await times(20, () => api.get(payment._links.next_url.href))
+      for (const { status } of answers) assert.equal(status, 200)
+      assert.deepEqual(await statusesOf(api, payment), ['created', 'started'])
+    })
+
+    for (const delayed_capture of [false, true])
+      test(`of 20 confirms has one winner and 20 same answers, delayed_capture ${delayed_capture}`, async () => {
+        const api = await service().newAccount()
+        const { payment, messages } = await watchedPayment(api, { delayed_capture })
+        await choose(api, payment, 'success')
+        const answers = await times(20, () => confirm(api, payment))
+        for (const answer of answers) assert.deepEqual(met(answer), [303, payment.return_url])
+        const last = delayed_capture ? 'capturable' : 'success'
+        assert.deepEqual(await statusesOf(api, payment), ['created', 'started', 'submitted', last])
+        const types = ['card_payment_succeeded', 'card_payment_captured']
+        assert.deepEqual(messages(), delayed_capture ? types.slice(0, 1) : types)
+      })
+
+    test('of 20 confirms without scripts through POST /secure ends the same way', async () => {
+      const api = await service().newAccount()
+      const { payment, messages } = await watchedPayment(api)
+      const token = payment._links.next_url_post.params
+      await api.postForm('/secure', { ...token, step: 'details', scenario: 'success' })
+      const answers = await times(20, () => api.postForm('/secure', { ...token, step: 'confirm' }))
+      for (const answer of answers) assert.deepEqual(met(answer), [303, payment.return_url])
+      assert.deepEqual(messages(), ['card_payment_succeeded', 'card_payment_captured'])
+    })
+
+    test('of the three endings has one winner, and leads the others to return_url', async () => {
+      const api = await service().newAccount()
+      const { payment, messages } = await watchedPayment(api)
+      const scenarios = ['declined', 'error', 'cancel', 'declined', 'error', 'cancel']
+      const answers = await Promise.all(scenarios.map(one => choose(api, payment, one)))
+      const losers = answers.filter(({ status }) => status === 303)
+      assert.equal(losers.length, scenarios.length - 1)
+      for (const answer of losers) assert.deepEqual(met(answer), [303, payment.return_url])
+      const winner = scenarios[answers.findIndex(({ status }) => status === 200)] ?? ''
+      const codes: Record<string, string> = { declined: 'P0010', error: 'P0050', cancel: 'P0030' }
+      assert.equal((await read(api, payment)).state.code, codes[winner])
+      assert.deepEqual(messages(), ['card_payment_failed'])
+    })
+
+    test('between confirm and a cancel through the API has one winner, and the page leads to return_url', async () => {
+      const api = await service().newAccount()
+      for (let round = 0; round < 5; round++) {
+        const { payment, messages } = await watchedPayment(api)
+        await choose(api, payment, 'success')
+        const [page, cancel] = await Promise.all([
+          confirm(api, payment),
+          api.post(payment._links.cancel.href),
+        ])
+        assert.deepEqual(met(page), [303, payment.return_url])
+        const { status } = (await read(api, payment)).state
+        const cancelled = status === 'cancelled'
+        assert.equal(cancel.status, cancelled ? 204 : 400)
+        assert.deepEqual(
+          await statusesOf(api, payment),
+          cancelled
+            ? ['created', 'started', 'cancelled']
+            : ['created', 'started', 'submitted', 'success'],
+        )
+        assert.deepEqual(
+          messages(),
+          cancelled
+            ? ['card_payment_cancelled']
+            : ['card_payment_succeeded', 'card_payment_captured'],
+        )
+      }
+    })
+
+    test('between the first visit and a cancel through the API never reopens the payment', async () => {
+      const api = await service().newAccount()
+      const payment = await api.createPayment()
+      const [page] = await Promise.all([
+        api.get(payment._links.next_url.href),
+        api.post(payment._links.cancel.href),
+      ])
+      assert.ok([200, 303].includes(page.status))
+      assert.equal((await read(api, payment)).state.status, 'cancelled')
+    })
+  },
+  { send },
+)

@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Body } from '../../support/client.ts'
+import { formOf, met, press } from '../../support/hosted-page.ts'
+import { read, statusesOf } from '../../support/journeys.ts'
+import { onEveryDatabase } from '../../support/service.ts'
+
+const DETAILS = 'Enter payment details'
+const CONFIRM = 'Confirm your payment'
+const NOT_FOUND = 'Page not found'
+
+const tokenOf = (payment: Body): { chargeTokenId: string } => payment._links.next_url_post.params
+
+onEveryDatabase('POST /secure', service => {
+  test('starts the journey with chargeTokenId alone: the details page, and started', async () => {
+    const api = await service().newAccount()
+    const payment = await api.createPayment()
+    const { href, params } = payment._links.next_url_post
+    assert.deepEqual(met(await api.postForm(href, params)), [200, DETAILS])
+    assert.deepEqual(await statusesOf(api, payment), ['created', 'started'])
+    assert.deepEqual(met(await api.postForm(href, params)), [200, DETAILS])
+    assert.deepEqual(await statusesOf(api, payment), ['created', 'started'])
+  })
+
+  test('leads through the whole journey by the forms of its pages, the token in no address', async () => {
+    const api = await service().newAccount()
+    const payment = await api.createPayment()
+    const token = tokenOf(payment).chargeTokenId
+    const details = await api.postForm('/secure', tokenOf(payment))
+    const nothing = await press(api, details, 'submit-card-details')
+    assert.deepEqual(met(nothing), [400, DETAILS])
+    const confirm = await press(api, nothing, 'submit-card-details', [['scenario', 'success']])
+    assert.deepEqual(met(confirm), [200, CONFIRM])
+    const done = await press(api, confirm, 'confirm')
+    assert.deepEqual(met(done), [303, payment.return_url])
+    for (const { text } of [details, nothing, confirm])
+      for (const [, address = ''] of text.matchAll(/(?:href|src|action)="([^"]*)"/g))
+        assert.ok(!address.includes(token), address)
+    assert.deepEqual(await statusesOf(api, payment), ['created', 'started', 'submitted', 'success'])
+  })
+
+  for (const button of ['submit-card-details', 'confirm', 'cancel-payment'])
+    test(`answers with forms that post back to /secure with the token and the step: #${button}`, async () => {
+      const api = await service().newAccount()
+      const payment = await api.createPayment()
+      const step = button === 'confirm' ? 'confirm' : 'details'
+      const page = await api.postForm('/secure', {
+        ...tokenOf(payment),
+        ...(step === 'confirm' && { step: 'details', scenario: 'success' }),
+      })
+      const { action, fields } = formOf(page, button)
+      assert.equal(action, '/secure')
+      assert.deepEqual(Object.fromEntries(fields), {
+        ...tokenOf(payment),
+        step,
+        ...(button === 'cancel-payment' && { scenario: 'cancel' }),
+      })
+    })
+
+  const endings: [scenario: string, heading: string, code: string][] = [
+    ['declined', 'Your payment has been declined', 'P0010'],
+    ['error', 'Sorry, we are having technical problems', 'P0050'],
+    ['cancel', 'Your payment has been cancelled', 'P0030'],
+  ]
+  for (const [scenario, heading, code] of endings)
+    test(`with step=details and ${scenario} ends the payment as the page with a token does`, async () => {
+      const api = await service().newAccount()
+      const payment = await api.createPayment()
+      const fields = { ...tokenOf(payment), step: 'details', scenario }
+      assert.deepEqual(met(await api.postForm('/secure', fields)), [200, heading])
+      assert.equal((await read(api, payment)).state.code, code)
+    })
+
+  test('with step=details and no choice shows the error and changes nothing', async () => {
+    const api = await service().newAccount()
+    const payment = await api.createPayment()
+    const answer = await api.postForm('/secure', { ...tokenOf(payment), step: 'details' })
+    assert.deepEqual(met(answer), [400, DETAILS])
+    assert.deepEqual(await read(api, payment), payment)
+  })
+
+  test('with step=confirm before success was chosen shows the details page and changes nothing', async () => {
+    const api = await service().newAccount()
+    const payment = await api.createPayment()
+    const answer = await api.postForm('/secure', { ...tokenOf(payment), step: 'confirm' })
+    assert.deepEqual(met(answer), [200, DETAILS])
+    assert.deepEqual(await read(api, payment), payment)
+  })
+
+  test('with step=confirm and cancel fails the payment', async () => {
+    const api = await service().newAccount()
+    const payment = await api.createPayment()
+    const token = tokenOf(payment)
+    const confirm = await api.postForm('/secure', {
+      ...token,
+      step: 'details',
+      scenario: 'success',
+    })
+    const cancelled = await press(api, confirm, 'cancel-payment')
+    assert.deepEqual(met(cancelled), [200, 'Your payment has been cancelled'])
+    assert.equal((await read(api, payment)).state.code, 'P0030')
+  })
+
+  test('works beside /secure/{token}: one journey may use both', async () => {
+    const api = await service().newAccount()
+    const payment = await api.createPayment()
+    const page = payment._links.next_url.href
+    await api.postForm('/secure', { ...tokenOf(payment), step: 'details', scenario: 'success' })
+    assert.deepEqual(met(await api.get(`${page}/confirm`)), [200, CONFIRM])
+    const done = await api.postForm('/secure', { ...tokenOf(payment), step: 'confirm' })
+    assert.deepEqual(met(done), [303, payment.return_url])
+  })
+
+  test('shows the Page not found page when chargeTokenId is missing, empty, unknown or given twice', async () => {
+    const api = await service().newAccount()
+    const payment = await api.createPayment()
+    const { chargeTokenId } = tokenOf(payment)
+    const forms: [string, string][][] = [
+      [],
+      [['chargeTokenId', '']],
+      [['chargeTokenId', 'x'.repeat(52)]],
+      [
+        ['chargeTokenId', chargeTokenId],
+        ['chargeTokenId', chargeTokenId],
+      ],
+      [['chargetokenid', chargeTokenId]],
+    ]
+    for (const form of forms)
+      for (const step of [undefined, 'details', 'confirm'])
+        assert.deepEqual(
+          met(await api.postForm('/secure', step ? [...form, ['step', step]] : form)),
+          [404, NOT_FOUND],
+        )
+    assert.deepEqual(await read(api, payment), payment)
+  })
+
+  test('reads the token from the form alone', async () => {
+    const api = await service().newAccount()
+    const payment = await api.createPayment()
+    const query = new URLSearchParams(tokenOf(payment))
+    assert.deepEqual(met(await api.postForm(`/secure?${query}`, {})), [404, NOT_FOUND])
+    assert.deepEqual(met(await api.get(`/secure?${query}`)), [404, NOT_FOUND])
+  })
+})

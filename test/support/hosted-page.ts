@@ -1,0 +1,46 @@
+/** What a person meets on a hosted page, read from its HTML. */
+import assert from 'node:assert/strict'
+import { elementsOf, type Found, only, tagged, withId } from '../hosted/document.ts'
+import type { Answer, Client } from './client.ts'
+
+/** The h1 of an answer, which must be a page. */
+export function headingOf(answer: Answer): string {
+  assert.equal(answer.headers.get('content-type'), 'text/html; charset=utf-8')
+  return only(elementsOf(answer.text), tagged('h1')).text
+}
+
+/** Status and h1 of a page, or status and address of a redirect, which has no body. */
+export function met(answer: Answer): [status: number, where: string | null] {
+  if (answer.status !== 303) return [answer.status, headingOf(answer)]
+  assert.equal(answer.text, '')
+  return [303, answer.headers.get('location')]
+}
+
+export type PageForm = { action: string; fields: [name: string, value: string][] }
+
+/** The form that the button with this id sends, with the fields that are in it without a choice. */
+export function formOf(answer: Answer, buttonId: string): PageForm {
+  const elements = elementsOf(answer.text)
+  const button = only(elements, withId(buttonId))
+  const holdsButton = (form: Found) => form.inside.some(withId(buttonId))
+  const owner = button.attributes.form
+  const form = only(
+    elements.filter(tagged('form')),
+    owner === undefined ? holdsButton : withId(owner),
+  )
+  const hidden = form.inside.filter(({ attributes }) => attributes.type === 'hidden')
+  const named = 'name' in button.attributes ? [...hidden, button] : hidden
+  const fields = named.map(({ attributes: { name = '', value = '' } }) => [name, value] as const)
+  return { action: form.attributes.action ?? '', fields: fields.map(([...pair]) => pair) }
+}
+
+/** Presses a button of a page as a browser without scripts does, after making a choice in its form. */
+export function press(
+  client: Client,
+  answer: Answer,
+  buttonId: string,
+  choice: [name: string, value: string][] = [],
+): Promise<Answer> {
+  const { action, fields } = formOf(answer, buttonId)
+  return client.postForm(action, [...fields, ...choice])
+}
