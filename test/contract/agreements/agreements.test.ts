@@ -1,0 +1,196 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+  activeAgreement,
+  cancelAgreement,
+  createAgreement,
+  readAgreement,
+} from '../../support/agreements.ts'
+import { assertError } from '../../support/assertions.ts'
+import { onEveryDatabase } from '../../support/service.ts'
+
+const JSON_TYPE = { 'Content-Type': 'application/json' }
+const good = { reference: 'PLAN-8', description: 'Monthly plan', user_identifier: 'member-118' }
+
+type Fault = [fields: Record<string, unknown>, status: number, code: string, field: string]
+
+const REQUIRED = ['reference', 'description']
+const faults: Fault[] = [
+  ...REQUIRED.flatMap(field =>
+    [undefined, null, '', ' \n '].map((value): Fault => [{ [field]: value }, 400, 'P2101', field]),
+  ),
+  ...REQUIRED.flatMap(field =>
+    [1, false, [], {}, 'a<b', 'a>b', 'a|b'].map(
+      (value): Fault => [{ [field]: value }, 400, 'P2102', field],
+    ),
+  ),
+  ...[1, false, [], {}].map(
+    (value): Fault => [{ user_identifier: value }, 400, 'P2102', 'user_identifier'],
+  ),
+  ...[...REQUIRED, 'user_identifier'].flatMap(field =>
+    ['x'.repeat(256), '\0', 'a\ud800'].map(
+      (value): Fault => [{ [field]: value }, 422, 'P0102', field],
+    ),
+  ),
+  [{ user_identifier: '' }, 422, 'P0102', 'user_identifier'],
+]
+
+/** Several faults each, of which the one that is told comes first in the table of checks. */
+const order: Fault[] = [
+  [{ reference: '', description: 1 }, 400, 'P2101', 'reference'],
+  [{ reference: 1, description: '' }, 400, 'P2102', 'reference'],
+  [{ reference: 'x'.repeat(256), description: null }, 400, 'P2101', 'description'],
+  [{ reference: 'x'.repeat(256), user_identifier: 1 }, 400, 'P2102', 'user_identifier'],
+  [
+    { reference: 'x'.repeat(256), description: 'x'.repeat(256), user_identifier: '' },
+    422,
+    'P0102',
+    'reference',
+  ],
+  [{ description: 'x'.repeat(256), user_identifier: '' }, 422, 'P0102', 'description'],
+]
+
+const name = (value: unknown): string =>
+  JSON.stringify(value, (_, inner) => inner ?? 'absent or null').slice(0, 70)
+
+onEveryDatabase('POST /v1/agreements', service => {
+  test('makes an agreement in created, and GET answers the same', async () => {
+    const api = await service().newAccount()
+    const { status, body } = await api.post('/v1/agreements', { ...good, nonsense: [1] })
+    assert.equal(status, 201)
+    assert.match(body.agreement_id, /^[0-9a-v]{26}$/)
+    assert.deepEqual(body, {
+      agreement_id: body.agreement_id,
+      ...good,
+      status: 'created',
+      created_date: new Date(service().clock.now()).toISOString(),
+    })
+    assert.deepEqual((await api.get(`/v1/agreements/${body.agreement_id}`)).body, body)
+    assert.equal((await api.request('HEAD', `/v1/agreements/${body.agreement_id}`)).status, 200)
+  })
+
+  for (const value of [undefined, null])
+    test(`has no user_identifier when it is ${value}`, async () => {
+      const api = await service().newAccount()
+      const { status, body } = await api.post('/v1/agreements', { ...good, user_identifier: value })
+      assert.equal(status, 201)
+      assert.equal('user_identifier' in body, false)
+    })
+
+  test('keeps any other text as it is, 1 to 255 long', async () => {
+    const api = await service().newAccount()
+    for (const text of ['x', 'é'.repeat(255), ' "Ünïcode" & \' \\ 😀 ']) {
+      const given = { reference: text, description: text, user_identifier: text }
+      const made = await createAgreement(api, given)
+      const { reference, description, user_identifier } = await readAgreement(api, made)
+      assert.deepEqual({ reference, description, user_identifier }, given)
+    }
+    assert.equal((await createAgreement(api, { user_identifier: '<|> ' })).user_identifier, '<|> ')
+    assert.equal((await createAgreement(api, { user_identifier: ' ' })).user_identifier, ' ')
+  })
+
+  for (const [fields, status, code, field] of faults)
+    test(`refuses ${name(fields)}: ${status} ${code}`, async () => {
+      const api = await service().newAccount()
+      const answer = await api.post('/v1/agreements', { ...good, ...fields })
+      assertError(answer, status, code, { field })
+      assert.equal((await api.get('/v1/agreements')).body.total, 0)
+    })
+
+  for (const [fields, status, code, field] of order)
+    test(`tells of ${name(fields)} only ${field} ${code}`, async () => {
+      const api = await service().newAccount()
+      const answer = await api.post('/v1/agreements', { ...good, ...fields })
+      assertError(answer, status, code, { field })
+    })
+
+  for (const body of ['', '[]', '"x"', 'null', '1', '{', '{"__proto__":1}'])
+    test(`refuses a body that is no JSON object: ${body || 'nothing'}`, async () => {
+      const api = await service().newAccount()
+      const answer = await api.request('POST', '/v1/agreements', { headers: JSON_TYPE, body })
+      assertError(answer, 400, 'P2197')
+    })
+
+  test('refuses another media type', async () => {
+    const api = await service().newAccount()
+    assertError(await api.postForm('/v1/agreements', good), 415, 'P0920')
+  })
+})
+
+onEveryDatabase('POST /v1/agreements/{id}/cancel', service => {
+  test('cancels an agreement in created: 204, then cancelled with its date', async () => {
+    const api = await service().newAccount()
+    const agreement = await createAgreement(api)
+    service().clock.advance(1_234)
+    const answer = await cancelAgreement(api, agreement)
+    assert.equal(answer.status, 204)
+    assert.equal(answer.text, '')
+    assert.deepEqual(await readAgreement(api, agreement), {
+      ...agreement,
+      status: 'cancelled',
+      cancelled_date: new Date(service().clock.now()).toISOString(),
+    })
+  })
+
+  test('cancels an active agreement, whose instrument stays visible', async () => {
+    const api = await service().newAccount()
+    const agreement = await activeAgreement(api)
+    assert.equal((await cancelAgreement(api, agreement)).status, 204)
+    assert.deepEqual(await readAgreement(api, agreement), {
+      ...agreement,
+      status: 'cancelled',
+      cancelled_date: new Date(service().clock.now()).toISOString(),
+    })
+  })
+
+  test('refuses a second time with P2501, and the date stays', async () => {
+    const api = await service().newAccount()
+    const agreement = await createAgreement(api)
+    await cancelAgreement(api, agreement)
+    const before = await readAgreement(api, agreement)
+    service().clock.advance(1_000)
+    assertError(await cancelAgreement(api, agreement), 400, 'P2501')
+    assert.deepEqual(await readAgreement(api, agreement), before)
+  })
+
+  test('ten at once: one 204 and nine P2501', async () => {
+    const api = await service().newAccount()
+    const agreement = await createAgreement(api)
+    const ten = Array.from({ length: 10 }, () => cancelAgreement(api, agreement))
+    const answers = await Promise.all(ten)
+    const refused = answers.filter(({ status }) => status !== 204)
+    assert.equal(refused.length, 9)
+    for (const answer of refused) assertError(answer, 400, 'P2501')
+  })
+
+  test('does not read a body, of whatever type', async () => {
+    const api = await service().newAccount()
+    const agreement = await createAgreement(api)
+    const path = `/v1/agreements/${agreement.agreement_id}/cancel`
+    const headers = { 'Content-Type': 'text/nonsense' }
+    assert.equal((await api.request('POST', path, { headers, body: '{' })).status, 204)
+  })
+
+  test('knows no agreement but those of the account: P2500, and P2200 to read', async () => {
+    const api = await service().newAccount()
+    const other = await service().newAccount()
+    const agreement = await createAgreement(other)
+    for (const agreement_id of [agreement.agreement_id, 'x', '0'.repeat(26), '%00', '%ff', 'é']) {
+      const unknown = agreement_id === '%ff' ? 'P0911' : undefined
+      const path = `/v1/agreements/${agreement_id}`
+      assertError(await api.get(path), 404, unknown ?? 'P2200')
+      assertError(await api.post(`${path}/cancel`), 404, unknown ?? 'P2500')
+    }
+    assert.equal((await readAgreement(other, agreement)).status, 'created')
+  })
+})
+
+onEveryDatabase('An agreement', service => {
+  test('stays when its payments are gone, with its instrument', async () => {
+    const api = await service().newAccount()
+    const agreement = await activeAgreement(api)
+    service().clock.advance(365 * 86_400_000)
+    assert.deepEqual(await readAgreement(api, agreement), agreement)
+    assert.equal((await api.get('/v1/payments')).body.total, 0)
+  })
+})

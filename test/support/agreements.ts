@@ -1,0 +1,65 @@
+/** Agreements in the states that tests need. */
+import assert from 'node:assert/strict'
+import type { Answer, Body, Client } from './client.ts'
+import { payOnPages } from './journeys.ts'
+
+/** A new agreement. */
+export async function createAgreement(
+  api: Client,
+  fields: Record<string, unknown> = {},
+): Promise<Body> {
+  const answer = await api.post('/v1/agreements', {
+    reference: 'PLAN-8',
+    description: 'Monthly plan',
+    ...fields,
+  })
+  assert.equal(answer.status, 201, answer.text)
+  return answer.body
+}
+
+/** A web payment that sets the agreement up once it is paid. */
+export const setUpPayment = (
+  api: Client,
+  { agreement_id }: Body,
+  fields: Record<string, unknown> = {},
+): Promise<Body> => api.createPayment({ set_up_agreement: agreement_id, ...fields })
+
+/** An agreement that a payment on the pages has made active. */
+export async function activeAgreement(
+  api: Client,
+  setUpFields: Record<string, unknown> = {},
+): Promise<Body> {
+  const agreement = await createAgreement(api)
+  await payOnPages(api, await setUpPayment(api, agreement, setUpFields))
+  return readAgreement(api, agreement)
+}
+
+/** The agreement as it is now. */
+export async function readAgreement(api: Client, { agreement_id }: Body): Promise<Body> {
+  const { status, body, text } = await api.get(`/v1/agreements/${agreement_id}`)
+  assert.equal(status, 200, text)
+  return body
+}
+
+export const cancelAgreement = (api: Client, { agreement_id }: Body): Promise<Answer> =>
+  api.post(`/v1/agreements/${agreement_id}/cancel`)
+
+/** Asks for a payment in agreement mode. */
+export const payByAgreement = (
+  api: Client,
+  { agreement_id }: Body,
+  fields: Record<string, unknown> = {},
+  headers: Record<string, string> = {},
+): Promise<Answer> =>
+  api.post(
+    '/v1/payments',
+    {
+      amount: 2500,
+      reference: 'PLAN-8/OCT',
+      description: 'Monthly plan',
+      authorisation_mode: 'agreement',
+      agreement_id,
+      ...fields,
+    },
+    headers,
+  )
