@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+  activeAgreement,
+  cancelAgreement,
+  createAgreement,
+  payByAgreement,
+  readAgreement,
+  setUpPayment,
+} from '../../support/agreements.ts'
+import { assertError } from '../../support/assertions.ts'
+import type { Answer, Body, Client } from '../../support/client.ts'
+import { choose, payOnPages, read } from '../../support/journeys.ts'
+import { onEveryDatabase } from '../../support/service.ts'
+
+const ROUNDS = 15
+const UNUSABLE = { field: 'agreement_id' }
+
+const confirm = (api: Client, payment: Body): Promise<Answer> =>
+  api.postForm(`${payment._links.next_url.href}/confirm`, {})
+
+/** Active, or cancelled with a date; in both cases with the card that set it up. */
+function assertOneStory(agreement: Body): void {
+  assert.equal(agreement.status === 'cancelled', 'cancelled_date' in agreement, agreement.status)
+  assert.ok(agreement.status === 'active' || agreement.status === 'cancelled')
+  assert.equal(agreement.payment_instrument.CardDetails.card_brand, 'Visa')
+}
+
+onEveryDatabase('A race about an agreement', service => {
+  test('between its cancel and its set-up: both are acknowledged, and the later one counts', async () => {
+    const api = await service().newAccount()
+    for (let round = 0; round < ROUNDS; round++) {
+      const agreement = await createAgreement(api)
+      const payment = await setUpPayment(api, agreement)
+      await choose(api, payment, 'success')
+      const [confirmed, cancelled] = await Promise.all([
+        confirm(api, payment),
+        cancelAgreement(api, agreement),
+      ])
+      assert.deepEqual([confirmed.status, cancelled.status], [303, 204])
+      assert.equal((await read(api, payment)).state.status, 'success')
+      const after = await readAgreement(api, agreement)
+      assertOneStory(after)
+      const recurring = await payByAgreement(api, agreement)
+      assert.equal(recurring.status, after.status === 'active' ? 201 : 400)
+    }
+  })
+
+  test('between two set-ups: both payments succeed, and the card is of one of them', async () => {
+    const api = await service().newAccount()
+    for (let round = 0; round < ROUNDS; round++) {
+      const agreement = await createAgreement(api)
+      const names = ['First Card', 'Second Card']
+      const payments = await Promise.all(
+        names.map(cardholder_name =>
+          setUpPayment(api, agreement, { prefilled_cardholder_details: { cardholder_name } }),
+        ),
+      )
+      for (const payment of payments) await choose(api, payment, 'success')
+      await Promise.all(payments.map(payment => confirm(api, payment)))
+      for (const payment of payments)
+        assert.equal((await read(api, payment)).state.status, 'success')
+      const after = await readAgreement(api, agreement)
+      assertOneStory(after)
+      assert.equal(after.status, 'active')
+      assert.ok(names.includes(after.payment_instrument.CardDetails.cardholder_name))
+    }
+  })
+
+  test('between its cancel and payments with it: none is made once the cancel was acknowledged', async () => {
+    const api = await service().newAccount()
+    for (let round = 0; round < ROUNDS; round++) {
+      const agreement = await activeAgreement(api)
+      let acknowledged = false
+      const made: Body[] = []
+      const payUntilRefused = async () => {
+        for (;;) {
+          const late = acknowledged
+          const answer = await payByAgreement(api, agreement)
+          if (answer.status !== 201) return assertError(answer, 400, 'P0102', UNUSABLE)
+          assert.equal(late, false, 'made after the cancel was acknowledged')
+          made.push(answer.body)
+        }
+      }
+      const payers = Array.from({ length: 5 }, payUntilRefused)
+      const cancelled = await cancelAgreement(api, agreement)
+      acknowledged = true
+      assert.equal(cancelled.status, 204)
+      await Promise.all(payers)
+      for (const payment of made) {
+        assert.equal(payment.state.status, 'success')
+        assert.equal((await read(api, payment)).state.status, 'success')
+      }
+      const found = await api.get(`/v1/payments?agreement_id=${agreement.agreement_id}`)
+      assert.equal(found.body.total, made.length + 1, 'no payment that nobody was told of')
+      assert.equal((await readAgreement(api, agreement)).status, 'cancelled')
+    }
+  })
+
+  test('between a new set-up and payments with it: each is made with one card or the other', async () => {
+    const api = await service().newAccount()
+    for (let round = 0; round < ROUNDS; round++) {
+      const agreement = await activeAgreement(api)
+      const payment = await setUpPayment(api, agreement, {
+        prefilled_cardholder_details: { cardholder_name: 'New Card' },
+      })
+      await choose(api, payment, 'success')
+      const [, ...answers] = await Promise.all([
+        confirm(api, payment),
+        ...Array.from({ length: 8 }, () => payByAgreement(api, agreement)),
+      ])
+      for (const { status, body } of answers) {
+        assert.equal(status, 201)
+        assert.match(body.card_details.cardholder_name, /^(Demo Cardholder|New Card)$/)
+      }
+      const after = await payByAgreement(api, agreement)
+      assert.equal(after.body.card_details.cardholder_name, 'New Card')
+    }
+  })
+
+  test('of cancels, set-ups and payments all together ends in one story', async () => {
+    const api = await service().newAccount()
+    for (let round = 0; round < ROUNDS; round++) {
+      const agreement = await activeAgreement(api)
+      const setUps = await Promise.all([
+        setUpPayment(api, agreement),
+        setUpPayment(api, agreement, { delayed_capture: true }),
+      ])
+      const payments = Array.from({ length: 6 }, () => payByAgreement(api, agreement))
+      const [first, ...others] = await Promise.all([
+        cancelAgreement(api, agreement),
+        ...setUps.map(payment => payOnPages(api, payment)),
+        cancelAgreement(api, agreement),
+        ...payments,
+      ])
+      assert.ok([204, 400].includes(first.status))
+      for (const answer of others) assert.ok((answer.status ?? 303) < 500)
+      for (const answer of await Promise.all(payments))
+        if (answer.status !== 201) assertError(answer, 400, 'P0102', UNUSABLE)
+      assertOneStory(await readAgreement(api, agreement))
+    }
+  })
+})

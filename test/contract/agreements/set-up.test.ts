@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+  activeAgreement,
+  cancelAgreement,
+  createAgreement,
+  readAgreement,
+  setUpPayment,
+} from '../../support/agreements.ts'
+import { assertError } from '../../support/assertions.ts'
+import type { Body, Client } from '../../support/client.ts'
+import { choose, payOnPages, read } from '../../support/journeys.ts'
+import { onEveryDatabase } from '../../support/service.ts'
+
+const MINUTE_MS = 60_000
+
+/** What ends a set-up payment without a card being authorised. */
+const failures: Record<string, (api: Client, payment: Body) => Promise<unknown>> = {
+  declined: (api, payment) => choose(api, payment, 'declined'),
+  'a provider error': (api, payment) => choose(api, payment, 'error'),
+  'cancelled by the user': (api, payment) => choose(api, payment, 'cancel'),
+  'cancelled by the user on the second page': async (api, payment) => {
+    await choose(api, payment, 'success')
+    await api.postForm(`${payment._links.next_url.href}/confirm`, { scenario: 'cancel' })
+  },
+  'cancelled through the API': (api, payment) => api.post(payment._links.cancel.href),
+  'not confirmed': (api, payment) => choose(api, payment, 'success'),
+}
+
+onEveryDatabase('A payment with set_up_agreement', service => {
+  const iso = () => new Date(service().clock.now()).toISOString()
+
+  test('makes the agreement active, with the card of the payment', async () => {
+    const api = await service().newAccount()
+    const agreement = await createAgreement(api)
+    const payment = await setUpPayment(api, agreement, {
+      prefilled_cardholder_details: {
+        cardholder_name: 'Gwen Hughes',
+        billing_address: { line1: '2 Heol y Bryn', city: 'Aberystwyth' },
+      },
+    })
+    assert.equal(payment.agreement_payment_type, 'recurring')
+    assert.equal('set_up_agreement' in payment, false)
+    assert.deepEqual(await readAgreement(api, agreement), agreement)
+    service().clock.advance(MINUTE_MS)
+    const { card_details } = await payOnPages(api, payment)
+    assert.equal(card_details.cardholder_name, 'Gwen Hughes')
+    assert.deepEqual(await readAgreement(api, agreement), {
+      ...agreement,
+      status: 'active',
+      payment_instrument: {
+        type: 'card',
+        created_date: iso(),
+        CardDetails: card_details,
+        card_details,
+      },
+    })
+  })
+
+  for (const type of ['instalment', 'recurring', 'unscheduled'])
+    test(`may say that it is ${type}`, async () => {
+      const api = await service().newAccount()
+      const payment = await setUpPayment(api, await createAgreement(api), {
+        agreement_payment_type: type,
+      })
+      assert.equal(payment.agreement_payment_type, type)
+      assert.equal((await payOnPages(api, payment)).agreement_payment_type, type)
+    })
+
+  test('makes it active when it is capturable, and a capture changes nothing more', async () => {
+    const api = await service().newAccount()
+    const agreement = await createAgreement(api)
+    const payment = await payOnPages(
+      api,
+      await setUpPayment(api, agreement, { delayed_capture: true }),
+    )
+    assert.equal(payment.state.status, 'capturable')
+    const active = await readAgreement(api, agreement)
+    assert.equal(active.status, 'active')
+    service().clock.advance(MINUTE_MS)
+    assert.equal((await api.post(payment._links.capture.href)).status, 204)
+    assert.deepEqual(await readAgreement(api, agreement), active)
+  })
+
+  test('does not wake a cancelled agreement when it is captured', async () => {
+    const api = await service().newAccount()
+    const agreement = await createAgreement(api)
+    const payment = await payOnPages(
+      api,
+      await setUpPayment(api, agreement, { delayed_capture: true }),
+    )
+    await cancelAgreement(api, agreement)
+    const cancelled = await readAgreement(api, agreement)
+    await api.post(payment._links.capture.href)
+    assert.equal((await read(api, payment)).state.status, 'success')
+    assert.deepEqual(await readAgreement(api, agreement), cancelled)
+  })
+
+  test('leaves it active when it is capturable and cancelled later', async () => {
+    const api = await service().newAccount()
+    const agreement = await createAgreement(api)
+    const payment = await payOnPages(
+      api,
+      await setUpPayment(api, agreement, { delayed_capture: true }),
+    )
+    const active = await readAgreement(api, agreement)
+    service().clock.advance(MINUTE_MS)
+    assert.equal((await api.post(payment._links.cancel.href)).status, 204)
+    assert.deepEqual(await readAgreement(api, agreement), active)
+  })
+
+  for (const [what, fail] of Object.entries(failures))
+    test(`leaves the agreement as it is when it is ${what}`, async () => {
+      const api = await service().newAccount()
+      for (const agreement of [await createAgreement(api), await activeAgreement(api)]) {
+        const payment = await setUpPayment(api, agreement)
+        service().clock.advance(MINUTE_MS)
+        await fail(api, payment)
+        assert.notEqual((await read(api, payment)).state.status, 'success')
+        assert.deepEqual(await readAgreement(api, agreement), agreement)
+      }
+    })
+
+  test('replaces the card of an agreement that is active', async () => {
+    const api = await service().newAccount()
+    const agreement = await activeAgreement(api)
+    service().clock.advance(MINUTE_MS)
+    await payOnPages(
+      api,
+      await setUpPayment(api, agreement, {
+        prefilled_cardholder_details: { cardholder_name: 'Second Card' },
+      }),
+    )
+    const { payment_instrument, ...rest } = await readAgreement(api, agreement)
+    assert.equal(payment_instrument.created_date, iso())
+    assert.equal(payment_instrument.CardDetails.cardholder_name, 'Second Card')
+    assert.deepEqual({ ...rest, payment_instrument: agreement.payment_instrument }, agreement)
+  })
+
+  test('makes a cancelled agreement active again, without cancelled_date', async () => {
+    const api = await service().newAccount()
+    const never = await createAgreement(api)
+    const once = await activeAgreement(api)
+    for (const agreement of [never, once]) {
+      await cancelAgreement(api, agreement)
+      assert.ok('cancelled_date' in (await readAgreement(api, agreement)))
+      service().clock.advance(MINUTE_MS)
+      await payOnPages(api, await setUpPayment(api, agreement))
+      const again = await readAgreement(api, agreement)
+      assert.equal(again.status, 'active')
+      assert.equal('cancelled_date' in again, false)
+      assert.equal(again.payment_instrument.created_date, iso())
+      assert.equal((await cancelAgreement(api, agreement)).status, 204, 'may be cancelled again')
+    }
+  })
+
+  test('is refused with P0103 when the agreement is none of the account', async () => {
+    const api = await service().newAccount()
+    const other = await service().newAccount()
+    const { agreement_id } = await createAgreement(other)
+    for (const set_up_agreement of [agreement_id, '0'.repeat(26), 'é'.repeat(26)]) {
+      const answer = await api.post('/v1/payments', {
+        amount: 1,
+        reference: 'r',
+        description: 'd',
+        return_url: 'https://example.org/',
+        set_up_agreement,
+      })
+      assertError(answer, 400, 'P0103', { field: 'set_up_agreement' })
+    }
+  })
+
+  test('and the payments made with the agreement are found by agreement_id', async () => {
+    const api = await service().newAccount()
+    const agreement = await createAgreement(api)
+    const setUp = await setUpPayment(api, agreement)
+    await api.createPayment()
+    const found = await api.get(`/v1/payments?agreement_id=${agreement.agreement_id}`)
+    assert.deepEqual(
+      found.body.results.map(({ payment_id }: Body) => payment_id),
+      [setUp.payment_id],
+    )
+  })
+
+  test('and the agreement change together: who sees the one sees the other', async () => {
+    const api = await service().newAccount()
+    for (let round = 0; round < 10; round++) {
+      const agreement = await createAgreement(api)
+      const payment = await setUpPayment(api, agreement)
+      await choose(api, payment, 'success')
+      const confirming = api.postForm(`${payment._links.next_url.href}/confirm`, {})
+      let status = ''
+      while (status !== 'success') {
+        const before = await readAgreement(api, agreement)
+        status = (await read(api, payment)).state.status
+        if (before.status === 'active') assert.equal(status, 'success')
+      }
+      assert.equal((await readAgreement(api, agreement)).status, 'active')
+      await confirming
+    }
+  })
+})
