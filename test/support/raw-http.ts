@@ -18,13 +18,10 @@ export async function sendRaw(
 }
 
 /** Writes these bytes to a new connection and answers all that comes back until it is closed. */
-export async function exchange(
-  baseUrl: string,
-  pieces: (string | Uint8Array)[],
-): Promise<Buffer<ArrayBuffer>> {
+export async function exchange(baseUrl: string, pieces: (string | Uint8Array)[]): Promise<Buffer> {
   const socket = await open(baseUrl)
   const received: Buffer[] = []
-  socket.on('data', data => received.push(data))
+  socket.on('data', (data: Buffer) => received.push(data))
   for (const piece of pieces) if (piece.length > 0 && socket.writable) socket.write(piece)
   await once(socket, 'close')
   return Buffer.concat(received)

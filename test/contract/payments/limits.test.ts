@@ -139,7 +139,9 @@ onEveryDatabase('A limit of POST /v1/payments', service => {
       ['half of a surrogate pair in a value', '{"a":"\\udc00\\ud800"}'],
     ]
     for (const [sentence, metadata] of refused)
-      test(`${sentence}: 422 P0102 metadata`, () => answers({ metadata }, '422 P0102 metadata'))
+      test(`${sentence}: 422 P0102 metadata`, async () => {
+        await answers({ metadata }, '422 P0102 metadata')
+      })
   })
 
   describe('on letters', () => {

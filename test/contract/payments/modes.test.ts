@@ -81,8 +81,8 @@ onEveryDatabase('POST /v1/payments in web mode', service => {
       await answers({ set_up_agreement: JSON.stringify(id) }, '400 P0103 set_up_agreement')
   })
 
-  test('takes moto, delayed_capture, email and prefilled details', () =>
-    answers(
+  test('takes moto, delayed_capture, email and prefilled details', async () => {
+    await answers(
       {
         moto: 'true',
         delayed_capture: 'true',
@@ -90,7 +90,8 @@ onEveryDatabase('POST /v1/payments in web mode', service => {
         [`${DETAILS}.cardholder_name`]: '"A"',
       },
       '201',
-    ))
+    )
+  })
 })
 
 onEveryDatabase('POST /v1/payments in moto_api mode', service => {
@@ -116,8 +117,8 @@ onEveryDatabase('POST /v1/payments in moto_api mode', service => {
     assert.equal(body.moto, true)
   })
 
-  test('takes delayed_capture, email, metadata and prefilled details', () =>
-    answers(
+  test('takes delayed_capture, email, metadata and prefilled details', async () => {
+    await answers(
       {
         delayed_capture: 'true',
         email: '"a@example.org"',
@@ -125,7 +126,8 @@ onEveryDatabase('POST /v1/payments in moto_api mode', service => {
         [`${DETAILS}.billing_address.city`]: '"A"',
       },
       '201',
-    ))
+    )
+  })
 })
 
 onEveryDatabase('POST /v1/payments in agreement mode', service => {
@@ -146,8 +148,9 @@ onEveryDatabase('POST /v1/payments in agreement mode', service => {
     [DETAILS, '{"cardholder_name":"A"}'],
     [DETAILS, '{"billing_address":{"city":"A"}}'],
   ] as const)
-    test(`allows no ${name} ${value}: 400 P0104`, () =>
-      answers({ [name]: value }, `400 P0104 ${name}`))
+    test(`allows no ${name} ${value}: 400 P0104`, async () => {
+      await answers({ [name]: value }, `400 P0104 ${name}`)
+    })
 
   test('takes delayed_capture and metadata', async () => {
     const parts = { delayed_capture: 'true', metadata: '{"a":1}', moto: 'false' }

@@ -1,0 +1,109 @@
+/** What a payment shows, written out: the pieces that tests put together to a whole one. */
+import assert from 'node:assert/strict'
+import type { Body, Client } from './client.ts'
+import { read } from './journeys.ts'
+
+const FORM = 'application/x-www-form-urlencoded'
+export const TOKEN = /^[0-9a-v]{52}$/
+
+/** What a payment has once a Visa card was submitted, beside card_details. */
+export const CARD = {
+  authorisation_summary: { three_d_secure: { required: false } },
+  card_brand: 'Visa',
+}
+export const MOCK_CARD = {
+  first_digits_card_number: '424242',
+  last_digits_card_number: '4242',
+  cardholder_name: 'Demo Cardholder',
+  expiry_date: '12/29',
+  billing_address: {
+    line1: '1 Sample Street',
+    postcode: 'ZZ1 1ZZ',
+    city: 'Sampleton',
+    country: 'GB',
+  },
+  card_brand: 'Visa',
+  card_type: 'credit',
+}
+
+/** A refund summary. */
+export const left = (status: string, amount: number, refunded = 0) => ({
+  status,
+  amount_available: amount - refunded,
+  amount_submitted: refunded,
+})
+
+/** The token in a payment's links: hosted or one-time. */
+export const tokenOf = (payment: Body): string =>
+  payment._links.next_url?.href.split('/').pop() ??
+  payment._links.auth_url_post?.params.one_time_token
+
+/** The links of these names as a payment has them. */
+export function links(base: string, payment_id: string, names: string[], token = ''): Body {
+  const self = `${base}/v1/payments/${payment_id}`
+  const get = (href: string) => ({ href, method: 'GET' })
+  const post = (href: string, params = {}) => ({ href, method: 'POST', type: FORM, params })
+  const all: Record<string, Body> = {
+    self: get(self),
+    events: get(`${self}/events`),
+    refunds: get(`${self}/refunds`),
+    next_url: get(`${base}/secure/${token}`),
+    next_url_post: post(`${base}/secure`, { chargeTokenId: token }),
+    auth_url_post: post(`${base}/v1/auth`, { one_time_token: token }),
+    cancel: post(`${self}/cancel`),
+    capture: post(`${self}/capture`),
+  }
+  const wanted = ['self', 'events', 'refunds', ...names]
+  return Object.fromEntries(wanted.map(name => [name, all[name]]))
+}
+
+/** All that the payment shows, here and when it is read again. */
+export async function assertShows(api: Client, shown: Body, expected: Body): Promise<void> {
+  assert.deepEqual(shown, expected)
+  assert.deepEqual(await read(api, shown), expected)
+}
+
+/** What a payment of `webPayment` shows in every mode and state, if nothing else was given. */
+export function always({ payment_id, provider_id, created_date }: Body) {
+  assert.match(payment_id, /^[0-9a-v]{26}$/)
+  assert.match(provider_id, /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+  return {
+    payment_id,
+    amount: 4650,
+    reference: 'PITCH-2207',
+    description: 'Market pitch, week 38',
+    language: 'en',
+    payment_provider: 'sandbox',
+    provider_id,
+    created_date,
+    delayed_capture: false,
+    moto: false,
+    settlement_summary: {},
+  }
+}
+
+export const inWebMode = {
+  authorisation_mode: 'web',
+  return_url: 'https://markets.example.org/paid/41',
+}
+
+export const inMotoMode = { authorisation_mode: 'moto_api', moto: true }
+
+/** What a success shows that was captured at this time, in milliseconds. */
+export function captured(at: number, amount = 4650) {
+  const capture_submit_time = new Date(at).toISOString()
+  return {
+    state: { status: 'success', finished: true },
+    refund_summary: left('available', amount),
+    settlement_summary: { capture_submit_time, captured_date: capture_submit_time.slice(0, 10) },
+    fee: 0,
+    net_amount: amount,
+  }
+}
+
+export const cancelledState = {
+  status: 'cancelled',
+  finished: true,
+  code: 'P0040',
+  message: 'The service cancelled the payment',
+}
