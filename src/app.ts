@@ -7,7 +7,9 @@ import type { Farthing } from './farthing.ts'
 import { assetRoutes } from './hosted/asset-routes.ts'
 import { hostedRoutes, isPagePath, sendFault } from './hosted/routes.ts'
 import { createBearer } from './http/bearer.ts'
+import { createDrain, type Drain } from './http/drain.ts'
 import { healthRoutes } from './http/health.ts'
+import { refuseOverload } from './http/overload.ts'
 import { createServer, isUnder, setApiHeaders } from './http/server.ts'
 import { authoriseRoute } from './payments/authorise-route.ts'
 import { paymentRoutes } from './payments/routes.ts'
@@ -16,7 +18,7 @@ import { refundRoutes } from './refunds/routes.ts'
 import { createDeliveries, type Deliveries } from './webhooks/deliver.ts'
 import { webhookRoutes } from './webhooks/routes.ts'
 
-export type App = { server: FastifyInstance; deliveries: Deliveries }
+export type App = { server: FastifyInstance; deliveries: Deliveries; drain: Drain }
 
 /** Ports and configuration in, a server that is not listening yet out: the list of what Farthing is. */
 export async function createApp(
@@ -38,6 +40,8 @@ export async function createApp(
     throw noSuchEndpoint()
   })
 
+  const drain = createDrain(server)
+  refuseOverload(server, deliveries.waiting)
   await server.register(async api => {
     api.addHook('onRequest', async (_request, reply) => setApiHeaders(reply))
     authoriseRoute(api, farthing)
@@ -53,8 +57,8 @@ export async function createApp(
   await server.register(async pages => hostedRoutes(pages, farthing))
   await server.register(async open => {
     assetRoutes(open)
-    healthRoutes(open, farthing)
+    healthRoutes(open, farthing, drain)
   })
 
-  return { server, deliveries }
+  return { server, deliveries, drain }
 }

@@ -207,5 +207,8 @@ export const wrongMediaType = (allowed: string) =>
 /** Never thrown: there is no rate limit. SPEC *Errors* has it all the same. */
 export const tooManyRequests = () => new ApiError(429, 'P0900', 'too many requests')
 
+export const overloaded = () =>
+  new ApiError(503, 'P0999', 'too many requests at once: try again after the time in Retry-After')
+
 export const unexpectedFault = () =>
   new ApiError(500, 'P0999', 'something went wrong in the service: the request may be tried again')

@@ -7,6 +7,9 @@ import { serve } from './serve.ts'
 import { startProblem } from './start-problem.ts'
 import { version } from './version.ts'
 
+/** In milliseconds: Ctrl-C under npm arrives twice, from the terminal and from npm. */
+const SAME_KEY_PRESS = 1_000
+
 const HELP = `Farthing: the payment service that moves no money.
 
 Usage:
@@ -63,10 +66,13 @@ async function serveUntilStopped(): Promise<undefined> {
   process.on('uncaughtException', die)
   const serving = await serve(config, logger, die)
   announce(serving, config, logger, atTerminal)
-  let stopping = false
+  let since: number | undefined
   const stop = async () => {
-    if (stopping) return
-    stopping = true
+    if (since !== undefined) {
+      if (performance.now() - since > SAME_KEY_PRESS) die(new Error('stopped a second time'))
+      return
+    }
+    since = performance.now()
     logger.info('stopping: finishing what is in flight')
     await serving.stop()
     logger.flushSync()

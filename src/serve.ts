@@ -13,7 +13,7 @@ import { createSend } from './webhooks/send.ts'
 /** Milliseconds. */
 const SWEEP_EVERY = 60_000
 const RECOVER_EVERY = 5_000
-const LONGEST_STOP = 10_000
+const LONGEST_STOP = 9_500
 const LAST_ANSWERS = 500
 
 export type Serving = {
@@ -105,7 +105,8 @@ function startBackgroundWork(
   }
 }
 
-async function finish({ server, deliveries }: App): Promise<void> {
+async function finish({ server, deliveries, drain }: App): Promise<void> {
+  await drain.begin()
   await server.close()
   await deliveries.settled()
 }

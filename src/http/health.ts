@@ -1,14 +1,10 @@
 import type { FastifyInstance } from 'fastify'
 import type { Farthing } from '../farthing.ts'
+import type { Drain } from './drain.ts'
 import { resource } from './resource.ts'
 
 /** For whoever starts, stops and balances instances; no key, no detail. */
-export function healthRoutes(app: FastifyInstance, { database }: Farthing): void {
-  let stopping = false
-  app.addHook('preClose', async () => {
-    stopping = true
-  })
-
+export function healthRoutes(app: FastifyInstance, { database }: Farthing, drain: Drain): void {
   resource(app, '/healthz', {
     GET: { operation: 'readHealth', handler: async () => ({ status: 'ok' }) },
   })
@@ -21,7 +17,7 @@ export function healthRoutes(app: FastifyInstance, { database }: Farthing): void
           () => true,
           () => false,
         )
-        if (usable && !stopping) return { status: 'ok' }
+        if (usable && !drain.begun()) return { status: 'ok' }
         return reply.code(503).send({ status: 'unavailable' })
       },
     },

@@ -10,8 +10,8 @@ import { acceptBytes, LARGEST_BODY } from './body.ts'
 import { sendApiError } from './error-body.ts'
 
 /** Milliseconds. A client that is slower than this is cut off with 408. */
-const HEADERS_TIMEOUT = 10_000
-const REQUEST_TIMEOUT = 20_000
+const HEADERS_TIMEOUT = 5_000
+const REQUEST_TIMEOUT = 10_000
 const KEEP_ALIVE_TIMEOUT = 30_000
 
 /** Answers a request whose path no endpoint has, or that cannot be decoded. */

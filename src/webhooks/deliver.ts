@@ -34,6 +34,8 @@ export type Deliveries = {
    * further message once `stop` is aborted.
    */
   recover(stop?: AbortSignal): Promise<void>
+  /** How many calls of `deliver` have not resolved. */
+  waiting(): number
   /** Resolves when nothing is being delivered. */
   settled(): Promise<void>
 }
@@ -48,6 +50,7 @@ export type DeliveryPorts = {
 
 export function createDeliveries({ database, clock, send, onFault }: DeliveryPorts): Deliveries {
   const underway = new Set<Promise<void>>()
+  let waiting = 0
 
   /** What is gone, or is for a webhook that was deactivated, is given up without an attempt. */
   async function attempt(message_id: string, sendable: Sendable): Promise<DeliveryStatus> {
@@ -93,13 +96,18 @@ export function createDeliveries({ database, clock, send, onFault }: DeliveryPor
 
   return {
     deliver(messages) {
+      if (messages.length === 0) return Promise.resolve()
       const byWebhook = [...Map.groupBy(messages, message => message.webhook_id).values()]
+      waiting += 1
       return sideBySide(
         byWebhook.map(async group => {
           for (const { message_id } of group) await deliverOne(message_id).catch(onFault)
         }),
-      )
+      ).finally(() => {
+        waiting -= 1
+      })
     },
+    waiting: () => waiting,
     async takeOver() {
       if (database.exclusive) await database.write([releaseClaims()])
     },

@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import http from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, type TestContext, test } from 'node:test'
+import { createClient, webPayment } from '../../support/client.ts'
+import { type FarthingProcess, startProcess } from '../../support/process.ts'
+import { startReceiver } from '../../support/receiver.ts'
+
+const KEY = 'key-of-the-default-account'
+const LONGEST_STOP_MS = 10_000
+
+const pause = (ms: number) => new Promise(resolve => setTimeout(resolve, ms))
+
+async function start(t: TestContext, env: Record<string, string> = {}): Promise<FarthingProcess> {
+  const folder = mkdtempSync(join(tmpdir(), 'farthing-stop-'))
+  const DATABASE_URL = `sqlite:${join(folder, 'farthing.db')}`
+  const service = await startProcess({ env: { DATABASE_URL, FARTHING_API_KEY: KEY, ...env } })
+  t.after(async () => {
+    await service.kill()
+    rmSync(folder, { recursive: true, force: true })
+  })
+  return service
+}
+
+/** A payment whose confirmation waits for a webhook that never answers. */
+async function startHangingConfirmation(t: TestContext) {
+  const receiver = await startReceiver({ plain: true, onRequest: () => {} })
+  t.after(() => receiver.close())
+  const host = `localhost:${receiver.port}`
+  const service = await start(t, { FARTHING_CALLBACK_HOSTS: host })
+  const api = createClient([service.baseUrl], KEY)
+  const registered = await api.post('/v1/webhooks', { callback_url: `http://${host}/hook` })
+  assert.equal(registered.status, 201)
+  const payment = await api.createPayment()
+  const page = payment._links.next_url.href
+  await api.postForm(page, { scenario: 'success' })
+  const confirmed = api.postForm(`${page}/confirm`, {})
+  await receiver.next()
+  return { service, payment, confirmed }
+}
+
+type Counts = { answered: number; refused: number; lost: string[] }
+
+/** Sends requests one after another on a connection that is kept, until no new one can be made. */
+async function hammer(baseUrl: string, counts: Counts): Promise<void> {
+  const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
+  for (;;) {
+    const outcome = await create(baseUrl, agent)
+    if (outcome === 201) counts.answered += 1
+    else {
+      if (outcome === 'ECONNREFUSED') counts.refused += 1
+      else counts.lost.push(String(outcome))
+      return
+    }
+  }
+}
+
+function create(baseUrl: string, agent: http.Agent): Promise<number | string> {
+  return new Promise(resolve => {
+    const request = http.request(`${baseUrl}/v1/payments`, {
+      agent,
+      method: 'POST',
+      headers: { Authorization: `Bearer ${KEY}`, 'Content-Type': 'application/json' },
+    })
+    request.on('response', response => {
+      response.on('error', error => resolve(`answer cut off: ${error.message}`))
+      response.on('end', () => resolve(response.statusCode ?? 0)).resume()
+    })
+    request.on('error', (error: NodeJS.ErrnoException) => {
+      resolve(error.code === 'ECONNREFUSED' ? error.code : `${error.code} ${error.message}`)
+    })
+    request.end(JSON.stringify(webPayment))
+  })
+}
+
+describe('On SIGTERM', { concurrency: true }, () => {
+  test('under load every request that was sent is answered, then it exits with 0', async t => {
+    const service = await start(t)
+    const counts: Counts = { answered: 0, refused: 0, lost: [] }
+    const load = Array.from({ length: 64 }, () => hammer(service.baseUrl, counts))
+    while (counts.answered < 1_000) await pause(5)
+    const before = performance.now()
+    const exit = await service.terminate()
+    assert.deepEqual(exit, { code: 0, signal: null })
+    assert.ok(performance.now() - before < LONGEST_STOP_MS)
+    await Promise.all(load)
+    assert.deepEqual(counts.lost, [])
+    assert.equal(counts.refused, 64)
+  })
+
+  test('an idle connection does not hold it up', async t => {
+    const service = await start(t)
+    const agent = new http.Agent({ keepAlive: true })
+    assert.equal(await create(service.baseUrl, agent), 201)
+    const before = performance.now()
+    assert.deepEqual(await service.terminate(), { code: 0, signal: null })
+    assert.ok(performance.now() - before < 5_000)
+  })
+
+  test('deliveries to a receiver that hangs are finished and recorded within 10 seconds', async t => {
+    const { service, payment, confirmed } = await startHangingConfirmation(t)
+    const before = performance.now()
+    const exit = await service.terminate()
+    const took = performance.now() - before
+    assert.deepEqual(exit, { code: 0, signal: null })
+    assert.ok(took < LONGEST_STOP_MS, `${took} ms`)
+    const { status, headers } = await confirmed
+    assert.equal(status, 303)
+    assert.equal(headers.get('location'), payment.return_url)
+  })
+
+  test('a second signal, not of the same key press, ends it at once with an error', async t => {
+    const { service, confirmed } = await startHangingConfirmation(t)
+    const cut = assert.rejects(confirmed)
+    service.signal('SIGTERM')
+    service.signal('SIGINT') // npm passes on what the terminal has sent to both
+    await pause(1_500)
+    const before = performance.now()
+    const exit = await service.terminate()
+    assert.deepEqual(exit, { code: 1, signal: null })
+    assert.ok(performance.now() - before < 1_000)
+    await cut
+  })
+
+  test('readiness is off for who still has a connection, and that answer is its last', async t => {
+    const service = await start(t)
+    const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
+    const ready = async () => {
+      const request = http.get(`${service.baseUrl}/readyz`, { agent })
+      const [response] = await once(request, 'response')
+      response.resume()
+      await once(response, 'end')
+      return [response.statusCode, response.headers.connection]
+    }
+    assert.deepEqual(await ready(), [200, 'keep-alive'])
+    service.signal('SIGTERM')
+    while (!service.output().includes('stopping')) await pause(5)
+    assert.deepEqual(await ready(), [503, 'close'])
+    await assert.rejects(ready(), { code: 'ECONNREFUSED' })
+    assert.deepEqual(await service.exited, { code: 0, signal: null })
+  })
+})
