@@ -144,9 +144,8 @@ export function checkLimit(codes: FieldCodes, name: string, value: unknown, limi
     if (value < minimum) fail(`must be at least ${minimum}`)
     if (value > maximum) fail(`must be at most ${maximum}`)
   }
+  if (typeof value !== 'string' || (BLANK.test(value) && isAsIfAbsent(limits))) return
   const { minLength = 0, maxLength = Infinity, pattern } = limits
-  const exempt = BLANK.test(String(value)) && minLength === 0 && !pattern
-  if (typeof value !== 'string' || exempt) return
   if (minLength === maxLength && value.length !== maxLength)
     fail(`must be exactly ${maxLength} characters long`)
   if (value.length < minLength) fail(`must be at least ${minLength} characters long`)
@@ -154,3 +153,7 @@ export function checkLimit(codes: FieldCodes, name: string, value: unknown, limi
   if (pattern && !new RegExp(pattern).test(value)) fail(`must be ${limits.description ?? pattern}`)
   if (!deeplyStorable(value)) fail('must not contain U+0000 or half of a surrogate pair')
 }
+
+/** Blank text is as if it were not given, unless the schema says how short or of what form a text may be. */
+const isAsIfAbsent = ({ minLength, pattern }: Limits): boolean =>
+  minLength === undefined && pattern === undefined

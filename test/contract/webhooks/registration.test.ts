@@ -1,0 +1,257 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { assertError } from '../../support/assertions.ts'
+import type { Body, Client } from '../../support/client.ts'
+import { onEveryDatabase } from '../../support/service.ts'
+
+const JSON_TYPE = { 'Content-Type': 'application/json' }
+const ALL = [
+  'card_payment_succeeded',
+  'card_payment_captured',
+  'card_payment_refunded',
+  'card_payment_failed',
+  'card_payment_cancelled',
+  'card_payment_settled',
+]
+const URL = 'https://hooks.example.com/farthing'
+
+type Fault = [fields: Record<string, unknown>, code: 'P0101' | 'P0102', field: string]
+
+const faults: Fault[] = [
+  ...[undefined, null, '', ' \t\n'].map(
+    (value): Fault => [{ callback_url: value }, 'P0101', 'callback_url'],
+  ),
+  ...[1, true, [URL], { url: URL }].map(
+    (value): Fault => [{ callback_url: value }, 'P0102', 'callback_url'],
+  ),
+  [{ callback_url: `${URL}?${'x'.repeat(2048)}` }, 'P0102', 'callback_url'],
+  [{ callback_url: `${URL}\0` }, 'P0102', 'callback_url'],
+  [{ callback_url: 'http://hooks.example.com/' }, 'P0102', 'callback_url'],
+  [{ callback_url: 'https://127.0.0.1/' }, 'P0102', 'callback_url'],
+  ...[1, false, [], {}, 'x'.repeat(256), ' '.repeat(256), 'a\0b', '\udc00'].map(
+    (value): Fault => [{ description: value }, 'P0102', 'description'],
+  ),
+  ...[
+    1,
+    false,
+    ALL[0],
+    {},
+    [],
+    [1],
+    [null],
+    [[ALL[0]]],
+    ['CARD_PAYMENT_FAILED'],
+    [...ALL, 'x'],
+  ].map((value): Fault => [{ subscriptions: value }, 'P0102', 'subscriptions']),
+]
+
+/** Several faults each, of which the one that is told comes first in the table of checks. */
+const order: Fault[] = [
+  [{ callback_url: ' ', description: 1, subscriptions: [] }, 'P0101', 'callback_url'],
+  [
+    { callback_url: 'https://10.0.0.1/', description: 1, subscriptions: [] },
+    'P0102',
+    'callback_url',
+  ],
+  [{ description: 1, subscriptions: [] }, 'P0102', 'description'],
+]
+
+const name = (value: unknown): string =>
+  JSON.stringify(value, (_, inner) => inner ?? 'absent or null').slice(0, 70)
+
+async function register(api: Client, fields: Record<string, unknown> = {}): Promise<Body> {
+  const answer = await api.post('/v1/webhooks', { callback_url: URL, ...fields })
+  assert.equal(answer.status, 201, answer.text)
+  return answer.body
+}
+
+onEveryDatabase('POST /v1/webhooks', service => {
+  test('registers a webhook, and GET answers the same with its signing key', async () => {
+    const api = await service().newAccount()
+    const subscriptions = ['card_payment_captured', 'card_payment_refunded']
+    const body = await register(api, { description: 'Ledger feed', subscriptions, nonsense: 1 })
+    assert.match(body.external_id, /^[0-9a-v]{26}$/)
+    assert.match(body.signing_key, /^webhook_test_[0-9a-v]{26}$/)
+    assert.deepEqual(body, {
+      external_id: body.external_id,
+      callback_url: URL,
+      description: 'Ledger feed',
+      subscriptions,
+      status: 'ACTIVE',
+      created_date: new Date(service().clock.now()).toISOString(),
+      signing_key: body.signing_key,
+    })
+    assert.deepEqual((await api.get(`/v1/webhooks/${body.external_id}`)).body, body)
+  })
+
+  test('gives each webhook a key of its own', async () => {
+    const api = await service().newAccount()
+    const made = await Promise.all(Array.from({ length: 20 }, () => register(api)))
+    assert.equal(new Set(made.map(({ signing_key }) => signing_key)).size, 20)
+    assert.equal(new Set(made.map(({ external_id }) => external_id)).size, 20)
+  })
+
+  for (const subscriptions of [undefined, null])
+    test(`subscribes to all event types when subscriptions are ${subscriptions}`, async () => {
+      const api = await service().newAccount()
+      assert.deepEqual((await register(api, { subscriptions })).subscriptions, ALL)
+    })
+
+  test('takes each event type, also the one that is never sent, and repeats once', async () => {
+    const api = await service().newAccount()
+    for (const type of ALL)
+      assert.deepEqual((await register(api, { subscriptions: [type] })).subscriptions, [type])
+    const repeated = ['card_payment_failed', 'card_payment_captured', 'card_payment_failed']
+    assert.deepEqual((await register(api, { subscriptions: repeated })).subscriptions, [
+      'card_payment_failed',
+      'card_payment_captured',
+    ])
+  })
+
+  test('keeps a description of up to 255, and none that is absent or null', async () => {
+    const api = await service().newAccount()
+    for (const description of ['x'.repeat(255), '', ' ', '<b>é😀"'])
+      assert.equal((await register(api, { description })).description, description)
+    for (const description of [undefined, null])
+      assert.equal('description' in (await register(api, { description })), false)
+  })
+
+  test('takes a callback_url of 2,048 as it was sent', async () => {
+    const api = await service().newAccount()
+    const longest = `${URL}?${'x'.repeat(2048 - URL.length - 1)}`
+    assert.equal((await register(api, { callback_url: longest })).callback_url, longest)
+    const odd = 'HTTPS://Hooks.Example.COM:443/a/../b?c=%2f#d'
+    assert.equal((await register(api, { callback_url: odd })).callback_url, odd)
+  })
+
+  for (const [fields, code, field] of faults)
+    test(`refuses ${name(fields)}: 422 ${code}`, async () => {
+      const api = await service().newAccount()
+      const answer = await api.post('/v1/webhooks', { callback_url: URL, ...fields })
+      assertError(answer, 422, code, { field })
+      assert.equal((await api.get('/v1/webhooks')).body.total, 0)
+    })
+
+  for (const [fields, code, field] of order)
+    test(`tells of ${name(fields)} only ${field}`, async () => {
+      const api = await service().newAccount()
+      const answer = await api.post('/v1/webhooks', { callback_url: URL, ...fields })
+      assertError(answer, 422, code, { field })
+    })
+
+  for (const body of ['', '[]', '"x"', 'null', '1', '{', '{"__proto__":1}'])
+    test(`refuses a body that is no JSON object: ${body || 'nothing'}`, async () => {
+      const api = await service().newAccount()
+      const answer = await api.request('POST', '/v1/webhooks', { headers: JSON_TYPE, body })
+      assertError(answer, 400, 'P0197')
+    })
+
+  test('refuses another media type', async () => {
+    const api = await service().newAccount()
+    assertError(await api.postForm('/v1/webhooks', { callback_url: URL }), 415, 'P0920')
+  })
+})
+
+onEveryDatabase('A webhook', service => {
+  test('is listed without its key, newest first, deactivated ones included', async () => {
+    const api = await service().newAccount()
+    const made: Body[] = []
+    for (let i = 0; i < 3; i++) {
+      service().clock.advance(1)
+      made.unshift(await register(api, { description: `${i}` }))
+    }
+    await api.delete(`/v1/webhooks/${made[1].external_id}`)
+    const { body } = await api.get('/v1/webhooks')
+    assert.deepEqual(
+      body.results,
+      made.map(({ signing_key, ...listed }, i) => ({
+        ...listed,
+        status: i === 1 ? 'INACTIVE' : 'ACTIVE',
+      })),
+    )
+    assert.deepEqual([body.total, body.count, body.page], [3, 3, 1])
+  })
+
+  test('is listed on pages with links', async () => {
+    const api = await service().newAccount()
+    for (let i = 0; i < 3; i++) await register(api)
+    const { body } = await api.get('/v1/webhooks?display_size=2&status=ACTIVE')
+    const { origin } = new globalThis.URL(body._links.self.href)
+    const link = (page: number) => ({
+      href: `${origin}/v1/webhooks?page=${page}&display_size=2`,
+      method: 'GET',
+    })
+    assert.deepEqual(body._links, {
+      self: link(1),
+      first_page: link(1),
+      last_page: link(2),
+      next_page: link(2),
+    })
+    assert.equal((await api.get(body._links.next_page.href)).body.count, 1)
+    assertError(await api.get('/v1/webhooks?page=2'), 404, 'P2702')
+    const wrong = await api.get('/v1/webhooks?display_size=501&page=x')
+    assertError(wrong, 422, 'P2701')
+    assert.match(wrong.body.description, /page.*display_size/)
+  })
+
+  test('is deactivated by DELETE: 204, also a second time, and stays readable', async () => {
+    const api = await service().newAccount()
+    const webhook = await register(api)
+    const path = `/v1/webhooks/${webhook.external_id}`
+    for (let i = 0; i < 2; i++) {
+      const answer = await api.delete(path)
+      assert.equal(answer.status, 204)
+      assert.equal(answer.text, '')
+      assert.deepEqual((await api.get(path)).body, { ...webhook, status: 'INACTIVE' })
+      assert.equal((await api.get(`${path}/messages`)).status, 200)
+    }
+  })
+
+  test('is deleted whatever body is sent with it', async () => {
+    const api = await service().newAccount()
+    const { external_id } = await register(api)
+    const headers = { 'Content-Type': 'text/nonsense' }
+    const answer = await api.request('DELETE', `/v1/webhooks/${external_id}`, {
+      headers,
+      body: '{',
+    })
+    assert.equal(answer.status, 204)
+  })
+
+  test('is unknown to every other account and by any other text: P2700', async () => {
+    const api = await service().newAccount()
+    const other = await service().newAccount()
+    const webhook = await register(other)
+    for (const id of [webhook.external_id, 'x', '0'.repeat(26), '%00', 'é'])
+      for (const answer of [
+        await api.get(`/v1/webhooks/${id}`),
+        await api.delete(`/v1/webhooks/${id}`),
+        await api.get(`/v1/webhooks/${id}/messages`),
+      ])
+        assertError(answer, 404, 'P2700')
+    assert.equal((await api.get('/v1/webhooks')).body.total, 0)
+    assert.deepEqual((await other.get(`/v1/webhooks/${webhook.external_id}`)).body, webhook)
+  })
+
+  test('that is unknown has its wrong parameters told first', async () => {
+    const api = await service().newAccount()
+    assertError(await api.get('/v1/webhooks/unknown/messages?page=0'), 422, 'P2701')
+  })
+
+  test('stays when years have passed', async () => {
+    const api = await service().newAccount()
+    const webhook = await register(api)
+    service().clock.advance(3 * 365 * 86_400_000)
+    assert.deepEqual((await api.get(`/v1/webhooks/${webhook.external_id}`)).body, webhook)
+  })
+
+  test('has no way to be changed', async () => {
+    const api = await service().newAccount()
+    const { external_id } = await register(api)
+    for (const method of ['PUT', 'PATCH', 'POST']) {
+      const answer = await api.request(method, `/v1/webhooks/${external_id}`)
+      assertError(answer, 405, 'P0912')
+      assert.equal(answer.headers.get('allow'), 'GET, HEAD, DELETE')
+    }
+  })
+})
