@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Body, Client } from '../../support/client.ts'
+import { authorise, choose, DECLINED, payOnPages } from '../../support/journeys.ts'
+import { activeAgreement } from '../../support/new-payment.ts'
+import { onEveryDatabase } from '../../support/service.ts'
+
+const SECOND = 1000
+
+type Walk = (api: Client, payment: Body, wait: () => void) => Promise<unknown>
+type Journey = { fields?: Record<string, unknown>; walk?: Walk; events: string[] }
+
+const moto = { authorisation_mode: 'moto_api' }
+const delayed = { delayed_capture: true }
+const open: Walk = (api, payment) => api.get(payment._links.next_url.href)
+const picks =
+  (scenario: string): Walk =>
+  (api, payment) =>
+    choose(api, payment, scenario)
+
+/** What happens to a payment after its creation, and the statuses that are recorded, with their second. */
+const journeys: Record<string, Journey> = {
+  'is created': { events: ['0 created'] },
+  'is opened twice': {
+    walk: async (api, payment, wait) => {
+      await open(api, payment, wait)
+      wait()
+      await open(api, payment, wait)
+    },
+    events: ['0 created', '1 started'],
+  },
+  'is paid on the pages': {
+    walk: async (api, payment, wait) => {
+      await open(api, payment, wait)
+      wait()
+      await picks('success')(api, payment, wait)
+      wait()
+      await payOnPages(api, payment)
+    },
+    events: ['0 created', '1 started', '3 submitted', '3 success'],
+  },
+  'is paid without a look at the first page': {
+    walk: payOnPages,
+    events: ['0 created', '1 started', '1 submitted', '1 success'],
+  },
+  'is paid with delayed capture, and captured': {
+    fields: delayed,
+    walk: async (api, payment, wait) => {
+      const waiting = await payOnPages(api, payment)
+      wait()
+      await api.post(waiting._links.capture.href)
+    },
+    events: ['0 created', '1 started', '1 submitted', '1 capturable', '2 success'],
+  },
+  'is paid with delayed capture, and cancelled': {
+    fields: delayed,
+    walk: async (api, payment, wait) => {
+      const waiting = await payOnPages(api, payment)
+      wait()
+      await api.post(waiting._links.cancel.href)
+    },
+    events: ['0 created', '1 started', '1 submitted', '1 capturable', '2 cancelled P0040'],
+  },
+  'is declined on the pages': {
+    walk: picks('declined'),
+    events: ['0 created', '1 started', '1 failed P0010'],
+  },
+  'meets an error of the provider': {
+    walk: picks('error'),
+    events: ['0 created', '1 started', '1 error P0050'],
+  },
+  'is cancelled by the user at once': {
+    walk: picks('cancel'),
+    events: ['0 created', '1 failed P0030'],
+  },
+  'is cancelled by the user after a look': {
+    walk: async (api, payment, wait) => {
+      await open(api, payment, wait)
+      wait()
+      await picks('cancel')(api, payment, wait)
+    },
+    events: ['0 created', '1 started', '2 failed P0030'],
+  },
+  'is cancelled through the API': {
+    walk: (api, payment) => api.post(payment._links.cancel.href),
+    events: ['0 created', '1 cancelled P0040'],
+  },
+  'is cancelled through the API after a look': {
+    walk: async (api, payment, wait) => {
+      await open(api, payment, wait)
+      wait()
+      await api.post(payment._links.cancel.href)
+    },
+    events: ['0 created', '1 started', '2 cancelled P0040'],
+  },
+  'is paid by a posted card': {
+    fields: moto,
+    walk: (api, payment) => authorise(api, payment),
+    events: ['0 created', '1 started', '1 submitted', '1 success'],
+  },
+  'is declined by a posted card': {
+    fields: moto,
+    walk: (api, payment) => authorise(api, payment, { card_number: DECLINED }),
+    events: ['0 created', '1 started', '1 failed P0010'],
+  },
+  'is refunded': {
+    walk: async (api, payment, wait) => {
+      await payOnPages(api, payment)
+      wait()
+      await api.post(`/v1/payments/${payment.payment_id}/refunds`, { amount: 1 })
+    },
+    events: ['0 created', '1 started', '1 submitted', '1 success'],
+  },
+}
+
+const messages: Record<string, string> = {
+  P0010: 'The card was declined',
+  P0030: 'The user cancelled the payment',
+  P0040: 'The service cancelled the payment',
+  P0050: 'The payment provider reported an error',
+}
+const finished = ['success', 'failed', 'error', 'cancelled']
+
+onEveryDatabase('GET .../events of a payment that', service => {
+  /** The whole answer, written out from a line for each event. */
+  async function assertEvents(api: Client, payment: Body, events: string[]): Promise<void> {
+    const { payment_id, created_date, _links } = payment
+    const answer = await api.get(_links.events.href)
+    assert.equal(answer.status, 200, answer.text)
+    assert.deepEqual(answer.body, {
+      payment_id,
+      events: events.map(line => {
+        const [second, status = '', code] = line.split(' ')
+        return {
+          payment_id,
+          state: {
+            status,
+            finished: finished.includes(status),
+            ...(code && { code, message: messages[code] }),
+          },
+          updated: new Date(Date.parse(created_date) + Number(second) * SECOND).toISOString(),
+          _links: { payment_url: { href: _links.self.href, method: 'GET' } },
+        }
+      }),
+      _links: { self: { href: `${_links.self.href}/events`, method: 'GET' } },
+    })
+  }
+
+  for (const [sentence, { fields = {}, walk, events }] of Object.entries(journeys))
+    test(`${sentence} lists ${events.join(', ')}`, async () => {
+      const api = await service().newAccount()
+      const payment = await api.createPayment(fields)
+      const wait = () => service().clock.advance(SECOND)
+      wait()
+      await walk?.(api, payment, wait)
+      await assertEvents(api, payment, events)
+    })
+
+  test('is made in agreement mode lists all steps of one moment', async () => {
+    const api = await service().newAccount()
+    const agreement = { authorisation_mode: 'agreement', agreement_id: await activeAgreement(api) }
+    const steps = ['0 created', '0 started', '0 submitted']
+    await assertEvents(api, await api.createPayment(agreement), [...steps, '0 success'])
+    const waiting = await api.createPayment({ ...agreement, delayed_capture: true })
+    await assertEvents(api, waiting, [...steps, '0 capturable'])
+  })
+})

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { assertError } from '../../support/assertions.ts'
+import type { Answer } from '../../support/client.ts'
+import { choose, payOnPages, read, statusesOf } from '../../support/journeys.ts'
+import { onEveryDatabase } from '../../support/service.ts'
+
+const MANY = 20
+
+/** Starts that many of each at once, alternately, and answers the statuses of each kind. */
+async function race(...kinds: (() => Promise<Answer>)[]): Promise<Answer[][]> {
+  const started = Array.from({ length: MANY }, () => kinds.map(kind => kind()))
+  return Promise.all(kinds.map((_, i) => Promise.all(started.flatMap(round => round[i] ?? []))))
+}
+
+const count = (answers: Answer[] = [], status: number) =>
+  answers.filter(answer => answer.status === status).length
+
+onEveryDatabase('At the same time', service => {
+  const capturable = async () => {
+    const api = await service().newAccount()
+    const payment = await payOnPages(api, await api.createPayment({ delayed_capture: true }))
+    const { cancel, capture } = payment._links
+    return {
+      api,
+      payment,
+      cancel: () => api.post(cancel.href),
+      capture: () => api.post(capture.href),
+    }
+  }
+  const paid = ['created', 'started', 'submitted', 'capturable']
+
+  test(`${MANY} captures capture once`, async () => {
+    const { api, payment, capture } = await capturable()
+    const [answers = []] = await race(capture)
+    assert.equal(count(answers, 204), 1)
+    for (const answer of answers) if (answer.status !== 204) assertError(answer, 409, 'P1003')
+    assert.deepEqual(await statusesOf(api, payment), [...paid, 'success'])
+  })
+
+  test(`${MANY} cancels cancel once`, async () => {
+    const { api, payment, cancel } = await capturable()
+    const [answers = []] = await race(cancel)
+    assert.equal(count(answers, 204), 1)
+    for (const answer of answers) if (answer.status !== 204) assertError(answer, 400, 'P0501')
+    assert.deepEqual(await statusesOf(api, payment), [...paid, 'cancelled'])
+  })
+
+  test(`of ${MANY} cancels and ${MANY} captures one wins, and every loser is told the state`, async () => {
+    const { api, payment, cancel, capture } = await capturable()
+    const [cancels, captures] = await race(cancel, capture)
+    const won = [count(cancels, 204), count(captures, 204)]
+    assert.deepEqual([...won].sort(), [0, 1])
+    assert.equal(count(cancels, 400) + (won[0] ?? 0), MANY)
+    assert.equal(count(captures, 409) + (won[1] ?? 0), MANY)
+    const { state } = await read(api, payment)
+    assert.equal(state.status, won[0] === 1 ? 'cancelled' : 'success')
+    assert.deepEqual(await statusesOf(api, payment), [...paid, state.status])
+  })
+
+  test(`of ${MANY} cancels and ${MANY} confirms one wins`, async () => {
+    const api = await service().newAccount()
+    const payment = await api.createPayment()
+    await choose(api, payment, 'success')
+    const [cancels, confirms] = await race(
+      () => api.post(payment._links.cancel.href),
+      () => api.postForm(`${payment._links.next_url.href}/confirm`, {}),
+    )
+    assert.equal(count(confirms, 303), MANY)
+    const { state } = await read(api, payment)
+    assert.equal(state.status, count(cancels, 204) === 1 ? 'cancelled' : 'success')
+    const steps = state.status === 'cancelled' ? ['cancelled'] : ['submitted', 'success']
+    assert.deepEqual(await statusesOf(api, payment), ['created', 'started', ...steps])
+  })
+
+  test(`${MANY} reads of a payment that is captured see it before or after, never between`, async () => {
+    const { api, payment, capture } = await capturable()
+    const reads = race(() => api.get(payment._links.self.href))
+    await capture()
+    const [answers = []] = await reads
+    for (const { body } of answers) {
+      const { status } = body.state
+      assert.ok(status === 'capturable' || status === 'success', status)
+      assert.equal(body.settlement_summary.captured_date !== undefined, status === 'success')
+      assert.equal(body._links.capture !== undefined, status === 'capturable')
+    }
+  })
+
+  test('what one answer reported is in every later read and search', async () => {
+    const api = await service().newAccount()
+    for (let round = 0; round < 10; round++) {
+      const { payment_id } = await api.createPayment({ reference: `round ${round}` })
+      const [one, found] = await Promise.all([
+        api.get(`/v1/payments/${payment_id}`),
+        api.get(`/v1/payments?reference=round%20${round}`),
+      ])
+      assert.equal(one.status, 200)
+      assert.equal(found.body.total, 1)
+      await api.post(`/v1/payments/${payment_id}/cancel`)
+      const after = await api.get('/v1/payments?state=cancelled')
+      assert.equal(after.body.total, round + 1)
+    }
+  })
+})
