@@ -1,0 +1,223 @@
+import assert from 'node:assert/strict'
+import { before, describe, test } from 'node:test'
+import { assertError } from '../../support/assertions.ts'
+import type { Client } from '../../support/client.ts'
+import { onEveryDatabase } from '../../support/service.ts'
+
+/** In the order in which errors and links name them. */
+const NAMES = [
+  'state',
+  'reference',
+  'email',
+  'card_brand',
+  'cardholder_name',
+  'agreement_id',
+  'from_date',
+  'to_date',
+  'page',
+  'display_size',
+  'first_digits_card_number',
+  'last_digits_card_number',
+  'from_settled_date',
+  'to_settled_date',
+]
+
+const wrongTimes = [
+  '2026-09-14',
+  '2026-09-14T08:20:31',
+  '2026-09-14T25:00:00Z',
+  '2026-02-29T00:00:00Z',
+  '2026-09-14T08:20:31 01:00',
+  'now',
+]
+const wrongDates = ['2026-02-29', '2026-9-1', '20260914', '2026-09-14T00:00:00Z', '2026-13-01', 'x']
+
+const wrong: Record<string, string[]> = {
+  state: ['Created', 'SUCCESS', 'created,started', 'all', 'timedout'],
+  reference: ['x'.repeat(256)],
+  email: ['x'.repeat(255)],
+  card_brand: ['x'.repeat(21)],
+  cardholder_name: [],
+  agreement_id: [],
+  from_date: wrongTimes,
+  to_date: wrongTimes,
+  page: ['0', '-1', '+1', '1.0', '1e3', 'x', '2147483648', '99999999999999999999', '１', '1 '],
+  display_size: ['0', '501', '-1', '1.5', 'x', ' 5'],
+  first_digits_card_number: ['42424', '4242424', '42424x', '42 4242', '４２４２４２'],
+  last_digits_card_number: ['424', '42424', '424x'],
+  from_settled_date: wrongDates,
+  to_settled_date: wrongDates,
+}
+
+onEveryDatabase('GET /v1/payments', service => {
+  let api: Client
+  const search = (query: string | Record<string, string> | [string, string][]) =>
+    api.get(`/v1/payments?${new URLSearchParams(query)}`)
+  before(async () => {
+    api = await service().newAccount()
+    await Promise.all(Array.from({ length: 7 }, () => api.createPayment()))
+  })
+  const base = () => service().config.baseUrl ?? service().baseUrl
+
+  for (const name of NAMES)
+    test(`answers 422 P0401 to a wrong ${name}`, async () => {
+      for (const value of [...(wrong[name] ?? []), 'a\0', '\0']) {
+        const answer = await search({ [name]: value })
+        assertError(answer, 422, 'P0401')
+        assert.match(answer.body.description, new RegExp(`\\b${name}\\b`), value)
+      }
+    })
+
+  test('lists all wrong parameters in one error, in their order', async () => {
+    const parts = NAMES.map((name): [string, string] => [name, wrong[name]?.[0] ?? '\0'])
+    const answer = await search(parts.reverse())
+    assertError(answer, 422, 'P0401')
+    const places = NAMES.map(name =>
+      answer.body.description.search(new RegExp(`(^|[ ,:])${name}\\b`)),
+    )
+    assert.ok(places[0] !== undefined && places[0] >= 0)
+    assert.deepEqual(
+      places,
+      [...places].sort((a, b) => a - b),
+    )
+    assert.equal(new Set(places).size, NAMES.length)
+  })
+
+  test('takes the longest texts and the largest numbers there are', async () => {
+    for (const query of [
+      { reference: 'x'.repeat(255) },
+      { email: 'x'.repeat(254) },
+      { card_brand: 'x'.repeat(20) },
+      { agreement_id: 'x'.repeat(5000) },
+      { display_size: '500' },
+      { display_size: '0500' },
+      { page: '1', display_size: '1' },
+      { page: '2147483647', state: 'error', display_size: '500' },
+    ])
+      assert.equal((await search(query)).status, 200, JSON.stringify(query).slice(0, 80))
+  })
+
+  test('takes a parameter that is blank as not given', async () => {
+    for (const name of NAMES)
+      for (const value of ['', ' ', '\t ']) {
+        const answer = await search({ [name]: value })
+        assert.equal(answer.status, 200, `${name}: ${answer.text}`)
+        assert.equal(answer.body.total, 7)
+        const { href } = answer.body._links.self
+        assert.equal(href, `${base()}/v1/payments?page=1&display_size=500`)
+      }
+    assert.equal((await api.get('/v1/payments?page')).body.total, 7)
+  })
+
+  test('counts the first of a parameter that is given twice', async () => {
+    const twice = await search('page=2&page=x&display_size=3&display_size=')
+    assert.equal(twice.status, 200)
+    assert.equal(twice.body.page, 2)
+    const first = await search('page=&page=2&display_size=2')
+    assert.equal(first.body.page, 1)
+    assertError(await search('page=x&page=1'), 422, 'P0401')
+  })
+
+  test('ignores parameters that it does not know, also in links', async () => {
+    const names = ['limit', 'Page', 'payment_id', '__proto__', 'constructor', 'status', 'page[]']
+    const answer = await search(names.map((name): [string, string] => [name, 'x']))
+    assert.equal(answer.status, 200)
+    assert.equal(answer.body._links.self.href, `${base()}/v1/payments?page=1&display_size=500`)
+  })
+
+  describe('has pages:', () => {
+    const ids = (body: { results: { payment_id: string }[] }) =>
+      body.results.map(each => each.payment_id)
+
+    test('the parts of one list, linked to one another', async () => {
+      const all = (await search('')).body
+      const size = 'display_size=3'
+      const link = (page: number) => ({
+        href: `${base()}/v1/payments?page=${page}&${size}`,
+        method: 'GET',
+      })
+      const pages = [
+        { count: 3, prev: undefined, next: link(2) },
+        { count: 3, prev: link(1), next: link(3) },
+        { count: 1, prev: link(2), next: undefined },
+      ]
+      for (const [i, { count, prev, next }] of pages.entries()) {
+        const { body } = await search(`page=${i + 1}&${size}`)
+        const { results, ...rest } = body
+        assert.deepEqual(rest, {
+          total: 7,
+          count,
+          page: i + 1,
+          _links: {
+            self: link(i + 1),
+            first_page: link(1),
+            last_page: link(3),
+            ...(prev && { prev_page: prev }),
+            ...(next && { next_page: next }),
+          },
+        })
+        assert.deepEqual(ids(body), ids(all).slice(i * 3, i * 3 + 3))
+        if (next) assert.equal((await api.get(next.href)).body.page, i + 2)
+      }
+    })
+
+    test('404 P0402 past the last one', async () => {
+      for (const query of ['page=2', 'page=4&display_size=3', 'page=2147483647'])
+        assertError(await search(query), 404, 'P0402')
+    })
+
+    test('any page is there, and empty, when nothing matches', async () => {
+      const { status, body } = await search('state=error&page=40&display_size=20')
+      assert.equal(status, 200)
+      const link = (page: number) => ({
+        href: `${base()}/v1/payments?state=error&page=${page}&display_size=20`,
+        method: 'GET',
+      })
+      assert.deepEqual(body, {
+        total: 0,
+        count: 0,
+        page: 40,
+        results: [],
+        _links: {
+          self: link(40),
+          first_page: link(1),
+          last_page: link(1),
+          prev_page: link(1),
+        },
+      })
+    })
+
+    test('links carry the given filters, percent-encoded, in their order', async () => {
+      const values: Record<string, string> = {
+        state: 'error',
+        reference: 'a b&c=d/é?#%+"\'',
+        email: '😀@x',
+        card_brand: 'visa',
+        cardholder_name: ' A ',
+        agreement_id: 'x+y',
+        from_date: '2026-09-14T09:20:31+01:00',
+        to_date: '2026-09-15T00:00:00.000Z',
+        page: '007',
+        display_size: '020',
+        first_digits_card_number: '424242',
+        last_digits_card_number: '0002',
+        from_settled_date: '2026-09-14',
+        to_settled_date: '2026-09-15',
+      }
+      const parts = Object.entries(values).reverse()
+      const { status, body, text } = await search(parts)
+      assert.equal(status, 200, text)
+      const { href } = body._links.self
+      const filters = NAMES.filter(name => name !== 'page' && name !== 'display_size')
+      const names = [...filters, 'page', 'display_size']
+      assert.ok(href.startsWith(`${base()}/v1/payments?`))
+      const read = [...new URL(href).searchParams]
+      assert.deepEqual(
+        read,
+        names.map(name => [name, { page: '7', display_size: '20' }[name] ?? values[name]]),
+      )
+      assert.doesNotMatch(href.split('?')[1], /[ "<>é😀+#]/u)
+      assert.equal((await api.get(href)).text, text)
+    })
+  })
+})
