@@ -1,0 +1,90 @@
+/** Explores what the service does: random commands, every answer compared with the model's. */
+import assert from 'node:assert/strict'
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { createPostgresDatabase } from '../support/postgres.ts'
+import { checkInvariants } from './invariants.ts'
+import { newWorld, type World } from './model.ts'
+import { modelCommands, restartAll } from './model-commands.ts'
+import { type Visit, visit } from './model-journeys.ts'
+import { read } from './model-payments.ts'
+import { newSubject, type Subject, take } from './model-run.ts'
+import { type ModelService, startModelService } from './model-service.ts'
+
+export type Exploration = {
+  seed: number
+  /** How many commands at least. */
+  commands: number
+  /** PostgreSQL, through two instances in turn, beside SQLite: both must answer as the model does. */
+  postgres: boolean
+}
+
+const START = Date.parse('2026-09-14T08:20:31.407Z')
+const MOST_COMMANDS = 250
+/** Runs before fast-check is asked for more of them. */
+const RUNS = 20
+
+/** Throws with the seed and the commands when an answer differs. Answers how many commands were run. */
+export async function explore({ seed, commands, postgres }: Exploration): Promise<number> {
+  let world = newWorld('nobody', START)
+  const clock = () => world.now
+  const folder = mkdtempSync(join(tmpdir(), 'farthing-model-'))
+  const services: ModelService[] = [
+    await startModelService({
+      kind: 'SQLite',
+      url: `sqlite:${join(folder, 'farthing.db')}`,
+      instances: 1,
+      clock,
+      folder,
+    }),
+  ]
+  if (postgres) {
+    const url = await createPostgresDatabase()
+    services.push(await startModelService({ kind: 'PostgreSQL', url, instances: 2, clock }))
+  }
+  let worlds = 0
+  let done = 0
+
+  async function run(list: Iterable<fc.AsyncCommand<World, Subject[]>>): Promise<void> {
+    const name = `world-${++worlds}`
+    const start = world.now + 1
+    world = newWorld(name, start)
+    for (const service of services) service.cutOff(false)
+    const subjects = await Promise.all(services.map(service => newSubject(service, name)))
+    await fc.asyncModelRun(() => ({ model: world, real: subjects }), counted(list))
+    await readEverything(world, subjects)
+    for (const { service } of subjects)
+      await checkInvariants(service.database(), { now: world.now, since: start, settled: true })
+  }
+
+  function* counted(list: Iterable<fc.AsyncCommand<World, Subject[]>>) {
+    for (const item of list) {
+      done += 1
+      yield item
+    }
+  }
+
+  try {
+    for (let round = 0; done < commands; round++)
+      await fc.assert(fc.asyncProperty(modelCommands(MOST_COMMANDS), run), {
+        seed: seed + round,
+        numRuns: RUNS,
+      })
+  } finally {
+    for (const service of services) await service.stop()
+  }
+  return done
+}
+
+/** What was acknowledged is there, and every page of what is over leads back. */
+async function readEverything(world: World, subjects: Subject[]): Promise<void> {
+  if (world.cutOff) await restartAll(world, subjects)
+  for (const payment of world.payments) {
+    await take(world, subjects, read(world, payment.account, payment))
+    const open: Visit = { by: 'path', action: 'open', scenarios: [] }
+    await take(world, subjects, visit(world, payment, open))
+  }
+  assert.equal(world.cutOff, false)
+}

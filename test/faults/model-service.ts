@@ -1,0 +1,135 @@
+/** The real service as the model test drives it: on one database, restarted at will, sending to nobody. */
+import { rmSync } from 'node:fs'
+import { createKey } from '../../src/accounts/store.ts'
+import { type App, createApp } from '../../src/app.ts'
+import { type Config, readConfig } from '../../src/config.ts'
+import { openDatabase } from '../../src/database/open.ts'
+import { createNewId } from '../../src/ids.ts'
+import type { Clock, Database, Send } from '../../src/ports.ts'
+import { sweep } from '../../src/retention.ts'
+import { type Manners, outcome } from './model-webhooks.ts'
+
+export type Sent = { url: string; headers: Record<string, string>; body: string }
+
+export type Answer = { status: number; headers: Record<string, unknown>; text: string }
+
+export type RawRequest = {
+  method: string
+  url: string
+  headers: Record<string, string>
+  payload?: string | Buffer
+}
+
+export type ModelService = {
+  kind: string
+  /** To the next of the instances, on one database. */
+  request(request: RawRequest): Promise<Answer>
+  newKey(account: string): Promise<string>
+  /** What was sent since the last call. */
+  takeSent(): Sent[]
+  /** From now on, or no longer, sending ends as if the process had died. */
+  cutOff(isCutOff: boolean): void
+  /** Closes everything and opens it again; sends what was left unsent. */
+  restart(): Promise<void>
+  sweep(): Promise<void>
+  database(): Database
+  stop(): Promise<void>
+}
+
+export type ModelServiceOptions = {
+  kind: string
+  /** As in DATABASE_URL. */
+  url: string
+  instances: number
+  clock: Clock
+  /** A folder to remove in the end. */
+  folder?: string
+}
+
+/** Starts the service on an empty database. */
+export async function startModelService(options: ModelServiceOptions): Promise<ModelService> {
+  const { kind, url, instances, clock, folder } = options
+  const config = readConfig({ DATABASE_URL: url })
+  // Shared, so that what two instances make within one millisecond is in order.
+  const newId = createNewId()
+  const sent: Sent[] = []
+  let isCutOff = false
+  let next = 0
+
+  const send: Send = async (url, headers, body) => {
+    if (isCutOff) throw new Error('the process is as good as dead')
+    sent.push({ url, headers, body })
+    const nth = sent.filter(other => other.url === url && other.body === body).length
+    const [, manners = 'accepts'] = /\/(accepts|refuses|hesitates)\//.exec(url) ?? []
+    return outcome(manners as Manners, nth) // the pattern has checked it
+  }
+
+  const open = (): Promise<Instance[]> =>
+    Promise.all(
+      Array.from({ length: instances }, () => openInstance(config, { clock, newId, send })),
+    )
+
+  let running = await open()
+  const close = async () => {
+    for (const { app, database } of running) {
+      await app.server.close()
+      await app.deliveries.settled()
+      await database.close()
+    }
+  }
+  const instance = (): Instance => {
+    const found = running[next++ % running.length]
+    if (!found) throw new Error('there is at least one instance')
+    return found
+  }
+
+  return {
+    kind,
+    async request({ method, url, headers, payload }) {
+      const answer = await instance().app.server.inject({
+        method: method as 'GET',
+        url,
+        headers: { host: 'farthing.test', ...headers },
+        ...(payload !== undefined && { payload }),
+      })
+      return { status: answer.statusCode, headers: answer.headers, text: answer.payload }
+    },
+    async newKey(account) {
+      const { database } = instance()
+      return (await createKey({ database, clock, newId }, account)).key
+    },
+    takeSent: () => sent.splice(0),
+    cutOff: value => {
+      isCutOff = value
+    },
+    async restart() {
+      await close()
+      running = await open()
+      for (const { app } of running) await app.deliveries.takeOver()
+      await instance().app.deliveries.recover()
+    },
+    sweep: () => sweep(instance().database, clock()),
+    database: () => instance().database,
+    async stop() {
+      await close()
+      if (folder) rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+type Instance = { app: App; database: Database }
+
+async function openInstance(
+  config: Config,
+  ports: { clock: Clock; newId: (now: number) => string; send: Send },
+): Promise<Instance> {
+  const database = await openDatabase(config.database, {
+    onUnknownOutcome: error => {
+      throw error
+    },
+    onConnectionError: () => {},
+  })
+  const app = await createApp({ ...ports, database, resolve: async () => [] }, config)
+  await app.server.ready()
+  return { app, database }
+}
