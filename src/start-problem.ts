@@ -1,3 +1,5 @@
+const UNREACHABLE = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT'])
+
 /** One line for the person who started the service: what is wrong and what to do. */
 export function startProblem(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
@@ -9,7 +11,10 @@ export function startProblem(error: unknown): string {
     return `the folder of the database cannot be written: ${error.message} (set DATABASE_URL)`
   if (code === 'ERR_SQLITE_ERROR')
     return `the SQLite database cannot be used: ${error.message} (error ${errcode}; DATABASE_URL names it)`
-  if (code === 'ECONNREFUSED' || code === 'ENOTFOUND' || code === 'ETIMEDOUT')
+  if (
+    UNREACHABLE.has(String(code)) ||
+    /connection timeout|Connection terminated/.test(error.message)
+  )
     return `PostgreSQL cannot be reached: ${error.message || code} (DATABASE_URL names it)`
   if (typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code))
     return `PostgreSQL refuses: ${error.message} (DATABASE_URL names it)`

@@ -9,6 +9,9 @@ export type PostgresOptions = {
 }
 
 const POOL_SIZE = 10
+/** Milliseconds. The server ends a statement after the first; the second is for a server that does not. */
+const STATEMENT_TIMEOUT = 5_000
+const QUERY_TIMEOUT = 6_000
 const MOST_TRIES = 5
 const SERIALIZATION_FAILURE = '40001'
 const DEADLOCK = '40P01'
@@ -28,8 +31,9 @@ export function openPostgres(
     connectionString: options.url,
     max: POOL_SIZE,
     connectionTimeoutMillis: 5_000,
-    statement_timeout: 10_000,
-    lock_timeout: 5_000,
+    statement_timeout: STATEMENT_TIMEOUT,
+    query_timeout: QUERY_TIMEOUT,
+    lock_timeout: STATEMENT_TIMEOUT,
     idle_in_transaction_session_timeout: 10_000,
     application_name: 'farthing',
     types,
@@ -74,24 +78,32 @@ async function writeAll(pool: pg.Pool, statements: Statement[]): Promise<boolean
     return only.expect === undefined || rowCount === only.expect
   }
   const client = await pool.connect()
-  let broken: unknown
+  let broken = true
   try {
     await client.query('begin')
-    for (const { sql, values, expect } of statements) {
-      const { rowCount } = await client.query(named(sql, values))
-      if (expect !== undefined && rowCount !== expect) {
-        await client.query('rollback')
-        return false
-      }
-    }
-    await client.query('commit')
-    return true
+    const written = await runAll(client, statements)
+    await client.query(written ? 'commit' : 'rollback')
+    broken = false
+    return written
   } catch (error) {
-    await client.query('rollback').catch(reason => (broken = reason))
+    // What the server itself complains about leaves the connection as it was.
+    if (error instanceof pg.DatabaseError)
+      broken = await client.query('rollback').then(
+        () => false,
+        () => true,
+      )
     throw error
   } finally {
-    client.release(Boolean(broken))
+    client.release(broken)
   }
+}
+
+async function runAll(client: pg.PoolClient, statements: Statement[]): Promise<boolean> {
+  for (const { sql, values, expect } of statements) {
+    const { rowCount } = await client.query(named(sql, values))
+    if (expect !== undefined && rowCount !== expect) return false
+  }
+  return true
 }
 
 /** What the database undid by itself, because of another transaction, is tried again. */

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import { after, before, describe, test } from 'node:test'
+import { type Client, createClient, webPayment } from '../../support/client.ts'
+import { createPostgresDatabase } from '../../support/postgres.ts'
+import { type FarthingProcess, runProcess, startProcess } from '../../support/process.ts'
+import { type CrashablePostgres, startCrashablePostgres } from './postgres-server.ts'
+
+const KEY = 'key-of-the-default-account'
+
+const pause = (ms: number) => new Promise(resolve => setTimeout(resolve, ms))
+
+describe('While PostgreSQL is away', () => {
+  let server: CrashablePostgres
+  let service: FarthingProcess
+  let api: Client
+  let page: string
+
+  before(async () => {
+    server = await startCrashablePostgres()
+    const DATABASE_URL = await createPostgresDatabase(server.url)
+    service = await startProcess({ env: { DATABASE_URL, FARTHING_API_KEY: KEY } })
+    api = createClient([service.baseUrl], KEY)
+    page = (await api.createPayment())._links.next_url.href
+  })
+  after(async () => {
+    await service.kill()
+    await server.stop()
+  })
+
+  async function checkAway(): Promise<void> {
+    const [write, read, shown] = await Promise.all([
+      api.post('/v1/payments', webPayment),
+      api.get('/v1/payments'),
+      api.get(page),
+    ])
+    for (const { status, body } of [write, read]) {
+      assert.equal(status, 500)
+      assert.deepEqual(Object.keys(body).sort(), ['code', 'description'])
+      assert.equal(body.code, 'P0999')
+      assert.doesNotMatch(body.description, /postgres|connect|127/i, 'no internals')
+    }
+    assert.equal(shown.status, 500)
+    assert.match(shown.headers.get('content-type') ?? '', /^text\/html/)
+    assert.equal((await api.get('/readyz')).status, 503)
+    assert.equal((await api.get('/healthz')).status, 200)
+  }
+
+  async function checkBack(): Promise<void> {
+    const deadline = Date.now() + 20_000
+    while ((await api.get('/readyz')).status !== 200) {
+      assert.ok(Date.now() < deadline, 'ready again without a restart')
+      await pause(50)
+    }
+    await api.createPayment()
+    assert.equal((await api.get(page)).status, 200)
+    assert.doesNotMatch(service.output(), /unhandled|cannot go on/i)
+  }
+
+  test('requests are 500, readiness is off, and both come back with it', async () => {
+    server.crash()
+    await pause(200)
+    await checkAway()
+    await server.restart()
+    await checkBack()
+  })
+
+  test('it is the same where connections stand and nothing answers', async t => {
+    t.after(() => server.thaw())
+    server.freeze()
+    const begun = performance.now()
+    await checkAway()
+    assert.ok(performance.now() - begun < 30_000)
+    server.thaw()
+    await checkBack()
+  })
+})
+
+test('without PostgreSQL the start ends with one line that says so', async t => {
+  const silent = createServer(() => {}).listen(0, '127.0.0.1')
+  await once(silent, 'listening')
+  t.after(() => silent.close())
+  const port = (server: typeof silent) => (server.address() as AddressInfo).port // a TCP server has one
+  const closed = createServer().listen(0, '127.0.0.1')
+  await once(closed, 'listening')
+  const closedPort = port(closed)
+  await new Promise(resolve => closed.close(resolve))
+  const wrongPassword = new URL(await createPostgresDatabase())
+  wrongPassword.password = 'wrong'
+  const noDatabase = new URL(wrongPassword)
+  noDatabase.password = 'postgres'
+  noDatabase.pathname = '/nowhere'
+
+  const cases: [url: string, says: RegExp][] = [
+    [`postgres://u:secret@127.0.0.1:${closedPort}/d`, /^farthing: PostgreSQL cannot be reached: /],
+    [`postgres://u:secret@localhost:${closedPort}/d`, /^farthing: PostgreSQL cannot be reached: /],
+    [
+      `postgres://u:secret@127.0.0.1:${port(silent)}/d`,
+      /^farthing: PostgreSQL cannot be reached: /,
+    ],
+    [wrongPassword.href, /^farthing: PostgreSQL refuses: password authentication failed/],
+    [noDatabase.href, /^farthing: PostgreSQL refuses: database "nowhere" does not exist/],
+  ]
+  await Promise.all(
+    cases.map(async ([url, says]) => {
+      const { code, stdout, stderr } = await runProcess({ env: { DATABASE_URL: url, PORT: '0' } })
+      assert.equal(code, 1)
+      assert.equal(stdout, '')
+      assert.match(stderr, says)
+      assert.match(stderr, /^[^\n]*DATABASE_URL[^\n]*\n$/, 'one line that says what to set')
+      assert.doesNotMatch(stderr, /secret|wrong/, 'no password')
+    }),
+  )
+})
