@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Answer, Client } from '../../support/client.ts'
+import { authorise } from '../../support/journeys.ts'
+import { onEveryDatabase } from '../../support/service.ts'
+import { answering, endingsOf, gated, receiving, subscribe } from '../../support/subscriber.ts'
+import { cancelOne } from './payment-changes.ts'
+
+const moto = { authorisation_mode: 'moto_api' }
+
+onEveryDatabase(
+  'DELETE of a webhook during a delivery',
+  service => {
+    const held = async (
+      t: Parameters<typeof subscribe>[0],
+      change: (api: Client) => Promise<Answer>,
+      status: number,
+    ) => {
+      const api = await service().newAccount()
+      const gate = gated(answering(status))
+      const subscriber = await subscribe(t, api, { behaviour: gate.behaviour })
+      const answer = change(api)
+      await subscriber.next()
+      const { external_id } = subscriber.webhook
+      assert.equal((await api.delete(`/v1/webhooks/${external_id}`)).status, 204)
+      gate.open()
+      assert.equal((await answer).status, 204)
+      return { api, subscriber }
+    }
+
+    test('lets the attempt under way end: it counts', async t => {
+      const { api, subscriber } = await held(t, cancelOne, 200)
+      assert.deepEqual(await endingsOf(api, subscriber), [['SUCCESSFUL', 1]])
+    })
+
+    test('leaves no second attempt: the message is FAILED', async t => {
+      const { api, subscriber } = await held(t, cancelOne, 500)
+      assert.deepEqual(await endingsOf(api, subscriber), [['FAILED', 1]])
+      assert.equal(subscriber.requests.length, 1)
+    })
+
+    test('keeps the next message from being sent: it is FAILED without an attempt', async t => {
+      const pay = async (api: Client) => authorise(api, await api.createPayment(moto))
+      const { api, subscriber } = await held(t, pay, 200)
+      assert.deepEqual(await endingsOf(api, subscriber), [
+        ['FAILED', 0],
+        ['SUCCESSFUL', 1],
+      ])
+      assert.equal(subscriber.requests.length, 1)
+    })
+
+    test('makes no message for a change that comes after it', async t => {
+      const { api, subscriber } = await held(t, cancelOne, 200)
+      assert.equal((await cancelOne(api)).status, 204)
+      assert.equal((await endingsOf(api, subscriber)).length, 1)
+    })
+  },
+  receiving,
+)

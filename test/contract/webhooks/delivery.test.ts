@@ -1,0 +1,188 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Answer } from '../../support/client.ts'
+import { authorise, choose, paidPayment, read } from '../../support/journeys.ts'
+import type { Behaviour } from '../../support/receiver.ts'
+import { onEveryDatabase, type Service } from '../../support/service.ts'
+import {
+  answering,
+  endingsOf,
+  eventTypesOf,
+  gated,
+  history,
+  openMessage,
+  received,
+  receiving,
+  subscribe,
+} from '../../support/subscriber.ts'
+import { cancelOne, confirm, pathOf } from './payment-changes.ts'
+
+const CANCELLED = { subscriptions: ['card_payment_cancelled'] }
+const moto = { authorisation_mode: 'moto_api' }
+
+async function settled({ apps }: Service): Promise<void> {
+  for (const { deliveries } of apps) await deliveries.settled()
+}
+
+onEveryDatabase(
+  'A delivery',
+  service => {
+    test('of two messages of one change goes to one webhook in order, one after the other', async t => {
+      const api = await service().newAccount()
+      const gate = gated()
+      const slow = await subscribe(t, api, { behaviour: gate.behaviour })
+      const payment = await api.createPayment(moto)
+      const answer = authorise(api, payment)
+      await slow.next()
+      await read(api, payment)
+      assert.equal(slow.requests.length, 1, 'the second waits for the answer to the first')
+      gate.open()
+      assert.equal((await answer).status, 204)
+      const types = ['card_payment_succeeded', 'card_payment_captured']
+      assert.deepEqual(eventTypesOf(received(slow)), types)
+    })
+
+    test('goes to different webhooks side by side', async t => {
+      const api = await service().newAccount()
+      const both = gated()
+      const first = await subscribe(t, api, { behaviour: both.behaviour })
+      const second = await subscribe(t, api, { behaviour: both.behaviour })
+      const answer = cancelOne(api)
+      // Neither has an answer yet: were they served one after the other, one would wait in vain.
+      await Promise.all([first.next(), second.next()])
+      both.open()
+      assert.equal((await answer).status, 204)
+      assert.equal(first.requests.length + second.requests.length, 2)
+    })
+
+    test('comes after the change is committed and before the answer to the request', async t => {
+      const api = await service().newAccount()
+      const gate = gated()
+      const { next } = await subscribe(t, api, { behaviour: gate.behaviour })
+      const payment = await api.createPayment()
+      let answered = false
+      const answer = api.post(`${pathOf(payment)}/cancel`).finally(() => {
+        answered = true
+      })
+      await next()
+      for (let i = 0; i < 5; i++) assert.equal((await read(api, payment)).state.status, 'cancelled')
+      assert.equal(answered, false)
+      gate.open()
+      assert.equal((await answer).status, 204)
+    })
+
+    test('holds the answer of every kind of request that changes a payment', async t => {
+      const api = await service().newAccount()
+      const requests: Record<string, [request: () => Promise<Answer>, status: number]> = {}
+      const web = await api.createPayment()
+      await choose(api, web, 'success')
+      requests.confirm = [() => confirm(api, web), 303]
+      const declined = await api.createPayment()
+      requests.page = [() => choose(api, declined, 'declined'), 200]
+      const phone = await api.createPayment(moto)
+      requests.auth = [() => authorise(api, phone), 204]
+      const refused = await api.createPayment(moto)
+      requests.declined = [() => authorise(api, refused, { card_number: '4000000000000002' }), 402]
+      const paid = await paidPayment(api)
+      requests.refund = [() => api.post(`${pathOf(paid)}/refunds`, { amount: 1 }), 202]
+      const capturable = await paidPayment(api, { delayed_capture: true })
+      requests.capture = [() => api.post(`${pathOf(capturable)}/capture`), 204]
+      for (const [name, [request, status]] of Object.entries(requests)) {
+        const gate = gated()
+        const subscriber = await subscribe(t, api, { behaviour: gate.behaviour })
+        let answered = false
+        const answer = request().finally(() => {
+          answered = true
+        })
+        await subscriber.next()
+        await api.get('/v1/webhooks')
+        assert.equal(answered, false, name)
+        gate.open()
+        assert.equal((await answer).status, status, name)
+        await api.delete(`/v1/webhooks/${subscriber.webhook.external_id}`)
+      }
+    })
+
+    for (const [what, behaviour] of Object.entries({
+      'answers 500': { onRequest: answering(500) },
+      'answers 404': { onRequest: answering(404) },
+      redirects: { onRequest: answering(302) },
+      'cuts the line': { onRequest: ({ socket }) => socket.destroy() },
+      'refuses the connection': { refuses: true },
+    } satisfies Record<string, Behaviour>))
+      test(`to a receiver that ${what} never changes the answer or the payment`, async t => {
+        const api = await service().newAccount()
+        const subscriber = await subscribe(t, api, { behaviour })
+        const payment = await api.createPayment(moto)
+        assert.equal((await authorise(api, payment)).status, 204)
+        assert.equal((await read(api, payment)).state.status, 'success')
+        const { status, body } = await api.post(`${pathOf(payment)}/refunds`, { amount: 50 })
+        assert.deepEqual([status, body.status], [202, 'submitted'])
+        assert.deepEqual(await endingsOf(api, subscriber), [
+          ['FAILED', 2],
+          ['FAILED', 2],
+          ['FAILED', 2],
+        ])
+        assert.ok(subscriber.requests.length <= 6)
+      })
+
+    test('is two attempts at most, with the same bytes', async t => {
+      const api = await service().newAccount()
+      const failing = await subscribe(t, api, { behaviour: { onRequest: answering(503) } })
+      assert.equal((await cancelOne(api)).status, 204)
+      const [first, second, ...more] = failing.requests
+      assert.equal(more.length, 0)
+      assert.equal(second?.body, first?.body)
+      assert.deepEqual(second?.headers['pay-signature'], first?.headers['pay-signature'])
+      openMessage(second!, failing.webhook)
+      assert.deepEqual(await endingsOf(api, failing), [['FAILED', 2]])
+    })
+
+    test('that fails does not keep the next message from its two attempts', async t => {
+      const api = await service().newAccount()
+      const behaviour: Behaviour = {
+        onRequest: ({ response, nth }) => response.writeHead(nth <= 2 ? 500 : 200).end(),
+      }
+      const subscriber = await subscribe(t, api, { behaviour })
+      await authorise(api, await api.createPayment(moto))
+      assert.deepEqual(await endingsOf(api, subscriber), [
+        ['SUCCESSFUL', 1],
+        ['FAILED', 2],
+      ])
+    })
+
+    test('goes on when the client has gone away', async t => {
+      const api = await service().newAccount()
+      const gate = gated(({ response, nth }) => response.writeHead(nth === 1 ? 500 : 200).end())
+      const subscriber = await subscribe(t, api, { behaviour: gate.behaviour })
+      const payment = await api.createPayment()
+      const impatient = new AbortController()
+      const request = fetch(`${service().baseUrl}${pathOf(payment)}/cancel`, {
+        method: 'POST',
+        headers: { Authorization: `Bearer ${api.key}` },
+        signal: impatient.signal,
+      })
+      await subscriber.next()
+      impatient.abort()
+      await assert.rejects(request, { name: 'AbortError' })
+      gate.open()
+      await settled(service())
+      assert.equal((await read(api, payment)).state.status, 'cancelled')
+      assert.equal(received(subscriber).length, 2)
+      assert.deepEqual(await endingsOf(api, subscriber), [['SUCCESSFUL', 2]])
+    })
+
+    test('is not made again by reading, deleting or a later change', async t => {
+      const api = await service().newAccount()
+      const subscriber = await subscribe(t, api, CANCELLED)
+      const payment = await api.createPayment()
+      await api.post(`${pathOf(payment)}/cancel`)
+      await api.post(`${pathOf(payment)}/cancel`)
+      await read(api, payment)
+      await history(api, subscriber.webhook)
+      for (const { deliveries } of service().apps) await deliveries.recover()
+      assert.equal(subscriber.requests.length, 1)
+    })
+  },
+  receiving,
+)

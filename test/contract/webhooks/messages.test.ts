@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+  cancelAgreement,
+  createAgreement,
+  payByAgreement,
+  readAgreement,
+  setUpPayment,
+} from '../../support/agreements.ts'
+import type { Body, Client } from '../../support/client.ts'
+import { paidPayment, payOnPages, read } from '../../support/journeys.ts'
+import { onEveryDatabase, type Service } from '../../support/service.ts'
+import {
+  eventTypesOf,
+  history,
+  openMessage,
+  received,
+  receiving,
+  type Subscriber,
+  subscribe,
+} from '../../support/subscriber.ts'
+import { changes, chosen, confirm, delayed, pathOf, refusals } from './payment-changes.ts'
+
+const byAgreement = async (api: Client, fields: object): Promise<Body> => {
+  const agreement = await createAgreement(api)
+  await payOnPages(api, await setUpPayment(api, agreement))
+  return payByAgreement(api, agreement, { ...fields })
+}
+
+const prefixed = (names: string[]): string[] => names.map(name => `card_payment_${name}`)
+
+onEveryDatabase(
+  'A webhook is told when a payment',
+  service => {
+    for (const [what, { from, change, sends }] of Object.entries({ ...changes, ...refusals }))
+      test(`${what}: ${sends.join(', then ') || 'nothing'}`, async t => {
+        const api = await service().newAccount()
+        const payment = await from(api)
+        const seen: Body[] = []
+        const all = await subscribe(t, api, {
+          // The receiver asks for the payment while the request that changed it still waits.
+          behaviour: {
+            onRequest: async ({ request, response }) => {
+              seen.push(await read(api, { payment_id: JSON.parse(request.body).resource_id }))
+              response.end()
+            },
+          },
+        })
+        const wanted = ['captured', 'failed']
+        const two = await subscribe(t, api, { subscriptions: prefixed(wanted) })
+        const never = await subscribe(t, api, { subscriptions: prefixed(['settled']) })
+        const deleted = await subscribe(t, api)
+        await api.delete(`/v1/webhooks/${deleted.webhook.external_id}`)
+        const other = await subscribe(t, await service().newAccount())
+        service().clock.advance(1_000)
+
+        await change(api, payment)
+
+        assert.deepEqual(eventTypesOf(received(all)), prefixed(sends))
+        const both = sends.filter(name => wanted.includes(name))
+        assert.deepEqual(eventTypesOf(received(two)), prefixed(both))
+        for (const silent of [never, deleted, other]) assert.equal(silent.connections(), 0)
+        for (const message of [...received(all), ...received(two)])
+          await assertMessage(service(), api, payment, message)
+        assert.deepEqual(
+          seen,
+          received(all).map(({ resource }) => resource),
+        )
+        await assertHistory(api, all)
+        await assertHistory(api, two)
+        assert.deepEqual(await history(api, deleted.webhook), [])
+      })
+
+    for (const [fields, sends] of [
+      [{}, ['succeeded', 'captured']],
+      [delayed, ['succeeded']],
+    ] as const)
+      test(`is made in agreement mode with ${JSON.stringify(fields)}: ${sends.join(', then ')}`, async t => {
+        const api = await service().newAccount()
+        const agreement = await createAgreement(api)
+        await payOnPages(api, await setUpPayment(api, agreement))
+        const all = await subscribe(t, api)
+        service().clock.advance(1_000)
+        const { status, body: payment } = await payByAgreement(api, agreement, { ...fields })
+        assert.equal(status, 201)
+        assert.deepEqual(eventTypesOf(received(all)), prefixed([...sends]))
+        for (const message of received(all)) {
+          await assertMessage(service(), api, payment, message)
+          assert.deepEqual(message.resource, payment, 'the same as the answer')
+        }
+        await assertHistory(api, all)
+      })
+
+    test('in agreement mode is captured or cancelled: captured, cancelled', async t => {
+      const api = await service().newAccount()
+      const payments = [
+        (await byAgreement(api, delayed)).body,
+        (await byAgreement(api, delayed)).body,
+      ]
+      const all = await subscribe(t, api)
+      await api.post(`${pathOf(payments[0])}/capture`)
+      await api.post(`${pathOf(payments[1])}/cancel`)
+      assert.deepEqual(eventTypesOf(received(all)), prefixed(['captured', 'cancelled']))
+    })
+
+    test('changes, but of agreements themselves it is told nothing', async t => {
+      const api = await service().newAccount()
+      const all = await subscribe(t, api)
+      const agreement = await createAgreement(api)
+      await cancelAgreement(api, agreement)
+      assert.equal((await readAgreement(api, agreement)).status, 'cancelled')
+      assert.equal(all.connections(), 0)
+    })
+
+    test('is confirmed by ten at once: one pair of messages', async t => {
+      const api = await service().newAccount()
+      const all = await subscribe(t, api)
+      const payment = await chosen(api)
+      const answers = await Promise.all(Array.from({ length: 10 }, () => confirm(api, payment)))
+      assert.ok(answers.every(({ status }) => status === 303))
+      for (const { deliveries } of service().apps) await deliveries.settled()
+      assert.deepEqual(eventTypesOf(received(all)), prefixed(['succeeded', 'captured']))
+    })
+
+    test('is refunded by ten at once: a message for each refund that was accepted', async t => {
+      const api = await service().newAccount()
+      const all = await subscribe(t, api)
+      const payment = await paidPayment(api)
+      const refunds = await Promise.all(
+        Array.from({ length: 10 }, () => api.post(`${pathOf(payment)}/refunds`, { amount: 600 })),
+      )
+      const accepted = refunds.filter(({ status }) => status === 202).length
+      assert.equal(accepted, 7)
+      const told = received(all).filter(({ event_type }) => event_type.endsWith('refunded'))
+      const left = told.map(({ resource }) => resource.refund_summary.amount_available)
+      assert.deepEqual(
+        left.sort((a, b) => b - a),
+        [4050, 3450, 2850, 2250, 1650, 1050, 450],
+      )
+    })
+
+    test('changes: the body is bytes of UTF-8, with the addresses of the request that caused it', async t => {
+      const api = await service().newAccount()
+      const all = await subscribe(t, api)
+      const description = 'Caffè 😀 \u2028 "£46.50" \\'
+      const payment = await api.createPayment({ description })
+      await api.post(`${pathOf(payment)}/cancel`)
+      const [request] = await all.next()
+      const { resource } = openMessage(request!, all.webhook)
+      assert.equal(resource.description, description)
+      assert.ok(request!.body.includes('Caffè 😀'), 'not escaped')
+      const { body } = await api.get(pathOf(payment))
+      assert.deepEqual(resource, body)
+    })
+  },
+  receiving,
+)
+
+/** The fields of a message; its resource is the payment as GET shows it after the change. */
+async function assertMessage(service: Service, api: Client, payment: Body, message: Body) {
+  const { webhook_message_id, event_type, resource, ...rest } = message
+  const { payment_id } = payment ?? resource
+  assert.match(webhook_message_id, /^[0-9a-v]{26}$/)
+  assert.match(event_type, /^card_payment_/)
+  assert.deepEqual(rest, {
+    api_version: 1,
+    created_date: new Date(service.clock.now()).toISOString(),
+    resource_id: payment_id,
+    resource_type: 'payment',
+  })
+  assert.deepEqual(resource, await read(api, { payment_id }))
+}
+
+/** The history has what arrived, newest first, each delivered at the first attempt. */
+async function assertHistory(api: Client, subscriber: Subscriber): Promise<void> {
+  const messages = await history(api, subscriber.webhook)
+  assert.deepEqual(messages.map(({ body }) => body).reverse(), received(subscriber))
+  for (const { last_delivery_status, attempts } of messages) {
+    assert.equal(last_delivery_status, 'SUCCESSFUL')
+    assert.equal(attempts.length, 1)
+  }
+}

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { misbehaviours } from '../../support/misbehaviours.ts'
+import { type Service, startService } from '../../support/service.ts'
+import { history, received, receiving, subscribe } from '../../support/subscriber.ts'
+
+let service: Service
+
+before(async () => {
+  service = await startService('sqlite', receiving)
+})
+after(() => service.stop())
+
+describe('The history of a receiver that', { concurrency: true, timeout: 30_000 }, () => {
+  for (const [name, { behaviour, attempts: expected }] of Object.entries(misbehaviours))
+    test(`${name} shows ${expected.map(({ result }) => result.slice(0, 40)).join(', then ')}`, async t => {
+      const api = await service.newAccount()
+      const { payment_id } = await api.createPayment()
+      const subscriptions = ['card_payment_cancelled']
+      const subscriber = await subscribe(t, api, { behaviour, subscriptions })
+
+      assert.equal((await api.post(`/v1/payments/${payment_id}/cancel`)).status, 204)
+
+      const [message, ...others] = await history(api, subscriber.webhook)
+      assert.equal(others.length, 0)
+      const attempts = message.attempts.toReversed()
+      assert.deepEqual(
+        attempts.map(({ status_code, result }: typeof message) => ({ status_code, result })),
+        expected,
+      )
+      for (const { status, status_code, response_time } of attempts) {
+        const delivered = status_code >= 200 && status_code <= 299
+        assert.equal(status, delivered ? 'SUCCESSFUL' : 'FAILED')
+        assert.ok(response_time === null || Number.isInteger(response_time))
+      }
+      assert.equal(message.last_delivery_status, attempts.at(-1).status)
+      assert.deepEqual(message.latest_attempt, message.attempts[0])
+      assert.ok(subscriber.requests.length <= expected.length, 'never more than the attempts')
+      for (const body of received(subscriber)) assert.deepEqual(body, message.body)
+      const after = await api.get(`/v1/payments/${payment_id}`)
+      assert.deepEqual(after.body, message.body.resource)
+    })
+
+  test('is one of thirty kinds or more', () => {
+    assert.ok(Object.keys(misbehaviours).length >= 30)
+  })
+})

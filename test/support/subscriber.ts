@@ -1,0 +1,97 @@
+/** Webhooks of an account with real HTTPS receivers behind them. */
+import assert from 'node:assert/strict'
+import { createHmac } from 'node:crypto'
+import type { TestContext } from 'node:test'
+import { authority } from './certificates.ts'
+import type { Body, Client } from './client.ts'
+import {
+  type Answer,
+  type Behaviour,
+  type Received,
+  type Receiver,
+  startReceiver,
+} from './receiver.ts'
+import type { ServiceOptions } from './service.ts'
+
+/** A service whose webhooks may be on this machine, and that trusts the certificates of the tests. */
+export const receiving: ServiceOptions = {
+  env: { FARTHING_CALLBACK_HOSTS: 'localhost' },
+  resolve: async () => ['127.0.0.1'],
+  ca: authority,
+}
+
+export type Subscriber = Receiver & { webhook: Body }
+
+export type SubscriberOptions = { subscriptions?: string[]; behaviour?: Behaviour }
+
+/** Registers a webhook at a receiver of its own, which is closed when the test is over. */
+export async function subscribe(
+  t: TestContext,
+  api: Client,
+  { subscriptions, behaviour }: SubscriberOptions = {},
+): Promise<Subscriber> {
+  const receiver = await startReceiver(behaviour)
+  t.after(() => receiver.close())
+  const answer = await api.post('/v1/webhooks', { callback_url: receiver.url, subscriptions })
+  assert.equal(answer.status, 201, answer.text)
+  return { ...receiver, webhook: answer.body }
+}
+
+/** Checks what every message carries beside its body, and answers the body. */
+export function openMessage(received: Received, { signing_key }: Body): Body {
+  const { method, path, headers, body } = received
+  assert.deepEqual([method, path], ['POST', '/hook'])
+  assert.equal(headers['content-type'], 'application/json')
+  assert.match(headers['user-agent'] ?? '', /^Farthing\/\S+$/)
+  assert.equal(headers['content-length'], String(Buffer.byteLength(body)))
+  const signature = createHmac('sha256', signing_key).update(body, 'utf8').digest('hex')
+  assert.equal(headers['pay-signature'], signature)
+  return JSON.parse(body)
+}
+
+/** The messages that arrived so far, each checked, in the order of their arrival. */
+export const received = ({ requests, webhook }: Subscriber): Body[] =>
+  requests.map(request => openMessage(request, webhook))
+
+export const eventTypesOf = (messages: Body[]): string[] =>
+  messages.map(({ event_type }) => event_type)
+
+/** The delivery history of a webhook, newest first. */
+export async function history(api: Client, { external_id }: Body): Promise<Body[]> {
+  const { status, body, text } = await api.get(`/v1/webhooks/${external_id}/messages`)
+  assert.equal(status, 200, text)
+  return body.results
+}
+
+/** How each message of the history ended and in how many attempts, newest first. */
+export async function endingsOf(
+  api: Client,
+  { webhook }: Subscriber,
+): Promise<[status: string, attempts: number][]> {
+  const messages = await history(api, webhook)
+  return messages.map(({ last_delivery_status, attempts }) => [
+    last_delivery_status,
+    attempts.length,
+  ])
+}
+
+/** Deals with one request. */
+export type Reaction = (answer: Answer) => void
+
+/** Answers with a status and nothing else. */
+export const answering =
+  (status: number): Reaction =>
+  ({ response }) =>
+    response.writeHead(status).end()
+
+/** A gate that a receiver's answers wait at until the test opens it. */
+export type Gate = { behaviour: Behaviour; open(): void }
+
+/** Holds every request until `open`; then `react` deals with it and all later ones. */
+export function gated(react: Reaction = answering(200)): Gate {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  return {
+    behaviour: { onRequest: answer => void promise.then(() => react(answer)) },
+    open: resolve,
+  }
+}
