@@ -1,3 +1,4 @@
+import { METHODS } from 'node:http'
 import {
   type FastifyBaseLogger,
   type FastifyInstance,
@@ -37,12 +38,19 @@ export function createServer(
       answerUnknownPath(request, reply).catch(error => sendApiError(error, request, reply))
     },
   })
+  // Every method that HTTP has reaches the routes, so that a wrong one is told which are right.
+  for (const method of METHODS)
+    if (method !== 'CONNECT' && !app.supportedMethods.includes(method)) app.addHttpMethod(method)
   acceptBytes(app)
   // What a body may hold is checked by each endpoint, in the order of its rules; schemas describe.
   app.setValidatorCompiler(() => () => true)
   app.setSerializerCompiler(() => body => JSON.stringify(body))
   app.decorateRequest('account', '')
-  app.addHook('onRequest', async (_request, reply) => setCommonHeaders(reply))
+  app.addHook('onRequest', async (request, reply) => {
+    setCommonHeaders(reply)
+    // Before the body is read: that there is no such endpoint counts before anything about a body.
+    if (request.is404) return answerUnknownPath(request, reply)
+  })
   app.addHook('onResponse', async (request, reply) => {
     const { method, routeOptions } = request
     const ms = Math.round(reply.elapsedTime * 10) / 10
@@ -64,9 +72,9 @@ export function setApiHeaders(reply: FastifyReply): void {
   void reply.header('Pragma', 'no-cache')
 }
 
-/** True for the path itself and all below it, also where it is percent-encoded. */
+/** True for the path itself and all below it, also percent-encoded or as a whole address. */
 export function isUnder(prefix: string, { url }: FastifyRequest): boolean {
-  const path = url.split('?', 1)[0] ?? ''
+  const [path = ''] = url.replace(/^https?:\/\/[^/?#]*/i, '').split(/[?#]/, 1)
   const decoded = path.replace(/%([0-7][0-9a-f])/gi, (_, hex) =>
     String.fromCharCode(Number.parseInt(hex, 16)),
   )

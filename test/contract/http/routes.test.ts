@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict'
+import { METHODS } from 'node:http'
+import { before, describe, test } from 'node:test'
+import { assertError } from '../../support/assertions.ts'
+import type { Answer, Client } from '../../support/client.ts'
+import { payOnPages } from '../../support/journeys.ts'
+import { sendRaw } from '../../support/raw-http.ts'
+import { onEveryDatabase } from '../../support/service.ts'
+
+const UNKNOWN = '06g5petm8gpatdosqb0u8c1mv7'
+
+/** Every route of the API, and what it allows. */
+const routes: [path: string, allow: string][] = [
+  ['/v1/payments', 'GET, HEAD, POST'],
+  ['/v1/payments/:payment', 'GET, HEAD'],
+  ['/v1/payments/:payment/cancel', 'POST'],
+  ['/v1/payments/:payment/capture', 'POST'],
+  ['/v1/payments/:payment/events', 'GET, HEAD'],
+  ['/v1/payments/:payment/refunds', 'GET, HEAD, POST'],
+  ['/v1/payments/:payment/refunds/:refund', 'GET, HEAD'],
+  ['/v1/refunds', 'GET, HEAD'],
+  ['/v1/agreements', 'GET, HEAD, POST'],
+  [`/v1/agreements/:agreement`, 'GET, HEAD'],
+  [`/v1/agreements/:agreement/cancel`, 'POST'],
+  ['/v1/disputes', 'GET, HEAD'],
+  ['/v1/auth', 'POST'],
+  ['/v1/webhooks', 'GET, HEAD, POST'],
+  ['/v1/webhooks/:webhook', 'GET, HEAD, DELETE'],
+  ['/v1/webhooks/:webhook/messages', 'GET, HEAD'],
+  ['/healthz', 'GET, HEAD'],
+  ['/readyz', 'GET, HEAD'],
+]
+
+/** CONNECT never reaches a route; the rest is every method that Node's HTTP parser knows. */
+const methods = METHODS.filter(method => method !== 'CONNECT')
+
+onEveryDatabase('A route', service => {
+  let api: Client
+  let ids: Record<string, string> = {}
+  before(async () => {
+    api = await service().newAccount()
+    const payment = await payOnPages(api, await api.createPayment())
+    const refund = await api.post(`${payment._links.refunds.href}`, { amount: 1 })
+    const agreement = await api.post('/v1/agreements', { reference: 'a', description: 'b' })
+    const webhook = await api.post('/v1/webhooks', { callback_url: 'https://hooks.example.org/' })
+    ids = {
+      ':payment': payment.payment_id,
+      ':refund': refund.body.refund_id,
+      ':agreement': agreement.body.agreement_id,
+      ':webhook': webhook.body.external_id,
+    }
+  })
+  const address = (route: string) => route.replace(/:\w+/g, name => ids[name] ?? UNKNOWN)
+  const send = (method: string, path: string, ...headers: string[]) =>
+    sendRaw(service().baseUrl, [
+      `${method} ${path} HTTP/1.1`,
+      `Authorization: Bearer ${api.key}`,
+      ...headers,
+    ])
+  const readable = routes.filter(([, allow]) => allow.includes('GET'))
+  const listed = (answer: Answer) => answer.headers.get('allow')?.split(', ').sort()
+
+  for (const [route, allow] of routes)
+    test(`${route} allows ${allow}, and answers 405 with Allow to all other methods`, async () => {
+      const wrong = methods.filter(method => !allow.split(', ').includes(method))
+      for (const method of wrong) {
+        const answer = await send(method, address(route))
+        assert.equal(answer.status, 405, `${method}: ${answer.text}`)
+        if (method !== 'HEAD') assertError(answer, 405, 'P0912')
+        assert.deepEqual(listed(answer), allow.split(', ').sort(), method)
+      }
+    })
+
+  describe('that can be read', () => {
+    for (const [route] of readable)
+      test(`${route} answers HEAD with the status and headers of GET, and no body`, async () => {
+        for (const query of ['', '?page=x']) {
+          const path = address(route) + query
+          const [get, head] = [await send('GET', path), await send('HEAD', path)]
+          assert.equal(head.text, '')
+          assert.equal(head.status, get.status)
+          const withoutDate = ({ headers }: Answer) =>
+            Object.fromEntries([...headers].filter(([name]) => name !== 'date'))
+          assert.deepEqual(withoutDate(head), withoutDate(get))
+        }
+      })
+
+    for (const [route] of readable)
+      test(`${route} takes one slash at its end, and no second one`, async () => {
+        const path = address(route)
+        const [plain, slashed] = [await send('GET', path), await send('GET', `${path}/`)]
+        assert.deepEqual([slashed.status, slashed.text], [plain.status, plain.text])
+        assert.equal((await send('GET', `${path}/?page=1`)).status, 200)
+        assert.equal((await send('GET', `${path}//`)).status, 404)
+      })
+  })
+
+  test('of a POST or DELETE takes one slash at its end too', async () => {
+    const payment = await api.createPayment()
+    const cancel = `/v1/payments/${payment.payment_id}/cancel/`
+    assert.equal((await send('POST', cancel)).status, 204)
+    assert.equal((await api.request('POST', '/v1/payments/')).body.code, 'P0197')
+    assert.equal((await api.request('POST', '/v1/auth/')).body.code, 'P0197')
+    assert.equal((await api.request('POST', '/v1/agreements/')).body.code, 'P2197')
+    assert.equal((await send('DELETE', `/v1/webhooks/${ids[':webhook']}/`)).status, 204)
+  })
+
+  test('that there is not is 404 P0911, under /v1 and outside it', async () => {
+    for (const path of [
+      '/v1',
+      '/v1/',
+      '/v1/nothing',
+      '/v1/disputes/06g29a1qo2naf3av5jnd3p8dkd',
+      '/v1/payments/a/b',
+      '/v1/refunds/a',
+      '/v1/Payments',
+      '/V1/payments',
+      '/v2/payments',
+      '/nothing',
+      '/favicon.ico',
+      '/healthz/more',
+      '/assets/nothing.css',
+      '/assets/..%2f..%2fpackage.json',
+      '/assets/../../package.json',
+      '/secured',
+      '/%',
+      '/%ff',
+    ])
+      for (const method of ['GET', 'POST', 'PUT'])
+        if (!path.startsWith('/assets') || method === 'GET')
+          assertError(await send(method, path), 404, 'P0911')
+  })
+
+  test('that cannot be decoded is unknown, whatever it begins with', async () => {
+    for (const path of [
+      '/v1/%',
+      '/v1/payments/%ff',
+      '/v1/payments/%e0%a4/cancel',
+      '/v1/%ff?page=x',
+    ])
+      for (const method of ['GET', 'POST', 'DELETE']) {
+        const answer = await send(method, path)
+        assertError(answer, 404, 'P0911')
+        assert.equal(answer.headers.get('cache-control'), 'no-store')
+        assert.equal(answer.headers.get('x-content-type-options'), 'nosniff')
+      }
+    const page = await send('GET', '/secure/%ff')
+    assert.equal(page.status, 404)
+    assert.match(page.headers.get('content-type') ?? '', /^text\/html/)
+  })
+
+  test('takes percent-encoded letters for the letters', async () => {
+    const { ':payment': payment_id = '' } = ids
+    const encoded = [...payment_id].map(letter => `%${letter.charCodeAt(0).toString(16)}`).join('')
+    const answer = await send('GET', `/v1/%70ayments/${encoded}`)
+    assert.equal(answer.body?.payment_id, payment_id)
+  })
+
+  test('is found when the request target is a whole address', async () => {
+    const answer = await send('GET', `http://example.org/v1/payments/${ids[':payment']}`)
+    assert.equal(answer.status, 200, answer.text)
+  })
+})
