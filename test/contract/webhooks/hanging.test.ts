@@ -8,6 +8,8 @@ import { endingsOf, receiving, subscribe } from '../../support/subscriber.ts'
 import { cancelOne, pathOf } from './payment-changes.ts'
 
 const moto = { authorisation_mode: 'moto_api' }
+/** Seconds that a machine busy with other tests may add. */
+const LEEWAY = 1.5
 const CANCELLED = { subscriptions: ['card_payment_cancelled'] }
 
 /** Webhooks take real time to give up on, so these wait together. */
@@ -23,27 +25,27 @@ describe('Receivers that hang', { concurrency: true }, () => {
         }
         const hang: Behaviour = { onRequest: () => {} }
 
-        test('4.5 seconds for one message each, twenty webhooks side by side', async t => {
+        test('4 seconds for one message each, twenty webhooks side by side', async t => {
           const api = await service().newAccount()
           const payment = await api.createPayment()
           const hanging = await Promise.all(
             Array.from({ length: 20 }, () => subscribe(t, api, { ...CANCELLED, behaviour: hang })),
           )
           const took = await seconds(api.post(`${pathOf(payment)}/cancel`))
-          assert.ok(took >= 3.9 && took <= 4.5, `${took} s`)
+          assert.ok(took >= 3.9 && took <= 4 + LEEWAY, `${took} s`)
           for (const subscriber of hanging) {
             assert.equal(subscriber.requests.length, 2)
             assert.deepEqual(await endingsOf(api, subscriber), [['FAILED', 2]])
           }
         })
 
-        test('8.5 seconds for two messages of one webhook', async t => {
+        test('8 seconds for two messages of one webhook', async t => {
           const api = await service().newAccount()
           const payment = await api.createPayment(moto)
           await subscribe(t, api, { behaviour: hang })
           await subscribe(t, api, { behaviour: { onConnection: () => {} } })
           const took = await seconds(authorise(api, payment))
-          assert.ok(took >= 7.8 && took <= 8.5, `${took} s`)
+          assert.ok(took >= 7.8 && took <= 8 + LEEWAY, `${took} s`)
         })
 
         test('nothing to others: requests of other accounts and reads of the same are answered', async t => {

@@ -1,0 +1,232 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sweep } from '../../../src/retention.ts'
+import { assertError } from '../../support/assertions.ts'
+import type { Body } from '../../support/client.ts'
+import { authorise, paidPayment } from '../../support/journeys.ts'
+import { onEveryDatabase } from '../../support/service.ts'
+import {
+  answering,
+  endingsOf,
+  eventTypesOf,
+  gated,
+  history,
+  received,
+  receiving,
+  subscribe,
+} from '../../support/subscriber.ts'
+import { cancelOne, pathOf } from './payment-changes.ts'
+
+const WEEK_MS = 7 * 86_400_000
+const moto = { authorisation_mode: 'moto_api' }
+
+onEveryDatabase(
+  'The delivery history of a webhook',
+  service => {
+    test('is empty at first', async t => {
+      const api = await service().newAccount()
+      const { webhook } = await subscribe(t, api)
+      const { status, body } = await api.get(`/v1/webhooks/${webhook.external_id}/messages`)
+      assert.equal(status, 200)
+      const { _links, ...page } = body
+      assert.deepEqual(page, { total: 0, count: 0, page: 1, results: [] })
+      assert.deepEqual(Object.keys(_links), ['self', 'first_page', 'last_page'])
+    })
+
+    test('shows a message with its attempts, newest first, and the body that was sent', async t => {
+      const api = await service().newAccount()
+      const subscriber = await subscribe(t, api, {
+        behaviour: {
+          onRequest: ({ response, nth }) => {
+            service().clock.advance(1_500)
+            response.writeHead(nth === 1 ? 418 : 202).end()
+          },
+        },
+      })
+      const payment = await api.createPayment()
+      const changed = service().clock.now()
+      await api.post(`${pathOf(payment)}/cancel`)
+
+      const iso = (time: number) => new Date(time).toISOString()
+      const [message] = await history(api, subscriber.webhook)
+      const [sent] = received(subscriber)
+      const times: number[] = message.attempts.map(({ response_time }: Body) => response_time)
+      assert.ok(times.every(time => Number.isInteger(time) && time >= 0 && time < 2_000))
+      const attempts = [
+        {
+          created_date: iso(changed + 1_500),
+          send_at: iso(changed + 1_500),
+          status: 'SUCCESSFUL',
+          status_code: 202,
+          response_time: times[0],
+          result: '202 Accepted',
+        },
+        {
+          created_date: iso(changed),
+          send_at: iso(changed),
+          status: 'FAILED',
+          status_code: 418,
+          response_time: times[1],
+          result: "418 I'm a Teapot",
+        },
+      ]
+      assert.deepEqual(message, {
+        webhook_message_id: sent.webhook_message_id,
+        external_id: sent.webhook_message_id,
+        created_date: iso(changed),
+        event_date: iso(changed),
+        event_type: 'card_payment_cancelled',
+        resource_id: payment.payment_id,
+        resource_type: 'payment',
+        last_delivery_status: 'SUCCESSFUL',
+        latest_attempt: attempts[0],
+        attempts,
+        body: sent,
+      })
+    })
+
+    test('shows null where nothing was sent or nothing came back', async t => {
+      const api = await service().newAccount()
+      const refusing = await subscribe(t, api, { behaviour: { refuses: true } })
+      const cutting = await subscribe(t, api, {
+        behaviour: { onRequest: ({ socket }) => socket.destroy() },
+      })
+      await cancelOne(api)
+      for (const { webhook } of [refusing, cutting]) {
+        const [{ latest_attempt, last_delivery_status }] = await history(api, webhook)
+        assert.equal(last_delivery_status, 'FAILED')
+        assert.equal(latest_attempt.status_code, null)
+        assert.equal(latest_attempt.result, 'connection failed')
+        assert.equal(latest_attempt.response_time === null, webhook === refusing.webhook)
+      }
+    })
+
+    test('is PENDING until a message is delivered or out of attempts', async t => {
+      const api = await service().newAccount()
+      const gate = gated(answering(500))
+      const subscriber = await subscribe(t, api, { behaviour: gate.behaviour })
+      const answer = cancelOne(api)
+      await subscriber.next()
+      const [message] = await history(api, subscriber.webhook)
+      const { last_delivery_status, latest_attempt, attempts, body } = message
+      assert.deepEqual(
+        { last_delivery_status, latest_attempt, attempts },
+        { last_delivery_status: 'PENDING', latest_attempt: null, attempts: [] },
+      )
+      assert.deepEqual(body, received(subscriber)[0])
+      gate.open()
+      await answer
+      assert.deepEqual(await endingsOf(api, subscriber), [['FAILED', 2]])
+    })
+
+    test('is PENDING with one attempt between the first and the second', async t => {
+      const api = await service().newAccount()
+      const gate = gated()
+      const subscriber = await subscribe(t, api, {
+        behaviour: {
+          onRequest: answer =>
+            answer.nth === 1 ? answering(500)(answer) : gate.behaviour.onRequest?.(answer),
+        },
+      })
+      const answer = cancelOne(api)
+      await subscriber.next(2)
+      assert.deepEqual(await endingsOf(api, subscriber), [['PENDING', 1]])
+      gate.open()
+      await answer
+      assert.deepEqual(await endingsOf(api, subscriber), [['SUCCESSFUL', 2]])
+    })
+
+    test('has the newest message first, and within one moment the later one', async t => {
+      const api = await service().newAccount()
+      const subscriber = await subscribe(t, api)
+      const payment = await api.createPayment(moto)
+      await authorise(api, payment)
+      service().clock.advance(1)
+      await api.post(`${pathOf(payment)}/refunds`, { amount: 1 })
+      service().clock.advance(1)
+      await cancelOne(api)
+      const messages = await history(api, subscriber.webhook)
+      assert.deepEqual(eventTypesOf(messages), [
+        'card_payment_cancelled',
+        'card_payment_refunded',
+        'card_payment_captured',
+        'card_payment_succeeded',
+      ])
+      assert.deepEqual(messages.map(({ body }) => body).reverse(), received(subscriber))
+    })
+
+    test('comes in pages', async t => {
+      const api = await service().newAccount()
+      const { webhook } = await subscribe(t, api)
+      for (let i = 0; i < 5; i++) {
+        service().clock.advance(1)
+        await cancelOne(api)
+      }
+      const all = (await history(api, webhook)).map(message => message.webhook_message_id)
+      const path = `/v1/webhooks/${webhook.external_id}/messages`
+      const { body } = await api.get(`${path}?display_size=2&page=2&status=FAILED`)
+      assert.deepEqual(
+        body.results.map((message: Body) => message.webhook_message_id),
+        all.slice(2, 4),
+      )
+      assert.deepEqual([body.total, body.count, body.page], [5, 2, 2])
+      const { origin } = new URL(body._links.self.href)
+      const link = (page: number) => ({
+        href: `${origin}${path}?page=${page}&display_size=2`,
+        method: 'GET',
+      })
+      assert.deepEqual(body._links, {
+        self: link(2),
+        first_page: link(1),
+        last_page: link(3),
+        prev_page: link(1),
+        next_page: link(3),
+      })
+      assertError(await api.get(`${path}?page=2`), 404, 'P2702')
+      assertError(await api.get(`${path}?page=0&display_size=501`), 422, 'P2701')
+    })
+
+    test('is that of one webhook: others have their own', async t => {
+      const api = await service().newAccount()
+      const first = await subscribe(t, api, { subscriptions: ['card_payment_refunded'] })
+      const second = await subscribe(t, api)
+      const payment = await paidPayment(api)
+      await api.post(`${pathOf(payment)}/refunds`, { amount: 1 })
+      const [one, ...none] = await history(api, first.webhook)
+      assert.equal(none.length, 0)
+      const [latest] = await history(api, second.webhook)
+      assert.equal(latest.event_type, one.event_type)
+      assert.notEqual(latest.webhook_message_id, one.webhook_message_id)
+    })
+
+    test('stays when the payment is gone, without the body, before and after a sweep', async t => {
+      const api = await service().newAccount()
+      const subscriber = await subscribe(t, api)
+      await cancelOne(api)
+      const before = await history(api, subscriber.webhook)
+      service().clock.advance(WEEK_MS - 1)
+      assert.deepEqual(await history(api, subscriber.webhook), before)
+      service().clock.advance(1)
+      const without = before.map(message => ({ ...message, body: null }))
+      assert.deepEqual(await history(api, subscriber.webhook), without)
+      await sweep(service().database, service().clock.now())
+      assert.deepEqual(await history(api, subscriber.webhook), without)
+    })
+
+    test('shows FAILED for what is still PENDING when its payment is gone, and no more is sent', async t => {
+      const api = await service().newAccount()
+      const gate = gated(answering(500))
+      const subscriber = await subscribe(t, api, { behaviour: gate.behaviour })
+      const answer = cancelOne(api)
+      await subscriber.next()
+      service().clock.advance(WEEK_MS)
+      const [message] = await history(api, subscriber.webhook)
+      assert.deepEqual([message.last_delivery_status, message.body], ['FAILED', null])
+      gate.open()
+      assert.equal((await answer).status, 204)
+      assert.equal(subscriber.requests.length, 1, 'the attempt under way was the last')
+      assert.deepEqual(await endingsOf(api, subscriber), [['FAILED', 1]])
+    })
+  },
+  receiving,
+)
