@@ -1,5 +1,5 @@
 /**
- * Builds what the hosted pages link to: one style sheet, one script, one icon. Each goes into
+ * Builds what the pages link to: a style sheet and one more for the documentation, one script, one icon. Each goes into
  * src/hosted/assets/built/ under a name that holds a hash of its content, beside its Brotli and gzip
  * forms, with a manifest that src/hosted/assets.ts reads. Runs as `npm run prepare`, which `npm ci` includes.
  */
@@ -27,8 +27,8 @@ async function loadTools(): Promise<Tools | undefined> {
   }
 }
 
-function buildStyles({ sass }: Tools): string {
-  const { css } = sass.compile(fileURLToPath(new URL('app.scss', source)), {
+function buildStyles({ sass }: Tools, entry: string): string {
+  const { css } = sass.compile(fileURLToPath(new URL(entry, source)), {
     style: 'compressed',
     importers: [new sass.NodePackageImporter()],
   })
@@ -62,7 +62,8 @@ async function put(stem: string, extension: string, text: string): Promise<strin
 async function build(tools: Tools): Promise<void> {
   await mkdir(built, { recursive: true })
   const manifest = {
-    css: await put('app', 'css', notice + buildStyles(tools)),
+    css: await put('app', 'css', notice + buildStyles(tools, 'app.scss')),
+    docs: await put('docs', 'css', buildStyles(tools, 'docs.scss')),
     js: await put('app', 'js', notice + (await buildScript(tools))),
     icon: await put('icon', 'svg', (await readFile(new URL('icon.svg', source), 'utf8')).trim()),
   }

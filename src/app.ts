@@ -1,4 +1,5 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import { aboutRoutes } from './about/routes.ts'
 import { agreementRoutes } from './agreements/routes.ts'
 import type { Config } from './config.ts'
 import { disputeRoutes } from './disputes/routes.ts'
@@ -9,6 +10,7 @@ import { hostedRoutes, isPagePath, sendFault } from './hosted/routes.ts'
 import { createBearer } from './http/bearer.ts'
 import { createDrain, type Drain } from './http/drain.ts'
 import { healthRoutes } from './http/health.ts'
+import { listRoutes } from './http/openapi.ts'
 import { refuseOverload } from './http/overload.ts'
 import { createServer, isUnder, setApiHeaders } from './http/server.ts'
 import { authoriseRoute } from './payments/authorise-route.ts'
@@ -42,6 +44,7 @@ export async function createApp(
 
   const drain = createDrain(server)
   refuseOverload(server, deliveries.waiting)
+  const routes = listRoutes(server)
   await server.register(async api => {
     api.addHook('onRequest', async (_request, reply) => setApiHeaders(reply))
     authoriseRoute(api, farthing)
@@ -58,6 +61,7 @@ export async function createApp(
   await server.register(async open => {
     assetRoutes(open)
     healthRoutes(open, farthing, drain)
+    aboutRoutes(open, farthing, routes)
   })
 
   return { server, deliveries, drain }

@@ -1,30 +1,81 @@
-import { endpoint, json, noContent } from '../http/describe.ts'
-import { pageOf } from '../http/schema.ts'
+/** What /openapi.json says of the endpoints of agreements. */
+import {
+  agreementNotFound,
+  badSearch,
+  cannotCancelAgreement,
+  fieldCodes,
+  invalid,
+  missing,
+  noSuchPage,
+  notAnObject,
+  outsideLimit,
+  wrongMediaType,
+} from '../errors.ts'
+import {
+  behindKey,
+  json,
+  jsonBody,
+  noContent,
+  type Operations,
+  pageAnswer,
+  pathParameter,
+  queryParameters,
+} from '../http/describe.ts'
+import { active, created, request } from './examples.ts'
+import { present } from './present.ts'
+import { agreementSearch } from './routes.ts'
 import { agreement, newAgreement } from './schema.ts'
 
-const tag = 'Agreements'
+const tags: [string] = ['Agreements']
+const codes = fieldCodes.agreement
 
-export const create = endpoint(tag, 'Create an agreement', {
-  body: newAgreement,
-  response: { 201: json('The agreement', agreement) },
-  errors: {
-    400: 'A field is missing or invalid: P2101, P2102, P2197',
-    415: 'The body is not JSON: P0920',
-    422: 'A value is too long or empty: P0102',
-  },
+const agreementId = pathParameter('agreement_id', 'An agreement of yours', created.agreement_id)
+
+const createAgreement = behindKey({
+  tags,
+  summary: 'Create an agreement',
+  description:
+    'It becomes active when a web payment with its agreement_id as `set_up_agreement` is authorised.',
+  requestBody: jsonBody(newAgreement, { 'A monthly membership': request }),
+  answers: { 201: json('The agreement', agreement, { 'Just created': present(created) }) },
+  errors: [
+    missing(codes, 'reference'),
+    invalid(codes, 'description', 'must be a string'),
+    notAnObject('P2197'),
+    wrongMediaType('JSON'),
+    outsideLimit(codes, 'reference', 'must be at most 255 characters long'),
+  ],
 })
 
-export const read = endpoint(tag, 'Read an agreement', {
-  response: { 200: json('The agreement', agreement) },
-  errors: { 404: 'No such agreement: P2200' },
+const searchAgreements = behindKey({
+  tags,
+  summary: 'Search agreements',
+  description: 'Newest first.',
+  parameters: queryParameters(agreementSearch),
+  answers: { 200: pageAnswer(agreementSearch, agreement, present(active)) },
+  errors: [noSuchPage('P2402', 7), badSearch('P2401', ['status'])],
 })
 
-export const search = endpoint(tag, 'Search agreements', {
-  response: { 200: json('One page, newest first', pageOf(agreement)) },
-  errors: { 404: 'Past the last page: P2402', 422: 'A parameter is not valid: P2401' },
+const readAgreement = behindKey({
+  tags,
+  summary: 'Read an agreement',
+  parameters: [agreementId],
+  answers: { 200: json('The agreement', agreement, { 'An active one': present(active) }) },
+  errors: [agreementNotFound('P2200')],
 })
 
-export const cancel = endpoint(tag, 'Cancel an agreement', {
-  response: { 204: noContent },
-  errors: { 400: 'It is already cancelled: P2501', 404: 'No such agreement: P2500' },
+const cancelAgreement = behindKey({
+  tags,
+  summary: 'Cancel an agreement',
+  description: 'Allowed in every status but cancelled. A body is not read.',
+  parameters: [agreementId],
+  answers: { 204: noContent('It is cancelled') },
+  errors: [cannotCancelAgreement(), agreementNotFound('P2500')],
 })
+
+export const operations: Operations = {
+  createAgreement,
+  searchAgreements,
+  readAgreement,
+  cancelAgreement,
+}

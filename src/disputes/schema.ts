@@ -2,7 +2,9 @@ import type { FromSchema } from 'json-schema-to-ts'
 import { date, id, link, pence, timestamp } from '../http/schema.ts'
 import { disputeStatuses } from './disputes.ts'
 
+/** SPEC *Dispute*. */
 export const dispute = {
+  title: 'Dispute',
   type: 'object',
   required: [
     'dispute_id',
@@ -12,21 +14,30 @@ export const dispute = {
     'reason',
     'created_date',
     'evidence_due_date',
-    'settlement_summary',
     '_links',
   ],
   properties: {
     dispute_id: id,
-    payment_id: id,
+    payment_id: { ...id, description: 'A payment that does not exist here' },
     amount: pence,
-    fee: pence,
-    net_amount: { type: 'integer', description: 'In pence: minus amount and fee' },
+    fee: { ...pence, description: 'In pence, if the dispute was lost' },
+    net_amount: { type: 'integer', description: 'Minus amount and fee, in pence. Beside fee' },
     status: { type: 'string', enum: disputeStatuses },
     reason: { type: 'string' },
     created_date: timestamp,
     evidence_due_date: timestamp,
-    settlement_summary: { type: 'object', properties: { settled_date: date } },
-    _links: { type: 'object', required: ['payment'], properties: { payment: link } },
+    settlement_summary: {
+      title: 'DisputeSettlementSummary',
+      type: 'object',
+      description: 'If the dispute was lost',
+      properties: { settled_date: date },
+    },
+    _links: {
+      title: 'DisputeLinks',
+      type: 'object',
+      required: ['payment'],
+      properties: { payment: link },
+    },
   },
 } as const
 

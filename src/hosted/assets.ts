@@ -1,5 +1,5 @@
 /**
- * The files that the hosted pages link to, as scripts/build-assets.ts built them. They are read once and
+ * The files that the pages link to, as scripts/build-assets.ts built them. They are read once and
  * served from memory; a name holds a hash of its content, so a browser may keep the file for ever.
  */
 import { readFileSync } from 'node:fs'
@@ -10,6 +10,8 @@ export type AssetAnswer = { body: Buffer; headers: Record<string, string> & { et
 export type Assets = {
   /** File names, to be put behind `/assets/`. */
   css: string
+  /** A second style sheet, of the pages that document the service. */
+  docs: string
   js: string
   icon: string
   /**
@@ -24,6 +26,7 @@ type Forms = Record<Encoding, AssetAnswer>
 
 const contentTypes = {
   css: 'text/css; charset=utf-8',
+  docs: 'text/css; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
   icon: 'image/svg+xml',
 }
@@ -32,21 +35,23 @@ const suffixes: Record<Encoding, string> = { br: '.br', gzip: '.gz', identity: '
 
 /** Reads a build. Throws one sentence that says what to do when there is none in `folder`. */
 export function readAssets(folder: URL): Assets {
-  const { css, js, icon } = readManifest(folder)
+  const { css, docs, js, icon } = readManifest(folder)
   const files = new Map<string, Forms>([
     [css, readForms(folder, css, contentTypes.css)],
+    [docs, readForms(folder, docs, contentTypes.docs)],
     [js, readForms(folder, js, contentTypes.js)],
     [icon, readForms(folder, icon, contentTypes.icon)],
   ])
   return {
     css,
+    docs,
     js,
     icon,
     file: (name, acceptEncoding) => files.get(name)?.[preferredEncoding(acceptEncoding)],
   }
 }
 
-function readManifest(folder: URL): { css: string; js: string; icon: string } {
+function readManifest(folder: URL): Omit<Assets, 'file'> {
   try {
     return JSON.parse(readFileSync(new URL('manifest.json', folder), 'utf8'))
   } catch (cause) {

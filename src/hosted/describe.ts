@@ -1,5 +1,5 @@
 /** What /openapi.json says of the hosted pages and the files that they load. */
-import { methodNotAllowed, noSuchEndpoint, unexpectedFault } from '../errors.ts'
+import { methodNotAllowed, noSuchEndpoint } from '../errors.ts'
 import {
   type Answer,
   formBody,
@@ -74,13 +74,19 @@ const wrongMethod: Answer = {
   },
 }
 const fault = html('A fault of the service')
+const busy: Answer = {
+  ...html('More requests at once than the service can do'),
+  headers: {
+    'Retry-After': { description: 'Seconds to wait', required: true, schema: { type: 'string' } },
+  },
+}
 
 /** Errors of pages are pages, in English and Welsh. */
 const page = (parts: Omit<Operation, 'tags'>): Operation => ({
   tags,
   security: [],
   ...parts,
-  responses: { 404: notFound, 405: wrongMethod, 500: fault, ...parts.responses },
+  responses: { 404: notFound, 405: wrongMethod, 500: fault, 503: busy, ...parts.responses },
 })
 
 const postErrors = {
@@ -200,7 +206,7 @@ const readAsset = open({
     },
     304: { description: 'If-None-Match holds its ETag' },
   },
-  errors: [noSuchEndpoint(), unexpectedFault()],
+  errors: [noSuchEndpoint()],
 })
 
 export const operations: Operations = {

@@ -9,8 +9,14 @@ export type Shell = {
   basePath: string
 }
 
-/** A whole document. `title` is complete, the service's name included. */
-export function page(shell: Shell, language: Language, title: string, content: Html): string {
+/** A whole document. `title` is complete, the service's name included. `docs`: it documents the service. */
+export function page(
+  shell: Shell,
+  language: Language,
+  title: string,
+  content: Html,
+  { docs } = { docs: false },
+): string {
   const text = messages[language]
   const asset = (name: string) => `${shell.basePath}/assets/${name}`
   return html`<!doctype html>
@@ -21,7 +27,11 @@ export function page(shell: Shell, language: Language, title: string, content: H
 <meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover">
 <meta name="theme-color" content="#1b2a33">
 <link rel="stylesheet" href="${asset(assets.css)}">
-<script type="module" src="${asset(assets.js)}"></script>
+${
+  docs &&
+  html`<link rel="stylesheet" href="${asset(assets.docs)}">
+`
+}<script type="module" src="${asset(assets.js)}"></script>
 <link rel="icon" sizes="any" href="${asset(assets.icon)}" type="image/svg+xml">
 </head>
 <body class="govuk-template__body">

@@ -4,6 +4,12 @@ import type { Config } from '../config.ts'
 /** Where this service is, as clients and browsers see it; neither ends with a slash. */
 export type Addresses = { api: string; pages: string }
 
+/** In the examples of the documentation, where a reader's own addresses take their place. */
+export const exampleAddresses: Addresses = {
+  api: 'https://farthing.example',
+  pages: 'https://pages.farthing.example',
+}
+
 const HOST = /^[A-Za-z0-9._~[\]:-]+$/
 
 /**
@@ -15,9 +21,11 @@ export function addressesOf(request: FastifyRequest, config: Config): Addresses 
   return { api, pages: config.pagesUrl ?? api }
 }
 
-/** The path below which the pages are: '' or, say, '/farthing'. */
-export const pagesPath = (addresses: Addresses): string =>
-  new URL(addresses.pages).pathname.replace(/\/$/, '')
+/** The path of an address: '' or, say, '/farthing'. */
+export const pathOf = (address: string): string => new URL(address).pathname.replace(/\/$/, '')
+
+/** The path below which the pages are. */
+export const pagesPath = ({ pages }: Addresses): string => pathOf(pages)
 
 function requestAddress({ headers, socket }: FastifyRequest, config: Config): string {
   const forwarded = (name: string) =>

@@ -1,45 +1,247 @@
-import type {} from '@fastify/swagger'
-import type { FastifySchema } from 'fastify'
-import { errorBody } from './schema.ts'
+/**
+ * The words in which each slice's describe.ts says what its endpoints do. What they make are the objects
+ * of an OpenAPI 3.1 document; schemas stand in them as they are and get their places in http/openapi.ts.
+ * Nothing here changes what an endpoint does, and nothing is loaded before somebody asks for the document.
+ */
+import {
+  type ApiError,
+  badBearerKey,
+  bodyTooLarge,
+  meanings,
+  methodNotAllowed,
+  noSuchEndpoint,
+  overloaded,
+  tooManyRequests,
+  unexpectedFault,
+} from '../errors.ts'
+import { exampleAddresses } from './addresses.ts'
+import { errorBodyOf } from './error-body.ts'
+import type { SearchKind } from './page.ts'
+import { errorBody, pageOf } from './schema.ts'
 
-const bearer = [{ bearer: [] }]
+export type Schema = { readonly [keyword: string]: unknown }
+export type Example = { summary: string; value: unknown }
+export type Examples = Record<string, Example>
+export type Content = Record<string, { schema: Schema; examples?: Examples }>
+export type Header = { description: string; required?: boolean; schema: Schema }
+export type Parameter = Header & { name: string; in: 'path' | 'query' | 'header' }
+export type Answer =
+  | { description: string; headers?: Record<string, Header>; content?: Content }
+  | { $ref: string }
 
-const errorsOf = (errors: Record<number, string>) =>
-  Object.fromEntries(
-    Object.entries(errors).map(([status, description]) => [
-      status,
-      { description, content: { 'application/json': { schema: errorBody } } },
-    ]),
-  )
+/** What /openapi.json says of one endpoint. Texts are in the little CommonMark that src/about/text.ts reads. */
+export type Operation = {
+  tags: [string]
+  summary: string
+  description?: string
+  security?: Record<string, string[]>[]
+  parameters?: Parameter[]
+  requestBody?: { description?: string; required: boolean; content: Content }
+  responses: Record<string, Answer>
+}
 
-/** A successful answer with a JSON body. */
-export const json = (description: string, schema: object) => ({
+/** By operationId. */
+export type Operations = Record<string, Operation>
+
+export const JSON_TYPE = 'application/json'
+export const FORM_TYPE = 'application/x-www-form-urlencoded'
+
+/** Examples by what they show: the names are the summaries. */
+export function examplesOf(values: Record<string, unknown>): Examples {
+  const named = Object.entries(values).map(([summary, value]) => {
+    const name = summary.toLowerCase().replace(/[^a-z0-9]+/g, '-')
+    return [name, { summary, value }]
+  })
+  return Object.fromEntries(named)
+}
+
+/** A successful answer with a JSON body; one example at least, by what it shows. */
+export const json = (
+  description: string,
+  schema: Schema,
+  examples: Record<string, unknown>,
+  headers?: Record<string, Header>,
+): Answer => ({
   description,
-  content: { 'application/json': { schema } },
+  ...(headers && { headers }),
+  content: { [JSON_TYPE]: { schema, examples: examplesOf(examples) } },
 })
 
-export const noContent = { description: 'Done; no body', type: 'null' }
+/** One page of a search: an example holds one result. */
+export const pageAnswer = (
+  kind: SearchKind,
+  item: Schema & { readonly title: string },
+  result: unknown,
+): Answer => {
+  const address = exampleAddresses.api + kind.path
+  const link = (page: number) => ({
+    href: `${address}?page=${page}&display_size=1`,
+    method: 'GET',
+  })
+  const links = { self: link(1), first_page: link(1), last_page: link(41), next_page: link(2) }
+  return json('One page of results, newest first', pageOf(item), {
+    'The first of 41 pages, with one result each': {
+      total: 41,
+      count: 1,
+      page: 1,
+      results: [result],
+      _links: links,
+    },
+  })
+}
 
-/**
- * How /openapi.json describes an endpoint; nothing here changes what the endpoint does.
- * `errors` says, for each status, when it comes and with which codes.
- */
-export function endpoint(
-  tag: string,
-  summary: string,
-  parts: FastifySchema & { errors?: Record<number, string>; open?: boolean },
-): FastifySchema {
-  const { errors = {}, open = false, response, ...rest } = parts
-  const always: Record<number, string> = {
-    ...(!open && { 401: 'The API key is missing or not valid: P0910' }),
-    413: 'The body is over 65,536 bytes: P0913',
-    500: 'Unexpected fault: P0999',
+export const noContent = (description: string): Answer => ({ description })
+
+/** A page for people. */
+export const html = (description: string): Answer => ({
+  description,
+  content: { 'text/html': { schema: { type: 'string' } } },
+})
+
+export const redirect = (description: string, to: string): Answer => ({
+  description,
+  headers: { Location: { description: to, required: true, schema: { type: 'string' } } },
+})
+
+export const jsonBody = (
+  schema: Schema,
+  examples: Record<string, unknown>,
+): NonNullable<Operation['requestBody']> => ({
+  required: true,
+  content: { [JSON_TYPE]: { schema, examples: examplesOf(examples) } },
+})
+
+export const formBody = (
+  description: string,
+  schema: Schema,
+  examples: Record<string, unknown>,
+): NonNullable<Operation['requestBody']> => ({
+  description,
+  required: true,
+  content: { [FORM_TYPE]: { schema, examples: examplesOf(examples) } },
+})
+
+export const pathParameter = (name: string, description: string, example: string): Parameter => ({
+  name,
+  in: 'path',
+  required: true,
+  description,
+  schema: { type: 'string', examples: [example] },
+})
+
+/** The query parameters of a search, from the table that it is checked by. */
+export const queryParameters = ({ filters }: SearchKind): Parameter[] =>
+  Object.entries(filters).map(([name, { schema, description }]) => ({
+    name,
+    in: 'query',
+    description,
+    schema: { ...schema },
+  }))
+
+type Parts = Omit<Operation, 'responses' | 'security'> & {
+  answers: Record<number, Answer>
+  /** What the endpoint itself may throw. */
+  errors?: ApiError[]
+}
+
+/** The errors that an endpoint has in common with others, by their names in the document. */
+const common = {
+  Unauthorised: badBearerKey,
+  NoSuchEndpoint: noSuchEndpoint,
+  MethodNotAllowed: () => methodNotAllowed('PUT', 'GET, HEAD'),
+  BodyTooLarge: bodyTooLarge,
+  TooManyRequests: tooManyRequests,
+  UnexpectedFault: unexpectedFault,
+  Overloaded: overloaded,
+} satisfies Record<string, () => ApiError>
+
+const commonHeaders: Record<number, Record<string, Header>> = {
+  401: {
+    'WWW-Authenticate': {
+      description: 'The scheme to use',
+      required: true,
+      schema: { type: 'string', const: 'Bearer' },
+    },
+  },
+  405: {
+    Allow: {
+      description: 'The methods that the path has',
+      required: true,
+      schema: { type: 'string', examples: ['GET, HEAD, POST'] },
+    },
+  },
+  503: {
+    'Retry-After': {
+      description: 'Seconds to wait',
+      required: true,
+      schema: { type: 'string', pattern: '^[0-9]+$', examples: ['1'] },
+    },
+  },
+}
+
+/** Every answer in `common`, to be printed once. */
+export const commonAnswers = (): Record<string, Answer> =>
+  Object.fromEntries(Object.entries(common).map(([name, make]) => [name, errorAnswer([make()])]))
+
+/** An endpoint that needs an API key: every one under /v1 but /v1/auth. */
+export const behindKey = (parts: Parts): Operation => ({
+  ...operation(parts, [...UNDER_V1, 'Unauthorised']),
+  security: [{ bearer: [] }],
+})
+
+/** The endpoint under /v1 that needs no key. */
+export const withoutKey = (parts: Parts): Operation => operation(parts, UNDER_V1)
+
+/** An endpoint outside /v1. */
+export const open = (parts: Parts): Operation =>
+  operation(parts, ['MethodNotAllowed', 'UnexpectedFault', 'Overloaded'])
+
+/** One that is answered even then. */
+export const alwaysOpen = (parts: Parts): Operation =>
+  operation(parts, ['MethodNotAllowed', 'UnexpectedFault'])
+
+const UNDER_V1: (keyof typeof common)[] = [
+  'NoSuchEndpoint',
+  'MethodNotAllowed',
+  'BodyTooLarge',
+  'TooManyRequests',
+  'UnexpectedFault',
+  'Overloaded',
+]
+
+function operation(parts: Parts, shared: (keyof typeof common)[]): Operation {
+  const { answers, errors = [], ...rest } = parts
+  const own = Map.groupBy(errors, error => error.status)
+  const responses: Record<string, Answer> = { ...answers }
+  for (const name of shared) {
+    const error = common[name]()
+    if (own.has(error.status)) own.get(error.status)?.push(error)
+    else responses[error.status] = { $ref: `#/components/responses/${name}` }
   }
+  for (const [status, group] of own) responses[status] = errorAnswer(group)
+  return { ...rest, security: [], responses }
+}
+
+/** How errors of one status are answered: an example of each, and no other code than theirs. */
+function errorAnswer(errors: ApiError[]): Answer {
+  const codes = [...new Set(errors.map(({ code }) => code))]
+  const headers = commonHeaders[errors[0]?.status ?? 0]
   return {
-    ...rest,
-    summary,
-    tags: [tag],
-    ...(!open && { security: bearer }),
-    response: { ...(response as object), ...errorsOf({ ...always, ...errors }) },
+    description: codes.map(code => `- \`${code}\`: ${meanings[code]}`).join('\n'),
+    ...(headers && { headers }),
+    content: {
+      [JSON_TYPE]: {
+        schema: { allOf: [errorBody, { properties: { code: { enum: codes } } }] },
+        examples: Object.fromEntries(errors.map(error => [nameOf(error), exampleOf(error)])),
+      },
+    },
   }
 }
+
+/** The code and, where several have it, what is at fault: `P0102-amount`. */
+const nameOf = ({ code, at }: ApiError): string => [code, ...Object.values(at)].join('-')
+
+const exampleOf = (error: ApiError) => ({
+  summary: meanings[error.code],
+  value: errorBodyOf(error),
+})

@@ -21,7 +21,13 @@ export function toApiError(error: unknown, request: FastifyRequest): ApiError {
 }
 
 /** SPEC *Errors*: the JSON body of an error. */
+export const errorBodyOf = ({ at, code, message }: ApiError) => ({
+  ...at,
+  code,
+  description: message,
+})
+
 export function sendApiError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-  const { status, code, message, at } = toApiError(error, request)
-  void reply.code(status).send({ ...at, code, description: message })
+  const apiError = toApiError(error, request)
+  void reply.code(apiError.status).send(errorBodyOf(apiError))
 }

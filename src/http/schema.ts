@@ -1,9 +1,11 @@
 /**
  * Pieces that the schemas of several slices share. A schema is a plain JSON Schema object: /openapi.json
- * prints it, the compiler derives its type, and http/fields.ts reads its limits.
+ * prints it, the compiler derives its type, and http/fields.ts reads its limits. One with a `title` is
+ * printed once, under that name, and every use refers to it with a description of its own.
  */
+import { meanings } from '../errors.ts'
 
-export const pence = { type: 'integer', minimum: 0, description: 'An amount in pence' } as const
+export const pence = { type: 'integer', minimum: 0, description: 'In pence' } as const
 
 export const timestamp = {
   type: 'string',
@@ -17,39 +19,54 @@ export const date = { type: 'string', format: 'date', description: 'A day in UTC
 export const id = {
   type: 'string',
   pattern: '^[0-9a-v]{26}$',
-  description: '26 of 0-9 and a-v; sorting identifiers sorts by creation',
+  description: '26 of 0-9 and a-v. Sorting identifiers sorts by creation',
 } as const
 
 export const link = {
+  title: 'Link',
   type: 'object',
   required: ['href', 'method'],
-  properties: { href: { type: 'string', format: 'uri' }, method: { type: 'string', const: 'GET' } },
-} as const
-
-export const postLink = {
-  type: 'object',
-  required: ['href', 'method', 'type', 'params'],
   properties: {
-    href: { type: 'string', format: 'uri' },
-    method: { type: 'string', const: 'POST' },
-    type: { type: 'string', const: 'application/x-www-form-urlencoded' },
-    params: { type: 'object', additionalProperties: { type: 'string' } },
+    href: { type: 'string', format: 'uri', description: 'Absolute' },
+    method: { type: 'string', const: 'GET' },
   },
 } as const
 
-export const billingAddress = {
+export const postLink = {
+  title: 'PostLink',
   type: 'object',
+  description: 'What to post, as a form, and where',
+  required: ['href', 'method', 'type', 'params'],
   properties: {
-    line1: { type: 'string', maxLength: 255 },
-    line2: { type: 'string', maxLength: 255 },
-    city: { type: 'string', maxLength: 255 },
-    postcode: { type: 'string', maxLength: 25 },
+    href: { type: 'string', format: 'uri', description: 'Absolute' },
+    method: { type: 'string', const: 'POST' },
+    type: { type: 'string', const: 'application/x-www-form-urlencoded' },
+    params: {
+      type: 'object',
+      additionalProperties: { type: 'string' },
+      description: 'The fields of the form',
+    },
+  },
+} as const
+
+/** As it is shown; what a request may hold is `prefilledAddress` of the payments' schema. */
+export const billingAddress = {
+  title: 'BillingAddress',
+  type: 'object',
+  description: 'The parts that are known',
+  properties: {
+    line1: { type: 'string' },
+    line2: { type: 'string' },
+    city: { type: 'string' },
+    postcode: { type: 'string' },
     country: { type: 'string', description: 'ISO 3166-1 alpha-2 code' },
   },
 } as const
 
 export const cardDetails = {
+  title: 'CardDetails',
   type: 'object',
+  description: 'What is known of the card. What is not known is absent',
   required: ['card_type'],
   properties: {
     first_digits_card_number: { type: 'string', pattern: '^[0-9]{6}$' },
@@ -57,43 +74,51 @@ export const cardDetails = {
     cardholder_name: { type: 'string' },
     expiry_date: { type: 'string', pattern: '^(0[1-9]|1[0-2])/[0-9]{2}$', description: 'MM/YY' },
     billing_address: billingAddress,
-    card_brand: { type: 'string' },
+    card_brand: { type: 'string', description: 'The name of the brand, such as Visa' },
     card_type: { enum: ['debit', 'credit', null], description: 'null while it is unknown' },
   },
 } as const
 
 /** What every error answers with (SPEC *Errors*). */
 export const errorBody = {
+  title: 'Error',
   type: 'object',
   required: ['code', 'description'],
   properties: {
-    code: { type: 'string', pattern: '^P[0-9]{4}$' },
-    description: { type: 'string', description: 'For developers; not part of the contract' },
-    field: { type: 'string', description: 'The body field at fault' },
+    code: { type: 'string', enum: Object.keys(meanings) },
+    description: {
+      type: 'string',
+      description: 'For developers. The words may change, so decide by the code',
+    },
+    field: { type: 'string', description: 'The attribute at fault' },
     header: { type: 'string', description: 'The request header at fault' },
   },
 } as const
 
 /** One page of a search whose items have the given schema. */
-export const pageOf = <Item extends object>(item: Item) =>
-  ({
-    type: 'object',
-    required: ['total', 'count', 'page', 'results', '_links'],
-    properties: {
-      total: { type: 'integer', description: 'How many match overall' },
-      count: { type: 'integer', description: 'How many are on this page' },
-      page: { type: 'integer' },
-      results: { type: 'array', items: item },
-      _links: {
-        type: 'object',
-        required: ['self', 'first_page', 'last_page'],
-        properties: {
-          self: link,
-          first_page: link,
-          last_page: link,
-          prev_page: link,
-          next_page: link,
-        },
-      },
-    },
-  }) as const
+export const pageOf = (item: { readonly title: string }) => ({
+  title: `${item.title}Page`,
+  type: 'object',
+  required: ['total', 'count', 'page', 'results', '_links'],
+  properties: {
+    total: { type: 'integer', minimum: 0, description: 'How many match overall' },
+    count: { type: 'integer', minimum: 0, description: 'How many are on this page' },
+    page: { type: 'integer', minimum: 1, description: 'The number of this page' },
+    results: { type: 'array', items: item, description: 'Newest first' },
+    _links: pageLinks,
+  },
+})
+
+const pageLinks = {
+  title: 'PageLinks',
+  type: 'object',
+  description: 'prev_page and next_page are absent where there is none',
+  required: ['self', 'first_page', 'last_page'],
+  properties: {
+    self: link,
+    first_page: link,
+    last_page: link,
+    prev_page: link,
+    next_page: link,
+  },
+}

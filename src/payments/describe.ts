@@ -1,53 +1,192 @@
-import { endpoint, json, noContent } from '../http/describe.ts'
-import { pageOf } from '../http/schema.ts'
-import { cardAuthorisation, newPayment, payment, paymentEvents } from './schema.ts'
+/** What /openapi.json says of the endpoints of payments. */
+import {
+  badIdempotencyKey,
+  badSearch,
+  cannotCancelPayment,
+  cannotCapture,
+  cardDeclined,
+  fieldCodes,
+  idempotencyKeyUsed,
+  invalid,
+  missing,
+  noSuchPage,
+  notAllowed,
+  notAnObject,
+  outsideLimit,
+  paymentNotFound,
+  unknownOneTimeToken,
+  unknownSetUpAgreement,
+  unusableAgreement,
+  usedOneTimeToken,
+  wrongMediaType,
+} from '../errors.ts'
+import {
+  behindKey,
+  examplesOf,
+  FORM_TYPE,
+  json,
+  jsonBody,
+  noContent,
+  type Operations,
+  type Parameter,
+  pageAnswer,
+  pathParameter,
+  queryParameters,
+  withoutKey,
+} from '../http/describe.ts'
+import { authorisation, events, payments, requests } from './examples.ts'
+import { cardAuthorisation, foundPayment, newPayment, payment, paymentEvents } from './schema.ts'
+import { paymentSearch } from './search.ts'
 
-const tag = 'Payments'
+const tags: [string] = ['Payments']
 
-export const create = endpoint(tag, 'Create a payment', {
-  body: newPayment,
-  response: { 201: json('The payment', payment) },
-  errors: {
-    400: 'A field is missing, invalid or not allowed: P0101, P0102, P0103, P0104, P0197',
-    409: 'The Idempotency-Key was used before: P0191',
-    415: 'The body is not JSON: P0920',
-    422: 'A value is outside its limits: P0102',
+export const paymentId = pathParameter(
+  'payment_id',
+  'A payment of yours from the last 7 days',
+  payments.created.payment_id,
+)
+
+const idempotencyKey: Parameter = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  description:
+    'Makes sure that a payment is created once however often it is sent. A key that has created a payment answers 409 until that payment is gone, whatever the body. Any other answer leaves the key free',
+  schema: { type: 'string', pattern: '^[A-Za-z0-9-]{1,255}$', examples: ['boat-1187-try-1'] },
+}
+
+const codes = fieldCodes.payment
+
+const createPayment = behindKey({
+  tags,
+  summary: 'Create a payment',
+  description: `In web mode send the user's browser to \`next_url\`, and once it is back at \`return_url\` read the payment. In moto_api mode post the card to \`/v1/auth\` with the one_time_token of \`auth_url_post\`. In agreement mode the answer waits for the webhooks and shows how the payment ended.
+
+Every type is checked first, then every limit, then the Idempotency-Key's format, then what the authorisation_mode needs and does not allow, and last whether the key was used. The first fault is the answer.`,
+  parameters: [idempotencyKey],
+  requestBody: jsonBody(newPayment, {
+    'A user pays on the hosted pages': requests.web,
+    'The pages in Welsh, a name filled in, captured later': requests.delayed,
+    'A card taken by telephone': requests.moto,
+    'A payment that sets up an agreement': requests.setUp,
+    'A payment made with an agreement': requests.agreement,
+  }),
+  answers: {
+    201: json(
+      'The payment',
+      payment,
+      {
+        'A user pays on the hosted pages': payments.created,
+        'A card taken by telephone': payments.createdMoto,
+        'A payment made with an agreement': payments.byAgreement,
+      },
+      {
+        Location: {
+          description: 'The address of the payment',
+          required: true,
+          schema: { type: 'string', format: 'uri' },
+        },
+      },
+    ),
   },
+  errors: [
+    missing(codes, 'amount'),
+    invalid(codes, 'amount', 'must be a whole number'),
+    unusableAgreement('is not that of one of your agreements'),
+    unknownSetUpAgreement(),
+    notAllowed('return_url', 'when authorisation_mode is moto_api'),
+    notAnObject('P0197'),
+    idempotencyKeyUsed(),
+    wrongMediaType('JSON'),
+    outsideLimit(codes, 'amount', 'must be at most 10000000'),
+    badIdempotencyKey(),
+  ],
 })
 
-export const read = endpoint(tag, 'Read a payment', {
-  response: { 200: json('The payment', payment) },
-  errors: { 404: 'No such payment: P0200' },
+const searchPayments = behindKey({
+  tags,
+  summary: 'Search payments',
+  description:
+    'Your payments of the last 7 days, newest first. Blank parameters are as if they were not given; of one that is given twice the first counts. Nothing is ever settled, so a filter on the settled date finds nothing.',
+  parameters: queryParameters(paymentSearch),
+  answers: { 200: pageAnswer(paymentSearch, foundPayment, payments.found) },
+  errors: [noSuchPage('P0402', 7), badSearch('P0401', ['state', 'from_date'])],
 })
 
-export const search = endpoint(tag, 'Search payments', {
-  response: { 200: json('One page, newest first', pageOf(payment)) },
-  errors: { 404: 'Past the last page: P0402', 422: 'A parameter is not valid: P0401' },
-})
-
-export const events = endpoint(tag, 'Read the events of a payment', {
-  response: { 200: json('The events, oldest first', paymentEvents) },
-  errors: { 404: 'No such payment: P0300' },
-})
-
-export const cancel = endpoint(tag, 'Cancel a payment', {
-  response: { 204: noContent },
-  errors: { 400: 'The state does not allow it: P0501', 404: 'No such payment: P0500' },
-})
-
-export const capture = endpoint(tag, 'Capture a payment', {
-  response: { 204: noContent },
-  errors: { 404: 'No such payment: P1000', 409: 'The state does not allow it: P1003' },
-})
-
-export const authorise = endpoint(tag, 'Complete a moto_api payment with a card', {
-  body: cardAuthorisation,
-  open: true,
-  response: { 204: noContent },
-  errors: {
-    400: 'The token is unknown or used, or the body is no object: P1211, P1212, P0197',
-    402: 'The card was declined: P0010',
-    415: 'The body is neither JSON nor a form: P0920',
-    422: 'A field is missing or invalid: P0101, P0102',
+const readPayment = behindKey({
+  tags,
+  summary: 'Read a payment',
+  parameters: [paymentId],
+  answers: {
+    200: json('The payment', payment, {
+      'Paid and partly refunded': payments.partlyRefunded,
+      'Waiting to be captured': payments.capturable,
+      'Its card was declined': payments.declined,
+    }),
   },
+  errors: [paymentNotFound('P0200')],
 })
+
+const listPaymentEvents = behindKey({
+  tags,
+  summary: 'Read the history of a payment',
+  parameters: [paymentId],
+  answers: { 200: json('Every state it has had', paymentEvents, { 'Paid in a browser': events }) },
+  errors: [paymentNotFound('P0300')],
+})
+
+const cancelPayment = behindKey({
+  tags,
+  summary: 'Cancel a payment',
+  description:
+    'Allowed while its status is created, started or capturable; it becomes cancelled, with the code P0040. The answer waits for the webhooks. A body is not read.',
+  parameters: [paymentId],
+  answers: { 204: noContent('It is cancelled') },
+  errors: [cannotCancelPayment('success'), paymentNotFound('P0500')],
+})
+
+const capturePayment = behindKey({
+  tags,
+  summary: 'Capture a payment',
+  description:
+    'Allowed while its status is capturable, which a payment with `delayed_capture` reaches when it is authorised; it becomes success. The answer waits for the webhooks. A body is not read.',
+  parameters: [paymentId],
+  answers: { 204: noContent('It is captured') },
+  errors: [paymentNotFound('P1000'), cannotCapture('success')],
+})
+
+const authorisationCodes = fieldCodes.authorisation
+const card = examplesOf({ 'A card that is accepted': authorisation })
+
+const authorisePayment = withoutKey({
+  tags,
+  summary: 'Complete a moto_api payment with a card',
+  description:
+    'The one_time_token is the authorisation: no API key is needed, and an Authorization header is ignored. Card 4000000000000002 is declined; every other number of 12 to 19 digits is accepted. The answer waits for the webhooks; read the payment to see it.',
+  requestBody: {
+    required: true,
+    content: {
+      'application/json': { schema: cardAuthorisation, examples: card },
+      [FORM_TYPE]: { schema: cardAuthorisation, examples: card },
+    },
+  },
+  answers: { 204: noContent('The payment is success or, with delayed_capture, capturable') },
+  errors: [
+    notAnObject('P0197'),
+    unknownOneTimeToken(),
+    usedOneTimeToken(),
+    cardDeclined(),
+    wrongMediaType('JSON or application/x-www-form-urlencoded'),
+    missing(authorisationCodes, 'cvc'),
+    outsideLimit(authorisationCodes, 'card_number', 'must be 12 to 19 digits'),
+  ],
+})
+
+export const operations: Operations = {
+  createPayment,
+  searchPayments,
+  readPayment,
+  listPaymentEvents,
+  cancelPayment,
+  capturePayment,
+  authorisePayment,
+}

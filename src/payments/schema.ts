@@ -1,199 +1,322 @@
 import type { FromSchema } from 'json-schema-to-ts'
-import {
-  billingAddress,
-  cardDetails,
-  date,
-  id,
-  link,
-  pence,
-  postLink,
-  timestamp,
-} from '../http/schema.ts'
+import { cardDetails, date, id, link, pence, postLink, timestamp } from '../http/schema.ts'
 import { statuses } from './payment.ts'
 
 const agreementId = { type: 'string', minLength: 26, maxLength: 26 } as const
-const agreementPaymentType = { enum: ['instalment', 'recurring', 'unscheduled'] } as const
-const label = {
+const agreementPaymentType = {
   type: 'string',
-  maxLength: 255,
-  description: 'Without the characters < > |',
+  enum: ['instalment', 'recurring', 'unscheduled'],
+} as const
+const metadata = {
+  type: 'object',
+  additionalProperties: { type: ['string', 'number', 'boolean'] },
+} as const
+const label = { type: 'string', minLength: 1, maxLength: 255, not: { pattern: '[<>|]' } } as const
+const addressLine = { type: ['string', 'null'], maxLength: 255 } as const
+
+const prefilledAddress = {
+  title: 'PrefilledBillingAddress',
+  type: ['object', 'null'],
+  description: 'A part that is null or blank is as if it were not given',
+  properties: {
+    line1: addressLine,
+    line2: addressLine,
+    city: addressLine,
+    postcode: { type: ['string', 'null'], maxLength: 25 },
+    country: {
+      type: ['string', 'null'],
+      description: 'ISO 3166-1 alpha-2 code. Dropped unless it is two letters',
+    },
+  },
 } as const
 
 /** SPEC *Payment*, the fields of a request. */
 export const newPayment = {
+  title: 'NewPayment',
   type: 'object',
   required: ['amount', 'reference', 'description'],
   properties: {
     amount: { ...pence, maximum: 10_000_000 },
-    reference: { ...label, description: `Need not be unique. ${label.description}` },
-    description: { ...label, description: `Shown on the hosted pages. ${label.description}` },
-    return_url: {
-      type: 'string',
-      maxLength: 2000,
-      description: 'An absolute https URL. Required in web mode, not allowed in the others',
+    reference: {
+      ...label,
+      description: 'Yours; need not be unique. Not blank, without <, > and |',
     },
-    moto: { type: 'boolean', default: false },
+    description: {
+      ...label,
+      description: 'Shown on the hosted pages. Not blank, without <, > and |',
+    },
+    return_url: {
+      type: ['string', 'null'],
+      maxLength: 2000,
+      description:
+        'An absolute https URL, where the user ends up. Required in web mode, not allowed in the others',
+    },
+    moto: {
+      type: 'boolean',
+      default: false,
+      description:
+        'Marks a payment by post or telephone. Not in agreement mode; reads true in moto_api mode',
+    },
     set_up_agreement: {
       ...agreementId,
-      description: 'An agreement that becomes active when this web payment completes',
+      type: ['string', 'null'],
+      description:
+        'An agreement that becomes active when this payment is authorised. Web mode only',
     },
-    authorisation_mode: { enum: ['web', 'moto_api', 'agreement'], default: 'web' },
+    authorisation_mode: {
+      type: 'string',
+      enum: ['web', 'moto_api', 'agreement'],
+      default: 'web',
+      description:
+        'web: a user pays on hosted pages. moto_api: you post the card to /v1/auth. agreement: the card of an agreement pays at once',
+    },
     agreement_id: {
       ...agreementId,
-      description: 'An active agreement. Only, and always, in agreement mode',
+      description: 'An active agreement. Required in agreement mode, not allowed in the others',
     },
     agreement_payment_type: {
       ...agreementPaymentType,
-      description: 'Only with set_up_agreement or in agreement mode; recurring if not given',
+      default: 'recurring',
+      description: 'Only with set_up_agreement or in agreement mode',
     },
-    language: { enum: ['en', 'cy'], default: 'en' },
+    language: {
+      type: 'string',
+      enum: ['en', 'cy'],
+      default: 'en',
+      description: 'The language of the hosted pages: English or Welsh',
+    },
     delayed_capture: {
       type: 'boolean',
       default: false,
-      description: 'true: an authorised payment waits in capturable',
+      description: 'true: an authorised payment waits in capturable until you capture it',
     },
-    email: { type: 'string', maxLength: 254 },
+    email: {
+      type: ['string', 'null'],
+      maxLength: 254,
+      description: 'Shown on the hosted pages. Its format is not checked. Not in agreement mode',
+    },
     prefilled_cardholder_details: {
-      type: 'object',
+      title: 'PrefilledCardholderDetails',
+      type: ['object', 'null'],
+      description: 'Shown on the hosted pages. Not in agreement mode',
       properties: {
-        cardholder_name: { type: 'string', maxLength: 255 },
-        billing_address: billingAddress,
+        cardholder_name: { type: ['string', 'null'], maxLength: 255 },
+        billing_address: prefilledAddress,
       },
     },
     metadata: {
-      type: 'object',
+      ...metadata,
       maxProperties: 15,
       propertyNames: { minLength: 1, maxLength: 30 },
-      additionalProperties: { type: ['string', 'number', 'boolean'] },
+      additionalProperties: { ...metadata.additionalProperties, maxLength: 100 },
       description:
-        'Up to 15 pairs; keys of up to 30 characters, unique ignoring case; values of up to 100',
+        'Up to 15 pairs of your own. Keys of 1 to 30 characters, unique ignoring case; values of up to 100 characters',
     },
   },
 } as const
 
 export const state = {
+  title: 'PaymentState',
   type: 'object',
   required: ['status', 'finished'],
   properties: {
     status: { type: 'string', enum: statuses },
-    finished: { type: 'boolean' },
-    code: { enum: ['P0010', 'P0030', 'P0040', 'P0050'] },
-    message: { type: 'string' },
+    finished: { type: 'boolean', description: 'true once the status cannot change again' },
+    code: {
+      type: 'string',
+      enum: ['P0010', 'P0030', 'P0040', 'P0050'],
+      description: 'Why: only with the status failed, error or cancelled',
+    },
+    message: { type: 'string', description: 'The code in words' },
   },
 } as const
 
-/** SPEC *Payment*, as every response and webhook message shows it. */
-export const payment = {
-  type: 'object',
-  required: [
-    'payment_id',
-    'amount',
-    'reference',
-    'description',
-    'language',
-    'state',
-    'payment_provider',
-    'provider_id',
-    'created_date',
-    'refund_summary',
-    'settlement_summary',
-    'delayed_capture',
-    'moto',
-    'authorisation_mode',
-    '_links',
-  ],
-  properties: {
-    payment_id: id,
-    amount: pence,
-    reference: { type: 'string' },
-    description: { type: 'string' },
-    language: { enum: ['en', 'cy'] },
-    email: { type: 'string' },
-    metadata: { type: 'object', additionalProperties: { type: ['string', 'number', 'boolean'] } },
-    agreement_payment_type: agreementPaymentType,
-    state,
-    payment_provider: { type: 'string', const: 'sandbox' },
-    provider_id: { type: 'string', format: 'uuid' },
-    created_date: timestamp,
-    refund_summary: {
-      type: 'object',
-      required: ['status', 'amount_available', 'amount_submitted'],
-      properties: {
-        status: { enum: ['pending', 'unavailable', 'available', 'full'] },
-        amount_available: pence,
-        amount_submitted: pence,
+const stateLinks = {
+  self: link,
+  events: link,
+  refunds: link,
+  cancel: { ...postLink, description: 'While it can be cancelled; not in agreement mode' },
+  capture: { ...postLink, description: 'While it is capturable' },
+} as const
+
+const shown = {
+  payment_id: id,
+  amount: { ...pence, description: 'In pence, as given' },
+  reference: { type: 'string' },
+  description: { type: 'string' },
+  language: { type: 'string', enum: ['en', 'cy'] },
+  email: { type: 'string', description: 'If it was given' },
+  metadata: { ...metadata, description: 'If it was given; types are kept' },
+  agreement_payment_type: {
+    ...agreementPaymentType,
+    description: 'Of a payment that sets up an agreement or is made with one',
+  },
+  state,
+  payment_provider: { type: 'string', const: 'sandbox' },
+  provider_id: { type: 'string', format: 'uuid', description: "The provider's own reference" },
+  created_date: timestamp,
+  refund_summary: {
+    title: 'RefundSummary',
+    type: 'object',
+    required: ['status', 'amount_available', 'amount_submitted'],
+    properties: {
+      status: {
+        type: 'string',
+        enum: ['pending', 'unavailable', 'available', 'full'],
+        description:
+          'pending: not paid yet. unavailable: never to be refunded as it is. available: something is left. full: nothing is left',
+      },
+      amount_available: { ...pence, description: 'What is left to refund, in pence' },
+      amount_submitted: { ...pence, description: 'The sum of all refunds, in pence' },
+    },
+  },
+  settlement_summary: {
+    title: 'SettlementSummary',
+    type: 'object',
+    description: 'Empty until the payment is captured. Nothing is ever settled',
+    properties: { capture_submit_time: timestamp, captured_date: date },
+  },
+  delayed_capture: { type: 'boolean' },
+  moto: { type: 'boolean', description: 'true in moto_api mode' },
+  authorisation_mode: { type: 'string', enum: ['web', 'moto_api', 'agreement'] },
+  return_url: { type: 'string', description: 'In web mode, exactly as given' },
+  card_brand: { type: 'string', deprecated: true, description: 'Use card_details.card_brand' },
+  card_details: {
+    ...cardDetails,
+    description:
+      'Once a card was submitted; before that, if cardholder details were prefilled, just these',
+  },
+  authorisation_summary: {
+    title: 'AuthorisationSummary',
+    type: 'object',
+    description: 'Once a card was submitted',
+    required: ['three_d_secure'],
+    properties: {
+      three_d_secure: {
+        title: 'ThreeDSecure',
+        type: 'object',
+        required: ['required'],
+        properties: { required: { type: 'boolean', description: 'Always false here' } },
       },
     },
-    settlement_summary: {
+  },
+  fee: { ...pence, description: '0, once captured or failed after a card was submitted' },
+  net_amount: { ...pence, description: 'The amount, or 0 if it failed. Beside fee' },
+} as const
+
+const alwaysShown = [
+  'payment_id',
+  'amount',
+  'reference',
+  'description',
+  'language',
+  'state',
+  'payment_provider',
+  'provider_id',
+  'created_date',
+  'refund_summary',
+  'settlement_summary',
+  'delayed_capture',
+  'moto',
+  'authorisation_mode',
+  '_links',
+] as const
+
+/** SPEC *Payment*, as every response and webhook message shows it. */
+export const payment = {
+  title: 'Payment',
+  type: 'object',
+  required: alwaysShown,
+  properties: {
+    ...shown,
+    _links: {
+      title: 'PaymentLinks',
       type: 'object',
-      properties: { capture_submit_time: timestamp, captured_date: date },
-    },
-    delayed_capture: { type: 'boolean' },
-    moto: { type: 'boolean' },
-    authorisation_mode: { enum: ['web', 'moto_api', 'agreement'] },
-    return_url: { type: 'string' },
-    card_brand: { type: 'string', deprecated: true, description: 'Use card_details.card_brand' },
-    card_details: cardDetails,
-    authorisation_summary: {
-      type: 'object',
-      required: ['three_d_secure'],
+      description: 'A link that does not apply is absent',
+      required: ['self', 'events', 'refunds'],
       properties: {
-        three_d_secure: {
-          type: 'object',
-          required: ['required'],
-          properties: { required: { type: 'boolean' } },
+        ...stateLinks,
+        next_url: {
+          ...link,
+          description: 'The hosted page for the user to pay on. Web mode, until it is paid',
+        },
+        next_url_post: {
+          ...postLink,
+          description: 'The same, with the token in a form and not in an address',
+        },
+        auth_url_post: {
+          ...postLink,
+          description: 'Where to post the card, and the one_time_token. moto_api mode',
         },
       },
     },
-    fee: pence,
-    net_amount: pence,
+  },
+} as const
+
+/** As the payments search shows it: without the links that carry a token. */
+export const foundPayment = {
+  title: 'FoundPayment',
+  type: 'object',
+  required: alwaysShown,
+  properties: {
+    ...shown,
     _links: {
+      title: 'FoundPaymentLinks',
       type: 'object',
+      description: 'A link that does not apply is absent. Those with a token are on the payment',
       required: ['self', 'events', 'refunds'],
-      properties: {
-        self: link,
-        events: link,
-        refunds: link,
-        next_url: link,
-        next_url_post: postLink,
-        auth_url_post: postLink,
-        cancel: postLink,
-        capture: postLink,
-      },
+      properties: stateLinks,
     },
   },
 } as const
 
 export const paymentEvents = {
+  title: 'PaymentEvents',
   type: 'object',
   required: ['payment_id', 'events', '_links'],
   properties: {
     payment_id: id,
     events: {
       type: 'array',
+      description: 'Oldest first. Refunds are not among them',
       items: {
+        title: 'PaymentEvent',
         type: 'object',
         required: ['payment_id', 'state', 'updated', '_links'],
         properties: {
           payment_id: id,
           state,
           updated: timestamp,
-          _links: { type: 'object', required: ['payment_url'], properties: { payment_url: link } },
+          _links: {
+            title: 'PaymentEventLinks',
+            type: 'object',
+            required: ['payment_url'],
+            properties: { payment_url: link },
+          },
         },
       },
     },
-    _links: { type: 'object', required: ['self'], properties: { self: link } },
+    _links: {
+      title: 'PaymentEventsLinks',
+      type: 'object',
+      required: ['self'],
+      properties: { self: link },
+    },
   },
 } as const
 
 /** What POST /v1/auth takes, as JSON or as a form (SPEC *POST /v1/auth*). */
 export const cardAuthorisation = {
+  title: 'CardAuthorisation',
   type: 'object',
   required: ['one_time_token', 'card_number', 'cardholder_name', 'cvc', 'expiry_date'],
   properties: {
-    one_time_token: { type: 'string', description: 'From auth_url_post of the payment' },
+    one_time_token: {
+      type: 'string',
+      description: 'From auth_url_post of the payment. It works once',
+    },
     card_number: { type: 'string', pattern: '^[0-9]{12,19}$', description: '12 to 19 digits' },
-    cardholder_name: { type: 'string', maxLength: 255 },
+    cardholder_name: { type: 'string', maxLength: 255, description: 'Not blank' },
     cvc: { type: 'string', pattern: '^[0-9]{3,4}$', description: '3 or 4 digits' },
     expiry_date: {
       type: 'string',

@@ -1,32 +1,103 @@
-import { endpoint, json } from '../http/describe.ts'
-import { pageOf } from '../http/schema.ts'
+/** What /openapi.json says of the endpoints of refunds. */
+import {
+  badSearch,
+  fieldCodes,
+  invalid,
+  missing,
+  noSuchPage,
+  notAnObject,
+  notRefundable,
+  outsideLimit,
+  paymentNotFound,
+  refundAmountMismatch,
+  refundNotFound,
+  wrongMediaType,
+} from '../errors.ts'
+import { exampleAddresses } from '../http/addresses.ts'
+import {
+  behindKey,
+  json,
+  jsonBody,
+  type Operations,
+  pageAnswer,
+  pathParameter,
+  queryParameters,
+} from '../http/describe.ts'
+import { timeOf } from '../ids.ts'
+import { paymentId } from '../payments/describe.ts'
+import { payments } from '../payments/examples.ts'
+import { present, presentAll } from './present.ts'
+import { type Refund, SUBMITTED_MS } from './refund.ts'
+import { refundSearch } from './routes.ts'
 import { newRefund, refund, refundsOfPayment } from './schema.ts'
 
-const tag = 'Refunds'
+const tags: [string] = ['Refunds']
+const codes = fieldCodes.refund
 
-export const create = endpoint(tag, 'Refund a payment', {
-  body: newRefund,
-  response: { 202: json('The refund, submitted', refund) },
-  errors: {
-    400: 'The amount is missing or invalid, or the payment is not refundable: P0601, P0602, P0603, P0697',
-    404: 'No such payment: P0600',
-    412: 'refund_amount_available does not match: P0604',
-    415: 'The body is not JSON: P0920',
-    422: 'The amount is out of range: P0602',
+const example: Refund = {
+  refund_id: '06gqo5e2ohiahek1mnnudttjr1',
+  payment_id: payments.paid.payment_id,
+  account: 'example',
+  amount: 1500,
+}
+const made = timeOf(example.refund_id)
+const submitted = present(example, made, exampleAddresses)
+const succeeded = present(example, made + SUBMITTED_MS, exampleAddresses)
+
+const refundPayment = behindKey({
+  tags,
+  summary: 'Refund a payment',
+  description:
+    'All of it or a part, as often as something is left. The payment stays success, and its refund_summary changes at once. The answer waits for the webhooks.',
+  parameters: [paymentId],
+  requestBody: jsonBody(newRefund, {
+    'A part': { amount: 1500 },
+    'A part, if nobody else refunded meanwhile': { amount: 1500, refund_amount_available: 8500 },
+  }),
+  answers: { 202: json('The refund', refund, { 'A refund': submitted }) },
+  errors: [
+    missing(codes, 'amount'),
+    invalid(codes, 'amount', 'must be a whole number'),
+    notRefundable('pending', 'its refund_summary.status must be available'),
+    notAnObject('P0697'),
+    paymentNotFound('P0600'),
+    refundAmountMismatch(7000),
+    wrongMediaType('JSON'),
+    outsideLimit(codes, 'amount', 'must be at least 1'),
+  ],
+})
+
+const listRefunds = behindKey({
+  tags,
+  summary: 'List the refunds of a payment',
+  parameters: [paymentId],
+  answers: {
+    200: json('All of them, oldest first', refundsOfPayment, {
+      'One refund': presentAll(example.payment_id, [example], made, exampleAddresses),
+    }),
   },
+  errors: [paymentNotFound('P0800')],
 })
 
-export const list = endpoint(tag, 'List the refunds of a payment', {
-  response: { 200: json('The refunds, oldest first', refundsOfPayment) },
-  errors: { 404: 'No such payment: P0800' },
+const readRefund = behindKey({
+  tags,
+  summary: 'Read a refund',
+  parameters: [
+    paymentId,
+    pathParameter('refund_id', 'A refund of this payment', example.refund_id),
+  ],
+  answers: { 200: json('The refund', refund, { 'After 5 seconds': succeeded }) },
+  errors: [refundNotFound()],
 })
 
-export const read = endpoint(tag, 'Read a refund', {
-  response: { 200: json('The refund', refund) },
-  errors: { 404: 'No such payment or refund: P0700' },
+const searchRefunds = behindKey({
+  tags,
+  summary: 'Search refunds',
+  description:
+    'Those of your payments of the last 7 days, newest first. Nothing is ever settled, so a filter on the settled date finds nothing.',
+  parameters: queryParameters(refundSearch),
+  answers: { 200: pageAnswer(refundSearch, refund, succeeded) },
+  errors: [noSuchPage('P1100', 7), badSearch('P1101', ['to_date'])],
 })
 
-export const search = endpoint(tag, 'Search refunds', {
-  response: { 200: json('One page, newest first', pageOf(refund)) },
-  errors: { 404: 'Past the last page: P1100', 422: 'A parameter is not valid: P1101' },
-})
+export const operations: Operations = { refundPayment, listRefunds, readRefund, searchRefunds }

@@ -1,40 +1,221 @@
-import { endpoint, json, noContent } from '../http/describe.ts'
-import { pageOf } from '../http/schema.ts'
-import { listedWebhook, newWebhook, webhook, webhookMessage } from './schema.ts'
+/** What /openapi.json says of the endpoints of webhooks, and of what is posted to a webhook. */
+import {
+  badSearch,
+  fieldCodes,
+  invalid,
+  missing,
+  noSuchPage,
+  notAnObject,
+  webhookNotFound,
+  wrongMediaType,
+} from '../errors.ts'
+import {
+  behindKey,
+  json,
+  jsonBody,
+  noContent,
+  type Operation,
+  type Operations,
+  pageAnswer,
+  pathParameter,
+  queryParameters,
+  type Schema,
+} from '../http/describe.ts'
+import { timeOf } from '../ids.ts'
+import { present, presentListed, presentMessage } from './present.ts'
+import { searchAt } from './routes.ts'
+import { listedWebhook, messageBody, newWebhook, webhook, webhookMessage } from './schema.ts'
+import { deliveryStatus, type EventType, messagesFor, signature, type Webhook } from './webhook.ts'
 
-const tag = 'Webhooks'
+const tags: [string] = ['Webhooks']
+const codes = fieldCodes.webhook
 
-export const create = endpoint(tag, 'Register a webhook', {
-  body: newWebhook,
-  response: { 201: json('The webhook, with its signing key', webhook) },
-  errors: {
-    400: 'The body is not a JSON object: P0197',
-    415: 'The body is not JSON: P0920',
-    422: 'A field is missing or invalid, or the address is not public: P0101, P0102',
+/** The payment that messages tell of: its schema, and an example that was just captured. */
+export type Resource = { schema: Schema; example: { payment_id: string } }
+
+const request = {
+  callback_url: 'https://ledger.example.org/payments',
+  description: 'Ledger',
+  subscriptions: ['card_payment_captured', 'card_payment_refunded'] satisfies EventType[],
+}
+const example: Webhook = {
+  webhook_id: '06glkd1835oa9lg4ivrt1l7qjo',
+  account: 'example',
+  status: 'ACTIVE',
+  ...request,
+  signing_key: 'webhook_test_5b0gjvo83fdsn2f65acga88uog',
+}
+const MESSAGE_ID = '06gq1cnb5j28tvbu9983l9j660'
+
+const webhookId = pathParameter('webhook_id', 'A webhook of yours', example.webhook_id)
+const messagesKind = searchAt(`/v1/webhooks/${example.webhook_id}/messages`)
+
+function exampleMessage({ example: resource }: Resource) {
+  const at = timeOf(MESSAGE_ID)
+  const news = {
+    payment_id: resource.payment_id,
+    at,
+    eventTypes: ['card_payment_captured'] satisfies EventType[],
+    resource,
+  }
+  const [message] = messagesFor(news, [example], () => MESSAGE_ID)
+  if (!message) throw new Error('the example webhook is not subscribed')
+  return message
+}
+
+function historyExample(resource: Resource) {
+  const message = exampleMessage(resource)
+  const attempts = [
+    {
+      at: message.created + 6,
+      status: 'FAILED',
+      status_code: null,
+      response_time: 2001,
+      result: 'timeout',
+    },
+    {
+      at: message.created + 2009,
+      status: 'SUCCESSFUL',
+      status_code: 200,
+      response_time: 38,
+      result: '200 OK',
+    },
+  ] as const
+  const row = { ...message, status: deliveryStatus(attempts), attempts: JSON.stringify(attempts) }
+  return presentMessage(row, message.created)
+}
+
+const createWebhook = behindKey({
+  tags,
+  summary: 'Register a webhook',
+  description: `The callback_url must be https and lead to public addresses only. Its name is resolved now, and again at every delivery, which goes to an address that was checked. Private, loopback and link-local addresses are refused.
+
+Keep the signing_key: it signs every message. A webhook cannot be changed and its key cannot be replaced; register another one instead.`,
+  requestBody: jsonBody(newWebhook, { 'Two event types': request }),
+  answers: {
+    201: json('The webhook, with its signing key', webhook, { 'A webhook': present(example) }),
+  },
+  errors: [
+    notAnObject('P0197'),
+    wrongMediaType('JSON'),
+    missing(codes, 'callback_url'),
+    invalid(codes, 'callback_url', 'must be an https URL of a public address'),
+  ],
+})
+
+const listWebhooks = behindKey({
+  tags,
+  summary: 'List webhooks',
+  description: 'Newest first, deleted ones included. Signing keys are not shown.',
+  parameters: queryParameters(searchAt('/v1/webhooks')),
+  answers: { 200: pageAnswer(searchAt('/v1/webhooks'), listedWebhook, presentListed(example)) },
+  errors: [noSuchPage('P2702', 7), badSearch('P2701', ['page'])],
+})
+
+const readWebhook = behindKey({
+  tags,
+  summary: 'Read a webhook',
+  parameters: [webhookId],
+  answers: {
+    200: json('The webhook, with its signing key', webhook, { 'A webhook': present(example) }),
+  },
+  errors: [webhookNotFound()],
+})
+
+const deleteWebhook = behindKey({
+  tags,
+  summary: 'Deactivate a webhook',
+  description:
+    'It receives nothing new and its status is INACTIVE. It can still be read, and so can its history. Deleting it again changes nothing. A body is not read.',
+  parameters: [webhookId],
+  answers: { 204: noContent('It is deactivated') },
+  errors: [webhookNotFound()],
+})
+
+const listWebhookMessages = (resource: Resource): Operation =>
+  behindKey({
+    tags,
+    summary: "Read a webhook's delivery history",
+    description:
+      'Every message, newest first, with its attempts and the body that was sent. Once a payment is gone, after 7 days, its messages stay and their body is null.',
+    parameters: [webhookId, ...queryParameters(messagesKind)],
+    answers: {
+      200: pageAnswer(messagesKind, historyItem(resource), historyExample(resource)),
+    },
+    errors: [webhookNotFound(), noSuchPage('P2702', 7), badSearch('P2701', ['display_size'])],
+  })
+
+const historyItem = ({ schema }: Resource) => ({
+  ...webhookMessage,
+  properties: {
+    ...webhookMessage.properties,
+    body: {
+      anyOf: [messageBody(schema), { type: 'null' }],
+      description: webhookMessage.properties.body.description,
+    },
   },
 })
 
-export const search = endpoint(tag, 'List webhooks', {
-  response: {
-    200: json('One page, newest first, deactivated ones included', pageOf(listedWebhook)),
-  },
-  errors: { 404: 'Past the last page: P2702', 422: 'A parameter is not valid: P2701' },
+export const operationsWith = (resource: Resource): Operations => ({
+  createWebhook,
+  listWebhooks,
+  readWebhook,
+  deleteWebhook,
+  listWebhookMessages: listWebhookMessages(resource),
 })
 
-export const read = endpoint(tag, 'Read a webhook', {
-  response: { 200: json('The webhook, with its signing key', webhook) },
-  errors: { 404: 'No such webhook: P2700' },
-})
+/** The webhooks section of the document: what a receiver is sent. */
+export function messageWith(resource: Resource): { post: Operation & { operationId: string } } {
+  const { body } = exampleMessage(resource)
+  const content = jsonBody(messageBody(resource.schema), {
+    'A payment was captured': JSON.parse(body),
+  })
+  return {
+    post: {
+      operationId: 'receiveMessage',
+      tags,
+      summary: 'A message to your webhook',
+      description: `Posted to the callback_url of every active webhook that is subscribed to the event type, after the change is kept and before the request that caused it is answered.
 
-export const remove = endpoint(tag, 'Deactivate a webhook', {
-  response: { 204: noContent },
-  errors: { 404: 'No such webhook: P2700' },
-})
+- \`card_payment_succeeded\`: the payment was authorised: it became success, or capturable
+- \`card_payment_captured\`: it became success, at once or by a capture
+- \`card_payment_refunded\`: a refund was submitted
+- \`card_payment_failed\`: the card was declined, the provider had an error, or the user cancelled
+- \`card_payment_cancelled\`: it was cancelled through the API
+- \`card_payment_settled\`: never sent, because nothing is ever settled
 
-export const messages = endpoint(tag, "Read a webhook's delivery history", {
-  response: { 200: json('One page, newest first', pageOf(webhookMessage)) },
-  errors: {
-    404: 'No such webhook, or past the last page: P2700, P2702',
-    422: 'A parameter is not valid: P2701',
-  },
-})
+There are at most two attempts, the second right after the first, each of 2 seconds. Redirects are not followed. A message may come twice, and messages may come in another order than they happened. Ignore a message whose signature does not match; this prints what it must be:
+
+\`\`\`
+printf '%s' "$BODY" | openssl dgst -sha256 -hmac "$SIGNING_KEY"
+\`\`\``,
+      security: [],
+      parameters: [
+        {
+          name: 'Pay-Signature',
+          in: 'header',
+          required: true,
+          description:
+            "HMAC-SHA256 of the bytes of the body, in lower-case hexadecimal. The key is the webhook's whole signing_key, prefix included",
+          schema: {
+            type: 'string',
+            pattern: '^[0-9a-f]{64}$',
+            examples: [signature(body, example.signing_key)],
+          },
+        },
+        {
+          name: 'User-Agent',
+          in: 'header',
+          required: true,
+          description: 'Farthing and its version',
+          schema: { type: 'string', examples: ['Farthing/1.0.0'] },
+        },
+      ],
+      requestBody: content,
+      responses: {
+        '2XX': { description: 'Delivered' },
+        default: { description: 'Anything else, or nothing within 2 seconds: a failed attempt' },
+      },
+    },
+  }
+}

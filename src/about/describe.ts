@@ -1,0 +1,77 @@
+/** What /openapi.json says of itself, of the pages about the service, and of its health. */
+import { alwaysOpen, html, json, type Operations, open } from '../http/describe.ts'
+
+const tags: [string] = ['About this service']
+
+const description = {
+  type: 'object',
+  required: ['openapi', 'info', 'paths'],
+  properties: {
+    openapi: { type: 'string' },
+    info: { type: 'object' },
+    paths: { type: 'object' },
+  },
+  additionalProperties: true,
+} as const
+
+const readDescription = open({
+  tags,
+  summary: 'Read this document',
+  answers: {
+    200: {
+      description: 'The description of the API, in OpenAPI 3.1',
+      content: { 'application/json': { schema: description } },
+    },
+  },
+})
+
+const readDocs = open({
+  tags,
+  summary: 'Show this document as a page',
+  answers: { 200: html('The page') },
+})
+
+const readFrontPage = open({
+  tags,
+  summary: 'Show what this service is',
+  answers: { 200: html('The page') },
+})
+
+const status = (value: string) => ({
+  title: value === 'ok' ? 'Healthy' : 'Unavailable',
+  type: 'object',
+  required: ['status'],
+  properties: { status: { type: 'string', const: value } },
+})
+
+const healthy = json('It is', status('ok'), { Healthy: { status: 'ok' } })
+
+const readHealth = alwaysOpen({
+  tags,
+  summary: 'Is it alive?',
+  description: 'Asks no database.',
+  answers: { 200: healthy },
+})
+
+const readReadiness = alwaysOpen({
+  tags,
+  summary: 'Can it serve?',
+  answers: {
+    200: healthy,
+    503: json(
+      'The database cannot be reached or written to, or the service is stopping',
+      status('unavailable'),
+      {
+        Unavailable: { status: 'unavailable' },
+      },
+    ),
+  },
+})
+
+export const operations: Operations = {
+  readDescription,
+  readDocs,
+  readFrontPage,
+  readHealth,
+  readReadiness,
+}

@@ -1,0 +1,82 @@
+import type { FastifyInstance } from 'fastify'
+import type { Farthing } from '../farthing.ts'
+import { setPageHeaders } from '../hosted/headers.ts'
+import { html } from '../hosted/markup.ts'
+import { type Addresses, addressesOf, exampleAddresses, pathOf } from '../http/addresses.ts'
+import type { Route } from '../http/openapi.ts'
+import { resource } from '../http/resource.ts'
+
+/**
+ * What the service says of itself: the description of its API, a page of it, and a front page. All of it
+ * is loaded and made when somebody asks for the first time, and then kept.
+ */
+export function aboutRoutes(
+  app: FastifyInstance,
+  { config }: Farthing,
+  routes: readonly Route[],
+): void {
+  const description = once(async () => {
+    const { describeService } = await import('./document.ts')
+    return describeService(routes)
+  })
+  const descriptionText = once(async () => JSON.stringify(await description()))
+  const docs = once(async () => {
+    const { docsPage } = await import('./docs-page.ts')
+    // Without a configured address it is the request's host, which has no path.
+    return docsPage({ basePath: pathOf(config.baseUrl ?? 'http://host') }, await description())
+  })
+
+  resource(app, '/openapi.json', {
+    GET: {
+      operation: 'readDescription',
+      handler: async (request, reply) => {
+        void reply.type('application/json; charset=utf-8')
+        return withAddresses(await descriptionText(), addressesOf(request, config))
+      },
+    },
+  })
+
+  resource(app, '/docs', {
+    GET: {
+      operation: 'readDocs',
+      handler: async (request, reply) => {
+        const addresses = addressesOf(request, config)
+        setPageHeaders(reply, addresses)
+        void reply.type('text/html; charset=utf-8')
+        return withAddresses(await docs(), escaped(addresses))
+      },
+    },
+  })
+
+  resource(app, '/', {
+    GET: {
+      operation: 'readFrontPage',
+      handler: async (request, reply) => {
+        const addresses = addressesOf(request, config)
+        const { frontPage } = await import('./front-page.ts')
+        setPageHeaders(reply, addresses)
+        void reply.type('text/html; charset=utf-8')
+        return frontPage({ basePath: pathOf(addresses.api) }, addresses.api)
+      },
+    },
+  })
+}
+
+/** Puts the addresses that the reader uses in the place of those in the examples. */
+const withAddresses = (text: string, { api, pages }: Addresses): string =>
+  text.replaceAll(exampleAddresses.pages, pages).replaceAll(exampleAddresses.api, api)
+
+/** Addresses as they may stand in HTML. */
+const escaped = ({ api, pages }: Addresses): Addresses => ({
+  api: html`${api}`.toString(),
+  pages: html`${pages}`.toString(),
+})
+
+/** Runs `make` when first asked, and answers the same ever after. */
+function once<Made>(make: () => Promise<Made>): () => Promise<Made> {
+  let made: Promise<Made> | undefined
+  return () => {
+    made ??= make()
+    return made
+  }
+}
