@@ -28,7 +28,10 @@ export function phaseBanner(tag: string, text: string): Html {
 </div>`
 }
 
-/** One row. `id` is that of its value, which may be HTML, so that an address can have lines. */
+/**
+ * One row. `id` is that of its value, which may be HTML, so that an address can have lines. What others
+ * wrote may run in either direction: `bdi` keeps that to itself.
+ */
 export type SummaryRow = { id: string; key: string; value: string | Html; emphasised?: boolean }
 
 export function summaryList(rows: SummaryRow[]): Html {
@@ -36,7 +39,7 @@ export function summaryList(rows: SummaryRow[]): Html {
 ${rows.map(
   row => html`  <div class="govuk-summary-list__row${row.emphasised && ' farthing-total'}">
     <dt class="govuk-summary-list__key">${row.key}</dt>
-    <dd class="govuk-summary-list__value"><span id="${row.id}">${row.value}</span></dd>
+    <dd class="govuk-summary-list__value"><bdi id="${row.id}">${row.value}</bdi></dd>
   </div>
 `,
 )}</dl>`

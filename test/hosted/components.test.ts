@@ -58,10 +58,10 @@ describe('Each component is what GOV.UK Frontend’s own macro makes of the same
   it('summary list', () => {
     const params = {
       rows: [
-        { key: { text: hard }, value: { html: `<span id="a">${escaped}</span>` } },
+        { key: { text: hard }, value: { html: `<bdi id="a">${escaped}</bdi>` } },
         {
           key: { text: 'b' },
-          value: { html: '<span id="b">one<br>two</span>' },
+          value: { html: '<bdi id="b">one<br>two</bdi>' },
           classes: 'farthing-total',
         },
       ],

@@ -6,7 +6,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createBrotliDecompress } from 'node:zlib'
-import { type Browser, chromium } from 'playwright-core'
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium,
+  type Page,
+} from 'playwright-core'
 
 /** The browser finds loopback and the names of the test certificate there, and nothing else anywhere. */
 const resolverRules = [
@@ -35,6 +41,58 @@ export async function startBrowser(): Promise<Browser> {
     ],
   })
 }
+
+/** One person with a browser of their own, and what was seen over their shoulder. */
+export type Visitor = {
+  page: Page
+  context: BrowserContext
+  /** Everything that was asked for, in its order: `GET http://...`. */
+  requests: string[]
+  /** What the browser complained of on its console, and errors of scripts. */
+  complaints: string[]
+}
+
+/** Status lines are no complaints: the tests know which pages are errors. */
+const STATUS_LINE = /^Failed to load resource: the server responded with a status of/
+
+/** Opens a window of its own for `use` and closes it after. */
+export async function visit<T>(
+  browser: Browser,
+  options: BrowserContextOptions,
+  use: (visitor: Visitor) => Promise<T>,
+): Promise<T> {
+  const context = await browser.newContext(options)
+  context.setDefaultTimeout(10_000)
+  const page = await context.newPage()
+  const requests: string[] = []
+  const complaints: string[] = []
+  page.on('request', request => requests.push(`${request.method()} ${request.url()}`))
+  page.on('pageerror', error => complaints.push(`${error}`))
+  page.on('console', message => {
+    const text = message.text()
+    if (message.type() === 'error' && !STATUS_LINE.test(text)) complaints.push(text)
+  })
+  try {
+    return await use({ page, context, requests, complaints })
+  } finally {
+    await context.close()
+  }
+}
+
+/** How an element, or a part of it like `::before`, looks once all styles are applied. */
+export const styleOf = (
+  page: Page,
+  selector: string,
+  property: string,
+  part = '',
+): Promise<string> =>
+  page.evaluate<string>(
+    `getComputedStyle(document.querySelector(${JSON.stringify(selector)}), '${part}').getPropertyValue('${property}')`,
+  )
+
+/** The id of what the keyboard would act on; without an id its tag. */
+export const focusOf = (page: Page): Promise<string> =>
+  page.evaluate<string>('document.activeElement.id || document.activeElement.tagName')
 
 /**
  * The package unpacks its browser itself, but not safely when two test files do so at once: this way

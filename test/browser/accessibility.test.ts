@@ -1,0 +1,303 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { faultPage } from '../../src/hosted/pages.ts'
+import { axe } from '../support/axe.ts'
+import { focusOf, startBrowser, styleOf, type Visitor, visit } from '../support/browser.ts'
+import type { Client } from '../support/client.ts'
+import { choose, type Language, pageStates, paymentIn, showState } from '../support/page-states.ts'
+import { type Service, startService } from '../support/service.ts'
+
+let service: Service
+let api: Client
+let browser: Browser
+
+before(async () => {
+  service = await startService('sqlite')
+  api = await service.newAccount()
+  browser = await startBrowser()
+})
+
+after(async () => {
+  await browser?.close()
+  await service?.stop()
+})
+
+const states = Object.keys(pageStates)
+const languages: Language[] = ['en', 'cy']
+
+const inState = (
+  state: string,
+  language: Language,
+  use: (visitor: Visitor) => Promise<void>,
+  options: BrowserContextOptions = {},
+) =>
+  visit(browser, options, async visitor => {
+    await showState(visitor.page, api, state, language)
+    await use(visitor)
+  })
+
+const onDetails = (use: (visitor: Visitor) => Promise<void>, options?: BrowserContextOptions) =>
+  inState('details', 'en', use, options)
+
+const titles: Record<string, Record<Language, string>> = {
+  details: { en: 'Enter payment details', cy: 'Rhowch fanylion y taliad' },
+  'details-error': { en: 'Error: Enter payment details', cy: 'Gwall: Rhowch fanylion y taliad' },
+  confirm: { en: 'Confirm your payment', cy: 'Cadarnhewch eich taliad' },
+  cancelled: { en: 'Your payment has been cancelled', cy: 'Mae eich taliad wedi’i ganslo' },
+  declined: { en: 'Your payment has been declined', cy: 'Mae eich taliad wedi’i wrthod' },
+  technical: {
+    en: 'Sorry, we are having technical problems',
+    cy: 'Mae’n ddrwg gennym, rydym yn cael problemau technegol',
+  },
+  'not-found': { en: 'Page not found', cy: 'Page not found' },
+}
+const services = { en: 'Farthing payments', cy: 'Taliadau Farthing' }
+
+for (const state of states)
+  for (const language of languages) {
+    const known = state === 'not-found' ? 'en' : language
+
+    test(`${state}, ${language}: axe finds nothing wrong (WCAG 2.2 AA and best practices); title, language, one h1, landmarks, the Demo banner`, () =>
+      inState(state, language, async ({ page }) => {
+        assert.deepEqual(await axe(page), [])
+        assert.equal(await page.title(), `${titles[state]?.[language]} - ${services[known]}`)
+        assert.equal(await page.getAttribute('html', 'lang'), known)
+        assert.equal(await page.getByRole('heading', { level: 1 }).count(), 1)
+        for (const landmark of ['banner', 'main', 'contentinfo'] as const)
+          assert.equal(await page.getByRole(landmark).count(), 1, landmark)
+        assert.ok(await page.getByRole('banner').getByText('Demo', { exact: true }).isVisible())
+      }))
+  }
+
+describe('axe finds nothing wrong either', () => {
+  for (const state of states)
+    test(`when the script did not arrive: ${state}`, () =>
+      visit(browser, {}, async ({ page }) => {
+        await page.route('**/assets/*.js', route => route.abort())
+        await showState(page, api, state, 'en')
+        assert.deepEqual(await axe(page), [])
+      }))
+
+  test('on the pages for the statuses of faults', () =>
+    visit(browser, {}, async ({ page }) => {
+      for (const status of [400, 403, 405, 413, 415, 500]) {
+        const url = `${service.baseUrl}/secure/fault-${status}`
+        const body = faultPage({ basePath: '' }, status)
+        await page.route(url, route => route.fulfill({ status, body, contentType: 'text/html' }))
+        await page.goto(url)
+        assert.deepEqual(await axe(page), [], `${status}`)
+      }
+    }))
+
+  test('320 px wide', () =>
+    inState('details-error', 'cy', async ({ page }) => assert.deepEqual(await axe(page), []), {
+      viewport: { width: 320, height: 568 },
+    }))
+})
+
+describe('The error summary', () => {
+  test('has the focus once the page is there, and its link leads to the first choice', () =>
+    inState('details-error', 'en', async ({ page }) => {
+      await page.waitForSelector('.govuk-error-summary:focus')
+      await page.keyboard.press('Tab')
+      await page.keyboard.press('Enter')
+      assert.equal(await focusOf(page), 'scenario')
+      await page.keyboard.press('Space')
+      await page.keyboard.press('Enter')
+      await page.waitForURL(/\/confirm$/)
+    }))
+
+  test('leads to the first choice without script too', () =>
+    inState(
+      'details-error',
+      'en',
+      async ({ page }) => {
+        await page.getByRole('link', { name: 'Select how this payment should end' }).click()
+        assert.equal(await focusOf(page), 'scenario')
+      },
+      { javaScriptEnabled: false },
+    ))
+})
+
+describe('With the keyboard alone', () => {
+  test('the first stop is the skip link, which is seen then and leads to the content', () =>
+    onDetails(async ({ page }) => {
+      const link = page.locator('.govuk-skip-link')
+      const height = async () => (await link.boundingBox())?.height ?? 0
+      assert.ok((await height()) <= 1)
+      await page.keyboard.press('Tab')
+      assert.ok((await height()) > 20)
+      await page.keyboard.press('Enter')
+      assert.equal(await focusOf(page), 'main-content')
+    }))
+
+  test('a journey succeeds, every stop in the order of the page', () =>
+    onDetails(async ({ page }) => {
+      const stops: (string | undefined)[] = []
+      for (let stop = 0; stop < 4; stop++) {
+        await page.keyboard.press('Tab')
+        stops.push(await focusOf(page))
+      }
+      assert.deepEqual(stops, ['A', 'scenario', 'submit-card-details', 'cancel-payment'])
+      await page.keyboard.press('Shift+Tab')
+      await page.keyboard.press('Shift+Tab')
+      assert.equal(await page.isChecked('#scenario'), false)
+      await page.keyboard.press('Space')
+      assert.equal(await page.isChecked('#scenario'), true)
+      await page.keyboard.press('ArrowDown')
+      assert.equal(await page.isChecked('#scenario-2'), true)
+      await page.keyboard.press('ArrowUp')
+      await page.keyboard.press('Tab')
+      await page.keyboard.press('Enter')
+      await page.waitForURL(/\/confirm$/)
+      await page.keyboard.press('Tab')
+      await page.keyboard.press('Tab')
+      assert.equal(await focusOf(page), 'confirm')
+      await page.keyboard.press('Tab')
+      assert.equal(await focusOf(page), 'cancel-payment')
+      await page.keyboard.press('Enter')
+      await page.getByRole('heading', { name: 'Your payment has been cancelled' }).waitFor()
+    }))
+
+  test('the Continue link of an end page answers the space bar as a button does', () =>
+    visit(browser, {}, async ({ page }) => {
+      const { _links } = await paymentIn(api, 'en', { return_url: 'https://receiver.test:1/back' })
+      await page.route('https://receiver.test:1/**', route => route.fulfill({ body: 'Back' }))
+      await page.goto(_links.next_url.href)
+      await choose(page, 'declined')
+      await page.focus('#return-url')
+      await page.keyboard.press('Space')
+      await page.waitForURL('https://receiver.test:1/back')
+    }))
+
+  test('what has the focus is seen to have it', () =>
+    onDetails(async ({ page }) => {
+      const yellow = 'rgb(255, 221, 0)'
+      await page.keyboard.press('Tab')
+      assert.equal(await styleOf(page, '.govuk-skip-link', 'background-color'), yellow)
+      await page.keyboard.press('Tab')
+      const ring = await styleOf(page, 'label[for=scenario]', 'box-shadow', '::before')
+      assert.equal(ring, `${yellow} 0px 0px 0px 4px`)
+      await page.keyboard.press('Tab')
+      assert.equal(await styleOf(page, '#submit-card-details', 'background-color'), yellow)
+    }))
+})
+
+/** How many pixels of the page can only be reached by scrolling sideways. */
+const hiddenWidth = (page: Page): Promise<number> =>
+  page.evaluate<number>(
+    'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+  )
+
+describe('Whatever the screen', () => {
+  const long = { description: 'Wythnosau'.repeat(28), reference: 'x'.repeat(255) }
+  const screens: [name: string, options: BrowserContextOptions][] = [
+    ['320 px wide', { viewport: { width: 320, height: 568 } }],
+    ['1280 px wide at 400% zoom', { viewport: { width: 320, height: 256 }, deviceScaleFactor: 4 }],
+    ['of a tablet', { viewport: { width: 768, height: 1024 } }],
+  ]
+  for (const [name, options] of screens)
+    for (const language of languages)
+      test(`nothing has to be scrolled sideways: ${name}, ${language}`, () =>
+        visit(browser, options, async ({ page }) => {
+          for (const [state, way] of Object.entries(pageStates)) {
+            const payment = await paymentIn(api, language, long)
+            await page.goto(payment._links.next_url.href)
+            await way(page)
+            assert.equal(await hiddenWidth(page), 0, state)
+          }
+        }))
+
+  test('nothing has to be scrolled sideways when text alone is twice as large', () =>
+    inState(
+      'details-error',
+      'cy',
+      async ({ page }) => {
+        const size = async () => Number.parseFloat(await styleOf(page, 'h1', 'font-size'))
+        const before = await size()
+        await page.evaluate("document.documentElement.style.fontSize = '200%'")
+        assert.equal(await size(), 2 * before)
+        assert.equal(await hiddenWidth(page), 0)
+      },
+      { viewport: { width: 640, height: 800 } },
+    ))
+
+  test('the largest amount is never broken in two', () =>
+    visit(browser, {}, async ({ page }) => {
+      const payment = await paymentIn(api, 'en', { amount: 10_000_000 })
+      await page.goto(payment._links.next_url.href)
+      for (const width of [320, 640, 641, 768, 769, 1019, 1020, 1100]) {
+        await page.setViewportSize({ width, height: 800 })
+        const pieces = await page.evaluate<number>(
+          "document.querySelector('#amount').getClientRects().length",
+        )
+        assert.equal(pieces, 1, `${width} px`)
+      }
+    }))
+
+  test('the summary stands beside the form on a wide one, and before it on a narrow one', () =>
+    onDetails(async ({ page }) => {
+      const box = async (selector: string) => (await page.locator(selector).boundingBox())!
+      const panel = '.farthing-panel'
+      const form = 'form >> nth=0'
+      const heading = 'h1'
+      assert.ok((await box(panel)).x > (await box(form)).x + (await box(form)).width)
+      assert.ok((await box(panel)).y <= (await box(heading)).y)
+      await page.setViewportSize({ width: 390, height: 800 })
+      assert.ok((await box(panel)).y > (await box(heading)).y)
+      assert.ok((await box(form)).y > (await box(panel)).y + (await box(panel)).height)
+    }))
+})
+
+describe('In forced colours', () => {
+  test('buttons, choices and the error summary keep a border', () =>
+    inState(
+      'details-error',
+      'en',
+      async ({ page }) => {
+        const edges: [selector: string, part?: string][] = [
+          ['#submit-card-details'],
+          ['#cancel-payment'],
+          ['label[for=scenario]', '::before'],
+          ['.govuk-error-summary'],
+          ['.farthing-panel'],
+        ]
+        for (const [selector, part] of edges) {
+          assert.equal(await styleOf(page, selector, 'border-top-style', part), 'solid', selector)
+          assert.notEqual(await styleOf(page, selector, 'border-top-width', part), '0px', selector)
+        }
+      },
+      { forcedColors: 'active' },
+    ))
+})
+
+describe('On paper', () => {
+  const printed = (state: string, use: (page: Page) => Promise<void>) =>
+    inState(state, 'en', async ({ page }) => {
+      await page.emulateMedia({ media: 'print' })
+      await use(page)
+    })
+
+  test('the header and the Demo tag can be read without their backgrounds', () =>
+    printed('confirm', async page => {
+      assert.equal(await styleOf(page, '.farthing-header', 'background-color'), 'rgba(0, 0, 0, 0)')
+      assert.notEqual(await styleOf(page, '.farthing-header__name', 'color'), 'rgb(255, 255, 255)')
+      assert.equal(await styleOf(page, '.govuk-tag', 'border-top-style'), 'solid')
+    }))
+
+  test('buttons and the skip link are left out, and the payment is there', () =>
+    printed('confirm', async page => {
+      for (const selector of ['#confirm', '#cancel-payment', '.govuk-skip-link'])
+        assert.equal(await page.isVisible(selector), false, selector)
+      for (const selector of ['#payment-description', '#amount', '#card-number'])
+        assert.equal(await page.isVisible(selector), true, selector)
+    }))
+
+  for (const state of ['details', 'confirm', 'declined'])
+    test(`a page is one sheet of A4: ${state}`, () =>
+      printed(state, async page => {
+        const pdf = await page.pdf({ format: 'A4' })
+        assert.equal(pdf.toString('latin1').match(/\/Type\s*\/Page\b/g)?.length, 1)
+      }))
+})

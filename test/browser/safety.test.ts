@@ -1,0 +1,185 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { Browser, Page } from 'playwright-core'
+import { startBrowser, styleOf, visit } from '../support/browser.ts'
+import type { Body, Client } from '../support/client.ts'
+import { choose, pageStates, paymentIn, showState } from '../support/page-states.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { type Service, startService } from '../support/service.ts'
+
+let service: Service
+let api: Client
+let browser: Browser
+
+before(async () => {
+  service = await startService('sqlite')
+  api = await service.newAccount()
+  browser = await startBrowser()
+})
+
+after(async () => {
+  await browser?.close()
+  await service?.stop()
+})
+
+const pageOf = (payment: Body): string => payment._links.next_url.href
+
+/** Without < and >, which the API refuses in a description or a reference. */
+const inDescription = [
+  '" autofocus onfocus="hacked=1',
+  "' onmouseover='hacked=1",
+  '&lt;script&gt;hacked=1&lt;/script&gt; &amp; &quot;',
+  'javascript:hacked=1',
+  '{{constructor.constructor("hacked=1")()}} %=hacked=1%',
+  '\u202Egnp.ecnegilid \u2066right to left\u2069 עברית العربية',
+  '👩🏽‍💻 £ 日本語 ŵŷ é \u0301 ﷽',
+  'w'.repeat(255),
+]
+
+const inDetails = [
+  ...inDescription,
+  '<script>hacked=1</script>',
+  '</dd></dl><img src=x onerror=hacked=1>',
+  '<svg/onload=hacked=1>',
+  '</title><style>*{display:none}</style>',
+  '<a href=https://evil.example>Select me</a>',
+  '<!--',
+]
+
+/** The tags and ids of the page: what a text must not change. */
+const skeleton = (page: Page): Promise<string> =>
+  page.evaluate<string>(
+    "[...document.querySelectorAll('*')].map(({ tagName, id }) => tagName + '#' + id).join(' ')",
+  )
+
+const hacked = (page: Page): Promise<boolean> => page.evaluate<boolean>("'hacked' in window")
+
+describe('What a client wrote is text on every page', () => {
+  const paymentWith = (text: string, described: string) =>
+    paymentIn(api, 'en', {
+      description: described,
+      reference: described,
+      email: text.slice(0, 254),
+      metadata: { [text.slice(0, 30)]: text.slice(0, 100) },
+      prefilled_cardholder_details: {
+        cardholder_name: text,
+        billing_address: { line1: text, line2: text, city: text, postcode: text.slice(0, 25) },
+      },
+    })
+
+  test('whatever it is, in descriptions, references, names, addresses, email and metadata', () =>
+    visit(browser, {}, async ({ page, requests, complaints }) => {
+      const skeletons = new Map<string, string>()
+      for (const text of ['harmless', ...inDetails]) {
+        const described = inDescription.includes(text) ? text : 'harmless'
+        const payment = await paymentWith(text, described)
+        await page.goto(pageOf(payment))
+        for (const way of ['details', 'details-error', 'confirm']) {
+          await pageStates[way]?.(page)
+          assert.equal(await page.textContent('#payment-description'), described)
+          assert.equal(await page.textContent('#payment-reference'), described)
+          assert.equal(await page.textContent('#cardholder-name'), text)
+          assert.equal(await page.textContent('#email'), text.slice(0, 254))
+          const found = await skeleton(page)
+          const harmless = skeletons.get(way) ?? skeletons.set(way, found).get(way)
+          assert.equal(found, harmless, text)
+          assert.equal(await hacked(page), false, text)
+        }
+      }
+      for (const request of requests) assert.ok(request.includes(service.baseUrl), request)
+      assert.deepEqual(complaints, [])
+    }))
+
+  test('and metadata is on no page', () =>
+    visit(browser, {}, async ({ page }) => {
+      const payment = await paymentIn(api, 'en', { metadata: { secret: 'for the service alone' } })
+      await page.goto(pageOf(payment))
+      assert.ok(!(await page.content()).includes('for the service alone'))
+      await choose(page, 'success')
+      assert.ok(!(await page.content()).includes('for the service alone'))
+    }))
+
+  test('and one text that runs from right to left turns no other', () =>
+    visit(browser, {}, async ({ page }) => {
+      const payment = await paymentIn(api, 'en', { description: '\u202Eevil', reference: 'A-1' })
+      await page.goto(pageOf(payment))
+      for (const id of ['payment-description', 'payment-reference', 'amount', 'cardholder-name'])
+        assert.equal(await styleOf(page, `#${id}`, 'unicode-bidi'), 'isolate', id)
+    }))
+})
+
+describe('A page', () => {
+  for (const state of Object.keys(pageStates))
+    test(`asks no other origin for anything, keeps nothing, and complains of nothing: ${state}`, () =>
+      visit(browser, {}, async ({ page, context, requests, complaints }) => {
+        await showState(page, api, state, 'en')
+        assert.ok(requests.some(request => request.includes('/assets/')))
+        for (const request of requests)
+          assert.ok(request.split(' ')[1]?.startsWith(`${service.baseUrl}/`), request)
+        assert.deepEqual(await context.cookies(), [])
+        const kept = await page.evaluate<number[]>(`Promise.all([
+          localStorage.length,
+          sessionStorage.length,
+          caches.keys().then(keys => keys.length),
+          indexedDB.databases().then(databases => databases.length),
+          navigator.serviceWorker.getRegistrations().then(workers => workers.length),
+        ])`)
+        assert.deepEqual(kept, [0, 0, 0, 0, 0])
+        assert.deepEqual(complaints, [])
+      }))
+
+  test('fetches each asset once for a whole journey', () =>
+    visit(browser, {}, async ({ page }) => {
+      const fetched: string[] = []
+      const [app] = service.apps
+      const note = ({ url = '' }) => url.startsWith('/assets/') && fetched.push(url)
+      app?.server.server.on('request', note)
+      await showState(page, api, 'confirm', 'en')
+      app?.server.server.off('request', note)
+      assert.ok(fetched.length >= 2)
+      assert.equal(new Set(fetched).size, fetched.length)
+    }))
+
+  test('runs no script but its own file, and loads nothing from elsewhere', () =>
+    visit(browser, {}, async ({ page, complaints }) => {
+      await showState(page, api, 'details', 'en')
+      const refused = await page.evaluate<string>(`(() => {
+        try {
+          const script = document.createElement('script')
+          script.textContent = 'window.hacked = 1'
+          document.body.append(script)
+        } catch (error) {
+          return String(error)
+        }
+      })()`)
+      assert.match(refused, /TrustedScript/)
+      await page.evaluate(`new Promise(failed => {
+        const image = document.createElement('img')
+        image.onerror = failed
+        image.src = 'https://receiver.test/pixel.png'
+        document.body.append(image)
+      })`)
+      assert.ok(
+        complaints.some(text => text.includes('img-src')),
+        `${complaints}`,
+      )
+      assert.equal(await hacked(page), false)
+    }))
+
+  test('cannot be framed by another site', () =>
+    visit(browser, {}, async ({ page, requests }) => {
+      const payment = await paymentIn(api, 'en')
+      const frame = `<iframe src="${pageOf(payment)}"></iframe>`
+      const site = await startReceiver({
+        plain: true,
+        onRequest: ({ response }) => response.setHeader('Content-Type', 'text/html').end(frame),
+      })
+      await page.goto(site.url)
+      assert.ok(requests.includes(`GET ${pageOf(payment)}`))
+      assert.deepEqual(
+        page.frames().map(one => one.url()),
+        [site.url, 'chrome-error://chromewebdata/'],
+      )
+      await site.close()
+    }))
+})
