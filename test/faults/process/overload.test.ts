@@ -1,0 +1,185 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, type TestContext, test } from 'node:test'
+import { createKey } from '../../../src/accounts/store.ts'
+import { createApp } from '../../../src/app.ts'
+import { readConfig } from '../../../src/config.ts'
+import { openDatabase } from '../../../src/database/open.ts'
+import { MOST_AT_WORK } from '../../../src/http/overload.ts'
+import { createNewId } from '../../../src/ids.ts'
+import type { Database, Ports, Send } from '../../../src/ports.ts'
+import { type Answer, createClient, webPayment } from '../../support/client.ts'
+import { startProcess } from '../../support/process.ts'
+import { inParallel } from './workload.ts'
+
+const KEY = 'key-of-the-default-account'
+const pause = (ms: number) => new Promise(resolve => setTimeout(resolve, ms))
+
+type Gate = { wait(): Promise<void>; close(): void; open(): void; waiting(): number }
+
+/** Lets everybody pass until it is closed, and all of them once it is opened again. */
+function createGate(): Gate {
+  let passage = Promise.withResolvers<void>()
+  passage.resolve()
+  let waiting = 0
+  return {
+    close: () => {
+      passage = Promise.withResolvers()
+    },
+    open: () => passage.resolve(),
+    waiting: () => waiting,
+    async wait() {
+      waiting += 1
+      await passage.promise
+      waiting -= 1
+    },
+  }
+}
+
+/** The application in this process, with a gate before its writes and one before its webhooks. */
+async function startGated(t: TestContext) {
+  const config = readConfig({ DATABASE_URL: 'sqlite::memory:' })
+  const onError = (error: unknown) => assert.fail(String(error))
+  const options = { onUnknownOutcome: onError, onConnectionError: onError }
+  const real = await openDatabase(config.database, options)
+  const [writes, sends] = [createGate(), createGate()]
+  const database: Database = {
+    ...real,
+    write: statements => writes.wait().then(() => real.write(statements)),
+  }
+  const send: Send = async () => {
+    await sends.wait()
+    return { status: 'SUCCESSFUL', status_code: 200, response_time: 1, result: '200 OK' }
+  }
+  const ports: Ports = {
+    database,
+    clock: Date.now,
+    newId: createNewId(),
+    resolve: async () => [],
+    send,
+  }
+  const app = await createApp(ports, config)
+  const baseUrl = await app.server.listen({ port: 0, host: '127.0.0.1' })
+  t.after(async () => {
+    await app.server.close()
+    await real.close()
+  })
+  const { key } = await createKey(ports, 'default')
+  return { api: createClient([baseUrl], key), writes, sends }
+}
+
+describe('Beyond capacity', () => {
+  test('requests are 503 with Retry-After, pages too; what was taken is answered, then all is well', async t => {
+    const { api, writes } = await startGated(t)
+    const page = (await api.createPayment())._links.next_url.href
+    writes.close()
+    const taken = Array.from({ length: MOST_AT_WORK }, () => api.post('/v1/payments', webPayment))
+    while (writes.waiting() < MOST_AT_WORK) await pause(5)
+
+    const refused = await api.post('/v1/payments', webPayment)
+    assert.equal(refused.status, 503)
+    assert.equal(refused.headers.get('retry-after'), '1')
+    assert.equal(refused.body.code, 'P0999')
+    assert.deepEqual(Object.keys(refused.body).sort(), ['code', 'description'])
+    const shown = await api.get(page)
+    assert.equal(shown.status, 503)
+    assert.match(shown.headers.get('content-type') ?? '', /^text\/html/)
+    assert.equal((await api.get('/healthz')).status, 200)
+    assert.equal((await api.get('/readyz')).status, 200)
+
+    writes.open()
+    const statuses = (await Promise.all(taken)).map(({ status }) => status)
+    assert.deepEqual(new Set(statuses), new Set([201]))
+    await api.createPayment()
+    assert.equal((await api.get('/v1/payments')).body.total, MOST_AT_WORK + 2)
+  })
+
+  test('requests that wait for a receiver that hangs take nobody a place', async t => {
+    const { api, sends } = await startGated(t)
+    const hook = { callback_url: 'https://hooks.example.org/all' }
+    assert.equal((await api.post('/v1/webhooks', hook)).status, 201)
+    const payments = Array.from({ length: MOST_AT_WORK + 1 }, (_, i) => i)
+    const ids: string[] = []
+    await inParallel(payments, async () => {
+      ids.push((await api.createPayment()).payment_id)
+    })
+    sends.close()
+    const cancelling = ids.map(id => api.post(`/v1/payments/${id}/cancel`))
+    while (sends.waiting() < ids.length) await pause(5)
+    await api.createPayment()
+    sends.open()
+    const statuses = (await Promise.all(cancelling)).map(({ status }) => status)
+    assert.deepEqual(new Set(statuses), new Set([204]))
+  })
+})
+
+async function start(t: TestContext) {
+  const folder = mkdtempSync(join(tmpdir(), 'farthing-overload-'))
+  const DATABASE_URL = `sqlite:${join(folder, 'farthing.db')}`
+  const env = { DATABASE_URL, FARTHING_API_KEY: KEY, LOG_LEVEL: 'warn' }
+  const service = await startProcess({ env })
+  t.after(async () => {
+    await service.kill()
+    rmSync(folder, { recursive: true, force: true })
+  })
+  return { service, api: createClient([service.baseUrl], KEY) }
+}
+
+test('2,500 creates at once are 201 or 503, none is cut off, and 2 seconds later all are 201', async t => {
+  const { api } = await start(t)
+  for (let i = 0; i < 50; i++) await api.createPayment()
+  const answers: Answer[] = await Promise.all(
+    Array.from({ length: 2_500 }, () => api.post('/v1/payments', webPayment)),
+  )
+  const count = (status: number) => answers.filter(answer => answer.status === status).length
+  t.diagnostic(`${count(201)} times 201, ${count(503)} times 503`)
+  assert.equal(count(201) + count(503), answers.length)
+  await pause(2_000)
+  await inParallel(answers.slice(0, 200), async () => void (await api.createPayment()))
+  assert.equal((await api.get('/v1/payments')).body.total, count(201) + 250)
+})
+
+/** Sends one byte every half second until it is cut off; answers what it was sent, and when. */
+async function drip(baseUrl: string, head: string): Promise<{ answer: string; ms: number }> {
+  const begun = performance.now()
+  const { hostname, port } = new URL(baseUrl)
+  const socket = connect(Number(port), hostname)
+  let answer = ''
+  socket.setEncoding('utf8').on('data', text => {
+    answer += text
+  })
+  socket.write(head)
+  const dripping = setInterval(() => socket.write('x'), 500)
+  await new Promise(resolve => socket.on('error', () => {}).on('close', resolve))
+  clearInterval(dripping)
+  return { answer, ms: performance.now() - begun }
+}
+
+test('a thousand slow clients hold nobody up, and are cut off with 408', async t => {
+  const { service, api } = await start(t)
+  const head = `POST /v1/payments HTTP/1.1\r\nHost: farthing.test\r\nAuthorization: Bearer ${KEY}\r\n`
+  const inHeaders = `${head}X-Slow: `
+  const inBody = `${head}Content-Type: application/json\r\nContent-Length: 5000\r\n\r\n{"`
+  const slow = [inHeaders, inBody].map(text =>
+    Promise.all(Array.from({ length: 500 }, () => drip(service.baseUrl, text))),
+  )
+  await pause(500) // until they are connected
+  const waits: number[] = []
+  const until = performance.now() + 3_500
+  while (performance.now() < until) {
+    const before = performance.now()
+    await api.createPayment()
+    waits.push(performance.now() - before)
+  }
+  const slowest = Math.max(...waits)
+  t.diagnostic(`${waits.length} creates meanwhile, the slowest in ${Math.round(slowest)} ms`)
+  assert.ok(slowest < 2_000, `${slowest} ms`)
+  const [headers = [], bodies = []] = await Promise.all(slow)
+  for (const { answer } of [...headers, ...bodies]) assert.match(answer, /^HTTP\/1\.1 408 /)
+  const latest = (of: { ms: number }[]) => Math.max(...of.map(({ ms }) => ms))
+  assert.ok(latest(headers) < 9_000, `headers: ${latest(headers)} ms`)
+  assert.ok(latest(bodies) < 14_000, `bodies: ${latest(bodies)} ms`)
+})
