@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { type Body, webPayment } from '../../support/client.ts'
+import { exchange, parseAnswer } from '../../support/raw-http.ts'
+import { startService } from '../../support/service.ts'
+
+const payment = JSON.stringify(webPayment)
+
+/** Creates a payment on a service with these variables, by a request with these headers. */
+async function create(env: Record<string, string>, headers: string[], version = '1.1') {
+  const service = await startService('sqlite', { env })
+  try {
+    const { key } = await service.newAccount()
+    const bytes = await exchange(service.baseUrl, [
+      [
+        `POST /v1/payments HTTP/${version}`,
+        ...headers,
+        `Authorization: Bearer ${key}`,
+        `Content-Length: ${payment.length}`,
+        'Connection: close',
+        '',
+        payment,
+      ].join('\r\n'),
+    ])
+    const answer = parseAnswer(bytes)
+    assert.equal(answer.status, 201, answer.text)
+    return { ...answer, own: service.baseUrl }
+  } finally {
+    await service.stop()
+  }
+}
+
+/** The address of the API and that of the pages, as the links of a payment show them. */
+function addressesIn({ _links }: Body): [api: string, pages: string] {
+  for (const name of ['self', 'events', 'refunds', 'cancel'])
+    assert.ok(_links[name].href.startsWith(_links.self.href), name)
+  const [pages] = _links.next_url.href.split('/secure/')
+  assert.equal(_links.next_url_post.href, `${pages}/secure`)
+  return [_links.self.href.split('/v1/')[0], pages]
+}
+
+describe('The addresses in links', () => {
+  test('are those of the request: http and its Host', async () => {
+    for (const host of ['localhost:3000', 'farthing', '[::1]:3000', '10.0.0.1', 'A.example:80']) {
+      const { body, headers } = await create({}, [`Host: ${host}`])
+      assert.deepEqual(addressesIn(body), [`http://${host}`, `http://${host}`])
+      assert.equal(headers.get('location'), body._links.self.href)
+    }
+  })
+
+  test('are those of the service when Host is no host name', async () => {
+    for (const host of ['a/b', 'a"b', 'a b', 'me@a', '<script>', 'a:b:c', '']) {
+      const { body, own } = await create({}, [`Host: ${host}`])
+      assert.deepEqual(addressesIn(body), [own, own], host)
+    }
+    const { body, own } = await create({}, [], '1.0')
+    assert.deepEqual(addressesIn(body), [own, own])
+  })
+
+  test('are those of FARTHING_BASE_URL, with its path', async () => {
+    for (const base of ['https://pay.example.org', 'http://localhost:8080/farthing/api']) {
+      const { body, headers } = await create({ FARTHING_BASE_URL: base }, ['Host: other'])
+      assert.deepEqual(addressesIn(body), [base, base])
+      assert.equal(headers.get('location'), body._links.self.href)
+    }
+  })
+
+  test('of the pages are those of FARTHING_PAGES_URL', async () => {
+    const pages = 'https://pages.example.org/demo'
+    const alone = await create({ FARTHING_PAGES_URL: pages }, ['Host: api:3000'])
+    assert.deepEqual(addressesIn(alone.body), ['http://api:3000', pages])
+    const env = { FARTHING_BASE_URL: 'http://api', FARTHING_PAGES_URL: pages }
+    assert.deepEqual(addressesIn((await create(env, ['Host: x'])).body), ['http://api', pages])
+  })
+
+  const forwarded = [
+    'Host: inside:3000',
+    'X-Forwarded-Proto: https',
+    'X-Forwarded-Host: pay.example.org',
+  ]
+
+  test('are those of X-Forwarded-Proto and X-Forwarded-Host when the proxy is trusted', async () => {
+    const trust = { FARTHING_TRUST_PROXY: 'true' }
+    const { body } = await create(trust, forwarded)
+    assert.deepEqual(addressesIn(body), ['https://pay.example.org', 'https://pay.example.org'])
+    for (const [headers, expected] of [
+      [['Host: a', 'X-Forwarded-Proto: https'], 'https://a'],
+      [['Host: a', 'X-Forwarded-Host: b'], 'http://b'],
+      [['Host: a', 'X-Forwarded-Proto: HTTPS, http', 'X-Forwarded-Host: b, c'], 'https://b'],
+      [['Host: a', 'X-Forwarded-Proto: javascript'], 'http://a'],
+      [['Host: a'], 'http://a'],
+    ] as const) {
+      const each = await create(trust, [...headers])
+      assert.deepEqual(addressesIn(each.body), [expected, expected])
+    }
+  })
+
+  test('are not those of a proxy that nobody said to trust, or when they are configured', async () => {
+    for (const env of [{}, { FARTHING_TRUST_PROXY: 'false' }])
+      assert.equal(addressesIn((await create(env, forwarded)).body)[0], 'http://inside:3000')
+    const env = { FARTHING_TRUST_PROXY: 'true', FARTHING_BASE_URL: 'http://configured' }
+    assert.equal(addressesIn((await create(env, forwarded)).body)[0], 'http://configured')
+  })
+})

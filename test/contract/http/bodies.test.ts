@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict'
+import { before, describe, test } from 'node:test'
+import { assertError } from '../../support/assertions.ts'
+import { type Answer, type Client, webPayment } from '../../support/client.ts'
+import { exchange, parseAnswer, sendRaw } from '../../support/raw-http.ts'
+import { onEveryDatabase } from '../../support/service.ts'
+
+const LARGEST = 65_536
+const json = JSON.stringify(webPayment)
+const ofSize = (size: number) => json + ' '.repeat(size - json.length)
+
+onEveryDatabase('A body', service => {
+  let api: Client
+  before(async () => {
+    api = await service().newAccount()
+  })
+  const head = (path: string, ...headers: string[]) => [
+    `POST ${path} HTTP/1.1`,
+    `Authorization: Bearer ${api.key}`,
+    ...headers,
+  ]
+
+  function send(body: string, headers: string[], path = '/v1/payments'): Promise<Answer> {
+    const length = `Content-Length: ${Buffer.byteLength(body)}`
+    return sendRaw(service().baseUrl, head(path, ...headers, length), body)
+  }
+
+  /** The body in chunks, of which none says how many will follow. */
+  function sendChunked(body: string, path = '/v1/payments', end = '0\r\n\r\n'): Promise<Answer> {
+    const chunks = body.match(/.{1,20000}/gs) ?? []
+    const text = chunks.map(chunk => `${chunk.length.toString(16)}\r\n${chunk}\r\n`).join('') + end
+    const headers = ['Content-Type: application/json', 'Transfer-Encoding: chunked']
+    return sendRaw(service().baseUrl, head(path, ...headers), text)
+  }
+
+  describe('is taken as JSON', () => {
+    for (const type of [
+      'application/json',
+      'APPLICATION/JSON',
+      'application/json;charset=utf-8',
+      'application/json ; charset=ISO-8859-1; q="a;b"',
+      'application/json;',
+      'application/json; =',
+      'application/vnd.example.v1+json',
+      'application/problem+JSON; a=b',
+    ])
+      test(`when Content-Type is ${type}`, async () => {
+        assert.equal((await send(json, [`Content-Type: ${type}`])).status, 201)
+      })
+
+    test('when there is no Content-Type', async () => {
+      assert.equal((await send(json, [])).status, 201)
+    })
+
+    test('when Content-Encoding is identity', async () => {
+      for (const encoding of ['identity', 'Identity'])
+        assert.equal((await send(json, [`Content-Encoding: ${encoding}`])).status, 201)
+    })
+
+    test('however many chunks it comes in', async () => {
+      assert.equal((await sendChunked(json)).status, 201)
+      assert.equal((await sendChunked(ofSize(50_000))).status, 201)
+    })
+  })
+
+  describe('is 415 P0920', () => {
+    for (const type of [
+      'text/plain',
+      'text/json',
+      'application/x-www-form-urlencoded',
+      'multipart/form-data; boundary=a',
+      'application/jsonp',
+      'application/json-seq',
+      'application/xml',
+      'application/json, text/plain',
+      'application/ json',
+      'application',
+      'json',
+      '*/*',
+      'nonsense;=;',
+    ])
+      test(`when Content-Type is ${type}`, async () => {
+        for (const path of [
+          '/v1/payments',
+          '/v1/agreements',
+          '/v1/webhooks',
+          '/v1/payments/a/refunds',
+        ])
+          assertError(await send(json, [`Content-Type: ${type}`], path), 415, 'P0920')
+      })
+
+    test('when it is compressed', async () => {
+      for (const encoding of ['gzip', 'br', 'identity, gzip', 'x'])
+        for (const path of ['/v1/payments', '/v1/agreements', '/v1/webhooks', '/v1/auth']) {
+          const headers = ['Content-Type: application/json', `Content-Encoding: ${encoding}`]
+          assertError(await send(json, headers, path), 415, 'P0920')
+        }
+    })
+
+    test('also in chunks', async () => {
+      const headers = ['Content-Type: text/plain', 'Transfer-Encoding: chunked']
+      const answer = await sendRaw(service().baseUrl, head('/v1/payments', ...headers), '0\r\n\r\n')
+      assertError(answer, 415, 'P0920')
+    })
+  })
+
+  test('that is not there has no media type to be wrong: 400', async () => {
+    for (const headers of [['Content-Type: text/plain'], ['Content-Encoding: gzip'], []])
+      assertError(await send('', headers), 400, 'P0197')
+  })
+
+  describe('of 65,536 bytes', () => {
+    test('is the largest that is read', async () => {
+      assert.equal((await send(ofSize(LARGEST), [])).status, 201)
+      assertError(await send(ofSize(LARGEST + 1), []), 413, 'P0913')
+    })
+
+    test('is the largest that is read in chunks', async () => {
+      assert.equal((await sendChunked(ofSize(LARGEST))).status, 201)
+      assertError(await sendChunked(ofSize(LARGEST + 1)), 413, 'P0913')
+    })
+
+    test('is counted in bytes, not letters', async () => {
+      const body = JSON.stringify({ ...webPayment, note: 'é'.repeat(40_000) })
+      assert.ok(body.length < LARGEST)
+      assertError(await send(body, []), 413, 'P0913')
+    })
+
+    test('is the largest for every endpoint, also where it is not read', async () => {
+      const payment = await api.createPayment()
+      const self = `/v1/payments/${payment.payment_id}`
+      for (const path of [`${self}/refunds`, '/v1/agreements', '/v1/webhooks', '/v1/auth'])
+        assertError(await send(ofSize(LARGEST + 1), [], path), 413, 'P0913')
+      for (const path of [`${self}/capture`, `${self}/cancel`]) {
+        assertError(await send(ofSize(LARGEST + 1), [], path), 413, 'P0913')
+        assertError(await sendChunked(ofSize(LARGEST + 1), path), 413, 'P0913')
+      }
+      assert.equal((await send(ofSize(LARGEST), [], `${self}/cancel`)).status, 204)
+    })
+
+    test('is refused by its length alone, before it has arrived', async () => {
+      const { host } = new URL(service().baseUrl)
+      const lines = head('/v1/payments', 'Content-Length: 1000000000', `Host: ${host}`)
+      const bytes = await exchange(service().baseUrl, [
+        [...lines, 'Connection: close', '', ''].join('\r\n'),
+        '{',
+      ])
+      assertError(parseAnswer(bytes), 413, 'P0913')
+    })
+
+    test('is refused in chunks as soon as there are more, before the last', async () => {
+      assertError(await sendChunked(ofSize(LARGEST + 1), '/v1/payments', ''), 413, 'P0913')
+    })
+  })
+
+  test('of a GET is ignored', async () => {
+    const { payment_id } = await api.createPayment()
+    const answer = await sendRaw(
+      service().baseUrl,
+      [
+        `GET /v1/payments/${payment_id} HTTP/1.1`,
+        `Authorization: Bearer ${api.key}`,
+        'Content-Type: nonsense',
+        'Content-Length: 5',
+      ],
+      '{"a":',
+    )
+    assert.equal(answer.status, 200, answer.text)
+  })
+
+  test('and the next request share a connection', async () => {
+    const { host } = new URL(service().baseUrl)
+    const one = (method: string, path: string, body: string, last: boolean) =>
+      [
+        `${method} ${path} HTTP/1.1`,
+        `Host: ${host}`,
+        `Authorization: Bearer ${api.key}`,
+        `Content-Length: ${body.length}`,
+        ...(last ? ['Connection: close'] : []),
+        '',
+        body,
+      ].join('\r\n')
+    const bytes = await exchange(service().baseUrl, [
+      one('POST', '/v1/payments', json, false) +
+        one('POST', '/v1/payments', '{', false) +
+        one('PUT', '/v1/payments', json, false) +
+        one('POST', '/v1/nothing', json, false) +
+        one('GET', '/v1/payments?page=x', '', true),
+    ])
+    const statuses = [...bytes.toString('latin1').matchAll(/HTTP\/1\.1 (\d{3})/g)].map(m => m[1])
+    assert.deepEqual(statuses, ['201', '400', '405', '404', '422'])
+  })
+})

@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { after, before, describe, test } from 'node:test'
+import { type Client, webPayment } from '../../support/client.ts'
+import { exchange, open } from '../../support/raw-http.ts'
+import { type Service, startService } from '../../support/service.ts'
+
+const HOST = 'Host: a\r\n'
+const CHUNKED = `POST /v1/auth HTTP/1.1\r\n${HOST}Transfer-Encoding: chunked\r\n`
+
+/** What no HTTP client sends, and the statuses that may come before the connection is closed. */
+const faults: Record<string, [bytes: string | Uint8Array, statuses: number[]]> = {
+  'a request line without a method': ['/healthz HTTP/1.1\r\n\r\n', [400]],
+  'a method that there is not': [`FLY /healthz HTTP/1.1\r\n${HOST}\r\n`, [400]],
+  'a method in small letters': [`get /healthz HTTP/1.1\r\n${HOST}\r\n`, [400]],
+  'a version that there is not': [`GET /healthz HTTP/9.9\r\n${HOST}\r\n`, [400, 505]],
+  'the preface of HTTP/2': ['PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', [400]],
+  'white space in the path': [`GET /a b HTTP/1.1\r\n${HOST}\r\n`, [400]],
+  'no words at all': ['\0\u0001\u0002\u0003\r\n\r\n', [400]],
+  'the beginning of TLS': [new Uint8Array([22, 3, 1, 2, 0, 1, 0, 1, 252, 3, 3]), [400]],
+  'no Host': ['GET /healthz HTTP/1.1\r\n\r\n', [400]],
+  'a header without a colon': [`GET /healthz HTTP/1.1\r\n${HOST}nonsense\r\n\r\n`, [400]],
+  'a header with a space in its name': [`GET /healthz HTTP/1.1\r\n${HOST}a b: c\r\n\r\n`, [400]],
+  'U+0000 in a header': [`GET /healthz HTTP/1.1\r\n${HOST}a: b\0c\r\n\r\n`, [400]],
+  'a header of 20,000 bytes': [
+    `GET /healthz HTTP/1.1\r\n${HOST}a: ${'x'.repeat(20_000)}\r\n\r\n`,
+    [431],
+  ],
+  'a path of 20,000 bytes': [`GET /${'x'.repeat(20_000)} HTTP/1.1\r\n${HOST}\r\n`, [414, 431]],
+  'a Content-Length that is no number': [
+    `POST /v1/auth HTTP/1.1\r\n${HOST}Content-Length: x\r\n\r\n`,
+    [400],
+  ],
+  'a negative Content-Length': [
+    `POST /v1/auth HTTP/1.1\r\n${HOST}Content-Length: -1\r\n\r\n`,
+    [400],
+  ],
+  'two Content-Lengths': [
+    `POST /v1/auth HTTP/1.1\r\n${HOST}Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}`,
+    [400],
+  ],
+  'a Content-Length and chunks': [`${CHUNKED}Content-Length: 2\r\n\r\n{}`, [400]],
+  'a chunk without a size': [`${CHUNKED}\r\nxyz\r\n`, [400]],
+  'an encoding of the transfer that there is not': [
+    `POST /v1/auth HTTP/1.1\r\n${HOST}Transfer-Encoding: nonsense\r\n\r\n{}`,
+    [400, 501],
+  ],
+}
+
+describe('A fault below HTTP', () => {
+  let service: Service
+  let api: Client
+  before(async () => {
+    service = await startService('sqlite')
+    api = await service.newAccount()
+  })
+  after(() => service.stop())
+
+  const isAlive = async () =>
+    assert.equal((await api.post('/v1/payments', webPayment)).status, 201, 'the service lives')
+
+  for (const [fault, [bytes, statuses]] of Object.entries(faults))
+    test(`that is ${fault}: ${statuses.join(' or ')}, the connection closes, the service lives`, async () => {
+      const text = (await exchange(service.baseUrl, [bytes])).toString('latin1')
+      const [, status] = /^HTTP\/1\.1 (\d{3}) /.exec(text) ?? []
+      assert.ok(statuses.includes(Number(status)), text.slice(0, 200))
+      assert.doesNotMatch(text, /node_modules|\bat \w+ \(|\.ts:/)
+      await isAlive()
+    })
+
+  test('that is a client which goes away at any point: the service lives', async () => {
+    const body = JSON.stringify(webPayment)
+    const request = [
+      'POST /v1/payments HTTP/1.1',
+      'Host: a',
+      `Authorization: Bearer ${api.key}`,
+      `Content-Length: ${body.length}`,
+      '',
+      body,
+    ].join('\r\n')
+    for (let sent = 0; sent <= request.length; sent += 17) {
+      const socket = await open(service.baseUrl)
+      socket.write(request.slice(0, sent))
+      if (sent % 2) socket.resetAndDestroy()
+      else socket.destroy()
+      await once(socket, 'close')
+    }
+    await isAlive()
+  })
+
+  test('that is half of a request makes no payment', async () => {
+    const before = (await api.get('/v1/payments')).body.total
+    const socket = await open(service.baseUrl)
+    const body = JSON.stringify(webPayment)
+    socket.write(
+      `POST /v1/payments HTTP/1.1\r\n${HOST}Authorization: Bearer ${api.key}\r\nContent-Length: ${body.length + 1}\r\n\r\n${body}`,
+    )
+    socket.end()
+    socket.resume()
+    await once(socket, 'close')
+    assert.equal((await api.get('/v1/payments')).body.total, before)
+  })
+})
+
+describe('A connection', () => {
+  let service: Service
+  before(async () => {
+    service = await startService('sqlite')
+  })
+  after(() => service.stop())
+
+  test('carries a hundred requests that are sent before the first is answered, in order', async () => {
+    const paths = Array.from({ length: 100 }, (_, i) => (i % 3 ? '/healthz' : `/nothing/${i}`))
+    const last = paths.length - 1
+    const requests = paths.map(
+      (path, i) =>
+        `GET ${path} HTTP/1.1\r\n${HOST}${i === last ? 'Connection: close\r\n' : ''}\r\n`,
+    )
+    const text = (await exchange(service.baseUrl, [requests.join('')])).toString('latin1')
+    const statuses = [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(match => match[1])
+    assert.deepEqual(
+      statuses,
+      paths.map(path => (path === '/healthz' ? '200' : '404')),
+    )
+  })
+
+  test('of HTTP/1.0 is answered and closed, and needs no Host', async () => {
+    const text = String(await exchange(service.baseUrl, ['GET /healthz HTTP/1.0\r\n\r\n']))
+    assert.match(text, /^HTTP\/1\.1 200 .*\{"status":"ok"\}$/s)
+  })
+
+  test('that asks to become another protocol stays HTTP', async () => {
+    const text = String(
+      await exchange(service.baseUrl, [
+        `GET /healthz HTTP/1.1\r\n${HOST}Connection: upgrade, close\r\nUpgrade: websocket\r\n\r\n`,
+      ]),
+    )
+    assert.match(text, /^HTTP\/1\.1 200 /)
+  })
+
+  test('that waits for 100 Continue is told to go on', async () => {
+    const socket = await open(service.baseUrl)
+    socket.write(
+      `POST /v1/auth HTTP/1.1\r\n${HOST}Content-Length: 2\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n`,
+    )
+    const [first] = await once(socket, 'data')
+    assert.match(String(first), /^HTTP\/1\.1 100 /)
+    socket.write('{}')
+    const [second] = await once(socket, 'data')
+    assert.match(String(second), /^HTTP\/1\.1 422 /)
+    await once(socket, 'close')
+  })
+
+  test('on which CONNECT is asked for is closed', async () => {
+    const bytes = await exchange(service.baseUrl, [`CONNECT a:443 HTTP/1.1\r\n${HOST}\r\n`])
+    assert.doesNotMatch(String(bytes), /^HTTP\/1\.1 2/)
+  })
+})
