@@ -1,6 +1,7 @@
 /** Commands of payments, their refunds and the card that they need. */
 import fc from 'fast-check'
-import { type Account, nthNewest, type Step, type World } from './model.ts'
+import { type Account, isGone, nthNewest, type Step, type World } from './model.ts'
+import type { Agreement } from './model-agreements.ts'
 import {
   account,
   asker,
@@ -16,8 +17,16 @@ import {
 } from './model-choices.ts'
 import { create, faults, type Mode } from './model-creation.ts'
 import { authorise, cardFaults, visit } from './model-journeys.ts'
-import { cancel, capture, type Payment, read, readEvents, statusOf } from './model-payments.ts'
-import { type Asked, readRefund, readRefunds, refund } from './model-refunds.ts'
+import {
+  cancel,
+  capture,
+  isOpen,
+  type Payment,
+  read,
+  readEvents,
+  statusOf,
+} from './model-payments.ts'
+import { type Asked, readRefund, readRefunds, refund, refundSummary } from './model-refunds.ts'
 
 const newPayment = fc.record({
   account,
@@ -40,19 +49,31 @@ const newPayment = fc.record({
       { cardholder_name: null, billing_address: null },
     ),
   ),
-  uses: oneOf('nothing', 'nothing', 'an agreement', 'no agreement that there is'),
+  uses: oneOf('nothing', 'an agreement', 'an agreement', 'any agreement', 'no agreement'),
   type: maybe(oneOf('instalment', 'recurring', 'unscheduled')),
   idempotencyKey: maybe(oneOf('key-1', 'key-2', 'KEY-1', 'k')),
   fault: fc.nat(faults.length - 1),
   faulty: rarely(8),
 })
 
+/** What can be used is found more often than not; agreement mode then finds an active one. */
+function findAgreement(world: World, { account, mode, uses, nth }: Made): Agreement | undefined {
+  if (uses === 'no agreement') return undefined
+  if (uses === 'any agreement') return nthNewest(world.agreements, nth)
+  const own = world.agreements.filter(agreement => agreement.account === account)
+  const active = own.filter(({ status }) => status === 'active')
+  return nthNewest(mode === 'agreement' && active.length > 0 ? active : own, nth)
+}
+
+type Made = { account: Account; mode: Mode; uses: string; nth: number }
+
 const creating = command('create a payment', newPayment, (world, made) => {
   const { account, nth, uses, fault, faulty, ...wanted } = made
   const { mode } = wanted
-  const isUsed = mode === 'agreement' || (mode === 'web' && uses !== 'nothing')
-  const found = uses.startsWith('no ') ? undefined : nthNewest(world.agreements, nth)
-  const agreement = isUsed ? { agreement: found ?? ('unknown' as const) } : {}
+  const found = findAgreement(world, made)
+  const sets = mode === 'web' && (found ? uses !== 'nothing' : uses === 'no agreement')
+  const isUsed = mode === 'agreement' || sets
+  const agreement = isUsed && { agreement: found ?? ('unknown' as const) }
   // What agreement mode does not allow is among the faults.
   const plain = mode === 'agreement' && { email: undefined, prefilled: undefined, moto: undefined }
   const wrong = faulty ? faults[fault] : undefined
@@ -62,14 +83,17 @@ const creating = command('create a payment', newPayment, (world, made) => {
 
 type OnPayment = (world: World, account: Account, payment: Payment | undefined) => Step
 
-const onPayment = (name: string, step: OnPayment): Choices =>
+/** One of those that pass the test; rarely, or when none does, any at all. */
+function find(world: World, nth: number, test: (payment: Payment) => boolean = () => true) {
+  const fit = world.payments.filter(payment => !isGone(world, payment) && test(payment))
+  return nthNewest(nth <= 3 && fit.length > 0 ? fit : world.payments, nth)
+}
+
+const onPayment = (name: string, step: OnPayment, test?: (payment: Payment) => boolean): Choices =>
   command(name, target, (world, { nth, stranger }) => {
-    const payment = nthNewest(world.payments, nth)
+    const payment = find(world, nth, test)
     return step(world, asker(payment, stranger), payment)
   })
-
-const having = (world: World, status: string): Payment[] =>
-  world.payments.filter(payment => statusOf(payment) === status)
 
 const askedBack = oneOf<Asked>(
   ...[{ percent: 100 }, { percent: 30 }, { percent: 50 }, { percent: 1 }, { over: 1 }],
@@ -87,7 +111,7 @@ const refunding = command(
     belief: oneOf('none' as const, 'none' as const, 'right' as const, 'wrong' as const),
   }),
   (world, { target: { nth, stranger }, asked, belief }) => {
-    const payment = nthNewest(nth === 3 ? world.payments : having(world, 'success'), nth)
+    const payment = find(world, nth, it => refundSummary(it).status === 'available')
     return refund(world, asker(payment, stranger), payment, asked, belief)
   },
 )
@@ -96,8 +120,7 @@ const readingRefund = command(
   'read a refund',
   fc.record({ target, other: nth }),
   (world, { target: { nth, stranger }, other }) => {
-    const refunded = world.payments.filter(({ refunds }) => refunds.length > 0)
-    const payment = nthNewest(refunded, nth)
+    const payment = find(world, nth, ({ refunds }) => refunds.length > 0)
     const wrongPayment = other === 3 ? nthNewest(world.payments, nth) : payment
     const made = nthNewest(payment?.refunds ?? [], other)
     return readRefund(world, asker(payment, stranger), wrongPayment, made)
@@ -125,12 +148,12 @@ const authorising = command(
     card: oneOf(...cards),
     as: oneOf('json' as const, 'form' as const),
     fault: maybe(fc.nat(cardFaults.length - 1), 20),
-    anyMode: rarely(8),
+    again: rarely(3),
   }),
-  (world, { nth, card, as, fault, anyMode }) => {
-    const payments = world.payments.filter(({ mode }) => anyMode || mode === 'moto_api')
+  (world, { nth, card, as, fault, again }) => {
+    const payment = find(world, nth, it => it.mode === 'moto_api' && (again || isOpen(it)))
     const wrong = fault === undefined ? undefined : cardFaults[fault]
-    return authorise(world, nthNewest(payments, nth), card, as, wrong)
+    return authorise(world, payment, card, as, wrong)
   },
 )
 
@@ -147,48 +170,52 @@ const visiting = command(
     action: oneOf(...(['open', 'open', 'choose', 'choose', 'look', 'review', 'confirm'] as const)),
     scenarios,
     site: maybe(oneOf('same-origin', 'none', 'cross-site')),
-    anyMode: rarely(15),
+    over: rarely(5),
   }),
-  (world, { nth, anyMode, ...wanted }) =>
+  (world, { nth, over, ...wanted }) =>
     visit(
       world,
-      nthNewest(
-        world.payments.filter(p => anyMode || p.mode === 'web'),
-        nth,
-      ),
+      find(world, nth, it => it.mode === 'web' && (over || isOpen(it))),
       wanted,
     ),
 )
 
-/** Where success was chosen, or a moment ago. */
+const choosingSuccess = command(
+  'choose success',
+  fc.record({ nth, by: oneOf('path' as const, 'form' as const) }),
+  (world, { nth, by }) => {
+    const payment = find(world, nth, it => it.mode === 'web' && isOpen(it) && !it.chosen)
+    return visit(world, payment, { by, action: 'choose', scenarios: ['success'] })
+  },
+)
+
+/** Where success was chosen before. */
 const confirming = command(
   'confirm',
   fc.record({ nth, by: oneOf('path' as const, 'form' as const), cancels: rarely(8) }),
   (world, { nth, by, cancels }) => {
-    const chosen = world.payments.filter(payment => payment.chosen)
     const scenarios = cancels ? ['cancel'] : []
-    return visit(world, nthNewest(chosen, nth), { by, action: 'confirm', scenarios })
+    return visit(
+      world,
+      find(world, nth, it => it.chosen),
+      { by, action: 'confirm', scenarios },
+    )
   },
 )
 
 export const paymentCommands = weighted(
-  [28, creating],
-  [6, onPayment('read a payment', read)],
+  [24, creating],
+  [4, onPayment('read a payment', read)],
   [1, onPayment('look at a payment', (world, from, it) => read(world, from, it, 'HEAD'))],
-  [4, onPayment('read events', readEvents)],
-  [5, onPayment('cancel', cancel)],
-  [3, onPayment('capture', capture)],
-  [
-    4,
-    command('capture what can be', nth, (world, nth) => {
-      const payment = nthNewest(having(world, 'capturable'), nth)
-      return capture(world, asker(payment, false), payment)
-    }),
-  ],
+  [3, onPayment('read events', readEvents)],
+  [3, onPayment('cancel', cancel)],
+  [2, onPayment('capture', capture)],
+  [5, onPayment('capture what can be', capture, it => statusOf(it) === 'capturable')],
   [3, onPayment('read refunds', readRefunds)],
   [12, refunding],
   [2, readingRefund],
   [12, authorising],
-  [32, visiting],
+  [16, visiting],
+  [14, choosingSuccess],
   [14, confirming],
 )
