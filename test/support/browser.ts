@@ -23,8 +23,11 @@ const resolverRules = [
   'EXCLUDE localhost',
 ].join(',')
 
-/** Starts the Chromium that FARTHING_TEST_CHROMIUM names or else the one in @sparticuz/chromium. */
-export async function startBrowser(): Promise<Browser> {
+/**
+ * Starts the Chromium that FARTHING_TEST_CHROMIUM names or else the one in @sparticuz/chromium, with
+ * `more` switches.
+ */
+export async function startBrowser(more: string[] = []): Promise<Browser> {
   return chromium.launch({
     executablePath: process.env.FARTHING_TEST_CHROMIUM || (await unpackChromium()),
     args: [
@@ -38,6 +41,7 @@ export async function startBrowser(): Promise<Browser> {
       '--disable-sync',
       '--ignore-certificate-errors',
       `--host-resolver-rules=${resolverRules}`,
+      ...more,
     ],
   })
 }

@@ -1,0 +1,61 @@
+/**
+ * Makes the pictures of the hosted pages in docs/images/: `npm run screenshots`. The service, its clock and
+ * the typeface are the same on every machine, so a picture changes only when its page does.
+ */
+import { mkdir, readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { fileURLToPath } from 'node:url'
+import type { Page } from 'playwright-core'
+import sharp from 'sharp'
+import { startBrowser, visit } from '../test/support/browser.ts'
+import { pageStates, showState } from '../test/support/page-states.ts'
+import { startService } from '../test/support/service.ts'
+
+const images = new URL('../docs/images/', import.meta.url)
+const screens = {
+  desktop: { width: 1100, height: 620 },
+  phone: { width: 390, height: 620 },
+}
+
+/** Arimo has the measures of Arial, which the pages ask for and few servers have. */
+async function typeface(): Promise<string> {
+  const { resolve } = createRequire(import.meta.url)
+  const faces = ['latin', 'latin-ext'].flatMap(script =>
+    [400, 700].map(async weight => {
+      const file = resolve(`@fontsource/arimo/files/arimo-${script}-${weight}-normal.woff2`)
+      const source = (await readFile(file)).toString('base64')
+      const range = script === 'latin' ? 'U+0000-00FF, U+2000-206F, U+20AC' : 'U+0100-024F'
+      return `@font-face { font-family: arial; font-weight: ${weight}; unicode-range: ${range};
+        src: url(data:font/woff2;base64,${source}) }`
+    }),
+  )
+  return (await Promise.all(faces)).join('\n')
+}
+
+async function take(page: Page, styles: string, name: string): Promise<void> {
+  await page.addStyleTag({ content: styles })
+  await page.evaluate('document.fonts.ready')
+  // 32 colours show all that there is, in half the bytes.
+  await sharp(await page.screenshot({ fullPage: true }))
+    .png({ colours: 32, dither: 0, effort: 10, compressionLevel: 9 })
+    .toFile(fileURLToPath(new URL(`${name}.png`, images)))
+}
+
+const service = await startService('sqlite')
+const browser = await startBrowser(['--disable-lcd-text', '--font-render-hinting=none'])
+try {
+  await mkdir(images, { recursive: true })
+  const api = await service.newAccount()
+  const styles = await typeface()
+  for (const [screen, viewport] of Object.entries(screens))
+    for (const language of ['en', 'cy'] as const)
+      for (const state of Object.keys(pageStates))
+        await visit(browser, { viewport, bypassCSP: true }, async ({ page }) => {
+          await showState(page, api, state, language)
+          const shown = await page.getAttribute('html', 'lang')
+          if (shown === language) await take(page, styles, `${state}-${language}-${screen}`)
+        })
+} finally {
+  await browser.close()
+  await service.stop()
+}
