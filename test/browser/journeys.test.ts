@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Browser } from 'playwright-core'
+import type { Send } from '../../src/ports.ts'
 import { startBrowser, type Visitor, visit } from '../support/browser.ts'
 import type { Body, Client } from '../support/client.ts'
 import { read, statusesOf } from '../support/journeys.ts'
@@ -21,8 +22,15 @@ let otherSite: Receiver
 const welcome = ({ response }: Answer) =>
   response.setHeader('Content-Type', 'text/html').end('<!doctype html><title>Back</title><h1>Back')
 
+/** What the confirm page waits for where an account has a webhook. */
+let deliveries = Promise.resolve()
+const send: Send = async () => {
+  await deliveries
+  return { status: 'SUCCESSFUL', status_code: 200, response_time: 1, result: '200 OK' }
+}
+
 before(async () => {
-  service = await startService('sqlite')
+  service = await startService('sqlite', { send })
   api = await service.newAccount()
   browser = await startBrowser()
   otherSite = await startReceiver({ onRequest: welcome })
@@ -256,16 +264,28 @@ describe('It is safe to', () => {
     }))
 
   for (const javaScriptEnabled of [true, false])
-    test(`press Confirm twice, ${javaScriptEnabled ? 'with script: one POST' : 'without script'}`, () =>
+    test(`press Confirm again while the first answer is awaited, ${javaScriptEnabled ? 'with script: one POST' : 'without script'}`, () =>
       visit(browser, { javaScriptEnabled }, async ({ page, requests }) => {
-        const payment = await newPayment('en')
+        const impatient = await service.newAccount()
+        await impatient.post('/v1/webhooks', { callback_url: 'https://slow.example.org/' })
+        const payment = await paymentIn(impatient, 'en', { return_url: returnUrl() })
+        const confirm = `POST ${pageOf(payment)}/confirm`
+        // The script takes no second press within a second: time stands still until both are done.
+        await page.clock.install()
         await page.goto(pageOf(payment))
         await choose(page, 'success')
-        await page.dblclick('#confirm')
+        await page.clock.pauseAt(Date.now() + 60_000)
+        const { promise: delivery, resolve: deliver } = Promise.withResolvers<void>()
+        deliveries = delivery
+        const { x, y } = (await page.locator('#confirm').boundingBox())!
+        const press = () => page.mouse.click(x + 5, y + 5)
+        await Promise.all([page.waitForRequest(/confirm$/), press()])
+        await press()
+        deliver()
         await page.waitForURL(returnUrl())
-        const confirms = requests.filter(one => one === `POST ${pageOf(payment)}/confirm`)
-        if (javaScriptEnabled) assert.equal(confirms.length, 1)
-        assert.deepEqual(await statusesOf(api, payment), [
+        const confirms = requests.filter(request => request === confirm)
+        assert.equal(confirms.length, javaScriptEnabled ? 1 : 2)
+        assert.deepEqual(await statusesOf(impatient, payment), [
           'created',
           'started',
           'submitted',
