@@ -1,0 +1,249 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import type { Send } from '../../../src/ports.ts'
+import { CLAIM_MS, createDeliveries, type Deliveries } from '../../../src/webhooks/deliver.ts'
+import type { Body, Client } from '../../support/client.ts'
+import { type HeldSend, holdSends, outcomeOf } from '../../support/held-send.ts'
+import { authorise } from '../../support/journeys.ts'
+import { onEveryDatabase } from '../../support/service.ts'
+import { eventTypesOf, history } from '../../support/subscriber.ts'
+import { cancelOne } from './payment-changes.ts'
+
+const WEEK_MS = 7 * 86_400_000
+
+/** The sender of the instances that die: it never answers, so that their messages stay unsent. */
+let dead: HeldSend = holdSends()
+
+/** A sender that answers with `status`, not at once, and what it was given. */
+function sender(status = 200) {
+  const sent: Body[] = []
+  const busy = new Set<string>()
+  const send: Send = async (url, _headers, body) => {
+    assert.ok(!busy.has(url), 'two at once to one webhook')
+    busy.add(url)
+    sent.push(JSON.parse(body))
+    for (let turns = 0; turns < 5; turns++) await setImmediate()
+    busy.delete(url)
+    return outcomeOf(status)
+  }
+  return { send, sent }
+}
+
+const idsOf = (messages: Body[]): string[] => messages.map(message => message.webhook_message_id)
+
+onEveryDatabase(
+  'A message that an instance left unsent',
+  service => {
+    /** Another instance on the same database, or the same one after its next start. */
+    const instance = (send: Send): Deliveries =>
+      createDeliveries({
+        database: service().database,
+        clock: service().clock.now,
+        send,
+        onFault: error => assert.fail(String(error)),
+      })
+
+    async function accountWith(t: TestContext, webhooks: number): Promise<[Client, Body[]]> {
+      dead = holdSends()
+      const api = await service().newAccount()
+      const made: Body[] = []
+      for (let i = 0; i < webhooks; i++)
+        made.push(
+          (await api.post('/v1/webhooks', { callback_url: `https://hooks${i}.example.com/` })).body,
+        )
+      t.after(async () => {
+        dead.endAll(200)
+        for (const { deliveries } of service().apps) await deliveries.settled()
+      })
+      return [api, made]
+    }
+
+    /** Cancels payments one after another; each change is committed and no message delivered. */
+    async function crashAfter(api: Client, changes: number, webhooks = 1): Promise<void> {
+      for (let i = 0; i < changes; i++) {
+        service().clock.advance(1)
+        void cancelOne(api)
+        await dead.next(webhooks)
+      }
+    }
+
+    const story = async (api: Client, webhook: Body | undefined): Promise<string[]> =>
+      (await history(api, webhook)).map(
+        ({ last_delivery_status, attempts }) => `${last_delivery_status} ${attempts.length}`,
+      )
+
+    test('is sent as it was made, once its claim has ended, and once only', async t => {
+      const [api, [webhook]] = await accountWith(t, 1)
+      await crashAfter(api, 1)
+      assert.deepEqual(await story(api, webhook), ['PENDING 0'])
+      const { send, sent } = sender()
+      const next = instance(send)
+      service().clock.advance(CLAIM_MS - 1)
+      await next.recover()
+      assert.equal(sent.length, 0, 'it may still be under way')
+      service().clock.advance(1)
+      await next.recover()
+      assert.deepEqual(sent, [JSON.parse(dead.calls[0]?.body ?? '')])
+      await next.recover()
+      assert.equal(sent.length, 1)
+      assert.deepEqual(await story(api, webhook), ['SUCCESSFUL 1'])
+    })
+
+    test('is not sent by others while the instance that made it is at work on it', async t => {
+      const [api, [webhook]] = await accountWith(t, 1)
+      await crashAfter(api, 1)
+      for (const { deliveries } of service().apps) await deliveries.recover()
+      dead.endAll(500)
+      await dead.next()
+      service().clock.advance(CLAIM_MS - 1)
+      for (const { deliveries } of service().apps) await deliveries.recover()
+      assert.equal(dead.calls.length, 2, 'the two attempts of who made it')
+      dead.endAll(200)
+      for (const { deliveries } of service().apps) await deliveries.settled()
+      assert.deepEqual(await story(api, webhook), ['SUCCESSFUL 2'])
+    })
+
+    test('need not wait for its claim after a start that has the database to itself', async t => {
+      const [api, [webhook]] = await accountWith(t, 1)
+      await crashAfter(api, 1)
+      const { send, sent } = sender()
+      const next = instance(send)
+      await next.takeOver()
+      await next.recover()
+      const alone = service().kind === 'sqlite'
+      assert.equal(sent.length, alone ? 1 : 0)
+      assert.deepEqual(await story(api, webhook), [alone ? 'SUCCESSFUL 1' : 'PENDING 0'])
+    })
+
+    test('is sent by one of many instances that look for it at the same time', async t => {
+      const [api, webhooks] = await accountWith(t, 3)
+      await crashAfter(api, 4, 3)
+      service().clock.advance(CLAIM_MS)
+      const { send, sent } = sender()
+      const instances = Array.from({ length: 4 }, () => instance(send))
+      await Promise.all([...instances, ...instances].map(each => each.recover()))
+      assert.equal(sent.length, 12)
+      assert.equal(new Set(idsOf(sent)).size, 12)
+      for (const webhook of webhooks)
+        assert.deepEqual(await story(api, webhook), Array(4).fill('SUCCESSFUL 1'))
+    })
+
+    test('is sent in order and alone to its webhook, whichever instance sends it', async t => {
+      const [api] = await accountWith(t, 1)
+      await crashAfter(api, 8)
+      service().clock.advance(CLAIM_MS)
+      const { send, sent } = sender()
+      const looking = [instance(send), instance(send)].map(async each => {
+        for (; sent.length < 8; await setImmediate()) await each.recover()
+      })
+      await Promise.all(looking)
+      assert.deepEqual(idsOf(sent), idsOf(sent).toSorted())
+      assert.equal(sent.length, 8)
+    })
+
+    test('is one of two messages of a change: succeeded goes before captured', async t => {
+      const [api] = await accountWith(t, 1)
+      void authorise(api, await api.createPayment({ authorisation_mode: 'moto_api' }))
+      await dead.next()
+      service().clock.advance(CLAIM_MS)
+      const { send, sent } = sender()
+      await instance(send).recover()
+      assert.deepEqual(eventTypesOf(sent), ['card_payment_succeeded', 'card_payment_captured'])
+    })
+
+    for (const status of [200, 500])
+      test(`has what is left of its two attempts: one, that ends with ${status}`, async t => {
+        const [api, [webhook]] = await accountWith(t, 1)
+        await crashAfter(api, 1)
+        dead.endAll(500)
+        await dead.next()
+        assert.deepEqual(await story(api, webhook), ['PENDING 1'])
+        service().clock.advance(CLAIM_MS)
+        const { send, sent } = sender(status)
+        await instance(send).recover()
+        assert.equal(sent.length, 1)
+        const ending = status === 200 ? 'SUCCESSFUL 2' : 'FAILED 2'
+        assert.deepEqual(await story(api, webhook), [ending])
+      })
+
+    test('has both attempts where none was made', async t => {
+      const [api, [webhook]] = await accountWith(t, 1)
+      await crashAfter(api, 1)
+      service().clock.advance(CLAIM_MS)
+      const { send, sent } = sender(500)
+      await instance(send).recover()
+      assert.equal(sent.length, 2)
+      assert.deepEqual(await story(api, webhook), ['FAILED 2'])
+    })
+
+    test('is not sent to a webhook that was deleted: it is FAILED', async t => {
+      const [api, [webhook]] = await accountWith(t, 1)
+      await crashAfter(api, 1)
+      await api.delete(`/v1/webhooks/${webhook?.external_id}`)
+      assert.deepEqual(await story(api, webhook), ['PENDING 0'])
+      service().clock.advance(CLAIM_MS)
+      const { send, sent } = sender()
+      await instance(send).recover()
+      assert.equal(sent.length, 0)
+      assert.deepEqual(await story(api, webhook), ['FAILED 0'])
+    })
+
+    test('is not sent when its payment is gone: it is FAILED', async t => {
+      const [api, [webhook]] = await accountWith(t, 1)
+      await crashAfter(api, 1)
+      service().clock.advance(WEEK_MS)
+      const { send, sent } = sender()
+      await instance(send).recover()
+      assert.equal(sent.length, 0)
+      assert.deepEqual(await story(api, webhook), ['FAILED 0'])
+    })
+
+    test('does not wait for those of a webhook that hangs', async t => {
+      const [api, [hanging, other]] = await accountWith(t, 2)
+      await crashAfter(api, 1, 2)
+      service().clock.advance(CLAIM_MS / 2)
+      await crashAfter(api, 1, 2)
+      service().clock.advance(CLAIM_MS / 2)
+      const stuck = holdSends()
+      const open = holdSends()
+      const next = instance((url, headers, body) =>
+        (url === hanging?.callback_url ? stuck : open).send(url, headers, body),
+      )
+      const round = next.recover()
+      await stuck.next()
+      const [older] = await open.next()
+      older?.end(200)
+      service().clock.advance(CLAIM_MS / 2)
+      const later = next.recover()
+      const [newer] = await open.next()
+      newer?.end(200)
+      await later
+      assert.deepEqual(await story(api, other), ['SUCCESSFUL 1', 'SUCCESSFUL 1'])
+      assert.equal(stuck.calls.length, 1)
+      stuck.endAll(200)
+      const [second] = (await stuck.next()) ?? []
+      second?.end(200)
+      await round
+      assert.deepEqual(await story(api, hanging), ['SUCCESSFUL 1', 'SUCCESSFUL 1'])
+    })
+
+    test('is left to the next start by a service that stops, but for what is under way', async t => {
+      const [api, [webhook]] = await accountWith(t, 1)
+      await crashAfter(api, 3)
+      service().clock.advance(CLAIM_MS)
+      const stopping = new AbortController()
+      const last = holdSends()
+      const next = instance(last.send)
+      const round = next.recover(stopping.signal)
+      const [call] = await last.next()
+      stopping.abort()
+      call?.end(200)
+      await round
+      await next.settled()
+      assert.equal(last.calls.length, 1)
+      assert.deepEqual(await story(api, webhook), ['PENDING 0', 'PENDING 0', 'SUCCESSFUL 1'])
+    })
+  },
+  { send: (url, headers, body) => dead.send(url, headers, body) },
+)
