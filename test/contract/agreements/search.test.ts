@@ -22,6 +22,7 @@ onEveryDatabase('GET /v1/agreements', service => {
       service().clock.advance(1)
       made.unshift(await createAgreement(api, { reference: `PLAN-${i}`, user_identifier: 'm' }))
     }
+    service().clock.advance(1)
     made.unshift(await activeAgreement(api))
     const { body } = await api.get('/v1/agreements')
     assert.deepEqual(body.results, made)
