@@ -9,7 +9,7 @@ import { cancelOne, pathOf } from './payment-changes.ts'
 
 const moto = { authorisation_mode: 'moto_api' }
 /** Seconds that a machine busy with other tests may add. */
-const LEEWAY = 1.5
+const LEEWAY = 4
 const CANCELLED = { subscriptions: ['card_payment_cancelled'] }
 
 /** Webhooks take real time to give up on, so these wait together. */
