@@ -191,7 +191,16 @@ const hiddenWidth = (page: Page): Promise<number> =>
   )
 
 describe('Whatever the screen', () => {
-  const long = { description: 'Wythnosau'.repeat(28), reference: 'x'.repeat(255) }
+  const word = 'Wythnosau'.repeat(28)
+  const long = {
+    description: word,
+    reference: 'x'.repeat(255),
+    email: word,
+    prefilled_cardholder_details: {
+      cardholder_name: word,
+      billing_address: { line1: word, city: word },
+    },
+  }
   // A browser that is 1280 px wide has 320 at a zoom of 400%; 769 is just enough for two columns.
   const widths = [320, 390, 640, 768, 769, 1100]
   for (const language of languages)
