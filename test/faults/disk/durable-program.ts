@@ -1,0 +1,29 @@
+/**
+ * A small program on the service's own SQLite port, for the power-cut test to be tested with:
+ * `durable-program.ts FILE SYNCHRONOUS ROWS` writes rows in groups and tells each one once it is
+ * committed. The service itself has no such switch.
+ */
+import { writeSync } from 'node:fs'
+import { openSqlite } from '../../../src/database/sqlite.ts'
+
+const [path = '', synchronous = 'full', rows = '1'] = process.argv.slice(2)
+const database = openSqlite({
+  path,
+  onUnknownOutcome: error => {
+    throw error
+  },
+})
+database.exec(`pragma synchronous = ${synchronous}; pragma wal_autocheckpoint = 60`)
+database.exec('create table notes (note_id text primary key, body text not null) strict')
+for (let row = 0; row < Number(rows); ) {
+  const group = Array.from({ length: 1 + (row % 5) }, () => `note-${++row}`)
+  await Promise.all(
+    group.map(async id => {
+      await database.write([
+        { sql: 'insert into notes values ($1, $2)', values: [id, id.repeat(50)], expect: 1 },
+      ])
+      writeSync(1, `{"note_id":"${id}"}\n`)
+    }),
+  )
+}
+await database.close()

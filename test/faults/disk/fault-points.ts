@@ -1,0 +1,149 @@
+/** The service on a disk that fails at one call, then on one that works: again and again. */
+import assert from 'node:assert/strict'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openSqlite } from '../../../src/database/sqlite.ts'
+import { createClient } from '../../support/client.ts'
+import { type Exit, type FarthingProcess, startProcess } from '../../support/process.ts'
+import { checkInvariants } from '../invariants.ts'
+import { createWorkload, seeded, type Workload } from '../process/workload.ts'
+import { injecting } from './trace.ts'
+
+export type FaultOptions = {
+  points: number
+  seed: number
+  /** The fault of the nth point, for strace. */
+  fault: (nth: number) => string
+  /** Looks at a process whose clients have all lost a request, or that has ended. */
+  judge: (service: FarthingProcess, exit: Exit | undefined, workload: Workload) => Promise<void>
+}
+
+/** `atStart`: it did not come to listen. `reached`: the fault came while it was serving. */
+export type FaultReport = {
+  points: number
+  atStart: number
+  reached: number
+  answered: number
+  payments: number
+}
+
+const KEY = 'key-of-the-default-account'
+const CLIENTS = 8
+/** Milliseconds for which a process is kept busy where the fault does not come. */
+const LONGEST_RUN = 1_500
+/** A new folder after as many points, so that the faults meet migrations too. */
+const POINTS_PER_FOLDER = 25
+
+const pause = (ms: number) => new Promise(resolve => setTimeout(resolve, ms))
+
+export async function runFaultPoints(options: FaultOptions): Promise<FaultReport> {
+  const report = { points: 0, atStart: 0, reached: 0, answered: 0, payments: 0 }
+  for (let first = 1; first <= options.points; first += POINTS_PER_FOLDER) {
+    const folder = mkdtempSync(join(tmpdir(), 'farthing-fault-'))
+    try {
+      const last = Math.min(options.points, first + POINTS_PER_FOLDER - 1)
+      await runInFolder(join(folder, 'farthing.db'), first, last, options, report)
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+    console.log(JSON.stringify(report))
+  }
+  return report
+}
+
+async function runInFolder(
+  path: string,
+  first: number,
+  last: number,
+  { seed, fault, judge }: FaultOptions,
+  report: FaultReport,
+): Promise<void> {
+  const env = {
+    DATABASE_URL: `sqlite:${path}`,
+    FARTHING_API_KEY: KEY,
+    FARTHING_BASE_URL: 'http://farthing.test',
+    LOG_LEVEL: 'warn',
+  }
+  const baseUrls: string[] = []
+  const workload = createWorkload(baseUrls, KEY, seeded(seed + first))
+  for (let nth = first; nth <= last; nth++) {
+    report.points += 1
+    const wrapper = injecting(fault(nth))
+    const service = await startProcess({ env, wrapper }).catch(() => undefined)
+    if (!service) report.atStart += 1
+    else
+      try {
+        baseUrls[0] = service.baseUrl
+        const late = setTimeout(workload.stop, LONGEST_RUN)
+        await workload.run(CLIENTS)
+        clearTimeout(late)
+        const exit = await Promise.race([service.exited, pause(1_000).then(() => undefined)])
+        if (exit || workload.ledger.lost.length > 0) report.reached += 1
+        await judge(service, exit, workload)
+      } finally {
+        await service.kill()
+      }
+    await checkAfterwards(env, path, baseUrls, workload)
+  }
+  report.answered += workload.answered()
+  report.payments += workload.ledger.entries.size
+}
+
+async function checkAfterwards(
+  env: Record<string, string>,
+  path: string,
+  baseUrls: string[],
+  workload: Workload,
+): Promise<void> {
+  const service = await startProcess({ env })
+  try {
+    baseUrls[0] = service.baseUrl
+    await workload.check()
+    const fail = (error: unknown) => assert.fail(String(error))
+    const database = openSqlite({ path, onUnknownOutcome: fail })
+    await checkInvariants(database, { now: Date.now() }).finally(() => database.close())
+  } finally {
+    await service.kill()
+  }
+}
+
+/** It was killed by the fault, if the fault came. */
+export async function judgeKilled(_service: FarthingProcess, exit: Exit | undefined) {
+  if (exit) assert.deepEqual(exit, { code: null, signal: 'SIGKILL' })
+}
+
+/** It ended by itself, with an error, after it had answered. */
+export async function judgeStopped(service: FarthingProcess, exit: Exit | undefined) {
+  if (!exit) return
+  assert.deepEqual(exit, { code: 1, signal: null })
+  assert.match(service.output(), /the service cannot go on/)
+}
+
+/** It goes on: reads are answered, readiness is off; and all is well again when there is room. */
+export async function judgeFull(
+  service: FarthingProcess,
+  exit: Exit | undefined,
+  { ledger, touched }: Workload,
+) {
+  assert.equal(exit, undefined, `it goes on: ${service.output()}`)
+  const unanswered = [...touched].some(({ unknown }) => unknown) || ledger.lost.length > 0
+  if (!unanswered) return
+  const api = createClient([service.baseUrl], KEY)
+  const ready = async () => (await api.get('/readyz')).status
+  assert.equal(await ready(), 503)
+  assert.equal((await api.get('/v1/payments')).status, 200)
+  letGo(service)
+  const deadline = Date.now() + 5_000
+  while ((await ready()) !== 200) {
+    assert.ok(Date.now() < deadline, 'ready again')
+    await pause(20)
+  }
+  await api.createPayment()
+}
+
+/** Ends strace, and with it the fault; the process goes on. */
+function letGo({ pid }: FarthingProcess): void {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+  process.kill(Number(/TracerPid:\s*(\d+)/.exec(status)?.[1]), 'SIGTERM')
+}

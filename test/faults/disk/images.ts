@@ -1,0 +1,121 @@
+/** Cuts the power at many moments of a trace, and looks at what each moment leaves. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import type { Random } from '../process/workload.ts'
+import { createDisk } from './power-cut.ts'
+import { readTrace } from './trace.ts'
+
+export type Cuts = {
+  /** The trace, and the database whose files matter. */
+  trace: string
+  path: string
+  /** How many images to make at most. */
+  images: number
+  random: Random
+  /** The identifiers that a text acknowledges, and the query for those that are there. */
+  acknowledges: RegExp
+  present: string
+  /** Queries that find nothing where all is well. */
+  consistent?: string[]
+}
+
+export type CutReport = {
+  images: number
+  moments: number
+  acknowledged: number
+  /** How often the database file itself was synced. */
+  checkpoints: number
+  /** Images in which something acknowledged was missing, and how much at worst. */
+  losing: number
+  worst: number
+  /** Images that SQLite could not open, found damaged, or that contradict themselves. */
+  damaged: number
+  examples: string[]
+}
+
+/** A disk in memory where there is one: the images are many. */
+const SCRATCH = process.platform === 'linux' ? '/dev/shm' : tmpdir()
+
+export async function cutPower(cuts: Cuts): Promise<CutReport> {
+  const { trace, path, random } = cuts
+  const moments = await countMoments(trace, path)
+  const chance = Math.min(1, cuts.images / (2 * moments))
+  const folder = mkdtempSync(join(SCRATCH, 'farthing-cut-'))
+  const disk = createDisk(file => isOf(path, file))
+  const acknowledged = new Set<string>()
+  let checkpoints = 0
+  const report = { images: 0, moments, losing: 0, worst: 0, damaged: 0, examples: [] as string[] }
+  try {
+    for await (const event of readTrace(trace)) {
+      disk.apply(event)
+      if (event.kind === 'told')
+        for (const [, id] of event.text.matchAll(cuts.acknowledges)) acknowledged.add(id ?? '')
+      else if (!isOf(path, event.file)) continue
+      if (event.kind === 'sync' && event.file === path) checkpoints += 1
+      if (random() >= chance) continue
+      for (const keep of ['nothing', 'some'] as const) {
+        const found = inspect(cuts, disk.image(keep, random), folder, acknowledged)
+        report.images += 1
+        if (found.problem) report.damaged += 1
+        else if (found.missing > 0) report.losing += 1
+        report.worst = Math.max(report.worst, found.missing)
+        if ((found.problem || found.missing) && report.examples.length < 3)
+          report.examples.push(`${event.kind}, ${keep} kept: ${found.problem ?? found.missing}`)
+      }
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+  return { ...report, checkpoints, acknowledged: acknowledged.size }
+}
+
+/** The database, its write-ahead log and its rollback journal; not the shared memory, which is no file. */
+const isOf = (path: string, file: string): boolean =>
+  file === path || file === `${path}-wal` || file === `${path}-journal`
+
+async function countMoments(trace: string, path: string): Promise<number> {
+  let moments = 0
+  for await (const event of readTrace(trace))
+    if (event.kind === 'told' || isOf(path, event.file)) moments += 1
+  return moments
+}
+
+type Found = { problem?: string; missing: number }
+
+function inspect(
+  { path, present, consistent = [] }: Cuts,
+  image: Map<string, Buffer>,
+  scratch: string,
+  acknowledged: ReadonlySet<string>,
+): Found {
+  const folder = join(scratch, 'image')
+  mkdirSync(folder)
+  let database: DatabaseSync | undefined
+  try {
+    for (const [name, bytes] of image) writeFileSync(join(folder, basename(name)), bytes)
+    database = new DatabaseSync(join(folder, basename(path)))
+    const [check] = database.prepare('pragma integrity_check').all().map(Object.values)
+    if (check?.[0] !== 'ok') return { problem: String(check), missing: 0 }
+    if (database.prepare('select name from sqlite_schema').all().length === 0)
+      return { missing: acknowledged.size }
+    if (acknowledged.size === 0) return { missing: 0 }
+    for (const query of consistent) {
+      const wrong = database.prepare(query).all()
+      if (wrong.length > 0) return { problem: JSON.stringify(wrong), missing: 0 }
+    }
+    const there = new Set(
+      database
+        .prepare(present)
+        .all()
+        .map(row => String(Object.values(row)[0])),
+    )
+    return { missing: [...acknowledged].filter(id => !there.has(id)).length }
+  } catch (error) {
+    return { problem: String(error), missing: 0 }
+  } finally {
+    database?.close()
+    rmSync(folder, { recursive: true })
+  }
+}

@@ -1,0 +1,70 @@
+/** What a process did to its files, and what it told others, as strace saw it. */
+import { createReadStream } from 'node:fs'
+import { createInterface } from 'node:readline'
+
+export type DiskEvent =
+  | { kind: 'write'; file: string; offset: number; data: Buffer }
+  | { kind: 'sync'; file: string }
+  | { kind: 'truncate'; file: string; length: number }
+  | { kind: 'unlink'; file: string }
+  /** Sent on a socket or a pipe: from here on it counts as acknowledged. */
+  | { kind: 'told'; text: string }
+
+/**
+ * Runs a program so that its calls are written to a file; the program keeps its pid, and strace is
+ * beside it. `-xx` prints names and data in hexadecimal alike, so that nothing has to be guessed.
+ */
+export const traceInto = (file: string): string[] => [
+  'strace',
+  ...['-D', '-f', '-qq', '-y', '-xx', '-s', '10000000', '--seccomp-bpf'],
+  ...['-e', 'trace=pwrite64,pwritev,fsync,fdatasync,ftruncate,unlink,unlinkat,write,writev'],
+  ...['-e', 'signal=none', '-o', file],
+]
+
+/**
+ * Makes the calls of a program fail, or kill it: strace's `inject`, as in `fsync:error=EIO:when=3`.
+ * Without `--seccomp-bpf`: strace 6.1 then injects no signal, and a process that it lets go of has
+ * its calls refused.
+ */
+export const injecting = (...faults: string[]): string[] => [
+  ...['strace', '-D', '-I', '1', '-f', '-qq', '-o', '/dev/null'],
+  ...['-e', `trace=${faults.map(fault => fault.split(':', 1)[0]).join()}`],
+  ...faults.flatMap(fault => ['-e', `inject=${fault}`]),
+]
+
+/** The events of a trace in the order in which the calls returned. */
+export async function* readTrace(path: string): AsyncGenerator<DiskEvent> {
+  const unfinished = new Map<string, string>()
+  for await (const line of createInterface({ input: createReadStream(path) })) {
+    const thread = line.slice(0, line.indexOf(' '))
+    if (line.endsWith('<unfinished ...>')) {
+      unfinished.set(thread, line.slice(0, -'<unfinished ...>'.length).trimEnd())
+      continue
+    }
+    const resumed = /^\d+ +<\.\.\. \w+ resumed>(.*)$/.exec(line)
+    const whole = resumed ? `${unfinished.get(thread)}${resumed[1]}` : line
+    const event = toEvent(whole)
+    if (event) yield event
+  }
+}
+
+const CALL = /^\d+ +(\w+)\((.*)\) += (-?\d+)/
+const DESCRIPTOR = /^\d+<([^>]*)>/
+const STRING = /"((?:\\x[0-9a-f]{2})*)"/g
+
+function toEvent(line: string): DiskEvent | undefined {
+  const [, call = '', args = '', result] = CALL.exec(line) ?? []
+  if (!call || Number(result) < 0) return undefined
+  const strings = [...args.matchAll(STRING)].map(match => fromHex(match[1] ?? ''))
+  if (call === 'unlink' || call === 'unlinkat')
+    return { kind: 'unlink', file: strings.at(-1)?.toString() ?? '' }
+  const file = fromHex(DESCRIPTOR.exec(args)?.[1] ?? '').toString()
+  if (call === 'fsync' || call === 'fdatasync') return { kind: 'sync', file }
+  const last = Number(args.slice(args.lastIndexOf(',') + 1))
+  if (call === 'ftruncate') return { kind: 'truncate', file, length: last }
+  const data = Buffer.concat(strings).subarray(0, Number(result))
+  if (call.startsWith('pwrite')) return { kind: 'write', file, offset: last, data }
+  return file.startsWith('/') ? undefined : { kind: 'told', text: data.toString() }
+}
+
+const fromHex = (text: string): Buffer => Buffer.from(text.replaceAll('\\x', ''), 'hex')
