@@ -19,7 +19,9 @@ export function announce(
   if (atTerminal) process.stdout.write(introduction(site, firstKey, config, curl))
   else {
     logger.info({ address: site }, 'listening')
-    if (firstKey) logger.info({ api_key: firstKey }, 'made an API key, shown only now')
+    // Whatever LOG_LEVEL says: nothing can show this key again.
+    const always = logger.child({}, { level: 'info' })
+    if (firstKey) always.info({ api_key: firstKey }, 'made an API key, shown only now')
     logger.info({ curl }, 'make a payment')
   }
   if (config.callbackHosts.size > 0)

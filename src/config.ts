@@ -59,8 +59,8 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     apiKey: read<string | undefined>(
       'FARTHING_API_KEY',
       undefined,
-      text => (/^[\x21-\x7e]+$/.test(text) && text.length >= SHORTEST_API_KEY ? text : undefined),
-      `${SHORTEST_API_KEY} or more visible ASCII characters`,
+      text => (/^\P{Cc}*$/u.test(text) && text.length >= SHORTEST_API_KEY ? text : undefined),
+      `${SHORTEST_API_KEY} or more characters, none of them a control character`,
     ),
     baseUrl: read<string | undefined>('FARTHING_BASE_URL', undefined, parseAddress, address),
     pagesUrl: read<string | undefined>('FARTHING_PAGES_URL', undefined, parseAddress, address),

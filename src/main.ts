@@ -65,7 +65,6 @@ async function serveUntilStopped(): Promise<undefined> {
   }
   process.on('uncaughtException', die)
   const serving = await serve(config, logger, die)
-  announce(serving, config, logger, atTerminal)
   let since: number | undefined
   const stop = async () => {
     if (since !== undefined) {
@@ -79,6 +78,7 @@ async function serveUntilStopped(): Promise<undefined> {
     process.exit(0)
   }
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop().catch(die))
+  announce(serving, config, logger, atTerminal)
 }
 
 try {

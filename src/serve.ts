@@ -1,3 +1,4 @@
+import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { createKey, DEFAULT_ACCOUNT, listKeys } from './accounts/store.ts'
 import { type App, createApp } from './app.ts'
@@ -46,11 +47,14 @@ export async function serve(
     allowed: config.callbackHosts,
     userAgent: `Farthing/${version}`,
   })
+  let server: FastifyInstance | undefined
   try {
     const app = await createApp({ database, clock, newId, resolve, send }, config, logger)
-    const firstKey = await makeFirstKey({ database, clock, newId }, config)
+    server = app.server
     await app.deliveries.takeOver()
     await listenQuietly(app, config)
+    // Not before: nobody would see the key of a start that fails.
+    const firstKey = await makeFirstKey({ database, clock, newId }, config)
     const stopWork = startBackgroundWork(app, database, clock, logger)
     return {
       address: listeningAddress(app, config),
@@ -63,6 +67,7 @@ export async function serve(
       },
     }
   } catch (error) {
+    await server?.close()
     send.close()
     await database.close()
     throw error
@@ -72,7 +77,12 @@ export async function serve(
 /** Fastify would announce itself before the line that is for people. */
 async function listenQuietly({ server }: App, { port, host, logLevel }: Config): Promise<void> {
   server.log.level = 'silent'
-  await server.listen({ port, host })
+  try {
+    await server.listen({ port, host })
+  } catch (error) {
+    const unknownName = error instanceof Error && 'hostname' in error
+    throw unknownName ? new Error(`HOST ${host} is no name or address of this machine`) : error
+  }
   server.log.level = logLevel
 }
 

@@ -1,4 +1,5 @@
 const UNREACHABLE = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT'])
+const NO_FOLDER = new Set(['EACCES', 'EROFS', 'EPERM', 'ENOTDIR', 'EEXIST'])
 
 /** One line for the person who started the service: what is wrong and what to do. */
 export function startProblem(error: unknown): string {
@@ -7,7 +8,7 @@ export function startProblem(error: unknown): string {
   if (code === 'EADDRINUSE') return `port ${port} on ${address} is in use: set PORT to another one`
   if (code === 'EACCES' && port) return `port ${port} needs more rights: set PORT to one above 1023`
   if (code === 'EADDRNOTAVAIL') return `HOST ${address} is not an address of this machine`
-  if (code === 'EACCES' || code === 'EROFS' || code === 'EPERM' || code === 'ENOTDIR')
+  if (NO_FOLDER.has(String(code)))
     return `the folder of the database cannot be written: ${error.message} (set DATABASE_URL)`
   if (code === 'ERR_SQLITE_ERROR')
     return `the SQLite database cannot be used: ${error.message} (error ${errcode}; DATABASE_URL names it)`

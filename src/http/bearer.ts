@@ -15,6 +15,9 @@ const REMEMBER_MS = 900
 const MOST_REMEMBERED = 1_000
 const BEARER = 'Bearer '
 
+/** Node reads the bytes of a header as Latin-1; what clients write is UTF-8. */
+const inUtf8 = (header: string): string => Buffer.from(header, 'latin1').toString('utf8')
+
 /**
  * SPEC *Authentication*: sets `request.account`, or throws the same 401 whatever is wrong.
  * Keys that were just checked are remembered, so that a busy client's key is hashed once a second.
@@ -26,7 +29,7 @@ export function createBearer({ database, clock, config }: Farthing) {
     const now = clock()
     const known = remembered.get(key)
     if (known && now < known.until && now >= known.until - REMEMBER_MS) return known.account
-    const account = await accountOfKey(database, key, config.apiKey)
+    const account = await accountOfKey(database, inUtf8(key), config.apiKey)
     remembered.delete(key)
     if (account === undefined) return undefined
     if (remembered.size >= MOST_REMEMBERED) remembered.clear()
