@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Database, Statement } from '../../../src/ports.ts'
+import { CLAIM_MS } from '../../../src/webhooks/deliver.ts'
+import { assertError } from '../../support/assertions.ts'
+import { type Client, createClient } from '../../support/client.ts'
+import { read } from '../../support/journeys.ts'
+import { onEveryDatabase } from '../../support/service.ts'
+import { endingsOf, history, receiving, subscribe } from '../../support/subscriber.ts'
+import { changes, pathOf } from './payment-changes.ts'
+
+const touches = (statements: Statement[], sql: RegExp): boolean =>
+  statements.some(statement => sql.test(statement.sql))
+
+onEveryDatabase(
+  'The messages of a change',
+  service => {
+    /** A client of the one instance whose database the test has its hands on. */
+    const account = async (): Promise<Client> =>
+      createClient([service().baseUrl], (await service().newAccount()).key)
+
+    test('are written together with it, before anything is sent', async t => {
+      for (const { from, change, sends } of Object.values(changes)) {
+        const api = await account()
+        const payment = await from(api)
+        const subscriber = await subscribe(t, api)
+        const writes: Statement[][] = []
+        const { database } = service()
+        const write = database.write.bind(database)
+        const spy = t.mock.method(database, 'write', (statements: Statement[]) => {
+          if (touches(statements, /insert into webhook_messages/)) {
+            assert.equal(subscriber.connections(), 0)
+            writes.push(statements)
+          }
+          return write(statements)
+        })
+        await change(api, payment)
+        spy.mock.restore()
+        assert.equal(writes.length, sends.length > 0 ? 1 : 0)
+        for (const statements of writes) {
+          assert.ok(touches(statements, /(update|insert into) payments/))
+          const messages = statements.filter(({ sql }) => /insert into webhook_messages/.test(sql))
+          assert.equal(messages.length, sends.length)
+        }
+      }
+    })
+
+    test('are not there, and nothing is sent, when the change could not be written', async t => {
+      const api = await account()
+      const payment = await api.createPayment()
+      const subscriber = await subscribe(t, api)
+      const failing: Database['write'] = () => Promise.reject(new Error('the disk is on fire'))
+      const broken = t.mock.method(service().database, 'write', failing)
+      assertError(await api.post(`${pathOf(payment)}/cancel`), 500, 'P0999')
+      broken.mock.restore()
+      assert.deepEqual(await read(api, payment), payment)
+      assert.deepEqual(await history(api, subscriber.webhook), [])
+      assert.equal(subscriber.connections(), 0)
+    })
+
+    test('stay PENDING when an attempt cannot be recorded, and are sent again later', async t => {
+      const api = await account()
+      const payment = await api.createPayment()
+      const subscriber = await subscribe(t, api)
+      const { database } = service()
+      const write = database.write.bind(database)
+      const broken = t.mock.method(database, 'write', async (statements: Statement[]) => {
+        if (touches(statements, /set status = \$2, attempts/)) throw new Error('no connection')
+        return write(statements)
+      })
+      assert.equal((await api.post(`${pathOf(payment)}/cancel`)).status, 204)
+      broken.mock.restore()
+      assert.deepEqual(await endingsOf(api, subscriber), [['PENDING', 0]])
+      service().clock.advance(CLAIM_MS)
+      for (const { deliveries } of service().apps) await deliveries.recover()
+      assert.deepEqual(await endingsOf(api, subscriber), [['SUCCESSFUL', 1]])
+      const [first, second] = subscriber.requests
+      assert.equal(second?.body, first?.body, 'a receiver tells the two apart by nothing')
+    })
+
+    test('do not change the answer when the database is lost after the commit', async t => {
+      const api = await account()
+      const payment = await api.createPayment()
+      const subscriber = await subscribe(t, api)
+      const { database } = service()
+      const query = database.query.bind(database)
+      const broken = t.mock.method(
+        database,
+        'query',
+        async <Row>(sql: string, values?: Parameters<typeof query>[1]): Promise<Row[]> => {
+          if (sql.includes('webhook_messages')) throw new Error('no connection')
+          return query<Row>(sql, values)
+        },
+      )
+      assert.equal((await api.post(`${pathOf(payment)}/cancel`)).status, 204)
+      broken.mock.restore()
+      assert.equal(subscriber.connections(), 0)
+      service().clock.advance(CLAIM_MS)
+      for (const { deliveries } of service().apps) await deliveries.recover()
+      assert.deepEqual(await endingsOf(api, subscriber), [['SUCCESSFUL', 1]])
+    })
+  },
+  receiving,
+)
