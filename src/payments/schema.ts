@@ -17,7 +17,6 @@ const addressLine = { type: ['string', 'null'], maxLength: 255 } as const
 const prefilledAddress = {
   title: 'PrefilledBillingAddress',
   type: ['object', 'null'],
-  description: 'A part that is null or blank is as if it were not given',
   properties: {
     line1: addressLine,
     line2: addressLine,
@@ -49,7 +48,7 @@ export const newPayment = {
       type: ['string', 'null'],
       maxLength: 2000,
       description:
-        'An absolute https URL, where the user ends up. Required in web mode, not allowed in the others',
+        'An absolute https URL, where the user ends up. Required in web mode, not allowed in the others, where blank is as if it were not given',
     },
     moto: {
       type: 'boolean',
@@ -93,12 +92,14 @@ export const newPayment = {
     email: {
       type: ['string', 'null'],
       maxLength: 254,
-      description: 'Shown on the hosted pages. Its format is not checked. Not in agreement mode',
+      description:
+        'Shown on the hosted pages. Its format is not checked. Blank is as if it were not given. Not in agreement mode',
     },
     prefilled_cardholder_details: {
       title: 'PrefilledCardholderDetails',
       type: ['object', 'null'],
-      description: 'Shown on the hosted pages. Not in agreement mode',
+      description:
+        'Shown on the hosted pages. What is null or blank is as if it were not given. Not in agreement mode',
       properties: {
         cardholder_name: { type: ['string', 'null'], maxLength: 255 },
         billing_address: prefilledAddress,

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { descriptionOf } from './description.ts'
 
 // A test says what it expects of an answer; until then its JSON may be anything.
 // biome-ignore lint/suspicious/noExplicitAny: see above
@@ -31,7 +32,10 @@ export const webPayment = {
   return_url: 'https://markets.example.org/paid/41',
 }
 
-/** HTTP as a team's software speaks it; each request goes to the next of the instances. */
+/**
+ * HTTP as a team's software speaks it; each request goes to the next of the instances. An exchange that
+ * is not as /openapi.json says fails the test that made it.
+ */
 export function createClient(baseUrls: string[], key: string | undefined): Client {
   let next = 0
 
@@ -41,7 +45,8 @@ export function createClient(baseUrls: string[], key: string | undefined): Clien
     { headers = {}, body }: RequestOptions = {},
   ): Promise<Answer> {
     const base = baseUrls[next++ % baseUrls.length] ?? ''
-    const response = await fetch(path.startsWith('http') ? onInstance(path, base) : base + path, {
+    const url = path.startsWith('http') ? onInstance(path, base) : base + path
+    const response = await fetch(url, {
       method,
       redirect: 'manual',
       headers: { ...(key && { Authorization: `Bearer ${key}` }), ...headers },
@@ -50,6 +55,9 @@ export function createClient(baseUrls: string[], key: string | undefined): Clien
     const text = await response.text()
     const isJson = response.headers.get('content-type')?.startsWith('application/json')
     const { status, headers: answered } = response
+    const { check } = await descriptionOf(base)
+    const sent = typeof body === 'string' ? body : undefined
+    check({ method, path: url.slice(base.length), sent, status, headers: answered, text })
     return { status, headers: answered, text, body: isJson && text ? JSON.parse(text) : undefined }
   }
 

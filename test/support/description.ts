@@ -1,0 +1,183 @@
+/**
+ * Holds what the service does against /openapi.json: every exchange of every test that uses the client.
+ * The document is fetched once in a process; a schema is compiled when an answer first needs it.
+ */
+import assert from 'node:assert/strict'
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+
+// A JSON document, read by keys that the tests of the document itself see to.
+// biome-ignore lint/suspicious/noExplicitAny: see above
+type Json = any
+
+export type Exchange = {
+  method: string
+  /** As it was sent, the query too. */
+  path: string
+  /** The body of the request, if it was text; its Content-Type is not asked for. */
+  sent: string | undefined
+  status: number
+  headers: Headers
+  text: string
+}
+
+export type Description = {
+  document: Json
+  /** Throws an AssertionError that says where the exchange is not as the document says. */
+  check(exchange: Exchange): void
+}
+
+let fetched: Promise<Description> | undefined
+
+/** The description that the service at `baseUrl` gives; in one process all services give the same. */
+export function descriptionOf(baseUrl: string): Promise<Description> {
+  fetched ??= fetch(`${baseUrl}/openapi.json`).then(async response => {
+    assert.equal(response.status, 200, 'GET /openapi.json')
+    return describe(await response.json())
+  })
+  fetched.catch(() => {
+    fetched = undefined
+  })
+  return fetched
+}
+
+export function describe(document: Json): Description {
+  const ajv = new Ajv2020({ strict: false, allErrors: true })
+  addFormats.default(ajv)
+  ajv.addSchema(document, 'described')
+  ajv.addSchema(closed(document), 'closed')
+  const compiled = new Map<string, ValidateFunction>()
+
+  /** Fails unless `value` is what the schema at these keys of the document allows. */
+  function conform(root: 'described' | 'closed', keys: string[], value: unknown, what: string) {
+    const pointer = keys.map(key => key.replaceAll('~', '~0').replaceAll('/', '~1')).join('/')
+    const reference = `${root}#/${encodeURI(pointer)}`
+    const validate = compiled.get(reference) ?? ajv.compile({ $ref: reference })
+    compiled.set(reference, validate)
+    const problems = () => ajv.errorsText(validate.errors, { dataVar: 'body', separator: '\n  ' })
+    assert.ok(validate(value), `${what} is not as /openapi.json says:\n  ${problems()}`)
+  }
+
+  function checkBody(keys: string[], answer: Json, exchange: Exchange, what: string): void {
+    const { headers, text } = exchange
+    const type = headers.get('content-type')
+    assert.ok(answer.content || text === '', `${what} has a body`)
+    if (!answer.content || exchange.method === 'HEAD') return
+    const [media = ''] = (type ?? '').split(';')
+    const offered = Object.keys(answer.content)
+    assert.ok(offered.includes(media), `${what} has the type ${type}, not ${offered.join(' or ')}`)
+    const value = media === 'application/json' ? JSON.parse(text) : text
+    conform('closed', [...keys, 'content', media, 'schema'], value, what)
+  }
+
+  function check(exchange: Exchange): void {
+    const { method, path, status, headers } = exchange
+    const what = `the answer ${status} to ${method} ${path}`
+    const keys = keysOfAnswer(document, exchange)
+    assert.ok(keys, `/openapi.json does not describe ${what}:\n${exchange.text.slice(0, 500)}`)
+    const answer = at(document, keys)
+    for (const [name, { required }] of Object.entries<Json>(answer.headers ?? {})) {
+      const value = headers.get(name)
+      assert.ok(value !== null || !required, `${what} has no header ${name}`)
+      if (value !== null)
+        conform('closed', [...keys, 'headers', name, 'schema'], value, `${name} of ${what}`)
+    }
+    assert.equal(headers.get('x-content-type-options'), 'nosniff', what)
+    if (/^\/v1(\/|$)/.test(path)) assert.equal(headers.get('cache-control'), 'no-store', what)
+    checkBody(keys, answer, exchange, what)
+    if (exchange.sent !== undefined && status < 300) checkSent(exchange)
+  }
+
+  /** What the service took, the document must allow. */
+  function checkSent({ method, path, sent = '' }: Exchange): void {
+    const found = find(document, path)
+    const keys = ['paths', found ?? '', method.toLowerCase(), 'requestBody', 'content']
+    const content = found && at(document, keys)
+    const text = sent.replace(/^\uFEFF/, '')
+    if (!content?.['application/json'] || !/^\s*\{/.test(text)) return
+    const schema = [...keys, 'application/json', 'schema']
+    const body = JSON.parse(text, (_key, value) => (isBlank(value) ? undefined : value))
+    conform('described', schema, body, `the body of ${method} ${path}`)
+  }
+
+  return { document, check }
+}
+
+/** Blank text, however long, is as if it were not given; where it is a fault, nothing is taken. */
+const isBlank = (value: unknown): boolean => typeof value === 'string' && value.trim() === ''
+
+/** The place of the answer's description: that of its endpoint or, without one, of every endpoint. */
+function keysOfAnswer(document: Json, { method, path, status }: Exchange): string[] | undefined {
+  const template = find(document, path)
+  const { paths } = document
+  const asked = (method === 'HEAD' ? 'GET' : method).toLowerCase()
+  if (template && paths[template][asked])
+    return resolved(document, ['paths', template, asked, 'responses', `${status}`])
+  if (template) {
+    const [known = ''] = Object.keys(paths[template]).filter(key => key !== 'servers')
+    return ELSEWHERE.wrongMethod.includes(status)
+      ? resolved(document, ['paths', template, known, 'responses', `${status}`])
+      : undefined
+  }
+  if (!ELSEWHERE.unknownPath.includes(status)) return undefined
+  return /^\/secure(\/|$)/.test(path)
+    ? resolved(document, ['paths', '/secure/{token}', 'get', 'responses', `${status}`])
+    : resolved(document, ['paths', '/v1/payments', 'post', 'responses', `${status}`])
+}
+
+/** What may be answered where there is no such endpoint. */
+const ELSEWHERE = { wrongMethod: [401, 405, 413, 500, 503], unknownPath: [401, 404, 413, 500, 503] }
+
+function resolved(document: Json, keys: string[]): string[] | undefined {
+  const answer = at(document, keys)
+  return answer?.$ref ? answer.$ref.split('/').slice(1) : answer && keys
+}
+
+const at = (document: Json, keys: string[]): Json =>
+  keys.reduce((value, key) => value?.[key], document)
+
+/** The path of the document that a request's path belongs to; a literal goes before a parameter. */
+function find(document: Json, path: string): string | undefined {
+  const segments = segmentsOf(path)
+  if (!segments) return undefined
+  const fits = (template: string) => {
+    const parts = template.split('/')
+    return (
+      parts.length === segments.length &&
+      parts.every((part, n) => (part.startsWith('{') ? segments[n] !== '' : part === segments[n]))
+    )
+  }
+  const templates = Object.keys(document.paths).filter(fits)
+  return templates.sort((a, b) => a.split('{').length - b.split('{').length)[0]
+}
+
+/** Decoded, without one slash at the end; undefined where it cannot be decoded. */
+function segmentsOf(path: string): string[] | undefined {
+  const [plain = ''] = path.split('?', 1)
+  try {
+    return plain
+      .replace(/(?<=.)\/$/, '')
+      .split('/')
+      .map(decodeURIComponent)
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * The document with no room for keys that it does not list. A client must expect new ones, but to these
+ * tests an unknown key is a mistake: in the answer or in the document.
+ */
+function closed(value: Json, isPart = false): Json {
+  if (Array.isArray(value)) return value.map(inner => closed(inner))
+  if (typeof value !== 'object' || value === null) return value
+  const copy = Object.fromEntries(
+    Object.entries<Json>(value).map(([key, inner]) => [
+      key,
+      key === 'allOf' ? inner.map((part: Json) => closed(part, true)) : closed(inner),
+    ]),
+  )
+  const isSchema = typeof copy.properties === 'object' || Array.isArray(copy.allOf)
+  const isOpen = 'additionalProperties' in copy
+  return isSchema && !isOpen && !isPart ? { ...copy, unevaluatedProperties: false } : copy
+}
