@@ -60,6 +60,21 @@ onEveryDatabase('GET /secure/{token}', service => {
     for (const name of names) assert.equal(head.headers.get(name), get.headers.get(name), name)
   })
 
+  test('answers HEAD as GET on redirects, on the confirm page and where there is nothing', async () => {
+    const api = await service().newAccount()
+    const payment = await api.createPayment()
+    const head = async (path: string) => {
+      const { status, headers, text } = await api.request('HEAD', path)
+      assert.equal(text, '')
+      return [status, headers.get('location')]
+    }
+    assert.deepEqual(await head(confirmOf(payment)), [303, path(pageOf(payment))])
+    await choose(api, payment, 'success')
+    assert.deepEqual(await head(confirmOf(payment)), [200, null])
+    assert.deepEqual(await head('/secure/mistyped'), [404, null])
+    assert.deepEqual(await head('/secure'), [404, null])
+  })
+
   test('shows description, reference and total amount of the payment', async () => {
     const api = await service().newAccount()
     const payment = await api.createPayment({ amount: 10_000_000 })

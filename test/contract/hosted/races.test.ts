@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Send } from '../../../src/ports.ts'
 import type { Answer, Body, Client } from '../../support/client.ts'
 import { met } from '../../support/hosted-page.ts'
@@ -10,9 +11,12 @@ const HOOKS = 'https://hooks.example.org/'
 
 /** What was sent to each callback address. */
 const sent = new Map<string, string[]>()
+/** What the delivery to a callback address waits for. */
+const held = new Map<string, Promise<void>>()
 const send: Send = async (url, _headers, body) => {
   const { event_type } = JSON.parse(body)
   sent.set(url, [...(sent.get(url) ?? []), event_type])
+  await held.get(url)
   return { status: 'SUCCESSFUL', status_code: 200, response_time: 1, result: '200 OK' }
 }
 
@@ -21,7 +25,7 @@ async function watchedPayment(api: Client, fields: Record<string, unknown> = {})
   const payment = await api.createPayment(fields)
   const callback_url = HOOKS + payment.payment_id
   assert.equal((await api.post('/v1/webhooks', { callback_url })).status, 201)
-  return { payment, messages: () => sent.get(callback_url) ?? [] }
+  return { payment, callback_url, messages: () => sent.get(callback_url) ?? [] }
 }
 
 const times = <T>(count: number, make: () => Promise<T>): Promise<T[]> =>
@@ -53,6 +57,25 @@ onEveryDatabase(
         const types = ['card_payment_succeeded', 'card_payment_captured']
         assert.deepEqual(messages(), delayed_capture ? types.slice(0, 1) : types)
       })
+
+    test('cannot be lost by waiting for webhooks: the state is kept before they are told', async () => {
+      const api = await service().newAccount()
+      const { payment, callback_url, messages } = await watchedPayment(api)
+      await choose(api, payment, 'success')
+      const { promise, resolve: release } = Promise.withResolvers<void>()
+      held.set(callback_url, promise)
+      let answered = false
+      const first = confirm(api, payment).finally(() => {
+        answered = true
+      })
+      while (messages().length === 0) await nextTurn()
+      assert.equal((await read(api, payment)).state.status, 'success')
+      assert.deepEqual(met(await confirm(api, payment)), [303, payment.return_url])
+      assert.equal(answered, false)
+      release()
+      assert.deepEqual(met(await first), [303, payment.return_url])
+      assert.equal(messages().length, 2)
+    })
 
     test('of 20 confirms without scripts through POST /secure ends the same way', async () => {
       const api = await service().newAccount()
