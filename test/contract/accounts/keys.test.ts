@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { accountOfKey, createKey, listKeys, revokeKey } from '../../../src/accounts/store.ts'
+import { createNewId } from '../../../src/ids.ts'
+import { onEveryDatabase, startService } from '../../support/service.ts'
+
+onEveryDatabase('An API key', service => {
+  const newKey = (account: string) => {
+    const { database, clock } = service()
+    return createKey({ database, clock: clock.now, newId: createNewId() }, account)
+  }
+  const statusWith = async (key: string) => {
+    const headers = { Authorization: `Bearer ${key}` }
+    return (await service().anonymous.get('/v1/payments', headers)).status
+  }
+
+  test('is api_test_ and 52 of 0-9 and a-v, never the same', async () => {
+    const keys = await Promise.all(Array.from({ length: 20 }, () => newKey('many')))
+    for (const { key } of keys) assert.match(key, /^api_test_[0-9a-v]{52}$/)
+    assert.equal(new Set(keys.map(({ key }) => key)).size, keys.length)
+  })
+
+  test('is kept only as its SHA-256', async () => {
+    const { key, key_id } = await newKey('kept')
+    const rows = await service().database.query('select * from api_keys where key_id = $1', [
+      key_id,
+    ])
+    const text = JSON.stringify(rows)
+    const digest = await crypto.subtle.digest('SHA-256', Buffer.from(key))
+    assert.ok(text.includes(Buffer.from(digest).toString('hex')))
+    for (const part of [key, key.slice('api_test_'.length), key.slice(-20)])
+      assert.ok(!text.includes(part))
+  })
+
+  test('works at once, and no longer a second after it was revoked', async () => {
+    const { database, clock } = service()
+    const { key, key_id } = await newKey('short-lived')
+    const used = await newKey('short-lived')
+    assert.equal(await statusWith(key), 200)
+    assert.equal(await revokeKey(database, key_id, clock.now()), true)
+    assert.equal(await revokeKey(database, used.key_id, clock.now()), true)
+    clock.advance(999)
+    for (let request = 0; request < 4; request++) {
+      assert.equal(await statusWith(key), 401)
+      assert.equal(await statusWith(used.key), 401)
+    }
+  })
+
+  test('that is revoked takes no other key of the account with it', async () => {
+    const { database, clock } = service()
+    const [one, two] = [await newKey('pair'), await newKey('pair')]
+    await revokeKey(database, one.key_id, clock.now())
+    clock.advance(1000)
+    assert.equal(await statusWith(one.key), 401)
+    assert.equal(await statusWith(two.key), 200)
+  })
+
+  test('is revoked once: again, or when it is unknown, nothing is done', async () => {
+    const { database, clock } = service()
+    const { key_id } = await newKey('once')
+    const before = clock.now()
+    assert.equal(await revokeKey(database, key_id, before), true)
+    assert.equal(await revokeKey(database, key_id, before + 5), false)
+    assert.equal(await revokeKey(database, 'unknown', before), false)
+    const listed = (await listKeys(database)).find(each => each.key_id === key_id)
+    assert.deepEqual({ ...listed }, { key_id, account: 'once', created: before, revoked: before })
+  })
+
+  test('that was refused works as soon as it is there', async () => {
+    assert.equal(await statusWith('api_test_not_yet'), 401)
+    const { key } = await newKey('late')
+    assert.equal(await statusWith(key), 200)
+  })
+
+  test('belongs to its account, the configured one to the default account', async () => {
+    const { database } = service()
+    const { key } = await newKey('owner')
+    assert.equal(await accountOfKey(database, key, undefined), 'owner')
+    assert.equal(await accountOfKey(database, key, 'a configured one'), 'owner')
+    assert.equal(await accountOfKey(database, 'a configured one', 'a configured one'), 'default')
+    assert.equal(await accountOfKey(database, 'a configured on', 'a configured one'), undefined)
+    assert.equal(await accountOfKey(database, 'a configured one', undefined), undefined)
+  })
+})
+
+describe('FARTHING_API_KEY', () => {
+  test('is a key of the default account beside those that were made', async () => {
+    const FARTHING_API_KEY = 'schlüssel zum glück'
+    const service = await startService('sqlite', { env: { FARTHING_API_KEY } })
+    try {
+      const { database, clock, anonymous } = service
+      const { key } = await createKey(
+        { database, clock: clock.now, newId: createNewId() },
+        'default',
+      )
+      const sent = Buffer.from(FARTHING_API_KEY).toString('latin1')
+      const made = await anonymous.post(
+        '/v1/agreements',
+        { reference: 'a', description: 'b' },
+        { Authorization: `Bearer ${sent}` },
+      )
+      assert.equal(made.status, 201)
+      const path = `/v1/agreements/${made.body.agreement_id}`
+      const read = await anonymous.get(path, { Authorization: `Bearer ${key}` })
+      assert.equal(read.status, 200)
+    } finally {
+      await service.stop()
+    }
+  })
+})
