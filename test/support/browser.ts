@@ -66,7 +66,7 @@ export async function visit<T>(
   use: (visitor: Visitor) => Promise<T>,
 ): Promise<T> {
   const context = await browser.newContext(options)
-  context.setDefaultTimeout(10_000)
+  context.setDefaultTimeout(20_000)
   const page = await context.newPage()
   const requests: string[] = []
   const complaints: string[] = []

@@ -312,6 +312,17 @@ onEveryDatabase('POST /secure/{token}/confirm', service => {
       assert.equal((await stateOf(api, payment)).status, 'success')
     })
 
+  test('with cancel beside another value cancels', async () => {
+    const api = await service().newAccount()
+    const payment = await api.createPayment()
+    await choose(api, payment, 'success')
+    const answer = await api.postForm(confirmOf(payment), [
+      ['scenario', 'success'],
+      ['scenario', 'cancel'],
+    ])
+    assert.deepEqual(met(answer), [200, CANCELLED])
+  })
+
   for (const chosen of [true, false])
     test(`with cancel fails the payment, success ${chosen ? '' : 'not '}chosen`, async () => {
       const api = await service().newAccount()
