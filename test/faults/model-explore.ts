@@ -1,7 +1,5 @@
 /** Explores what the service does: random commands, every answer compared with the model's. */
 import assert from 'node:assert/strict'
-import { existsSync, mkdtempSync, statfsSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { createPostgresDatabase } from '../support/postgres.ts'
@@ -12,6 +10,7 @@ import { type Visit, visit } from './model-journeys.ts'
 import { read } from './model-payments.ts'
 import { newSubject, type Subject, take } from './model-run.ts'
 import { type ModelService, startModelService } from './model-service.ts'
+import { scratchFolder } from './scratch-folder.ts'
 
 export type Exploration = {
   seed: number
@@ -30,7 +29,7 @@ const RUNS = 20
 export async function explore({ seed, commands, postgres }: Exploration): Promise<number> {
   let world = newWorld('nobody', START)
   const clock = () => world.now
-  const folder = mkdtempSync(join(memoryFolder() ?? tmpdir(), 'farthing-model-'))
+  const folder = scratchFolder()
   const services: ModelService[] = [
     await startModelService({
       kind: 'SQLite',
@@ -88,14 +87,4 @@ async function readEverything(world: World, subjects: Subject[]): Promise<void> 
     await take(world, subjects, visit(world, payment, open))
   }
   assert.equal(world.cutOff, false)
-}
-
-const ENOUGH_BYTES = 1_000_000_000
-
-/** A folder in memory, if there is one with room: a commit there costs a fifth. */
-function memoryFolder(): string | undefined {
-  const folder = '/dev/shm'
-  if (!existsSync(folder)) return undefined
-  const { bavail, bsize } = statfsSync(folder)
-  return bavail * bsize > ENOUGH_BYTES ? folder : undefined
 }

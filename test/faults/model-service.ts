@@ -44,11 +44,13 @@ export type ModelServiceOptions = {
   clock: Clock
   /** A folder to remove in the end. */
   folder?: string
+  /** Puts something between the service and its database. */
+  wrap?: (database: Database) => Database
 }
 
 /** Starts the service on an empty database. */
 export async function startModelService(options: ModelServiceOptions): Promise<ModelService> {
-  const { kind, url, instances, clock, folder } = options
+  const { kind, url, instances, clock, folder, wrap = database => database } = options
   const config = readConfig({ DATABASE_URL: url })
   // Shared, so that what two instances make within one millisecond is in order.
   const newId = createNewId()
@@ -66,7 +68,7 @@ export async function startModelService(options: ModelServiceOptions): Promise<M
 
   const open = (): Promise<Instance[]> =>
     Promise.all(
-      Array.from({ length: instances }, () => openInstance(config, { clock, newId, send })),
+      Array.from({ length: instances }, () => openInstance(config, { clock, newId, send }, wrap)),
     )
 
   let running = await open()
@@ -122,13 +124,15 @@ type Instance = { app: App; database: Database }
 async function openInstance(
   config: Config,
   ports: { clock: Clock; newId: (now: number) => string; send: Send },
+  wrap: (database: Database) => Database,
 ): Promise<Instance> {
-  const database = await openDatabase(config.database, {
+  const opened = await openDatabase(config.database, {
     onUnknownOutcome: error => {
       throw error
     },
     onConnectionError: () => {},
   })
+  const database = wrap(opened)
   const app = await createApp({ ...ports, database, resolve: async () => [] }, config)
   await app.server.ready()
   return { app, database }
