@@ -7,7 +7,7 @@ import type { Serving } from './serve.ts'
  * in a few lines, elsewhere in one line for people and then a JSON line each.
  */
 export function announce(
-  { address, firstKey }: Serving,
+  { address, firstKey, metricsAddress }: Serving,
   config: Config,
   logger: Logger,
   atTerminal: boolean,
@@ -16,6 +16,7 @@ export function announce(
   const key = firstKey ?? (config.apiKey ? '$FARTHING_API_KEY' : 'YOUR_API_KEY')
   const curl = paymentCommand(site, key)
   process.stdout.write(`Farthing is listening on ${address}\n`)
+  if (metricsAddress) logger.info({ metrics: metricsAddress }, `metrics: ${metricsAddress}`)
   if (atTerminal) process.stdout.write(introduction(site, firstKey, config, curl))
   else {
     logger.info({ address: site }, 'listening')

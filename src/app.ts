@@ -22,11 +22,15 @@ import { webhookRoutes } from './webhooks/routes.ts'
 
 export type App = { server: FastifyInstance; deliveries: Deliveries; drain: Drain }
 
-/** Ports and configuration in, a server that is not listening yet out: the list of what Farthing is. */
+/**
+ * Ports and configuration in, a server that is not listening yet out: the list of what Farthing is.
+ * `watch` is given the server before its routes, to add hooks of its own.
+ */
 export async function createApp(
   ports: Ports,
   config: Config,
   logger?: FastifyBaseLogger,
+  watch?: (server: FastifyInstance) => void,
 ): Promise<App> {
   const onFault = (error: unknown) =>
     logger?.error({ err: error }, 'a delivery could not be recorded')
@@ -42,6 +46,7 @@ export async function createApp(
     throw noSuchEndpoint()
   })
 
+  watch?.(server)
   const drain = createDrain(server)
   refuseOverload(server, deliveries.waiting)
   const routes = listRoutes(server)

@@ -14,6 +14,8 @@ export type Config = {
   pagesUrl: string | undefined
   callbackHosts: AllowedHosts
   trustProxy: boolean
+  /** undefined: no metrics. */
+  metricsPort: number | undefined
   logLevel: string
 }
 
@@ -70,6 +72,12 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       false,
       text => (/^(true|false)$/i.test(text) ? text.toLowerCase() === 'true' : undefined),
       'true or false',
+    ),
+    metricsPort: read<number | undefined>(
+      'FARTHING_METRICS_PORT',
+      undefined,
+      parsePort,
+      'a port number from 0 to 65535',
     ),
     logLevel: read(
       'LOG_LEVEL',

@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util'
 import { keysCommand } from './accounts/command.ts'
 import { announce } from './announce.ts'
 import { ConfigError, readConfig } from './config.ts'
+import { backupCommand } from './database/backup.ts'
 import { createLogger } from './log.ts'
 import { serve } from './serve.ts'
 import { startProblem } from './start-problem.ts'
@@ -17,11 +18,12 @@ Usage:
   farthing keys create [--account NAME]   make an API key and print it once
   farthing keys list                      show the keys' ids, never the keys
   farthing keys revoke ID                 stop a key from working
+  farthing backup FILE                    copy the SQLite database, also while the service runs
   farthing --help | --version
 
 All configuration is in environment variables, each with a default: PORT, HOST, DATABASE_URL,
 FARTHING_API_KEY, FARTHING_BASE_URL, FARTHING_PAGES_URL, FARTHING_CALLBACK_HOSTS,
-FARTHING_TRUST_PROXY, LOG_LEVEL. The README says what each does.
+FARTHING_TRUST_PROXY, FARTHING_METRICS_PORT, LOG_LEVEL. The README says what each does.
 `
 
 /** Runs a command line and answers the exit code, or undefined while the service is running. */
@@ -38,6 +40,7 @@ async function run(args: string[]): Promise<number | undefined> {
   const [command = 'serve', ...rest] = positionals
   if (values.version) return print(version)
   if (command === 'keys') return keysCommand(rest, values, readConfig(process.env), print)
+  if (command === 'backup') return backupCommand(rest, values, readConfig(process.env), print)
   if (values.help) return print(HELP)
   if (command !== 'serve' || rest.length > 0)
     return complain(`unknown command: ${positionals.join(' ')}`)

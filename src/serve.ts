@@ -22,6 +22,8 @@ export type Serving = {
   address: string
   /** The key made on the first start, which nothing can show again. */
   firstKey: string | undefined
+  /** Where the metrics are, if they are on. */
+  metricsAddress: string | undefined
   /** Finishes what is in flight, deliveries included, within 10 seconds. */
   stop(): Promise<void>
 }
@@ -35,41 +37,53 @@ export async function serve(
   logger: Logger,
   onFatal: (error: unknown) => void,
 ): Promise<Serving> {
+  const metrics =
+    config.metricsPort === undefined
+      ? undefined
+      : (await import('./metrics/metrics.ts')).createMetrics()
   const database = await openDatabase(config.database, {
+    onCommit: metrics?.committed,
     onUnknownOutcome: error => void setTimeout(onFatal, LAST_ANSWERS, error),
     onConnectionError: error => logger.warn(`a database connection was lost: ${error.message}`),
   })
   const clock: Clock = Date.now
   const newId = createNewId()
   const resolve = createResolve()
-  const send = createSend({
+  const realSend = createSend({
     resolve,
     allowed: config.callbackHosts,
     userAgent: `Farthing/${version}`,
   })
+  const send = metrics?.counting(realSend) ?? realSend
+  const ports = { database, clock, newId, resolve, send }
+  async function close(): Promise<void> {
+    realSend.close()
+    metrics?.close()
+    await database.close()
+  }
   let server: FastifyInstance | undefined
   try {
-    const app = await createApp({ database, clock, newId, resolve, send }, config, logger)
+    const app = await createApp(ports, config, logger, metrics?.watch)
     server = app.server
     await app.deliveries.takeOver()
     await listenQuietly(app, config)
+    const metricsAddress = await metrics?.listen(config.host, config.metricsPort ?? 0)
     // Not before: nobody would see the key of a start that fails.
-    const firstKey = await makeFirstKey({ database, clock, newId }, config)
+    const firstKey = await makeFirstKey(ports, config)
     const stopWork = startBackgroundWork(app, database, clock, logger)
     return {
       address: listeningAddress(app, config),
       firstKey,
+      metricsAddress,
       async stop() {
         stopWork()
         await Promise.race([finish(app), patience()])
-        send.close()
-        await database.close()
+        await close()
       },
     }
   } catch (error) {
     await server?.close()
-    send.close()
-    await database.close()
+    await close()
     throw error
   }
 }

@@ -9,6 +9,8 @@ import { openSqlite } from './sqlite.ts'
 export type OpenOptions = {
   onUnknownOutcome: (error: unknown) => void
   onConnectionError: (error: Error) => void
+  /** Told of each commit, and how many writes shared it. */
+  onCommit?: ((writes: number) => void) | undefined
 }
 
 /**

@@ -6,6 +6,8 @@ export type PostgresOptions = {
   url: string
   /** Told about connections that break while idle; the pool replaces them. */
   onConnectionError: (error: Error) => void
+  /** Told of each commit; here each write has its own. */
+  onCommit?: ((writes: number) => void) | undefined
 }
 
 const POOL_SIZE = 10
@@ -48,7 +50,11 @@ export function openPostgres(
       // A row's columns are those that the statement names: the caller states their type.
       return rows as Row[]
     },
-    write: statements => withRetries(() => writeAll(pool, statements)),
+    async write(statements) {
+      const written = await withRetries(() => writeAll(pool, statements))
+      options.onCommit?.(1)
+      return written
+    },
     async exec(sql) {
       await pool.query(sql)
     },

@@ -1,0 +1,69 @@
+import { chmodSync, closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { backup, DatabaseSync } from 'node:sqlite'
+import type { Config } from '../config.ts'
+
+export const BACKUP_HELP = `Usage:
+  farthing backup FILE   copies the SQLite database that DATABASE_URL names to a new file, and checks the copy
+
+The service may be running. To restore, stop it, and put the file where DATABASE_URL points: into a
+folder where no file of an older database is left, -wal and -shm included. PostgreSQL has pg_dump.
+`
+
+/** All pages in one step: in several, each write of the service would begin the copy anew. */
+const ALL_PAGES = 2 ** 31 - 1
+
+/** For its owner only: the database holds the webhooks' signing keys. */
+const OWNER_ONLY = 0o600
+
+/** Runs `farthing backup` and answers the exit code; throws what kept it from succeeding. */
+export async function backupCommand(
+  [file, ...more]: string[],
+  { help }: { help?: boolean | undefined },
+  { database }: Config,
+  print: (text: string) => number,
+): Promise<number> {
+  if (help || file === undefined || more.length > 0) return print(BACKUP_HELP)
+  if (database.kind !== 'sqlite' || database.path === ':memory:')
+    throw new Error('backup is for SQLite files: for PostgreSQL use pg_dump')
+  if (!existsSync(database.path))
+    throw new Error(`there is no database at ${database.path} (DATABASE_URL names it)`)
+  if (existsSync(file)) throw new Error(`${file} is there already: name a new file`)
+  const payments = await copyChecked(database.path, file)
+  return print(`copied ${payments} payments to ${file}`)
+}
+
+/**
+ * The copy is whole and on disk before it gets its name. It is the database at one moment, with
+ * everything that was acknowledged before it. Answers how many payments it has.
+ */
+async function copyChecked(path: string, file: string): Promise<number> {
+  const unchecked = `${file}.part`
+  rmSync(unchecked, { force: true })
+  const source = new DatabaseSync(path, { readOnly: true, timeout: 5_000 })
+  let payments: number
+  try {
+    await backup(source, unchecked, { rate: ALL_PAGES })
+    payments = check(unchecked)
+    chmodSync(unchecked, OWNER_ONLY)
+    renameSync(unchecked, file)
+  } finally {
+    source.close()
+    rmSync(unchecked, { force: true })
+  }
+  const folder = openSync(dirname(file), 'r')
+  fsyncSync(folder)
+  closeSync(folder)
+  return payments
+}
+
+function check(file: string): number {
+  const copy = new DatabaseSync(file)
+  try {
+    const [found] = copy.prepare('pragma integrity_check').all().map(Object.values)
+    if (found?.[0] !== 'ok') throw new Error(`the copy is damaged: ${found}`)
+    return Number(copy.prepare('select count(*) as n from payments').get()?.n)
+  } finally {
+    copy.close()
+  }
+}

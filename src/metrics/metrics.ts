@@ -1,0 +1,127 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import type { FastifyInstance } from 'fastify'
+import type { Outcome, Send } from '../ports.ts'
+import { createRegistry } from './prometheus.ts'
+
+/** What the service tells the metrics while it works. No label grows with the data. */
+export type Metrics = {
+  /** Counts the requests of a server; to be called before it has routes. */
+  watch(app: FastifyInstance): void
+  /** A commit, and how many writes shared it. */
+  committed(writes: number): void
+  /** The same Send, counted. */
+  counting(send: Send): Send
+  /**
+   * Answers GET /metrics on a port of its own, so that who may see the service need not see its
+   * metrics. Answers the address, or throws one line when the port cannot be had.
+   */
+  listen(host: string, port: number): Promise<string>
+  close(): void
+}
+
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+const WRITES = [1, 2, 4, 8, 16, 32, 64, 128, 256]
+const MILLISECOND = 1e-3
+const MICROSECOND = 1e-6
+const NANOSECOND = 1e-9
+
+export function createMetrics(): Metrics {
+  const registry = createRegistry()
+  const requests = registry.counter('farthing_http_requests_total', 'Requests answered.', [
+    'method',
+    'route',
+    'status',
+  ])
+  const durations = registry.histogram(
+    'farthing_http_request_duration_seconds',
+    'Time from the request to the end of its answer, deliveries to webhooks included.',
+    ['method', 'route'],
+    SECONDS,
+  )
+  const commits = registry.histogram(
+    'farthing_commit_writes',
+    'Writes that shared a commit; the count is the number of commits.',
+    [],
+    WRITES,
+  )
+  const attempts = registry.counter('farthing_webhook_attempts_total', 'Attempts to deliver.', [
+    'result',
+  ])
+  const delay = monitorEventLoopDelay({ resolution: 10 })
+  delay.enable()
+  registry.reading(
+    'farthing_event_loop_delay_p99_seconds',
+    'Delay of the event loop since the last reading: 99 of 100 were shorter.',
+    () => delay.percentile(99) * NANOSECOND,
+  )
+  registry.reading(
+    'farthing_event_loop_delay_max_seconds',
+    'The longest delay of the event loop since the last reading.',
+    () => delay.max * NANOSECOND,
+  )
+  registry.reading(
+    'process_cpu_seconds_total',
+    'Processor time used.',
+    () => (process.cpuUsage().user + process.cpuUsage().system) * MICROSECOND,
+    'counter',
+  )
+  registry.reading('process_resident_memory_bytes', 'Memory in use.', process.memoryUsage.rss)
+  registry.reading('farthing_uptime_seconds', 'Time since the start.', process.uptime)
+
+  const server = createServer((request, response) => {
+    const found = request.method === 'GET' && request.url?.split('?', 1)[0] === '/metrics'
+    response.writeHead(found ? 200 : 404, { 'Content-Type': 'text/plain; version=0.0.4' })
+    response.end(found ? registry.text() : 'only GET /metrics\n')
+    if (found) delay.reset()
+  })
+
+  return {
+    watch(app) {
+      app.addHook('onResponse', (request, reply, done) => {
+        // The pattern of the route, never the URL: there are as many URLs as payments.
+        const { method, routeOptions } = request
+        const route = routeOptions.url ?? 'none'
+        requests.add([method, route, String(reply.statusCode)])
+        durations.observe([method, route], reply.elapsedTime * MILLISECOND)
+        done()
+      })
+    },
+    committed: writes => commits.observe([], writes),
+    counting: send => async (url, headers, body) => {
+      const outcome = await send(url, headers, body)
+      attempts.add([resultOf(outcome)])
+      return outcome
+    },
+    async listen(host, port) {
+      await listenOn(server, host, port)
+      return `${linkTo(host, server)}/metrics`
+    },
+    close() {
+      delay.disable()
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+}
+
+/** `2xx` to `5xx`, or why there is no status: a receiver's own words would be without number. */
+const resultOf = ({ status_code, result }: Outcome): string =>
+  status_code === null ? result : `${Math.floor(status_code / 100)}xx`
+
+async function listenOn(server: Server, host: string, port: number): Promise<void> {
+  try {
+    server.listen(port, host)
+    await once(server, 'listening')
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : error
+    throw new Error(`FARTHING_METRICS_PORT ${port} on ${host} cannot be used: ${reason}`)
+  }
+}
+
+function linkTo(host: string, server: Server): string {
+  const { port } = server.address() as AddressInfo // a TCP server has no other kind
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+}

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { openSqlite } from '../../../src/database/sqlite.ts'
+import { createClient } from '../../support/client.ts'
+import { runProcess, startProcess } from '../../support/process.ts'
+import { checkInvariants } from '../invariants.ts'
+import { checkEntry, statusOf } from './ledger.ts'
+import { createWorkload, inParallel, seeded } from './workload.ts'
+
+const KEY = 'key-of-the-default-account'
+
+function folderOf(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'farthing-backup-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+const environment = (path: string) => ({
+  DATABASE_URL: `sqlite:${path}`,
+  FARTHING_API_KEY: KEY,
+  FARTHING_BASE_URL: 'http://farthing.test',
+  LOG_LEVEL: 'warn',
+})
+
+test('a backup made under load, restored, has all that was acknowledged before it', async t => {
+  const folder = folderOf(t)
+  const env = environment(join(folder, 'farthing.db'))
+  const service = await startProcess({ env })
+  t.after(() => service.kill())
+  const workload = createWorkload([service.baseUrl], KEY, seeded(1))
+  const working = workload.run(16)
+  while (workload.answered() < 500) await new Promise(resolve => setTimeout(resolve, 10))
+
+  const before = structuredClone([...workload.ledger.entries.values()])
+  const answered = workload.answered()
+  const copy = join(folder, 'copy.db')
+  const made = await runProcess({ env, args: ['backup', copy] })
+  assert.equal(made.code, 0, made.stderr)
+  assert.ok(workload.answered() > answered, 'the service goes on meanwhile')
+  assert.match(made.stdout, /^copied \d+ payments to .*copy\.db\n$/)
+  assert.equal(statSync(copy).mode & 0o077, 0, 'for its owner only')
+  workload.stop()
+  await working
+  await service.kill()
+
+  const elsewhere = join(folder, 'elsewhere')
+  mkdirSync(elsewhere)
+  const path = join(elsewhere, 'farthing.db')
+  renameSync(copy, path)
+  const restored = await startProcess({ env: environment(path) })
+  t.after(() => restored.kill())
+  const api = createClient([restored.baseUrl], KEY)
+  // What was finished before the backup is exactly as it was; the rest may have moved on.
+  const final = before.filter(
+    ({ state, unknown }) => !unknown && /cancelled|failed/.test(statusOf(state)),
+  )
+  assert.ok(final.length > 10)
+  await inParallel(final, entry => checkEntry(api, entry))
+  await inParallel(before, async ({ created }) => {
+    assert.equal((await api.get(`/v1/payments/${created.payment_id}`)).status, 200)
+  })
+  await api.createPayment()
+  const fail = (error: unknown) => assert.fail(String(error))
+  const database = openSqlite({ path, onUnknownOutcome: fail })
+  await checkInvariants(database, { now: Date.now() }).finally(() => database.close())
+})
+
+test('a backup overwrites nothing, and says what it cannot copy', async t => {
+  const folder = folderOf(t)
+  const there = join(folder, 'there.db')
+  writeFileSync(there, 'something')
+  const run = async (DATABASE_URL: string, ...args: string[]) => {
+    const { code, stderr, stdout } = await runProcess({ env: { DATABASE_URL }, args })
+    return `${code} ${stdout || stderr}`
+  }
+  const [exists, missing, postgres, memory, help] = await Promise.all([
+    run(`sqlite:${there}`, 'backup', there),
+    run(`sqlite:${join(folder, 'missing.db')}`, 'backup', join(folder, 'copy.db')),
+    run('postgres://u@127.0.0.1/d', 'backup', join(folder, 'copy.db')),
+    run('sqlite::memory:', 'backup', join(folder, 'copy.db')),
+    run('sqlite::memory:', 'backup', '--help'),
+  ])
+  assert.match(exists, /^1 farthing: .*there\.db is there already: name a new file\n$/)
+  assert.match(missing, /^1 farthing: there is no database at .*missing\.db .*\n$/)
+  assert.match(postgres, /^1 farthing: backup is for SQLite files: for PostgreSQL use pg_dump\n$/)
+  assert.match(memory, /^1 farthing: backup is for SQLite files/)
+  assert.match(help, /^0 Usage:\n {2}farthing backup FILE/)
+})
