@@ -13,8 +13,19 @@ export const oldestKept = (now: number): string => idFloor(now - RETENTION_MS + 
 /** Rows that one step of the sweep touches: small enough to hold nobody up. */
 const STEP = 200
 
-const gone = (table: string, key: string) =>
-  `delete from ${table} where ${key} in (select ${key} from ${table} where payment_id < $1 order by payment_id limit ${STEP})`
+/** Tables whose rows go with their payment, the payment last. */
+const TABLES = ['refunds', 'idempotency_keys', 'payments']
+
+const gone = (table: string): string =>
+  `delete from ${table} where payment_id in
+     (select payment_id from ${table} where payment_id < $1 order by payment_id limit ${STEP})`
+
+const left = [
+  ...TABLES.map(table => `${table} where`),
+  'webhook_messages where body is not null and',
+]
+  .map(from => `(select payment_id from ${from} payment_id < $1 limit 1)`)
+  .join(', ')
 
 /**
  * Frees the space of what is gone, in small steps, and answers when there is nothing left. A message
@@ -23,22 +34,18 @@ const gone = (table: string, key: string) =>
 export async function sweep(database: Database, now: number): Promise<void> {
   const cutoff = oldestKept(now)
   for (;;) {
-    const [left] = await database.query<{ payment: string | null; message: string | null }>(
-      `select (select payment_id from payments where payment_id < $1 limit 1) as payment,
-              (select message_id from webhook_messages where payment_id < $1 and body is not null limit 1) as message`,
+    const [any] = await database.query<{ payment_id: string | null }>(
+      `select coalesce(${left}) as payment_id`,
       [cutoff],
     )
-    if (!left?.payment && !left?.message) return
+    if (!any?.payment_id) return
     await database.write(
       [
-        gone('refunds', 'refund_id'),
-        `delete from idempotency_keys where payment_id in
-           (select payment_id from idempotency_keys where payment_id < $1 order by payment_id limit ${STEP})`,
+        ...TABLES.map(gone),
         `update webhook_messages set body = null,
            status = case when status = 'PENDING' then 'FAILED' else status end
          where message_id in (select message_id from webhook_messages
            where payment_id < $1 and body is not null order by payment_id limit ${STEP})`,
-        gone('payments', 'payment_id'),
       ].map(sql => ({ sql, values: [cutoff] })),
     )
   }

@@ -1,0 +1,196 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Database, Statement } from '../../../src/ports.ts'
+import { sweep } from '../../../src/retention.ts'
+import type { Body, Client } from '../../support/client.ts'
+import { payOnPages } from '../../support/journeys.ts'
+import { onEveryDatabase, type Service } from '../../support/service.ts'
+
+const SEVEN_DAYS = 604_800_000
+const TABLES = ['payments', 'refunds', 'idempotency_keys', 'webhook_messages']
+
+/** How many rows each table has, and how many messages still have a body. */
+async function rows(database: Database): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {}
+  for (const table of TABLES) {
+    const [row] = await database.query<{ count: number }>(
+      `select cast(count(*) as integer) as count from ${table}`,
+    )
+    counts[table] = row?.count ?? 0
+  }
+  const [bodies] = await database.query<{ count: number }>(
+    'select cast(count(*) as integer) as count from webhook_messages where body is not null',
+  )
+  return { ...counts, bodies: bodies?.count ?? 0 }
+}
+
+/** A payment with `refunds` refunds, an Idempotency-Key and messages. */
+async function makePayment(api: Client, refunds: number): Promise<Body> {
+  const key = { 'Idempotency-Key': crypto.randomUUID() }
+  const payment = await payOnPages(api, await api.createPayment({}, key))
+  for (let i = 0; i < refunds; i++) await api.post(payment._links.refunds.href, { amount: 1 })
+  return payment
+}
+
+/** Everything that an account can read without knowing an id. */
+async function readAll(api: Client, webhook: string): Promise<string[]> {
+  const paths = ['payments', 'refunds', 'agreements', 'webhooks', `webhooks/${webhook}/messages`]
+  const answers = await Promise.all(paths.map(path => api.get(`/v1/${path}`)))
+  return answers.map(answer => `${answer.status} ${answer.text}`)
+}
+
+onEveryDatabase('The sweep', service => {
+  const newest = ({ clock }: Service) => clock.now()
+  const clean = async () => {
+    service().clock.advance(SEVEN_DAYS)
+    await sweep(service().database, newest(service()))
+  }
+
+  test('frees what is gone and nothing else, and changes no answer', async () => {
+    await clean()
+    const { database, clock } = service()
+    const api = await service().newAccount()
+    const { body } = await api.post('/v1/webhooks', { callback_url: 'https://hooks.example.org/' })
+    await makePayment(api, 3)
+    await makePayment(api, 2)
+    clock.advance(1)
+    const kept = await makePayment(api, 1)
+    const before = await rows(database)
+    assert.deepEqual(
+      [before.payments, before.refunds, before.idempotency_keys, before.bodies],
+      [3, 6, 3, 12],
+    )
+
+    clock.advance(SEVEN_DAYS - 2)
+    const whole = await readAll(api, body.external_id)
+    await sweep(database, clock.now())
+    assert.deepEqual(await rows(database), before)
+    assert.deepEqual(await readAll(api, body.external_id), whole)
+
+    clock.advance(1)
+    const shorter = await readAll(api, body.external_id)
+    assert.notDeepEqual(shorter, whole)
+    await sweep(database, clock.now())
+    assert.deepEqual(await rows(database), {
+      payments: 1,
+      refunds: 1,
+      idempotency_keys: 1,
+      webhook_messages: before.webhook_messages,
+      bodies: 3,
+    })
+    assert.deepEqual(await readAll(api, body.external_id), shorter)
+    assert.equal((await api.get(kept._links.self.href)).status, 200)
+  })
+
+  test('leaves no refund behind, however many there are for each payment', async () => {
+    await clean()
+    const { database, clock } = service()
+    const api = await service().newAccount()
+    await makePayment(api, 1)
+    const [row] = await database.query<{ payment_id: string; account: string }>(
+      'select payment_id, account from payments',
+    )
+    assert.ok(row)
+    const more = Array.from(
+      { length: 450 },
+      (_, i): Statement => ({
+        sql: 'insert into refunds (refund_id, payment_id, account, amount) values ($1, $2, $3, 1)',
+        values: [
+          `${String(i).padStart(3, '0')}${row.payment_id.slice(3)}`,
+          row.payment_id,
+          row.account,
+        ],
+      }),
+    )
+    // As many again whose payment a sweep of an earlier version took away without them.
+    const orphans = more.map(({ sql, values: [id = null, , account = null] }) => ({
+      sql,
+      values: [id, `0${row.payment_id.slice(1, -3)}${String(id).slice(0, 3)}`, account],
+    }))
+    await database.write([...more, ...orphans])
+    clock.advance(SEVEN_DAYS)
+    await sweep(database, clock.now())
+    const left = await rows(database)
+    assert.deepEqual([left.payments, left.refunds, left.idempotency_keys], [0, 0, 0])
+  })
+
+  test('goes in small steps, so that it holds nobody up', async () => {
+    await clean()
+    const { database, clock } = service()
+    const api = await service().newAccount()
+    await makePayment(api, 0)
+    const [row] =
+      await database.query<Record<string, string | number | null>>('select * from payments')
+    assert.ok(row)
+    const names = Object.keys(row)
+    const copies = Array.from({ length: 1000 }, (_, i): Statement => {
+      const payment_id = String(row.payment_id).slice(0, -4) + String(i).padStart(4, '0')
+      const values = Object.values({ ...row, payment_id })
+      const places = names.map((_, at) => `$${at + 1}`).join(', ')
+      return { sql: `insert into payments (${names.join(', ')}) values (${places})`, values }
+    })
+    await database.write(copies)
+    clock.advance(SEVEN_DAYS)
+    const counts: number[] = []
+    const watching: Database = {
+      ...database,
+      async write(statements) {
+        const before = await rows(database)
+        const written = await database.write(statements)
+        counts.push((before.payments ?? 0) - ((await rows(database)).payments ?? 0))
+        return written
+      },
+    }
+    await sweep(watching, clock.now())
+    assert.equal(
+      counts.reduce((sum, count) => sum + count, 0),
+      1001,
+    )
+    assert.ok(Math.max(...counts) <= 200, counts.join())
+  })
+
+  test('may run in two instances at once', async () => {
+    await clean()
+    const { database, clock } = service()
+    const api = await service().newAccount()
+    for (let i = 0; i < 5; i++) await makePayment(api, 2)
+    clock.advance(SEVEN_DAYS)
+    await Promise.all([sweep(database, clock.now()), sweep(database, clock.now())])
+    assert.equal((await rows(database)).payments, 0)
+  })
+
+  test('with nothing to do writes nothing', async () => {
+    await clean()
+    const { database, clock } = service()
+    let writes = 0
+    const watching: Database = {
+      ...database,
+      write(statements) {
+        writes += 1
+        return database.write(statements)
+      },
+    }
+    await sweep(watching, clock.now())
+    assert.equal(writes, 0)
+  })
+
+  test('makes a message that was never delivered FAILED, as it already reads', async () => {
+    await clean()
+    const { database, clock } = service()
+    const api = await service().newAccount()
+    await api.post('/v1/webhooks', { callback_url: 'https://hooks.example.org/' })
+    const { payment_id } = await makePayment(api, 0)
+    const pending = `update webhook_messages set status = 'PENDING' where payment_id = $1`
+    await database.write([{ sql: pending, values: [payment_id] }])
+    clock.advance(SEVEN_DAYS)
+    await sweep(database, clock.now())
+    const statuses = await database.query<{ status: string }>(
+      'select status from webhook_messages where payment_id = $1',
+      [payment_id],
+    )
+    assert.deepEqual(
+      statuses.map(row => row.status),
+      ['FAILED', 'FAILED'],
+    )
+  })
+})
