@@ -59,6 +59,13 @@ describe('The documents are true', () => {
     assert.deepEqual([...new Set(listed)].sort(), [...new Set(coded)].sort())
   })
 
+  test('the README shows the signature examples as they are run by a test', () => {
+    const python = read('examples/verify_signature.py')
+    const [, isSigned = ''] = /(def is_signed[\s\S]+?)\n{3}/.exec(python) ?? []
+    for (const example of [read('examples/verify-signature.ts').trim(), isSigned])
+      assert.ok(example.length > 100 && read('README.md').includes(`\n${example}\n`))
+  })
+
   test('each gap of the specification names a test that exists', () => {
     const rows = read('docs/spec-gaps.md')
       .split('\n')
