@@ -45,6 +45,8 @@ const example: Webhook = {
   ...request,
   signing_key: 'webhook_test_5b0gjvo83fdsn2f65acga88uog',
 }
+/** Holds no address, so that it is the same to every reader. */
+const SHORT_BODY = '{"api_version":1}'
 const MESSAGE_ID = '06gq1cnb5j28tvbu9983l9j660'
 
 const webhookId = pathParameter('webhook_id', 'A webhook of yours', example.webhook_id)
@@ -188,7 +190,9 @@ There are at most two attempts, the second right after the first, each of 2 seco
 
 \`\`\`
 printf '%s' "$BODY" | openssl dgst -sha256 -hmac "$SIGNING_KEY"
-\`\`\``,
+\`\`\`
+
+To try it: with the signing_key \`${example.signing_key}\` the body \`${SHORT_BODY}\` has the signature \`${signature(SHORT_BODY, example.signing_key)}\`.`,
       security: [],
       parameters: [
         {
@@ -200,7 +204,7 @@ printf '%s' "$BODY" | openssl dgst -sha256 -hmac "$SIGNING_KEY"
           schema: {
             type: 'string',
             pattern: '^[0-9a-f]{64}$',
-            examples: [signature(body, example.signing_key)],
+            examples: [signature(SHORT_BODY, example.signing_key)],
           },
         },
         {

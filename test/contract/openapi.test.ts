@@ -1,0 +1,289 @@
+import assert from 'node:assert/strict'
+import { createHmac } from 'node:crypto'
+import { after, before, describe, test } from 'node:test'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+import { meanings } from '../../src/errors.ts'
+import type { Body } from '../support/client.ts'
+import { exchangeOf } from '../support/described-exchange.ts'
+import { describe as read } from '../support/description.ts'
+import { type Service, startService } from '../support/service.ts'
+
+/** Every endpoint with the codes of its own errors; "web" stands for the errors of pages. */
+const endpoints: Record<string, Record<number, string>> = {
+  'POST /v1/payments': {
+    201: '',
+    400: 'P0101 P0102 P0103 P0104 P0197',
+    409: 'P0191',
+    415: 'P0920',
+    422: 'P0102',
+  },
+  'GET /v1/payments': { 200: '', 404: 'P0402', 422: 'P0401' },
+  'GET /v1/payments/{payment_id}': { 200: '', 404: 'P0200' },
+  'GET /v1/payments/{payment_id}/events': { 200: '', 404: 'P0300' },
+  'POST /v1/payments/{payment_id}/cancel': { 204: '', 400: 'P0501', 404: 'P0500' },
+  'POST /v1/payments/{payment_id}/capture': { 204: '', 404: 'P1000', 409: 'P1003' },
+  'GET /v1/payments/{payment_id}/refunds': { 200: '', 404: 'P0800' },
+  'POST /v1/payments/{payment_id}/refunds': {
+    202: '',
+    400: 'P0601 P0602 P0603 P0697',
+    404: 'P0600',
+    412: 'P0604',
+    415: 'P0920',
+    422: 'P0602',
+  },
+  'GET /v1/payments/{payment_id}/refunds/{refund_id}': { 200: '', 404: 'P0700' },
+  'GET /v1/refunds': { 200: '', 404: 'P1100', 422: 'P1101' },
+  'POST /v1/agreements': {
+    201: '',
+    400: 'P2101 P2102 P2197',
+    415: 'P0920',
+    422: 'P0102',
+  },
+  'GET /v1/agreements/{agreement_id}': { 200: '', 404: 'P2200' },
+  'GET /v1/agreements': { 200: '', 404: 'P2402', 422: 'P2401' },
+  'POST /v1/agreements/{agreement_id}/cancel': { 204: '', 400: 'P2501', 404: 'P2500' },
+  'GET /v1/disputes': { 200: '', 404: 'P0402', 422: 'P0401' },
+  'POST /v1/auth': {
+    204: '',
+    400: 'P0197 P1211 P1212',
+    402: 'P0010',
+    415: 'P0920',
+    422: 'P0101 P0102',
+  },
+  'POST /v1/webhooks': { 201: '', 400: 'P0197', 415: 'P0920', 422: 'P0101 P0102' },
+  'GET /v1/webhooks': { 200: '', 404: 'P2702', 422: 'P2701' },
+  'GET /v1/webhooks/{webhook_id}': { 200: '', 404: 'P2700' },
+  'DELETE /v1/webhooks/{webhook_id}': { 204: '', 404: 'P2700' },
+  'GET /v1/webhooks/{webhook_id}/messages': { 200: '', 404: 'P2700 P2702', 422: 'P2701' },
+}
+
+/** What every endpoint under /v1 may answer. */
+const common: Record<number, string> = {
+  401: 'P0910',
+  404: 'P0911',
+  405: 'P0912',
+  413: 'P0913',
+  429: 'P0900',
+  500: 'P0999',
+  503: 'P0999',
+}
+
+const others: Record<string, string> = {
+  'GET /secure/{token}': '200 303 404 405 500 503',
+  'POST /secure/{token}': '200 303 400 403 404 405 413 415 500 503',
+  'GET /secure/{token}/confirm': '200 303 404 405 500 503',
+  'POST /secure/{token}/confirm': '200 303 403 404 405 413 415 500 503',
+  'POST /secure': '200 303 400 403 404 405 413 415 500 503',
+  'GET /secure': '404 405 500 503',
+  'GET /assets/{name}': '200 304 404 405 500 503',
+  'GET /healthz': '200 405 500',
+  'GET /readyz': '200 405 500 503',
+  'GET /openapi.json': '200 405 500 503',
+  'GET /docs': '200 405 500 503',
+  'GET /': '200 405 500 503',
+}
+
+describe('GET /openapi.json', () => {
+  let service: Service
+  let document: Body
+  before(async () => {
+    service = await startService('sqlite')
+    document = (await service.anonymous.get('/openapi.json')).body
+  })
+  after(() => service.stop())
+
+  /** Of every operation: "POST /v1/payments" and what is said of it. */
+  const operations = (): [string, Body][] =>
+    Object.entries<Body>(document.paths).flatMap(([path, item]) =>
+      Object.entries<Body>(item)
+        .filter(([method]) => method !== 'servers')
+        .map(([method, operation]): [string, Body] => [
+          `${method.toUpperCase()} ${path}`,
+          operation,
+        ]),
+    )
+
+  const resolved = (answer: Body): Body =>
+    answer.$ref ? document.components.responses[answer.$ref.split('/').at(-1)] : answer
+
+  const codesOf = (answer: Body): string =>
+    (resolved(answer).content?.['application/json']?.schema.allOf?.[1].properties.code.enum ?? [])
+      .toSorted()
+      .join(' ')
+
+  test('describes every endpoint, and no other', () => {
+    assert.deepEqual(
+      operations()
+        .map(([name]) => name)
+        .sort(),
+      [...Object.keys(endpoints), ...Object.keys(others)].sort(),
+    )
+  })
+
+  for (const [name, own] of Object.entries(endpoints))
+    test(`gives ${name} its statuses, each with its codes`, () => {
+      const expected = { ...common, ...own }
+      if (own[404]) expected[404] = `${own[404]} P0911`
+      if (name === 'POST /v1/auth') delete expected[401]
+      const [, { responses }] = operations().find(([found]) => found === name) ?? []
+      const described = Object.entries(responses).map(([status, answer]) => [
+        status,
+        codesOf(answer),
+      ])
+      const sorted = Object.entries(expected).map(([status, codes]) => [
+        status,
+        codes.split(' ').toSorted().join(' '),
+      ])
+      assert.deepEqual(Object.fromEntries(described), Object.fromEntries(sorted))
+    })
+
+  for (const [name, statuses] of Object.entries(others))
+    test(`gives ${name} its statuses`, () => {
+      const [, { responses }] = operations().find(([found]) => found === name) ?? []
+      assert.deepEqual(Object.keys(responses).sort(), statuses.split(' ').sort())
+    })
+
+  test('shows an example of every code of every answer', () => {
+    for (const [name, { responses }] of operations())
+      for (const [status, answer] of Object.entries<Body>(responses)) {
+        const { examples = {} } = resolved(answer).content?.['application/json'] ?? {}
+        const shown = Object.values<Body>(examples).map(({ value }) => value.code ?? '')
+        const codes = [...new Set(shown)].sort().join(' ')
+        if (codesOf(answer)) assert.equal(codes, codesOf(answer), `${name} ${status}`)
+      }
+  })
+
+  test('lists every error code with its statuses and its meaning', () => {
+    const { description } = document.tags.find(({ name }: Body) => name === 'Errors')
+    const rows = new Map<string, string[]>(
+      [...description.matchAll(/^\| `(P\d{4})` \| ([^|]+) \| ([^|]+) \|$/gm)].map(row => [
+        row[1],
+        [row[2], row[3]],
+      ]),
+    )
+    const expected = new Map<string, Set<string>>()
+    for (const errors of [...Object.values(endpoints), common])
+      for (const [status, codes] of Object.entries(errors))
+        for (const code of codes.split(' ').filter(Boolean))
+          expected.set(code, (expected.get(code) ?? new Set()).add(status))
+    for (const code of ['P0030', 'P0040', 'P0050']) expected.set(code, new Set(['none']))
+    assert.deepEqual([...rows.keys()].sort(), [...expected.keys()].sort())
+    assert.deepEqual([...rows.keys()].sort(), Object.keys(meanings).sort())
+    for (const [code, [statuses, meaning]] of rows) {
+      assert.equal(statuses, [...(expected.get(code) ?? [])].sort().join(', '), code)
+      assert.ok((meaning ?? '').length > 20, code)
+    }
+  })
+
+  test('says which codes are its own, and that it is not affiliated', () => {
+    const { description } = document.info
+    assert.match(description, /P0910 to P0913 and P2700 to P2702 are Farthing's own/)
+    assert.match(description, /compatible with GOV\.UK Pay's public API, and not affiliated/)
+  })
+
+  test('asks for a bearer key on every endpoint under /v1 but /v1/auth', () => {
+    for (const [name, { security }] of operations()) {
+      const needsKey = name.includes(' /v1/') && name !== 'POST /v1/auth'
+      assert.deepEqual(security, needsKey ? [{ bearer: [] }] : [], name)
+    }
+    assert.equal(document.components.securitySchemes.bearer.scheme, 'bearer')
+  })
+
+  test('names every operation, with a tag that it explains', () => {
+    const ids = operations().map(([, { operationId }]) => operationId)
+    assert.equal(new Set(ids).size, ids.length)
+    const tags = document.tags.map(({ name }: Body) => name)
+    for (const [name, operation] of operations()) {
+      assert.ok(operation.summary, name)
+      for (const tag of operation.tags) assert.ok(tags.includes(tag), name)
+    }
+    for (const { name, description } of document.tags) assert.ok(description, name)
+  })
+
+  test('names the headers of answers: Location, WWW-Authenticate, Allow', () => {
+    const created = document.paths['/v1/payments'].post.responses[201]
+    assert.ok(created.headers.Location.required)
+    const { Unauthorised, MethodNotAllowed } = document.components.responses
+    assert.ok(Unauthorised.headers['WWW-Authenticate'].required)
+    assert.ok(MethodNotAllowed.headers.Allow.required)
+  })
+
+  test('takes the query parameters of a search in the order of its links', () => {
+    const names = (path: string): string[] =>
+      document.paths[path].get.parameters
+        .filter((parameter: Body) => parameter.in === 'query')
+        .map(({ name }: Body) => name)
+    assert.deepEqual(names('/v1/agreements'), ['status', 'reference', 'page', 'display_size'])
+    assert.deepEqual(names('/v1/refunds'), [
+      'from_date',
+      'to_date',
+      'from_settled_date',
+      'to_settled_date',
+      'page',
+      'display_size',
+    ])
+    assert.equal(names('/v1/payments').length, 14)
+    assert.deepEqual(names('/v1/webhooks/{webhook_id}/messages'), ['page', 'display_size'])
+  })
+
+  test('gives the address that the reader used, in its servers and its examples', async () => {
+    const env = { FARTHING_TRUST_PROXY: 'true' }
+    const proxied = await startService('sqlite', { env })
+    const { body } = await proxied.anonymous.get('/openapi.json', {
+      'X-Forwarded-Host': 'pay.test:8080',
+    })
+    await proxied.stop()
+    assert.equal(body.servers[0].url, 'http://pay.test:8080')
+    assert.equal(body.paths['/secure'].servers[0].url, 'http://pay.test:8080')
+    assert.doesNotMatch(JSON.stringify(body), /farthing\.example/)
+  })
+
+  test('gives the configured addresses of the API and of the pages', async () => {
+    const env = {
+      FARTHING_BASE_URL: 'https://api.example.org/farthing',
+      FARTHING_PAGES_URL: 'https://pay.example.org',
+    }
+    const configured = await startService('sqlite', { env })
+    try {
+      const { body } = await configured.anonymous.get('/openapi.json')
+      assert.equal(body.servers[0].url, env.FARTHING_BASE_URL)
+      assert.equal(body.paths['/secure/{token}'].servers[0].url, env.FARTHING_PAGES_URL)
+      const [example] = Object.values<Body>(
+        body.paths['/v1/payments'].post.responses[201].content['application/json'].examples,
+      )
+      assert.match(example.value._links.self.href, /^https:\/\/api\.example\.org\/farthing\/v1\//)
+      assert.match(example.value._links.next_url.href, /^https:\/\/pay\.example\.org\/secure\//)
+    } finally {
+      await configured.stop()
+    }
+  })
+
+  test('holds schemas that are valid JSON Schema 2020-12, and examples that they allow', () => {
+    const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false })
+    addFormats.default(ajv)
+    for (const [name, schema] of Object.entries<Body>(document.components.schemas))
+      assert.ok(ajv.validateSchema(schema), `${name}: ${ajv.errorsText(ajv.errors)}`)
+    const { check } = read(document)
+    let checked = 0
+    for (const [name, { responses }] of operations())
+      for (const [status, answer] of Object.entries<Body>(responses))
+        for (const { value } of Object.values<Body>(
+          resolved(answer).content?.['application/json']?.examples ?? {},
+        )) {
+          check(exchangeOf(name, Number(status), value))
+          checked += 1
+        }
+    assert.ok(checked > 200)
+  })
+
+  test('describes what a webhook is sent, with a signature that is right', () => {
+    const { post } = document.webhooks.message
+    const [{ value }] = Object.values<Body>(post.requestBody.content['application/json'].examples)
+    assert.equal(value.event_type, 'card_payment_captured')
+    const [, key = '', body = '', signature] =
+      /signing_key `(\w+)` the body `([^`]+)` has the signature `(\w+)`/.exec(post.description) ??
+      []
+    assert.equal(createHmac('sha256', key).update(body).digest('hex'), signature)
+  })
+})

@@ -1,0 +1,28 @@
+import type { Exchange } from './description.ts'
+
+const headersOf: Record<number, Record<string, string>> = {
+  201: { Location: 'https://example.org/' },
+  401: { 'WWW-Authenticate': 'Bearer' },
+  405: { Allow: 'GET, HEAD' },
+  503: { 'Retry-After': '1' },
+}
+
+/** The exchange in which `name`, such as "GET /v1/refunds", answers `value` with the headers it needs. */
+export function exchangeOf(name: string, status: number, value: unknown): Exchange {
+  const [method = '', template = ''] = name.split(' ')
+  const headers = new Headers({
+    'Content-Type': 'application/json; charset=utf-8',
+    'X-Content-Type-Options': 'nosniff',
+    'Cache-Control': 'no-store',
+    ...headersOf[status],
+  })
+  const path = template.replace(/\{\w+\}/g, 'x')
+  return {
+    method,
+    path,
+    status,
+    headers,
+    text: JSON.stringify(value),
+    sent: undefined as string | undefined,
+  }
+}
