@@ -1,7 +1,10 @@
-import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { DatabaseSync } from 'node:sqlite'
+import { Worker } from 'node:worker_threads'
 import type { Database, Statement, Value } from '../ports.ts'
+import { type Connection, connect } from './sqlite-connection.ts'
+import type { Order } from './sqlite-thread.ts'
+import { createCommit, type Failure, failureOf, type Result } from './sqlite-writer.ts'
 
-type Prepared = { statement: StatementSync; order: number[] }
 type Pending = {
   statements: Statement[]
   resolve: (written: boolean) => void
@@ -18,176 +21,138 @@ export type SqliteOptions = {
   onUnknownOutcome: (error: unknown) => void
 }
 
-const SETTINGS = {
-  journal_mode: 'wal',
-  synchronous: 2, // FULL: what was acknowledged survives a power cut
-  foreign_keys: 1,
-  trusted_schema: 0,
-  cell_size_check: 1,
-  cache_size: -32_000,
-  wal_autocheckpoint: 4_000,
-  journal_size_limit: 67_108_864,
-}
-
 /** Writes queued before a commit; more wait for the next one. */
 const LARGEST_BATCH = 256
 
-const IO_ERROR = 10
-const CORRUPT = 11
-const FULL = 13
-
 /** Takes more pages than are free and gives them back; succeeds only where the disk has room. */
-const TRY_ROOM = `begin immediate; create table room (bytes blob) strict;
-  insert into room values (zeroblob(65536)); drop table room; commit`
-
-/** What SQLite spells differently from PostgreSQL, for the SQL that is used here and no other. */
-export const toSqlite = (sql: string): string => sql.replaceAll(' collate "C"', '')
+const TRY_ROOM = [
+  'create table room (bytes blob) strict',
+  'insert into room values (zeroblob(65536))',
+  'drop table room',
+].map((sql): Statement => ({ sql, values: [] }))
 
 /**
- * The embedded database: one connection, and group commit. Writes that arrive in one turn of the
- * event loop share one transaction and one fsync, each in its own savepoint, and are answered
- * when it is on disk.
+ * The embedded database: one connection that reads, and one that writes on a thread of its own, with
+ * group commit. Writes that arrive while others are being committed share the next transaction
+ * and its one fsync, and are answered when it is on disk.
  */
-export function openSqlite(options: SqliteOptions): Database & { exec(sql: string): void } {
-  const database = new DatabaseSync(options.path, { timeout: 5_000 })
-  applySettings(database, options.path === ':memory:')
+export function openSqlite(
+  options: SqliteOptions,
+): Database & { exec(sql: string): Promise<void> } {
+  const reader = connect(options.path)
   const lock = holdLock(options.path)
-  const prepared = new Map<string, Prepared>()
+  const writer = options.path === ':memory:' ? sameThread(reader) : ownThread(options.path)
   const queue: Pending[] = []
-  let scheduled = false
-  let unknown: unknown
+  let flushing: Promise<void> | undefined
+  let unknown: Error | undefined
   let full = false
-  let closed: (() => void) | undefined
 
-  function prepare(sql: string): Prepared {
-    let found = prepared.get(sql)
-    if (!found) {
-      const order: number[] = []
-      const text = toSqlite(sql).replace(/\$(\d+)/g, (_, position) => {
-        order.push(Number(position) - 1)
-        return '?'
-      })
-      found = { statement: database.prepare(text), order }
-      prepared.set(sql, found)
+  /** The writes of one turn of the event loop come together; later ones meet in the next batch. */
+  async function flush(): Promise<void> {
+    await new Promise(setImmediate)
+    while (queue.length > 0) {
+      const batch = queue.splice(0, LARGEST_BATCH)
+      if (unknown) for (const { reject } of batch) reject(unknown)
+      else settle(batch, await writer.commit(batch.map(({ statements }) => statements)))
     }
-    return found
+    flushing = undefined
   }
 
-  function run({ sql, values, expect }: Statement): boolean {
-    const { statement, order } = prepare(sql)
-    const { changes } = statement.run(...bind(values, order))
-    return expect === undefined || changes === expect
-  }
-
-  function runAll(statements: Statement[]): boolean {
-    const [only] = statements
-    if (statements.length === 1 && only) return run(only)
-    database.exec('savepoint one_write')
-    try {
-      const written = statements.every(run)
-      if (!written) database.exec('rollback to one_write')
-      database.exec('release one_write')
-      return written
-    } catch (error) {
-      if (database.isTransaction) database.exec('rollback to one_write; release one_write')
-      throw error
+  function settle(batch: Pending[], results: Result[]): void {
+    const failures = results.filter(result => typeof result === 'object')
+    const nothingWritten = failures.length === results.length
+    full = failures.some(({ kind }) => kind === 'full') || (full && nothingWritten)
+    const fatal = failures.find(({ kind }) => kind === 'unknown')
+    if (fatal) {
+      unknown = new Error(fatal.message)
+      options.onUnknownOutcome(unknown)
+    }
+    for (const [i, { resolve, reject }] of batch.entries()) {
+      const result = results[i] ?? false
+      if (typeof result === 'object') reject(new Error(result.message))
+      else resolve(result)
     }
   }
 
-  function commit(batch: Pending[]): void {
-    const settle: (() => void)[] = []
-    let noRoom = false
-    try {
-      if (unknown) throw unknown
-      database.exec('begin immediate')
-      for (const { statements, resolve, reject } of batch) {
-        try {
-          const written = runAll(statements)
-          settle.push(() => resolve(written))
-        } catch (error) {
-          if (!database.isTransaction || isUnknownOutcome(error)) throw error
-          noRoom ||= codeOf(error) === FULL
-          settle.push(() => reject(error))
-        }
-      }
-      database.exec('commit')
-      full = noRoom
-    } catch (error) {
-      giveUp(error)
-      for (const { reject } of batch) reject(error)
-      return
-    }
-    for (const answer of settle) answer()
-  }
-
-  /** After a transaction failed as a whole. */
-  function giveUp(error: unknown): void {
-    full ||= codeOf(error) === FULL
-    if (isUnknownOutcome(error)) {
-      if (!unknown) options.onUnknownOutcome(error)
-      unknown = error
-    } else if (database.isTransaction) database.exec('rollback')
-  }
-
-  function tryRoom(): void {
-    try {
-      database.exec(TRY_ROOM)
-      full = false
-    } catch (error) {
-      giveUp(error)
-      throw error
-    }
-  }
-
-  function flush(): void {
-    scheduled = false
-    while (queue.length > 0) commit(queue.splice(0, LARGEST_BATCH))
-    closed?.()
+  function write(statements: Statement[]): Promise<boolean> {
+    return new Promise((resolve, reject) => {
+      queue.push({ statements, resolve, reject })
+      flushing ??= flush()
+    })
   }
 
   return {
     exclusive: lock.held,
-    exec: sql => database.exec(toSqlite(sql)),
+    exec: sql => writer.exec(sql),
     async query<Row>(sql: string, values: Value[] = []) {
       if (unknown) throw unknown
-      const { statement, order } = prepare(sql)
-      // A row's columns are those that the statement names: the caller states their type.
-      return statement.all(...bind(values, order)) as Row[]
+      return reader.query<Row>(sql, values)
     },
-    write(statements) {
-      return new Promise((resolve, reject) => {
-        queue.push({ statements, resolve, reject })
-        if (!scheduled) setImmediate(flush)
-        scheduled = true
-      })
-    },
+    write,
     async check() {
       if (unknown) throw unknown
-      if (full) tryRoom()
+      if (full) await write(TRY_ROOM)
     },
     async close() {
-      if (scheduled) await new Promise<void>(resolve => (closed = resolve))
-      database.close()
+      await flushing
+      await writer.close()
+      reader.close()
       lock.release()
     },
   }
 }
 
-function bind(values: Value[], order: number[]): Value[] {
-  return order.map(position => {
-    const value = values[position]
-    if (value === undefined || (typeof value === 'number' && !Number.isSafeInteger(value)))
-      throw new TypeError(`parameter $${position + 1} cannot be bound: ${String(value)}`)
-    return value
-  })
+type Writer = {
+  commit(batch: Statement[][]): Promise<Result[]>
+  exec(sql: string): Promise<void>
+  close(): Promise<void>
 }
 
-function applySettings(database: DatabaseSync, inMemory: boolean): void {
-  for (const [name, wanted] of Object.entries(SETTINGS)) {
-    database.exec(`pragma ${name} = ${wanted}`)
-    const read = Object.values(database.prepare(`pragma ${name}`).get() ?? {})[0]
-    if (inMemory && name === 'journal_mode') continue
-    if (read !== wanted) throw new Error(`SQLite did not accept ${name} = ${wanted}: it is ${read}`)
+/** A database in memory is its connection: there is nothing that another thread could open. */
+function sameThread(connection: Connection): Writer {
+  const commit = createCommit(connection)
+  return {
+    commit: async batch => commit(batch),
+    exec: async sql => connection.exec(sql),
+    async close() {},
+  }
+}
+
+const THREAD = new URL(import.meta.url.replace(/sqlite(\.[jt]s)$/, 'sqlite-thread$1'))
+
+function ownThread(path: string): Writer {
+  const thread = new Worker(THREAD, { workerData: path })
+  const waiting: ((results: Result[]) => void)[] = []
+  let dead: Failure | undefined
+
+  const ended = new Promise<void>(resolve => thread.once('exit', () => resolve()))
+  thread.on('message', (results: Result[]) => waiting.shift()?.(results))
+  thread.on('error', error => {
+    dead = { ...failureOf(error), kind: 'unknown' }
+    for (const resolve of waiting.splice(0)) resolve([dead])
+  })
+
+  function ask(order: Order): Promise<Result[]> {
+    return new Promise(resolve => {
+      if (dead) return resolve([dead])
+      waiting.push(resolve)
+      thread.postMessage(order)
+    })
+  }
+
+  return {
+    async commit(batch) {
+      const results = await ask({ commit: batch })
+      return dead ? batch.map(() => dead ?? false) : results
+    },
+    async exec(sql) {
+      const [failure] = await ask({ exec: sql })
+      if (typeof failure === 'object') throw new Error(failure.message)
+    },
+    async close() {
+      thread.postMessage('close')
+      await ended
+    },
   }
 }
 
@@ -206,10 +171,3 @@ function holdLock(path: string): { held: boolean; release: () => void } {
     return { held: false, release: () => {} }
   }
 }
-
-/** SQLite's primary result code, or 0 for what is no error of SQLite's. */
-const codeOf = (error: unknown): number =>
-  error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : 0
-
-const isUnknownOutcome = (error: unknown): boolean =>
-  codeOf(error) === IO_ERROR || codeOf(error) === CORRUPT

@@ -13,8 +13,8 @@ const database = openSqlite({
     throw error
   },
 })
-database.exec(`pragma synchronous = ${synchronous}; pragma wal_autocheckpoint = 60`)
-database.exec('create table notes (note_id text primary key, body text not null) strict')
+await database.exec(`pragma synchronous = ${synchronous}; pragma wal_autocheckpoint = 60`)
+await database.exec('create table notes (note_id text primary key, body text not null) strict')
 for (let row = 0; row < Number(rows); ) {
   const group = Array.from({ length: 1 + (row % 5) }, () => `note-${++row}`)
   await Promise.all(

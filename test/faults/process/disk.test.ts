@@ -15,7 +15,8 @@ test('when the disk is full writes are 500, reads go on, and readiness is off un
   const api = await service.newAccount()
   const payment = await api.createPayment()
   const ready = async () => (await api.get('/readyz')).status
-  const capacity = (pages: number) => service.database.query(`pragma max_page_count = ${pages}`)
+  const capacity = (pages: number) =>
+    service.database.write([{ sql: `pragma max_page_count = ${pages}`, values: [] }])
 
   const [{ page_count } = { page_count: 0 }] = await service.database.query<{ page_count: number }>(
     'pragma page_count',

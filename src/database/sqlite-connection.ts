@@ -1,0 +1,83 @@
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import type { Statement, Value } from '../ports.ts'
+
+type Prepared = { statement: StatementSync; order: number[] }
+
+/** One connection to a SQLite file. Everything that it does blocks its thread. */
+export type Connection = {
+  inTransaction(): boolean
+  exec(sql: string): void
+  query<Row>(sql: string, values: Value[]): Row[]
+  /** False when the statement misses its expected row count; what it did is then not undone. */
+  run(statement: Statement): boolean
+  close(): void
+}
+
+const SETTINGS = {
+  journal_mode: 'wal',
+  synchronous: 2, // FULL: what was acknowledged survives a power cut
+  foreign_keys: 1,
+  trusted_schema: 0,
+  cell_size_check: 1,
+  cache_size: -32_000,
+  wal_autocheckpoint: 4_000,
+  journal_size_limit: 67_108_864,
+}
+
+/** What SQLite spells differently from PostgreSQL, for the SQL that is used here and no other. */
+export const toSqlite = (sql: string): string => sql.replaceAll(' collate "C"', '')
+
+/** Opens a file, made when it is not there, or `:memory:`; throws where that cannot be had. */
+export function connect(path: string): Connection {
+  const database = new DatabaseSync(path, { timeout: 5_000 })
+  applySettings(database, path === ':memory:')
+  const prepared = new Map<string, Prepared>()
+
+  function prepare(sql: string): Prepared {
+    let found = prepared.get(sql)
+    if (!found) {
+      const order: number[] = []
+      const text = toSqlite(sql).replace(/\$(\d+)/g, (_, position) => {
+        order.push(Number(position) - 1)
+        return '?'
+      })
+      found = { statement: database.prepare(text), order }
+      prepared.set(sql, found)
+    }
+    return found
+  }
+
+  return {
+    inTransaction: () => database.isTransaction,
+    exec: sql => database.exec(toSqlite(sql)),
+    query<Row>(sql: string, values: Value[]) {
+      const { statement, order } = prepare(sql)
+      // A row's columns are those that the statement names: the caller states their type.
+      return statement.all(...bind(values, order)) as Row[]
+    },
+    run({ sql, values, expect }) {
+      const { statement, order } = prepare(sql)
+      const { changes } = statement.run(...bind(values, order))
+      return expect === undefined || changes === expect
+    },
+    close: () => database.close(),
+  }
+}
+
+function bind(values: Value[], order: number[]): Value[] {
+  return order.map(position => {
+    const value = values[position]
+    if (value === undefined || (typeof value === 'number' && !Number.isSafeInteger(value)))
+      throw new TypeError(`parameter $${position + 1} cannot be bound: ${String(value)}`)
+    return value
+  })
+}
+
+function applySettings(database: DatabaseSync, inMemory: boolean): void {
+  for (const [name, wanted] of Object.entries(SETTINGS)) {
+    database.exec(`pragma ${name} = ${wanted}`)
+    const read = Object.values(database.prepare(`pragma ${name}`).get() ?? {})[0]
+    if (inMemory && name === 'journal_mode') continue
+    if (read !== wanted) throw new Error(`SQLite did not accept ${name} = ${wanted}: it is ${read}`)
+  }
+}

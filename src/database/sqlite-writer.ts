@@ -1,0 +1,70 @@
+import type { Statement } from '../ports.ts'
+import type { Connection } from './sqlite-connection.ts'
+
+/** Why a write came to nothing, in a form that can go from one thread to another. */
+export type Failure = {
+  message: string
+  /** unknown: nobody knows what of the transaction is on disk. full: there is no room for it. */
+  kind: 'unknown' | 'full' | 'undone'
+}
+
+/** How one write ended: as the port's `write` resolves, or why it rejects. */
+export type Result = boolean | Failure
+
+const IO_ERROR = 10
+const CORRUPT = 11
+const FULL = 13
+
+/**
+ * Makes the function that commits the writes of a batch in one transaction, with one fsync, and
+ * answers when they are on disk: group commit. Each write has its own savepoint, so that one that
+ * fails, or misses an expected row count, undoes itself only.
+ */
+export function createCommit(connection: Connection): (batch: Statement[][]) => Result[] {
+  function runAll(statements: Statement[]): boolean {
+    const [only] = statements
+    if (statements.length === 1 && only) return connection.run(only)
+    connection.exec('savepoint one_write')
+    try {
+      const written = statements.every(connection.run)
+      if (!written) connection.exec('rollback to one_write')
+      connection.exec('release one_write')
+      return written
+    } catch (error) {
+      if (connection.inTransaction()) connection.exec('rollback to one_write; release one_write')
+      throw error
+    }
+  }
+
+  function runOne(statements: Statement[]): Result {
+    try {
+      return runAll(statements)
+    } catch (error) {
+      const failure = failureOf(error)
+      if (!connection.inTransaction() || failure.kind === 'unknown') throw error
+      return failure
+    }
+  }
+
+  return batch => {
+    try {
+      connection.exec('begin immediate')
+      const results = batch.map(runOne)
+      connection.exec('commit')
+      return results
+    } catch (error) {
+      const failure = failureOf(error)
+      if (connection.inTransaction() && failure.kind !== 'unknown') connection.exec('rollback')
+      return batch.map(() => failure)
+    }
+  }
+}
+
+export function failureOf(error: unknown): Failure {
+  const primary = error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : 0
+  const unknown = primary === IO_ERROR || primary === CORRUPT
+  return {
+    message: error instanceof Error ? error.message : String(error),
+    kind: unknown ? 'unknown' : primary === FULL ? 'full' : 'undone',
+  }
+}
