@@ -2,10 +2,12 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import type { Answer } from './client.ts'
+import { descriptionOf } from './description.ts'
 
 /**
  * Sends a request line and headers exactly as given (Host and Connection are added), then the body,
- * and answers what came back. Bytes that are no answer of HTTP have the status 0.
+ * and answers what came back, which must be as /openapi.json says. Bytes that are no answer of HTTP have
+ * the status 0.
  */
 export async function sendRaw(
   baseUrl: string,
@@ -14,7 +16,12 @@ export async function sendRaw(
 ): Promise<Answer> {
   const { host } = new URL(baseUrl)
   const all = [...head, `Host: ${host}`, 'Connection: close', '', '']
-  return parseAnswer(await exchange(baseUrl, [all.join('\r\n'), body]))
+  const answer = parseAnswer(await exchange(baseUrl, [all.join('\r\n'), body]))
+  const [method = '', path = ''] = head[0]?.split(' ') ?? []
+  // Without the header that every answer has, the fault lies below HTTP, and nothing is promised.
+  if (answer.headers.has('x-content-type-options'))
+    (await descriptionOf(baseUrl)).check({ ...answer, method, path, sent: undefined })
+  return answer
 }
 
 /** Writes these bytes to a new connection and answers all that comes back until it is closed. */
