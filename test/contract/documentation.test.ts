@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { assets } from '../../src/hosted/assets.ts'
+import { elementsOf, type Found, only, tagged, withId } from '../hosted/document.ts'
+import type { Answer, Body } from '../support/client.ts'
+import { type Service, startService } from '../support/service.ts'
+
+const withClass = (name: string) => (element: Found) =>
+  element.attributes.class?.split(' ').includes(name) ?? false
+
+describe('The pages about the service', () => {
+  let service: Service
+  let document: Body
+  const answers: Record<string, Answer> = {}
+  const pages: Record<string, Found[]> = {}
+  before(async () => {
+    service = await startService('sqlite')
+    const { anonymous } = service
+    document = (await anonymous.get('/openapi.json')).body
+    for (const path of ['/', '/docs']) {
+      const answer = await anonymous.get(path)
+      answers[path] = answer
+      pages[path] = elementsOf(answer.text)
+    }
+  })
+  after(() => service.stop())
+
+  const page = (path: string): Found[] => pages[path] ?? []
+
+  for (const path of ['/', '/docs']) {
+    test(`${path} has the headers of the hosted pages`, async () => {
+      const hosted = await service.anonymous.get('/secure/nothing')
+      const kept = [
+        'content-security-policy',
+        'cache-control',
+        'referrer-policy',
+        'x-frame-options',
+        'permissions-policy',
+        'content-type',
+      ]
+      for (const name of kept)
+        assert.equal(answers[path]?.headers.get(name), hosted.headers.get(name), name)
+    })
+
+    test(`${path} loads the service's own assets and nothing else`, () => {
+      const loaded = page(path)
+        .filter(({ tag }) => ['link', 'script', 'img', 'iframe', 'object'].includes(tag))
+        .map(({ attributes }) => attributes.href ?? attributes.src)
+      const names = [assets.css, assets.docs, assets.js, assets.icon]
+      assert.deepEqual(
+        loaded,
+        names.map(name => `/assets/${name}`),
+      )
+    })
+
+    test(`${path} keeps to its policy: no inline script, style or handler`, () => {
+      for (const { tag, attributes, text } of page(path)) {
+        assert.notEqual(tag, 'style')
+        if (tag === 'script') assert.equal(text, '')
+        for (const name of Object.keys(attributes)) assert.doesNotMatch(name, /^(on|style)/)
+      }
+    })
+
+    test(`${path} has one h1, headings without gaps, and ids that are there once`, () => {
+      only(page(path), tagged('h1'))
+      let level = 0
+      for (const { tag } of page(path).filter(({ tag }) => /^h[1-6]$/.test(tag))) {
+        assert.ok(Number(tag[1]) <= level + 1, `${tag} after h${level}`)
+        level = Number(tag[1])
+      }
+      const ids = page(path).flatMap(({ attributes }) => attributes.id ?? [])
+      assert.equal(new Set(ids).size, ids.length)
+      for (const { attributes } of page(path).filter(tagged('a')))
+        if (attributes.href?.startsWith('#'))
+          assert.ok(ids.includes(attributes.href.slice(1)), attributes.href)
+    })
+
+    test(`${path} shows the address that the reader used, and no key`, () => {
+      const { text = '' } = answers[path] ?? {}
+      assert.ok(text.includes(`${service.baseUrl}/v1/payments`))
+      assert.ok(text.includes('Bearer YOUR_API_KEY'))
+      assert.doesNotMatch(text, /farthing\.example|api_test_/)
+    })
+
+    test(`${path} leads nowhere but to the service itself`, () => {
+      for (const { attributes } of page(path).filter(tagged('a')))
+        assert.match(attributes.href ?? '', /^(#|\/docs$|\/openapi\.json$|\/$)/)
+    })
+  }
+
+  test('/docs has a section for every endpoint: method, path, statuses, an example', () => {
+    for (const [path, item] of Object.entries<Body>(document.paths))
+      for (const [method, operation] of Object.entries<Body>(item)) {
+        if (method === 'servers') continue
+        const heading = only(page('/docs'), withId(operation.operationId))
+        assert.equal(heading.text, operation.summary)
+        const section = only(page('/docs').filter(withClass('docs-endpoint')), ({ inside }) =>
+          inside.some(withId(operation.operationId)),
+        )
+        assert.ok(section.text.includes(`${method.toUpperCase()} ${path}`), path)
+        for (const status of Object.keys(operation.responses))
+          assert.ok(section.text.includes(status), `${path} ${status}`)
+        assert.ok(section.inside.some(withClass('docs-listing')), path)
+        for (const { name } of operation.parameters ?? [])
+          assert.ok(section.text.includes(name), `${path} ${name}`)
+      }
+  })
+
+  test('/docs shows every field of every object with its description', () => {
+    const { text = '' } = only(page('/docs'), tagged('main'))
+    for (const [name, schema] of Object.entries<Body>(document.components.schemas)) {
+      only(page('/docs'), withId(name))
+      for (const [field, { description }] of Object.entries<Body>(schema.properties ?? {})) {
+        assert.ok(text.includes(field), `${name} ${field}`)
+        if (description) assert.ok(text.includes(description), description)
+      }
+    }
+  })
+
+  test('/docs has every endpoint in its contents', () => {
+    const navigation = only(page('/docs'), tagged('nav'))
+    const links = navigation.inside.filter(tagged('a')).map(({ attributes }) => attributes.href)
+    for (const item of Object.values<Body>(document.paths))
+      for (const { operationId } of Object.values<Body>(item))
+        if (operationId) assert.ok(links.includes(`#${operationId}`), operationId)
+  })
+
+  test('/ shows how to make a first payment, and the payment can be made', async () => {
+    const [listing] = page('/').filter(withClass('docs-listing'))
+    const [, body = ''] = /-d '(\{.*\})'/s.exec(listing?.text ?? '') ?? []
+    const api = await service.newAccount()
+    const answer = await api.post('/v1/payments', JSON.parse(body))
+    assert.equal(answer.status, 201, answer.text)
+  })
+
+  test('every example of a body that needs nothing else is taken', async () => {
+    const api = await service.newAccount()
+    const taken: Record<string, number> = {}
+    for (const path of ['/v1/payments', '/v1/agreements', '/v1/webhooks']) {
+      const content = document.paths[path].post.requestBody.content['application/json']
+      for (const { value } of Object.values<Body>(content.examples)) {
+        if (value.agreement_id || value.set_up_agreement) continue
+        const { status, text } = await api.post(path, value)
+        assert.equal(status, 201, text)
+        taken[path] = (taken[path] ?? 0) + 1
+      }
+    }
+    assert.deepEqual(taken, { '/v1/payments': 3, '/v1/agreements': 1, '/v1/webhooks': 1 })
+  })
+})
+
+describe('The pages about a service with an address of its own', () => {
+  test('stay below its path, and print it as text', async () => {
+    const env = { FARTHING_BASE_URL: "https://pay.example.org/it's&more" }
+    const service = await startService('sqlite', { env })
+    try {
+      for (const path of ['/', '/docs']) {
+        const { text } = await service.anonymous.get(path)
+        const elements = elementsOf(text)
+        const links = elements.flatMap(({ attributes }) => attributes.href ?? attributes.src ?? [])
+        for (const link of links) assert.match(link, /^(#|\/it's&more\/)/)
+        const { text: shown } = only(elements, tagged('main'))
+        assert.ok(shown.includes(`${env.FARTHING_BASE_URL}/v1/payments`))
+      }
+    } finally {
+      await service.stop()
+    }
+  })
+})
