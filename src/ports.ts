@@ -10,8 +10,8 @@ export type Value = string | number | null
 export type Statement = {
   sql: string
   values: Value[]
-  /** How many rows it must touch. Anything else undoes the whole write. */
-  expect?: number
+  /** It touches the one row that it names by its key; touching none undoes the whole write. */
+  expect?: 1
 }
 
 export interface Database {
@@ -20,7 +20,7 @@ export interface Database {
 
   /**
    * All statements or none, in their order. Resolves `true` once the write is durable; `false`, with
-   * nothing written, when a statement misses its expected row count. A rejection means that the
+   * nothing written, when a statement misses the row that it expects. A rejection means that the
    * outcome is unknown.
    */
   write(statements: Statement[]): Promise<boolean>

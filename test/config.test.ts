@@ -81,6 +81,7 @@ const good: Record<string, [key: keyof Config, values: [text: string, value: unk
       ['TRUE', true],
     ],
   ],
+  FARTHING_METRICS_PORT: ['metricsPort', [['9464', 9464]]],
   LOG_LEVEL: [
     'logLevel',
     [
@@ -123,6 +124,7 @@ const bad: Record<string, string[]> = {
     'a@b',
   ],
   FARTHING_TRUST_PROXY: ['yes', '1', 'on'],
+  FARTHING_METRICS_PORT: ['65536', 'x'],
   LOG_LEVEL: ['loud', 'warning'],
 }
 
@@ -137,6 +139,7 @@ describe('The configuration', () => {
       pagesUrl: undefined,
       callbackHosts: new Set(),
       trustProxy: false,
+      metricsPort: undefined,
       logLevel: 'info',
     }
     assert.deepEqual(readConfig({}), defaults)

@@ -1,0 +1,222 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { readConfig } from '../../src/config.ts'
+import { openDatabase } from '../../src/database/open.ts'
+import type { Database, Statement } from '../../src/ports.ts'
+import { createPostgresDatabase } from '../support/postgres.ts'
+
+type Row = { key_id: string; account: string; created: number; revoked: number | null }
+
+/** Opens the database that a DATABASE_URL names, as the service does. */
+function open(url: string): Promise<Database> {
+  const { database } = readConfig({ DATABASE_URL: url })
+  const fail = (error: unknown) => assert.fail(String(error))
+  return openDatabase(database, { onUnknownOutcome: fail, onConnectionError: fail })
+}
+
+const insert = (key_id: string, account = 'a', created = 0): Statement => ({
+  sql: 'insert into api_keys (key_id, account, hash, created) values ($1, $2, $3, $4)',
+  values: [key_id, account, `hash of ${key_id}`, created],
+})
+/** Compares and swaps: `created` stands for a version. */
+const swap = (key_id: string, from: number, account: string): Statement => ({
+  sql: 'update api_keys set created = $2 + 1, account = $3 where key_id = $1 and created = $2',
+  values: [key_id, from, account],
+  expect: 1,
+})
+const missing = swap('nobody', 0, 'x')
+
+const folder = mkdtempSync(join(tmpdir(), 'farthing-database-'))
+after(() => rmSync(folder, { recursive: true, force: true }))
+
+const kinds: Record<string, () => Promise<string>> = {
+  sqlite: async () => `sqlite:${join(folder, 'farthing.db')}`,
+  'sqlite in memory': async () => 'sqlite::memory:',
+  postgres: () => createPostgresDatabase(),
+}
+
+for (const [kind, newUrl] of Object.entries(kinds))
+  describe(`A database (${kind})`, () => {
+    let database: Database
+    let url = ''
+    before(async () => {
+      url = await newUrl()
+      database = await open(url)
+    })
+    after(() => database.close())
+
+    const rows = (account?: string) =>
+      account === undefined
+        ? database.query<Row>('select key_id, account, created, revoked from api_keys')
+        : database.query<Row>(
+            'select key_id, account, created, revoked from api_keys where account = $1 order by key_id',
+            [account],
+          )
+    const ids = async (account: string) => (await rows(account)).map(row => row.key_id)
+
+    test('writes all statements in their order, each seeing those before it', async () => {
+      const written = await database.write([
+        insert('a1', 'all'),
+        swap('a1', 0, 'all'),
+        swap('a1', 1, 'all'),
+      ])
+      assert.equal(written, true)
+      assert.equal((await rows('all'))[0]?.created, 2)
+    })
+
+    test('writes nothing when a statement fails, and says so by rejecting', async () => {
+      const twice = [insert('b1', 'none'), insert('b2', 'none'), insert('b1', 'none')]
+      await assert.rejects(database.write(twice))
+      await assert.rejects(database.write([insert('b3', 'none'), { sql: 'nonsense', values: [] }]))
+      assert.deepEqual(await rows('none'), [])
+      await assert.rejects(database.write([insert('a1')]))
+    })
+
+    test('writes nothing when a statement misses its row, wherever in the write it is', async () => {
+      const good = [insert('c1', 'miss'), insert('c2', 'miss')]
+      for (let place = 0; place <= good.length; place++)
+        assert.equal(await database.write(good.toSpliced(place, 0, missing)), false)
+      assert.equal(await database.write([missing]), false)
+      assert.deepEqual(await rows('miss'), [])
+    })
+
+    test('misses a row that an insert leaves alone because it is there', async () => {
+      const again: Statement = {
+        ...insert('d1', 'there'),
+        sql: `${insert('d1').sql} on conflict do nothing`,
+        expect: 1,
+      }
+      assert.equal(await database.write([again]), true)
+      assert.equal(await database.write([again]), false)
+      assert.equal(await database.write([insert('d2', 'there'), again]), false)
+      assert.deepEqual(await ids('there'), ['d1'])
+    })
+
+    test('lets one of many swaps at once win', async () => {
+      await database.write([insert('e1', 'race')])
+      for (let version = 0; version < 5; version++) {
+        const swaps = Array.from({ length: 20 }, (_, i) =>
+          database.write([swap('e1', version, 'race'), insert(`e ${version} ${i}`, 'race')]),
+        )
+        const won = (await Promise.all(swaps)).filter(Boolean)
+        assert.equal(won.length, 1)
+      }
+      assert.equal((await rows('race')).length, 6)
+    })
+
+    test('keeps a write that fails apart from those that are made with it', async () => {
+      const writes = Array.from({ length: 60 }, (_, i) => {
+        const good = [insert(`f${i}`, 'group'), insert(`f${i} too`, 'group')]
+        if (i % 3 === 0) return database.write([...good, missing])
+        if (i % 3 === 1) return database.write([...good, insert(`f${i}`, 'group')])
+        return database.write(i % 2 ? good : [insert(`f${i}`, 'group')])
+      })
+      const results = await Promise.allSettled(writes)
+      for (const [i, result] of results.entries()) {
+        const expected = i % 3 === 0 ? false : i % 3 === 1 ? 'rejected' : true
+        assert.equal(result.status === 'fulfilled' ? result.value : 'rejected', expected, `${i}`)
+      }
+      const written = await ids('group')
+      assert.deepEqual([...new Set(written.map(id => Number.parseInt(id.slice(1), 10) % 3))], [2])
+      assert.equal(written.length, 30)
+    })
+
+    test('shows every reader what was written, as soon as that is answered', async () => {
+      for (let i = 0; i < 20; i++) {
+        assert.equal(
+          await database.write([insert(`g${i}`, 'seen'), insert(`g${i} b`, 'seen')]),
+          true,
+        )
+        const reads = await Promise.all([rows('seen'), rows('seen'), rows('seen')])
+        for (const read of reads) assert.equal(read.length, 2 * (i + 1))
+      }
+    })
+
+    test('shows no reader half of a write', async () => {
+      const write = database.write(Array.from({ length: 40 }, (_, i) => insert(`h${i}`, 'half')))
+      const reads = await Promise.all(Array.from({ length: 30 }, () => rows('half')))
+      await write
+      for (const read of reads) assert.ok(read.length === 0 || read.length === 40, `${read.length}`)
+      assert.equal((await rows('half')).length, 40)
+    })
+
+    test('gives back the texts and numbers that it was given', async () => {
+      const texts = [
+        '',
+        ' ',
+        "it's",
+        '"',
+        '\\',
+        '%_',
+        '$1',
+        'é',
+        '😀',
+        '\u0001\n\r\t',
+        'x'.repeat(70_000),
+      ]
+      for (const [i, text] of texts.entries()) {
+        await database.write([insert(`i${i}`, text, i)])
+        const [row] = await database.query<Row>('select * from api_keys where key_id = $1', [
+          `i${i}`,
+        ])
+        assert.equal(row?.account, text)
+        const found = await database.query('select 1 from api_keys where account = $1', [text])
+        assert.ok(found.length > 0)
+      }
+      const numbers = [0, -1, 1_789_374_031_407, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER]
+      for (const [i, number] of numbers.entries()) {
+        await database.write([insert(`j${i}`, 'numbers', number)])
+        const [row] = await database.query<Row>('select * from api_keys where key_id = $1', [
+          `j${i}`,
+        ])
+        assert.strictEqual(row?.created, number)
+        assert.strictEqual(row?.revoked, null)
+      }
+    })
+
+    test('takes a value by its number, however often and in whatever order', async () => {
+      const [row] = await database.query<{ text: string }>(
+        'select cast($2 as text) || cast($1 as text) || cast($2 as text) as text',
+        ['a', 'b'],
+      )
+      assert.equal(row?.text, 'bab')
+    })
+
+    test('sorts identifiers by their characters, not by a language', async () => {
+      const names = ['k-Z', 'k-a', 'k-b', 'k-ab', 'k-0', 'k-_', 'k-é']
+      await database.write(names.map(name => insert(name, 'sorted')))
+      assert.deepEqual(await ids('sorted'), [...names].sort())
+    })
+
+    test('can be expected to work, as long as it does', () => database.check())
+  })
+
+for (const kind of ['sqlite', 'postgres'] as const)
+  describe(`Two instances on one database (${kind})`, () => {
+    test('see what the other has written, and one of them wins a swap', async () => {
+      const url =
+        kind === 'sqlite' ? `sqlite:${join(folder, 'shared.db')}` : await createPostgresDatabase()
+      const [one, two] = [await open(url), await open(url)]
+      try {
+        for (let version = 0; version < 10; version++) {
+          if (version === 0) assert.equal(await one.write([insert('m1')]), true)
+          const won = await Promise.all([
+            one.write([swap('m1', version, 'one'), insert(`m one ${version}`)]),
+            two.write([swap('m1', version, 'two'), insert(`m two ${version}`)]),
+          ])
+          assert.deepEqual([...won].sort(), [false, true])
+          const reads = await Promise.all(
+            [one, two].map(each => each.query('select * from api_keys order by key_id')),
+          )
+          assert.deepEqual(reads[0], reads[1])
+          assert.equal(reads[0]?.length, version + 2)
+        }
+      } finally {
+        await one.close()
+        await two.close()
+      }
+    })
+  })

@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict'
+import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { after, describe, test } from 'node:test'
+import { readConfig } from '../../src/config.ts'
+import { openDatabase } from '../../src/database/open.ts'
+import type { Database } from '../../src/ports.ts'
+import { createPostgresDatabase } from '../support/postgres.ts'
+import { runProcess } from '../support/process.ts'
+
+function open(url: string): Promise<Database> {
+  const { database } = readConfig({ DATABASE_URL: url })
+  const fail = (error: unknown) => assert.fail(String(error))
+  return openDatabase(database, { onUnknownOutcome: fail, onConnectionError: fail })
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'farthing-open-'))
+after(() => rmSync(folder, { recursive: true, force: true }))
+let files = 0
+const newFile = () => join(folder, `${++files}`, 'below', 'farthing.db')
+const newUrl = async (kind: 'sqlite' | 'postgres') =>
+  kind === 'sqlite' ? `sqlite:${newFile()}` : createPostgresDatabase()
+
+const steps = (database: Database) =>
+  database.query<{ number: number; name: string }>(
+    'select number, name from migrations order by number',
+  )
+
+for (const kind of ['sqlite', 'postgres'] as const)
+  describe(`A database that is opened (${kind})`, () => {
+    test('is made when it is empty, and kept as it is when it was made before', async () => {
+      const url = await newUrl(kind)
+      const first = await open(url)
+      const made = await steps(first)
+      assert.ok(made.length > 0)
+      assert.deepEqual(
+        made.map(step => step.number),
+        made.map((_, i) => i + 1),
+      )
+      const sql = 'insert into api_keys (key_id, account, hash, created) values ($1, $2, $3, $4)'
+      await first.write([{ sql, values: ['kept', 'a', 'b', 1] }])
+      await first.close()
+      const again = await open(url)
+      assert.deepEqual(await steps(again), made)
+      assert.equal((await again.query('select * from api_keys')).length, 1)
+      await again.close()
+    })
+
+    test('is made once by instances that start at the same moment', async () => {
+      const url = await newUrl(kind)
+      const all = await Promise.all([open(url), open(url), open(url), open(url)])
+      const [one] = all
+      assert.ok(one)
+      const numbers = (await steps(one)).map(step => step.number)
+      assert.equal(new Set(numbers).size, numbers.length)
+      for (const each of all) {
+        assert.deepEqual(await steps(each), await steps(one))
+        await each.check()
+      }
+      for (const each of all) await each.close()
+    })
+
+    test('is made once by processes that start at the same moment', async () => {
+      const env = { DATABASE_URL: await newUrl(kind) }
+      const keys = () => runProcess({ args: ['keys', 'create'], env })
+      const results = await Promise.all([keys(), keys(), keys()])
+      for (const { code, stderr } of results) assert.deepEqual([code, stderr], [0, ''])
+      const database = await open(env.DATABASE_URL)
+      assert.equal((await database.query('select * from api_keys')).length, 3)
+      await database.close()
+    })
+
+    test('is refused when a newer Farthing made it, and stays as it is', async () => {
+      const url = await newUrl(kind)
+      const database = await open(url)
+      const future = `insert into migrations (number, name) values (9999, 'from the future')`
+      await database.write([{ sql: future, values: [] }])
+      const before = await steps(database)
+      await database.close()
+      await assert.rejects(open(url), /version 9999.*newer/)
+      const { code, stderr } = await runProcess({
+        args: ['keys', 'list'],
+        env: { DATABASE_URL: url },
+      })
+      assert.equal(code, 1)
+      assert.match(stderr, /^farthing: .*newer.*\n$/)
+      assert.ok(before.some(step => step.number === 9999))
+    })
+  })
+
+describe('A SQLite file', () => {
+  test('is made with its folders', async () => {
+    const file = newFile()
+    const database = await open(`sqlite:${file}`)
+    assert.ok(statSync(file).size > 0)
+    await database.close()
+    assert.equal(existsSync(`${file}-wal`), false)
+  })
+
+  test('is written with WAL and synchronous FULL, so that a power cut loses nothing', async () => {
+    const file = newFile()
+    const database = await open(`sqlite:${file}`)
+    const read = async (name: string) => {
+      const [row] = await database.query<Record<string, unknown>>(`pragma ${name}`)
+      return Object.values(row ?? {})[0]
+    }
+    assert.equal(await read('journal_mode'), 'wal')
+    assert.equal(await read('synchronous'), 2)
+    assert.equal(await read('foreign_keys'), 1)
+    const other = new DatabaseSync(file)
+    assert.equal(other.prepare('pragma journal_mode').get()?.journal_mode, 'wal')
+    other.close()
+    await database.close()
+  })
+
+  test('belongs to one process alone until a second opens it', async () => {
+    const url = `sqlite:${newFile()}`
+    const one = await open(url)
+    const two = await open(url)
+    assert.deepEqual([one.exclusive, two.exclusive], [true, false])
+    await one.close()
+    await two.close()
+    const three = await open(url)
+    assert.equal(three.exclusive, true)
+    await three.close()
+  })
+
+  test('in memory is nobody else’s, and PostgreSQL is never one process’s own', async () => {
+    const [memory, another] = [await open('sqlite::memory:'), await open('sqlite::memory:')]
+    assert.deepEqual([memory.exclusive, another.exclusive], [true, true])
+    const sql = 'insert into api_keys (key_id, account, hash, created) values ($1, $2, $3, $4)'
+    await memory.write([{ sql, values: ['a', 'a', 'a', 1] }])
+    assert.equal((await another.query('select * from api_keys')).length, 0)
+    const postgres = await open(await createPostgresDatabase())
+    assert.equal(postgres.exclusive, false)
+    for (const each of [memory, another, postgres]) await each.close()
+  })
+
+  test('is closed when the writes that it has are done', async () => {
+    for (const url of [`sqlite:${newFile()}`, 'sqlite::memory:']) {
+      const database = await open(url)
+      const sql = 'insert into api_keys (key_id, account, hash, created) values ($1, $1, $1, 1)'
+      const writes = Array.from({ length: 600 }, (_, i) =>
+        database.write([{ sql, values: [`${i}`] }]),
+      )
+      await database.close()
+      assert.deepEqual(await Promise.all(writes), Array(600).fill(true))
+    }
+  })
+
+  test('that is no database is refused', async () => {
+    await assert.rejects(open(`sqlite:${folder}`))
+  })
+})
