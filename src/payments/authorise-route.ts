@@ -14,7 +14,7 @@ import { type Json, readFields } from '../http/fields.ts'
 import { resource } from '../http/resource.ts'
 import { DECLINED_CARD, submittedCard } from './card.ts'
 import { advance, type Payment } from './payment.ts'
-import { cardAuthorisation } from './schema.ts'
+import { cardAuthorisation } from './request-schema.ts'
 import { findByToken } from './token.ts'
 import { transition } from './transition.ts'
 

@@ -2,7 +2,7 @@ import { fieldCodes, invalid, missing, notAllowed, outsideLimit } from '../error
 import { checkLimit, isStorable, type Json, readFields } from '../http/fields.ts'
 import type { BillingAddress } from './card.ts'
 import type { AgreementPaymentType, AuthorisationMode, Given } from './payment.ts'
-import { newPayment } from './schema.ts'
+import { newPayment } from './request-schema.ts'
 
 const codes = fieldCodes.payment
 const MOST_METADATA_PAIRS = 15
@@ -153,7 +153,8 @@ function checkMetadata(metadata: Json): void {
     seen.add(key.toLowerCase())
     if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean')
       fail('must have only strings, numbers and booleans as values')
-    if (value === Infinity || value === -Infinity) fail('must have only numbers that a 64-bit float can hold')
+    if (value === Infinity || value === -Infinity)
+      fail('must have only numbers that a 64-bit float can hold')
     if (String(value).length > LONGEST_METADATA_VALUE)
       fail(`must have values of at most ${LONGEST_METADATA_VALUE} characters`)
     if (!isStorable(key) || !isStorable(String(value))) fail(UNSTORABLE)

@@ -35,7 +35,8 @@ import {
   withoutKey,
 } from '../http/describe.ts'
 import { authorisation, events, payments, requests } from './examples.ts'
-import { cardAuthorisation, foundPayment, newPayment, payment, paymentEvents } from './schema.ts'
+import { cardAuthorisation, newPayment } from './request-schema.ts'
+import { foundPayment, payment, paymentEvents } from './schema.ts'
 import { paymentSearch } from './search.ts'
 
 const tags: [string] = ['Payments']
