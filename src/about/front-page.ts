@@ -15,7 +15,8 @@ export function frontPage(shell: Shell, api: string): string {
     "description": "My first payment",
     "return_url": "https://example.org/paid"
   }'`
-  const read = `curl ${api}/v1/payments/PAYMENT_ID -H 'Authorization: Bearer YOUR_API_KEY'`
+  const read = `curl ${api}/v1/payments/PAYMENT_ID \\
+  -H 'Authorization: Bearer YOUR_API_KEY'`
   const content = html`<div class="docs-front">
 <h1 class="govuk-heading-xl">Farthing</h1>
 <p class="govuk-body-l">A payment service that moves no money.</p>

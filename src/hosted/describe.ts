@@ -26,7 +26,7 @@ const scenario = {
   type: 'string',
   enum: ['success', 'declined', 'error', 'cancel'],
   description:
-    'success leads to the confirm page. declined: failed, P0010. error: error, P0050. cancel: failed, P0030',
+    '`success` leads to the confirm page. `declined` ends as failed with P0010, `error` as error with P0050, `cancel` as failed with P0030',
 } as const
 
 const scenarioForm = {
@@ -42,7 +42,8 @@ const confirmForm = {
   properties: {
     scenario: {
       type: 'string',
-      description: 'cancel: the payment is failed, P0030. Anything else, or nothing, confirms it',
+      description:
+        '`cancel`: the payment ends as failed with P0030. Anything else, or nothing, confirms it',
     },
   },
 } as const
@@ -56,7 +57,7 @@ const tokenForm = {
     step: {
       type: 'string',
       description:
-        'details or confirm: what the page that POST /secure answered with sends on. Without it, the first page',
+        '`details` or `confirm`: what the page that POST /secure answered with sends on. Without it, the first page',
     },
     scenario,
   },
@@ -114,9 +115,9 @@ const chooseScenario = page({
     'The card is declined': { scenario: 'declined' },
   }),
   responses: {
-    200: html('declined, error, cancel: the page that says so, with a link to return_url'),
+    200: html('`declined`, `error`, `cancel`: the page that says so, with a link to return_url'),
     303: redirect(
-      'success, or the payment was over already',
+      '`success`, or the payment was over already',
       'The confirm page, as a path; or the return_url',
     ),
     400: html(
@@ -132,7 +133,7 @@ const openConfirmPage = page({
   responses: {
     200: html('The page, with a mock card'),
     303: redirect(
-      'success was not chosen yet, or the payment is over',
+      '`success` was not chosen yet, or the payment is over',
       'The first page, as a path; or the return_url',
     ),
   },
@@ -150,9 +151,9 @@ const confirmPayment = page({
     required: false,
   },
   responses: {
-    200: html('cancel: the page that says so, with a link to return_url'),
+    200: html('`cancel`: the page that says so, with a link to return_url'),
     303: redirect(
-      'Confirmed, or over already; or success was not chosen yet',
+      'Confirmed, or over already; or `success` was not chosen yet',
       'The return_url; or the first page, as a path',
     ),
     ...postErrors,
