@@ -28,7 +28,8 @@ function terminal(): DestinationStream {
       const line = JSON.parse(text) as Line // pino wrote it
       const request =
         line.method && `${line.method} ${line.route ?? '-'} ${line.status} ${line.ms} ms`
-      const parts = [line.time.slice(11, 19), line.level >= 40 && 'WARNING', line.msg ?? request]
+      const alarm = line.level >= 50 ? 'ERROR' : line.level >= 40 && 'WARNING'
+      const parts = [line.time.slice(11, 19), alarm, line.msg ?? request]
       process.stdout.write(`${parts.filter(Boolean).join('  ')}\n`)
       if (line.err) process.stdout.write(`${line.err.stack ?? line.err.message}\n`)
     },

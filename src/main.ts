@@ -21,9 +21,17 @@ Usage:
   farthing backup FILE                    copy the SQLite database, also while the service runs
   farthing --help | --version
 
-All configuration is in environment variables, each with a default: PORT, HOST, DATABASE_URL,
-FARTHING_API_KEY, FARTHING_BASE_URL, FARTHING_PAGES_URL, FARTHING_CALLBACK_HOSTS,
-FARTHING_TRUST_PROXY, FARTHING_METRICS_PORT, LOG_LEVEL. The README says what each does.
+Configuration, all of it optional, in environment variables:
+  PORT, HOST               where to listen: 3000 on 127.0.0.1
+  DATABASE_URL             sqlite:data/farthing.db; also sqlite::memory: (nothing is kept) and
+                           postgres://USER:PASSWORD@HOST/DATABASE
+  FARTHING_API_KEY         a fixed key of the default account; without it the first start makes one
+  FARTHING_BASE_URL        the API's address in links; without it the request's Host
+  FARTHING_PAGES_URL       the address of the hosted pages in links; without it the API's
+  FARTHING_CALLBACK_HOSTS  comma list of host or host:port that webhooks may go to although private
+  FARTHING_TRUST_PROXY     true: take scheme and host from X-Forwarded-Proto and X-Forwarded-Host
+  FARTHING_METRICS_PORT    Prometheus metrics on this port; without it there are none
+  LOG_LEVEL                fatal, error, warn, info, debug, trace or silent: info
 `
 
 /** Runs a command line and answers the exit code, or undefined while the service is running. */
@@ -43,7 +51,8 @@ async function run(args: string[]): Promise<number | undefined> {
   if (command === 'backup') return backupCommand(rest, values, readConfig(process.env), print)
   if (values.help) return print(HELP)
   if (command !== 'serve' || rest.length > 0)
-    return complain(`unknown command: ${positionals.join(' ')}`)
+    return complain(`unknown command: ${positionals.join(' ')} (farthing --help)`)
+  if (values.account !== undefined) return complain('--account belongs to farthing keys create')
   return serveUntilStopped()
 }
 

@@ -1,5 +1,10 @@
+import { NewerDatabaseError } from './database/migrate.ts'
+
 const UNREACHABLE = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT'])
 const NO_FOLDER = new Set(['EACCES', 'EROFS', 'EPERM', 'ENOTDIR', 'EEXIST'])
+const SQLITE_BUSY = 5
+const SQLITE_READONLY = 8
+const SQLITE_CANTOPEN = 14
 
 /** One line for the person who started the service: what is wrong and what to do. */
 export function startProblem(error: unknown): string {
@@ -10,8 +15,10 @@ export function startProblem(error: unknown): string {
   if (code === 'EADDRNOTAVAIL') return `HOST ${address} is not an address of this machine`
   if (NO_FOLDER.has(String(code)))
     return `the folder of the database cannot be written: ${error.message} (set DATABASE_URL)`
+  if (error instanceof NewerDatabaseError)
+    return `${error.message}: start that version, or set DATABASE_URL to another database`
   if (code === 'ERR_SQLITE_ERROR')
-    return `the SQLite database cannot be used: ${error.message} (error ${errcode}; DATABASE_URL names it)`
+    return `the SQLite database cannot be used: ${error.message} (${sqliteAdvice(Number(errcode))})`
   if (
     UNREACHABLE.has(String(code)) ||
     /connection timeout|Connection terminated/.test(error.message)
@@ -20,6 +27,15 @@ export function startProblem(error: unknown): string {
   if (typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code))
     return `PostgreSQL refuses: ${error.message} (DATABASE_URL names it)`
   if (typeof code === 'string' && code.startsWith('ERR_PARSE_ARGS'))
-    return `${error.message} (farthing --help)`
+    return `${error.message.split('. ')[0]} (farthing --help)`
   return error.message
+}
+
+/** `code` is SQLite's extended result code; its lowest byte is the primary one. */
+function sqliteAdvice(code: number): string {
+  const primary = code & 0xff
+  if (primary === SQLITE_BUSY) return 'another process holds it: end that, or set DATABASE_URL'
+  if (primary === SQLITE_READONLY || primary === SQLITE_CANTOPEN)
+    return 'the file that DATABASE_URL names and its folder must be writable'
+  return `error ${code}; DATABASE_URL names it`
 }

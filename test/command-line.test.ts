@@ -3,6 +3,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { after, describe, type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { createClient, webPayment } from './support/client.ts'
@@ -141,6 +142,15 @@ describe('The service, when it starts,', () => {
     const nowhere = 'postgres://a:b@127.0.0.1:1/c'
     await oneLine({ DATABASE_URL: nowhere }, /PostgreSQL cannot be reached.*DATABASE_URL/)
   })
+
+  test('ends with one line when the database is that of a newer version', async () => {
+    const path = join(folder, 'newer.db')
+    const database = new DatabaseSync(path)
+    database.exec('create table migrations (number integer primary key, name text not null)')
+    database.exec("insert into migrations values (9999, '9999-later.sql')")
+    database.close()
+    await oneLine({ DATABASE_URL: `sqlite:${path}` }, /version 9999.*newer Farthing.*DATABASE_URL/)
+  })
 })
 
 describe('A Node that is too old', () => {
@@ -183,11 +193,11 @@ describe('The command line', () => {
   })
 
   test('refuses what it does not know, in one line', async () => {
-    for (const args of [['sing'], ['serve', 'twice'], ['--loud']]) {
+    for (const args of [['sing'], ['serve', 'twice'], ['--loud'], ['--account', 'a']]) {
       const { code, stdout, stderr } = await runProcess({ args })
       assert.equal(code, 1, args.join(' '))
       assert.equal(stdout, '')
-      assert.match(stderr, /^farthing: .+\n$/)
+      assert.match(stderr, /^farthing: [^.]+\n$/)
     }
   })
 })

@@ -48,7 +48,7 @@ describe('The documents are true', () => {
     }
   })
 
-  test('the README lists each variable of the configuration, and no other', () => {
+  test('the README and the help list each variable of the configuration, the README no other', () => {
     const coded = [
       ...read('src/config.ts').matchAll(/(?:read(?:<[^>]*>)?\(\s*|env\.)'?([A-Z][A-Z_]+)\b/g),
     ].map(([, name]) => name)
@@ -57,6 +57,8 @@ describe('The documents are true', () => {
       [...cell.matchAll(/`(\w+)`/g)].map(([, name]) => name),
     )
     assert.deepEqual([...new Set(listed)].sort(), [...new Set(coded)].sort())
+    for (const name of coded)
+      assert.match(read('src/main.ts'), new RegExp(`^ {2}.*\\b${name}\\b`, 'm'))
   })
 
   test('the README shows the signature examples as they are run by a test', () => {

@@ -17,21 +17,26 @@ DATABASE_URL names the database, as for the service itself; the service may be r
 /** What the account's name may be: it is shown in lists. */
 const ACCOUNT = /^[A-Za-z0-9][A-Za-z0-9 ._-]{0,63}$/
 
+/** What may stand behind each verb: how many words, and how that is written. */
+const verbs = new Map([
+  ['create', { words: 0, usage: 'create [--account NAME]' }],
+  ['list', { words: 0, usage: 'list' }],
+  ['revoke', { words: 1, usage: 'revoke ID' }],
+])
+
 /** Runs `farthing keys ...` and answers the exit code. */
 export async function keysCommand(
-  [verb, id, ...more]: string[],
+  [verb, ...words]: string[],
   options: { help?: boolean | undefined; account?: string | undefined },
   config: Config,
   print: (text: string) => number,
 ): Promise<number> {
   if (options.help || verb === undefined) return print(HELP)
+  const known = verbs.get(verb)
+  if (!known) throw new Error(`unknown keys command: ${verb} (farthing keys --help)`)
+  if (words.length !== known.words || (options.account !== undefined && verb !== 'create'))
+    throw new Error(`it is farthing keys ${known.usage} (farthing keys --help)`)
   const { account = DEFAULT_ACCOUNT } = options
-  const wanted = verb === 'revoke' ? 1 : 0
-  const given = [id, ...more].filter(text => text !== undefined).length
-  if (!['create', 'list', 'revoke'].includes(verb) || given !== wanted)
-    throw new Error(
-      `unknown keys command: ${[verb, id, ...more].join(' ').trim()} (farthing keys --help)`,
-    )
   if (!ACCOUNT.test(account))
     throw new Error(
       '--account must be 1 to 64 letters, digits, spaces, dots, hyphens or underscores',
@@ -43,7 +48,7 @@ export async function keysCommand(
   try {
     if (verb === 'list') return print(table(await listKeys(database)))
     if (verb === 'create') return print(await create(database, account))
-    return await revoke(database, id ?? '', print)
+    return await revoke(database, words[0] ?? '', print)
   } finally {
     await database.close()
   }

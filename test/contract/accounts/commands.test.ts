@@ -66,7 +66,15 @@ describe('farthing keys', () => {
     const path = folder()
     t.after(() => rmSync(path, { recursive: true, force: true }))
     const env = { DATABASE_URL: `sqlite:${join(path, 'never', 'farthing.db')}` }
-    for (const args of [['sing'], ['revoke'], ['create', '--account', 'a\nb'], ['list', 'all']]) {
+    const wrong = [
+      ['sing'],
+      ['revoke'],
+      ['revoke', 'a', 'b'],
+      ['create', '--account', 'a\nb'],
+      ['list', 'all'],
+      ['list', '--account', 'a'],
+    ]
+    for (const args of wrong) {
       const { code, stdout, stderr } = await runProcess({ args: ['keys', ...args], env })
       assert.equal(code, 1, args.join(' '))
       assert.equal(stdout, '')
