@@ -10,6 +10,7 @@ import {
 } from '../../support/agreements.ts'
 import { assertError } from '../../support/assertions.ts'
 import type { Answer, Body, Client } from '../../support/client.ts'
+import { interleaving } from '../../support/interleave.ts'
 import { choose, payOnPages, read } from '../../support/journeys.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 
@@ -139,5 +140,81 @@ onEveryDatabase('A race about an agreement', service => {
         if (answer.status !== 201) assertError(answer, 400, 'P0102', UNUSABLE)
       assertOneStory(await readAgreement(api, agreement))
     }
+  })
+})
+
+/** Each is one of the races above, with the order of things made certain. */
+onEveryDatabase('Between what a request read of an agreement and what it writes', service => {
+  const INSERT_PAYMENT = /insert into payments/
+  const SAVE_AGREEMENT = /update agreements set version = \$2/
+
+  test('a cancel keeps a payment with it from being made', async t => {
+    const { api, beforeWrite } = await interleaving(t, service())
+    const agreement = await activeAgreement(api)
+    beforeWrite(INSERT_PAYMENT, async () => {
+      assert.equal((await cancelAgreement(api, agreement)).status, 204)
+    })
+    const headers = { 'Idempotency-Key': 'late' }
+    assertError(await payByAgreement(api, agreement, {}, headers), 400, 'P0102', UNUSABLE)
+    const found = await api.get(`/v1/payments?agreement_id=${agreement.agreement_id}`)
+    assert.equal(found.body.total, 1, 'the one that set it up')
+    const other = await payByAgreement(api, await activeAgreement(api), {}, headers)
+    assert.equal(other.status, 201, 'the key is not burnt')
+  })
+
+  test('a new card goes to the payment that is being made', async t => {
+    const { api, beforeWrite } = await interleaving(t, service())
+    const agreement = await activeAgreement(api)
+    const setUp = await setUpPayment(api, agreement, {
+      prefilled_cardholder_details: { cardholder_name: 'New Card' },
+    })
+    beforeWrite(INSERT_PAYMENT, () => payOnPages(api, setUp))
+    const { status, body } = await payByAgreement(api, agreement)
+    assert.equal(status, 201)
+    assert.equal(body.card_details.cardholder_name, 'New Card')
+  })
+
+  test('a cancel is undone by the set-up that comes after it', async t => {
+    const { api, beforeWrite } = await interleaving(t, service())
+    const agreement = await createAgreement(api)
+    const payment = await setUpPayment(api, agreement)
+    await choose(api, payment, 'success')
+    beforeWrite(SAVE_AGREEMENT, async () => {
+      assert.equal((await cancelAgreement(api, agreement)).status, 204)
+    })
+    assert.equal((await confirm(api, payment)).status, 303)
+    const after = await readAgreement(api, agreement)
+    assert.equal(after.status, 'active')
+    assertOneStory(after)
+    const { body } = await api.get(`/v1/payments/${payment.payment_id}/events`)
+    assert.equal(body.events.length, 4, 'what was tried again is recorded once')
+  })
+
+  test('a set-up is undone by the cancel that comes after it, and its card stays', async t => {
+    const { api, beforeWrite } = await interleaving(t, service())
+    const agreement = await createAgreement(api)
+    const payment = await setUpPayment(api, agreement)
+    beforeWrite(SAVE_AGREEMENT, () => payOnPages(api, payment))
+    assert.equal((await cancelAgreement(api, agreement)).status, 204)
+    const after = await readAgreement(api, agreement)
+    assert.equal(after.status, 'cancelled')
+    assertOneStory(after)
+  })
+
+  test('a second set-up is not lost', async t => {
+    const { api, beforeWrite } = await interleaving(t, service())
+    const agreement = await createAgreement(api)
+    const [first, second] = await Promise.all(
+      ['First Card', 'Second Card'].map(cardholder_name =>
+        setUpPayment(api, agreement, { prefilled_cardholder_details: { cardholder_name } }),
+      ),
+    )
+    await choose(api, first, 'success')
+    beforeWrite(SAVE_AGREEMENT, () => payOnPages(api, second))
+    assert.equal((await confirm(api, first)).status, 303)
+    const { payment_instrument } = await readAgreement(api, agreement)
+    assert.equal(payment_instrument.CardDetails.cardholder_name, 'First Card')
+    for (const payment of [first, second])
+      assert.equal((await read(api, payment)).state.status, 'success')
   })
 })

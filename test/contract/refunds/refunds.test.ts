@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertError } from '../../support/assertions.ts'
 import type { Body, Client } from '../../support/client.ts'
+import { interleaving } from '../../support/interleave.ts'
 import { paidPayment, read, statusesOf } from '../../support/journeys.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 
@@ -151,6 +152,26 @@ onEveryDatabase('A refund', service => {
     assert.equal(refund_summary.amount_available, 1_000 - refunded)
     const sum = (await listed(api, payment)).reduce((total, { amount }) => total + amount, 0)
     assert.equal(sum, refunded)
+  })
+
+  test('between what another read and what it writes is not lost, nor goes too far', async t => {
+    const { api, beforeWrite } = await interleaving(t, service())
+    const payment = await paidPayment(api, { amount: 1_000 })
+    const refunding = /insert into refunds/
+    beforeWrite(refunding, () => refund(api, payment, 600))
+    assertError(await api.post(pathOf(payment), { amount: 401 }), 400, 'P0603')
+    beforeWrite(refunding, () => refund(api, payment, 100))
+    const stale = { amount: 100, refund_amount_available: 400 }
+    assertError(await api.post(pathOf(payment), stale), 412, 'P0604')
+    beforeWrite(refunding, () => refund(api, payment, 100))
+    await refund(api, payment, 200)
+    const { refund_summary } = await read(api, payment)
+    assert.deepEqual(refund_summary, {
+      status: 'full',
+      amount_available: 0,
+      amount_submitted: 1_000,
+    })
+    assert.equal((await listed(api, payment)).length, 4)
   })
 
   test('twenty at once that fit all succeed, but only one that names what is available', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Answer, Client } from '../../support/client.ts'
+import { interleaving } from '../../support/interleave.ts'
 import { authorise } from '../../support/journeys.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 import { answering, endingsOf, gated, receiving, subscribe } from '../../support/subscriber.ts'
@@ -47,6 +48,19 @@ onEveryDatabase(
         ['SUCCESSFUL', 1],
       ])
       assert.equal(subscriber.requests.length, 1)
+    })
+
+    test('between what a change read and what it writes leaves no message', async t => {
+      const { api, beforeWrite } = await interleaving(t, service())
+      const deleted = await subscribe(t, api)
+      const kept = await subscribe(t, api)
+      beforeWrite(/insert into webhook_messages/, () =>
+        api.delete(`/v1/webhooks/${deleted.webhook.external_id}`),
+      )
+      assert.equal((await cancelOne(api)).status, 204)
+      assert.deepEqual(await endingsOf(api, deleted), [])
+      assert.equal(deleted.connections(), 0)
+      assert.deepEqual(await endingsOf(api, kept), [['SUCCESSFUL', 1]])
     })
 
     test('makes no message for a change that comes after it', async t => {
