@@ -51,7 +51,10 @@ export async function createApp(
   refuseOverload(server, deliveries.waiting)
   const routes = listRoutes(server)
   await server.register(async api => {
-    api.addHook('onRequest', async (_request, reply) => setApiHeaders(reply))
+    api.addHook('onRequest', (_request, reply, done) => {
+      setApiHeaders(reply)
+      done()
+    })
     authoriseRoute(api, farthing)
     await api.register(async behindKey => {
       behindKey.addHook('onRequest', authenticate)

@@ -25,22 +25,27 @@ const inUtf8 = (header: string): string => Buffer.from(header, 'latin1').toStrin
 export function createBearer({ database, clock, config }: Farthing) {
   const remembered = new Map<string, { account: string; until: number }>()
 
-  async function accountOf(key: string): Promise<string | undefined> {
+  function recall(key: string): string | undefined {
     const now = clock()
     const known = remembered.get(key)
-    if (known && now < known.until && now >= known.until - REMEMBER_MS) return known.account
+    return known && now < known.until && now >= known.until - REMEMBER_MS
+      ? known.account
+      : undefined
+  }
+
+  async function lookUp(key: string): Promise<string | undefined> {
     const account = await accountOfKey(database, inUtf8(key), config.apiKey)
     remembered.delete(key)
     if (account === undefined) return undefined
     if (remembered.size >= MOST_REMEMBERED) remembered.clear()
-    remembered.set(key, { account, until: now + REMEMBER_MS })
+    remembered.set(key, { account, until: clock() + REMEMBER_MS })
     return account
   }
 
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const { authorization = '' } = request.headers
     const key = authorization.startsWith(BEARER) ? authorization.slice(BEARER.length) : ''
-    const account = key ? await accountOf(key) : undefined
+    const account = recall(key) ?? (key ? await lookUp(key) : undefined)
     if (account === undefined) {
       void reply.header('WWW-Authenticate', 'Bearer')
       throw badBearerKey()

@@ -52,51 +52,54 @@ export async function findPaymentOfAnyone(
   return rows[0] && fromRow(rows[0])
 }
 
-/** Columns that follow a payment's changes, with the values of one state of it. */
-const changing = (payment: Payment): [column: string, value: Value][] => {
-  const { given, card } = payment
-  const holder = card?.cardholder_name ?? given.prefilled?.cardholder_name
-  return [
-    ['version', payment.version],
-    ['status', statusOf(payment)],
-    ['refunded_amount', payment.refunded_amount],
-    ['cardholder_name_folded', holder === undefined ? null : fold(holder)],
-    ['card_brand', (card?.card_brand && brandId(card.card_brand)) ?? null],
-    ['first_digits', card?.first_digits_card_number ?? null],
-    ['last_digits', card?.last_digits_card_number ?? null],
-    ['body', bodyOf(payment)],
-  ]
-}
+type Column = [name: string, read: (payment: Payment) => Value]
 
-export function insertPayment(payment: Payment): Statement {
-  const { given } = payment
-  const columns: [string, Value][] = [
-    ['payment_id', payment.payment_id],
-    ['account', payment.account],
-    ['amount', given.amount],
-    ['reference_folded', fold(given.reference)],
-    ['email_folded', given.email === undefined ? null : fold(given.email)],
-    ['agreement_id', given.agreement_id ?? given.set_up_agreement ?? null],
-    ...changing(payment),
-  ]
-  const names = columns.map(([name]) => name).join(', ')
-  const places = columns.map((_, i) => `$${i + 1}`).join(', ')
-  return {
-    sql: `insert into payments (${names}) values (${places})`,
-    values: columns.map(([, value]) => value),
-  }
-}
+const FIXED: Column[] = [
+  ['payment_id', payment => payment.payment_id],
+  ['account', payment => payment.account],
+  ['amount', ({ given }) => given.amount],
+  ['reference_folded', ({ given }) => fold(given.reference)],
+  ['email_folded', ({ given }) => foldIfGiven(given.email)],
+  ['agreement_id', ({ given }) => given.agreement_id ?? given.set_up_agreement ?? null],
+]
+
+/** What follows a payment's changes. */
+const CHANGING: Column[] = [
+  ['version', payment => payment.version],
+  ['status', statusOf],
+  ['refunded_amount', payment => payment.refunded_amount],
+  [
+    'cardholder_name_folded',
+    ({ card, given }) => foldIfGiven(card?.cardholder_name ?? given.prefilled?.cardholder_name),
+  ],
+  ['card_brand', ({ card }) => (card?.card_brand && brandId(card.card_brand)) ?? null],
+  ['first_digits', ({ card }) => card?.first_digits_card_number ?? null],
+  ['last_digits', ({ card }) => card?.last_digits_card_number ?? null],
+  ['body', bodyOf],
+]
+
+const foldIfGiven = (text: string | undefined): Value => (text === undefined ? null : fold(text))
+
+const EVERY = [...FIXED, ...CHANGING]
+const INSERT = `insert into payments (${EVERY.map(([name]) => name).join(', ')})
+  values (${EVERY.map((_, i) => `$${i + 1}`).join(', ')})`
+const UPDATE = `update payments set ${CHANGING.map(([name], i) => `${name} = $${i + 3}`).join(', ')}
+  where payment_id = $1 and version = $2`
+
+const valuesOf = (columns: Column[], payment: Payment): Value[] =>
+  columns.map(([, read]) => read(payment))
+
+export const insertPayment = (payment: Payment): Statement => ({
+  sql: INSERT,
+  values: valuesOf(EVERY, payment),
+})
 
 /** Writes a change if nobody has changed the payment since it was read. */
-export function savePayment({ before, after }: Change): Statement {
-  const columns = changing(after)
-  const sets = columns.map(([name], i) => `${name} = $${i + 3}`).join(', ')
-  return {
-    sql: `update payments set ${sets} where payment_id = $1 and version = $2`,
-    values: [before.payment_id, before.version, ...columns.map(([, value]) => value)],
-    expect: 1,
-  }
-}
+export const savePayment = ({ before, after }: Change): Statement => ({
+  sql: UPDATE,
+  values: [before.payment_id, before.version, ...valuesOf(CHANGING, after)],
+  expect: 1,
+})
 
 /** Takes the key for a payment; it misses when a payment that still exists has it. */
 export function takeIdempotencyKey(payment: Payment, key: string): Statement {
