@@ -9,7 +9,6 @@ import type { NewId } from './ports.ts'
 const ALPHABET = '0123456789abcdefghijklmnopqrstuv'
 const LENGTH = 26
 const TIME_LENGTH = 9
-const SHAPE = /^[0-9a-v]{26}$/
 
 /** Five-bit random numbers, drawn from the system a few kilobytes at a time. */
 function randomDigits() {
@@ -68,9 +67,6 @@ export function newSecret(): string {
   for (let i = 0; i < LENGTH; i++) text += ALPHABET[digit()]
   return text
 }
-
-/** True for text that has the shape of an identifier. */
-export const isId = (text: string): boolean => SHAPE.test(text)
 
 /** When the identifier's thing was made, in milliseconds since 1970. */
 export function timeOf(id: string): number {

@@ -124,11 +124,6 @@ ${buttonLink('return-url', text.continueButton, returnUrl)}`
   return page(shell, language, text.title(heading), twoThirds(content))
 }
 
-/** For a link that leads to no payment, so in no known language. */
-export function notFoundPage(shell: Shell): string {
-  return bilingualPage(shell, 'notFound')
-}
-
 type Plight =
   | 'notFound'
   | 'badRequest'
@@ -146,13 +141,12 @@ const plights: Record<number, Plight> = {
   415: 'wrongForm',
 }
 
-/** The page for an error status: any status has one. */
+/**
+ * The page for an error status: any status has one. There is no payment whose language is known, so it
+ * is in English, then shortly in Welsh.
+ */
 export function faultPage(shell: Shell, status: number): string {
-  return bilingualPage(shell, plights[status] ?? (status < 500 ? 'badRequest' : 'fault'))
-}
-
-/** In English, then shortly in Welsh. */
-function bilingualPage(shell: Shell, plight: Plight): string {
+  const plight = plights[status] ?? (status < 500 ? 'badRequest' : 'fault')
   const { en, cy } = messages
   const content = html`
 <h1 class="govuk-heading-l">${en[plight].heading}</h1>

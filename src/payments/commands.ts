@@ -60,7 +60,7 @@ function newPayment(
   account: string,
   given: Given,
   agreement: Agreement | undefined,
-): Pick<Change, 'after' | 'sends'> {
+): Omit<Change, 'before'> {
   const now = clock()
   const payment: Payment = {
     payment_id: newId(now),
@@ -74,7 +74,7 @@ function newPayment(
     refunded_amount: 0,
   }
   const used = agreement && advance(payment, 'use_agreement', now, agreement.instrument?.card)
-  return used ?? { after: payment, sends: [] }
+  return used ?? { after: payment, at: now, sends: [] }
 }
 
 /** Why the write missed: the key, or an agreement that changed between reading and writing. */

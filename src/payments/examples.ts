@@ -8,7 +8,7 @@ import type { Json } from '../http/fields.ts'
 import { timeOf } from '../ids.ts'
 import { type CardDetails, DECLINED_CARD, mockCard, submittedCard } from './card.ts'
 import { checkMode, readNewPayment } from './create.ts'
-import { advance, type Payment, refund, type Trigger } from './payment.ts'
+import { advance, type Payment, refund, stateOf, type Trigger } from './payment.ts'
 import { present, presentEvents, presentFound } from './present.ts'
 
 export const requests = {
@@ -122,7 +122,7 @@ export const payments = {
   createdMoto: present(moto, exampleAddresses),
   capturable: present(capturable, exampleAddresses),
   paid: present(paid, exampleAddresses),
-  partlyRefunded: present(refund(paid, 1500).after, exampleAddresses),
+  partlyRefunded: present(refund(paid, 1500, stateOf(paid).at).after, exampleAddresses),
   declined: present(declined, exampleAddresses),
   byAgreement: present(walked(byAgreement, ['use_agreement'], instrumentCard), exampleAddresses),
   found: presentFound(capturable, exampleAddresses),

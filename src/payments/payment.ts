@@ -1,3 +1,4 @@
+import type { EventType as SubscribedType } from '../webhooks/webhook.ts'
 import type { BillingAddress, CardDetails } from './card.ts'
 
 /** SPEC *States and transitions*: the eight statuses of a payment. */
@@ -17,13 +18,8 @@ export type AuthorisationMode = 'web' | 'moto_api' | 'agreement'
 export type AgreementPaymentType = 'instalment' | 'recurring' | 'unscheduled'
 export type FailureCode = 'P0010' | 'P0030' | 'P0040' | 'P0050'
 
-/** SPEC *Webhook event types*, but for card_payment_settled, which is never sent. */
-export type EventType =
-  | 'card_payment_succeeded'
-  | 'card_payment_captured'
-  | 'card_payment_refunded'
-  | 'card_payment_failed'
-  | 'card_payment_cancelled'
+/** SPEC *Webhook event types*: what a payment can tell. It is never settled. */
+export type EventType = Exclude<SubscribedType, 'card_payment_settled'>
 
 /** One step of a payment's history. `at` is in milliseconds. */
 export type PaymentEvent = { status: Status; at: number; code?: FailureCode }
@@ -65,8 +61,8 @@ export type Payment = {
   card?: CardDetails
 }
 
-/** What moving a payment does: the payment before and after, and what to tell webhooks. */
-export type Change = { before: Payment; after: Payment; sends: EventType[] }
+/** What changing a payment does: it before and after, when in milliseconds, and what to tell webhooks. */
+export type Change = { before: Payment; after: Payment; at: number; sends: EventType[] }
 
 /** What moves a payment. */
 export type Trigger =
@@ -155,20 +151,20 @@ export function advance(
     success_chosen: trigger === 'choose_success',
     ...(card && { card }),
   }
-  return { before: payment, after, sends: eventTypes(from, to) }
+  return { before: payment, after, at, sends: eventTypes(from, to) }
 }
 
 /**
- * Takes `amount` pence back. The caller has checked that the payment allows it; the check
- * of the table `payments` is a second wall.
+ * Takes `amount` pence back, at `now` in milliseconds. The caller has checked that the payment allows
+ * it; the check of the table `payments` is a second wall.
  */
-export function refund(payment: Payment, amount: number): Change {
+export function refund(payment: Payment, amount: number, now: number): Change {
   const after = {
     ...payment,
     version: payment.version + 1,
     refunded_amount: payment.refunded_amount + amount,
   }
-  return { before: payment, after, sends: ['card_payment_refunded'] }
+  return { before: payment, after, at: now, sends: ['card_payment_refunded'] }
 }
 
 const authorisedStatus = (payment: Payment): Status =>

@@ -6,7 +6,7 @@ import type { Database, Statement } from '../ports.ts'
 import { CLAIM_MS } from '../webhooks/deliver.ts'
 import { activeWebhooks, insertMessage } from '../webhooks/store.ts'
 import { type Message, messagesFor } from '../webhooks/webhook.ts'
-import { type Change, type Payment, stateOf } from './payment.ts'
+import type { Change, Payment } from './payment.ts'
 import { present } from './present.ts'
 import { savePayment } from './store.ts'
 
@@ -18,26 +18,25 @@ export type Outcome = { moved: boolean; payment: Payment }
 /**
  * The one door for a change of a payment: read, decide, write once, tell the webhooks. Another
  * instance or request may be faster; then it is read and decided again. `decide` answers
- * undefined where there is nothing to do, and may throw an ApiError. The outcome is undefined when
- * `read` finds no payment. `extra` is written with a change that is no event of the payment
- * itself, and made at its own time, in milliseconds.
+ * undefined where there is nothing to do, and may throw an ApiError. `also` is written with the
+ * change. The outcome is undefined when `read` finds no payment.
  */
 export async function transition(
   farthing: Farthing,
   addresses: Addresses,
   read: () => Promise<Payment | undefined>,
   decide: (payment: Payment) => Change | undefined,
-  extra: { statements: Statement[]; at: number } | undefined = undefined,
+  also: Statement[] = [],
 ): Promise<Outcome | undefined> {
   for (let tries = 0; tries < MOST_TRIES; tries++) {
     const payment = await read()
     if (!payment) return undefined
     const change = decide(payment)
     if (!change) return { moved: false, payment }
-    const messages = await messagesOf(farthing, addresses, change, extra?.at)
+    const messages = await messagesOf(farthing, addresses, change)
     const written = await farthing.database.write([
       savePayment(change),
-      ...(extra?.statements ?? []),
+      ...also,
       ...(await agreementSetUp(farthing.database, change)),
       ...insertMessages(farthing, messages),
     ])
@@ -52,8 +51,7 @@ export async function transition(
 export async function messagesOf(
   { database, newId }: Farthing,
   addresses: Addresses,
-  { after, sends }: Pick<Change, 'after' | 'sends'>,
-  at = stateOf(after).at,
+  { after, at, sends }: Omit<Change, 'before'>,
 ): Promise<Message[]> {
   if (sends.length === 0) return []
   const webhooks = await activeWebhooks(database, after.account)
@@ -73,10 +71,10 @@ export const insertMessages = ({ clock }: Farthing, messages: Message[]): Statem
 /** SPEC *Agreement*: it becomes active when a payment that sets it up completes, in the same write. */
 async function agreementSetUp(
   database: Database,
-  { before, after, sends }: Change,
+  { after, at, sends }: Change,
 ): Promise<Statement[]> {
   const { set_up_agreement } = after.given
   if (!set_up_agreement || !after.card || !sends.includes('card_payment_succeeded')) return []
-  const agreement = await findAgreement(database, before.account, set_up_agreement)
-  return agreement ? [saveAgreement(activate(agreement, after.card, stateOf(after).at))] : []
+  const agreement = await findAgreement(database, after.account, set_up_agreement)
+  return agreement ? [saveAgreement(activate(agreement, after.card, at))] : []
 }

@@ -63,9 +63,9 @@ export function refundRoutes(app: FastifyInstance, farthing: Farthing): void {
           () => find(request),
           payment => {
             checkRefundable(payment, asked)
-            return refundPayment(payment, asked.amount)
+            return refundPayment(payment, asked.amount, now)
           },
-          { statements: [insertRefund(refund)], at: now },
+          [insertRefund(refund)],
         )
         if (!outcome) throw paymentNotFound('P0600')
         void reply.code(202)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { createNewId, idFloor, isId, newSecret, timeOf } from '../../src/ids.ts'
+import { createNewId, idFloor, newSecret, timeOf } from '../../src/ids.ts'
 import { oldestKept, RETENTION_MS } from '../../src/retention.ts'
 
 const LATEST = 2 ** 48 - 1
@@ -13,7 +13,7 @@ const times = fc.oneof(
 describe('An identifier', () => {
   test('is 26 of 0-9 and a-v', () => {
     const newId = createNewId()
-    fc.assert(fc.property(times, now => /^[0-9a-v]{26}$/.test(newId(now)) && isId(newId(now))))
+    fc.assert(fc.property(times, now => /^[0-9a-v]{26}$/.test(newId(now))))
   })
 
   test('holds the millisecond of its creation', () => {
@@ -46,12 +46,6 @@ describe('An identifier', () => {
     const ids = Array.from({ length: 400 }, () => createNewId()(0))
     for (let place = 10; place < 26; place++)
       assert.ok(new Set(ids.map(id => id[place])).size > 20, `place ${place}`)
-  })
-
-  test('is recognised by its shape', () => {
-    const id = createNewId()(0)
-    for (const text of ['', id.slice(1), `${id}0`, id.toUpperCase(), `${id.slice(1)}w`, `${id}\n`])
-      assert.equal(isId(text), text === id, JSON.stringify(text))
   })
 })
 
@@ -90,7 +84,7 @@ describe('The 7 days of a payment', () => {
 describe('A secret', () => {
   test('is 26 random digits, never the same', () => {
     const secrets = Array.from({ length: 2000 }, newSecret)
-    assert.ok(secrets.every(isId))
+    for (const secret of secrets) assert.match(secret, /^[0-9a-v]{26}$/)
     assert.equal(new Set(secrets).size, secrets.length)
     for (let place = 0; place < 26; place++)
       assert.equal(new Set(secrets.map(secret => secret[place])).size, 32, `place ${place}`)

@@ -6,6 +6,7 @@ import { present } from '../../src/payments/present.ts'
 import { samplePayment } from '../support/sample-payment.ts'
 
 const addresses = { api: 'http://127.0.0.1:3000', pages: 'http://127.0.0.1:3000' }
+const NOW = 1_790_000_000_000
 const pence = fc.integer({ min: 0, max: 10_000_000 })
 const wanted = fc.array(fc.integer({ min: 1, max: 5_000_000 }), { maxLength: 20 })
 
@@ -19,7 +20,7 @@ describe('Money', () => {
           const { amount_available, status } = refundSummary(payment)
           assert.equal(status, amount_available > 0 ? 'available' : 'full')
           if (asked > amount_available) continue
-          payment = refund(payment, asked).after
+          payment = refund(payment, asked, NOW).after
           sum += asked
         }
         const summary = refundSummary(payment)
@@ -32,7 +33,8 @@ describe('Money', () => {
 
   test('is refunded without an event, and webhooks are told', () => {
     const before = samplePayment('success')
-    const { after, sends } = refund(before, 1250)
+    const { after, at, sends } = refund(before, 1250, NOW)
+    assert.equal(at, NOW)
     assert.deepEqual(after, { ...before, version: before.version + 1, refunded_amount: 1250 })
     assert.deepEqual(sends, ['card_payment_refunded'])
   })
@@ -78,7 +80,7 @@ describe('Money', () => {
   })
 
   test('that was refunded keeps its fee and net amount', () => {
-    const { after } = refund(samplePayment('success'), 650)
+    const { after } = refund(samplePayment('success'), 650, NOW)
     const { fee, net_amount } = present(after, addresses)
     assert.deepEqual([fee, net_amount], [0, 4650])
   })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { html } from '../../src/hosted/markup.ts'
-import { confirmPage, detailsPage, endPage, notFoundPage } from '../../src/hosted/pages.ts'
+import { confirmPage, detailsPage, endPage, faultPage } from '../../src/hosted/pages.ts'
 import { elementsOf, only, tagged, withId } from './document.ts'
 import { card, examples, form, payment, shell } from './examples.ts'
 
@@ -45,7 +45,7 @@ describe('What a client or a browser wrote', () => {
       },
     ],
     ['end page', text => endPage(shell, 'declined', 'cy', text)],
-    ['not found page', text => notFoundPage({ basePath: text })],
+    ['not found page', text => faultPage({ basePath: text }, 404)],
   ]
   for (const [name, make] of pages)
     for (const text of hostile)

@@ -1,12 +1,6 @@
 /** A payment, a card and one of each hosted page, for the tests of the pages. */
 import type { Shell } from '../../src/hosted/layout.ts'
-import {
-  confirmPage,
-  detailsPage,
-  endPage,
-  faultPage,
-  notFoundPage,
-} from '../../src/hosted/pages.ts'
+import { confirmPage, detailsPage, endPage, faultPage } from '../../src/hosted/pages.ts'
 import type { PaymentSummary } from '../../src/hosted/payment-summary.ts'
 import type { Language } from '../../src/hosted/text.ts'
 import type { CardDetails } from '../../src/payments/card.ts'
@@ -66,8 +60,7 @@ export const examples: Example[] = [
       named('technical problems', endPage(shell, 'technical', language, returnUrl)),
     ]
   }),
-  { name: 'not found', language: 'en', source: notFoundPage(shell) },
-  ...[400, 403, 405, 413, 415, 500].map(status => ({
+  ...[400, 403, 404, 405, 413, 415, 500].map(status => ({
     name: `fault ${status}`,
     language: 'en' as const,
     source: faultPage(shell, status),

@@ -1,12 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import {
-  confirmPage,
-  detailsPage,
-  endPage,
-  faultPage,
-  notFoundPage,
-} from '../../src/hosted/pages.ts'
+import { confirmPage, detailsPage, endPage, faultPage } from '../../src/hosted/pages.ts'
 import { messages } from '../../src/hosted/text.ts'
 import { elementsOf, type Found, only, tagged, withId } from './document.ts'
 import { card, form, payment, person, returnUrl, shell } from './examples.ts'
@@ -210,11 +204,10 @@ describe('End pages', () => {
 
 describe('Pages for what cannot be answered', () => {
   it('has a Page not found page that says how long links last', () => {
-    const source = notFoundPage(shell)
+    const source = faultPage(shell, 404)
     assert.equal(heading(source), 'Page not found')
     assert.match(source, /7 days/)
     assert.match(source, /7 diwrnod/)
-    assert.equal(faultPage(shell, 404), source)
   })
 
   it('has a page of its own for each status that the routes answer with', () => {
