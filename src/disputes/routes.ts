@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Farthing } from '../farthing.ts'
 import { type Addresses, addressesOf } from '../http/addresses.ts'
+import { getLink } from '../http/link.ts'
 import { anyOf, filters, pageOf, readSearch, type Search, type SearchKind } from '../http/page.ts'
 import { resource } from '../http/resource.ts'
 import { paymentAddress } from '../payments/present.ts'
@@ -58,6 +59,6 @@ export function present({ settled_date, ...dispute }: Dispute, addresses: Addres
   return {
     ...dispute,
     ...(settled_date && { settlement_summary: { settled_date } }),
-    _links: { payment: { href: paymentAddress(dispute.payment_id, addresses), method: 'GET' } },
+    _links: { payment: getLink(paymentAddress(dispute.payment_id, addresses)) },
   }
 }

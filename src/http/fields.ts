@@ -28,11 +28,8 @@ export const isObject = (value: unknown): value is Json =>
 /** False for text that no database can keep: U+0000 or half of a surrogate pair. */
 export const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed()
 
-const deeplyStorable = (value: unknown): boolean =>
-  typeof value === 'string'
-    ? isStorable(value)
-    : !isObject(value) ||
-      Object.entries(value).every(([key, inner]) => isStorable(key) && deeplyStorable(inner))
+/** What is said of text that is not storable. */
+export const STORABLE_RULE = 'must not contain U+0000 or half of a surrogate pair'
 
 /**
  * Reads the fields of one body in the order in which the caller asks for them; the first fault
@@ -131,7 +128,7 @@ export function readFields(body: Json, schema: BodySchema, codes: FieldCodes) {
   return reader
 }
 
-export const isWholeNumber = (value: unknown): value is number =>
+const isWholeNumber = (value: unknown): value is number =>
   typeof value === 'number' && (Number.isInteger(value) || !Number.isFinite(value))
 
 /** Throws when a string or number is outside the limits; anything else passes. */
@@ -151,7 +148,7 @@ export function checkLimit(codes: FieldCodes, name: string, value: unknown, limi
   if (value.length < minLength) fail(`must be at least ${minLength} characters long`)
   if (value.length > maxLength) fail(`must be at most ${maxLength} characters long`)
   if (pattern && !new RegExp(pattern).test(value)) fail(`must be ${limits.description ?? pattern}`)
-  if (!deeplyStorable(value)) fail('must not contain U+0000 or half of a surrogate pair')
+  if (!isStorable(value)) fail(STORABLE_RULE)
 }
 
 /** Blank text is as if it were not given, unless the schema says how short or of what form a text may be. */

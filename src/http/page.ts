@@ -2,10 +2,11 @@ import { badSearch, type Code, noSuchPage } from '../errors.ts'
 import { idFloor } from '../ids.ts'
 import type { Database, Value } from '../ports.ts'
 import { isStorable } from './fields.ts'
+import { getLink } from './link.ts'
 
 /** One page of a search. SPEC *Search result page*; the rules of filters are in docs/spec-gaps.md. */
 
-export const LARGEST_DISPLAY_SIZE = 500
+const LARGEST_DISPLAY_SIZE = 500
 const LARGEST_PAGE = 2_147_483_647
 
 /** `schema` says to a reader what `valid` checks. */
@@ -98,7 +99,7 @@ export type PageBody<Item> = {
   count: number
   page: number
   results: Item[]
-  _links: Record<string, { href: string; method: 'GET' }>
+  _links: Record<string, ReturnType<typeof getLink>>
 }
 
 /** Wraps one page of results; throws where the page asked for is past the last one. */
@@ -112,10 +113,7 @@ export function pageOf<Item>(
   const { total, results } = found
   const last = Math.max(1, Math.ceil(total / displaySize))
   if (total > 0 && page > last) throw noSuchPage(kind.codes.pastEnd, page)
-  const link = (number: number) => ({
-    href: api + kind.path + queryOf(kind, search, number),
-    method: 'GET' as const,
-  })
+  const link = (number: number) => getLink(api + kind.path + queryOf(kind, search, number))
   return {
     total,
     count: results.length,

@@ -50,7 +50,7 @@ export const postLink = {
 } as const
 
 /** As it is shown; what a request may hold is `prefilledAddress` of the payments' schema. */
-export const billingAddress = {
+const billingAddress = {
   title: 'BillingAddress',
   type: 'object',
   description: 'The parts that are known',

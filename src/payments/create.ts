@@ -1,13 +1,10 @@
 import { fieldCodes, invalid, missing, notAllowed, outsideLimit } from '../errors.ts'
-import { checkLimit, isStorable, type Json, readFields } from '../http/fields.ts'
+import { checkLimit, isStorable, type Json, readFields, STORABLE_RULE } from '../http/fields.ts'
 import type { BillingAddress } from './card.ts'
 import type { AgreementPaymentType, AuthorisationMode, Given } from './payment.ts'
 import { newPayment } from './request-schema.ts'
 
 const codes = fieldCodes.payment
-const MOST_METADATA_PAIRS = 15
-const LONGEST_METADATA_KEY = 30
-const LONGEST_METADATA_VALUE = 100
 const ADDRESS_LINES = ['line1', 'line2', 'city', 'postcode', 'country'] as const
 
 /**
@@ -131,33 +128,36 @@ function checkPrefilledLimits(details: Json): void {
   ]
   for (const [name, value, limits] of parts) {
     if (typeof value === 'string' && !isStorable(value))
-      throw outsideLimit(codes, 'prefilled_cardholder_details', UNSTORABLE)
+      throw outsideLimit(codes, 'prefilled_cardholder_details', STORABLE_RULE)
     checkLimit(codes, name, value, limits)
   }
 }
-
-const UNSTORABLE = 'must not contain U+0000 or half of a surrogate pair'
 
 /** SPEC *Payment*: metadata is a map of names to texts, numbers and booleans. */
 function checkMetadata(metadata: Json): void {
   const fail = (rule: string) => {
     throw outsideLimit(codes, 'metadata', rule)
   }
+  const {
+    maxProperties,
+    propertyNames: key,
+    additionalProperties: text,
+  } = newPayment.properties.metadata
   const pairs = Object.entries(metadata)
-  if (pairs.length > MOST_METADATA_PAIRS) fail(`must have at most ${MOST_METADATA_PAIRS} pairs`)
+  if (pairs.length > maxProperties) fail(`must have at most ${maxProperties} pairs`)
   const seen = new Set<string>()
-  for (const [key, value] of pairs) {
-    if (key.length < 1 || key.length > LONGEST_METADATA_KEY)
-      fail(`must have keys of 1 to ${LONGEST_METADATA_KEY} characters`)
-    if (seen.has(key.toLowerCase())) fail('must not have keys that differ only in case')
-    seen.add(key.toLowerCase())
+  for (const [name, value] of pairs) {
+    if (name.length < key.minLength || name.length > key.maxLength)
+      fail(`must have keys of ${key.minLength} to ${key.maxLength} characters`)
+    if (seen.has(name.toLowerCase())) fail('must not have keys that differ only in case')
+    seen.add(name.toLowerCase())
     if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean')
       fail('must have only strings, numbers and booleans as values')
     if (value === Infinity || value === -Infinity)
       fail('must have only numbers that a 64-bit float can hold')
-    if (String(value).length > LONGEST_METADATA_VALUE)
-      fail(`must have values of at most ${LONGEST_METADATA_VALUE} characters`)
-    if (!isStorable(key) || !isStorable(String(value))) fail(UNSTORABLE)
+    if (String(value).length > text.maxLength)
+      fail(`must have values of at most ${text.maxLength} characters`)
+    if (!isStorable(name) || !isStorable(String(value))) fail(STORABLE_RULE)
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Addresses } from '../http/addresses.ts'
+import { getLink, postLink } from '../http/link.ts'
 import { timeOf } from '../ids.ts'
 import { type CardDetails, prefilledCard } from './card.ts'
 import {
@@ -14,8 +15,6 @@ import {
 } from './payment.ts'
 import type { PaymentBody, PaymentEventsBody } from './schema.ts'
 
-const FORM = 'application/x-www-form-urlencoded'
-
 const messages = {
   P0010: 'The card was declined',
   P0030: 'The user cancelled the payment',
@@ -24,9 +23,6 @@ const messages = {
 }
 
 type Links = PaymentBody['_links']
-const get = (href: string): { href: string; method: 'GET' } => ({ href, method: 'GET' })
-const post = (href: string, params: Record<string, string> = {}) =>
-  ({ href, method: 'POST', type: FORM, params }) as const
 
 const presentState = ({ status, code }: PaymentEvent) => ({
   status,
@@ -107,11 +103,11 @@ function stateLinks(payment: Payment, addresses: Addresses): Links {
   const cancellable =
     payment.given.authorisation_mode !== 'agreement' && (isOpen(status) || status === 'capturable')
   return {
-    self: get(self),
-    events: get(`${self}/events`),
-    refunds: get(`${self}/refunds`),
-    ...(cancellable && { cancel: post(`${self}/cancel`) }),
-    ...(status === 'capturable' && { capture: post(`${self}/capture`) }),
+    self: getLink(self),
+    events: getLink(`${self}/events`),
+    refunds: getLink(`${self}/refunds`),
+    ...(cancellable && { cancel: postLink(`${self}/cancel`) }),
+    ...(status === 'capturable' && { capture: postLink(`${self}/capture`) }),
   }
 }
 
@@ -120,10 +116,10 @@ function pageLinks(payment: Payment, { api, pages }: Addresses): Partial<Links> 
   const token = tokenOf(payment)
   if (!isOpen(statusOf(payment)) || mode === 'agreement') return {}
   if (mode === 'moto_api')
-    return { auth_url_post: post(`${api}/v1/auth`, { one_time_token: token }) }
+    return { auth_url_post: postLink(`${api}/v1/auth`, { one_time_token: token }) }
   return {
-    next_url: get(`${pages}/secure/${token}`),
-    next_url_post: post(`${pages}/secure`, { chargeTokenId: token }),
+    next_url: getLink(`${pages}/secure/${token}`),
+    next_url_post: postLink(`${pages}/secure`, { chargeTokenId: token }),
   }
 }
 
@@ -137,8 +133,8 @@ export function presentEvents(payment: Payment, addresses: Addresses): PaymentEv
       payment_id,
       state: presentState(event),
       updated: iso(event.at),
-      _links: { payment_url: get(self) },
+      _links: { payment_url: getLink(self) },
     })),
-    _links: { self: get(`${self}/events`) },
+    _links: { self: getLink(`${self}/events`) },
   }
 }

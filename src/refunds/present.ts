@@ -1,10 +1,9 @@
 import type { Addresses } from '../http/addresses.ts'
+import { getLink } from '../http/link.ts'
 import { timeOf } from '../ids.ts'
 import { paymentAddress } from '../payments/present.ts'
 import { type Refund, refundStatus } from './refund.ts'
 import type { RefundBody, RefundsOfPaymentBody } from './schema.ts'
-
-const get = (href: string): { href: string; method: 'GET' } => ({ href, method: 'GET' })
 
 /** A refund as every response shows it; its status follows the clock. */
 export function present(refund: Refund, now: number, addresses: Addresses): RefundBody {
@@ -18,7 +17,7 @@ export function present(refund: Refund, now: number, addresses: Addresses): Refu
     amount,
     status: refundStatus(created, now),
     settlement_summary: {},
-    _links: { self: get(`${payment}/refunds/${refund_id}`), payment: get(payment) },
+    _links: { self: getLink(`${payment}/refunds/${refund_id}`), payment: getLink(payment) },
   }
 }
 
@@ -31,7 +30,7 @@ export function presentAll(
   const payment = paymentAddress(payment_id, addresses)
   return {
     payment_id,
-    _links: { self: get(`${payment}/refunds`), payment: get(payment) },
+    _links: { self: getLink(`${payment}/refunds`), payment: getLink(payment) },
     _embedded: { refunds: refunds.map(refund => present(refund, now, addresses)) },
   }
 }

@@ -42,7 +42,7 @@ export type Message = {
 }
 
 /** SPEC *Delivery rules*: up to two attempts per message. */
-export const MOST_ATTEMPTS = 2
+const MOST_ATTEMPTS = 2
 
 export const newSigningKey = (): string => `webhook_test_${newSecret()}`
 
