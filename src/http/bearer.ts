@@ -34,11 +34,12 @@ export function createBearer({ database, clock, config }: Farthing) {
   }
 
   async function lookUp(key: string): Promise<string | undefined> {
+    const asked = clock() // not when the answer came: the key may have been revoked meanwhile
     const account = await accountOfKey(database, inUtf8(key), config.apiKey)
     remembered.delete(key)
     if (account === undefined) return undefined
     if (remembered.size >= MOST_REMEMBERED) remembered.clear()
-    remembered.set(key, { account, until: clock() + REMEMBER_MS })
+    remembered.set(key, { account, until: asked + REMEMBER_MS })
     return account
   }
 
