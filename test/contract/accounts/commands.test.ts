@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
+import { keysCommand } from '../../../src/accounts/command.ts'
+import { readConfig } from '../../../src/config.ts'
 import { createClient, webPayment } from '../../support/client.ts'
 import { createPostgresDatabase } from '../../support/postgres.ts'
 import { runProcess, startProcess } from '../../support/process.ts'
@@ -27,7 +29,6 @@ for (const kind of ['sqlite', 'postgres'] as const)
         const [, ...rows] = stdout.trimEnd().split('\n')
         return rows.map(row => ({ ...LINE.exec(row)?.groups }))
       }
-      assert.equal((await keys('list')).stdout, 'there are no keys\n')
       const running = await startProcess({ env })
       t.after(() => running.kill())
 
@@ -62,30 +63,35 @@ for (const kind of ['sqlite', 'postgres'] as const)
   })
 
 describe('farthing keys', () => {
-  test('refuses what it does not know, in one line, and makes no database for it', async t => {
-    const path = folder()
-    t.after(() => rmSync(path, { recursive: true, force: true }))
-    const env = { DATABASE_URL: `sqlite:${join(path, 'never', 'farthing.db')}` }
-    const wrong = [
+  const config = readConfig({ DATABASE_URL: 'sqlite:/nowhere/never/farthing.db' })
+
+  test('refuses what it does not know, before it opens a database', async () => {
+    const print = () => assert.fail('nothing is printed')
+    for (const args of [
       ['sing'],
       ['revoke'],
       ['revoke', 'a', 'b'],
-      ['create', '--account', 'a\nb'],
       ['list', 'all'],
-      ['list', '--account', 'a'],
-    ]
-    for (const args of wrong) {
-      const { code, stdout, stderr } = await runProcess({ args: ['keys', ...args], env })
-      assert.equal(code, 1, args.join(' '))
-      assert.equal(stdout, '')
-      assert.match(stderr, /^farthing: .+\n$/)
-    }
-    assert.equal(existsSync(join(path, 'never')), false)
+      ['create', 'a'],
+    ])
+      await assert.rejects(keysCommand(args, {}, config, print), /unknown keys command/)
+    for (const account of ['', 'a\nb', '-a', 'x'.repeat(65)])
+      await assert.rejects(keysCommand(['create'], { account }, config, print), /--account/)
   })
 
   test('says what it can do', async () => {
-    const { code, stdout } = await runProcess({ args: ['keys', '--help'] })
-    assert.equal(code, 0)
-    assert.match(stdout, /keys create .*keys list.*keys revoke ID/s)
+    const printed: string[] = []
+    const print = (text: string) => printed.push(text)
+    await keysCommand([], {}, config, print)
+    await keysCommand(['create'], { help: true }, config, print)
+    for (const text of printed) assert.match(text, /keys create .*keys list.*keys revoke ID/s)
+    assert.equal(printed.length, 2)
+  })
+
+  test('lists no keys where there are none', async () => {
+    const printed: string[] = []
+    const empty = readConfig({ DATABASE_URL: 'sqlite::memory:' })
+    await keysCommand(['list'], {}, empty, text => printed.push(text))
+    assert.deepEqual(printed, ['there are no keys'])
   })
 })
