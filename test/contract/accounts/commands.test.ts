@@ -74,7 +74,7 @@ describe('farthing keys', () => {
       ['list', 'all'],
       ['create', 'a'],
     ])
-      await assert.rejects(keysCommand(args, {}, config, print), /unknown keys command/)
+      await assert.rejects(keysCommand(args, {}, config, print), /farthing keys/)
     for (const account of ['', 'a\nb', '-a', 'x'.repeat(65)])
       await assert.rejects(keysCommand(['create'], { account }, config, print), /--account/)
   })
