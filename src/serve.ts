@@ -4,6 +4,7 @@ import { createKey, DEFAULT_ACCOUNT, listKeys } from './accounts/store.ts'
 import { type App, createApp } from './app.ts'
 import type { Config } from './config.ts'
 import { openDatabase } from './database/open.ts'
+import { ownHost } from './http/addresses.ts'
 import { createNewId } from './ids.ts'
 import type { Clock, Database, NewId } from './ports.ts'
 import { sweep } from './retention.ts'
@@ -143,6 +144,5 @@ const patience = (): Promise<void> =>
 function listeningAddress({ server }: App, config: Config): string {
   const bound = server.server.address()
   const port = typeof bound === 'object' && bound ? bound.port : config.port
-  const host = config.host === '0.0.0.0' || config.host === '::' ? 'localhost' : config.host
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+  return `http://${ownHost(config.host, port)}`
 }

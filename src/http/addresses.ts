@@ -37,5 +37,11 @@ function requestAddress({ headers, socket }: FastifyRequest, config: Config): st
   const scheme = forwarded('x-forwarded-proto')?.toLowerCase() === 'https' ? 'https' : 'http'
   const host = forwarded('x-forwarded-host') || headers.host || ''
   const usable = HOST.test(host) && URL.canParse(`${scheme}://${host}`)
-  return `${scheme}://${usable ? host : `${config.host}:${socket.localPort ?? config.port}`}`
+  return `${scheme}://${usable ? host : ownHost(config.host, socket.localPort ?? config.port)}`
+}
+
+/** What to call this machine in a link, when it listens on `host`: an address, a name, or all there are. */
+export function ownHost(host: string, port: number): string {
+  const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host
+  return `${name.includes(':') ? `[${name}]` : name}:${port}`
 }

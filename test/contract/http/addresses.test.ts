@@ -57,6 +57,19 @@ describe('The addresses in links', () => {
     assert.deepEqual(addressesIn(body), [own, own])
   })
 
+  test('name the service as a link can, wherever it listens', async () => {
+    for (const [HOST, name] of [
+      ['::1', '[::1]'],
+      ['::', 'localhost'],
+      ['0.0.0.0', 'localhost'],
+      ['farthing', 'farthing'],
+    ] as const) {
+      const { body, own } = await create({ HOST }, ['Host: a/b'])
+      const address = `http://${name}:${new URL(own).port}`
+      assert.deepEqual(addressesIn(body), [address, address])
+    }
+  })
+
   test('are those of FARTHING_BASE_URL, with its path', async () => {
     for (const base of ['https://pay.example.org', 'http://localhost:8080/farthing/api']) {
       const { body, headers } = await create({ FARTHING_BASE_URL: base }, ['Host: other'])
