@@ -9,6 +9,7 @@ import {
 } from 'fastify'
 import { acceptBytes, LARGEST_BODY } from './body.ts'
 import { sendApiError } from './error-body.ts'
+import { refuseUnreadable } from './unreadable.ts'
 
 /** Milliseconds. A client that is slower than this is cut off with 408. */
 const HEADERS_TIMEOUT = 10_000
@@ -34,6 +35,7 @@ export function createServer(
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 20_000 },
     forceCloseConnections: 'idle',
     return503OnClosing: false,
+    clientErrorHandler: refuseUnreadable,
     frameworkErrors: (_error, request, reply) => {
       setCommonHeaders(reply)
       answerUnknownPath(request, reply).catch(error => sendApiError(error, request, reply))

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import pg from 'pg'
+import { createPostgresDatabase } from '../support/postgres.ts'
+import { runProcess, startProcess } from '../support/process.ts'
+import { scratchFolder } from './scratch-folder.ts'
+import { type Canaries, findCanaries, plant } from './secrets.ts'
+
+/** Runs the service at its most talkative and answers what it wrote and what was planted. */
+async function plantEverywhere(
+  DATABASE_URL: string,
+  look: () => Promise<string[]>,
+): Promise<{ output: string; stored: string[]; canaries: Canaries }> {
+  const FARTHING_API_KEY = 'canary-key-of-the-default-account'
+  const env = {
+    DATABASE_URL,
+    FARTHING_API_KEY,
+    FARTHING_CALLBACK_HOSTS: 'localhost',
+    LOG_LEVEL: 'trace',
+  }
+  const farthing = await startProcess({ env })
+  try {
+    const made = await runProcess({ env, args: ['keys', 'create'] })
+    const first = await plant(farthing.baseUrl, FARTHING_API_KEY)
+    const second = await plant(farthing.baseUrl, made.stdout.trim())
+    const whileRunning = await look()
+    await farthing.terminate()
+    const stored = [...whileRunning, ...(await look())]
+    return { output: farthing.output(), stored, canaries: both(first, second) }
+  } finally {
+    await farthing.kill()
+  }
+}
+
+const both = (first: Canaries, second: Canaries): Canaries => ({
+  cardNumbers: first.cardNumbers,
+  cvcs: first.cvcs,
+  apiKeys: [...first.apiKeys, ...second.apiKeys],
+  signingKeys: [...first.signingKeys, ...second.signingKeys],
+  tokens: [...first.tokens, ...second.tokens],
+})
+
+/** What may be in no database: tokens and signing keys have to be shown again. */
+const unstorable = ({ cardNumbers, cvcs, apiKeys }: Canaries) => ({ cardNumbers, cvcs, apiKeys })
+
+describe('No secret', () => {
+  test('is in a log line or in the files of SQLite', async () => {
+    const folder = scratchFolder()
+    try {
+      const files = async () =>
+        readdirSync(folder).map(name => readFileSync(join(folder, name), 'latin1'))
+      const url = `sqlite:${join(folder, 'farthing.db')}`
+      const { output, stored, canaries } = await plantEverywhere(url, files)
+      assert.deepEqual(findCanaries([output], canaries), [])
+      assert.ok(
+        stored.join('').includes('510573'),
+        'the first six digits are looked at where they are',
+      )
+      assert.deepEqual(findCanaries(stored, unstorable(canaries)), [])
+      assert.match(output, /"level":10,|"status":402/, 'there are log lines to look at')
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+  })
+
+  test('is in a log line or in a row of PostgreSQL', async () => {
+    const url = await createPostgresDatabase()
+    const { output, stored, canaries } = await plantEverywhere(url, () => rowsOf(url))
+    assert.deepEqual(findCanaries([output], canaries), [])
+    assert.ok(stored.join('').includes('510573'))
+    assert.deepEqual(findCanaries(stored, unstorable(canaries)), [])
+  })
+})
+
+/** Every row of every table, as text. */
+async function rowsOf(connectionString: string): Promise<string[]> {
+  const client = new pg.Client({ connectionString })
+  await client.connect()
+  try {
+    const { rows: tables } = await client.query<{ name: string }>(
+      `select table_name as name from information_schema.tables where table_schema = 'public'`,
+    )
+    const texts: string[] = []
+    for (const { name } of tables)
+      texts.push(JSON.stringify((await client.query(`select * from ${name}`)).rows))
+    return texts
+  } finally {
+    await client.end()
+  }
+}
+
+test('A canary is found as it is, as bytes in a line of JSON, and alone among digits', () => {
+  const canaries = { apiKeys: ['canary-key'], cvcs: ['7319'] }
+  const bytes = JSON.stringify(Buffer.from('Bearer canary-key'))
+  assert.equal(findCanaries(['{"x":"canary-key"}'], canaries).length, 1)
+  assert.equal(findCanaries([`{"raw":${bytes}}`], canaries).length, 1)
+  assert.equal(findCanaries(['{"cvc":"7319"}'], canaries).length, 1)
+  assert.deepEqual(findCanaries(['{"ms":7319.5,"id":"a7319b-7319-x"}'], canaries), [])
+})

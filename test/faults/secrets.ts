@@ -1,0 +1,160 @@
+/** Canaries: secrets of every kind, planted wherever a client could put them, and looked for afterwards. */
+import assert from 'node:assert/strict'
+import { type Body, createClient } from '../support/client.ts'
+import { exchange, sendRaw } from '../support/raw-http.ts'
+
+export type Canaries = {
+  cardNumbers: string[]
+  /** Four digits each. */
+  cvcs: string[]
+  apiKeys: string[]
+  signingKeys: string[]
+  tokens: string[]
+}
+
+const CARD = '5105739164820357'
+const LONG_CARD = '6011852963741852963'
+const DECLINED = '4000000000000002'
+const CVC = '7319'
+const OTHER_CVC = '9173'
+
+/** Uses the service with good and bad requests that hold canaries, and answers all that it planted. */
+export async function plant(baseUrl: string, key: string): Promise<Canaries> {
+  const api = createClient([baseUrl], key)
+  const web = await api.createPayment()
+  const [paid, refused, spoilt] = [
+    await api.createPayment({ authorisation_mode: 'moto_api' }),
+    await api.createPayment({ authorisation_mode: 'moto_api' }),
+    await api.createPayment({ authorisation_mode: 'moto_api', delayed_capture: true }),
+  ]
+  const tokenOf = (payment: Body): string => payment._links.auth_url_post.params.one_time_token
+  const token: string = web._links.next_url_post.params.chargeTokenId
+  const card = { card_number: CARD, cardholder_name: 'A Payer', cvc: CVC, expiry_date: '09/39' }
+  const wrongKey = `${key.slice(0, -4)}0000`
+  // Nothing listens there: the attempts fail, and what is logged of them must not tell the key.
+  const webhook = await api.post('/v1/webhooks', { callback_url: 'http://localhost:9/hook' })
+  const lost = await api.post('/v1/webhooks', { callback_url: 'https://nobody.example.org/' })
+  for (const { status, text } of [webhook, lost]) assert.equal(status, 201, text)
+
+  const ok = await api.post('/v1/auth', { one_time_token: tokenOf(paid), ...card })
+  assert.equal(ok.status, 204, ok.text)
+  const declined = { ...card, one_time_token: tokenOf(refused), card_number: DECLINED }
+  assert.equal((await api.post('/v1/auth', declined)).status, 402)
+  await spoil(baseUrl, key, { one_time_token: tokenOf(spoilt), ...card })
+  await visit(baseUrl, token)
+  await misuse(baseUrl, [key, wrongKey], token)
+  assert.equal((await api.get(`/v1/payments/${spoilt.payment_id}`)).body.state.status, 'created')
+  return {
+    cardNumbers: [CARD, LONG_CARD],
+    cvcs: [CVC, OTHER_CVC],
+    apiKeys: [key, wrongKey],
+    signingKeys: [webhook.body.signing_key, lost.body.signing_key],
+    tokens: [token, ...[paid, refused, spoilt].map(tokenOf)],
+  }
+}
+
+/** Faulty requests to POST /v1/auth, each with a real card in it. */
+async function spoil(baseUrl: string, key: string, good: Record<string, string>): Promise<void> {
+  const json = (text: string, head: string[] = []) => ({ head, body: text })
+  const whole = JSON.stringify(good)
+  const form = new URLSearchParams(good).toString()
+  const long = JSON.stringify({ ...good, card_number: LONG_CARD, cvc: OTHER_CVC })
+  const attempts = [
+    json(JSON.stringify({ ...good, expiry_date: '13/99' })),
+    json(JSON.stringify({ ...good, cvc: OTHER_CVC, cardholder_name: '' })),
+    json(JSON.stringify({ ...good, card_number: Number(CARD) })),
+    json(JSON.stringify({ ...good, one_time_token: good.one_time_token?.slice(1) })),
+    json(whole.slice(0, -1)),
+    json(`${whole}${long}`),
+    json(`{"__proto__":${long}}`),
+    json(`[${long}]`),
+    json(whole.replace('A Payer', '\u0000')),
+    json(whole + ' '.repeat(70_000)),
+    json(`${form}&cvc=`, ['Content-Type: application/x-www-form-urlencoded; charset=\xff']),
+    json(`${form}&expiry_date=13/99`, ['Content-Type: application/x-www-form-urlencoded']),
+    json(whole, ['Content-Type: text/plain']),
+    json(whole, ['Content-Encoding: gzip']),
+  ]
+  for (const { head, body } of attempts) {
+    const lines = [`Content-Length: ${Buffer.byteLength(body)}`, `Authorization: Bearer ${key}`]
+    const type = head.some(line => /^content-type/i.test(line))
+      ? []
+      : ['Content-Type: application/json']
+    const request = ['POST /v1/auth HTTP/1.1', ...lines, ...type, ...head]
+    const { status, text } = await sendRaw(baseUrl, request, body)
+    assert.ok(status >= 400 && status < 500, `${status} ${text}`)
+  }
+}
+
+/** The pages, by good and bad ways to them. */
+async function visit(baseUrl: string, token: string): Promise<void> {
+  const browser = createClient([baseUrl], undefined)
+  const other = `${token.slice(0, 30)}${'0'.repeat(22)}`
+  for (const path of [`/secure/${token}`, `/secure/${token}/confirm`, `/secure/${other}`])
+    for (const method of ['GET', 'HEAD', 'PUT', 'OPTIONS'])
+      await browser.request(method, `${path}?again=${token}`)
+  await browser.postForm('/secure', { chargeTokenId: token })
+  await browser.postForm('/secure', [
+    ['chargeTokenId', token],
+    ['chargeTokenId', token],
+  ])
+  await browser.postForm(`/secure/${token}`, { scenario: 'success', card_number: CARD, cvc: CVC })
+  await browser.request('POST', `/secure/${token}`, { body: JSON.stringify({ token }) })
+  const { status } = await browser.postForm(`/secure/${token}/confirm`, { cvc: CVC })
+  assert.equal(status, 303)
+}
+
+/** Secrets where they do not belong, and requests that are no HTTP. */
+async function misuse(baseUrl: string, keys: string[], token: string): Promise<void> {
+  const wild = (key: string) => [
+    [`GET /v1/payments?api_key=${key}&card=${CARD} HTTP/1.1`, `Authorization: Bearer ${key}`],
+    [`GET /v1/payments/${CARD} HTTP/1.1`, `Authorization: Bearer ${key}`],
+    [`GET /v1/nothing/${key} HTTP/1.1`, `Authorization: Bearer ${key}`],
+    [`GET /${key}/${token}%ff HTTP/1.1`, `Authorization: Basic ${key}`],
+    [`DELETE /v1/webhooks/${key} HTTP/1.1`, `Authorization: Bearer ${key}`],
+    [
+      `POST /v1/payments HTTP/1.1`,
+      `Idempotency-Key: ${CARD} ${key}`,
+      `Authorization: Bearer ${key}`,
+    ],
+    [
+      `POST /secure HTTP/1.1`,
+      `Referer: http://x/secure/${token}`,
+      `Cookie: key=${key}; card=${CARD}`,
+    ],
+    [`PROPFIND /secure/${token} HTTP/1.1`, `Authorization: ${key}`],
+  ]
+  for (const key of keys) {
+    for (const head of wild(key)) await sendRaw(baseUrl, head)
+    const auth = `Authorization: Bearer ${key}`
+    for (const text of [
+      `GET /secure/${token} HTTP/1.1\r\n${auth}\r\nno colon ${CARD}\r\n\r\n`,
+      `GET /secure/${token} HTTP/9.9\r\n${auth}\r\n\r\n`,
+      `POST /v1/auth?${token} HTTP/1.1\r\nHost: a\r\n${auth}\r\nContent-Length: x${CARD}\r\n\r\n`,
+      `GET /${'x'.repeat(20_000)} HTTP/1.1\r\nHost: a\r\n${auth}\r\nX: ${CARD}\r\n\r\n`,
+      `POST /v1/auth HTTP/1.1\r\nHost: a\r\n${auth}\r\nTransfer-Encoding: chunked\r\n\r\n${token} ${CARD}\r\n`,
+    ])
+      await exchange(baseUrl, [text])
+  }
+}
+
+/** Where canaries are in these texts: nowhere, if all is well. */
+export function findCanaries(texts: string[], canaries: Partial<Canaries>): string[] {
+  const all = texts.map(unpacked).join('\n')
+  const wanted = Object.entries(canaries).flatMap(([kind, secrets]) =>
+    secrets.map(secret => ({ kind, secret })),
+  )
+  return wanted.flatMap(({ kind, secret }) => {
+    const at = kind === 'cvcs' ? all.search(alone(secret)) : all.indexOf(secret)
+    return at < 0 ? [] : [`${kind}: ${all.slice(Math.max(0, at - 60), at + 60)}`]
+  })
+}
+
+/** A few digits can also be part of a longer number, of an identifier or of a time. */
+const alone = (digits: string): RegExp => new RegExp(`(?<![\\w.-])${digits}(?![\\w.-])`)
+
+/** Also as text what is there as the numbers of its bytes, or percent-encoded. */
+const unpacked = (text: string): string =>
+  text.replace(/\[(\d{1,3},)+\d{1,3}\]/g, bytes =>
+    Buffer.from(JSON.parse(bytes)).toString('latin1'),
+  )
