@@ -1,8 +1,9 @@
 /** What all hosted pages have around their content: the document, its header and its footer. */
+import type { Language } from '../payments/payment.ts'
 import { assets } from './assets.ts'
 import { genericHeader, phaseBanner, skipLink } from './components.ts'
 import { type Html, html } from './markup.ts'
-import { type Language, messages } from './text.ts'
+import { messages } from './text.ts'
 
 export type Shell = {
   /** The path of the pages' public address: empty, or like `/farthing`, without a slash at its end. */

@@ -3,6 +3,7 @@
  * document; which one is shown when, and with which status, is for the routes to say.
  */
 import type { CardDetails } from '../payments/card.ts'
+import type { Language } from '../payments/payment.ts'
 import {
   button,
   buttonGroup,
@@ -17,7 +18,7 @@ import { page, type Shell } from './layout.ts'
 import { type Html, html } from './markup.ts'
 import { cardRows, type PaymentSummary, paymentRows, personRows } from './payment-summary.ts'
 import type { Messages } from './text.en.ts'
-import { type Language, messages } from './text.ts'
+import { messages } from './text.ts'
 
 /** Where a page's form posts to, and what it says beside the user's choice. */
 export type Form = { id?: string; action: string; hidden: Record<string, string> }

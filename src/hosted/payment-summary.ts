@@ -3,10 +3,10 @@
  * Values have the ids that they have on GOV.UK Pay's pages, where tests of calling services look for them.
  */
 import type { BillingAddress, CardDetails } from '../payments/card.ts'
-import type { Given } from '../payments/payment.ts'
+import type { Given, Language } from '../payments/payment.ts'
 import type { SummaryRow } from './components.ts'
 import { type Html, html } from './markup.ts'
-import { type Language, messages } from './text.ts'
+import { messages } from './text.ts'
 
 /** The payment as its pages show it; what the client did not send is absent. */
 export type PaymentSummary = Pick<

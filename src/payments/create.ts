@@ -1,7 +1,7 @@
 import { fieldCodes, invalid, missing, notAllowed, outsideLimit } from '../errors.ts'
 import { checkLimit, isStorable, type Json, readFields, STORABLE_RULE } from '../http/fields.ts'
 import type { BillingAddress } from './card.ts'
-import type { AgreementPaymentType, AuthorisationMode, Given } from './payment.ts'
+import type { AgreementPaymentType, AuthorisationMode, Given, Language } from './payment.ts'
 import { newPayment } from './request-schema.ts'
 
 const codes = fieldCodes.payment
@@ -29,7 +29,7 @@ function readTypes(body: Json): Given {
   const mode = fields.choice<AuthorisationMode>('authorisation_mode') ?? 'web'
   const agreement_id = readAgreementId(body, mode)
   const agreement_payment_type = readAgreementPaymentType(body, mode, set_up_agreement)
-  const language = fields.choice<'en' | 'cy'>('language') ?? 'en'
+  const language = fields.choice<Language>('language') ?? 'en'
   const delayed_capture = fields.boolean('delayed_capture', false)
   const email = fields.optionalText('email')
   const prefilled = readPrefilled(body)

@@ -14,9 +14,19 @@ export const statuses = [
 ] as const
 export type Status = (typeof statuses)[number]
 
-export type AuthorisationMode = 'web' | 'moto_api' | 'agreement'
-export type AgreementPaymentType = 'instalment' | 'recurring' | 'unscheduled'
-export type FailureCode = 'P0010' | 'P0030' | 'P0040' | 'P0050'
+export const authorisationModes = ['web', 'moto_api', 'agreement'] as const
+export type AuthorisationMode = (typeof authorisationModes)[number]
+
+export const agreementPaymentTypes = ['instalment', 'recurring', 'unscheduled'] as const
+export type AgreementPaymentType = (typeof agreementPaymentTypes)[number]
+
+/** Of the hosted pages: English and Welsh. */
+export const languages = ['en', 'cy'] as const
+export type Language = (typeof languages)[number]
+
+/** SPEC *Codes*: why a payment is failed, cancelled or in error. */
+export const failureCodes = ['P0010', 'P0030', 'P0040', 'P0050'] as const
+export type FailureCode = (typeof failureCodes)[number]
 
 /** SPEC *Webhook event types*: what a payment can tell. It is never settled. */
 export type EventType = Exclude<SubscribedType, 'card_payment_settled'>
@@ -29,7 +39,7 @@ export type Given = {
   amount: number
   reference: string
   description: string
-  language: 'en' | 'cy'
+  language: Language
   delayed_capture: boolean
   moto: boolean
   authorisation_mode: AuthorisationMode

@@ -4,6 +4,7 @@ import { timeOf } from '../ids.ts'
 import { type CardDetails, prefilledCard } from './card.ts'
 import {
   capturedAt,
+  type FailureCode,
   isFinished,
   isOpen,
   type Payment,
@@ -15,7 +16,7 @@ import {
 } from './payment.ts'
 import type { PaymentBody, PaymentEventsBody } from './schema.ts'
 
-const messages = {
+const messages: Record<FailureCode, string> = {
   P0010: 'The card was declined',
   P0030: 'The user cancelled the payment',
   P0040: 'The service cancelled the payment',

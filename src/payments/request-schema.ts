@@ -1,4 +1,5 @@
 import { pence } from '../http/schema.ts'
+import { authorisationModes, languages } from './payment.ts'
 import { agreementPaymentType, metadata } from './schema.ts'
 
 const agreementId = { type: 'string', minLength: 26, maxLength: 26 } as const
@@ -55,7 +56,7 @@ export const newPayment = {
     },
     authorisation_mode: {
       type: 'string',
-      enum: ['web', 'moto_api', 'agreement'],
+      enum: authorisationModes,
       default: 'web',
       description:
         'web: a user pays on hosted pages. moto_api: you post the card to /v1/auth. agreement: the card of an agreement pays at once',
@@ -71,7 +72,7 @@ export const newPayment = {
     },
     language: {
       type: 'string',
-      enum: ['en', 'cy'],
+      enum: languages,
       default: 'en',
       description: 'The language of the hosted pages: English or Welsh',
     },

@@ -1,10 +1,16 @@
 import type { FromSchema } from 'json-schema-to-ts'
 import { cardDetails, date, id, link, pence, postLink, timestamp } from '../http/schema.ts'
-import { statuses } from './payment.ts'
+import {
+  agreementPaymentTypes,
+  authorisationModes,
+  failureCodes,
+  languages,
+  statuses,
+} from './payment.ts'
 
 export const agreementPaymentType = {
   type: 'string',
-  enum: ['instalment', 'recurring', 'unscheduled'],
+  enum: agreementPaymentTypes,
 } as const
 
 export const metadata = {
@@ -21,7 +27,7 @@ export const state = {
     finished: { type: 'boolean', description: 'true once the status cannot change again' },
     code: {
       type: 'string',
-      enum: ['P0010', 'P0030', 'P0040', 'P0050'],
+      enum: failureCodes,
       description: 'Why: only with the status failed, error or cancelled',
     },
     message: { type: 'string', description: 'The code in words' },
@@ -41,7 +47,7 @@ const shown = {
   amount: { ...pence, description: 'In pence, as given' },
   reference: { type: 'string' },
   description: { type: 'string' },
-  language: { type: 'string', enum: ['en', 'cy'] },
+  language: { type: 'string', enum: languages },
   email: { type: 'string', description: 'If it was given' },
   metadata: { ...metadata, description: 'If it was given; types are kept' },
   agreement_payment_type: {
@@ -75,7 +81,7 @@ const shown = {
   },
   delayed_capture: { type: 'boolean' },
   moto: { type: 'boolean', description: 'true in moto_api mode' },
-  authorisation_mode: { type: 'string', enum: ['web', 'moto_api', 'agreement'] },
+  authorisation_mode: { type: 'string', enum: authorisationModes },
   return_url: { type: 'string', description: 'In web mode, exactly as given' },
   card_brand: { type: 'string', deprecated: true, description: 'Use card_details.card_brand' },
   card_details: {

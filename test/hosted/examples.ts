@@ -2,8 +2,8 @@
 import type { Shell } from '../../src/hosted/layout.ts'
 import { confirmPage, detailsPage, endPage, faultPage } from '../../src/hosted/pages.ts'
 import type { PaymentSummary } from '../../src/hosted/payment-summary.ts'
-import type { Language } from '../../src/hosted/text.ts'
 import type { CardDetails } from '../../src/payments/card.ts'
+import type { Language } from '../../src/payments/payment.ts'
 
 export const shell: Shell = { basePath: '/farthing' }
 export const form = { action: '/farthing/secure/abc', hidden: { step: 'details' } }
