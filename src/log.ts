@@ -1,11 +1,11 @@
-import { type DestinationStream, type Logger, pino } from 'pino'
+import { type DestinationStream, type Logger, pino, stdSerializers } from 'pino'
 
 /**
  * Logs go to standard output: JSON lines for machines, short ones for a person at a terminal.
  * Nothing that a client sent is logged: no body, no URL (paths of the pages carry tokens), no key.
  */
 export function createLogger(level: string, atTerminal: boolean): Logger & { flushSync(): void } {
-  const options = { level, timestamp: isoTime() }
+  const options = { level, timestamp: isoTime(), serializers: { err: describeError } }
   if (atTerminal) return Object.assign(pino(options, terminal()), { flushSync: () => {} })
   const output = pino.destination({ dest: 1, sync: false })
   return Object.assign(pino(options, output), { flushSync: () => output.flushSync() })
@@ -21,6 +21,13 @@ function isoTime(): () => string {
     printed = now
     return text
   }
+}
+
+/** Of an error its text alone: those of a database also carry the row at fault, with what a client sent. */
+function describeError(error: unknown): object {
+  if (!(error instanceof Error)) return { message: String(error) }
+  const { type, message, stack, code } = stdSerializers.err(error)
+  return { type, message, code, stack }
 }
 
 type Line = {

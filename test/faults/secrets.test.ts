@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import pg from 'pg'
+import { createClient } from '../support/client.ts'
 import { createPostgresDatabase } from '../support/postgres.ts'
 import { runProcess, startProcess } from '../support/process.ts'
 import { scratchFolder } from './scratch-folder.ts'
@@ -72,7 +73,45 @@ describe('No secret', () => {
     assert.ok(stored.join('').includes('510573'))
     assert.deepEqual(findCanaries(stored, unstorable(canaries)), [])
   })
+
+  test('is in the log line of a fault of the database, which tells of the row at fault', async () => {
+    const DATABASE_URL = await createPostgresDatabase()
+    const FARTHING_API_KEY = 'canary-key-of-the-default-account'
+    const farthing = await startProcess({ env: { DATABASE_URL, FARTHING_API_KEY } })
+    try {
+      const api = createClient([farthing.baseUrl], FARTHING_API_KEY)
+      const given = { reference: 'canary-reference', email: 'canary@example.org' }
+      const { payment_id, _links } = await api.createPayment(given)
+      const token: string = _links.next_url_post.params.chargeTokenId
+      await execute(
+        DATABASE_URL,
+        `alter table payments add check (status <> 'cancelled') not valid`,
+      )
+      const answer = await api.post(`/v1/payments/${payment_id}/cancel`)
+      assert.equal(answer.status, 500)
+      assert.deepEqual(Object.keys(answer.body).sort(), ['code', 'description'])
+      await farthing.terminate()
+      assert.match(
+        farthing.output(),
+        /unexpected fault.*payments_status_check|payments_status_check.*unexpected fault/,
+      )
+      const canaries = {
+        apiKeys: [FARTHING_API_KEY],
+        tokens: [token, token.slice(26)],
+        texts: ['canary@example.org', 'canary-reference'],
+      }
+      assert.deepEqual(findCanaries([farthing.output()], canaries), [])
+    } finally {
+      await farthing.kill()
+    }
+  })
 })
+
+async function execute(connectionString: string, sql: string): Promise<void> {
+  const client = new pg.Client({ connectionString })
+  await client.connect()
+  await client.query(sql).finally(() => client.end())
+}
 
 /** Every row of every table, as text. */
 async function rowsOf(connectionString: string): Promise<string[]> {

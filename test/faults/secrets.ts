@@ -139,7 +139,7 @@ async function misuse(baseUrl: string, keys: string[], token: string): Promise<v
 }
 
 /** Where canaries are in these texts: nowhere, if all is well. */
-export function findCanaries(texts: string[], canaries: Partial<Canaries>): string[] {
+export function findCanaries(texts: string[], canaries: Record<string, string[]>): string[] {
   const all = texts.map(unpacked).join('\n')
   const wanted = Object.entries(canaries).flatMap(([kind, secrets]) =>
     secrets.map(secret => ({ kind, secret })),
