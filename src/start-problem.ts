@@ -21,7 +21,7 @@ export function startProblem(error: unknown): string {
     return `the SQLite database cannot be used: ${error.message} (${sqliteAdvice(Number(errcode))})`
   if (
     UNREACHABLE.has(String(code)) ||
-    /connection timeout|Connection terminated/.test(error.message)
+    /connection timeout|Connection terminated|\bSSL\b|certificate/.test(error.message)
   )
     return `PostgreSQL cannot be reached: ${error.message || code} (DATABASE_URL names it)`
   if (typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code))

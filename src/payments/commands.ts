@@ -7,7 +7,7 @@ import type { Addresses } from '../http/addresses.ts'
 import { newSecret } from '../ids.ts'
 import { advance, type Change, type Given, type Payment } from './payment.ts'
 import { insertPayment, isIdempotencyKeyTaken, takeIdempotencyKey } from './store.ts'
-import { insertMessages, messagesOf } from './transition.ts'
+import { messagesOf } from './transition.ts'
 
 export type Creation = { account: string; given: Given; idempotencyKey?: string | undefined }
 
@@ -29,7 +29,7 @@ export async function createPayment(
       ...(agreement ? [holdAgreement(agreement)] : []),
       ...(idempotencyKey ? [takeIdempotencyKey(change.after, idempotencyKey)] : []),
       insertPayment(change.after),
-      ...insertMessages(farthing, messages),
+      ...farthing.deliveries.insert(messages),
     ])
     if (written) {
       await farthing.deliveries.deliver(messages)

@@ -3,8 +3,7 @@ import { findAgreement, saveAgreement } from '../agreements/store.ts'
 import type { Farthing } from '../farthing.ts'
 import type { Addresses } from '../http/addresses.ts'
 import type { Database, Statement } from '../ports.ts'
-import { CLAIM_MS } from '../webhooks/deliver.ts'
-import { activeWebhooks, insertMessage } from '../webhooks/store.ts'
+import { activeWebhooks } from '../webhooks/store.ts'
 import { type Message, messagesFor } from '../webhooks/webhook.ts'
 import type { Change, Payment } from './payment.ts'
 import { present } from './present.ts'
@@ -38,7 +37,7 @@ export async function transition(
       savePayment(change),
       ...also,
       ...(await agreementSetUp(farthing.database, change)),
-      ...insertMessages(farthing, messages),
+      ...farthing.deliveries.insert(messages),
     ])
     if (!written) continue
     await farthing.deliveries.deliver(messages)
@@ -64,9 +63,6 @@ export async function messagesOf(
   }
   return messagesFor(news, webhooks, newId)
 }
-
-export const insertMessages = ({ clock }: Farthing, messages: Message[]): Statement[] =>
-  messages.map(message => insertMessage(message, clock() + CLAIM_MS))
 
 /** SPEC *Agreement*: it becomes active when a payment that sets it up completes, in the same write. */
 async function agreementSetUp(

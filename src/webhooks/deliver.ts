@@ -1,7 +1,8 @@
-import type { Clock, Database, Send } from '../ports.ts'
+import type { Clock, Database, Send, Statement } from '../ports.ts'
 import {
   claimMessage,
   findSendable,
+  insertMessage,
   oldestUnsent,
   recordAttempts,
   releaseClaims,
@@ -18,6 +19,8 @@ import { type DeliveryStatus, deliveryStatus, type Message, signature } from './
 export const CLAIM_MS = 10_000
 
 export type Deliveries = {
+  /** The rows of messages that `deliver` is called with next: to be written with the change that they tell. */
+  insert(messages: readonly Message[]): Statement[]
   /**
    * Delivers messages that were just committed: webhooks side by side, one webhook's messages in
    * order. Never rejects; resolves when every attempt that is due has been recorded.
@@ -95,6 +98,7 @@ export function createDeliveries({ database, clock, send, onFault }: DeliveryPor
   }
 
   return {
+    insert: messages => messages.map(message => insertMessage(message, clock() + CLAIM_MS)),
     deliver(messages) {
       if (messages.length === 0) return Promise.resolve()
       const byWebhook = [...Map.groupBy(messages, message => message.webhook_id).values()]
