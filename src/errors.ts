@@ -102,6 +102,7 @@ export const invalid = (codes: FieldCodes, field: string, rule: string) =>
 export const outsideLimit = (codes: FieldCodes, field: string, rule: string) =>
   inField(codes.limit, field, `${field} ${rule}`)
 
+/** `reason` finishes the sentence: "when authorisation_mode is agreement". */
 export const notAllowed = (field: string, reason: string) =>
   new ApiError(400, 'P0104', `${field} is not allowed ${reason}`, { field })
 
@@ -110,6 +111,7 @@ export const unknownSetUpAgreement = () =>
     field: 'set_up_agreement',
   })
 
+/** `problem` finishes the sentence that agreement_id begins. */
 export const unusableAgreement = (problem: string) =>
   new ApiError(400, 'P0102', `agreement_id ${problem}`, { field: 'agreement_id' })
 
@@ -164,6 +166,7 @@ export const cannotCancelAgreement = () =>
 export const notRefundable = (status: string, detail: string) =>
   new ApiError(400, 'P0603', `the payment cannot be refunded (${status}): ${detail}`)
 
+/** `available` in pence. */
 export const refundAmountMismatch = (available: number) =>
   new ApiError(
     412,
@@ -179,6 +182,7 @@ export const unknownOneTimeToken = () =>
 export const usedOneTimeToken = () =>
   new ApiError(400, 'P1212', 'the one_time_token has already been used')
 
+/** `names`: all that are wrong, in the order of the documentation. */
 export const badSearch = (code: Code, names: string[]) =>
   new ApiError(422, code, `these query parameters are not valid: ${names.join(', ')}`)
 
@@ -195,6 +199,7 @@ export const badBearerKey = () =>
 export const noSuchEndpoint = () =>
   new ApiError(404, 'P0911', 'no endpoint has this path: GET /openapi.json lists all of them')
 
+/** `allow` is the value of the header Allow. */
 export const methodNotAllowed = (method: string, allow: string) =>
   new ApiError(405, 'P0912', `${method} is not a method of this endpoint: use ${allow}`)
 
@@ -207,6 +212,7 @@ export const wrongMediaType = (allowed: string) =>
 /** Never thrown: there is no rate limit. SPEC *Errors* has it all the same. */
 export const tooManyRequests = () => new ApiError(429, 'P0900', 'too many requests')
 
+/** Only beyond capacity, with Retry-After: no limit of a client's rate. */
 export const overloaded = () =>
   new ApiError(503, 'P0999', 'too many requests at once: try again after the time in Retry-After')
 

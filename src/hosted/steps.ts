@@ -1,4 +1,7 @@
-/** What each step of a user's journey does and answers: SPEC *Hosted payment pages*. */
+/**
+ * What each step of a user's journey does and answers: SPEC *Hosted payment pages*. Every step answers
+ * undefined when no web payment has the token, or it is gone.
+ */
 import type { Payment } from '../payments/payment.ts'
 import { cardOf, isOver, type Journey, readScenario, type Scenario } from './journey.ts'
 import { confirmPage, detailsPage, type Ending, endPage, type Form } from './pages.ts'
@@ -22,7 +25,7 @@ const endings: Record<Exclude<Scenario, 'success'>, Ending> = {
   cancel: 'cancelled',
 }
 
-/** Every step answers undefined when there is no such payment. `starts`: showing the page starts it. */
+/** `starts`: showing the page starts the payment. */
 export async function showDetails(
   visit: Visit,
   { starts }: { starts: boolean },
@@ -32,6 +35,7 @@ export async function showDetails(
   return unlessOver(payment, payment => details(visit, payment))
 }
 
+/** Does what the form's one choice says; without one it shows the first page again, with an error. */
 export async function choose(visit: Visit, form: URLSearchParams): Promise<Answer | undefined> {
   const scenario = readScenario(form)
   if (!scenario) {
@@ -45,6 +49,7 @@ export async function choose(visit: Visit, form: URLSearchParams): Promise<Answe
   )
 }
 
+/** Goes back to the first page unless success was chosen. */
 export async function showConfirm(visit: Visit): Promise<Answer | undefined> {
   return unlessOver(await visit.journey.find(), payment =>
     payment.success_chosen ? confirmation(visit, payment) : { next: pathOf(visit) },

@@ -17,6 +17,7 @@ export type Drain = {
   begin(): Promise<void>
 }
 
+/** To be made before the routes: it adds a hook to all that come after it. */
 export function createDrain(app: FastifyInstance): Drain {
   let begun = false
   app.addHook('onSend', (_request, reply, payload, done) => {

@@ -27,6 +27,7 @@ export const errorBodyOf = ({ at, code, message }: ApiError) => ({
   description: message,
 })
 
+/** Answers with the status and body of the error, whatever was thrown. */
 export function sendApiError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const apiError = toApiError(error, request)
   void reply.code(apiError.status).send(errorBodyOf(apiError))

@@ -44,18 +44,21 @@ export const filters = {
   display_size: digits(1, LARGEST_DISPLAY_SIZE, LARGEST_DISPLAY_SIZE, 'Results on a page'),
 } satisfies Record<string, Filter>
 
+/** Exactly one of `values`, in their case. */
 export const anyOf = (values: readonly string[], description: string): Filter => ({
   valid: text => values.includes(text),
   schema: { type: 'string', enum: values },
   description,
 })
 
+/** Any text of at most `length` UTF-16 code units. */
 export const textUpTo = (length: number, description: string): Filter => ({
   valid: text => text.length <= length,
   schema: { type: 'string', ...(length < Infinity && { maxLength: length }) },
   description,
 })
 
+/** That many digits, no more and no fewer. */
 export const exactly = (digits: number, description: string): Filter => {
   const pattern = `^[0-9]{${digits}}$`
   const shape = new RegExp(pattern)
@@ -145,6 +148,7 @@ function queryOf(kind: SearchKind, { given, displaySize }: Search, page: number)
 /** A condition of a search: SQL with one `?` for each value. */
 export type Condition = { sql: string; values: Value[] }
 
+/** `values` take the places of the `?` in their order. */
 export const where = (sql: string, ...values: Value[]): Condition => ({ sql, values })
 
 /** from_date and to_date on the time that an identifier begins with. */

@@ -180,6 +180,7 @@ export function refund(payment: Payment, amount: number, now: number): Change {
 const authorisedStatus = (payment: Payment): Status =>
   payment.given.delayed_capture ? 'capturable' : 'success'
 
+/** The last of its events. Throws for a payment without any, which nothing makes. */
 export const stateOf = (payment: Payment): PaymentEvent => {
   const last = payment.events.at(-1)
   if (!last) throw new Error(`payment ${payment.payment_id} has no event`)

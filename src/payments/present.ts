@@ -94,6 +94,7 @@ function fees(payment: Payment): { fee?: number; net_amount?: number } {
   return code === 'P0010' || code === 'P0050' ? { fee: 0, net_amount: 0 } : {}
 }
 
+/** Where GET answers it: what `self` links to. */
 export const paymentAddress = (payment_id: string, addresses: Addresses): string =>
   `${addresses.api}/v1/payments/${payment_id}`
 

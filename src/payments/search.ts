@@ -37,6 +37,7 @@ export const paymentSearch: SearchKind = {
   },
 }
 
+/** Only of the account, and not gone at `now`, in milliseconds. */
 export function searchConditions(search: Search, account: string, now: number): Condition[] {
   const { given } = search
   const equal = (column: string, value: string | undefined) =>

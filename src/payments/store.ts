@@ -112,6 +112,7 @@ export function takeIdempotencyKey(payment: Payment, key: string): Statement {
   }
 }
 
+/** True while a payment that is not gone at `now`, in milliseconds, was made with the key. */
 export async function isIdempotencyKeyTaken(
   database: Database,
   account: string,

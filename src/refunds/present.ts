@@ -21,6 +21,7 @@ export function present(refund: Refund, now: number, addresses: Addresses): Refu
   }
 }
 
+/** The list of a payment's refunds, in the order given. `now` in milliseconds. */
 export function presentAll(
   payment_id: string,
   refunds: Refund[],

@@ -19,6 +19,7 @@ export function presentListed(webhook: Webhook): ListedWebhookBody {
   }
 }
 
+/** As registering and reading one show it. */
 export const present = (webhook: Webhook): WebhookBody => ({
   ...presentListed(webhook),
   signing_key: webhook.signing_key,

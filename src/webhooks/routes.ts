@@ -14,6 +14,7 @@ import { type EventType, eventTypes, newSigningKey, type Webhook } from './webho
 
 const codes = fieldCodes.webhook
 
+/** Both lists of this slice are paged alike. */
 export const searchAt = (path: string): SearchKind => ({
   path,
   codes: { invalid: 'P2701', pastEnd: 'P2702' },

@@ -47,6 +47,7 @@ export async function activeWebhooks(database: Database, account: string): Promi
   return rows.map(fromRow)
 }
 
+/** Misses when the account has no such webhook; one that is inactive already stays so. */
 export function deactivateWebhook(account: string, webhook_id: string): Statement {
   return {
     sql: `update webhooks set status = 'INACTIVE' where webhook_id = $1 and account = $2`,
@@ -161,6 +162,7 @@ export function claimMessage(unsent: Unsent, claimedUntil: number): Statement {
   }
 }
 
+/** For who knows that no other process is sending: what is unsent is free to be claimed. */
 export const releaseClaims = (): Statement => ({
   sql: `update webhook_messages set claimed_until = 0 where status = 'PENDING'`,
   values: [],
