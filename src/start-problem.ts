@@ -1,7 +1,7 @@
 import { NewerDatabaseError } from './database/migrate.ts'
 
 const UNREACHABLE = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT'])
-const NO_FOLDER = new Set(['EACCES', 'EROFS', 'EPERM', 'ENOTDIR', 'EEXIST'])
+const NO_FOLDER = new Set(['EACCES', 'EROFS', 'ENOENT', 'EPERM', 'ENOTDIR', 'EEXIST'])
 const SQLITE_BUSY = 5
 const SQLITE_READONLY = 8
 const SQLITE_CANTOPEN = 14

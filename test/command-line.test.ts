@@ -137,7 +137,7 @@ describe('The service, when it starts,', () => {
   test('ends with one line when the database cannot be had', async () => {
     const file = join(folder, 'a-text')
     writeFileSync(file, 'This is no database, but it is long enough to be looked at. '.repeat(100))
-    for (const path of [file, `${file}/below/farthing.db`])
+    for (const path of [file, `${file}/below/farthing.db`, '/proc/farthing/farthing.db'])
       await oneLine({ DATABASE_URL: `sqlite:${path}` }, /database.*DATABASE_URL/)
     const nowhere = 'postgres://a:b@127.0.0.1:1/c'
     await oneLine({ DATABASE_URL: nowhere }, /PostgreSQL cannot be reached.*DATABASE_URL/)

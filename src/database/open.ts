@@ -1,9 +1,8 @@
-import { mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { DatabaseAddress } from '../config.ts'
 import type { Database } from '../ports.ts'
 import { migrate } from './migrate.ts'
-import { openPostgres } from './postgres.ts'
 import { openSqlite } from './sqlite.ts'
 
 export type OpenOptions = {
@@ -21,12 +20,11 @@ export async function openDatabase(
   address: DatabaseAddress,
   options: OpenOptions,
 ): Promise<Database> {
-  if (address.kind === 'sqlite' && address.path !== ':memory:')
-    mkdirSync(dirname(address.path), { recursive: true })
+  if (address.kind === 'sqlite' && address.path !== ':memory:') makeFolder(dirname(address.path))
   const database =
     address.kind === 'sqlite'
       ? openSqlite({ path: address.path, ...options })
-      : openPostgres({ url: address.url, ...options })
+      : await openPostgresLately(address.url, options)
   try {
     await migrate(database, sql => database.exec(sql))
   } catch (error) {
@@ -34,4 +32,17 @@ export async function openDatabase(
     throw error
   }
   return database
+}
+
+/** The driver is loaded only where it is needed. */
+async function openPostgresLately(url: string, options: OpenOptions) {
+  const { openPostgres } = await import('./postgres.ts')
+  return openPostgres({ url, ...options })
+}
+
+/** mkdirSync's own `recursive` never ends where a folder is refused as if its parent were missing, as in /proc. */
+function makeFolder(path: string): void {
+  if (existsSync(path)) return
+  makeFolder(dirname(path))
+  mkdirSync(path)
 }
