@@ -193,7 +193,7 @@ export const badBearerKey = () =>
   new ApiError(
     401,
     'P0910',
-    'an API key is needed: send the header "Authorization: Bearer YOUR_API_KEY"',
+    'a valid API key is needed: send the header "Authorization: Bearer YOUR_API_KEY"',
   )
 
 export const noSuchEndpoint = () =>
@@ -207,7 +207,11 @@ export const bodyTooLarge = () =>
   new ApiError(413, 'P0913', 'the request body must be at most 65536 bytes')
 
 export const wrongMediaType = (allowed: string) =>
-  new ApiError(415, 'P0920', `the request body must be ${allowed}, without a Content-Encoding`)
+  new ApiError(
+    415,
+    'P0920',
+    `the Content-Type must say that the body is ${allowed}, and a Content-Encoding is not accepted`,
+  )
 
 /** Never thrown: there is no rate limit. SPEC *Errors* has it all the same. */
 export const tooManyRequests = () => new ApiError(429, 'P0900', 'too many requests')

@@ -16,6 +16,7 @@ import {
   where,
 } from '../http/page.ts'
 import { pathParam, resource } from '../http/resource.ts'
+import { plainText } from '../http/schema.ts'
 import { type Agreement, agreementStatuses, cancel } from './agreement.ts'
 import { present } from './present.ts'
 import { newAgreement } from './schema.ts'
@@ -26,7 +27,7 @@ export const agreementSearch: SearchKind = {
   codes: { invalid: 'P2401', pastEnd: 'P2402' },
   filters: {
     status: anyOf(agreementStatuses, 'The status of the agreement'),
-    reference: textUpTo(255, 'The whole reference, in any case'),
+    reference: textUpTo(plainText.maxLength, 'The whole reference, in any case'),
     page: filters.page,
     display_size: filters.display_size,
   },

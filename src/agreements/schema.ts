@@ -1,24 +1,18 @@
 import type { FromSchema } from 'json-schema-to-ts'
-import { cardDetails, id, timestamp } from '../http/schema.ts'
+import { cardDetails, id, plainText, timestamp } from '../http/schema.ts'
 import { agreementStatuses } from './agreement.ts'
-
-const label = { type: 'string', minLength: 1, maxLength: 255 } as const
-const plainLabel = {
-  ...label,
-  not: { pattern: '[<>|]' },
-  description: 'Not blank, without <, > and |',
-} as const
 
 export const newAgreement = {
   title: 'NewAgreement',
   type: 'object',
   required: ['reference', 'description'],
   properties: {
-    reference: plainLabel,
-    description: plainLabel,
+    reference: plainText,
+    description: plainText,
     user_identifier: {
-      ...label,
       type: ['string', 'null'],
+      minLength: 1,
+      maxLength: 255,
       description: 'Your own identifier of the user',
     },
   },

@@ -1,4 +1,5 @@
 import { type FieldCodes, invalid, missing, outsideLimit } from '../errors.ts'
+import { plainText } from './schema.ts'
 
 /** A parsed JSON object. */
 export type Json = Record<string, unknown>
@@ -20,7 +21,7 @@ type BodySchema = { readonly properties: Readonly<Record<string, Limits | object
 type Blank = 'missing' | 'absent' | 'invalid' | 'given'
 
 const BLANK = /^\s*$/
-const FORBIDDEN = /[<>|]/
+const FORBIDDEN = new RegExp(plainText.not.pattern)
 
 export const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -7,6 +7,15 @@ import { meanings } from '../errors.ts'
 
 export const pence = { type: 'integer', minimum: 0, description: 'In pence' } as const
 
+/** A reference or a description, of a payment or an agreement. */
+export const plainText = {
+  type: 'string',
+  minLength: 1,
+  maxLength: 255,
+  not: { pattern: '[<>|]' },
+  description: 'Not blank, without <, > and |',
+} as const
+
 export const timestamp = {
   type: 'string',
   format: 'date-time',

@@ -1,9 +1,8 @@
-import { pence } from '../http/schema.ts'
+import { pence, plainText } from '../http/schema.ts'
 import { authorisationModes, languages } from './payment.ts'
 import { agreementPaymentType, metadata } from './schema.ts'
 
 const agreementId = { type: 'string', minLength: 26, maxLength: 26 } as const
-const label = { type: 'string', minLength: 1, maxLength: 255, not: { pattern: '[<>|]' } } as const
 const addressLine = { type: ['string', 'null'], maxLength: 255 } as const
 
 const prefilledAddress = {
@@ -29,11 +28,11 @@ export const newPayment = {
   properties: {
     amount: { ...pence, maximum: 10_000_000 },
     reference: {
-      ...label,
+      ...plainText,
       description: 'Yours; need not be unique. Not blank, without <, > and |',
     },
     description: {
-      ...label,
+      ...plainText,
       description: 'Shown on the hosted pages. Not blank, without <, > and |',
     },
     return_url: {

@@ -11,9 +11,11 @@ import {
   textUpTo,
   where,
 } from '../http/page.ts'
+import { plainText } from '../http/schema.ts'
 import { oldestKept } from '../retention.ts'
 import { brandIds } from './card.ts'
 import { statuses } from './payment.ts'
+import { newPayment } from './request-schema.ts'
 
 /** GET /v1/payments. */
 export const paymentSearch: SearchKind = {
@@ -21,8 +23,8 @@ export const paymentSearch: SearchKind = {
   codes: { invalid: 'P0401', pastEnd: 'P0402' },
   filters: {
     state: anyOf(statuses, 'The status of the payment'),
-    reference: textUpTo(255, 'The whole reference, in any case'),
-    email: textUpTo(254, 'Part of the email, in any case'),
+    reference: textUpTo(plainText.maxLength, 'The whole reference, in any case'),
+    email: textUpTo(newPayment.properties.email.maxLength, 'Part of the email, in any case'),
     card_brand: textUpTo(20, `One of ${brandIds.join(', ')}`),
     cardholder_name: textUpTo(Infinity, 'Part of the name, in any case'),
     agreement_id: textUpTo(Infinity, 'Payments made with this agreement, or setting it up'),
