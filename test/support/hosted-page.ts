@@ -1,7 +1,20 @@
 /** What a person meets on a hosted page, read from its HTML. */
 import assert from 'node:assert/strict'
 import { elementsOf, type Found, only, tagged, withId } from '../hosted/document.ts'
-import type { Answer, Client } from './client.ts'
+import type { Answer, Body, Client } from './client.ts'
+
+/** The h1 of each page. */
+export const headings = {
+  details: 'Enter payment details',
+  confirm: 'Confirm your payment',
+  cancelled: 'Your payment has been cancelled',
+  declined: 'Your payment has been declined',
+  technical: 'Sorry, we are having technical problems',
+}
+
+/** The addresses of a web payment's two pages. */
+export const pageOf = (payment: Body): string => payment._links.next_url.href
+export const confirmOf = (payment: Body): string => `${pageOf(payment)}/confirm`
 
 /** The h1 of an answer, which must be a page. */
 export function headingOf(answer: Answer): string {
