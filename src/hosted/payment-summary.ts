@@ -2,7 +2,7 @@
  * What the hosted pages say about a payment, its payer and its card: the rows of their summary lists.
  * Values have the ids that they have on GOV.UK Pay's pages, where tests of calling services look for them.
  */
-import type { BillingAddress, CardDetails } from '../payments/card.ts'
+import type { BillingAddress, CardDetails, Prefilled } from '../payments/card.ts'
 import type { Given, Language } from '../payments/payment.ts'
 import type { SummaryRow } from './components.ts'
 import { type Html, html } from './markup.ts'
@@ -13,7 +13,7 @@ export type PaymentSummary = Pick<
   Given,
   'description' | 'reference' | 'amount' | 'language' | 'email' | 'delayed_capture'
 > &
-  Given['prefilled']
+  Prefilled
 
 const pounds = new Intl.NumberFormat('en-GB', { style: 'currency', currency: 'GBP' })
 

@@ -65,7 +65,8 @@ export function submittedCard(
   }
 }
 
-type Prefilled = { cardholder_name?: string; billing_address?: BillingAddress }
+/** What a client may know of the card's holder before the card is submitted. */
+export type Prefilled = { cardholder_name?: string; billing_address?: BillingAddress }
 
 /** The card that stands in for card entry on the hosted pages; `created` is the payment's, in ms. */
 export function mockCard(prefilled: Prefilled | undefined, created: number): CardDetails {

@@ -1,6 +1,6 @@
 import { fieldCodes, invalid, missing, notAllowed, outsideLimit } from '../errors.ts'
 import { checkLimit, isStorable, type Json, readFields, STORABLE_RULE } from '../http/fields.ts'
-import type { BillingAddress } from './card.ts'
+import type { BillingAddress, Prefilled } from './card.ts'
 import type { AgreementPaymentType, AuthorisationMode, Given, Language } from './payment.ts'
 import { newPayment } from './request-schema.ts'
 
@@ -73,7 +73,7 @@ function readAgreementPaymentType(
   return readFields(body, newPayment, codes).choice<AgreementPaymentType>(name)
 }
 
-function readPrefilled(body: Json): Given['prefilled'] {
+function readPrefilled(body: Json): Prefilled | undefined {
   const { properties } = newPayment
   const details = readFields(body, newPayment, codes).object(
     'prefilled_cardholder_details',

@@ -1,5 +1,5 @@
 import type { EventType as SubscribedType } from '../webhooks/webhook.ts'
-import type { BillingAddress, CardDetails } from './card.ts'
+import type { CardDetails, Prefilled } from './card.ts'
 
 /** SPEC *States and transitions*: the eight statuses of a payment. */
 export const statuses = [
@@ -49,7 +49,7 @@ export type Given = {
   agreement_id?: string
   set_up_agreement?: string
   agreement_payment_type?: AgreementPaymentType
-  prefilled?: { cardholder_name?: string; billing_address?: BillingAddress }
+  prefilled?: Prefilled
 }
 
 export type Payment = {
