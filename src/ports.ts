@@ -12,6 +12,8 @@ export type Statement = {
   values: Value[]
   /** It touches the one row that it names by its key; touching none undoes the whole write. */
   expect?: 1
+  /** Written with it, on other rows, in the same journey to the database. */
+  also?: { sql: string; values: Value[] }
 }
 
 export interface Database {

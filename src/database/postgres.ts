@@ -38,6 +38,7 @@ export function openPostgres(
     lock_timeout: STATEMENT_TIMEOUT,
     idle_in_transaction_session_timeout: 10_000,
     application_name: 'farthing',
+    pipeline: true,
     types,
   })
   pool.on('error', options.onConnectionError)
@@ -77,16 +78,32 @@ function named(text: string, values: Value[]): pg.QueryConfig {
   return { name, text, values }
 }
 
+const withBoth = new Map<string, string>()
+
+/** One statement for the server, whose row count is that of `sql`. */
+function toQuery({ sql, values, also }: Statement): pg.QueryConfig {
+  if (!also) return named(sql, values)
+  let text = withBoth.get(sql)
+  if (!text) {
+    const shifted = also.sql.replace(/\$(\d+)/g, (_, place) => `$${Number(place) + values.length}`)
+    text = `with also as (${shifted}) ${sql}`
+    withBoth.set(sql, text)
+  }
+  return named(text, [...values, ...also.values])
+}
+
+const missed = ({ expect }: Statement, rowCount: number | null | undefined): boolean =>
+  expect !== undefined && rowCount !== expect
+
 async function writeAll(pool: pg.Pool, statements: Statement[]): Promise<boolean> {
   const [only] = statements
   if (statements.length === 1 && only) {
-    const { rowCount } = await pool.query(named(only.sql, only.values))
-    return only.expect === undefined || rowCount === only.expect
+    const { rowCount } = await pool.query(toQuery(only))
+    return !missed(only, rowCount)
   }
   const client = await pool.connect()
   let broken = true
   try {
-    await client.query('begin')
     const written = await runAll(client, statements)
     await client.query(written ? 'commit' : 'rollback')
     broken = false
@@ -104,10 +121,15 @@ async function writeAll(pool: pg.Pool, statements: Statement[]): Promise<boolean
   }
 }
 
+/** All statements travel together. Their answers count in their order, up to the first miss or failure. */
 async function runAll(client: pg.PoolClient, statements: Statement[]): Promise<boolean> {
-  for (const { sql, values, expect } of statements) {
-    const { rowCount } = await client.query(named(sql, values))
-    if (expect !== undefined && rowCount !== expect) return false
+  const begun = client.query('begin')
+  const sent = statements.map(statement => client.query(toQuery(statement)))
+  const [, ...answers] = await Promise.allSettled([begun, ...sent])
+  for (const [i, answer] of answers.entries()) {
+    const statement = statements[i]
+    if (answer.status === 'rejected') throw answer.reason
+    if (statement && missed(statement, answer.value.rowCount)) return false
   }
   return true
 }

@@ -21,12 +21,15 @@ const FULL = 13
  * fails, or misses an expected row count, undoes itself only.
  */
 export function createCommit(connection: Connection): (batch: Statement[][]) => Result[] {
+  const run = (statement: Statement): boolean =>
+    connection.run(statement) && (!statement.also || connection.run(statement.also))
+
   function runAll(statements: Statement[]): boolean {
     const [only] = statements
-    if (statements.length === 1 && only) return connection.run(only)
+    if (statements.length === 1 && only && !only.also) return connection.run(only)
     connection.exec('savepoint one_write')
     try {
-      const written = statements.every(connection.run)
+      const written = statements.every(run)
       if (!written) connection.exec('rollback to one_write')
       connection.exec('release one_write')
       return written
