@@ -14,7 +14,7 @@ import { createPayment } from './commands.ts'
 import { checkMode, readNewPayment } from './create.ts'
 import { advance, type Payment, statusOf, type Trigger } from './payment.ts'
 import { paymentAddress, present, presentEvents, presentFound } from './present.ts'
-import { paymentSearch, searchConditions } from './search.ts'
+import { paymentSearch, quickTotal, searchConditions } from './search.ts'
 import { findPayment, paymentRows } from './store.ts'
 import { transition } from './transition.ts'
 
@@ -77,7 +77,8 @@ export function paymentRoutes(app: FastifyInstance, farthing: Farthing): void {
       handler: async request => {
         const search = readSearch(request.query, paymentSearch)
         const conditions = searchConditions(search, request.account, clock())
-        const { total, results } = await findPage(database, paymentRows, conditions, search)
+        const quick = quickTotal(search, request.account, clock())
+        const { total, results } = await findPage(database, paymentRows, conditions, search, quick)
         const at = addresses(request)
         const items = results.map(payment => presentFound(payment, at))
         return pageOf(paymentSearch, search, { total, results: items }, at.api)

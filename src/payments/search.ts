@@ -1,8 +1,9 @@
-import { containing, fold } from '../database/fold.ts'
+import { containing, fold, groupOf } from '../database/fold.ts'
 import {
   anyOf,
   type Condition,
   createdBetween,
+  createdRange,
   exactly,
   filters,
   type Search,
@@ -12,8 +13,10 @@ import {
   where,
 } from '../http/page.ts'
 import { plainText } from '../http/schema.ts'
+import type { Value } from '../ports.ts'
 import { oldestKept } from '../retention.ts'
 import { brandIds } from './card.ts'
+import { AFTER, totalBetween } from './count.ts'
 import { statuses } from './payment.ts'
 import { newPayment } from './request-schema.ts'
 
@@ -42,7 +45,7 @@ export const paymentSearch: SearchKind = {
 /** Only of the account, and not gone at `now`, in milliseconds. */
 export function searchConditions(search: Search, account: string, now: number): Condition[] {
   const { given } = search
-  const equal = (column: string, value: string | undefined) =>
+  const equal = (column: string, value: Value | undefined) =>
     value === undefined ? [] : [where(`${column} = ?`, value)]
   const part = (column: string, value: string | undefined) =>
     value === undefined ? [] : [where(`${column} like ? escape '\\'`, containing(value))]
@@ -50,6 +53,7 @@ export function searchConditions(search: Search, account: string, now: number): 
     where('account = ?', account),
     where('payment_id >= ?', oldestKept(now)),
     ...equal('status', given.state),
+    ...equal('reference_group', given.reference && groupOf(fold(given.reference))),
     ...equal('reference_folded', given.reference && fold(given.reference)),
     ...part('email_folded', given.email),
     ...equal('card_brand', given.card_brand),
@@ -60,4 +64,13 @@ export function searchConditions(search: Search, account: string, now: number): 
     ...equal('last_digits', given.last_digits_card_number),
     ...settledBetween(search),
   ]
+}
+
+/** The query of a search's total where only account and time decide; undefined where rows must be read. */
+export function quickTotal(search: Search, account: string, now: number): Condition | undefined {
+  const { from_date, to_date, ...others } = search.given
+  if (Object.keys(others).length > 0) return undefined
+  const { from = '', until = AFTER } = createdRange(search)
+  const oldest = oldestKept(now)
+  return totalBetween(account, from > oldest ? from : oldest, until)
 }

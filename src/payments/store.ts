@@ -1,8 +1,9 @@
-import { fold } from '../database/fold.ts'
+import { fold, groupOf } from '../database/fold.ts'
 import { timeOf } from '../ids.ts'
 import type { Database, Statement, Value } from '../ports.ts'
 import { oldestKept } from '../retention.ts'
 import { brandId } from './card.ts'
+import { countPayment } from './count.ts'
 import { type Change, type Payment, statusOf } from './payment.ts'
 
 /** The row of a payment: columns for what is searched or swapped on, the rest in `body`. */
@@ -59,6 +60,7 @@ const FIXED: Column[] = [
   ['account', payment => payment.account],
   ['amount', ({ given }) => given.amount],
   ['reference_folded', ({ given }) => fold(given.reference)],
+  ['reference_group', ({ given }) => groupOf(fold(given.reference))],
   ['email_folded', ({ given }) => foldIfGiven(given.email)],
   ['agreement_id', ({ given }) => given.agreement_id ?? given.set_up_agreement ?? null],
 ]
@@ -89,9 +91,11 @@ const UPDATE = `update payments set ${CHANGING.map(([name], i) => `${name} = $${
 const valuesOf = (columns: Column[], payment: Payment): Value[] =>
   columns.map(([, read]) => read(payment))
 
+/** Writes a payment that is new, and counts it. */
 export const insertPayment = (payment: Payment): Statement => ({
   sql: INSERT,
   values: valuesOf(EVERY, payment),
+  also: countPayment(payment),
 })
 
 /** Writes a change if nobody has changed the payment since it was read. */

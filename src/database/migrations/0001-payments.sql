@@ -10,6 +10,7 @@ create table payments (
   amount integer not null,
   refunded_amount integer not null check (refunded_amount between 0 and amount),
   reference_folded text not null,
+  reference_group integer not null,
   email_folded text,
   cardholder_name_folded text,
   card_brand text,
@@ -19,7 +20,18 @@ create table payments (
   body text not null
 );
 create index payments_by_account on payments (account, payment_id);
+create index payments_by_status on payments (account, status, payment_id);
+create index payments_by_reference
+  on payments (account, reference_group, payment_id, reference_folded);
 create index payments_by_agreement on payments (agreement_id, payment_id) where agreement_id is not null;
+
+-- How many payments were created in some two hours: see payments/count.ts.
+create table payment_counts (
+  account text not null,
+  bucket text collate "C" not null,
+  payments integer not null,
+  primary key (account, bucket)
+);
 
 create table idempotency_keys (
   account text not null,

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sweep } from '../../../src/retention.ts'
+import { onEveryDatabase } from '../../support/service.ts'
+
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+const iso = (time: number): string => new Date(time).toISOString()
+
+onEveryDatabase('The total of a payments search', service => {
+  test('is the number of payments created in the range asked for, however wide it is', async () => {
+    const api = await service().newAccount()
+    const other = await service().newAccount()
+    const made: number[] = []
+    for (let i = 0; i < 40; i++) {
+      made.push(service().clock.now())
+      await api.createPayment()
+      await other.createPayment()
+      service().clock.advance(i % 4 === 0 ? 0 : i % 3 === 0 ? 1 : 2.5 * HOUR + i)
+    }
+    const [first = 0, last = 0] = [made[0], made.at(-1)]
+    const edges = [...made, ...made.map(at => at + 1), first - HOUR, last + HOUR]
+    for (const [i, from] of edges.entries()) {
+      const until = edges[(i * 7 + 3) % edges.length] ?? 0
+      const { body } = await api.get(`/v1/payments?from_date=${iso(from)}&to_date=${iso(until)}`)
+      const expected = made.filter(at => at >= from && at < until).length
+      assert.equal(body.total, expected, `from ${iso(from)} to ${iso(until)}`)
+      const since = (await api.get(`/v1/payments?from_date=${iso(from)}`)).body.total
+      assert.equal(since, made.filter(at => at >= from).length, `from ${iso(from)}`)
+      const before = (await api.get(`/v1/payments?to_date=${iso(from)}`)).body.total
+      assert.equal(before, made.filter(at => at < from).length, `to ${iso(from)}`)
+    }
+  })
+
+  test('leaves out what is gone at every moment, whenever its space is freed', async () => {
+    const api = await service().newAccount()
+    const made: number[] = []
+    for (let i = 0; i < 12; i++) {
+      made.push(service().clock.now())
+      await api.createPayment()
+      service().clock.advance(HOUR / 2)
+    }
+    service().clock.advance(7 * DAY - 6 * HOUR - 1)
+    for (let i = 0; i < 14; i++) {
+      const now = service().clock.now()
+      const kept = made.filter(at => now - at < 7 * DAY).length
+      assert.equal((await api.get('/v1/payments')).body.total, kept)
+      if (i % 3 === 0) await sweep(service().database, now)
+      service().clock.advance(HOUR / 2)
+    }
+  })
+})
