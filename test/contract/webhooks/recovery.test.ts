@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
+import { test as nodeTest, type TestContext } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import type { Send } from '../../../src/ports.ts'
 import { CLAIM_MS, createDeliveries, type Deliveries } from '../../../src/webhooks/deliver.ts'
@@ -11,6 +11,10 @@ import { eventTypesOf, history } from '../../support/subscriber.ts'
 import { cancelOne } from './payment-changes.ts'
 
 const WEEK_MS = 7 * 86_400_000
+
+/** These wait for one another's steps: a step that is never taken fails its test and no other. */
+const test = (name: string, body: (t: TestContext) => Promise<void>): Promise<void> =>
+  nodeTest(name, { timeout: 60_000 }, body)
 
 /** The sender of the instances that die: it never answers, so that their messages stay unsent. */
 let dead: HeldSend = holdSends()
