@@ -143,6 +143,17 @@ describe('The service, when it starts,', () => {
     await oneLine({ DATABASE_URL: nowhere }, /PostgreSQL cannot be reached.*DATABASE_URL/)
   })
 
+  test('ends with one line that says what to do when another process holds the database', async t => {
+    const path = join(folder, 'held.db')
+    const holder = new DatabaseSync(path)
+    t.after(() => holder.close())
+    holder.exec('pragma journal_mode = wal; begin immediate')
+    await oneLine(
+      { DATABASE_URL: `sqlite:${path}` },
+      /locked.*another process holds it.*DATABASE_URL/,
+    )
+  })
+
   test('ends with one line when the database is that of a newer version', async () => {
     const path = join(folder, 'newer.db')
     const database = new DatabaseSync(path)

@@ -4,6 +4,8 @@ import type { Connection } from './sqlite-connection.ts'
 /** Why a write came to nothing, in a form that can go from one thread to another. */
 export type Failure = {
   message: string
+  /** SQLite's extended result code; undefined for what is no error of SQLite's. */
+  errcode: number | undefined
   /** unknown: nobody knows what of the transaction is on disk. full: there is no room for it. */
   kind: 'unknown' | 'full' | 'undone'
 }
@@ -64,10 +66,16 @@ export function createCommit(connection: Connection): (batch: Statement[][]) => 
 }
 
 export function failureOf(error: unknown): Failure {
-  const primary = error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : 0
+  const errcode = error instanceof Error && 'errcode' in error ? Number(error.errcode) : undefined
+  const primary = errcode === undefined ? 0 : errcode & 0xff
   const unknown = primary === IO_ERROR || primary === CORRUPT
   return {
     message: error instanceof Error ? error.message : String(error),
+    errcode,
     kind: unknown ? 'unknown' : primary === FULL ? 'full' : 'undone',
   }
 }
+
+/** The same as an error, with the codes that node:sqlite gives to its own. */
+export const errorOf = ({ message, errcode }: Failure): Error =>
+  Object.assign(new Error(message), errcode !== undefined && { code: 'ERR_SQLITE_ERROR', errcode })

@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads'
 import type { Database, Statement, Value } from '../ports.ts'
 import { type Connection, connect } from './sqlite-connection.ts'
 import type { Order } from './sqlite-thread.ts'
-import { createCommit, type Failure, failureOf, type Result } from './sqlite-writer.ts'
+import { createCommit, errorOf, type Failure, failureOf, type Result } from './sqlite-writer.ts'
 
 type Pending = {
   statements: Statement[]
@@ -64,12 +64,12 @@ export function openSqlite(
     full = failures.some(({ kind }) => kind === 'full') || (full && nothingWritten)
     const fatal = failures.find(({ kind }) => kind === 'unknown')
     if (fatal) {
-      unknown = new Error(fatal.message)
+      unknown = errorOf(fatal)
       options.onUnknownOutcome(unknown)
     }
     for (const [i, { resolve, reject }] of batch.entries()) {
       const result = results[i] ?? false
-      if (typeof result === 'object') reject(new Error(result.message))
+      if (typeof result === 'object') reject(errorOf(result))
       else resolve(result)
     }
   }
@@ -147,7 +147,7 @@ function ownThread(path: string): Writer {
     },
     async exec(sql) {
       const [failure] = await ask({ exec: sql })
-      if (typeof failure === 'object') throw new Error(failure.message)
+      if (typeof failure === 'object') throw errorOf(failure)
     },
     async close() {
       thread.postMessage('close')
