@@ -4,6 +4,7 @@ import { announce } from './announce.ts'
 import { ConfigError, readConfig } from './config.ts'
 import { backupCommand } from './database/backup.ts'
 import { createLogger } from './log.ts'
+import { seedCommand } from './seed/command.ts'
 import { serve } from './serve.ts'
 import { startProblem } from './start-problem.ts'
 import { version } from './version.ts'
@@ -18,6 +19,7 @@ Usage:
   farthing keys create [--account NAME]   make an API key and print it once
   farthing keys list                      show the keys' ids, never the keys
   farthing keys revoke ID                 stop a key from working
+  farthing seed --payments N              make N payments in every state, to try things with
   farthing backup FILE                    copy the SQLite database, also while the service runs
   farthing --help | --version
 
@@ -43,22 +45,30 @@ async function run(args: string[]): Promise<number | undefined> {
       help: { type: 'boolean', short: 'h' },
       version: { type: 'boolean', short: 'v' },
       account: { type: 'string' },
+      payments: { type: 'string' },
     },
   })
   const [command = 'serve', ...rest] = positionals
   if (values.version) return print(version)
   if (command === 'keys') return keysCommand(rest, values, readConfig(process.env), print)
   if (command === 'backup') return backupCommand(rest, values, readConfig(process.env), print)
+  if (command === 'seed') return seedCommand(rest, values, readConfig(process.env), print, screen)
   if (values.help) return print(HELP)
   if (command !== 'serve' || rest.length > 0)
     return complain(`unknown command: ${positionals.join(' ')} (farthing --help)`)
-  if (values.account !== undefined) return complain('--account belongs to farthing keys create')
+  if (values.account !== undefined || values.payments !== undefined)
+    return complain('--account and --payments belong to other commands (farthing --help)')
   return serveUntilStopped()
 }
 
 function print(text: string): number {
   process.stdout.write(text.endsWith('\n') ? text : `${text}\n`)
   return 0
+}
+
+const screen = {
+  write: (text: string) => void process.stderr.write(text),
+  isTerminal: process.stderr.isTTY,
 }
 
 function complain(problem: string): number {

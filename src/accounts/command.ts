@@ -2,7 +2,7 @@ import type { Config } from '../config.ts'
 import { openDatabase } from '../database/open.ts'
 import { createNewId } from '../ids.ts'
 import type { Database } from '../ports.ts'
-import { createKey, DEFAULT_ACCOUNT, listKeys, revokeKey } from './store.ts'
+import { checkAccountName, createKey, DEFAULT_ACCOUNT, listKeys, revokeKey } from './store.ts'
 
 const HELP = `API keys. Each belongs to one account and sees only that account's payments.
 
@@ -13,9 +13,6 @@ Usage:
 
 DATABASE_URL names the database, as for the service itself; the service may be running.
 `
-
-/** What the account's name may be: it is shown in lists. */
-const ACCOUNT = /^[A-Za-z0-9][A-Za-z0-9 ._-]{0,63}$/
 
 /** What may stand behind each verb: how many words, and how that is written. */
 const verbs = new Map([
@@ -37,10 +34,7 @@ export async function keysCommand(
   if (words.length !== known.words || (options.account !== undefined && verb !== 'create'))
     throw new Error(`it is farthing keys ${known.usage} (farthing keys --help)`)
   const { account = DEFAULT_ACCOUNT } = options
-  if (!ACCOUNT.test(account))
-    throw new Error(
-      '--account must be 1 to 64 letters, digits, spaces, dots, hyphens or underscores',
-    )
+  checkAccountName(account)
   const database = await openDatabase(config.database, {
     onUnknownOutcome: () => {},
     onConnectionError: () => {},

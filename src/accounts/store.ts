@@ -4,6 +4,17 @@ import type { Clock, Database, NewId } from '../ports.ts'
 
 export const DEFAULT_ACCOUNT = 'default'
 
+/** What the account's name may be: it is shown in lists. */
+const ACCOUNT = /^[A-Za-z0-9][A-Za-z0-9 ._-]{0,63}$/
+
+/** Throws when no account may have the name that a command was given. */
+export function checkAccountName(name: string): void {
+  if (!ACCOUNT.test(name))
+    throw new Error(
+      '--account must be 1 to 64 letters, digits, spaces, dots, hyphens or underscores',
+    )
+}
+
 export type ApiKey = { key_id: string; account: string; created: number; revoked: number | null }
 
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest()

@@ -22,7 +22,8 @@ export type CardDetails = {
 /** The card number that is declined (SPEC *POST /v1/auth*). */
 export const DECLINED_CARD = '4000000000000002'
 
-const MOCK_CARD = '4242424242424242'
+/** The card that stands in for card entry on the hosted pages. */
+export const MOCK_CARD = '4242424242424242'
 const MOCK_NAME = 'Demo Cardholder'
 const MOCK_ADDRESS: BillingAddress = {
   line1: '1 Sample Street',

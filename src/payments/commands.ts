@@ -55,8 +55,9 @@ async function usedAgreement(
   return agreement
 }
 
-function newPayment(
-  { clock, newId }: Farthing,
+/** A payment that is not written yet; in agreement mode it has come to its end. */
+export function newPayment(
+  { clock, newId }: Pick<Farthing, 'clock' | 'newId'>,
   account: string,
   given: Given,
   agreement: Agreement | undefined,

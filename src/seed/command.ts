@@ -1,0 +1,91 @@
+import { checkAccountName, DEFAULT_ACCOUNT } from '../accounts/store.ts'
+import { insertAgreement } from '../agreements/store.ts'
+import type { Config } from '../config.ts'
+import { openDatabase } from '../database/open.ts'
+import { createNewId } from '../ids.ts'
+import { insertPayment } from '../payments/store.ts'
+import type { Database, Statement } from '../ports.ts'
+import { insertRefund } from '../refunds/store.ts'
+import { RETENTION_MS } from '../retention.ts'
+import { createHistory, type History } from './history.ts'
+import { createProgress, type Screen } from './progress.ts'
+
+export const SEED_HELP = `Usage:
+  farthing seed --payments N [--account NAME]   makes N payments, with refunds and agreements
+
+They are in every mode and state, as if made over the last six days: a day later the oldest are
+gone. DATABASE_URL names the database; the service may be running, but no webhook is told.
+`
+
+const DAY = 24 * 60 * 60 * 1000
+
+/** The oldest seeded payments have a day left to be looked at. */
+const SPAN = RETENTION_MS - DAY
+
+/** The newest are so old that all their steps are in the past, in milliseconds. */
+const LATEST = 5 * 60 * 1000
+
+/** Payments in one write: enough to make little of the journey, little enough to hold nobody up. */
+const BATCH = 250
+const MOST = 100_000_000
+
+export type SeedOptions = {
+  help?: boolean | undefined
+  payments?: string | undefined
+  account?: string | undefined
+}
+
+/** Runs `farthing seed` and answers the exit code; `screen` shows how far it is. */
+export async function seedCommand(
+  words: string[],
+  { help, payments, account = DEFAULT_ACCOUNT }: SeedOptions,
+  config: Config,
+  print: (text: string) => number,
+  screen: Screen,
+): Promise<number> {
+  if (help || payments === undefined || words.length > 0) return print(SEED_HELP)
+  const count = Number(payments)
+  if (!/^\d+$/.test(payments) || count < 1 || count > MOST)
+    throw new Error(`--payments must be a number from 1 to ${MOST}`)
+  checkAccountName(account)
+  const database = await openDatabase(config.database, {
+    onUnknownOutcome: () => {},
+    onConnectionError: () => {},
+  })
+  try {
+    const progress = createProgress(count, screen, Date.now)
+    await seed(database, account, count, progress)
+    return print(`made ${count} payments in the account ${account}`)
+  } finally {
+    await database.close()
+  }
+}
+
+/** While one batch is being written, the next is made. */
+async function seed(
+  database: Database,
+  account: string,
+  count: number,
+  progress: (done: number) => void,
+): Promise<void> {
+  const newest = Date.now() - LATEST
+  const next = createHistory(account, createNewId())
+  let written: Promise<unknown> = Promise.resolve()
+  for (let done = 0; done < count; done += BATCH) {
+    const size = Math.min(BATCH, count - done)
+    const histories = Array.from({ length: size }, (_, i) =>
+      next(done + i, Math.floor(newest - SPAN * (1 - (done + i) / count))),
+    )
+    await written
+    progress(done)
+    written = database.write(histories.flatMap(statementsOf))
+  }
+  await written
+  progress(count)
+}
+
+const statementsOf = ({ payment, refunds, agreement }: History): Statement[] => [
+  ...(agreement ? [insertAgreement(agreement)] : []),
+  insertPayment(payment),
+  ...refunds.map(insertRefund),
+]
