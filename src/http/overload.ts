@@ -1,36 +1,64 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { overloaded } from '../errors.ts'
+import { isUnder, setApiHeaders } from './server.ts'
 
-/**
- * Requests that may be at work at once. At the thousands a second that one process answers, those
- * that wait longest wait some hundreds of milliseconds; more would only make everybody wait longer.
- */
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** It is one of those in flight; one that no endpoint has is answered before it would be. */
+    counted: boolean
+  }
+}
+
+/** Requests that may be at work at once: they wait for the database. */
 export const MOST_AT_WORK = 1_000
 
+/**
+ * Where the event loop has served so many requests without coming round, and for so long, in
+ * milliseconds, those that it reads now have waited as long before it saw them.
+ */
+const MANY = 256
+const LONGEST_TURN = 1_000
+const TICK = 100
+
 /** Connections that may be open at once; more are closed as they come. */
-export const MOST_CONNECTIONS = 10_000
+const MOST_CONNECTIONS = 10_000
 
 /** What whoever balances instances must always be told. */
 const HEALTH = new Set(['/healthz', '/readyz'])
 
 /**
- * Refuses requests beyond what the service can do, with 503 and Retry-After, so that those it has
- * taken are answered in time. `waiting` says how many requests only wait for the answers of
- * webhooks: they cost no work, and a receiver that hangs must not use up everybody's places.
+ * Refuses requests beyond what the service can do, with 503 and Retry-After, so that those it takes
+ * are answered in time and nobody's request grows old unseen. `waiting` says how many requests only
+ * wait for the answers of webhooks: they cost no work, and a receiver that hangs must not use up
+ * everybody's places.
  */
 export function refuseOverload(app: FastifyInstance, waiting: () => number): void {
   let inFlight = 0
+  let thisTurn = 0
+  let turnBegan = performance.now()
+  const ticking = setInterval(() => {
+    thisTurn = 0
+    turnBegan = performance.now()
+  }, TICK).unref()
+
+  const tooLong = () => thisTurn > MANY && performance.now() - turnBegan > LONGEST_TURN
+
+  app.decorateRequest('counted', false)
   app.server.maxConnections = MOST_CONNECTIONS
   app.addHook('onRequest', (request, reply, done) => {
+    request.counted = true
     inFlight += 1
-    if (inFlight - waiting() <= MOST_AT_WORK || isHealth(request)) return done()
+    thisTurn += 1
+    if ((inFlight - waiting() <= MOST_AT_WORK && !tooLong()) || isHealth(request)) return done()
+    if (isUnder('/v1', request)) setApiHeaders(reply)
     void reply.header('Retry-After', '1')
     done(overloaded())
   })
-  app.addHook('onResponse', (_request, _reply, done) => {
-    inFlight -= 1
+  app.addHook('onResponse', (request, _reply, done) => {
+    if (request.counted) inFlight -= 1
     done()
   })
+  app.addHook('onClose', async () => clearInterval(ticking))
 }
 
 const isHealth = ({ routeOptions }: FastifyRequest): boolean => HEALTH.has(routeOptions.url ?? '')

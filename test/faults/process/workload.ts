@@ -55,6 +55,7 @@ export function createWorkload(baseUrls: string[], key: string, random: Random):
 
   async function ask(request: Promise<Answer>, ...expected: number[]): Promise<Answer> {
     const answer = await request.catch(error => {
+      if (error instanceof assert.AssertionError) throw error
       throw new NoAnswer(String(error.cause ?? error))
     })
     if (answer.status >= 500) throw new NoAnswer(answer.text)

@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import http from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createClient, webPayment } from '../support/client.ts'
+import { createPostgresDatabase } from '../support/postgres.ts'
+import { startProcess } from '../support/process.ts'
+import type { Job } from './run.ts'
+
+const KEY = 'key-of-the-default-account'
+const CONNECTIONS = 5_000
+const BODY = JSON.stringify(webPayment)
+
+/** Creates arrive at one and a half times the rate that the service can do, whether or not it keeps up. */
+export const job: Job = {
+  title: 'creates at 150% of capacity, open loop',
+  async run({ scale }) {
+    const seconds = Math.max(5, Math.ceil(300 * scale))
+    const folder = mkdtempSync(join(tmpdir(), 'farthing-overload-'))
+    try {
+      return [
+        `SQLite: ${await overload(`sqlite:${join(folder, 'farthing.db')}`, seconds)}`,
+        `PostgreSQL: ${await overload(await createPostgresDatabase(), seconds)}`,
+      ].join('; ')
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+  },
+}
+
+async function overload(url: string, seconds: number): Promise<string> {
+  const env = { DATABASE_URL: url, FARTHING_API_KEY: KEY, LOG_LEVEL: 'warn' }
+  const service = await startProcess({ env })
+  try {
+    const capacity = await measureCapacity(service.baseUrl)
+    const load = await openLoop(service.baseUrl, capacity * 1.5, seconds)
+    const rss = residentSize(service.pid)
+    const recovery = await recover(service.baseUrl)
+    assert.ok(recovery < 2_000, `recovered after ${recovery} ms`)
+    assert.deepEqual(load.faults, {}, 'every answer is 201 or 503')
+    const api = createClient([service.baseUrl], KEY)
+    const { total } = (await api.get('/v1/payments')).body
+    assert.equal(total, capacity * CAPACITY_SECONDS + load.created + RECOVERY_CREATES)
+    const megabytes = Math.round(rss / 1e6)
+    return (
+      `${capacity}/s with 64 connections; for ${seconds} s ${Math.round(capacity * 1.5)}/s offered: ` +
+      `${load.created} times 201, ${load.refused} times 503 with Retry-After, none cut off or lost, ` +
+      `median ${load.median} ms, p99 ${load.p99} ms, ${load.busiest} open at most, ` +
+      `RSS ${megabytes} MB; normal again after ${recovery} ms`
+    )
+  } finally {
+    await service.kill()
+  }
+}
+
+const CAPACITY_SECONDS = 5
+const RECOVERY_CREATES = 20
+
+async function measureCapacity(baseUrl: string): Promise<number> {
+  const agent = new http.Agent({ keepAlive: true, maxSockets: 64 })
+  const until = performance.now() + CAPACITY_SECONDS * 1_000
+  let created = 0
+  await Promise.all(
+    Array.from({ length: 64 }, async () => {
+      while (performance.now() < until) {
+        assert.equal(await create(baseUrl, agent), 201)
+        created += 1
+      }
+    }),
+  )
+  agent.destroy()
+  return created / CAPACITY_SECONDS
+}
+
+async function openLoop(baseUrl: string, rate: number, seconds: number) {
+  const agent = new http.Agent({ keepAlive: true, maxSockets: CONNECTIONS, scheduling: 'fifo' })
+  const faults: Record<string, number> = {}
+  const waits: number[] = []
+  const report = { created: 0, refused: 0, busiest: 0 }
+  const begun = performance.now()
+  const pending = new Set<Promise<void>>()
+  let sent = 0
+
+  async function one(): Promise<void> {
+    const before = performance.now()
+    const outcome = await create(baseUrl, agent)
+    waits.push(performance.now() - before)
+    if (outcome === 201) report.created += 1
+    else if (outcome === 503) report.refused += 1
+    else faults[outcome] = (faults[outcome] ?? 0) + 1
+  }
+
+  while (performance.now() - begun < seconds * 1_000) {
+    const due = ((performance.now() - begun) / 1_000) * rate
+    for (; sent < due; sent++) {
+      const request = one().finally(() => pending.delete(request))
+      pending.add(request)
+    }
+    report.busiest = Math.max(report.busiest, pending.size)
+    await new Promise(resolve => setTimeout(resolve, 2))
+  }
+  await Promise.all(pending)
+  agent.destroy()
+  waits.sort((a, b) => a - b)
+  const at = (part: number) => Math.round(waits[Math.floor(waits.length * part)] ?? 0)
+  return { ...report, faults, median: at(0.5), p99: at(0.99) }
+}
+
+/** Milliseconds until creates one after another are answered within 100 ms again. */
+async function recover(baseUrl: string): Promise<number> {
+  const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
+  const begun = performance.now()
+  let last = 0
+  for (let i = 0; i < RECOVERY_CREATES; i++) {
+    const before = performance.now()
+    assert.equal(await create(baseUrl, agent), 201)
+    if (performance.now() - before > 100) last = performance.now() - begun
+  }
+  agent.destroy()
+  return Math.round(last)
+}
+
+/** Bytes, at its highest. */
+const residentSize = (pid: number): number =>
+  Number(/VmHWM:\s*(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024
+
+/** A status, or why there is none. */
+function create(baseUrl: string, agent: http.Agent): Promise<number | string> {
+  return new Promise(resolve => {
+    const request = http.request(`${baseUrl}/v1/payments`, {
+      agent,
+      method: 'POST',
+      headers: { Authorization: `Bearer ${KEY}`, 'Content-Type': 'application/json' },
+    })
+    request.on('response', response => {
+      const told = response.statusCode !== 503 || response.headers['retry-after'] === '1'
+      response.on('end', () => resolve(told ? (response.statusCode ?? 0) : 'no Retry-After'))
+      response.on('error', error => resolve(error.message)).resume()
+    })
+    request.on('error', error => resolve(error.message))
+    request.end(BODY)
+  })
+}
