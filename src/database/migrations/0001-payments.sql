@@ -81,7 +81,7 @@ create table webhook_messages (
   body text
 );
 create index webhook_messages_by_webhook on webhook_messages (webhook_id, message_id);
-create index webhook_messages_pending on webhook_messages (message_id) where status = 'PENDING';
+create index webhook_messages_pending on webhook_messages (webhook_id, message_id) where status = 'PENDING';
 create index webhook_messages_by_payment on webhook_messages (payment_id) where body is not null;
 
 create table api_keys (
