@@ -19,6 +19,8 @@ export type SqliteOptions = {
    * query and write is rejected.
    */
   onUnknownOutcome: (error: unknown) => void
+  /** Told of each commit, and how many writes shared it. */
+  onCommit?: ((writes: number) => void) | undefined
 }
 
 /** Writes queued before a commit; more wait for the next one. */
@@ -61,6 +63,7 @@ export function openSqlite(
   function settle(batch: Pending[], results: Result[]): void {
     const failures = results.filter(result => typeof result === 'object')
     const nothingWritten = failures.length === results.length
+    if (!nothingWritten) options.onCommit?.(batch.length)
     full = failures.some(({ kind }) => kind === 'full') || (full && nothingWritten)
     const fatal = failures.find(({ kind }) => kind === 'unknown')
     if (fatal) {

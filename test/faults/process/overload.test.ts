@@ -18,7 +18,7 @@ import { startProcess } from '../../support/process.ts'
 import { inParallel } from './workload.ts'
 
 const KEY = 'key-of-the-default-account'
-const pause = (ms: number) => new Promise<undefined>(resolve => setTimeout(resolve, ms))
+const pause = (ms: number) => new Promise<undefined>(resolve => setTimeout(resolve, ms, undefined))
 
 type Gate = { wait(): Promise<void>; close(): void; open(): void; waiting(): number }
 

@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { createClient } from '../support/client.ts'
+import { createPostgresDatabase } from '../support/postgres.ts'
+import { runProcess, startProcess } from '../support/process.ts'
+import { startReceiver } from '../support/receiver.ts'
+
+const KEY = 'key-of-the-default-account'
+
+const pause = (ms: number) => new Promise(resolve => setTimeout(resolve, ms))
+
+async function start(t: TestContext, url: string, env: Record<string, string> = {}) {
+  const service = await startProcess({
+    env: { DATABASE_URL: url, FARTHING_API_KEY: KEY, FARTHING_METRICS_PORT: '0', ...env },
+  })
+  t.after(() => service.kill())
+  while (!service.output().includes('make a payment')) await pause(5) // its last line at the start
+  const address = /"metrics":"(http:[^"]+)"/.exec(service.output())?.[1] ?? ''
+  return { service, address, api: createClient([service.baseUrl], KEY) }
+}
+
+function folderOf(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'farthing-metrics-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+/** Each line that is no comment, by what stands before its value. */
+async function read(address: string): Promise<Map<string, number>> {
+  const answer = await fetch(address)
+  assert.equal(answer.status, 200)
+  assert.equal(answer.headers.get('content-type'), 'text/plain; version=0.0.4')
+  const lines = (await answer.text()).split('\n').filter(line => line && !line.startsWith('#'))
+  return new Map(
+    lines.map(line => {
+      const space = line.lastIndexOf(' ')
+      const value = Number(line.slice(space + 1))
+      assert.ok(Number.isFinite(value), line)
+      return [line.slice(0, space), value]
+    }),
+  )
+}
+
+for (const kind of ['sqlite', 'postgres'])
+  test(`requests, commits, attempts and the process can be watched (${kind})`, async t => {
+    const receiver = await startReceiver({ plain: true })
+    t.after(() => receiver.close())
+    const host = `localhost:${receiver.port}`
+    const url =
+      kind === 'sqlite'
+        ? `sqlite:${join(folderOf(t), 'farthing.db')}`
+        : await createPostgresDatabase()
+    const { api, address } = await start(t, url, { FARTHING_CALLBACK_HOSTS: host })
+    await api.post('/v1/webhooks', { callback_url: `http://${host}/hook` })
+    await api.post('/v1/webhooks', { callback_url: `http://${host}x/refused-later` })
+    const payments = await Promise.all(Array.from({ length: 20 }, () => api.createPayment()))
+    await api.post(`/v1/payments/${payments[0].payment_id}/cancel`)
+    await api.get('/v1/payments/nothing-of-the-kind')
+    await api.get('/no/such/path?token=secret')
+
+    const metrics = await read(address)
+    const requests = (labels: string) => metrics.get(`farthing_http_requests_total{${labels}}`)
+    assert.equal(requests('method="POST",route="/v1/payments",status="201"'), 20)
+    assert.equal(requests('method="POST",route="/v1/payments/:payment_id/cancel",status="204"'), 1)
+    assert.equal(requests('method="GET",route="/v1/payments/:payment_id",status="404"'), 1)
+    assert.equal(requests('method="GET",route="none",status="404"'), 1)
+    const durations = 'farthing_http_request_duration_seconds'
+    const creates = 'method="POST",route="/v1/payments"'
+    assert.equal(metrics.get(`${durations}_count{${creates}}`), 20)
+    assert.equal(metrics.get(`${durations}_bucket{${creates},le="+Inf"}`), 20)
+    assert.ok((metrics.get(`${durations}_sum{${creates}}`) ?? 0) > 0)
+    assert.equal(metrics.get('farthing_webhook_attempts_total{result="2xx"}'), 1)
+    const commits = metrics.get('farthing_commit_writes_count') ?? 0
+    const writes = metrics.get('farthing_commit_writes_sum') ?? 0
+    // A migration for each step, two webhooks at most, 20 payments, the cancellation, its attempt.
+    assert.ok(writes >= 24 && writes < 40, `${writes} writes`)
+    assert.ok(kind === 'sqlite' ? commits < writes : commits === writes, `${commits} commits`)
+    assert.ok((metrics.get('process_resident_memory_bytes') ?? 0) > 10_000_000)
+    assert.ok((metrics.get('process_cpu_seconds_total') ?? 0) > 0)
+    assert.ok((metrics.get('farthing_event_loop_delay_p99_seconds') ?? 0) > 0)
+    const names = [...metrics.keys()].join('\n')
+    for (const { payment_id } of payments) assert.ok(!names.includes(payment_id))
+    assert.doesNotMatch(names, /secret|nothing-of-the-kind/)
+  })
+
+test('metrics are on a port of their own and off unless one is set', async t => {
+  const url = `sqlite:${join(folderOf(t), 'farthing.db')}`
+  const { api, address, service } = await start(t, url)
+  assert.notEqual(new URL(address).port, new URL(service.baseUrl).port)
+  assert.equal((await api.get('/metrics')).status, 404)
+  assert.equal((await fetch(address.replace('/metrics', '/v1/payments'))).status, 404)
+  assert.equal((await fetch(address, { method: 'POST' })).status, 404)
+  assert.deepEqual(await service.terminate(), { code: 0, signal: null })
+
+  const silent = await start(t, url, { FARTHING_METRICS_PORT: '' })
+  assert.equal(silent.address, '')
+})
+
+test('a port that cannot be had ends the start with one line', async t => {
+  const taken = createServer().listen(0, '127.0.0.1')
+  await once(taken, 'listening')
+  t.after(() => taken.close())
+  const { port } = taken.address() as AddressInfo // a TCP server has no other kind
+  const env = { DATABASE_URL: 'sqlite::memory:', PORT: '0', FARTHING_METRICS_PORT: String(port) }
+  const { code, stdout, stderr } = await runProcess({ env })
+  assert.equal(code, 1)
+  assert.equal(stdout, '')
+  assert.match(stderr, /^farthing: FARTHING_METRICS_PORT \d+ on 127\.0\.0\.1 cannot be used: .*\n$/)
+})
