@@ -127,6 +127,18 @@ onEveryDatabase('The body of POST /v1/auth', service => {
       assertError(await api.request('POST', '/v1/auth', { headers, body }), 400, 'P0197')
     })
 
+  test('as a form has its last value of a field that is there twice', async () => {
+    const { one_time_token } = payment._links.auth_url_post.params
+    const twice: [string, string][] = Object.entries({ one_time_token, ...card, cvc: 'last' })
+    assertError(await api.postForm('/v1/auth', [['cvc', '123'], ...twice]), 422, 'P0102', {
+      field: 'cvc',
+    })
+  })
+
+  test('as a form may be empty: then all is missing', async () => {
+    assertError(await api.postForm('/v1/auth', {}), 422, 'P0101', { field: 'one_time_token' })
+  })
+
   test('is UTF-8', async () => {
     const headers = { 'Content-Type': 'application/json' }
     const body = Uint8Array.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])

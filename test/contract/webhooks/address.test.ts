@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createCaseResolve } from '../../support/callback-urls.ts'
+import type { Client } from '../../support/client.ts'
+import { onEveryDatabase } from '../../support/service.ts'
+import { history } from '../../support/subscriber.ts'
+import { cancelOne } from './payment-changes.ts'
+
+/** Names and what DNS says of them, one answer after the other. */
+let resolve = createCaseResolve()
+
+onEveryDatabase(
+  'A name that passed at registration is looked up again at every attempt, and is',
+  service => {
+    async function resultsOf(api: Client, callback_url: string): Promise<unknown[]> {
+      resolve = createCaseResolve()
+      const { status, body: webhook, text } = await api.post('/v1/webhooks', { callback_url })
+      assert.equal(status, 201, text)
+      assert.equal((await cancelOne(api)).status, 204)
+      const [message] = await history(api, webhook)
+      assert.equal(message.last_delivery_status, 'FAILED')
+      return message.attempts.map(({ created_date, send_at, ...ending }: typeof message) => ending)
+    }
+
+    const twice = (result: string) =>
+      Array(2).fill({ status: 'FAILED', status_code: null, response_time: null, result })
+
+    test('not connected to when it has become private', async () => {
+      const api = await service().newAccount()
+      const results = await resultsOf(api, 'https://rebind.example.com/')
+      assert.deepEqual(results, twice('address refused'))
+    })
+
+    for (const name of ['nx', 'servfail', 'timeout', 'empty'])
+      test(`not connected to when there is no answer: ${name}`, async () => {
+        const api = await service().newAccount()
+        const results = await resultsOf(api, `https://${name}.example.com/`)
+        assert.deepEqual(results, twice('name not resolved'))
+      })
+  },
+  { resolve: host => resolve(host) },
+)
