@@ -10,34 +10,47 @@ const ALPHABET = '0123456789abcdefghijklmnopqrstuv'
 const LENGTH = 26
 const TIME_LENGTH = 9
 
+let pool = Buffer.alloc(0)
+let used = 0
+
 /** Five-bit random numbers, drawn from the system a few kilobytes at a time. */
-function randomDigits() {
-  let pool = Buffer.alloc(0)
-  let used = 0
-  return () => {
+function randomDigits(count: number): number[] {
+  const digits: number[] = []
+  for (let i = 0; i < count; i++) {
     if (used === pool.length) {
       pool = randomBytes(4096)
       used = 0
     }
-    return (pool[used++] ?? 0) & 31
+    digits.push((pool[used++] ?? 0) & 31)
   }
+  return digits
 }
 
-const digit = randomDigits()
+const LETTERS = Buffer.from(ALPHABET, 'latin1')
+const spelt = Buffer.alloc(LENGTH)
 
-function encodeTime(now: number): string {
+/**
+ * The text of digits of base 32. It is made in one piece: texts that are added up letter by letter are
+ * put together anew by each that reads them, which is slower than all else here.
+ */
+function spell(digits: number[]): string {
+  for (let i = 0; i < digits.length; i++) spelt[i] = LETTERS[digits[i] ?? 0] ?? 0
+  return spelt.toString('latin1', 0, digits.length)
+}
+
+function timeDigits(now: number): number[] {
+  const digits = Array<number>(TIME_LENGTH)
   let rest = Math.floor(now / 8)
-  let text = ''
-  for (let i = 0; i < TIME_LENGTH; i++) {
-    text = ALPHABET[rest % 32] + text
+  for (let i = TIME_LENGTH - 1; i >= 0; i--) {
+    digits[i] = rest % 32
     rest = Math.floor(rest / 32)
   }
-  return text
+  return digits
 }
 
-/** Adds one to a number written in digits of base 32; false when it overflows. */
-function increment(digits: number[]): boolean {
-  for (let i = digits.length - 1; i >= 0; i--) {
+/** Adds one to the last of `digits` of base 32, from the place `first` on; false when they overflow. */
+function increment(digits: number[], first: number): boolean {
+  for (let i = digits.length - 1; i >= first; i--) {
     const next = (digits[i] ?? 0) + 1
     digits[i] = next % 32
     if (next < 32) return true
@@ -48,25 +61,20 @@ function increment(digits: number[]): boolean {
 /** The real `NewId`. Within one millisecond each identifier is greater than the one before it. */
 export function createNewId(): NewId {
   let lastTime = -1
-  let tail: number[] = []
+  let digits: number[] = []
   return now => {
-    if (now !== lastTime || !increment(tail)) {
+    if (now !== lastTime || !increment(digits, TIME_LENGTH)) {
       lastTime = now
-      // The first of these digits carries the last three bits of the time.
-      tail = [(now % 8) * 4 + (digit() & 3), ...Array.from({ length: LENGTH - 10 }, digit)]
+      // The first digit after those of the time carries its last three bits.
+      const [chance = 0, ...rest] = randomDigits(LENGTH - TIME_LENGTH)
+      digits = [...timeDigits(now), (now % 8) * 4 + (chance & 3), ...rest]
     }
-    let text = encodeTime(now)
-    for (const value of tail) text += ALPHABET[value]
-    return text
+    return spell(digits)
   }
 }
 
 /** A secret of 26 characters, 130 random bits. */
-export function newSecret(): string {
-  let text = ''
-  for (let i = 0; i < LENGTH; i++) text += ALPHABET[digit()]
-  return text
-}
+export const newSecret = (): string => spell(randomDigits(LENGTH))
 
 /** When the identifier's thing was made, in milliseconds since 1970. */
 export function timeOf(id: string): number {
@@ -78,5 +86,5 @@ export function timeOf(id: string): number {
 /** Sorts at or before every identifier made at `time` or later, and after every earlier one. */
 export function idFloor(time: number): string {
   const whole = Math.max(0, Math.ceil(time))
-  return encodeTime(whole) + ALPHABET[(whole % 8) * 4]
+  return spell([...timeDigits(whole), (whole % 8) * 4])
 }

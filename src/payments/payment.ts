@@ -197,7 +197,7 @@ export const isFinished = (status: Status): boolean =>
 export const isOpen = (status: Status): boolean => status === 'created' || status === 'started'
 
 /** The token in next_url, or the one_time_token of a moto_api payment. */
-export const tokenOf = (payment: Payment): string => payment.payment_id + payment.secret
+export const tokenOf = (payment: Payment): string => [payment.payment_id, payment.secret].join('')
 
 /** When the payment was captured, in milliseconds; undefined before. */
 export const capturedAt = (payment: Payment): number | undefined =>

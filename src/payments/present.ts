@@ -1,5 +1,5 @@
 import type { Addresses } from '../http/addresses.ts'
-import { getLink, postLink } from '../http/link.ts'
+import { addressOf, getLink, postLink } from '../http/link.ts'
 import { timeOf } from '../ids.ts'
 import { type CardDetails, prefilledCard } from './card.ts'
 import {
@@ -96,7 +96,7 @@ function fees(payment: Payment): { fee?: number; net_amount?: number } {
 
 /** Where GET answers it: what `self` links to. */
 export const paymentAddress = (payment_id: string, addresses: Addresses): string =>
-  `${addresses.api}/v1/payments/${payment_id}`
+  addressOf(addresses.api, '/v1/payments/', payment_id)
 
 /** SPEC *Links*: a link that does not apply is absent. */
 function stateLinks(payment: Payment, addresses: Addresses): Links {
@@ -106,10 +106,10 @@ function stateLinks(payment: Payment, addresses: Addresses): Links {
     payment.given.authorisation_mode !== 'agreement' && (isOpen(status) || status === 'capturable')
   return {
     self: getLink(self),
-    events: getLink(`${self}/events`),
-    refunds: getLink(`${self}/refunds`),
-    ...(cancellable && { cancel: postLink(`${self}/cancel`) }),
-    ...(status === 'capturable' && { capture: postLink(`${self}/capture`) }),
+    events: getLink(addressOf(self, '/events')),
+    refunds: getLink(addressOf(self, '/refunds')),
+    ...(cancellable && { cancel: postLink(addressOf(self, '/cancel')) }),
+    ...(status === 'capturable' && { capture: postLink(addressOf(self, '/capture')) }),
   }
 }
 
@@ -118,10 +118,10 @@ function pageLinks(payment: Payment, { api, pages }: Addresses): Partial<Links> 
   const token = tokenOf(payment)
   if (!isOpen(statusOf(payment)) || mode === 'agreement') return {}
   if (mode === 'moto_api')
-    return { auth_url_post: postLink(`${api}/v1/auth`, { one_time_token: token }) }
+    return { auth_url_post: postLink(addressOf(api, '/v1/auth'), { one_time_token: token }) }
   return {
-    next_url: getLink(`${pages}/secure/${token}`),
-    next_url_post: postLink(`${pages}/secure`, { chargeTokenId: token }),
+    next_url: getLink(addressOf(pages, '/secure/', token)),
+    next_url_post: postLink(addressOf(pages, '/secure'), { chargeTokenId: token }),
   }
 }
 
@@ -137,6 +137,6 @@ export function presentEvents(payment: Payment, addresses: Addresses): PaymentEv
       updated: iso(event.at),
       _links: { payment_url: getLink(self) },
     })),
-    _links: { self: getLink(`${self}/events`) },
+    _links: { self: getLink(addressOf(self, '/events')) },
   }
 }
