@@ -13,6 +13,9 @@ import type { Job } from './run.ts'
 const PROGRAM = fileURLToPath(new URL('../faults/disk/durable-program.ts', import.meta.url))
 const KEY = 'key-of-the-default-account'
 
+/** Requests while the calls are traced: enough for the write-ahead log to be copied back several times. */
+const ANSWERS = 10_000
+
 /** The service and, as a control, a program on its SQLite port with less and less care for the disk. */
 export const job: Job = {
   title: 'power cuts, rebuilt from a trace of the calls',
@@ -30,7 +33,7 @@ export const job: Job = {
       const service = await cutService(folder, images, random)
       for (const report of [full, service]) {
         assert.equal(report.losing + report.damaged, 0, JSON.stringify(report, null, 2))
-        assert.ok(report.acknowledged > 0 && report.checkpoints > 2)
+        assert.ok(report.acknowledged > 0 && report.checkpoints > 3)
       }
       return [
         `service: ${sentence(service)}`,
@@ -71,7 +74,7 @@ async function cutService(folder: string, images: number, random: Random): Promi
   const env = { DATABASE_URL: `sqlite:${path}`, FARTHING_API_KEY: KEY, LOG_LEVEL: 'warn' }
   const service = await startProcess({ env, wrapper: traceInto(trace) })
   const workload = createWorkload([service.baseUrl], KEY, random)
-  const enough = setInterval(() => workload.answered() >= 2_500 && workload.stop(), 20)
+  const enough = setInterval(() => workload.answered() >= ANSWERS && workload.stop(), 20)
   await workload.run(8)
   clearInterval(enough)
   assert.deepEqual(await service.terminate(), { code: 0, signal: null })
