@@ -4,8 +4,8 @@ import { isUnder, setApiHeaders } from './server.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** It is one of those in flight; one that no endpoint has is answered before it would be. */
-    counted: boolean
+    /** It is one of those at work; one that no endpoint has is answered before it would be. */
+    atWork: boolean
   }
 }
 
@@ -33,7 +33,7 @@ const HEALTH = new Set(['/healthz', '/readyz'])
  * everybody's places.
  */
 export function refuseOverload(app: FastifyInstance, waiting: () => number): void {
-  let inFlight = 0
+  let atWork = 0
   let thisTurn = 0
   let turnBegan = performance.now()
   const ticking = setInterval(() => {
@@ -43,20 +43,30 @@ export function refuseOverload(app: FastifyInstance, waiting: () => number): voi
 
   const tooLong = () => thisTurn > MANY && performance.now() - turnBegan > LONGEST_TURN
 
-  app.decorateRequest('counted', false)
+  function leave(request: FastifyRequest): void {
+    if (request.atWork) atWork -= 1
+    request.atWork = false
+  }
+
+  app.decorateRequest('atWork', false)
   app.server.maxConnections = MOST_CONNECTIONS
   app.addHook('onRequest', (request, reply, done) => {
-    request.counted = true
-    inFlight += 1
+    request.atWork = true
+    atWork += 1
     thisTurn += 1
-    if ((inFlight - waiting() <= MOST_AT_WORK && !tooLong()) || isHealth(request)) return done()
+    // Nobody answers a request that does not come in full.
+    reply.raw.once('close', () => {
+      if (!request.raw.complete) leave(request)
+    })
+    if ((atWork - waiting() <= MOST_AT_WORK && !tooLong()) || isHealth(request)) return done()
     if (isUnder('/v1', request)) setApiHeaders(reply)
     void reply.header('Retry-After', '1')
     done(overloaded())
   })
-  app.addHook('onResponse', (request, _reply, done) => {
-    if (request.counted) inFlight -= 1
-    done()
+  // The work is done once there is an answer, whether or not the client is still there to hear it.
+  app.addHook('onSend', (request, _reply, payload, done) => {
+    leave(request)
+    done(null, payload)
   })
   app.addHook('onClose', async () => clearInterval(ticking))
 }
