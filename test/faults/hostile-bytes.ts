@@ -1,0 +1,126 @@
+/** Bytes that were a request once: what a broken client, a broken proxy or a smuggler might send. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import fc from 'fast-check'
+import { open } from '../support/raw-http.ts'
+import type { Service } from '../support/service.ts'
+
+/** Lines that tell two readers of one request different things, or tell them nothing. */
+const lines = [
+  ...['Content-Length: 0', 'Content-Length: 5', 'Content-Length: +5', 'Content-Length: 5, 5'],
+  ...['Content-Length: 99999999999999999999', 'Content-Length:', 'content-length: 0x5'],
+  ...[
+    'Transfer-Encoding: chunked',
+    'Transfer-Encoding: identity',
+    'Transfer-Encoding: gzip, chunked',
+  ],
+  ...['Transfer-Encoding : chunked', 'Transfer-Encoding: xchunked', ' folded: header', '\tfolded'],
+  ...[
+    'Host: other',
+    'Authorization: Bearer other',
+    'Connection: close, close',
+    'Expect: 100-continue',
+  ],
+  ...[
+    'no colon',
+    ': no name',
+    'N\0l: x',
+    'A: \x7f',
+    'Trailer: X',
+    'TE: trailers',
+    'HTTP2-Settings: x',
+  ],
+]
+const separators = ['\n', '\r', '\r\r\n', '\n\n', ' ', '\t', '\0', '']
+
+type Damage = { kind: number; at: number; length: number; text: string }
+
+const damage: fc.Arbitrary<Damage> = fc.record({
+  kind: fc.nat(6),
+  at: fc.nat(1_000),
+  length: fc.nat(30),
+  text: fc.constantFrom(...lines, ...separators),
+})
+
+function damaged(bytes: Buffer, { kind, at, length, text }: Damage): Buffer {
+  const place = at % (bytes.length + 1)
+  const before = bytes.subarray(0, place)
+  const after = bytes.subarray(place)
+  const head = bytes.indexOf('\r\n')
+  switch (kind) {
+    case 0:
+      return before
+    case 1:
+      return Buffer.concat([before, after.subarray(length)])
+    case 2:
+      return Buffer.concat([before, Buffer.from(text, 'latin1'), after])
+    case 3:
+      return Buffer.concat([before, bytes.subarray(place, place + length), after])
+    case 4:
+      return Buffer.from(
+        bytes.toString('latin1').replaceAll('\r\n', text.length < 3 ? text : '\n'),
+        'latin1',
+      )
+    case 5:
+      return Buffer.concat([before, Buffer.from([at & 255]), after.subarray(1)])
+    default:
+      return Buffer.concat([
+        bytes.subarray(0, head),
+        Buffer.from(`\r\n${text}`, 'latin1'),
+        bytes.subarray(head),
+      ])
+  }
+}
+
+const pieces = fc.record({
+  damages: fc.array(damage, { minLength: 1, maxLength: 3 }),
+  cut: fc.nat(400),
+})
+
+export type ByteAttack = { seed: number; requests: number; key: string }
+
+/**
+ * Sends damaged requests, each on a connection of its own that the client then closes on its side, and
+ * throws when an answer is a fault of the service or the connection stays open.
+ */
+export async function attackBytes(service: Service, { seed, requests, key }: ByteAttack) {
+  const body = JSON.stringify({
+    amount: 1,
+    reference: 'R',
+    description: 'D',
+    return_url: 'https://a.example/',
+  })
+  const whole = [
+    `POST /v1/payments HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    `POST /v1/auth HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`,
+    `GET /v1/payments?page=1 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\n\r\n`,
+    `POST /secure HTTP/1.1\r\nHost: a\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 15\r\n\r\nchargeTokenId=x`,
+  ].map(text => Buffer.from(text))
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom(...whole), pieces, async (request, { damages, cut }) => {
+      const bytes = damages.reduce(damaged, request)
+      const answered = await exchangeHalfClosed(service.baseUrl, bytes, cut)
+      for (const [, status] of answered.matchAll(/(?<=^|\n|\})HTTP\/1\.1 (\d{3}) /g))
+        assert.ok(
+          Number(status) < 500 || status === '505' || status === '501',
+          answered.slice(0, 500),
+        )
+      assert.doesNotMatch(answered, /node_modules|\n\s+at /)
+    }),
+    { seed, numRuns: requests },
+  )
+}
+
+const LONGEST_MS = 15_000
+
+/** Writes in two pieces, closes this side, and answers all that comes until the other side closes. */
+async function exchangeHalfClosed(baseUrl: string, bytes: Buffer, cut: number): Promise<string> {
+  const socket = await open(baseUrl)
+  const received: Buffer[] = []
+  socket.on('data', (data: Buffer) => received.push(data))
+  const closed = once(socket, 'close', { signal: AbortSignal.timeout(LONGEST_MS) })
+  socket.write(bytes.subarray(0, cut))
+  setImmediate(() => socket.end(bytes.subarray(cut)))
+  await closed
+  return Buffer.concat(received).toString('latin1')
+}

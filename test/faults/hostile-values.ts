@@ -1,0 +1,157 @@
+/** Texts, JSON and forms that somebody might send who wishes the service ill, or has a bug. */
+import fc from 'fast-check'
+
+/** One longer or shorter than a limit, or far beyond all. */
+const lengths = [25, 26, 27, 30, 31, 52, 100, 101, 254, 255, 256, 2000, 2001, 2048, 2049, 9_000]
+
+const texts = [
+  ...['', ' ', '\t\n', '\0', 'a\0b', '\ud800', 'x\udfffy', '\udfff\ud800', '\ufeff', '\ufffe'],
+  ...['💷', 'Z̷̢͍a̸l̶g̵o̷', '\u202egnp.exe', '\u2028', 'ﷺ'.repeat(20), 'İIıi', 'ß', 'ŉ', '\u0345Σς'],
+  ...['<script>alert(1)</script>', '"><img src=x>', '&amp;', "' or '1'='1", '"; drop table x; --'],
+  ...['__proto__', 'constructor', 'toString', 'hasOwnProperty', '$1', '$(id)', '{{7*7}}', '%s%n'],
+  ...['../../etc/passwd', '/v1/payments', '%00', '%2e%2e', '\\', '\r\nX-Injected: 1', '*', '?'],
+  ...[
+    'null',
+    'undefined',
+    'NaN',
+    '1e400',
+    '-0',
+    '0x10',
+    'true',
+    '[]',
+    '{}',
+    '10',
+    '1',
+    '500',
+    '501',
+  ],
+  ...[
+    'https://',
+    'https://[::1]/',
+    'https://a@b/',
+    'javascript:alert(1)',
+    '//evil.example',
+    'HTTPS://A.B',
+  ],
+  ...[
+    '2026-09-14T08:20:31Z',
+    '2026-02-30',
+    '+275760-09-13T00:00:00.000Z',
+    '0000-01-01T00:00Z',
+    'T',
+  ],
+]
+
+export const nastyText: fc.Arbitrary<string> = fc.oneof(
+  { weight: 6, arbitrary: fc.constantFrom(...texts) },
+  { weight: 2, arbitrary: fc.string({ unit: 'binary', maxLength: 30 }) },
+  { weight: 1, arbitrary: fc.string({ unit: 'grapheme', maxLength: 30 }) },
+  {
+    weight: 2,
+    arbitrary: fc
+      .tuple(fc.constantFrom('x', 'é', '💷', ' ', '<'), fc.constantFrom(...lengths))
+      .map(([unit, length]) => unit.repeat(length).slice(0, length)),
+  },
+)
+
+const deep = (open: string, close: string, depth: number) =>
+  `${open.repeat(depth)}1${close.repeat(depth)}`
+
+/** JSON as it stands in a body; some of it is none. */
+const jsonTexts = [
+  ...['null', 'true', 'false', '0', '-0', '1', '1.0', '1e2', '-1', '100', '0.1', '1e-400'],
+  ...['10000000', '10000001', '9007199254740993', '1e400', '-1e400', `1${'0'.repeat(400)}`],
+  ...['[]', '{}', '[[]]', '[null]', '""', '[1,"a",{}]', '{"a":1,"a":2}', '{"":{"":{}}}'],
+  ...['{"__proto__":{"x":1}}', '{"\\u005f_proto__":{"x":1}}', '{"constructor":{"prototype":{}}}'],
+  ...['NaN', 'Infinity', '01', '+1', '.5', '1.', "'x'", '"\\x"', '"\\u12"', '"\u0001"', '"\n"'],
+  ...['undefined', '', '[1,]', '{"a":}', '/**/1', 'True', '"unfinished', '[1', '{"a"'],
+  ...[
+    deep('[', ']', 30_000),
+    deep('{"a":', '}', 9_000),
+    deep('[', '', 60_000),
+    deep('["\\u0061",', ']', 5_000),
+  ],
+]
+
+export const nastyJson: fc.Arbitrary<string> = fc.oneof(
+  { weight: 3, arbitrary: nastyText.map(text => JSON.stringify(text)) },
+  { weight: 3, arbitrary: fc.constantFrom(...jsonTexts) },
+  { weight: 1, arbitrary: fc.json({ maxDepth: 3 }) },
+)
+
+export const nastyKey: fc.Arbitrary<string> = fc.oneof(
+  nastyText.map(text => JSON.stringify(text)),
+  fc.constantFrom('"__proto__"', '"\\u005f_proto__"', '"constructor"', '"toString"', '""', 'bare'),
+)
+
+/** Percent-encoded UTF-8, half surrogates too, which no good encoder would do. */
+export function percentEncoded(text: string): string {
+  return Array.from(text, character => {
+    const code = character.codePointAt(0) ?? 0
+    if (/[A-Za-z0-9._~-]/.test(character)) return character
+    if (code < 0xd800 || code > 0xdfff) return encodeURIComponent(character)
+    const bytes = [0xe0 | (code >> 12), 0x80 | ((code >> 6) & 63), 0x80 | (code & 63)]
+    return bytes.map(byte => `%${byte.toString(16)}`).join('')
+  }).join('')
+}
+
+const encodedText = fc.oneof(
+  { weight: 5, arbitrary: nastyText.map(percentEncoded) },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom('%', '%zz', '%ff', '%c0%80', '%ed%a0%80', '+', '%00', '%u0041'),
+  },
+)
+
+/** Pairs as a query or a form has them; `names` are those that mean something. */
+export const nastyPairs = (names: string[], valid: fc.Arbitrary<string>): fc.Arbitrary<string> =>
+  fc
+    .array(
+      fc.tuple(
+        fc.oneof(
+          { weight: 6, arbitrary: fc.constantFrom(...names, 'page') },
+          { weight: 1, arbitrary: encodedText },
+        ),
+        fc.constantFrom('=', '=', '=', '=', '', '[]=', '=='),
+        fc.oneof({ weight: 2, arbitrary: valid }, { weight: 3, arbitrary: encodedText }),
+      ),
+      { maxLength: 6 },
+    )
+    .map(pairs => pairs.map(pair => pair.join('')).join('&'))
+
+/** What may happen to the bytes of a body on its way. */
+export const damaged = (body: fc.Arbitrary<Buffer>): fc.Arbitrary<Buffer> =>
+  fc
+    .tuple(body, fc.nat(40), fc.nat())
+    .map(([bytes, damage, place]) => damage1(bytes, damage, place % (bytes.length + 1)))
+
+function damage1(bytes: Buffer, damage: number, at: number): Buffer {
+  const around = (middle: Uint8Array) =>
+    Buffer.concat([bytes.subarray(0, at), middle, bytes.subarray(at)])
+  switch (damage) {
+    case 0:
+      return bytes.subarray(0, at)
+    case 1:
+      return around(Buffer.from([0xff]))
+    case 2:
+      return around(Buffer.from([0xc0, 0x80]))
+    case 3:
+      return around(Buffer.from([0xed, 0xa0, 0x80]))
+    case 4:
+      return around(Buffer.from([0]))
+    case 5:
+      return Buffer.concat([Buffer.from('\ufeff'), bytes])
+    case 6:
+      return Buffer.from(bytes.toString('utf8'), 'utf16le')
+    case 7:
+      return Buffer.concat([bytes, bytes])
+    case 8:
+      return Buffer.concat([bytes, Buffer.alloc(66_000, ' ')])
+    case 9:
+      return Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0])
+    case 10:
+      return Buffer.alloc(0)
+    default:
+      return bytes
+  }
+}

@@ -1,0 +1,119 @@
+/** Sends generated requests to a running service and judges every answer. */
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import type { Body, Client } from '../support/client.ts'
+import { descriptionOf } from '../support/description.ts'
+import type { Service } from '../support/service.ts'
+import { createHostileClient } from './hostile-client.ts'
+import { isOurs, judge } from './hostile-judge.ts'
+import { type HostileRequest, hostileRequest, operationsOf } from './hostile-requests.ts'
+import { checkInvariants } from './invariants.ts'
+
+export type Attack = { seed: number; requests: number }
+
+/** Paths that mean what they look like. */
+const PLAIN = /^\/[a-z0-9_/]*(\?|$)/
+
+/** Bytes; longer bodies can be nested too deeply for who compares them. */
+const MOST_COMPARED = 20_000
+
+/** Requests for which the same things are there; then new ones are made. */
+const REQUESTS_AT_ONCE = 250
+
+/** Throws with the seed and the request when an answer is not as it must be. */
+export async function attack(service: Service, { seed, requests }: Attack): Promise<void> {
+  const api = await service.newAccount()
+  const { document, check } = await descriptionOf(service.baseUrl)
+  const operations = operationsOf(document)
+  const clients = service.apps.map(app => createHostileClient(app.server.listeningOrigin))
+  let sent = 0
+  let things = await makeThings(api)
+  try {
+    await fc.assert(
+      fc.asyncProperty(hostileRequest(operations), async request => {
+        if (++sent % REQUESTS_AT_ONCE === 0) things = await makeThings(api)
+        const client = clients[sent % clients.length]
+        assert.ok(client)
+        const whole = withThings(request, things)
+        const answer = await client.send(whole)
+        try {
+          const { status, headers, text } = judge(request, answer)
+          const { method, target: path, body } = whole
+          const sent = body.length < MOST_COMPARED ? body.toString('utf8') : undefined
+          if (isOurs(headers) && PLAIN.test(path))
+            check({ method, path, sent, status, headers, text })
+        } catch (cause) {
+          const { status, headers, text } = answer ?? {}
+          const seen = JSON.stringify([status, [...(headers ?? [])], text?.slice(0, 300)])
+          throw new Error(`answered ${seen}`, { cause })
+        }
+      }),
+      { seed, numRuns: requests },
+    )
+  } finally {
+    for (const client of clients) client.close()
+  }
+  await stillWorks(api)
+  await checkInvariants(service.database, { now: service.clock.now(), settled: true })
+}
+
+type Things = Record<string, string[]>
+
+/** Something of every kind and state, by the names that requests have for them. */
+async function makeThings(api: Client): Promise<Things> {
+  const agreement = (await api.post('/v1/agreements', { reference: 'A', description: 'B' })).body
+  const { agreement_id } = agreement
+  const web: Body[] = []
+  for (let nth = 0; nth < 16; nth++)
+    web.push(await api.createPayment(nth === 1 ? { delayed_capture: true } : {}))
+  web.push(await api.createPayment({ set_up_agreement: agreement_id }))
+  const moto: Body[] = []
+  for (const delayed_capture of [true, false, false])
+    moto.push(await api.createPayment({ authorisation_mode: 'moto_api', delayed_capture }))
+  for (const { _links } of web.slice(1, 8))
+    await api.postForm(_links.next_url.href, { scenario: 'success' })
+  for (const { _links } of [...web.slice(1, 4), ...web.slice(-1)])
+    await api.postForm(`${_links.next_url.href}/confirm`, { scenario: 'success' })
+  const paid = web[2].payment_id
+  const refund = await api.post(`/v1/payments/${paid}/refunds`, { amount: 1 })
+  const webhook = await api.post('/v1/webhooks', { callback_url: 'https://hooks.example.org/x' })
+  return {
+    key: [api.key ?? ''],
+    payment_id: [...web.slice(0, 5), ...moto, ...web.slice(1, 4)].map(
+      payment => payment.payment_id,
+    ),
+    refund_id: [refund.body.refund_id],
+    agreement_id: [agreement_id],
+    webhook_id: [webhook.body.external_id],
+    token: web.map(payment => payment._links.next_url_post.params.chargeTokenId),
+    one_time_token: moto.map(payment => payment._links.auth_url_post.params.one_time_token),
+  }
+}
+
+/** A thing in place of each name; which one, the length of the request decides. */
+function withThings(request: HostileRequest, things: Things): HostileRequest {
+  const choice = request.target.length + request.body.length
+  const fill = (text: string) =>
+    text.replace(/\{(\w+)\}/g, (name, kind: string) => {
+      const choices = things[kind] ?? [name]
+      return choices[choice % choices.length] ?? name
+    })
+  return {
+    ...request,
+    target: fill(request.target),
+    headers: request.headers.map(([name, value]) => [name, fill(value)]),
+    body: Buffer.from(fill(request.body.toString('latin1')), 'latin1'),
+  }
+}
+
+/** After all that, somebody pays. */
+export async function stillWorks(api: Client): Promise<void> {
+  const payment = await api.createPayment()
+  const page = payment._links.next_url.href
+  assert.equal((await api.get(page)).status, 200)
+  assert.equal((await api.postForm(page, { scenario: 'success' })).status, 303)
+  assert.equal((await api.postForm(`${page}/confirm`, {})).status, 303)
+  const { body } = await api.get(`/v1/payments/${payment.payment_id}`)
+  assert.equal(body.state.status, 'success')
+  assert.equal((await api.get('/readyz')).status, 200)
+}
