@@ -209,15 +209,16 @@ const waiting = (...choices: number[]) =>
     }),
   )
 
-const stopping = event('stop all sending', async (world, subjects) => {
-  world.cutOff = true
-  for (const { service } of subjects) service.cutOff(true)
-})
+const dying = (attempts: 0 | 1) =>
+  event(`from now on die after ${attempts} attempts`, async (world, subjects) => {
+    world.attempts = attempts
+    for (const { service } of subjects) service.dieAfter(attempts)
+  })
 
-/** Of what was cut off, claims of the dead process end within 10 seconds. */
+/** What the dead process had claimed is free again within 10 seconds. */
 export async function restartAll(world: World, subjects: Subject[]): Promise<void> {
-  world.now += world.cutOff ? 10_000 : 1
-  world.cutOff = false
+  world.now += world.attempts < 2 ? 10_000 : 1
+  world.attempts = 2
   for (const message of world.messages) deliver(world, message)
   await restart(world, subjects)
 }
@@ -246,7 +247,8 @@ export function modelCommands(most: number) {
     { weight: 16, arbitrary: waiting(1, 999, 4_999, 5_000, 60_000) },
     { weight: 1, arbitrary: waiting(DAY, 7 * DAY - 60_000, 7 * DAY - 1, 7 * DAY) },
     { weight: 2, arbitrary: event('restart', restartAll) },
-    { weight: 2, arbitrary: stopping },
+    { weight: 1, arbitrary: dying(0) },
+    { weight: 1, arbitrary: dying(1) },
     { weight: 1, arbitrary: sweeping },
   )
   return fc.commands([all], { maxCommands: most, size: 'max' })

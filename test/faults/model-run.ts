@@ -17,8 +17,7 @@ export type Subject = {
 
 /** A subject in which nothing was made yet, in accounts that nobody else uses. */
 export async function newSubject(service: ModelService, room: string): Promise<Subject> {
-  const keys = [await service.newKey(`${room} a`), await service.newKey(`${room} b`)]
-  service.takeSent()
+  const keys = await service.begin([`${room} a`, `${room} b`])
   return { service, keys, nameOf: new Map(), realOf: new Map() }
 }
 
@@ -38,7 +37,6 @@ export async function take(world: World, subjects: Subject[], step: Step): Promi
 export async function restart(world: World, subjects: Subject[]): Promise<void> {
   await Promise.all(
     subjects.map(async subject => {
-      subject.service.cutOff(world.cutOff)
       await subject.service.restart()
       compareSends(world, subject)
     }),

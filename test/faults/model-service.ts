@@ -24,11 +24,12 @@ export type ModelService = {
   kind: string
   /** To the next of the instances, on one database. */
   request(request: RawRequest): Promise<Answer>
-  newKey(account: string): Promise<string>
+  /** Begins anew: forgets what was sent, sends again as it should, and makes a key for each account. */
+  begin(accounts: string[]): Promise<string[]>
   /** What was sent since the last call. */
   takeSent(): Sent[]
-  /** From now on, or no longer, sending ends as if the process had died. */
-  cutOff(isCutOff: boolean): void
+  /** From now on, and until a restart, further attempts at a message end as if the process had died. */
+  dieAfter(attempts: number): void
   /** Closes everything and opens it again; sends what was left unsent. */
   restart(): Promise<void>
   sweep(): Promise<void>
@@ -55,13 +56,16 @@ export async function startModelService(options: ModelServiceOptions): Promise<M
   // Shared, so that what two instances make within one millisecond is in order.
   const newId = createNewId()
   const sent: Sent[] = []
-  let isCutOff = false
+  const tries = new Map<string, number>()
+  let reach = Number.POSITIVE_INFINITY
   let next = 0
 
   const send: Send = async (url, headers, body) => {
-    if (isCutOff) throw new Error('the process is as good as dead')
+    const [, id = ''] = /"webhook_message_id":"(\w+)"/.exec(body) ?? []
+    const nth = (tries.get(id) ?? 0) + 1
+    if (nth > reach) throw new Error('the process is as good as dead')
+    tries.set(id, nth)
     sent.push({ url, headers, body })
-    const nth = sent.filter(other => other.url === url && other.body === body).length
     const [, manners = 'accepts'] = /\/(accepts|refuses|hesitates)\//.exec(url) ?? []
     return outcome(manners as Manners, nth) // the pattern has checked it
   }
@@ -96,16 +100,21 @@ export async function startModelService(options: ModelServiceOptions): Promise<M
       })
       return { status: answer.statusCode, headers: answer.headers, text: answer.payload }
     },
-    async newKey(account) {
+    async begin(accounts) {
+      sent.length = 0
+      tries.clear()
+      reach = Number.POSITIVE_INFINITY
       const { database } = instance()
-      return (await createKey({ database, clock, newId }, account)).key
+      const made = accounts.map(account => createKey({ database, clock, newId }, account))
+      return (await Promise.all(made)).map(({ key }) => key)
     },
     takeSent: () => sent.splice(0),
-    cutOff: value => {
-      isCutOff = value
+    dieAfter: attempts => {
+      reach = attempts
     },
     async restart() {
       await close()
+      reach = Number.POSITIVE_INFINITY
       running = await open()
       for (const { app } of running) await app.deliveries.takeOver()
       await instance().app.deliveries.recover()

@@ -93,13 +93,13 @@ export function tell(world: World, payment: Payment, names: string[]): void {
         }),
     )
   world.messages.push(...messages)
-  if (!world.cutOff) for (const message of messages) deliver(world, message)
+  for (const message of messages) deliver(world, message)
 }
 
-/** What is left of two attempts; none for what is gone or was deactivated. */
+/** As many attempts as can be made; none for what is gone or was deactivated. */
 export function deliver(world: World, message: Message): void {
   const { attempts, webhook, payment } = message
-  while (message.status === 'PENDING') {
+  while (message.status === 'PENDING' && attempts.length < world.attempts) {
     if (!webhook.active || isGone(world, payment)) message.status = 'FAILED'
     else {
       const attempt = { ...outcome(webhook.manners, attempts.length + 1), at: world.now }

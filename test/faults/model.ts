@@ -20,8 +20,8 @@ export type World = {
   messages: Message[]
   /** Which payment was last made with an account's idempotency key. */
   keys: Map<string, Payment>
-  /** Nothing can be sent until the next start: what is committed meanwhile waits for it. */
-  cutOff: boolean
+  /** How many attempts at a message are made before the process dies: what is left waits for its next start. */
+  attempts: 0 | 1 | 2
   /** What receivers see during the step that is being taken. */
   sends: Message[]
   /** How many names were given. */
@@ -36,7 +36,7 @@ export const newWorld = (name: string, now: number): World => ({
   webhooks: [],
   messages: [],
   keys: new Map(),
-  cutOff: false,
+  attempts: 2,
   sends: [],
   names: 0,
 })

@@ -49,7 +49,8 @@ export async function raceShuffled(
     wrap: database => wrap(shuffled(database, random)),
   })
   try {
-    const ask = inMemory(service, await service.newKey('races'))
+    const [key = ''] = await service.begin(['races'])
+    const ask = inMemory(service, key)
     await ask({ method: 'POST', path: '/v1/webhooks', json: webhook })
     time += 1
     await runRaces({ ask, random, database: service.database(), now, rounds, abreast: 3 })

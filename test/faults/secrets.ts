@@ -42,6 +42,7 @@ export async function plant(baseUrl: string, key: string): Promise<Canaries> {
   assert.equal((await api.post('/v1/auth', declined)).status, 402)
   await spoil(baseUrl, key, { one_time_token: tokenOf(spoilt), ...card })
   await visit(baseUrl, token)
+  await refuse(baseUrl, key, token)
   await misuse(baseUrl, [key, wrongKey], token)
   assert.equal((await api.get(`/v1/payments/${spoilt.payment_id}`)).body.state.status, 'created')
   return {
@@ -104,6 +105,23 @@ async function visit(baseUrl: string, token: string): Promise<void> {
   assert.equal(status, 303)
 }
 
+/** Bodies that every endpoint refuses, with secrets in them. */
+async function refuse(baseUrl: string, key: string, token: string): Promise<void> {
+  const api = createClient([baseUrl], key)
+  const secret = `<${CARD} ${key} ${token}>`
+  const paths = ['/v1/payments', '/v1/agreements', '/v1/webhooks', `/v1/payments/${token}/refunds`]
+  for (const path of paths)
+    for (const body of [
+      { reference: secret },
+      { amount: secret },
+      { callback_url: secret },
+      [secret],
+    ]) {
+      const { status, text } = await api.post(path, body, { 'Idempotency-Key': secret })
+      assert.ok(status >= 400 && status < 500, `${status} ${text}`)
+    }
+}
+
 /** Secrets where they do not belong, and requests that are no HTTP. */
 async function misuse(baseUrl: string, keys: string[], token: string): Promise<void> {
   const wild = (key: string) => [
@@ -153,7 +171,7 @@ export function findCanaries(texts: string[], canaries: Record<string, string[]>
 /** A few digits can also be part of a longer number, of an identifier or of a time. */
 const alone = (digits: string): RegExp => new RegExp(`(?<![\\w.-])${digits}(?![\\w.-])`)
 
-/** Also as text what is there as the numbers of its bytes, or percent-encoded. */
+/** With bytes that stand there as numbers as the text that they are. */
 const unpacked = (text: string): string =>
   text.replace(/\[(\d{1,3},)+\d{1,3}\]/g, bytes =>
     Buffer.from(JSON.parse(bytes)).toString('latin1'),
