@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -15,6 +14,7 @@ import { createNewId } from '../../../src/ids.ts'
 import type { Database, Ports, Send } from '../../../src/ports.ts'
 import { type Answer, createClient, webPayment } from '../../support/client.ts'
 import { startProcess } from '../../support/process.ts'
+import { drip, openSocket, slowRequests } from './slow-client.ts'
 import { inParallel } from './workload.ts'
 
 const KEY = 'key-of-the-default-account'
@@ -117,7 +117,7 @@ describe('Beyond capacity', () => {
   test('requests that grew old before they were seen are 503', async t => {
     const { api, baseUrl, slowness } = await startGated(t)
     const { payment_id } = await api.createPayment()
-    const sockets = await Promise.all(Array.from({ length: 500 }, () => open(baseUrl)))
+    const sockets = await Promise.all(Array.from({ length: 500 }, () => openSocket(baseUrl)))
     const request = `GET /v1/payments/${payment_id} HTTP/1.1\r\nHost: farthing.test\r\nAuthorization: Bearer ${api.key}\r\n`
     for (const socket of sockets) socket.write(`${request}\r\n`)
     // Once each connection was answered it has been accepted, and one turn of the loop finds them all.
@@ -182,34 +182,9 @@ test('2,500 creates at once are 201 or 503, none is cut off, and 2 seconds later
   assert.equal((await api.get('/v1/payments')).body.total, count(201) + 250)
 })
 
-async function open(baseUrl: string): Promise<Socket> {
-  const { hostname, port } = new URL(baseUrl)
-  const socket = connect(Number(port), hostname)
-  await once(socket, 'connect')
-  return socket
-}
-
-/** Sends one byte every half second until it is cut off; answers what it was sent, and when. */
-async function drip(baseUrl: string, head: string): Promise<{ answer: string; ms: number }> {
-  const begun = performance.now()
-  const socket = await open(baseUrl)
-  let answer = ''
-  socket.setEncoding('utf8').on('data', text => {
-    answer += text
-  })
-  socket.write(head)
-  const dripping = setInterval(() => socket.write('x'), 500)
-  await new Promise(resolve => socket.on('error', () => {}).on('close', resolve))
-  clearInterval(dripping)
-  return { answer, ms: performance.now() - begun }
-}
-
 test('a thousand slow clients hold nobody up, and are cut off with 408', async t => {
   const { service, api } = await start(t)
-  const head = `POST /v1/payments HTTP/1.1\r\nHost: farthing.test\r\nAuthorization: Bearer ${KEY}\r\n`
-  const inHeaders = `${head}X-Slow: `
-  const inBody = `${head}Content-Type: application/json\r\nContent-Length: 5000\r\n\r\n{"`
-  const slow = [inHeaders, inBody].map(text =>
+  const slow = slowRequests(KEY).map(text =>
     Promise.all(Array.from({ length: 500 }, () => drip(service.baseUrl, text))),
   )
   await pause(500) // until they are connected
