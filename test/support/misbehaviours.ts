@@ -157,8 +157,8 @@ export const misbehaviours: Record<string, Misbehaviour> = {
   'closes the idle connection after its answer without having said so': succeeds({
     onRequest: ({ response, socket }) => response.end(() => socket.end()),
   }),
-  'answers after a second': succeeds({
-    onRequest: ({ response }) => setTimeout(() => response.end(), 1000).unref(),
+  'answers after half a second': succeeds({
+    onRequest: ({ response }) => setTimeout(() => response.end(), 500).unref(),
   }),
   'begins TLS after half a second': succeeds({
     onConnection: (_socket, serve) => setTimeout(serve, 500).unref(),
