@@ -15,7 +15,8 @@ import { createSend } from './webhooks/send.ts'
 /** Milliseconds. */
 const SWEEP_EVERY = 60_000
 const RECOVER_EVERY = 5_000
-const LONGEST_STOP = 9_500
+const LONGEST_STOP = 9_000
+const LONGEST_CLOSE = 500
 const LAST_ANSWERS = 500
 
 export type Serving = {
@@ -78,8 +79,8 @@ export async function serve(
       metricsAddress,
       async stop() {
         stopWork()
-        await Promise.race([finish(app), patience()])
-        await close()
+        await Promise.race([finish(app), after(LONGEST_STOP)])
+        await Promise.race([close(), after(LONGEST_CLOSE)])
       },
     }
   } catch (error) {
@@ -136,9 +137,9 @@ async function finish({ server, deliveries, drain }: App): Promise<void> {
   await deliveries.settled()
 }
 
-const patience = (): Promise<void> =>
+const after = (ms: number): Promise<void> =>
   new Promise(resolve => {
-    setTimeout(resolve, LONGEST_STOP).unref()
+    setTimeout(resolve, ms).unref()
   })
 
 function listeningAddress({ server }: App, config: Config): string {

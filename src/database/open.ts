@@ -20,11 +20,9 @@ export async function openDatabase(
   address: DatabaseAddress,
   options: OpenOptions,
 ): Promise<Database> {
-  if (address.kind === 'sqlite' && address.path !== ':memory:') makeFolder(dirname(address.path))
-  const database =
-    address.kind === 'sqlite'
-      ? openSqlite({ path: address.path, ...options })
-      : await openPostgresLately(address.url, options)
+  if (address.kind === 'postgres') return openPostgresDatabase(address.url, options)
+  if (address.path !== ':memory:') makeFolder(dirname(address.path))
+  const database = openSqlite({ path: address.path, ...options })
   try {
     await migrate(database, sql => database.exec(sql))
   } catch (error) {
@@ -34,9 +32,11 @@ export async function openDatabase(
   return database
 }
 
-/** The driver is loaded only where it is needed. */
-async function openPostgresLately(url: string, options: OpenOptions) {
+async function openPostgresDatabase(url: string, options: OpenOptions): Promise<Database> {
+  // The driver is loaded only where it is needed.
   const { openPostgres } = await import('./postgres.ts')
+  const patient = openPostgres({ url, ...options, patient: true })
+  await migrate(patient, sql => patient.exec(sql)).finally(() => patient.close())
   return openPostgres({ url, ...options })
 }
 

@@ -8,6 +8,8 @@ export type PostgresOptions = {
   onConnectionError: (error: Error) => void
   /** Told of each commit; here each write has its own. */
   onCommit?: ((writes: number) => void) | undefined
+  /** A statement may take as long as it takes: for changes of tables. */
+  patient?: boolean
 }
 
 const POOL_SIZE = 10
@@ -29,14 +31,19 @@ const types: pg.CustomTypesConfig = {
 export function openPostgres(
   options: PostgresOptions,
 ): Database & { exec(sql: string): Promise<void> } {
+  const limits = options.patient
+    ? {}
+    : {
+        statement_timeout: STATEMENT_TIMEOUT,
+        query_timeout: QUERY_TIMEOUT,
+        lock_timeout: STATEMENT_TIMEOUT,
+        idle_in_transaction_session_timeout: 10_000,
+      }
   const pool = new pg.Pool({
     connectionString: options.url,
     max: POOL_SIZE,
     connectionTimeoutMillis: 5_000,
-    statement_timeout: STATEMENT_TIMEOUT,
-    query_timeout: QUERY_TIMEOUT,
-    lock_timeout: STATEMENT_TIMEOUT,
-    idle_in_transaction_session_timeout: 10_000,
+    ...limits,
     application_name: 'farthing',
     pipeline: true,
     types,

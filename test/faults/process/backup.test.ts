@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import { openSqlite } from '../../../src/database/sqlite.ts'
 import { createClient } from '../../support/client.ts'
@@ -16,6 +17,13 @@ function folderOf(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'farthing-backup-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   return folder
+}
+
+function countPayments(url: string): number {
+  const database = new DatabaseSync(url.slice('sqlite:'.length))
+  const row = database.prepare('select count(*) as n from payments').get()
+  database.close()
+  return Number(row?.n)
 }
 
 const environment = (path: string) => ({
@@ -45,6 +53,8 @@ test('a backup made under load, restored, has all that was acknowledged before i
   workload.stop()
   await working
   await service.kill()
+  const again = await runProcess({ env, args: ['backup', join(folder, 'again.db')] })
+  assert.equal(again.stdout.split(' ')[1], String(countPayments(env.DATABASE_URL)), again.stderr)
 
   const elsewhere = join(folder, 'elsewhere')
   mkdirSync(elsewhere)

@@ -75,6 +75,16 @@ describe('While PostgreSQL is away', () => {
     server.thaw()
     await checkBack()
   })
+
+  test('a stop takes at most 10 seconds all the same', async t => {
+    t.after(() => server.thaw())
+    server.freeze()
+    const cut = api.post('/v1/payments', webPayment).catch(() => {})
+    const begun = performance.now()
+    assert.deepEqual(await service.terminate(), { code: 0, signal: null })
+    assert.ok(performance.now() - begun < 10_000, `${performance.now() - begun} ms`)
+    await cut
+  })
 })
 
 test('without PostgreSQL the start ends with one line that says so', async t => {

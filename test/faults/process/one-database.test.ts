@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import pg from 'pg'
+import { openSqlite } from '../../../src/database/sqlite.ts'
+import { createPostgresDatabase } from '../../support/postgres.ts'
+import { startProcess } from '../../support/process.ts'
+import { checkInvariants } from '../invariants.ts'
+import { createWorkload, seeded } from './workload.ts'
+
+const KEY = 'key-of-the-default-account'
+
+test('two processes on one SQLite file are slower, and correct', async t => {
+  const folder = mkdtempSync(join(tmpdir(), 'farthing-two-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const path = join(folder, 'farthing.db')
+  const env = {
+    DATABASE_URL: `sqlite:${path}`,
+    FARTHING_API_KEY: KEY,
+    FARTHING_BASE_URL: 'http://farthing.test',
+    LOG_LEVEL: 'warn',
+  }
+  const first = await startProcess({ env })
+  t.after(() => first.kill())
+  const second = await startProcess({ env })
+  t.after(() => second.kill())
+  const workload = createWorkload([first.baseUrl, second.baseUrl], KEY, seeded(1))
+  const counting = setInterval(() => workload.answered() >= 1_000 && workload.stop(), 10)
+  await workload.run(16)
+  clearInterval(counting)
+  assert.ok(workload.answered() >= 1_000, first.output() + second.output())
+  await workload.check()
+  const fail = (error: unknown) => assert.fail(String(error))
+  const database = openSqlite({ path, onUnknownOutcome: fail })
+  await checkInvariants(database, { now: Date.now() }).finally(() => database.close())
+})
+
+test('an instance that starts while another one changes the tables waits for it, however long', async t => {
+  const DATABASE_URL = await createPostgresDatabase()
+  const env = { DATABASE_URL, FARTHING_API_KEY: KEY }
+  const earlier = await startProcess({ env })
+  await earlier.terminate()
+  const other = new pg.Client({ connectionString: DATABASE_URL })
+  await other.connect()
+  t.after(() => other.end())
+  await other.query('begin')
+  await other.query('lock table migrations in access exclusive mode')
+  const starting = startProcess({ env })
+  await new Promise(resolve => setTimeout(resolve, 7_000)) // longer than a statement may take
+  await other.query('commit')
+  const service = await starting
+  assert.deepEqual(await service.terminate(), { code: 0, signal: null })
+})
