@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // Plain JavaScript, so that a Node too old for the rest can say so.
 import { existsSync } from 'node:fs'
+import module from 'node:module'
 
 const [major, minor] = process.versions.node.split('.').map(Number)
 if (major < 24 || (major === 24 && minor < 15)) {
@@ -9,6 +10,8 @@ if (major < 24 || (major === 24 && minor < 15)) {
   )
   process.exit(1)
 }
+// The next start finds everything compiled; the variable is for the thread that writes to SQLite.
+process.env.NODE_COMPILE_CACHE ??= module.enableCompileCache().directory ?? ''
 const built = new URL('../dist/main.js', import.meta.url)
 const source = new URL('../src/main.ts', import.meta.url)
 await import((existsSync(source) ? source : built).href)

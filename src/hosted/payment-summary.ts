@@ -15,11 +15,22 @@ export type PaymentSummary = Pick<
 > &
   Prefilled
 
-const pounds = new Intl.NumberFormat('en-GB', { style: 'currency', currency: 'GBP' })
+/** Made when first asked for: languages take 20 ms and 10 MB to load, and not every service shows pages. */
+function onFirstUse<Made>(make: () => Made): () => Made {
+  let made: Made | undefined
+  return () => {
+    made ??= make()
+    return made
+  }
+}
+
+const pounds = onFirstUse(
+  () => new Intl.NumberFormat('en-GB', { style: 'currency', currency: 'GBP' }),
+)
 
 const countries = {
-  en: new Intl.DisplayNames('en-GB', { type: 'region' }),
-  cy: new Intl.DisplayNames('cy', { type: 'region' }),
+  en: onFirstUse(() => new Intl.DisplayNames('en-GB', { type: 'region' })),
+  cy: onFirstUse(() => new Intl.DisplayNames('cy', { type: 'region' })),
 }
 
 export function paymentRows(payment: PaymentSummary): SummaryRow[] {
@@ -27,7 +38,12 @@ export function paymentRows(payment: PaymentSummary): SummaryRow[] {
   return [
     { id: 'payment-description', key: text.description, value: payment.description },
     { id: 'payment-reference', key: text.reference, value: payment.reference },
-    { id: 'amount', key: text.total, value: pounds.format(payment.amount / 100), emphasised: true },
+    {
+      id: 'amount',
+      key: text.total,
+      value: pounds().format(payment.amount / 100),
+      emphasised: true,
+    },
   ]
 }
 
@@ -67,7 +83,7 @@ function addressLines(address: BillingAddress | undefined, language: Language): 
 
 /** The name, with the code as it was sent left for a test of the calling service to read. */
 function countryName(code: string, language: Language): Html {
-  return html`<data value="${code}">${countries[language].of(code.toUpperCase())}</data>`
+  return html`<data value="${code}">${countries[language]().of(code.toUpperCase())}</data>`
 }
 
 type Row = [id: string, key: string, value: string | Html | undefined]

@@ -1,4 +1,3 @@
-import { METHODS } from 'node:http'
 import {
   type FastifyBaseLogger,
   type FastifyInstance,
@@ -9,6 +8,7 @@ import {
 } from 'fastify'
 import { acceptBytes, LARGEST_BODY } from './body.ts'
 import { sendApiError } from './error-body.ts'
+import { http } from './node-http.ts'
 import { refuseUnreadable } from './unreadable.ts'
 
 /** Milliseconds. A client that is slower than this is cut off with 408. */
@@ -18,6 +18,18 @@ const KEEP_ALIVE_TIMEOUT = 30_000
 
 /** Answers a request whose path no endpoint has, or that cannot be decoded. */
 export type AnswerUnknownPath = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
+
+/** Its type is that of a validator that ajv made. */
+const accepts = (() => true) as never
+
+/**
+ * What a body may hold is checked by each endpoint, in the order of its rules; schemas describe. Given
+ * here, and not by Fastify's setters, they keep it from loading compilers that nobody would use.
+ */
+const compilersFactory = {
+  buildValidator: () => () => accepts,
+  buildSerializer: () => () => (body: unknown) => JSON.stringify(body),
+}
 
 /** An HTTP server with the service's manners and no endpoints: limits, errors, what every answer carries. */
 export function createServer(
@@ -33,6 +45,7 @@ export function createServer(
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT,
     http: { headersTimeout: HEADERS_TIMEOUT, connectionsCheckingInterval: 1_000 },
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 20_000 },
+    schemaController: { compilersFactory },
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     clientErrorHandler: refuseUnreadable,
@@ -42,12 +55,9 @@ export function createServer(
     },
   })
   // Every method that HTTP has reaches the routes, so that a wrong one is told which are right.
-  for (const method of METHODS)
+  for (const method of http.METHODS)
     if (method !== 'CONNECT' && !app.supportedMethods.includes(method)) app.addHttpMethod(method)
   acceptBytes(app)
-  // What a body may hold is checked by each endpoint, in the order of its rules; schemas describe.
-  app.setValidatorCompiler(() => () => true)
-  app.setSerializerCompiler(() => body => JSON.stringify(body))
   app.decorateRequest('account', '')
   // Hooks of every request call back: a promise each would cost more than what they do.
   app.addHook('onRequest', (request, reply, done) => {

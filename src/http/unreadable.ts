@@ -1,5 +1,5 @@
-import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
+import { http } from './node-http.ts'
 
 /** What Node calls the faults that are not simply a bad request. */
 const statuses: Record<string, number> = {
@@ -18,6 +18,6 @@ export function refuseUnreadable({ code = '' }: { code?: string }, socket: Socke
     return
   }
   const status = statuses[code] ?? 400
-  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}`
+  const head = `HTTP/1.1 ${status} ${http.STATUS_CODES[status]}`
   socket.end(`${head}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`, () => socket.destroy())
 }

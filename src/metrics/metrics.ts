@@ -1,8 +1,9 @@
 import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
+import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { FastifyInstance } from 'fastify'
+import { http } from '../http/node-http.ts'
 import type { Outcome, Send } from '../ports.ts'
 import { createRegistry } from './prometheus.ts'
 
@@ -71,7 +72,7 @@ export function createMetrics(): Metrics {
   registry.reading('process_resident_memory_bytes', 'Memory in use.', process.memoryUsage.rss)
   registry.reading('farthing_uptime_seconds', 'Time since the start.', process.uptime)
 
-  const server = createServer((request, response) => {
+  const server = http.createServer((request, response) => {
     const found = request.method === 'GET' && request.url?.split('?', 1)[0] === '/metrics'
     response.writeHead(found ? 200 : 404, { 'Content-Type': 'text/plain; version=0.0.4' })
     response.end(found ? registry.text() : 'only GET /metrics\n')

@@ -2,9 +2,10 @@
  * The real Send. `fetch` and Node's global agents obey proxy variables, and a proxy would connect to
  * addresses that nobody checked: so the requests go out through agents of their own.
  */
-import http from 'node:http'
-import https from 'node:https'
+import type { Agent, ClientRequest, IncomingMessage } from 'node:http'
+import type { Agent as SecureAgent } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
+import { http, https } from '../http/node-http.ts'
 import type { Outcome, Resolve, Send } from '../ports.ts'
 import {
   type AllowedHosts,
@@ -41,7 +42,7 @@ class LookupError extends Error {
   }
 }
 
-type Agents = { https: https.Agent; http: http.Agent }
+type Agents = { https: SecureAgent; http: Agent }
 
 export type SendOptions = {
   resolve: Resolve
@@ -149,11 +150,7 @@ export function createLookup(
 }
 
 /** Waits for the status or the failure, whichever is first. What happens to the request later is not told. */
-function outcomeOf(
-  request: http.ClientRequest,
-  started: number,
-  signal: AbortSignal,
-): Promise<Outcome> {
+function outcomeOf(request: ClientRequest, started: number, signal: AbortSignal): Promise<Outcome> {
   return new Promise(resolve => {
     let connected = false
     let handshaking = false
@@ -185,7 +182,7 @@ function outcomeOf(
   })
 }
 
-function answered(response: http.IncomingMessage, responseTime: number | null): Outcome {
+function answered(response: IncomingMessage, responseTime: number | null): Outcome {
   const code = response.statusCode ?? 0
   const phrase = response.statusMessage?.trim() || http.STATUS_CODES[code] || ''
   return {
@@ -213,7 +210,7 @@ function reasonOf(error: NodeJS.ErrnoException, handshaking: boolean): Reason {
 }
 
 /** Reads the body to its end, so that the connection can be used again; a long one costs it the connection. */
-function discard(response: http.IncomingMessage): void {
+function discard(response: IncomingMessage): void {
   let received = 0
   response.on('error', () => {})
   response.on('data', (chunk: Buffer) => {
