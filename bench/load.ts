@@ -1,0 +1,152 @@
+import net from 'node:net'
+
+/** An answer as it came over the wire; `head` is the status line and the headers. */
+export type Answer = { status: number; head: string; body: string }
+
+/** Sends one request, written out in full, and answers what came back on the same connection. */
+export type Send = (request: string) => Promise<Answer>
+
+/** One unit of load: one request, or a whole journey. It throws when an answer is not the right one. */
+export type Work = (send: Send) => Promise<void>
+
+/** What a load run found: units in a second, and how long each unit took in milliseconds. */
+export type Run = { rate: number; units: number; times: number[] }
+
+export type Connection = { send: Send; close: () => void }
+
+/**
+ * A closed loop: each of `connections` does one unit after another, and only units with right answers
+ * count, because a wrong one rejects. Written on bare sockets: a client made of node:http would be
+ * slower than the servers that it is to measure.
+ */
+export async function load(
+  port: number,
+  connections: number,
+  limit: ({ seconds: number } | { units: number }) & { mayRest?: boolean },
+  work: Work,
+): Promise<Run> {
+  const rest = limit.mayRest ? () => {} : stayAwake()
+  const open = await Promise.all(Array.from({ length: connections }, () => connect(port)))
+  const times: number[] = []
+  const units = 'units' in limit ? limit.units : Infinity
+  const began = performance.now()
+  const until = 'seconds' in limit ? began + limit.seconds * 1000 : Infinity
+  let started = 0
+  try {
+    await Promise.all(
+      open.map(async ({ send }) => {
+        for (let now = performance.now(); now < until && started < units; ) {
+          started++
+          await work(send)
+          const done = performance.now()
+          times.push(done - now)
+          now = done
+        }
+      }),
+    )
+  } finally {
+    rest()
+    for (const { close } of open) close()
+  }
+  return { rate: (times.length / (performance.now() - began)) * 1000, units: times.length, times }
+}
+
+/**
+ * Keeps the event loop turning while it waits for answers. A process that sleeps has to be woken by
+ * whoever writes to it, and in a virtual machine that costs more than the write itself: the faster a
+ * server is, the less it would pay, because the load process has no time to sleep. `mayRest` leaves
+ * it out, where a third process needs the core.
+ */
+function stayAwake(): () => void {
+  let turn = setImmediate(function again() {
+    turn = setImmediate(again)
+  })
+  return () => clearImmediate(turn)
+}
+
+/** The time within which `share` of the units were done, in milliseconds. */
+export function percentile(times: number[], share: number): number {
+  const sorted = Float64Array.from(times).sort()
+  return sorted[Math.floor((sorted.length - 1) * share)] ?? 0
+}
+
+/** One kept-alive connection with one request on it at a time. */
+export function connect(port: number): Promise<Connection> {
+  return new Promise((resolve, reject) => {
+    const socket = net.connect({ port, host: '127.0.0.1', noDelay: true })
+    let waiting: { resolve: (answer: Answer) => void; reject: (error: Error) => void } | undefined
+    let received = ''
+    let closing = false
+
+    const fail = (error: Error) => {
+      reject(error)
+      waiting?.reject(error)
+    }
+    socket.on('error', fail)
+    socket.on('close', () => closing || fail(new Error('the server closed the connection')))
+    // Bytes as characters: what is looked at is ASCII, and lengths stay those of the wire.
+    socket.setEncoding('latin1')
+    socket.on('data', (chunk: string) => {
+      received += chunk
+      const answer = read(received)
+      if (!answer) return
+      received = ''
+      const { resolve } = waiting ?? {}
+      waiting = undefined
+      resolve?.(answer)
+    })
+    const send: Send = request =>
+      new Promise((resolve, reject) => {
+        waiting = { resolve, reject }
+        socket.write(request, 'latin1')
+      })
+    const close = () => {
+      closing = true
+      socket.destroy()
+    }
+    socket.on('connect', () => resolve({ send, close }))
+  })
+}
+
+const LENGTH = /\r\ncontent-length: (\d+)/i
+const CHUNKED = /\r\ntransfer-encoding: chunked/i
+
+/** undefined until the whole answer is there. */
+function read(text: string): Answer | undefined {
+  const end = text.indexOf('\r\n\r\n')
+  if (end === -1) return undefined
+  const head = text.slice(0, end)
+  const status = Number(text.slice(9, 12))
+  const length = LENGTH.exec(head)?.[1]
+  if (length !== undefined) {
+    const body = text.slice(end + 4)
+    return body.length >= Number(length) ? { status, head, body } : undefined
+  }
+  if (!CHUNKED.test(head)) return { status, head, body: '' }
+  return text.endsWith('\r\n0\r\n\r\n') || text.endsWith('\r\n\r\n0\r\n\r\n')
+    ? { status, head, body: unchunk(text.slice(end + 4)) }
+    : undefined
+}
+
+function unchunk(text: string): string {
+  let body = ''
+  for (let at = 0; ; ) {
+    const lineEnd = text.indexOf('\r\n', at)
+    const size = Number.parseInt(text.slice(at, lineEnd), 16)
+    if (!size) return body
+    body += text.slice(lineEnd + 2, lineEnd + 2 + size)
+    at = lineEnd + 2 + size + 2
+  }
+}
+
+/** A request in the bytes of HTTP/1.1. */
+export function request(
+  method: string,
+  path: string,
+  headers: Record<string, string>,
+  body = '',
+): string {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  const length = method === 'GET' ? '' : `Content-Length: ${Buffer.byteLength(body)}\r\n`
+  return `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n${lines.join('')}${length}\r\n${body}`
+}

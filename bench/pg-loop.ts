@@ -1,0 +1,37 @@
+/**
+ * A bare loop on PostgreSQL: what `pg` alone can do with the two inserts of a payment, in one
+ * transaction as anybody would write it. Arguments: DATABASE_URL, connections, seconds.
+ */
+import pg from 'pg'
+import { createNewId } from '../src/ids.ts'
+import { newPayment } from '../src/payments/commands.ts'
+import { readNewPayment } from '../src/payments/create.ts'
+import { insertPayment } from '../src/payments/store.ts'
+import { newPayment as body } from './requests.ts'
+
+const [connectionString = '', connections = '10', seconds = '1'] = process.argv.slice(2)
+const newId = createNewId()
+const pool = new pg.Pool({ connectionString, max: Number(connections) })
+const until = performance.now() + Number(seconds) * 1000
+
+async function loop(): Promise<number> {
+  const client = await pool.connect()
+  let written = 0
+  for (; performance.now() < until; written++) {
+    const given = readNewPayment({ ...body() })
+    const { after } = newPayment({ clock: Date.now, newId }, 'bare', given, undefined)
+    const { sql, values, also } = insertPayment(after)
+    await client.query('begin')
+    await client.query({ name: 'payment', text: sql, values })
+    if (also) await client.query({ name: 'count', text: also.sql, values: also.values })
+    await client.query('commit')
+  }
+  client.release()
+  return written
+}
+
+const began = performance.now()
+const written = await Promise.all(Array.from({ length: Number(connections) }, loop))
+const rate = (written.reduce((a, b) => a + b, 0) / (performance.now() - began)) * 1000
+await pool.end()
+process.stdout.write(`${rate}\n`)

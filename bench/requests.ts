@@ -1,0 +1,87 @@
+/** What the load consists of. Each unit checks status and identifier of every answer. */
+import { type Answer, request, type Send, type Work } from './load.ts'
+import { KEY } from './servers.ts'
+
+const AUTHORISED = { Authorization: `Bearer ${KEY}` }
+const JSON_BODY = { ...AUTHORISED, 'Content-Type': 'application/json' }
+const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' }
+
+/** Throws what makes a run worthless: an answer that is not the right one. */
+export function expect(answer: Answer, status: number, contains = ''): void {
+  if (answer.status === status && answer.body.includes(contains)) return
+  throw new Error(
+    `expected ${status} ${contains}, got ${answer.status}: ${answer.body.slice(0, 300)}`,
+  )
+}
+
+export const get = (path: string): string => request('GET', path, AUTHORISED)
+export const post = (path: string, body: object = {}): string =>
+  request('POST', path, JSON_BODY, JSON.stringify(body))
+export const postForm = (path: string, fields: Record<string, string>): string =>
+  request('POST', path, FORM, new URLSearchParams(fields).toString())
+
+let made = 0
+
+/** The body of a web payment; no two have the same reference, as no two orders of a shop have. */
+export const newPayment = (fields: object = {}): object => ({
+  amount: 4650,
+  reference: `PITCH-${(++made).toString(36)}-${process.pid}`,
+  description: 'Market pitch, week 38',
+  return_url: 'https://markets.example.org/paid/41',
+  ...fields,
+})
+
+const ID = /"payment_id":"(\w{26})"/
+
+export function idIn({ body }: Answer): string {
+  const id = ID.exec(body)?.[1]
+  if (!id) throw new Error(`no payment_id in ${body.slice(0, 200)}`)
+  return id
+}
+
+/** Creates one payment; `onId` is told its identifier, which must be a new one. */
+export function creating(ids: Set<string> = new Set()): Work {
+  return async send => {
+    const answer = await send(post('/v1/payments', newPayment()))
+    expect(answer, 201)
+    const id = idIn(answer)
+    if (ids.has(id)) throw new Error(`two payments are called ${id}`)
+    ids.add(id)
+  }
+}
+
+/** Reads one of the payments, any. */
+export function reading(ids: readonly string[]): Work {
+  return async send => {
+    const id = ids[Math.floor(Math.random() * ids.length)] ?? ''
+    expect(await send(get(`/v1/payments/${id}`)), 200, `"payment_id":"${id}"`)
+  }
+}
+
+/** Create, open the page, choose success, confirm, read: what one test of a team's does. */
+export function journey(onPaid: (id: string) => void = () => {}): Work {
+  return async send => {
+    const created = await send(post('/v1/payments', newPayment()))
+    expect(created, 201)
+    const id = idIn(created)
+    const page = /"next_url":\{"href":"[^"]+(\/secure\/\w+)"/.exec(created.body)?.[1] ?? ''
+    expect(await send(get(page)), 200, 'Market pitch, week 38')
+    expect(await send(postForm(page, { scenario: 'success' })), 303)
+    const confirmed = await send(postForm(`${page}/confirm`, {}))
+    expect(confirmed, 303)
+    if (!/location: https:\/\/markets.example.org\/paid\/41\r\n/i.test(`${confirmed.head}\r\n`))
+      throw new Error(`the journey ends elsewhere: ${confirmed.head}`)
+    onPaid(id)
+    expect(await send(get(`/v1/payments/${id}`)), 200, `"status":"success","finished":true`)
+  }
+}
+
+/** The bytes of whole answers, for the floor to match. */
+export async function answerSizes(send: Send): Promise<{ post: number; get: number }> {
+  const size = ({ head, body }: Answer) => head.length + 4 + body.length
+  const created = await send(post('/v1/payments', newPayment()))
+  expect(created, 201)
+  const read = await send(get(`/v1/payments/${idIn(created)}`))
+  expect(read, 200)
+  return { post: size(created), get: size(read) }
+}

@@ -1,0 +1,91 @@
+/**
+ * `npm run bench` measures all figures of docs/performance.md, `npm run bench -- P1 P2` some of them;
+ * `--scale 0.1` is a tenth of the time and the rows, to try it out. One JSON line for each figure goes
+ * to standard output, progress to standard error, all of it to bench/results with the plots.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import { growth } from './growth.ts'
+import { type Bench, circumstances, type Figure } from './measure.ts'
+import { afterAMillion } from './memory.ts'
+import { peers } from './peers.ts'
+import { drawPlots } from './plots.ts'
+import { postgres } from './postgres.ts'
+import { timeOfARequest } from './profile.ts'
+import { createAndRead, journeys } from './single.ts'
+import { start } from './start.ts'
+
+type Part = {
+  figures: string[]
+  /** What it takes on the machine of docs/performance.md, for the progress bar. */
+  seconds: number
+  run: (bench: Bench) => Promise<Figure[]>
+}
+
+const parts: Part[] = [
+  { figures: ['P7'], seconds: 15, run: start },
+  { figures: ['P1', 'P2'], seconds: 90, run: createAndRead },
+  { figures: ['P3', 'P4'], seconds: 50, run: journeys },
+  { figures: ['profile'], seconds: 30, run: timeOfARequest },
+  { figures: ['P5', 'P6'], seconds: 180, run: growth },
+  { figures: ['P8'], seconds: 80, run: afterAMillion },
+  { figures: ['P9', 'P10'], seconds: 60, run: postgres },
+  { figures: ['peers'], seconds: 90, run: peers },
+]
+
+const FOLDER = new URL('results/', import.meta.url)
+const WIDTH = 24
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { scale: { type: 'string', default: '1' } },
+})
+const known = parts.flatMap(({ figures }) => figures)
+const unknown = positionals.filter(name => !known.includes(name))
+if (unknown.length > 0) {
+  process.stderr.write(`unknown: ${unknown.join(', ')}; known are ${known.join(', ')}\n`)
+  process.exit(1)
+}
+const wanted = parts.filter(
+  ({ figures }) => positionals.length === 0 || figures.some(name => positionals.includes(name)),
+)
+
+const total = wanted.reduce((sum, { seconds }) => sum + seconds, 0)
+const began = performance.now()
+const points: Record<string, Record<string, number | string>[]> = {}
+let done = 0
+
+function step(text: string): void {
+  const share = Math.min(1, done / total)
+  const bar = '#'.repeat(Math.round(share * WIDTH)).padEnd(WIDTH, '-')
+  const elapsed = Math.round((performance.now() - began) / 1000)
+  process.stderr.write(
+    `[${bar}] ${String(Math.round(share * 100)).padStart(3)} % ${elapsed} s  ${text}\n`,
+  )
+}
+
+const bench: Bench = {
+  scale: Number(values.scale),
+  step,
+  plot(name, point) {
+    points[name] = [...(points[name] ?? []), point]
+  },
+}
+
+const about = circumstances()
+const figures: Figure[] = []
+for (const part of wanted) {
+  for (const figure of await part.run(bench)) {
+    figures.push(figure)
+    process.stdout.write(`${JSON.stringify({ ...figure, ...about })}\n`)
+  }
+  done += part.seconds
+}
+step('done')
+mkdirSync(FOLDER, { recursive: true })
+const name = positionals.length === 0 && bench.scale === 1 ? 'latest' : 'part'
+writeFileSync(
+  new URL(`${name}.json`, FOLDER),
+  `${JSON.stringify({ ...about, scale: bench.scale, figures, points }, null, 2)}\n`,
+)
+drawPlots(points, name === 'latest' ? new URL('../docs/images/', import.meta.url) : FOLDER)

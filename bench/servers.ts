@@ -1,0 +1,139 @@
+/** The processes that are measured, each by itself, on a free port of loopback. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+
+export type Server = {
+  port: number
+  pid: number
+  /** Resident memory in MB. */
+  rss(): number
+  /** Ends it as a supervisor does; resolves when it is gone. */
+  stop(): Promise<void>
+}
+
+export const KEY = 'key_of_the_bench_0123456789'
+
+const file = (path: string) => fileURLToPath(new URL(path, import.meta.url))
+export const FARTHING = file('../bin/farthing.js')
+const FLOOR = file('floor.ts')
+
+/** Beside the repository's own data, on the same disk as it. */
+const DATA = file('data')
+const running = new Set<ChildProcess>()
+const folders = new Set<string>()
+
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL')
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+})
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1))
+
+/** A folder on a real disk, gone when the bench ends. */
+export function newFolder(): string {
+  mkdirSync(DATA, { recursive: true })
+  const folder = mkdtempSync(join(DATA, 'run-'))
+  folders.add(folder)
+  return folder
+}
+
+export function removeFolder(folder: string): void {
+  rmSync(folder, { recursive: true, force: true })
+  folders.delete(folder)
+}
+
+/** `answers`: the bytes of a whole answer to a POST and to a GET. */
+export const startFloor = (answers: { post: number; get: number }): Promise<Server> =>
+  start(process.execPath, [FLOOR, String(answers.post), String(answers.get)], {})
+
+export type FarthingOptions = {
+  /** As in DATABASE_URL. */
+  database: string
+  env?: Record<string, string>
+  /** For Node. */
+  flags?: string[]
+}
+
+/** The real program as it is in production: WAL, FULL, its log at level info in a file. */
+export const startFarthing = ({ database, env, flags = [] }: FarthingOptions): Promise<Server> =>
+  start(process.execPath, [...flags, FARTHING], {
+    DATABASE_URL: database,
+    FARTHING_API_KEY: KEY,
+    PORT: '0',
+    ...env,
+  })
+
+/** Runs `farthing` with arguments to its end; what it reports goes to `onProgress`. */
+export async function runFarthing(
+  args: string[],
+  database: string,
+  onProgress: (text: string) => void = () => {},
+): Promise<void> {
+  const child = spawn(process.execPath, [FARTHING, ...args], {
+    env: { PATH: process.env.PATH, DATABASE_URL: database },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  running.add(child)
+  child.stderr.setEncoding('utf8').on('data', onProgress)
+  const [code] = await once(child, 'exit')
+  running.delete(child)
+  if (code !== 0) throw new Error(`farthing ${args.join(' ')} ended with ${code}`)
+}
+
+const LISTENING = /(?:listening |127\.0\.0\.1:|localhost:)(\d+)/
+
+/** Starts a program whose first lines say where it listens; or `port`, where it is told. */
+export async function start(
+  program: string,
+  args: string[],
+  env: Record<string, string>,
+  { port, cwd, patience = 30_000 }: { port?: number; cwd?: string; patience?: number } = {},
+): Promise<Server> {
+  const folder = newFolder()
+  const log = join(folder, 'log')
+  const descriptor = openSync(log, 'w')
+  const child = spawn(program, args, {
+    env: { PATH: process.env.PATH, HOME: folder, ...env },
+    stdio: ['ignore', descriptor, descriptor],
+    ...(cwd && { cwd }),
+  })
+  closeSync(descriptor)
+  running.add(child)
+  const ended = once(child, 'exit').then(() => running.delete(child))
+  const pid = child.pid ?? 0
+  return {
+    port: await address(child, log, port, patience),
+    pid,
+    rss: () => residentMemory(pid),
+    async stop() {
+      child.kill('SIGTERM')
+      await ended
+      removeFolder(folder)
+    },
+  }
+}
+
+async function address(child: ChildProcess, log: string, port: number | undefined, ms: number) {
+  for (const until = Date.now() + ms; Date.now() < until; await pause(20)) {
+    const output = readFileSync(log, 'utf8')
+    if (child.exitCode !== null) throw new Error(`the server ended:\n${output}`)
+    const found = port ? await answers(port) : Number(LISTENING.exec(output)?.[1])
+    if (found) return port ?? Number(found)
+  }
+  throw new Error(`the server did not start:\n${readFileSync(log, 'utf8')}`)
+}
+
+const answers = (port: number): Promise<boolean> =>
+  fetch(`http://127.0.0.1:${port}/`).then(
+    () => true,
+    () => false,
+  )
+
+/** In MB, as the kernel counts it; 0 where it cannot be had. */
+function residentMemory(pid: number): number {
+  const kilobytes = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
+  return Math.round(Number(kilobytes ?? 0) / 102.4) / 10
+}
