@@ -16,7 +16,7 @@ const documents = [
 describe('The documents are true', () => {
   test('every link to a file of the repository leads somewhere', () => {
     const broken = documents.flatMap(document =>
-      [...read(document).matchAll(/\]\((?!https?:)([^)#\s]+)/g)]
+      [...read(document).matchAll(/(?:\]\(|src=")(?!https?:)([^)"#\s]+)/g)]
         .map(([, target = '']) => target)
         .filter(target => !existsSync(join(ROOT, dirname(document), target)))
         .map(target => `${document}: ${target}`),
