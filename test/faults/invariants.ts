@@ -41,24 +41,40 @@ async function readRows(database: Database, { now, since = 0 }: Quiet): Promise<
   const kept = [made, oldestKept(now)].sort().at(-1) ?? made
   return {
     since,
-    payments: await read(database, 'select * from payments where payment_id >= $1', kept),
-    refunds: await read(database, 'select * from refunds where payment_id >= $1', kept),
-    keys: await read(database, 'select * from idempotency_keys where payment_id >= $1', kept),
-    agreements: await read(database, 'select * from agreements where agreement_id >= $1', made),
-    webhooks: await read(database, 'select * from webhooks where webhook_id >= $1', made),
-    messages: await read(database, 'select * from webhook_messages where payment_id >= $1', kept),
+    payments: await read(database, 'payments', 'payment_id', kept),
+    refunds: await read(database, 'refunds', 'payment_id', kept),
+    keys: await read(database, 'idempotency_keys', 'payment_id', kept),
+    agreements: await read(database, 'agreements', 'agreement_id', made),
+    webhooks: await read(database, 'webhooks', 'webhook_id', made),
+    messages: await read(database, 'webhook_messages', 'payment_id', kept),
   }
 }
 
+/** More than one payment has rows in any table; few enough for one statement. */
+const AT_ONCE = 5_000
 const JSON_COLUMNS = ['body', 'attempts']
 
-/** The columns of `Row` are those of the table, as the migrations make it. */
-async function read<Row>(database: Database, sql: string, from: string): Promise<Row[]> {
-  const rows = await database.query<Record<string, unknown>>(sql, [from])
-  for (const row of rows)
+/** The rows from an identifier on. The columns of `Row` are those of the table, as the migrations make it. */
+async function read<Row>(
+  database: Database,
+  table: string,
+  column: string,
+  from: string,
+): Promise<Row[]> {
+  const all: Record<string, unknown>[] = []
+  for (let next: string | undefined = from; next !== undefined; ) {
+    const rows: Record<string, unknown>[] = await database.query(
+      `select * from ${table} where ${column} >= $1 order by ${column} limit ${AT_ONCE}`,
+      [next],
+    )
+    const last = String(rows.at(-1)?.[column])
+    next = rows.length === AT_ONCE ? last : undefined
+    all.push(...(next === undefined ? rows : rows.filter(row => row[column] !== last)))
+  }
+  for (const row of all)
     for (const name of JSON_COLUMNS)
       if (typeof row[name] === 'string') row[name] = JSON.parse(row[name])
-  return rows as Row[]
+  return all as Row[]
 }
 
 /** I20: SQLite's own checks of the file. PostgreSQL has none to ask. */
