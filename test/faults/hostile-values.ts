@@ -123,9 +123,9 @@ export const nastyPairs = (names: string[], valid: fc.Arbitrary<string>): fc.Arb
 export const damaged = (body: fc.Arbitrary<Buffer>): fc.Arbitrary<Buffer> =>
   fc
     .tuple(body, fc.nat(40), fc.nat())
-    .map(([bytes, damage, place]) => damage1(bytes, damage, place % (bytes.length + 1)))
+    .map(([bytes, damage, place]) => damageBytes(bytes, damage, place % (bytes.length + 1)))
 
-function damage1(bytes: Buffer, damage: number, at: number): Buffer {
+function damageBytes(bytes: Buffer, damage: number, at: number): Buffer {
   const around = (middle: Uint8Array) =>
     Buffer.concat([bytes.subarray(0, at), middle, bytes.subarray(at)])
   switch (damage) {
