@@ -19,7 +19,6 @@ const SETTINGS = {
   foreign_keys: 1,
   trusted_schema: 0,
   cell_size_check: 1,
-  cache_size: -32_000,
   wal_autocheckpoint: 4_000,
   journal_size_limit: 67_108_864,
 }
@@ -27,10 +26,13 @@ const SETTINGS = {
 /** What SQLite spells differently from PostgreSQL, for the SQL that is used here and no other. */
 export const toSqlite = (sql: string): string => sql.replaceAll(' collate "C"', '')
 
-/** Opens a file, made when it is not there, or `:memory:`; throws where that cannot be had. */
-export function connect(path: string): Connection {
+/**
+ * Opens a file, made when it is not there, or `:memory:`; throws where that cannot be had. The cache
+ * takes memory as pages are read, up to `cacheKilobytes`.
+ */
+export function connect(path: string, cacheKilobytes: number): Connection {
   const database = new DatabaseSync(path, { timeout: 5_000 })
-  applySettings(database, path === ':memory:')
+  applySettings(database, { ...SETTINGS, cache_size: -cacheKilobytes }, path === ':memory:')
   const prepared = new Map<string, Prepared>()
 
   function prepare(sql: string): Prepared {
@@ -73,8 +75,12 @@ function bind(values: Value[], order: number[]): Value[] {
   })
 }
 
-function applySettings(database: DatabaseSync, inMemory: boolean): void {
-  for (const [name, wanted] of Object.entries(SETTINGS)) {
+function applySettings(
+  database: DatabaseSync,
+  settings: Record<string, number | string>,
+  inMemory: boolean,
+): void {
+  for (const [name, wanted] of Object.entries(settings)) {
     database.exec(`pragma ${name} = ${wanted}`)
     const read = Object.values(database.prepare(`pragma ${name}`).get() ?? {})[0]
     if (inMemory && name === 'journal_mode') continue

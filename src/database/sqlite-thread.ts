@@ -7,7 +7,10 @@ import { createCommit, failureOf, type Result } from './sqlite-writer.ts'
 /** What the thread is asked to do. Each is answered with results, in the order of the asking. */
 export type Order = { commit: Statement[][] } | { exec: string } | 'close'
 
-const connection = connect(workerData as string) // the path, from sqlite.ts
+/** In kilobytes. What is written is mostly appended: few pages are needed again. */
+const WRITE_CACHE = 16_000
+
+const connection = connect(workerData as string, WRITE_CACHE) // the path, from sqlite.ts
 const commit = createCommit(connection)
 
 function exec(sql: string): Result[] {

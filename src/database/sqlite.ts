@@ -23,6 +23,9 @@ export type SqliteOptions = {
   onCommit?: ((writes: number) => void) | undefined
 }
 
+/** In kilobytes: the indexes of a million payments, and the payments of a day's tests. */
+const READ_CACHE = 96_000
+
 /** Writes queued before a commit; more wait for the next one. */
 const LARGEST_BATCH = 256
 
@@ -41,7 +44,7 @@ const TRY_ROOM = [
 export function openSqlite(
   options: SqliteOptions,
 ): Database & { exec(sql: string): Promise<void> } {
-  const reader = connect(options.path)
+  const reader = connect(options.path, READ_CACHE)
   const lock = holdLock(options.path)
   const writer = options.path === ':memory:' ? sameThread(reader) : ownThread(options.path)
   const queue: Pending[] = []

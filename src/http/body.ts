@@ -35,20 +35,22 @@ export const isForm = (request: FastifyRequest): boolean =>
 export const isWrongForm = (request: FastifyRequest): boolean =>
   hasBody(request) && (!isForm(request) || isEncoded(request))
 
-/** Refuses other media types before the body is read. A body without Content-Type is taken for JSON. */
-export async function requireJson(request: FastifyRequest): Promise<void> {
+/** True for what may be read as JSON: also a body without Content-Type, and none at all. */
+function mayBeJson(request: FastifyRequest): boolean {
   const type = request.headers['content-type']
   const isJson = type === undefined || JSON_TYPE.test(type)
-  if (hasBody(request) && (!isJson || isEncoded(request))) throw wrongMediaType('JSON')
+  return !hasBody(request) || (isJson && !isEncoded(request))
 }
 
+/** The error for other media types, to be thrown before the body is read. */
+export const requireJson = (request: FastifyRequest): Error | undefined =>
+  mayBeJson(request) ? undefined : wrongMediaType('JSON')
+
 /** As `requireJson`, for the one endpoint that takes forms too. */
-export async function requireJsonOrForm(request: FastifyRequest): Promise<void> {
-  if (isForm(request) && !isEncoded(request)) return
-  await requireJson(request).catch(() => {
-    throw wrongMediaType('JSON or application/x-www-form-urlencoded')
-  })
-}
+export const requireJsonOrForm = (request: FastifyRequest): Error | undefined =>
+  mayBeJson(request) || (isForm(request) && !isEncoded(request))
+    ? undefined
+    : wrongMediaType('JSON or application/x-www-form-urlencoded')
 
 /** The one JSON object that the body is; throws `code` for anything else. Of equal keys the last counts. */
 export function jsonBody(request: FastifyRequest, code: 'P0197' | 'P0697' | 'P2197'): Json {

@@ -12,7 +12,7 @@ type Endpoint = {
   /** Its name in /openapi.json, and in the describe.ts that says what it does. */
   operation: string
   /** Refuses media types before the body is read. */
-  accepts?: (request: FastifyRequest) => Promise<void>
+  accepts?: (request: FastifyRequest) => Error | undefined
   handler: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
 }
 
@@ -26,7 +26,7 @@ export function resource(app: FastifyInstance, url: string, methods: Methods): v
       url,
       config: { operationId: operation },
       handler,
-      ...(accepts && { onRequest: accepts }),
+      ...(accepts && { onRequest: (request, _reply, done) => done(accepts(request)) }),
     })
   const allowed = Object.keys(methods).flatMap(method =>
     method === 'GET' ? ['GET', 'HEAD'] : method,
