@@ -83,7 +83,8 @@ async function runPgbench(url: string, seconds: number): Promise<number> {
 begin;
 insert into payments (payment_id, account, amount, reference_folded, reference_group, version,
   status, refunded_amount, body)
-  values ('06gw' || lpad(:a ::text, 11, '0') || lpad(:b ::text, 11, '0'), 'pgbench', 4650,
+  values ((extract(epoch from clock_timestamp()) * 1000000)::bigint || lpad(:b ::text, 10, '0'),
+    'pgbench', 4650,
     'pitch-' || :a, :c, 1, 'created', 0, '${body}');
 insert into payment_counts (account, bucket, payments) values ('pgbench', 'bucket' || :c, 1)
   on conflict (account, bucket) do update set payments = payment_counts.payments + 1;
