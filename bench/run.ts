@@ -1,7 +1,8 @@
 /**
  * `npm run bench` measures all figures of docs/performance.md, `npm run bench -- P1 P2` some of them;
  * `--scale 0.1` is a tenth of the time and the rows, to try it out. One JSON line for each figure goes
- * to standard output, progress to standard error, all of it to bench/results with the plots.
+ * to standard output, progress to standard error, all of it to bench/results with the plots. Only a
+ * complete run touches docs/performance.md and its plots.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
@@ -14,6 +15,7 @@ import { postgres } from './postgres.ts'
 import { timeOfARequest } from './profile.ts'
 import { createAndRead, journeys } from './single.ts'
 import { start } from './start.ts'
+import { writeTables } from './table.ts'
 
 type Part = {
   figures: string[]
@@ -83,9 +85,10 @@ for (const part of wanted) {
 }
 step('done')
 mkdirSync(FOLDER, { recursive: true })
-const name = positionals.length === 0 && bench.scale === 1 ? 'latest' : 'part'
+const complete = positionals.length === 0 && bench.scale === 1
 writeFileSync(
-  new URL(`${name}.json`, FOLDER),
+  new URL(complete ? 'latest.json' : 'part.json', FOLDER),
   `${JSON.stringify({ ...about, scale: bench.scale, figures, points }, null, 2)}\n`,
 )
-drawPlots(points, name === 'latest' ? new URL('../docs/images/', import.meta.url) : FOLDER)
+drawPlots(points, complete ? new URL('../docs/images/', import.meta.url) : FOLDER)
+if (complete) writeTables(figures, about)

@@ -8,6 +8,7 @@ import { type Bench, type Figure, median, round } from './measure.ts'
 import { expect, newPayment, post } from './requests.ts'
 import { newFolder, removeFolder, startFarthing } from './servers.ts'
 
+/** The first finds nothing compiled if the source is new; the median is that of a start like any other. */
 const ROUNDS = 9
 
 export async function start({ step }: Bench): Promise<Figure[]> {
@@ -24,13 +25,14 @@ export async function start({ step }: Bench): Promise<Figure[]> {
     expect(await send(post('/v1/payments', newPayment())), 201)
     first.push(performance.now() - began)
     close()
-    if (i === 0) await pause(2000)
+    if (i === ROUNDS - 1) await pause(2000)
     rss.push(farthing.rss())
     await farthing.stop()
     removeFolder(folder)
   }
   const [value, floor] = [round(median(first)), round(median(bare))]
   const limit = 3 * floor + 250
+  const idle = rss.at(-1) ?? 0
   return [
     {
       figure: 'P7',
@@ -38,13 +40,14 @@ export async function start({ step }: Bench): Promise<Figure[]> {
       ...{ value, unit: 'ms', floor, against: 'node -e 0', ratio: round(value / floor, 2) },
       target: `<= 3 times node -e 0 plus 250 ms, here ${round(limit)} ms`,
       met: value <= limit,
+      details: { slowest: round(Math.max(...first)) },
     },
     {
       figure: 'P8',
-      what: 'resident memory two seconds after the first payment',
-      ...{ value: rss[0] ?? 0, unit: 'MB', rows: 1 },
+      what: 'resident memory when idle, two seconds after the first payment',
+      ...{ value: idle, unit: 'MB', rows: 1, rss: idle },
       target: '<= 100 MB',
-      met: (rss[0] ?? 0) <= 100,
+      met: idle <= 100,
     },
   ]
 }

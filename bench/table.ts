@@ -1,0 +1,74 @@
+/** Writes the figures into docs/performance.md, between its two marks. */
+import { readFileSync, writeFileSync } from 'node:fs'
+import type { Figure } from './measure.ts'
+
+const DOCUMENT = new URL('../docs/performance.md', import.meta.url)
+const [BEGIN, END] = ['<!-- figures -->', '<!-- end of figures -->']
+
+const number = (value: number | undefined): string =>
+  value === undefined
+    ? ''
+    : value.toLocaleString('en-GB', { maximumFractionDigits: value < 100 ? 2 : 0 })
+
+const milliseconds = (value: number | undefined): string =>
+  value === undefined ? '' : `${number(value)} ms`
+
+function row(figure: Figure): string[] {
+  const { what, value, unit, floor, ratio, p50, p99, rss, target, met } = figure
+  return [
+    figure.figure,
+    what,
+    `${number(value)} ${unit}`,
+    number(floor),
+    ratio === undefined ? '' : `**${number(ratio)}**`,
+    milliseconds(p50),
+    milliseconds(p99),
+    rss === undefined ? '' : `${number(rss)} MB`,
+    target,
+    met === null ? '' : met ? 'met' : '**missed**',
+  ]
+}
+
+const line = (cells: string[]): string => `| ${cells.join(' | ')} |`
+
+function table(heads: string[], rows: string[][]): string {
+  return [line(heads), line(heads.map(() => '---')), ...rows.map(line)].join('\n')
+}
+
+export function writeTables(figures: Figure[], about: Record<string, unknown>): void {
+  const heads = [
+    '',
+    'Work',
+    'Farthing',
+    'Measured against',
+    'Ratio',
+    'Median',
+    '99 of 100',
+    'Memory',
+  ]
+  const own = figures.filter(({ figure }) => figure !== 'peer')
+  const others = figures.filter(({ figure }) => figure === 'peer')
+  const peers = others.map(({ what, value, ratio, p99, rss, details }) => [
+    what,
+    number(value),
+    `**${number(ratio)}**`,
+    milliseconds(p99),
+    `${number(rss)} MB`,
+    String(details?.keeps),
+  ])
+  const { cpu, cores, date, commit, node, sqlite, loadBefore } = about
+  const text = `One run on ${cores} cores (${cpu}), ${String(date).slice(0, 10)}, commit ${commit}, Node ${node}, SQLite ${sqlite};
+the load average before it was ${loadBefore}, so ${Number(loadBefore) < 0.5 ? 'the machine was quiet' : 'the machine was **not** quiet: only the ratios mean something'}.
+
+${table([...heads, 'Target', ''], own.map(row))}
+
+Peers, each creating payments at 64 connections in the same run:
+
+${table(['', 'A second', 'Ratio to the floor', '99 of 100', 'Memory', 'What it keeps'], peers)}`
+  const document = readFileSync(DOCUMENT, 'utf8')
+  const [before, rest = ''] = document.split(BEGIN)
+  const after = rest.split(END)[1]
+  if (after === undefined)
+    throw new Error(`docs/performance.md has lost its marks: ${BEGIN} ${END}`)
+  writeFileSync(DOCUMENT, `${before}${BEGIN}\n\n${text}\n\n${END}${after}`)
+}
