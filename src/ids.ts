@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import type { NewId } from './ports.ts'
 
 /**
@@ -75,6 +75,9 @@ export function createNewId(): NewId {
 
 /** A secret of 26 characters, 130 random bits. */
 export const newSecret = (): string => spell(randomDigits(LENGTH))
+
+/** A random UUID, in one piece as `spell` makes them. */
+export const newUuid = (): string => Buffer.from(randomUUID(), 'latin1').toString('latin1')
 
 /** When the identifier's thing was made, in milliseconds since 1970. */
 export function timeOf(id: string): number {

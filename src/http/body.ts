@@ -16,13 +16,14 @@ const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(;|$)/i
 export function acceptBytes(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addHook('preParsing', (request, _reply, payload, done) => {
-    if (!isForm(request)) delete request.raw.headers['content-type']
+    const { headers } = request.raw
+    if (headers['content-type'] !== undefined && !isForm(request)) delete headers['content-type']
     done(null, payload)
   })
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
 }
 
-const hasBody = ({ headers }: FastifyRequest): boolean =>
+export const hasBody = ({ headers }: FastifyRequest): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 
 const isEncoded = ({ headers }: FastifyRequest): boolean =>

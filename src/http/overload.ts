@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { overloaded } from '../errors.ts'
+import { hasBody } from './body.ts'
 import { isUnder, setApiHeaders } from './server.ts'
 
 declare module 'fastify' {
@@ -54,10 +55,11 @@ export function refuseOverload(app: FastifyInstance, waiting: () => number): voi
     request.atWork = true
     atWork += 1
     thisTurn += 1
-    // Nobody answers a request that does not come in full.
-    reply.raw.once('close', () => {
-      if (!request.raw.complete) leave(request)
-    })
+    // Nobody answers a request whose body does not come in full.
+    if (hasBody(request))
+      reply.raw.once('close', () => {
+        if (!request.raw.complete) leave(request)
+      })
     if ((atWork - waiting() <= MOST_AT_WORK && !tooLong()) || isHealth(request)) return done()
     if (isUnder('/v1', request)) setApiHeaders(reply)
     void reply.header('Retry-After', '1')

@@ -1,10 +1,9 @@
-import { randomUUID } from 'node:crypto'
 import type { Agreement } from '../agreements/agreement.ts'
 import { findAgreement, holdAgreement } from '../agreements/store.ts'
 import { idempotencyKeyUsed, unknownSetUpAgreement, unusableAgreement } from '../errors.ts'
 import type { Farthing } from '../farthing.ts'
 import type { Addresses } from '../http/addresses.ts'
-import { newSecret } from '../ids.ts'
+import { newSecret, newUuid } from '../ids.ts'
 import { advance, type Change, type Given, type Payment } from './payment.ts'
 import { insertPayment, isIdempotencyKeyTaken, takeIdempotencyKey } from './store.ts'
 import { messagesOf } from './transition.ts'
@@ -68,7 +67,7 @@ export function newPayment(
     account,
     version: 1,
     given,
-    provider_id: randomUUID(),
+    provider_id: newUuid(),
     secret: newSecret(),
     events: [{ status: 'created', at: now }],
     success_chosen: false,

@@ -18,8 +18,9 @@ type Body = Omit<Payment, 'payment_id' | 'account' | 'version' | 'refunded_amoun
 
 const COLUMNS = 'payment_id, account, version, refunded_amount, body'
 
-function fromRow({ body, ...columns }: Row): Payment {
-  return { ...columns, ...(JSON.parse(body) as Body) } // written by bodyOf
+function fromRow({ body, payment_id, account, version, refunded_amount }: Row): Payment {
+  const rest = JSON.parse(body) as Body // written by bodyOf
+  return Object.assign(rest, { payment_id, account, version, refunded_amount })
 }
 
 function bodyOf({ payment_id, account, version, refunded_amount, ...body }: Payment): string {
