@@ -2,6 +2,7 @@
 import { methodNotAllowed, noSuchEndpoint } from '../errors.ts'
 import {
   type Answer,
+  commonHeaders,
   formBody,
   html,
   type Operation,
@@ -11,6 +12,7 @@ import {
   redirect,
 } from '../http/describe.ts'
 import { hostedToken } from '../payments/examples.ts'
+import { scenarios } from './journey.ts'
 
 const tags: [string] = ['Hosted pages']
 
@@ -24,7 +26,7 @@ const RETURN = 'The return_url of the payment, with nothing added'
 
 const scenario = {
   type: 'string',
-  enum: ['success', 'declined', 'error', 'cancel'],
+  enum: scenarios,
   description:
     '`success` leads to the confirm page. `declined` ends as failed with P0010, `error` as error with P0050, `cancel` as failed with P0030',
 } as const
@@ -66,20 +68,12 @@ const tokenForm = {
 const notFound = html('No web payment of the last 7 days has this token')
 const wrongMethod: Answer = {
   ...html(methodNotAllowed('PUT', 'GET, HEAD, POST').message),
-  headers: {
-    Allow: {
-      description: 'The methods that the path has',
-      required: true,
-      schema: { type: 'string', examples: ['GET, HEAD, POST'] },
-    },
-  },
+  headers: commonHeaders[405],
 }
 const fault = html('A fault of the service')
 const busy: Answer = {
   ...html('More requests at once than the service can do'),
-  headers: {
-    'Retry-After': { description: 'Seconds to wait', required: true, schema: { type: 'string' } },
-  },
+  headers: commonHeaders[503],
 }
 
 /** Errors of pages are pages, in English and Welsh. */

@@ -1,7 +1,6 @@
 import type { Farthing } from '../farthing.ts'
 import type { Addresses } from '../http/addresses.ts'
-import { timeOf } from '../ids.ts'
-import { mockCard } from '../payments/card.ts'
+import { cardOf, submitsCard } from '../payments/card.ts'
 import { advance, isOpen, type Payment, statusOf, type Trigger } from '../payments/payment.ts'
 import { findByToken } from '../payments/token.ts'
 import { type Outcome, transition } from '../payments/transition.ts'
@@ -15,6 +14,7 @@ const triggers = {
 } as const satisfies Record<string, Trigger>
 
 export type Scenario = keyof typeof triggers
+export const scenarios = Object.keys(triggers)
 
 /** The one choice that a form makes; undefined when there is none, an unknown one, or several. */
 export function readScenario(form: URLSearchParams): Scenario | undefined {
@@ -58,13 +58,6 @@ export function journeyOf(farthing: Farthing, addresses: Addresses, token: strin
     confirm: () => move('confirm'),
   }
 }
-
-const submitsCard = (trigger: Trigger): boolean =>
-  trigger === 'confirm' || trigger === 'choose_declined' || trigger === 'choose_error'
-
-/** The mock card that stands in for card entry. */
-export const cardOf = ({ given, payment_id }: Payment) =>
-  mockCard(given.prefilled, timeOf(payment_id))
 
 /** SPEC *States and transitions*, rule 2: once it is finished or capturable, every page leads to return_url. */
 export const isOver = (payment: Payment): boolean => !isOpen(statusOf(payment))

@@ -2,8 +2,9 @@
  * What each step of a user's journey does and answers: SPEC *Hosted payment pages*. Every step answers
  * undefined when no web payment has the token, or it is gone.
  */
+import { cardOf } from '../payments/card.ts'
 import type { Payment } from '../payments/payment.ts'
-import { cardOf, isOver, type Journey, readScenario, type Scenario } from './journey.ts'
+import { isOver, type Journey, readScenario, type Scenario } from './journey.ts'
 import { confirmPage, detailsPage, type Ending, endPage, type Form } from './pages.ts'
 import type { PaymentSummary } from './payment-summary.ts'
 

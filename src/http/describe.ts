@@ -155,7 +155,9 @@ const common = {
   Overloaded: overloaded,
 } satisfies Record<string, () => ApiError>
 
-const commonHeaders: Record<number, Record<string, Header>> = {
+export const commonHeaders: {
+  [status in 401 | 405 | 503]: Record<string, Header>
+} & Record<number, Record<string, Header>> = {
   401: {
     'WWW-Authenticate': {
       description: 'The scheme to use',

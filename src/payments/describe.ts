@@ -35,7 +35,7 @@ import {
   withoutKey,
 } from '../http/describe.ts'
 import { authorisation, events, payments, requests } from './examples.ts'
-import { cardAuthorisation, newPayment } from './request-schema.ts'
+import { cardAuthorisation, idempotencyKey, newPayment } from './request-schema.ts'
 import { foundPayment, payment, paymentEvents } from './schema.ts'
 import { paymentSearch } from './search.ts'
 
@@ -47,12 +47,12 @@ export const paymentId = pathParameter(
   payments.created.payment_id,
 )
 
-const idempotencyKey: Parameter = {
+const idempotencyHeader: Parameter = {
   name: 'Idempotency-Key',
   in: 'header',
   description:
     'Makes sure that a payment is created once however often it is sent. A key that has created a payment answers 409 until that payment is gone, whatever the body. Any other answer leaves the key free',
-  schema: { type: 'string', pattern: '^[A-Za-z0-9-]{1,255}$', examples: ['boat-1187-try-1'] },
+  schema: { ...idempotencyKey, examples: ['boat-1187-try-1'] },
 }
 
 const codes = fieldCodes.payment
@@ -63,7 +63,7 @@ const createPayment = behindKey({
   description: `In web mode send the user's browser to \`next_url\`, and once it is back at \`return_url\` read the payment. In moto_api mode post the card to \`/v1/auth\` with the one_time_token of \`auth_url_post\`. In agreement mode the answer waits for the webhooks and shows how the payment ended.
 
 Every type is checked first, then every limit, then the Idempotency-Key's format, then what the authorisation_mode needs and does not allow, and last whether the key was used. The first fault is the answer.`,
-  parameters: [idempotencyKey],
+  parameters: [idempotencyHeader],
   requestBody: jsonBody(newPayment, {
     'A user pays on the hosted pages': requests.web,
     'The pages in Welsh, a name filled in, captured later': requests.delayed,

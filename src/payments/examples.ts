@@ -6,7 +6,7 @@ import { created as agreement, instrumentCard } from '../agreements/examples.ts'
 import { exampleAddresses } from '../http/addresses.ts'
 import type { Json } from '../http/fields.ts'
 import { timeOf } from '../ids.ts'
-import { type CardDetails, DECLINED_CARD, mockCard, submittedCard } from './card.ts'
+import { type CardDetails, cardOf, DECLINED_CARD, submittedCard } from './card.ts'
 import { checkMode, readNewPayment } from './create.ts'
 import { advance, type Payment, refund, stateOf, type Trigger } from './payment.ts'
 import { present, presentEvents, presentFound } from './present.ts'
@@ -104,9 +104,6 @@ const byAgreement = created(
   '06gqb4jg440s2q49qbasigqela29941t79ldi3diah65ni6pasnh',
   '5df12dba-9621-43ab-a412-8439e6976b52',
 )
-
-const cardOf = ({ given, payment_id }: Payment): CardDetails =>
-  mockCard(given.prefilled, timeOf(payment_id))
 
 const paid = walked(walked(web, ['open_page', 'choose_success']), ['confirm'], cardOf(web))
 const declinedCard = submittedCard(DECLINED_CARD, authorisation.cardholder_name, '08/30')

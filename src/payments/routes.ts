@@ -14,11 +14,12 @@ import { createPayment } from './commands.ts'
 import { checkMode, readNewPayment } from './create.ts'
 import { advance, type Payment, statusOf, type Trigger } from './payment.ts'
 import { paymentAddress, present, presentEvents, presentFound } from './present.ts'
+import { idempotencyKey } from './request-schema.ts'
 import { paymentSearch, quickTotal, searchConditions } from './search.ts'
 import { findPayment, paymentRows } from './store.ts'
 import { transition } from './transition.ts'
 
-const IDEMPOTENCY_KEY = /^[A-Za-z0-9-]{1,255}$/
+const IDEMPOTENCY_KEY = new RegExp(idempotencyKey.pattern)
 
 /** SPEC *POST /v1/payments*, *GET /v1/payments/{paymentId}* and what a payment's links lead to. */
 export function paymentRoutes(app: FastifyInstance, farthing: Farthing): void {

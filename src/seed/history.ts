@@ -1,9 +1,10 @@
 import { type Agreement, activate } from '../agreements/agreement.ts'
 import {
   type CardDetails,
+  cardOf,
   DECLINED_CARD,
   MOCK_CARD,
-  mockCard,
+  submitsCard,
   submittedCard,
 } from '../payments/card.ts'
 import { newPayment } from '../payments/commands.ts'
@@ -115,24 +116,17 @@ function newAgreement(account: string, agreement_id: string, number: number): Ag
 
 function walk(payment: Payment, triggers: Trigger[], created: number): Payment {
   return triggers.reduce((before, trigger, i) => {
-    const change = advance(
-      before,
-      trigger,
-      created + (i + 1) * STEP,
-      cardFor(trigger, before, created),
-    )
+    const change = advance(before, trigger, created + (i + 1) * STEP, cardFor(trigger, before))
     if (!change) throw new Error(`a seeded payment cannot ${trigger}`)
     return change.after
   }, payment)
 }
 
 /** The card that a trigger submits. */
-function cardFor(trigger: Trigger, { given }: Payment, created: number): CardDetails | undefined {
+function cardFor(trigger: Trigger, payment: Payment): CardDetails | undefined {
   if (trigger === 'authorise') return submittedCard(MOCK_CARD, 'R Operator', '09/31')
   if (trigger === 'authorise_declined') return submittedCard(DECLINED_CARD, 'R Operator', '09/31')
-  const submits =
-    trigger === 'confirm' || trigger === 'choose_declined' || trigger === 'choose_error'
-  return submits ? mockCard(given.prefilled, created) : undefined
+  return submitsCard(trigger) ? cardOf(payment) : undefined
 }
 
 function refunded(payment: Payment, how: Course['refunds'], newId: NewId, at: number) {

@@ -32,7 +32,7 @@ let fetched: Promise<Description> | undefined
 /** The description that the service at `baseUrl` gives; in one process all services give the same. */
 export function descriptionOf(baseUrl: string): Promise<Description> {
   fetched ??= fetch(`${baseUrl}/openapi.json`).then(async response => {
-    assert.equal(response.status, 200, 'GET /openapi.json')
+    assert.equal(response.status, 200, 'GET /openapi.json; npm run check says what is wrong')
     return describe(await response.json())
   })
   fetched.catch(() => {

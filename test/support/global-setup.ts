@@ -4,9 +4,12 @@ import { startPostgres } from './postgres.ts'
 
 let server: { postgres: EmbeddedPostgres; folder: string } | undefined
 
-/** One PostgreSQL server for the whole run; each test file makes databases of its own in it. */
+/**
+ * One PostgreSQL server for the whole run; each test file makes databases of its own in it. It does
+ * not wait for the disk: the tests that crash PostgreSQL have servers of their own.
+ */
 export async function globalSetup(): Promise<void> {
-  const { postgres, folder, url } = await startPostgres()
+  const { postgres, folder, url } = await startPostgres(['fsync=off'])
   server = { postgres, folder }
   process.env.FARTHING_TEST_POSTGRES = url
 }

@@ -22,8 +22,8 @@ async function loadEmbeddedPostgres(): Promise<typeof EmbeddedPostgres> {
   return Embedded
 }
 
-/** A real PostgreSQL server on a free port of loopback, with an empty cluster. */
-export async function startPostgres(): Promise<RunningPostgres> {
+/** A real PostgreSQL server on a free port of loopback, with an empty cluster; `settings` as in `fsync=on`. */
+export async function startPostgres(settings: string[] = []): Promise<RunningPostgres> {
   const folder = mkdtempSync(join(tmpdir(), 'farthing-postgres-'))
   chmodSync(folder, 0o777) // PostgreSQL refuses to run as root, and then runs as a user of its own
   const port = await freePort()
@@ -35,7 +35,9 @@ export async function startPostgres(): Promise<RunningPostgres> {
     password: 'postgres',
     persistent: true,
     createPostgresUser: process.getuid?.() === 0,
-    postgresFlags: ['-c', 'max_connections=300', '-c', 'listen_addresses=127.0.0.1'],
+    postgresFlags: ['max_connections=300', 'listen_addresses=127.0.0.1', ...settings].flatMap(
+      setting => ['-c', setting],
+    ),
     onLog: () => {},
     onError: () => {},
   })
