@@ -3,6 +3,7 @@
  * installed into bench/peers when they are asked for, and are no dependency of the project.
  */
 import { execFileSync } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
@@ -256,10 +257,18 @@ function install({ step }: Bench): void {
   execFileSync('npm', ['install', '--prefix', FOLDER, ...quiet, ...packages], { stdio: 'ignore' })
 }
 
+/** One that is free, as is the next, and that no connection of the load is given by the system. */
 async function freePort(): Promise<number> {
+  for (;;) {
+    const port = 20_000 + 2 * randomInt(5_000)
+    if ((await isFree(port)) && (await isFree(port + 1))) return port
+  }
+}
+
+function isFree(port: number): Promise<boolean> {
   const server = createServer()
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  await new Promise(resolve => server.close(resolve))
-  return typeof address === 'object' && address ? address.port : 0
+  return new Promise(resolve => {
+    server.once('error', () => resolve(false))
+    server.listen(port, () => server.close(() => resolve(true)))
+  })
 }

@@ -74,6 +74,13 @@ const bench: Bench = {
   },
 }
 
+/** After each part, so that a run that stops leaves what it has measured. */
+function keep(name: string): void {
+  mkdirSync(FOLDER, { recursive: true })
+  const text = JSON.stringify({ ...about, scale: bench.scale, figures, points }, null, 2)
+  writeFileSync(new URL(name, FOLDER), `${text}\n`)
+}
+
 const about = circumstances()
 const figures: Figure[] = []
 for (const part of wanted) {
@@ -82,13 +89,10 @@ for (const part of wanted) {
     process.stdout.write(`${JSON.stringify({ ...figure, ...about })}\n`)
   }
   done += part.seconds
+  keep('part.json')
 }
 step('done')
-mkdirSync(FOLDER, { recursive: true })
 const complete = positionals.length === 0 && bench.scale === 1
-writeFileSync(
-  new URL(complete ? 'latest.json' : 'part.json', FOLDER),
-  `${JSON.stringify({ ...about, scale: bench.scale, figures, points }, null, 2)}\n`,
-)
+if (complete) keep('latest.json')
 drawPlots(points, complete ? new URL('../docs/images/', import.meta.url) : FOLDER)
 if (complete) writeTables(figures, about)
