@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { openSqlite } from '../../src/database/sqlite.ts'
+import { checkInvariants } from '../faults/invariants.ts'
+import { checkAllDelivered, makeKey, startHookReceiver } from '../faults/process/hooked-account.ts'
+import { createWorkload, seeded } from '../faults/process/workload.ts'
+import { type FarthingProcess, startProcess } from '../support/process.ts'
+import type { Job } from './run.ts'
+
+const KEY = 'key-of-the-default-account'
+const ROUNDS = 120
+const ROUND_MS = 60_000
+/** As many of each kind: about half of what the service can do. */
+const CLIENTS = 2
+/** The heap after the first rounds is what the last ones are compared with. */
+const WARM = 3
+const MOST_GROWTH = 8 * 2 ** 20
+
+const REPORT_HEAP = fileURLToPath(new URL('report-heap.js', import.meta.url))
+const pause = (ms: number) => new Promise(resolve => setTimeout(resolve, ms))
+
+type Sample = { heap: number; descriptors: number; wal: number }
+
+/** Hours of ordinary use: whatever the service does not let go of shows in the end. */
+export const job: Job = {
+  title:
+    '4 clients, two with a webhook; after each minute the ledger, the invariants, heap, descriptors, WAL',
+  async run({ seed, scale }) {
+    const rounds = Math.max(WARM + 2, Math.ceil(ROUNDS * scale))
+    const folder = mkdtempSync(join(tmpdir(), 'farthing-soak-'))
+    const path = join(folder, 'farthing.db')
+    const receiver = await startHookReceiver()
+    const env = {
+      DATABASE_URL: `sqlite:${path}`,
+      FARTHING_API_KEY: KEY,
+      FARTHING_BASE_URL: 'http://farthing.test',
+      FARTHING_CALLBACK_HOSTS: receiver.host,
+      LOG_LEVEL: 'warn',
+    }
+    const service = await startProcess({
+      env: { ...env, NODE_OPTIONS: `--expose-gc --import=${REPORT_HEAP}` },
+    })
+    const random = seeded(seed)
+    const samples: Sample[] = []
+    let answered = 0
+    try {
+      const hookedKey = await makeKey(env)
+      await receiver.register([service.baseUrl], hookedKey)
+      for (let round = 1; round <= rounds; round++) {
+        const since = Date.now()
+        for (const workload of await work(service, [KEY, hookedKey], random)) {
+          await workload.check()
+          answered += workload.answered()
+        }
+        await checkDatabase(path, receiver.received, since)
+        samples.push(await sample(service, path))
+        if (round % 10 === 0) console.log(`${round} rounds: ${sentence(samples)}`)
+      }
+      judge(samples)
+      return `${rounds} rounds of a minute, ${answered} requests, ${receiver.received.size} messages; ${sentence(samples)}`
+    } finally {
+      await service.kill()
+      await receiver.close()
+      rmSync(folder, { recursive: true, force: true })
+    }
+  },
+}
+
+async function work({ baseUrl }: FarthingProcess, keys: string[], random: () => number) {
+  const workloads = keys.map(key => createWorkload([baseUrl], key, random))
+  const running = Promise.all(workloads.map(workload => workload.run(CLIENTS)))
+  await Promise.race([pause(ROUND_MS), running]) // a fault that a client found ends it at once
+  for (const workload of workloads) workload.stop()
+  await running
+  for (const { ledger, touched } of workloads) {
+    const unknown = [...touched].filter(entry => entry.unknown !== undefined)
+    assert.deepEqual([ledger.lost, unknown], [[], []], 'every request was answered')
+  }
+  return workloads
+}
+
+async function checkDatabase(path: string, received: Map<string, number>, since: number) {
+  const database = openSqlite({
+    path,
+    onUnknownOutcome: error => {
+      throw error
+    },
+  })
+  try {
+    await checkAllDelivered(database, received, 20_000)
+    await checkInvariants(database, { now: Date.now(), since, settled: true })
+  } finally {
+    await database.close()
+  }
+}
+
+async function sample(service: FarthingProcess, path: string): Promise<Sample> {
+  const printed = () => [...service.output().matchAll(/^heap (\d+)$/gm)]
+  const before = printed().length
+  service.signal('SIGUSR2')
+  while (printed().length === before) await pause(20)
+  return {
+    heap: Number(printed().at(-1)?.[1]),
+    descriptors: readdirSync(`/proc/${service.pid}/fd`).length,
+    wal: statSync(`${path}-wal`).size,
+  }
+}
+
+/** Of the first and of the last rounds, so that one odd sample decides nothing. */
+function medians(samples: Sample[], measure: (sample: Sample) => number): [number, number] {
+  const median = (some: Sample[]) =>
+    some.map(measure).sort((a, b) => a - b)[some.length >> 1] ?? Number.NaN
+  const warm = samples.slice(Math.min(WARM, samples.length - 1))
+  const part = Math.ceil(warm.length / 4)
+  return [median(warm.slice(0, part)), median(warm.slice(-part))]
+}
+
+function judge(samples: Sample[]): void {
+  const [first, last] = medians(samples, ({ heap }) => heap)
+  assert.ok(last - first < MOST_GROWTH, `the heap grew from ${first} to ${last} bytes`)
+  const [few, many] = medians(samples, ({ descriptors }) => descriptors)
+  assert.ok(many <= few + 8, `open descriptors grew from ${few} to ${many}`)
+}
+
+function sentence(samples: Sample[]): string {
+  const megabytes = (bytes: number) => (bytes / 2 ** 20).toFixed(1)
+  const heap = medians(samples, sample => sample.heap).map(megabytes)
+  const descriptors = medians(samples, sample => sample.descriptors)
+  const wal = megabytes(Math.max(...samples.map(sample => sample.wal)))
+  return `heap ${heap.join(' to ')} MB, descriptors ${descriptors.join(' to ')}, WAL ${wal} MB at most`
+}
