@@ -31,7 +31,8 @@ export const meanings = {
   P0912: 'The endpoint has no such method; the Allow header lists those it has',
   P0913: 'The body is over 65,536 bytes',
   P0920: 'The body has a media type that the endpoint does not take, or a Content-Encoding',
-  P0999: 'A fault of the service; the request may be tried again',
+  P0999:
+    'A fault of the service: the request may have taken effect. With 503 it has not: too many at once',
   P1000: 'No payment of yours has this payment_id',
   P1003: 'The state of the payment does not allow capturing',
   P1100: 'The page is past the last one',
@@ -46,7 +47,7 @@ export const meanings = {
   P2402: 'The page is past the last one',
   P2500: 'No agreement of yours has this agreement_id',
   P2501: 'The agreement is already cancelled',
-  P2700: 'No webhook of yours has this webhook_id',
+  P2700: 'No webhook of yours has this external_id',
   P2701: 'Query parameters are not valid; the description lists them',
   P2702: 'The page is past the last one',
 }
@@ -73,6 +74,10 @@ export class ApiError extends Error {
     this.at = at
   }
 }
+
+/** What searches answer to parameters that are not valid, and to a page past the last one. */
+export type SearchCode = 'P0401' | 'P1101' | 'P2401' | 'P2701'
+export type PageCode = 'P0402' | 'P1100' | 'P2402' | 'P2702'
 
 /** Which code and status an endpoint gives to a faulty field. */
 export type FieldCodes = {
@@ -143,7 +148,7 @@ export const agreementNotFound = (code: 'P2200' | 'P2500') =>
   new ApiError(404, code, 'no agreement of yours has the agreement_id in the path')
 
 export const webhookNotFound = () =>
-  new ApiError(404, 'P2700', 'no webhook of yours has the webhook id in the path')
+  new ApiError(404, 'P2700', 'no webhook of yours has the external_id in the path')
 
 export const cannotCancelPayment = (status: string) =>
   new ApiError(
@@ -177,17 +182,22 @@ export const refundAmountMismatch = (available: number) =>
 export const cardDeclined = () => new ApiError(402, 'P0010', 'the card was declined')
 
 export const unknownOneTimeToken = () =>
-  new ApiError(400, 'P1211', 'the one_time_token is not that of a payment waiting for a card')
+  new ApiError(
+    400,
+    'P1211',
+    'the one_time_token is not that of a payment waiting for a card: it is unknown or older than 7 ' +
+      'days, or the payment was cancelled',
+  )
 
 export const usedOneTimeToken = () =>
   new ApiError(400, 'P1212', 'the one_time_token has already been used')
 
-/** `names`: all that are wrong, in the order of the documentation. */
-export const badSearch = (code: Code, names: string[]) =>
-  new ApiError(422, code, `these query parameters are not valid: ${names.join(', ')}`)
+/** `rules`: of all parameters that are wrong, in the order of the documentation: "page must be ...". */
+export const badSearch = (code: SearchCode, rules: string[]) =>
+  new ApiError(422, code, `the query cannot be used: ${rules.join('; ')}`)
 
-export const noSuchPage = (code: Code, page: number) =>
-  new ApiError(404, code, `page ${page} is past the last page of these results`)
+export const noSuchPage = (code: PageCode, page: number, last: number) =>
+  new ApiError(404, code, `page ${page} is past the last page, which is ${last}`)
 
 export const badBearerKey = () =>
   new ApiError(
@@ -210,7 +220,7 @@ export const wrongMediaType = (allowed: string) =>
   new ApiError(
     415,
     'P0920',
-    `the Content-Type must say that the body is ${allowed}, and a Content-Encoding is not accepted`,
+    `the body must be ${allowed}: send that Content-Type, or none, and no Content-Encoding`,
   )
 
 /** Never thrown: there is no rate limit. SPEC *Errors* has it all the same. */
@@ -221,4 +231,9 @@ export const overloaded = () =>
   new ApiError(503, 'P0999', 'too many requests at once: try again after the time in Retry-After')
 
 export const unexpectedFault = () =>
-  new ApiError(500, 'P0999', 'something went wrong in the service: the request may be tried again')
+  new ApiError(
+    500,
+    'P0999',
+    'something went wrong in the service, and the request may have taken effect or not: read back what ' +
+      'you changed, or repeat a create with the same Idempotency-Key',
+  )

@@ -58,17 +58,20 @@ function increment(digits: number[], first: number): boolean {
   return false
 }
 
-/** The real `NewId`. Within one millisecond each identifier is greater than the one before it. */
+/** What is told to a webhook has the time of its change, which may be a while ago when it gets its identifier. */
+const MILLISECONDS_REMEMBERED = 1_000
+
+/** The real `NewId`. Within one millisecond each identifier is greater than those before it. */
 export function createNewId(): NewId {
-  let lastTime = -1
-  let digits: number[] = []
+  const latest = new Map<number, number[]>()
   return now => {
-    if (now !== lastTime || !increment(digits, TIME_LENGTH)) {
-      lastTime = now
-      // The first digit after those of the time carries its last three bits.
-      const [chance = 0, ...rest] = randomDigits(LENGTH - TIME_LENGTH)
-      digits = [...timeDigits(now), (now % 8) * 4 + (chance & 3), ...rest]
-    }
+    const before = latest.get(now)
+    if (before && increment(before, TIME_LENGTH)) return spell(before)
+    // The first digit after those of the time carries its last three bits.
+    const [chance = 0, ...rest] = randomDigits(LENGTH - TIME_LENGTH)
+    const digits = [...timeDigits(now), (now % 8) * 4 + (chance & 3), ...rest]
+    latest.set(now, digits)
+    if (latest.size > MILLISECONDS_REMEMBERED) latest.delete(latest.keys().next().value ?? 0)
     return spell(digits)
   }
 }

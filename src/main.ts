@@ -19,7 +19,8 @@ Usage:
   farthing keys create [--account NAME]   make an API key and print it once
   farthing keys list                      show the keys' ids, never the keys
   farthing keys revoke ID                 stop a key from working
-  farthing seed --payments N              make N payments in every state, to try things with
+  farthing seed --payments N [--account NAME]
+                                          make N payments in every state, to try things with
   farthing backup FILE                    copy the SQLite database, also while the service runs
   farthing --help | --version
 

@@ -36,7 +36,10 @@ export interface Database {
   close(): Promise<void>
 }
 
-/** The time, in milliseconds since 1970. The only way to ask for it. */
+/**
+ * The time, in milliseconds since 1970. The only way to ask for it; whatever is called `now`, `at`,
+ * `since`, `until`, `created` or `revoked` is such a time.
+ */
 export type Clock = () => number
 
 /** A new identifier for something made at `now`: 26 of `[0-9a-v]`, later ones sort after earlier ones. */

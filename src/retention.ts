@@ -42,6 +42,7 @@ export async function sweep(database: Database, now: number): Promise<void> {
     await database.write(
       [
         ...TABLES.map(gone),
+        // Of the two hours that the cut-off is in, buckets go early: `totalBetween` counts those row by row.
         'delete from payment_counts where bucket < $1',
         `update webhook_messages set body = null,
            status = case when status = 'PENDING' then 'FAILED' else status end

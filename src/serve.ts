@@ -12,11 +12,13 @@ import { version } from './version.ts'
 import { createResolve } from './webhooks/resolve.ts'
 import { createSend } from './webhooks/send.ts'
 
-/** Milliseconds. */
+/** In milliseconds. */
 const SWEEP_EVERY = 60_000
 const RECOVER_EVERY = 5_000
+/** For requests and deliveries once the service is to stop, and then for its connections and files. */
 const LONGEST_STOP = 9_000
 const LONGEST_CLOSE = 500
+/** For the answers 500 of a commit whose outcome is unknown, before the process ends. */
 const LAST_ANSWERS = 500
 
 export type Serving = {

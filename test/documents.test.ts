@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { existsSync, globSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, test } from 'node:test'
 import { type Status, transitions } from '../src/payments/payment.ts'
@@ -22,6 +22,66 @@ describe('The documents are true', () => {
         .map(target => `${document}: ${target}`),
     )
     assert.deepEqual(broken, [])
+  })
+
+  test('every path of the repository that a text names is there, but for placeholders', () => {
+    const path = /(?<![\w./-])(?:bench|bin|docs|examples|scripts|src|test)\/[\w./<>*{}…-]*/g
+    const missing = documents.flatMap(document =>
+      [...read(document).matchAll(path)]
+        .map(([named]) => named.replace(/\.+$/, ''))
+        .filter(named => !/[<*{…]/.test(named) && !existsSync(join(ROOT, named)))
+        .map(named => `${document}: ${named}`),
+    )
+    assert.deepEqual(missing, [])
+  })
+
+  test('the map of the house has every part of src', () => {
+    const map = fenceOf('The house').split(/\s+/)
+    const parts = readdirSync(join(ROOT, 'src'), { withFileTypes: true }).map(
+      entry => `src/${entry.name}${entry.isDirectory() ? '/' : ''}`,
+    )
+    assert.deepEqual(
+      parts.filter(part => !map.includes(part)),
+      [],
+    )
+  })
+
+  test('the diagram of the slices has exactly the imports of the code', () => {
+    const drawn = fenceOf('Who builds on whom')
+      .trim()
+      .split('\n')
+      .flatMap(line => {
+        const groups = line.split('->').map(group => group.split(',').map(name => name.trim()))
+        return groups
+          .slice(1)
+          .flatMap(
+            (to, i) => groups[i]?.flatMap(from => to.map(name => `${from} -> ${name}`)) ?? [],
+          )
+      })
+    const coded = globSync('src/*/**/*.ts', { cwd: ROOT }).flatMap(file => {
+      const from = file.split('/')[1]
+      return [...read(file).matchAll(/from '(?:\.\.\/)+(\w+)\//g)].map(
+        ([, to]) => `${from} -> ${to}`,
+      )
+    })
+    const known = /^(http|database) ->|-> (http|database)$|^(\w+) -> \3$|^agreements -> payments$/
+    assert.deepEqual(
+      [...new Set(drawn)].sort(),
+      [...new Set(coded)].filter(arrow => !known.test(arrow)).sort(),
+    )
+  })
+
+  test('the table of what is stored has every table of the database', () => {
+    const files = [
+      'src/database/migrate.ts',
+      ...globSync('src/database/migrations/*.sql', { cwd: ROOT }),
+    ]
+    const made = files.flatMap(file =>
+      [...read(file).matchAll(/create table (?:if not exists )?(\w+) \(/g)].map(([, name]) => name),
+    )
+    const [, stored = ''] = read('docs/architecture.md').split('## What is stored')
+    const listed = [...stored.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name)
+    assert.deepEqual(listed.sort(), made.sort())
   })
 
   test('the state diagram has exactly the moves of the transition table', () => {
@@ -84,3 +144,9 @@ describe('The documents are true', () => {
 /** "authorised" is success or, with delayed capture, capturable. */
 const endsOf = (status: Status | 'authorised'): Status[] =>
   status === 'authorised' ? ['success', 'capturable'] : [status]
+
+/** The first fence below a heading of docs/architecture.md. */
+const fenceOf = (heading: string): string => {
+  const [, below = ''] = read('docs/architecture.md').split(`## ${heading}\n`)
+  return /```\w*\n([\s\S]+?)```/.exec(below)?.[1] ?? ''
+}

@@ -66,10 +66,10 @@ describe('farthing seed', () => {
     return seedCommand(words, options, readConfig({}), print, screen).then(() => printed)
   }
 
-  test('explains itself when it is not told how many', async () => {
-    for (const printed of [await seed({}), await seed({ help: true, payments: '5' })])
-      assert.match(printed, /farthing seed --payments N/)
-    assert.match(await seed({ payments: '5' }, ['more']), /farthing seed --payments N/)
+  test('explains itself when it is asked to, and when it is not told how many', async () => {
+    assert.match(await seed({ help: true, payments: '5' }), /farthing seed --payments N/)
+    await assert.rejects(seed({}), /^Error: it is farthing seed --payments N/)
+    await assert.rejects(seed({ payments: '5' }, ['more']), /^Error: it is farthing seed/)
   })
 
   test('refuses what is no number, and names that no account may have', async () => {

@@ -73,7 +73,7 @@ const slices = [
 
 describe('The arrows between the parts', () => {
   test('are known: every part of src is a slice, the floor or the composition', () => {
-    const floor = ['http', 'database', 'ports.ts', 'errors.ts', 'ids.ts', 'retention.ts']
+    const floor = ['http', 'database', 'ports.ts', 'errors.ts', 'ids.ts', 'time.ts', 'retention.ts']
     const roots = ['main.ts', 'serve.ts', 'app.ts', 'announce.ts', 'config.ts', 'farthing.ts']
     const rest = ['log.ts', 'start-problem.ts', 'version.ts']
     const known = [...slices, ...floor, ...roots, ...rest]
@@ -95,7 +95,16 @@ describe('The arrows between the parts', () => {
   })
 
   test('lead from the floor to no slice, but from the bearer to the keys', () => {
-    const floor = ['http', 'database', 'ports.ts', 'errors.ts', 'ids.ts', 'retention.ts', 'log.ts']
+    const floor = [
+      'http',
+      'database',
+      'ports.ts',
+      'errors.ts',
+      'ids.ts',
+      'time.ts',
+      'retention.ts',
+      'log.ts',
+    ]
     const wrong = imports.filter(
       ({ from, to }) =>
         floor.includes(partOf(from)) &&
@@ -134,7 +143,7 @@ describe('The arrows between the parts', () => {
     const nouns = ['payments/payment', 'payments/card', 'agreements/agreement', 'refunds/refund']
       .concat('webhooks/webhook', 'webhooks/address')
       .map(name => `src/${name}.ts`)
-    const pure = [...nouns, 'src/ids.ts', 'src/ports.ts']
+    const pure = [...nouns, 'src/ids.ts', 'src/time.ts', 'src/ports.ts']
     const wrong = imports.filter(
       ({ from, to }) => nouns.includes(from) && !pure.includes(to) && !to.startsWith('node:'),
     )
@@ -187,7 +196,6 @@ describe('What comes from outside comes through a port:', () => {
   test('randomness is that of src/ids.ts', () => {
     const allowed = [
       'src/ids.ts',
-      'src/payments/commands.ts', // provider_id, which nothing is decided by
       'src/database/postgres.ts', // waits a while, no two instances the same
     ]
     const sourcesOfChance = /Math\.random|randomBytes|randomUUID|randomInt|getRandomValues/

@@ -1,7 +1,6 @@
 /** What /openapi.json says of the endpoints of agreements. */
 import {
   agreementNotFound,
-  badSearch,
   cannotCancelAgreement,
   fieldCodes,
   invalid,
@@ -13,14 +12,15 @@ import {
 } from '../errors.ts'
 import {
   behindKey,
+  describeJsonBody,
   json,
-  jsonBody,
   noContent,
   type Operations,
   pageAnswer,
   pathParameter,
   queryParameters,
 } from '../http/describe.ts'
+import { wrongFilters } from '../http/page.ts'
 import { active, created, request } from './examples.ts'
 import { present } from './present.ts'
 import { agreementSearch } from './routes.ts'
@@ -36,7 +36,7 @@ const createAgreement = behindKey({
   summary: 'Create an agreement',
   description:
     'It becomes active when a web payment with its agreement_id as `set_up_agreement` is authorised.',
-  requestBody: jsonBody(newAgreement, { 'A monthly membership': request }),
+  requestBody: describeJsonBody(newAgreement, { 'A monthly membership': request }),
   answers: { 201: json('The agreement', agreement, { 'Just created': present(created) }) },
   errors: [
     missing(codes, 'reference'),
@@ -53,7 +53,7 @@ const searchAgreements = behindKey({
   description: 'Newest first.',
   parameters: queryParameters(agreementSearch),
   answers: { 200: pageAnswer(agreementSearch, agreement, present(active)) },
-  errors: [noSuchPage('P2402', 7), badSearch('P2401', ['status'])],
+  errors: [noSuchPage('P2402', 7, 3), wrongFilters(agreementSearch, ['status'])],
 })
 
 const readAgreement = behindKey({

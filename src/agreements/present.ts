@@ -1,8 +1,7 @@
 import { timeOf } from '../ids.ts'
+import { iso } from '../time.ts'
 import type { Agreement } from './agreement.ts'
 import type { AgreementBody } from './schema.ts'
-
-const iso = (time: number): string => new Date(time).toISOString()
 
 /** An agreement as every response shows it (SPEC *Agreement*). */
 export function present(agreement: Agreement): AgreementBody {

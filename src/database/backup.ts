@@ -1,9 +1,18 @@
-import { chmodSync, closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname } from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
 import type { Config } from '../config.ts'
 
-export const BACKUP_HELP = `Usage:
+const HELP = `Usage:
   farthing backup FILE   copies the SQLite database that DATABASE_URL names to a new file, and checks the copy
 
 The service may be running. To restore, stop it, and put the file where DATABASE_URL points: into a
@@ -23,7 +32,9 @@ export async function backupCommand(
   { database }: Config,
   print: (text: string) => number,
 ): Promise<number> {
-  if (help || file === undefined || more.length > 0) return print(BACKUP_HELP)
+  if (help) return print(HELP)
+  if (!file || more.length > 0)
+    throw new Error('it is farthing backup FILE (farthing backup --help)')
   if (database.kind !== 'sqlite' || database.path === ':memory:')
     throw new Error('backup is for SQLite files: for PostgreSQL use pg_dump')
   if (!existsSync(database.path))
@@ -39,7 +50,7 @@ export async function backupCommand(
  */
 async function copyChecked(path: string, file: string): Promise<number> {
   const unchecked = `${file}.part`
-  rmSync(unchecked, { force: true })
+  makeEmpty(unchecked)
   const source = new DatabaseSync(path, { readOnly: true, timeout: 5_000 })
   let payments: number
   try {
@@ -55,6 +66,15 @@ async function copyChecked(path: string, file: string): Promise<number> {
   fsyncSync(folder)
   closeSync(folder)
   return payments
+}
+
+/** Throws one line where no file can be made. */
+function makeEmpty(file: string): void {
+  try {
+    writeFileSync(file, '')
+  } catch (error) {
+    throw new Error(`no file can be made there: ${error instanceof Error ? error.message : error}`)
+  }
 }
 
 function check(file: string): number {

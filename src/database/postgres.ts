@@ -60,7 +60,7 @@ export function openPostgres(
     },
     async write(statements) {
       const written = await withRetries(() => writeAll(pool, statements))
-      options.onCommit?.(1)
+      if (written) options.onCommit?.(1)
       return written
     },
     async exec(sql) {

@@ -24,7 +24,7 @@ const SETTINGS = {
 }
 
 /** What SQLite spells differently from PostgreSQL, for the SQL that is used here and no other. */
-export const toSqlite = (sql: string): string => sql.replaceAll(' collate "C"', '')
+const toSqlite = (sql: string): string => sql.replaceAll(' collate "C"', '')
 
 /**
  * Opens a file, made when it is not there, or `:memory:`; throws where that cannot be had. The cache

@@ -1,9 +1,11 @@
 /** What /openapi.json says of the endpoint of disputes. */
-import { badSearch, noSuchPage } from '../errors.ts'
+import { noSuchPage } from '../errors.ts'
 import { exampleAddresses } from '../http/addresses.ts'
 import { behindKey, type Operations, pageAnswer, queryParameters } from '../http/describe.ts'
-import { disputes } from './disputes.ts'
-import { disputeSearch, present } from './routes.ts'
+import { wrongFilters } from '../http/page.ts'
+import { disputes } from './dispute.ts'
+import { present } from './present.ts'
+import { disputeSearch } from './routes.ts'
 import { dispute } from './schema.ts'
 
 const [lost] = disputes
@@ -17,7 +19,7 @@ const searchDisputes = behindKey({
     'Four fixed sample records, the same for everybody. Their payments do not exist here.',
   parameters: queryParameters(disputeSearch),
   answers: { 200: pageAnswer(disputeSearch, dispute, lost) },
-  errors: [noSuchPage('P0402', 7), badSearch('P0401', ['status'])],
+  errors: [noSuchPage('P0402', 7, 3), wrongFilters(disputeSearch, ['status'])],
 })
 
 export const operations: Operations = { searchDisputes }

@@ -1,12 +1,18 @@
 import type { FastifyInstance } from 'fastify'
 import type { Farthing } from '../farthing.ts'
-import { type Addresses, addressesOf } from '../http/addresses.ts'
-import { getLink } from '../http/link.ts'
-import { anyOf, filters, pageOf, readSearch, type Search, type SearchKind } from '../http/page.ts'
+import { addressesOf } from '../http/addresses.ts'
+import {
+  anyOf,
+  filters,
+  instant,
+  pageOf,
+  readSearch,
+  type Search,
+  type SearchKind,
+} from '../http/page.ts'
 import { resource } from '../http/resource.ts'
-import { paymentAddress } from '../payments/present.ts'
-import { type Dispute, disputeStatuses, disputes } from './disputes.ts'
-import type { DisputeBody } from './schema.ts'
+import { type Dispute, disputeStatuses, disputes } from './dispute.ts'
+import { present } from './present.ts'
 
 export const disputeSearch: SearchKind = {
   path: '/v1/disputes',
@@ -47,18 +53,9 @@ function matches(dispute: Dispute, { given }: Search): boolean {
   const { settled_date = '' } = dispute
   return (
     (!given.status || dispute.status === given.status) &&
-    (!given.from_date || created >= Date.parse(given.from_date)) &&
-    (!given.to_date || created < Date.parse(given.to_date)) &&
+    (!given.from_date || created >= instant(given.from_date)) &&
+    (!given.to_date || created < instant(given.to_date)) &&
     (!settledFrom || settled_date >= settledFrom) &&
     (!settledTo || (settled_date !== '' && settled_date < settledTo))
   )
-}
-
-/** A dispute as every account sees it. */
-export function present({ settled_date, ...dispute }: Dispute, addresses: Addresses): DisputeBody {
-  return {
-    ...dispute,
-    ...(settled_date && { settlement_summary: { settled_date } }),
-    _links: { payment: getLink(paymentAddress(dispute.payment_id, addresses)) },
-  }
 }

@@ -1,6 +1,6 @@
 import type { FromSchema } from 'json-schema-to-ts'
 import { date, id, link, pence, timestamp } from '../http/schema.ts'
-import { disputeStatuses } from './disputes.ts'
+import { disputeStatuses } from './dispute.ts'
 
 /** SPEC *Dispute*. */
 export const dispute = {

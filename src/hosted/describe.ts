@@ -3,7 +3,7 @@ import { methodNotAllowed, noSuchEndpoint } from '../errors.ts'
 import {
   type Answer,
   commonHeaders,
-  formBody,
+  describeFormBody,
   html,
   type Operation,
   type Operations,
@@ -104,7 +104,7 @@ const openPaymentPage = page({
 const chooseScenario = page({
   summary: 'Choose how the payment ends',
   parameters: [token],
-  requestBody: formBody('What the page sends', scenarioForm, {
+  requestBody: describeFormBody('What the page sends', scenarioForm, {
     'The payment goes through': { scenario: 'success' },
     'The card is declined': { scenario: 'declined' },
   }),
@@ -138,7 +138,7 @@ const confirmPayment = page({
   description: 'The payment becomes success, or capturable. The answer waits for the webhooks.',
   parameters: [token],
   requestBody: {
-    ...formBody('What the page sends; nothing is needed', confirmForm, {
+    ...describeFormBody('What the page sends; nothing is needed', confirmForm, {
       Confirm: {},
       Cancel: { scenario: 'cancel' },
     }),
@@ -158,7 +158,7 @@ const journeyByForm = page({
   summary: 'Show the pages without the token in an address',
   description:
     'With chargeTokenId alone it answers as `GET /secure/{token}`, and any site may post it. The forms on its pages come back here with a step, and then it answers as the two endpoints that take a form, with pages where those redirect to pages.',
-  requestBody: formBody('The params of next_url_post', tokenForm, {
+  requestBody: describeFormBody('The params of next_url_post', tokenForm, {
     'The first page': { chargeTokenId: hostedToken },
     'A choice on it': { chargeTokenId: hostedToken, step: 'details', scenario: 'success' },
   }),

@@ -125,7 +125,7 @@ ${buttonLink('return-url', text.continueButton, returnUrl)}`
   return page(shell, language, text.title(heading), twoThirds(content))
 }
 
-type Plight =
+type Fault =
   | 'notFound'
   | 'badRequest'
   | 'otherSite'
@@ -134,7 +134,7 @@ type Plight =
   | 'wrongForm'
   | 'fault'
 
-const plights: Record<number, Plight> = {
+const faults: Record<number, Fault> = {
   403: 'otherSite',
   404: 'notFound',
   405: 'wrongMethod',
@@ -147,17 +147,17 @@ const plights: Record<number, Plight> = {
  * is in English, then shortly in Welsh.
  */
 export function faultPage(shell: Shell, status: number): string {
-  const plight = plights[status] ?? (status < 500 ? 'badRequest' : 'fault')
+  const fault = faults[status] ?? (status < 500 ? 'badRequest' : 'fault')
   const { en, cy } = messages
   const content = html`
-<h1 class="govuk-heading-l">${en[plight].heading}</h1>
-${paragraphs(en[plight].body)}
+<h1 class="govuk-heading-l">${en[fault].heading}</h1>
+${paragraphs(en[fault].body)}
 <hr class="govuk-section-break govuk-section-break--l govuk-section-break--visible">
 <div lang="cy">
-<h2 class="govuk-heading-m">${cy[plight].heading}</h2>
-${paragraphs(cy[plight].body)}
+<h2 class="govuk-heading-m">${cy[fault].heading}</h2>
+${paragraphs(cy[fault].body)}
 </div>`
-  return page(shell, 'en', en.title(en[plight].heading), twoThirds(content))
+  return page(shell, 'en', en.title(en[fault].heading), twoThirds(content))
 }
 
 const twoThirds = (content: Html): Html => html`<div class="govuk-grid-row">

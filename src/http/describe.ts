@@ -17,7 +17,7 @@ import {
 import { exampleAddresses } from './addresses.ts'
 import { errorBodyOf } from './error-body.ts'
 import type { SearchKind } from './page.ts'
-import { errorBody, pageOf } from './schema.ts'
+import { errorBody, pageSchema } from './schema.ts'
 
 export type Schema = { readonly [keyword: string]: unknown }
 export type Example = { summary: string; value: unknown }
@@ -79,7 +79,7 @@ export const pageAnswer = (
     method: 'GET',
   })
   const links = { self: link(1), first_page: link(1), last_page: link(41), next_page: link(2) }
-  return json('One page of results, newest first', pageOf(item), {
+  return json('One page of results, newest first', pageSchema(item), {
     'The first of 41 pages, with one result each': {
       total: 41,
       count: 1,
@@ -103,7 +103,7 @@ export const redirect = (description: string, to: string): Answer => ({
   headers: { Location: { description: to, required: true, schema: { type: 'string' } } },
 })
 
-export const jsonBody = (
+export const describeJsonBody = (
   schema: Schema,
   examples: Record<string, unknown>,
 ): NonNullable<Operation['requestBody']> => ({
@@ -111,7 +111,7 @@ export const jsonBody = (
   content: { [JSON_TYPE]: { schema, examples: examplesOf(examples) } },
 })
 
-export const formBody = (
+export const describeFormBody = (
   description: string,
   schema: Schema,
   examples: Record<string, unknown>,

@@ -1,19 +1,12 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import {
-  ApiError,
-  bodyTooLarge,
-  noSuchEndpoint,
-  unexpectedFault,
-  wrongMediaType,
-} from '../errors.ts'
+import { ApiError, bodyTooLarge, unexpectedFault, wrongMediaType } from '../errors.ts'
 
 /** Every error leaves as an ApiError: Fastify's own and unexpected faults too. */
 export function toApiError(error: unknown, request: FastifyRequest): ApiError {
   if (error instanceof ApiError) return error
-  const { code, statusCode = 500 } = (error ?? {}) as Partial<FastifyError> // each property may be missing
+  const { statusCode = 500 } = (error ?? {}) as Partial<FastifyError> // each property may be missing
   if (statusCode === 413) return bodyTooLarge()
   if (statusCode === 415) return wrongMediaType('JSON')
-  if (code === 'FST_ERR_BAD_URL' || statusCode === 414) return noSuchEndpoint()
   if (statusCode >= 400 && statusCode < 500)
     return new ApiError(statusCode, 'P0197', 'the request could not be read')
   request.log.error({ err: error, route: request.routeOptions.url }, 'unexpected fault')

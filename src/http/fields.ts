@@ -29,6 +29,9 @@ export const isObject = (value: unknown): value is Json =>
 /** False for text that no database can keep: U+0000 or half of a surrogate pair. */
 export const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed()
 
+/** What is said of an amount that is no whole number. */
+export const PENCE_RULE = 'must be a whole number of pence'
+
 /** What is said of text that is not storable. */
 export const STORABLE_RULE = 'must not contain U+0000 or half of a surrogate pair'
 
@@ -69,17 +72,16 @@ export function readFields(body: Json, schema: BodySchema, codes: FieldCodes) {
   }
 
   const reader = {
-    /** A whole number; 1.0 is 1, and a number too large for JavaScript is still whole. */
-    integer(name: string): number {
+    /** An amount; 1.0 is 1, and a number too large for JavaScript is still whole. */
+    pence(name: string): number {
       const value = present(name, 'missing', 'missing')
-      if (!isWholeNumber(value)) throw invalid(codes, name, 'must be a whole number')
+      if (!isWholeNumber(value)) throw invalid(codes, name, PENCE_RULE)
       return value + 0
     },
 
-    optionalInteger(name: string): number | undefined {
+    optionalPence(name: string): number | undefined {
       const value = present(name, 'absent', 'absent')
-      if (value !== undefined && !isWholeNumber(value))
-        throw invalid(codes, name, 'must be a whole number')
+      if (value !== undefined && !isWholeNumber(value)) throw invalid(codes, name, PENCE_RULE)
       return value
     },
 

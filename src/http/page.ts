@@ -1,4 +1,4 @@
-import { badSearch, type Code, noSuchPage } from '../errors.ts'
+import { badSearch, noSuchPage, type PageCode, type SearchCode } from '../errors.ts'
 import { idFloor } from '../ids.ts'
 import type { Database, Value } from '../ports.ts'
 import { isStorable } from './fields.ts'
@@ -9,27 +9,31 @@ import { getLink } from './link.ts'
 const LARGEST_DISPLAY_SIZE = 500
 const LARGEST_PAGE = 2_147_483_647
 
-/** `schema` says to a reader what `valid` checks. */
+/** `rule` says what `valid` checks to who broke it, `schema` to who reads first. */
 export type Filter = {
   valid: (text: string) => boolean
+  rule: string
   schema: object
   description: string
 }
 
 const digits = (least: number, most: number, otherwise: number, description: string): Filter => ({
   valid: text => /^[0-9]+$/.test(text) && Number(text) >= least && Number(text) <= most,
+  rule: `a whole number from ${least} to ${most}`,
   schema: { type: 'integer', minimum: least, maximum: most, default: otherwise },
   description,
 })
 
 const dateTime = (description: string): Filter => ({
   valid: isDateTime,
+  rule: 'a time such as 2026-09-14T08:20:31Z',
   schema: { type: 'string', format: 'date-time' },
   description: `${description}: an ISO 8601 time with Z or an offset`,
 })
 
 const day = (description: string): Filter => ({
   valid: isDate,
+  rule: 'a day such as 2026-09-14',
   schema: { type: 'string', format: 'date' },
   description: `${description}, as YYYY-MM-DD`,
 })
@@ -47,6 +51,7 @@ export const filters = {
 /** Exactly one of `values`, in their case. */
 export const anyOf = (values: readonly string[], description: string): Filter => ({
   valid: text => values.includes(text),
+  rule: `one of ${values.join(', ')}`,
   schema: { type: 'string', enum: values },
   description,
 })
@@ -54,6 +59,7 @@ export const anyOf = (values: readonly string[], description: string): Filter =>
 /** Any text of at most `length` UTF-16 code units. */
 export const textUpTo = (length: number, description: string): Filter => ({
   valid: text => text.length <= length,
+  rule: length < Infinity ? `text of at most ${length} characters` : 'text',
   schema: { type: 'string', ...(length < Infinity && { maxLength: length }) },
   description,
 })
@@ -62,14 +68,19 @@ export const textUpTo = (length: number, description: string): Filter => ({
 export const exactly = (digits: number, description: string): Filter => {
   const pattern = `^[0-9]{${digits}}$`
   const shape = new RegExp(pattern)
-  return { valid: text => shape.test(text), schema: { type: 'string', pattern }, description }
+  return {
+    valid: text => shape.test(text),
+    rule: `${digits} digits`,
+    schema: { type: 'string', pattern },
+    description,
+  }
 }
 
 /** What tells one search from another. `filters` is in the order in which links and errors name them. */
 export type SearchKind = {
   path: string
   filters: Record<string, Filter>
-  codes: { invalid: Code; pastEnd: Code }
+  codes: { invalid: SearchCode; pastEnd: PageCode }
 }
 
 export type Search = {
@@ -78,6 +89,13 @@ export type Search = {
   page: number
   displaySize: number
 }
+
+/** The error for these filters of a search, in the order of its table. */
+export const wrongFilters = ({ codes, filters }: SearchKind, names: string[]) =>
+  badSearch(
+    codes.invalid,
+    names.map(name => `${name} must be ${filters[name]?.rule}`),
+  )
 
 /** Reads query parameters; throws one error that lists all wrong names. Blank ones are as if not given. */
 export function readSearch(query: unknown, kind: SearchKind): Search {
@@ -89,7 +107,7 @@ export function readSearch(query: unknown, kind: SearchKind): Search {
     if (isStorable(text) && valid(text)) read[name] = text
     else wrong.push(name)
   }
-  if (wrong.length > 0) throw badSearch(kind.codes.invalid, wrong)
+  if (wrong.length > 0) throw wrongFilters(kind, wrong)
   const { page = '1', display_size = String(LARGEST_DISPLAY_SIZE), ...given } = read
   return { given, page: Number(page), displaySize: Number(display_size) }
 }
@@ -115,7 +133,7 @@ export function pageOf<Item>(
   const { page, displaySize } = search
   const { total, results } = found
   const last = Math.max(1, Math.ceil(total / displaySize))
-  if (total > 0 && page > last) throw noSuchPage(kind.codes.pastEnd, page)
+  if (total > 0 && page > last) throw noSuchPage(kind.codes.pastEnd, page, last)
   const link = (number: number) => getLink(api + kind.path + queryOf(kind, search, number))
   return {
     total,
@@ -220,7 +238,8 @@ function isDateTime(text: string): boolean {
 }
 
 /** In milliseconds, rounded up, so that a whole one compares with it as with the exact time. */
-const instant = (text: string): number => Date.parse(text) + (/\.\d{3}\d*[1-9]/.test(text) ? 1 : 0)
+export const instant = (text: string): number =>
+  Date.parse(text) + (/\.\d{3}\d*[1-9]/.test(text) ? 1 : 0)
 
 function isDate(text: string): boolean {
   if (!/^\d{4}-\d\d-\d\d$/.test(text)) return false

@@ -41,7 +41,7 @@ export const link = {
   },
 } as const
 
-export const postLink = {
+export const postLinkSchema = {
   title: 'PostLink',
   type: 'object',
   description: 'What to post, as a form, and where',
@@ -105,7 +105,7 @@ export const errorBody = {
 } as const
 
 /** One page of a search whose items have the given schema. */
-export const pageOf = (item: { readonly title: string }) => ({
+export const pageSchema = (item: { readonly title: string }) => ({
   title: `${item.title}Page`,
   type: 'object',
   required: ['total', 'count', 'page', 'results', '_links'],

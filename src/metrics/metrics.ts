@@ -3,6 +3,7 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { FastifyInstance } from 'fastify'
+import { ownHost } from '../http/addresses.ts'
 import { http } from '../http/node-http.ts'
 import type { Outcome, Send } from '../ports.ts'
 import { createRegistry } from './prometheus.ts'
@@ -124,5 +125,5 @@ async function listenOn(server: Server, host: string, port: number): Promise<voi
 
 function linkTo(host: string, server: Server): string {
   const { port } = server.address() as AddressInfo // a TCP server has no other kind
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+  return `http://${ownHost(host, port)}`
 }

@@ -1,7 +1,6 @@
 /** What /openapi.json says of the endpoints of payments. */
 import {
   badIdempotencyKey,
-  badSearch,
   cannotCancelPayment,
   cannotCapture,
   cardDeclined,
@@ -22,10 +21,10 @@ import {
 } from '../errors.ts'
 import {
   behindKey,
+  describeJsonBody,
   examplesOf,
   FORM_TYPE,
   json,
-  jsonBody,
   noContent,
   type Operations,
   type Parameter,
@@ -34,6 +33,8 @@ import {
   queryParameters,
   withoutKey,
 } from '../http/describe.ts'
+import { PENCE_RULE } from '../http/fields.ts'
+import { wrongFilters } from '../http/page.ts'
 import { authorisation, events, payments, requests } from './examples.ts'
 import { cardAuthorisation, idempotencyKey, newPayment } from './request-schema.ts'
 import { foundPayment, payment, paymentEvents } from './schema.ts'
@@ -64,7 +65,7 @@ const createPayment = behindKey({
 
 Every type is checked first, then every limit, then the Idempotency-Key's format, then what the authorisation_mode needs and does not allow, and last whether the key was used. The first fault is the answer.`,
   parameters: [idempotencyHeader],
-  requestBody: jsonBody(newPayment, {
+  requestBody: describeJsonBody(newPayment, {
     'A user pays on the hosted pages': requests.web,
     'The pages in Welsh, a name filled in, captured later': requests.delayed,
     'A card taken by telephone': requests.moto,
@@ -91,14 +92,14 @@ Every type is checked first, then every limit, then the Idempotency-Key's format
   },
   errors: [
     missing(codes, 'amount'),
-    invalid(codes, 'amount', 'must be a whole number'),
+    invalid(codes, 'amount', PENCE_RULE),
     unusableAgreement('is not that of one of your agreements'),
     unknownSetUpAgreement(),
     notAllowed('return_url', 'when authorisation_mode is moto_api'),
     notAnObject('P0197'),
     idempotencyKeyUsed(),
     wrongMediaType('JSON'),
-    outsideLimit(codes, 'amount', 'must be at most 10000000'),
+    outsideLimit(codes, 'amount', `must be at most ${newPayment.properties.amount.maximum}`),
     badIdempotencyKey(),
   ],
 })
@@ -110,7 +111,7 @@ const searchPayments = behindKey({
     'Your payments of the last 7 days, newest first. Blank parameters are as if they were not given; of one that is given twice the first counts. Nothing is ever settled, so a filter on the settled date finds nothing.',
   parameters: queryParameters(paymentSearch),
   answers: { 200: pageAnswer(paymentSearch, foundPayment, payments.found) },
-  errors: [noSuchPage('P0402', 7), badSearch('P0401', ['state', 'from_date'])],
+  errors: [noSuchPage('P0402', 7, 3), wrongFilters(paymentSearch, ['state', 'from_date'])],
 })
 
 const readPayment = behindKey({

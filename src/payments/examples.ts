@@ -7,9 +7,9 @@ import { exampleAddresses } from '../http/addresses.ts'
 import type { Json } from '../http/fields.ts'
 import { timeOf } from '../ids.ts'
 import { type CardDetails, cardOf, DECLINED_CARD, submittedCard } from './card.ts'
-import { checkMode, readNewPayment } from './create.ts'
 import { advance, type Payment, refund, stateOf, type Trigger } from './payment.ts'
 import { present, presentEvents, presentFound } from './present.ts'
+import { checkMode, readNewPayment } from './read-new-payment.ts'
 
 export const requests = {
   web: {

@@ -196,7 +196,7 @@ export const isFinished = (status: Status): boolean =>
 /** The hosted pages and the links to them serve a payment until it is finished or capturable. */
 export const isOpen = (status: Status): boolean => status === 'created' || status === 'started'
 
-/** The token in next_url, or the one_time_token of a moto_api payment. */
+/** The token in next_url, or the one_time_token of a moto_api payment; in one piece, as `addressOf` makes texts. */
 export const tokenOf = (payment: Payment): string => [payment.payment_id, payment.secret].join('')
 
 /** When the payment was captured, in milliseconds; undefined before. */

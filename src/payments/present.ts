@@ -1,6 +1,7 @@
 import type { Addresses } from '../http/addresses.ts'
 import { addressOf, getLink, postLink } from '../http/link.ts'
 import { timeOf } from '../ids.ts'
+import { iso } from '../time.ts'
 import { type CardDetails, prefilledCard } from './card.ts'
 import {
   capturedAt,
@@ -30,8 +31,6 @@ const presentState = ({ status, code }: PaymentEvent) => ({
   finished: isFinished(status),
   ...(code && { code, message: messages[code] }),
 })
-
-const iso = (time: number): string => new Date(time).toISOString()
 
 /** The payment as every response and webhook message shows it (SPEC *Payment*). */
 export function present(payment: Payment, addresses: Addresses): PaymentBody {

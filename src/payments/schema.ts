@@ -1,5 +1,5 @@
 import type { FromSchema } from 'json-schema-to-ts'
-import { cardDetails, date, id, link, pence, postLink, timestamp } from '../http/schema.ts'
+import { cardDetails, date, id, link, pence, postLinkSchema, timestamp } from '../http/schema.ts'
 import {
   agreementPaymentTypes,
   authorisationModes,
@@ -38,8 +38,8 @@ const stateLinks = {
   self: link,
   events: link,
   refunds: link,
-  cancel: { ...postLink, description: 'While it can be cancelled; not in agreement mode' },
-  capture: { ...postLink, description: 'While it is capturable' },
+  cancel: { ...postLinkSchema, description: 'While it can be cancelled; not in agreement mode' },
+  capture: { ...postLinkSchema, description: 'While it is capturable' },
 } as const
 
 const shown = {
@@ -144,11 +144,11 @@ export const payment = {
           description: 'The hosted page for the user to pay on. Web mode, until it is paid',
         },
         next_url_post: {
-          ...postLink,
+          ...postLinkSchema,
           description: 'The same, with the token in a form and not in an address',
         },
         auth_url_post: {
-          ...postLink,
+          ...postLinkSchema,
           description: 'Where to post the card, and the one_time_token. moto_api mode',
         },
       },

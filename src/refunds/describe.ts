@@ -1,6 +1,5 @@
 /** What /openapi.json says of the endpoints of refunds. */
 import {
-  badSearch,
   fieldCodes,
   invalid,
   missing,
@@ -16,13 +15,15 @@ import {
 import { exampleAddresses } from '../http/addresses.ts'
 import {
   behindKey,
+  describeJsonBody,
   json,
-  jsonBody,
   type Operations,
   pageAnswer,
   pathParameter,
   queryParameters,
 } from '../http/describe.ts'
+import { PENCE_RULE } from '../http/fields.ts'
+import { wrongFilters } from '../http/page.ts'
 import { timeOf } from '../ids.ts'
 import { paymentId } from '../payments/describe.ts'
 import { payments } from '../payments/examples.ts'
@@ -50,14 +51,14 @@ const refundPayment = behindKey({
   description:
     'All of it or a part, as often as something is left. The payment stays success, and its refund_summary changes at once. The answer waits for the webhooks.',
   parameters: [paymentId],
-  requestBody: jsonBody(newRefund, {
+  requestBody: describeJsonBody(newRefund, {
     'A part': { amount: 1500 },
     'A part, if nobody else refunded meanwhile': { amount: 1500, refund_amount_available: 8500 },
   }),
   answers: { 202: json('The refund', refund, { 'A refund': submitted }) },
   errors: [
     missing(codes, 'amount'),
-    invalid(codes, 'amount', 'must be a whole number'),
+    invalid(codes, 'amount', PENCE_RULE),
     notRefundable('pending', 'its refund_summary.status must be available'),
     notAnObject('P0697'),
     paymentNotFound('P0600'),
@@ -97,7 +98,7 @@ const searchRefunds = behindKey({
     'Those of your payments of the last 7 days, newest first. Nothing is ever settled, so a filter on the settled date finds nothing.',
   parameters: queryParameters(refundSearch),
   answers: { 200: pageAnswer(refundSearch, refund, succeeded) },
-  errors: [noSuchPage('P1100', 7), badSearch('P1101', ['to_date'])],
+  errors: [noSuchPage('P1100', 7, 3), wrongFilters(refundSearch, ['to_date'])],
 })
 
 export const operations: Operations = { refundPayment, listRefunds, readRefund, searchRefunds }

@@ -2,6 +2,7 @@ import type { Addresses } from '../http/addresses.ts'
 import { getLink } from '../http/link.ts'
 import { timeOf } from '../ids.ts'
 import { paymentAddress } from '../payments/present.ts'
+import { iso } from '../time.ts'
 import { type Refund, refundStatus } from './refund.ts'
 import type { RefundBody, RefundsOfPaymentBody } from './schema.ts'
 
@@ -13,7 +14,7 @@ export function present(refund: Refund, now: number, addresses: Addresses): Refu
   return {
     refund_id,
     payment_id,
-    created_date: new Date(created).toISOString(),
+    created_date: iso(created),
     amount,
     status: refundStatus(created, now),
     settlement_summary: {},

@@ -122,9 +122,9 @@ type Asked = { amount: number; available: number | undefined }
 
 function readNewRefund(body: Json): Asked {
   const fields = readFields(body, newRefund, fieldCodes.refund)
-  const amount = fields.integer('amount')
+  const amount = fields.pence('amount')
   fields.checkLimits(['amount'])
-  return { amount, available: fields.optionalInteger('refund_amount_available') }
+  return { amount, available: fields.optionalPence('refund_amount_available') }
 }
 
 /** SPEC: refunds require success, and together they never exceed the amount. */
@@ -135,5 +135,5 @@ function checkRefundable(payment: Payment, { amount, available }: Asked): void {
   if (available !== undefined && available !== summary.amount_available)
     throw refundAmountMismatch(summary.amount_available)
   if (amount > summary.amount_available)
-    throw notRefundable('amount_not_available', `${summary.amount_available} pence are available`)
+    throw notRefundable('amount_not_available', `only ${summary.amount_available} pence are left`)
 }

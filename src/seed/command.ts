@@ -10,7 +10,7 @@ import { RETENTION_MS } from '../retention.ts'
 import { createHistory, type History } from './history.ts'
 import { createProgress, type Screen } from './progress.ts'
 
-export const SEED_HELP = `Usage:
+const HELP = `Usage:
   farthing seed --payments N [--account NAME]   makes N payments, with refunds and agreements
 
 They are in every mode and state, as if made over the last six days: a day later the oldest are
@@ -43,7 +43,9 @@ export async function seedCommand(
   print: (text: string) => number,
   screen: Screen,
 ): Promise<number> {
-  if (help || payments === undefined || words.length > 0) return print(SEED_HELP)
+  if (help) return print(HELP)
+  if (payments === undefined || words.length > 0)
+    throw new Error('it is farthing seed --payments N [--account NAME] (farthing seed --help)')
   const count = Number(payments)
   if (!/^\d+$/.test(payments) || count < 1 || count > MOST)
     throw new Error(`--payments must be a number from 1 to ${MOST}`)

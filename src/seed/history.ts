@@ -7,9 +7,9 @@ import {
   submitsCard,
   submittedCard,
 } from '../payments/card.ts'
-import { newPayment } from '../payments/commands.ts'
-import { readNewPayment } from '../payments/create.ts'
+import { newPayment } from '../payments/create.ts'
 import { advance, type Payment, refund, type Trigger } from '../payments/payment.ts'
+import { readNewPayment } from '../payments/read-new-payment.ts'
 import type { NewId } from '../ports.ts'
 import type { Refund } from '../refunds/refund.ts'
 

@@ -54,8 +54,8 @@ const REFUSED_ENDINGS = new Set([
   'arpa',
 ])
 
-const MUST_BE_HTTPS = 'must be an absolute https URL'
-const MUST_BE_PUBLIC =
+const MUST_BE_HTTPS = 'must be an absolute https URL, unless FARTHING_CALLBACK_HOSTS lists its host'
+export const MUST_BE_PUBLIC =
   'must lead to a public address, not to a loopback, private, link-local or reserved one, ' +
   'unless FARTHING_CALLBACK_HOSTS lists its host'
 const MUST_BE_PUBLIC_NAME =

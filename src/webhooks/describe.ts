@@ -1,6 +1,5 @@
 /** What /openapi.json says of the endpoints of webhooks, and of what is posted to a webhook. */
 import {
-  badSearch,
   fieldCodes,
   invalid,
   missing,
@@ -11,8 +10,8 @@ import {
 } from '../errors.ts'
 import {
   behindKey,
+  describeJsonBody,
   json,
-  jsonBody,
   noContent,
   type Operation,
   type Operations,
@@ -21,7 +20,10 @@ import {
   queryParameters,
   type Schema,
 } from '../http/describe.ts'
+import { wrongFilters } from '../http/page.ts'
 import { timeOf } from '../ids.ts'
+import { version } from '../version.ts'
+import { MUST_BE_PUBLIC } from './address.ts'
 import { present, presentListed, presentMessage } from './present.ts'
 import { searchAt } from './routes.ts'
 import { listedWebhook, messageBody, newWebhook, webhook, webhookMessage } from './schema.ts'
@@ -93,7 +95,7 @@ const createWebhook = behindKey({
   description: `The callback_url must be https and lead to public addresses only. Its name is resolved now, and again at every delivery, which goes to an address that was checked. Private, loopback and link-local addresses are refused.
 
 Keep the signing_key: it signs every message. A webhook cannot be changed and its key cannot be replaced; register another one instead.`,
-  requestBody: jsonBody(newWebhook, { 'Two event types': request }),
+  requestBody: describeJsonBody(newWebhook, { 'Two event types': request }),
   answers: {
     201: json('The webhook, with its signing key', webhook, { 'A webhook': present(example) }),
   },
@@ -101,7 +103,7 @@ Keep the signing_key: it signs every message. A webhook cannot be changed and it
     notAnObject('P0197'),
     wrongMediaType('JSON'),
     missing(codes, 'callback_url'),
-    invalid(codes, 'callback_url', 'must be an https URL of a public address'),
+    invalid(codes, 'callback_url', MUST_BE_PUBLIC),
   ],
 })
 
@@ -111,7 +113,7 @@ const listWebhooks = behindKey({
   description: 'Newest first, deleted ones included. Signing keys are not shown.',
   parameters: queryParameters(searchAt('/v1/webhooks')),
   answers: { 200: pageAnswer(searchAt('/v1/webhooks'), listedWebhook, presentListed(example)) },
-  errors: [noSuchPage('P2702', 7), badSearch('P2701', ['page'])],
+  errors: [noSuchPage('P2702', 7, 3), wrongFilters(searchAt('/v1/webhooks'), ['page'])],
 })
 
 const readWebhook = behindKey({
@@ -144,7 +146,11 @@ const listWebhookMessages = (resource: Resource): Operation =>
     answers: {
       200: pageAnswer(messagesKind, historyItem(resource), historyExample(resource)),
     },
-    errors: [webhookNotFound(), noSuchPage('P2702', 7), badSearch('P2701', ['display_size'])],
+    errors: [
+      webhookNotFound(),
+      noSuchPage('P2702', 7, 3),
+      wrongFilters(searchAt('/v1/webhooks'), ['display_size']),
+    ],
   })
 
 const historyItem = ({ schema }: Resource) => ({
@@ -169,7 +175,7 @@ export const operationsWith = (resource: Resource): Operations => ({
 /** The webhooks section of the document: what a receiver is sent. */
 export function messageWith(resource: Resource): { post: Operation & { operationId: string } } {
   const { body } = exampleMessage(resource)
-  const content = jsonBody(messageBody(resource.schema), {
+  const content = describeJsonBody(messageBody(resource.schema), {
     'A payment was captured': JSON.parse(body),
   })
   return {
@@ -212,7 +218,7 @@ To try it: with the signing_key \`${example.signing_key}\` the body \`${SHORT_BO
           in: 'header',
           required: true,
           description: 'Farthing and its version',
-          schema: { type: 'string', examples: ['Farthing/1.0.0'] },
+          schema: { type: 'string', examples: [`Farthing/${version}`] },
         },
       ],
       requestBody: content,

@@ -1,10 +1,9 @@
 import { timeOf } from '../ids.ts'
 import { oldestKept } from '../retention.ts'
+import { iso } from '../time.ts'
 import type { AttemptBody, ListedWebhookBody, WebhookBody, WebhookMessageBody } from './schema.ts'
 import type { MessageRow } from './store.ts'
 import type { Attempt, Webhook } from './webhook.ts'
-
-const iso = (time: number): string => new Date(time).toISOString()
 
 /** A webhook as lists show it: without its signing key. */
 export function presentListed(webhook: Webhook): ListedWebhookBody {

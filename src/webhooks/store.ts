@@ -12,6 +12,8 @@ import type {
 type WebhookRow = { webhook_id: string; account: string; status: WebhookStatus; body: string }
 type WebhookBody = Omit<Webhook, keyof WebhookRow>
 
+const COLUMNS = 'webhook_id, account, status, body'
+
 const fromRow = ({ body, ...columns }: WebhookRow): Webhook => ({
   ...columns,
   ...(JSON.parse(body) as WebhookBody), // written by insertWebhook
@@ -19,7 +21,7 @@ const fromRow = ({ body, ...columns }: WebhookRow): Webhook => ({
 
 export function insertWebhook({ webhook_id, account, status, ...body }: Webhook): Statement {
   return {
-    sql: 'insert into webhooks (webhook_id, account, status, body) values ($1, $2, $3, $4)',
+    sql: `insert into webhooks (${COLUMNS}) values ($1, $2, $3, $4)`,
     values: [webhook_id, account, status, JSON.stringify(body satisfies WebhookBody)],
   }
 }
@@ -31,7 +33,7 @@ export async function findWebhook(
   webhook_id: string,
 ): Promise<Webhook | undefined> {
   const rows = await database.query<WebhookRow>(
-    'select webhook_id, account, status, body from webhooks where webhook_id = $1 and account = $2',
+    `select ${COLUMNS} from webhooks where webhook_id = $1 and account = $2`,
     [webhook_id, account],
   )
   return rows[0] && fromRow(rows[0])
@@ -40,7 +42,7 @@ export async function findWebhook(
 /** The account's webhooks that are told of changes, oldest first. */
 export async function activeWebhooks(database: Database, account: string): Promise<Webhook[]> {
   const rows = await database.query<WebhookRow>(
-    `select webhook_id, account, status, body from webhooks
+    `select ${COLUMNS} from webhooks
      where account = $1 and status = 'ACTIVE' order by webhook_id`,
     [account],
   )
@@ -58,7 +60,7 @@ export function deactivateWebhook(account: string, webhook_id: string): Statemen
 
 export const webhookRows = {
   from: 'webhooks',
-  columns: 'webhook_id, account, status, body',
+  columns: COLUMNS,
   id: 'webhook_id',
   fromRow,
 }

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { newSecret } from '../ids.ts'
 import type { NewId, Outcome } from '../ports.ts'
+import { iso } from '../time.ts'
 
 /** SPEC *Webhook event types*. The last is accepted in subscriptions and never sent. */
 export const eventTypes = [
@@ -67,7 +68,7 @@ export function messagesFor(news: News, webhooks: Webhook[], newId: NewId): Mess
         const head = JSON.stringify({
           webhook_message_id: message_id,
           api_version: 1,
-          created_date: new Date(news.at).toISOString(),
+          created_date: iso(news.at),
           resource_id: news.payment_id,
           resource_type: 'payment',
           event_type,

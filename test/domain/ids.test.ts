@@ -37,6 +37,14 @@ describe('An identifier', () => {
     assert.ok(ids.every(id => timeOf(id) === 1_789_374_031_407))
   })
 
+  test('is so too when others were made for another millisecond meanwhile', () => {
+    const newId = createNewId()
+    for (let now = 5_000; now < 6_000; now++) {
+      const [first, , second] = [newId(now), newId(now + 1), newId(now)]
+      assert.ok(first < second, `${first} and ${second}`)
+    }
+  })
+
   test('is not repeated by another instance at the same millisecond', () => {
     const ids = Array.from({ length: 2000 }, () => createNewId()(1_789_374_031_407))
     assert.equal(new Set(ids).size, ids.length)

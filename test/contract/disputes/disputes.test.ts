@@ -57,6 +57,8 @@ const filters: [query: string, statuses: string[]][] = [
   ['from_date=2026-08-06T09:45:00.000Z', ['needs_response', 'under_review']],
   ['from_date=2026-08-06T09:45:00.001Z', ['needs_response']],
   ['from_date=2026-08-06T10:45:00%2B01:00', ['needs_response', 'under_review']],
+  ['from_date=2026-08-21T14:10:00.0005Z', []],
+  ['from_date=2026-08-21T00:00:00Z&to_date=2026-08-21T14:10:00.0005Z', ['needs_response']],
   ['to_date=2026-07-17T16:20:00Z', ['lost']],
   ['to_date=2026-07-17T16:20:00.001Z', ['won', 'lost']],
   ['from_date=2026-07-17T16:20:00Z&to_date=2026-08-21T14:10:00Z', ['under_review', 'won']],

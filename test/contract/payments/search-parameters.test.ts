@@ -68,6 +68,16 @@ onEveryDatabase('GET /v1/payments', service => {
       }
     })
 
+  test('says of each wrong parameter what it must be', async () => {
+    const { body } = await search({ state: 'paid', page: '0', from_settled_date: 'x' })
+    assert.equal(
+      body.description,
+      'the query cannot be used: state must be one of created, started, submitted, success, capturable, ' +
+        'failed, error, cancelled; page must be a whole number from 1 to 2147483647; ' +
+        'from_settled_date must be a day such as 2026-09-14',
+    )
+  })
+
   test('lists all wrong parameters in one error, in their order', async () => {
     const parts = NAMES.map((name): [string, string] => [name, wrong[name]?.[0] ?? '\0'])
     const answer = await search(parts.reverse())

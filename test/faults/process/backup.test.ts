@@ -82,19 +82,27 @@ test('a backup overwrites nothing, and says what it cannot copy', async t => {
   const folder = folderOf(t)
   const there = join(folder, 'there.db')
   writeFileSync(there, 'something')
+  const source = join(folder, 'source.db')
+  new DatabaseSync(source).close()
   const run = async (DATABASE_URL: string, ...args: string[]) => {
     const { code, stderr, stdout } = await runProcess({ env: { DATABASE_URL }, args })
     return `${code} ${stdout || stderr}`
   }
-  const [exists, missing, postgres, memory, help] = await Promise.all([
+  const [exists, missing, nowhere, postgres, memory, none, two, help] = await Promise.all([
     run(`sqlite:${there}`, 'backup', there),
     run(`sqlite:${join(folder, 'missing.db')}`, 'backup', join(folder, 'copy.db')),
+    run(`sqlite:${source}`, 'backup', join(folder, 'no-such-folder', 'copy.db')),
     run('postgres://u@127.0.0.1/d', 'backup', join(folder, 'copy.db')),
     run('sqlite::memory:', 'backup', join(folder, 'copy.db')),
+    run(`sqlite:${source}`, 'backup'),
+    run(`sqlite:${source}`, 'backup', join(folder, 'a.db'), join(folder, 'b.db')),
     run('sqlite::memory:', 'backup', '--help'),
   ])
   assert.match(exists, /^1 farthing: .*there\.db is there already: name a new file\n$/)
   assert.match(missing, /^1 farthing: there is no database at .*missing\.db .*\n$/)
+  assert.match(nowhere, /^1 farthing: no file can be made there: .*no-such-folder.*\n$/)
+  for (const wrong of [none, two])
+    assert.equal(wrong, '1 farthing: it is farthing backup FILE (farthing backup --help)\n')
   assert.match(postgres, /^1 farthing: backup is for SQLite files: for PostgreSQL use pg_dump\n$/)
   assert.match(memory, /^1 farthing: backup is for SQLite files/)
   assert.match(help, /^0 Usage:\n {2}farthing backup FILE/)

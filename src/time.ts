@@ -1,0 +1,2 @@
+/** A time, in milliseconds, as every answer and message prints it. */
+export const iso = (time: number): string => new Date(time).toISOString()
