@@ -20,14 +20,14 @@ const server = createServer(async (request, response) => {
   // Any 2xx says that the message arrived; anything else, or no answer in two seconds, has it sent again.
   response.writeHead(right ? 204 : 400).end()
   const verdict = SIGNING_KEY === '' ? 'not checked' : right ? 'right' : 'WRONG'
-  console.log(`\n${new Date().toISOString()}  signature ${verdict}  ${signature}`)
+  console.log(`\n${new Date().toISOString()}  signature ${verdict}: Pay-Signature ${signature}`)
   console.log(right ? describe(body) : 'Ignored.')
 })
 
 function describe(body: Buffer): string {
   try {
-    const { event_type, resource_id, resource } = JSON.parse(body.toString())
-    return `${event_type} of payment ${resource_id}\n${JSON.stringify(resource, null, 2)}`
+    const message = JSON.parse(body.toString())
+    return `${message.event_type} of payment ${message.resource_id}\n${JSON.stringify(message, null, 2)}`
   } catch {
     return `Not a message: ${body}`
   }

@@ -86,6 +86,8 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       `one of ${LOG_LEVELS.join(', ')}`,
     ),
   }
+  if (config.port !== 0 && config.metricsPort === config.port)
+    problems.push(`FARTHING_METRICS_PORT must be another port than the service's, ${config.port}`)
   if (problems.length > 0) throw new ConfigError(problems)
   return config
 }

@@ -51,7 +51,8 @@ async function run(args: string[]): Promise<number | undefined> {
   })
   const [command = 'serve', ...rest] = positionals
   if (values.version) return print(version)
-  if (command === 'keys') return keysCommand(rest, values, readConfig(process.env), print)
+  if (command === 'keys')
+    return keysCommand(rest, values, readConfig(process.env), print, screen.write)
   if (command === 'backup') return backupCommand(rest, values, readConfig(process.env), print)
   if (command === 'seed') return seedCommand(rest, values, readConfig(process.env), print, screen)
   if (values.help) return print(HELP)

@@ -5,11 +5,12 @@ const NO_FOLDER = new Set(['EACCES', 'EROFS', 'ENOENT', 'EPERM', 'ENOTDIR', 'EEX
 const SQLITE_BUSY = 5
 const SQLITE_READONLY = 8
 const SQLITE_CANTOPEN = 14
+const SQLITE_NOTADB = 26
 
 /** One line for the person who started the service: what is wrong and what to do. */
 export function startProblem(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  const { code, errcode, address, port } = error as Error & Record<string, unknown> // each may be missing
+  const { code, errcode, address, port, path } = error as Error & Record<string, unknown> // each may be missing
   if (code === 'EADDRINUSE') return `port ${port} on ${address} is in use: set PORT to another one`
   if (code === 'EACCES' && port) return `port ${port} needs more rights: set PORT to one above 1023`
   if (code === 'EADDRNOTAVAIL') return `HOST ${address} is not an address of this machine`
@@ -18,12 +19,12 @@ export function startProblem(error: unknown): string {
   if (error instanceof NewerDatabaseError)
     return `${error.message}: start that version, or set DATABASE_URL to another database`
   if (code === 'ERR_SQLITE_ERROR')
-    return `the SQLite database cannot be used: ${error.message} (${sqliteAdvice(Number(errcode))})`
+    return `the SQLite database ${path} cannot be used: ${error.message} (${sqliteAdvice(Number(errcode))})`
   if (
     UNREACHABLE.has(String(code)) ||
     /connection timeout|Connection terminated|\bSSL\b|certificate/.test(error.message)
   )
-    return `PostgreSQL cannot be reached: ${error.message || code} (DATABASE_URL names it)`
+    return `PostgreSQL cannot be reached: ${error.message || code} (is it running? DATABASE_URL names it)`
   if (typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code))
     return `PostgreSQL refuses: ${error.message} (DATABASE_URL names it)`
   if (typeof code === 'string' && code.startsWith('ERR_PARSE_ARGS'))
@@ -36,6 +37,7 @@ function sqliteAdvice(code: number): string {
   const primary = code & 0xff
   if (primary === SQLITE_BUSY) return 'another process holds it: end that, or set DATABASE_URL'
   if (primary === SQLITE_READONLY || primary === SQLITE_CANTOPEN)
-    return 'the file that DATABASE_URL names and its folder must be writable'
-  return `error ${code}; DATABASE_URL names it`
+    return 'it must be a file that can be written, in a folder that can: set DATABASE_URL to another one'
+  if (primary === SQLITE_NOTADB) return 'move it away, or set DATABASE_URL to another file'
+  return `error ${code}; DATABASE_URL names the file`
 }

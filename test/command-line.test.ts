@@ -139,6 +139,7 @@ describe('The service, when it starts,', () => {
     writeFileSync(file, 'This is no database, but it is long enough to be looked at. '.repeat(100))
     for (const path of [file, `${file}/below/farthing.db`, '/proc/farthing/farthing.db'])
       await oneLine({ DATABASE_URL: `sqlite:${path}` }, /database.*DATABASE_URL/)
+    await oneLine({ DATABASE_URL: `sqlite:${file}` }, /database .*a-text .*move it away/)
     const nowhere = 'postgres://a:b@127.0.0.1:1/c'
     await oneLine({ DATABASE_URL: nowhere }, /PostgreSQL cannot be reached.*DATABASE_URL/)
   })

@@ -68,8 +68,8 @@ describe('farthing seed', () => {
 
   test('explains itself when it is asked to, and when it is not told how many', async () => {
     assert.match(await seed({ help: true, payments: '5' }), /farthing seed --payments N/)
-    await assert.rejects(seed({}), /^Error: it is farthing seed --payments N/)
-    await assert.rejects(seed({ payments: '5' }, ['more']), /^Error: it is farthing seed/)
+    await assert.rejects(seed({}), /^Error: usage: farthing seed --payments N/)
+    await assert.rejects(seed({ payments: '5' }, ['more']), /^Error: usage: farthing seed/)
   })
 
   test('refuses what is no number, and names that no account may have', async () => {

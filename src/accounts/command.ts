@@ -21,18 +21,19 @@ const verbs = new Map([
   ['revoke', { words: 1, usage: 'revoke ID' }],
 ])
 
-/** Runs `farthing keys ...` and answers the exit code. */
+/** Runs `farthing keys ...` and answers the exit code; `note` is for people, beside what is printed. */
 export async function keysCommand(
   [verb, ...words]: string[],
   options: { help?: boolean | undefined; account?: string | undefined },
   config: Config,
   print: (text: string) => number,
+  note: (text: string) => void,
 ): Promise<number> {
   if (options.help || verb === undefined) return print(HELP)
   const known = verbs.get(verb)
   if (!known) throw new Error(`unknown keys command: ${verb} (farthing keys --help)`)
   if (words.length !== known.words || (options.account !== undefined && verb !== 'create'))
-    throw new Error(`it is farthing keys ${known.usage} (farthing keys --help)`)
+    throw new Error(`usage: farthing keys ${known.usage} (farthing keys --help)`)
   const { account = DEFAULT_ACCOUNT } = options
   checkAccountName(account)
   const database = await openDatabase(config.database, {
@@ -41,17 +42,19 @@ export async function keysCommand(
   })
   try {
     if (verb === 'list') return print(table(await listKeys(database)))
-    if (verb === 'create') return print(await create(database, account))
+    if (verb === 'create') {
+      const { key, key_id } = await create(database, account)
+      note(`The key ${key_id} of the account ${account}, shown only now:\n`)
+      return print(key)
+    }
     return await revoke(database, words[0] ?? '', print)
   } finally {
     await database.close()
   }
 }
 
-async function create(database: Database, account: string): Promise<string> {
-  const { key } = await createKey({ database, clock: Date.now, newId: createNewId() }, account)
-  return key
-}
+const create = (database: Database, account: string) =>
+  createKey({ database, clock: Date.now, newId: createNewId() }, account)
 
 async function revoke(
   database: Database,

@@ -34,14 +34,16 @@ export async function backupCommand(
 ): Promise<number> {
   if (help) return print(HELP)
   if (!file || more.length > 0)
-    throw new Error('it is farthing backup FILE (farthing backup --help)')
+    throw new Error('usage: farthing backup FILE (farthing backup --help)')
   if (database.kind !== 'sqlite' || database.path === ':memory:')
     throw new Error('backup is for SQLite files: for PostgreSQL use pg_dump')
   if (!existsSync(database.path))
     throw new Error(`there is no database at ${database.path} (DATABASE_URL names it)`)
   if (existsSync(file)) throw new Error(`${file} is there already: name a new file`)
   const payments = await copyChecked(database.path, file)
-  return print(`copied ${payments} payments to ${file}`)
+  return print(
+    `copied the database to ${file}, with ${payments} payment${payments === 1 ? '' : 's'}`,
+  )
 }
 
 /**
@@ -71,7 +73,7 @@ async function copyChecked(path: string, file: string): Promise<number> {
 /** Throws one line where no file can be made. */
 function makeEmpty(file: string): void {
   try {
-    writeFileSync(file, '')
+    writeFileSync(file, '', { mode: OWNER_ONLY })
   } catch (error) {
     throw new Error(`no file can be made there: ${error instanceof Error ? error.message : error}`)
   }

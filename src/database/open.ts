@@ -14,7 +14,8 @@ export type OpenOptions = {
 
 /**
  * Opens the database that DATABASE_URL names and brings it to this version.
- * Throws when it cannot be reached, written to, or was made by a newer Farthing.
+ * Throws when it cannot be reached, written to, or was made by a newer Farthing; what SQLite
+ * complains of gets the `path` of the file.
  */
 export async function openDatabase(
   address: DatabaseAddress,
@@ -22,7 +23,15 @@ export async function openDatabase(
 ): Promise<Database> {
   if (address.kind === 'postgres') return openPostgresDatabase(address.url, options)
   if (address.path !== ':memory:') makeFolder(dirname(address.path))
-  const database = openSqlite({ path: address.path, ...options })
+  try {
+    return await openSqliteDatabase(address.path, options)
+  } catch (error) {
+    throw error instanceof Error ? Object.assign(error, { path: address.path }) : error
+  }
+}
+
+async function openSqliteDatabase(path: string, options: OpenOptions): Promise<Database> {
+  const database = openSqlite({ path, ...options })
   try {
     await migrate(database, sql => database.exec(sql))
   } catch (error) {

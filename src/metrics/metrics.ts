@@ -118,8 +118,10 @@ async function listenOn(server: Server, host: string, port: number): Promise<voi
     server.listen(port, host)
     await once(server, 'listening')
   } catch (error) {
-    const reason = error instanceof Error ? error.message : error
-    throw new Error(`FARTHING_METRICS_PORT ${port} on ${host} cannot be used: ${reason}`)
+    const { code, message } = error as NodeJS.ErrnoException // a server emits no other kind
+    const reason =
+      code === 'EADDRINUSE' ? 'is in use: set another one' : `cannot be used: ${message}`
+    throw new Error(`FARTHING_METRICS_PORT ${port} on ${host} ${reason}`)
   }
 }
 

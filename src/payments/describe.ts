@@ -63,7 +63,7 @@ const createPayment = behindKey({
   summary: 'Create a payment',
   description: `In web mode send the user's browser to \`next_url\`, and once it is back at \`return_url\` read the payment. In moto_api mode post the card to \`/v1/auth\` with the one_time_token of \`auth_url_post\`. In agreement mode the answer waits for the webhooks and shows how the payment ended.
 
-Every type is checked first, then every limit, then the Idempotency-Key's format, then what the authorisation_mode needs and does not allow, and last whether the key was used. The first fault is the answer.`,
+Every type is checked first, and with them that agreement_id and agreement_payment_type belong to the mode; then every limit, then the Idempotency-Key's format, then what the authorisation_mode needs and does not allow, and last whether the key was used. The first fault is the answer.`,
   parameters: [idempotencyHeader],
   requestBody: describeJsonBody(newPayment, {
     'A user pays on the hosted pages': requests.web,

@@ -45,7 +45,7 @@ export async function seedCommand(
 ): Promise<number> {
   if (help) return print(HELP)
   if (payments === undefined || words.length > 0)
-    throw new Error('it is farthing seed --payments N [--account NAME] (farthing seed --help)')
+    throw new Error('usage: farthing seed --payments N [--account NAME] (farthing seed --help)')
   const count = Number(payments)
   if (!/^\d+$/.test(payments) || count < 1 || count > MOST)
     throw new Error(`--payments must be a number from 1 to ${MOST}`)

@@ -110,5 +110,8 @@ test('a port that cannot be had ends the start with one line', async t => {
   const { code, stdout, stderr } = await runProcess({ env })
   assert.equal(code, 1)
   assert.equal(stdout, '')
-  assert.match(stderr, /^farthing: FARTHING_METRICS_PORT \d+ on 127\.0\.0\.1 cannot be used: .*\n$/)
+  assert.match(
+    stderr,
+    /^farthing: FARTHING_METRICS_PORT \d+ on 127\.0\.0\.1 is in use: set another one\n$/,
+  )
 })

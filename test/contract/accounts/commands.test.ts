@@ -35,6 +35,7 @@ for (const kind of ['sqlite', 'postgres'] as const)
       const [one, two] = [await keys('create'), await keys('create', '--account', 'Team B')]
       assert.match(one.stdout, KEY)
       assert.match(two.stdout, KEY)
+      const [, told] = /^The key ([0-9a-v]{26}) of the account Team B, /.exec(two.stderr) ?? []
       const key = two.stdout.trim()
       const api = createClient([running.baseUrl], key)
       const made = await api.post('/v1/payments', webPayment)
@@ -45,6 +46,7 @@ for (const kind of ['sqlite', 'postgres'] as const)
       const [first, second, ...more] = await lines()
       assert.deepEqual(more, [])
       assert.deepEqual([first?.account, second?.account], ['default', 'Team B'])
+      assert.equal(told, second?.id)
       assert.deepEqual([first?.revoked, second?.revoked], ['-', '-'])
       assert.match(second?.created ?? '', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 
@@ -64,6 +66,7 @@ for (const kind of ['sqlite', 'postgres'] as const)
 
 describe('farthing keys', () => {
   const config = readConfig({ DATABASE_URL: 'sqlite:/nowhere/never/farthing.db' })
+  const note = () => assert.fail('nothing is noted')
 
   test('refuses what it does not know, before it opens a database', async () => {
     const print = () => assert.fail('nothing is printed')
@@ -74,16 +77,16 @@ describe('farthing keys', () => {
       ['list', 'all'],
       ['create', 'a'],
     ])
-      await assert.rejects(keysCommand(args, {}, config, print), /farthing keys/)
+      await assert.rejects(keysCommand(args, {}, config, print, note), /farthing keys/)
     for (const account of ['', 'a\nb', '-a', 'x'.repeat(65)])
-      await assert.rejects(keysCommand(['create'], { account }, config, print), /--account/)
+      await assert.rejects(keysCommand(['create'], { account }, config, print, note), /--account/)
   })
 
   test('says what it can do', async () => {
     const printed: string[] = []
     const print = (text: string) => printed.push(text)
-    await keysCommand([], {}, config, print)
-    await keysCommand(['create'], { help: true }, config, print)
+    await keysCommand([], {}, config, print, note)
+    await keysCommand(['create'], { help: true }, config, print, note)
     for (const text of printed) assert.match(text, /keys create .*keys list.*keys revoke ID/s)
     assert.equal(printed.length, 2)
   })
@@ -91,7 +94,7 @@ describe('farthing keys', () => {
   test('lists no keys where there are none', async () => {
     const printed: string[] = []
     const empty = readConfig({ DATABASE_URL: 'sqlite::memory:' })
-    await keysCommand(['list'], {}, empty, text => printed.push(text))
+    await keysCommand(['list'], {}, empty, text => printed.push(text), note)
     assert.deepEqual(printed, ['there are no keys'])
   })
 })

@@ -48,13 +48,14 @@ test('a backup made under load, restored, has all that was acknowledged before i
   const made = await runProcess({ env, args: ['backup', copy] })
   assert.equal(made.code, 0, made.stderr)
   assert.ok(workload.answered() > answered, 'the service goes on meanwhile')
-  assert.match(made.stdout, /^copied \d+ payments to .*copy\.db\n$/)
+  assert.match(made.stdout, /^copied the database to .*copy\.db, with \d+ payments\n$/)
   assert.equal(statSync(copy).mode & 0o077, 0, 'for its owner only')
   workload.stop()
   await working
   await service.kill()
   const again = await runProcess({ env, args: ['backup', join(folder, 'again.db')] })
-  assert.equal(again.stdout.split(' ')[1], String(countPayments(env.DATABASE_URL)), again.stderr)
+  const copied = /with (\d+) payments/.exec(again.stdout)?.[1]
+  assert.equal(copied, String(countPayments(env.DATABASE_URL)), again.stderr)
 
   const elsewhere = join(folder, 'elsewhere')
   mkdirSync(elsewhere)
@@ -102,7 +103,7 @@ test('a backup overwrites nothing, and says what it cannot copy', async t => {
   assert.match(missing, /^1 farthing: there is no database at .*missing\.db .*\n$/)
   assert.match(nowhere, /^1 farthing: no file can be made there: .*no-such-folder.*\n$/)
   for (const wrong of [none, two])
-    assert.equal(wrong, '1 farthing: it is farthing backup FILE (farthing backup --help)\n')
+    assert.equal(wrong, '1 farthing: usage: farthing backup FILE (farthing backup --help)\n')
   assert.match(postgres, /^1 farthing: backup is for SQLite files: for PostgreSQL use pg_dump\n$/)
   assert.match(memory, /^1 farthing: backup is for SQLite files/)
   assert.match(help, /^0 Usage:\n {2}farthing backup FILE/)
