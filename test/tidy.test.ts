@@ -73,7 +73,16 @@ const slices = [
 
 describe('The arrows between the parts', () => {
   test('are known: every part of src is a slice, the floor or the composition', () => {
-    const floor = ['http', 'database', 'ports.ts', 'errors.ts', 'ids.ts', 'time.ts', 'retention.ts']
+    const floor = [
+      'http',
+      'database',
+      'ports.ts',
+      'errors.ts',
+      'ids.ts',
+      'time.ts',
+      'until-written.ts',
+      'retention.ts',
+    ]
     const roots = ['main.ts', 'serve.ts', 'app.ts', 'announce.ts', 'config.ts', 'farthing.ts']
     const rest = ['log.ts', 'start-problem.ts', 'version.ts']
     const known = [...slices, ...floor, ...roots, ...rest]
@@ -102,6 +111,7 @@ describe('The arrows between the parts', () => {
       'errors.ts',
       'ids.ts',
       'time.ts',
+      'until-written.ts',
       'retention.ts',
       'log.ts',
     ]

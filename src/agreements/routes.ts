@@ -17,6 +17,7 @@ import {
 } from '../http/page.ts'
 import { pathParam, resource } from '../http/resource.ts'
 import { plainText } from '../http/schema.ts'
+import { untilWritten } from '../until-written.ts'
 import { type Agreement, agreementStatuses, cancel } from './agreement.ts'
 import { present } from './present.ts'
 import { newAgreement } from './schema.ts'
@@ -95,19 +96,18 @@ export function agreementRoutes(app: FastifyInstance, farthing: Farthing): void 
   })
 }
 
-/** Read, decide, write; whoever is faster makes us read again. */
 async function cancelAgreement(
   { database, clock }: Farthing,
   account: string,
   agreement_id: string,
 ): Promise<void> {
-  for (;;) {
+  await untilWritten(async () => {
     const agreement = await findAgreement(database, account, agreement_id)
     if (!agreement) throw agreementNotFound('P2500')
     const cancelled = cancel(agreement, clock())
     if (!cancelled) throw cannotCancelAgreement()
-    if (await database.write([saveAgreement(cancelled)])) return
-  }
+    return (await database.write([saveAgreement(cancelled)])) ? cancelled : undefined
+  })
 }
 
 function readNewAgreement(

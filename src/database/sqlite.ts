@@ -51,6 +51,7 @@ export function openSqlite(
   let flushing: Promise<void> | undefined
   let unknown: Error | undefined
   let full = false
+  let closed = false
 
   /** The writes of one turn of the event loop come together; later ones meet in the next batch. */
   async function flush(): Promise<void> {
@@ -81,6 +82,7 @@ export function openSqlite(
   }
 
   function write(statements: Statement[]): Promise<boolean> {
+    if (closed) return Promise.reject(new Error('the database is closed'))
     return new Promise((resolve, reject) => {
       queue.push({ statements, resolve, reject })
       flushing ??= flush()
@@ -100,6 +102,7 @@ export function openSqlite(
       if (full) await write(TRY_ROOM)
     },
     async close() {
+      closed = true
       await flushing
       await writer.close()
       reader.close()

@@ -4,6 +4,7 @@ import { idempotencyKeyUsed, unknownSetUpAgreement, unusableAgreement } from '..
 import type { Farthing } from '../farthing.ts'
 import type { Addresses } from '../http/addresses.ts'
 import { newSecret, newUuid } from '../ids.ts'
+import { untilWritten } from '../until-written.ts'
 import { advance, type Change, type Given, type Payment } from './payment.ts'
 import { insertPayment, isIdempotencyKeyTaken, takeIdempotencyKey } from './store.ts'
 import { messagesOf } from './transition.ts'
@@ -20,7 +21,7 @@ export async function createPayment(
   creation: Creation,
 ): Promise<Payment> {
   const { account, given, idempotencyKey } = creation
-  for (;;) {
+  return untilWritten(async () => {
     const agreement = await usedAgreement(farthing, account, given)
     const change = newPayment(farthing, account, given, agreement)
     const messages = await messagesOf(farthing, addresses, change)
@@ -35,7 +36,8 @@ export async function createPayment(
       return change.after
     }
     if (await isKeyTaken(farthing, creation, agreement)) throw idempotencyKeyUsed()
-  }
+    return undefined
+  })
 }
 
 /** The active agreement that an agreement-mode payment is made with; checks the one to set up. */

@@ -3,14 +3,12 @@ import { findAgreement, saveAgreement } from '../agreements/store.ts'
 import type { Farthing } from '../farthing.ts'
 import type { Addresses } from '../http/addresses.ts'
 import type { Database, Statement } from '../ports.ts'
+import { untilWritten } from '../until-written.ts'
 import { activeWebhooks } from '../webhooks/store.ts'
 import { type Message, messagesFor } from '../webhooks/webhook.ts'
 import type { Change, Payment } from './payment.ts'
 import { present } from './present.ts'
 import { savePayment } from './store.ts'
-
-/** More lost races in a row than any number of clients can cause: each one lost is one won. */
-const MOST_TRIES = 1_000
 
 export type Outcome = { moved: boolean; payment: Payment }
 
@@ -27,9 +25,9 @@ export async function transition(
   decide: (payment: Payment) => Change | undefined,
   also: Statement[] = [],
 ): Promise<Outcome | undefined> {
-  for (let tries = 0; tries < MOST_TRIES; tries++) {
+  const { payment, moved } = await untilWritten(async () => {
     const payment = await read()
-    if (!payment) return undefined
+    if (!payment) return { payment, moved: false }
     const change = decide(payment)
     if (!change) return { moved: false, payment }
     const messages = await messagesOf(farthing, addresses, change)
@@ -39,11 +37,11 @@ export async function transition(
       ...(await agreementSetUp(farthing.database, change)),
       ...farthing.deliveries.insert(messages),
     ])
-    if (!written) continue
+    if (!written) return undefined
     await farthing.deliveries.deliver(messages)
     return { moved: true, payment: change.after }
-  }
-  throw new Error(`a payment was changed by others ${MOST_TRIES} times in a row`)
+  })
+  return payment && { payment, moved }
 }
 
 /** What webhooks are to be told of a change: the payment as GET would show it right after. */

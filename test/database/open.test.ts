@@ -6,6 +6,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { after, describe, test } from 'node:test'
 import { readConfig } from '../../src/config.ts'
 import { openDatabase } from '../../src/database/open.ts'
+import { openSqlite } from '../../src/database/sqlite.ts'
 import type { Database } from '../../src/ports.ts'
 import { createPostgresDatabase } from '../support/postgres.ts'
 import { runProcess } from '../support/process.ts'
@@ -66,7 +67,10 @@ for (const kind of ['sqlite', 'postgres'] as const)
       const env = { DATABASE_URL: await newUrl(kind) }
       const keys = () => runProcess({ args: ['keys', 'create'], env })
       const results = await Promise.all([keys(), keys(), keys()])
-      for (const { code, stderr } of results) assert.deepEqual([code, stderr], [0, ''])
+      for (const { code, stderr } of results) {
+        assert.equal(code, 0, stderr)
+        assert.match(stderr, /^The key .{26} of the account default, shown only now:\n$/)
+      }
       const database = await open(env.DATABASE_URL)
       assert.equal((await database.query('select * from api_keys')).length, 3)
       await database.close()
@@ -147,6 +151,20 @@ describe('A SQLite file', () => {
       )
       await database.close()
       assert.deepEqual(await Promise.all(writes), Array(600).fill(true))
+    }
+  })
+
+  test('takes no write once it is closed, which nobody takes for a fault of the disk', async () => {
+    for (const path of [join(folder, 'closed.db'), ':memory:']) {
+      const told: unknown[] = []
+      const database = openSqlite({ path, onUnknownOutcome: error => told.push(error) })
+      await database.exec('create table a (b integer)')
+      const closing = database.close()
+      const late = [{ sql: 'insert into a values (1)', values: [] }]
+      await assert.rejects(database.write(late), /closed/)
+      await closing
+      await assert.rejects(database.write(late), /closed/)
+      assert.deepEqual(told, [])
     }
   })
 
