@@ -59,12 +59,12 @@ describe('Receivers that hang', { concurrency: true }, () => {
             answered = true
           })
           await hanging.next()
-          for (let i = 0; i < 20; i++) {
+          for (let i = 0; i < 5; i++) {
             assert.equal((await read(api, payment)).state.status, 'cancelled')
             assert.equal((await cancelOne(other)).status, 204)
           }
-          assert.equal(answered, false, 'forty requests took less than the one that hangs')
-          assert.equal(subscriber.requests.length, 20)
+          assert.equal(answered, false, 'ten requests took less than the one that hangs')
+          assert.equal(subscriber.requests.length, 5)
           assert.equal((await answer).status, 204)
         })
       })
