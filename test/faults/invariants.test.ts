@@ -2,6 +2,9 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import type { Send, Value } from '../../src/ports.ts'
+import { RETENTION_MS } from '../../src/retention.ts'
+import { createAgreement, setUpPayment } from '../support/agreements.ts'
+import { payOnPages } from '../support/journeys.ts'
 import { onEveryDatabase } from '../support/service.ts'
 import { checkInvariants } from './invariants.ts'
 
@@ -117,6 +120,20 @@ onEveryDatabase(
         await database.write([{ sql: undo, values }])
         await check()
       })
+
+    test('hold for an agreement whose card came with a payment that is gone', async () => {
+      const { clock, newAccount } = service()
+      const api = await newAccount()
+      const agreement = await createAgreement(api)
+      const first = await setUpPayment(api, agreement, {
+        prefilled_cardholder_details: { cardholder_name: 'Gwen Hughes' },
+      })
+      clock.advance(RETENTION_MS - 60_000)
+      await payOnPages(api, await setUpPayment(api, agreement))
+      await payOnPages(api, first)
+      clock.advance(60_000)
+      await check()
+    })
   },
   { send },
 )

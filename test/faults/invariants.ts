@@ -41,6 +41,7 @@ async function readRows(database: Database, { now, since = 0 }: Quiet): Promise<
   const kept = [made, oldestKept(now)].sort().at(-1) ?? made
   return {
     since,
+    kept,
     payments: await read(database, 'payments', 'payment_id', kept),
     refunds: await read(database, 'refunds', 'payment_id', kept),
     keys: await read(database, 'idempotency_keys', 'payment_id', kept),

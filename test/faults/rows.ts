@@ -46,6 +46,8 @@ export type MessageRow = {
 export type Rows = {
   /** Nothing made before this time was read, in milliseconds. */
   since: number
+  /** What was made before this identifier may be gone. */
+  kept: string
   payments: PaymentRow[]
   refunds: RefundRow[]
   keys: { account: string; idempotency_key: string; payment_id: string }[]
