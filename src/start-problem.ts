@@ -19,7 +19,7 @@ export function startProblem(error: unknown): string {
   if (error instanceof NewerDatabaseError)
     return `${error.message}: start that version, or set DATABASE_URL to another database`
   if (code === 'ERR_SQLITE_ERROR')
-    return `the SQLite database ${path} cannot be used: ${error.message} (${sqliteAdvice(Number(errcode))})`
+    return `the SQLite database ${path ?? 'that DATABASE_URL names'} cannot be used: ${error.message} (${sqliteAdvice(Number(errcode))})`
   if (
     UNREACHABLE.has(String(code)) ||
     /connection timeout|Connection terminated|\bSSL\b|certificate/.test(error.message)

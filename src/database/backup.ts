@@ -52,10 +52,10 @@ export async function backupCommand(
  */
 async function copyChecked(path: string, file: string): Promise<number> {
   const unchecked = `${file}.part`
-  makeEmpty(unchecked)
   const source = new DatabaseSync(path, { readOnly: true, timeout: 5_000 })
   let payments: number
   try {
+    makeEmpty(unchecked)
     await backup(source, unchecked, { rate: ALL_PAGES })
     payments = check(unchecked)
     chmodSync(unchecked, OWNER_ONLY)

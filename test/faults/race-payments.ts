@@ -1,4 +1,5 @@
 /** Several at once on one payment: what each may be answered, and whether all of it fits together. */
+import type { Body } from '../support/client.ts'
 import { createRecorder, type Machine, type Operation } from './linearizability.ts'
 import type { Ask } from './race.ts'
 
@@ -126,8 +127,7 @@ export async function racePayment(ask: Ask, random: () => number): Promise<Payme
   return { history, machine: paymentMachine(delayed) }
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: the body of a 201
-async function perform(ask: Ask, payment: any, doing: Doing): Promise<string> {
+async function perform(ask: Ask, payment: Body, doing: Doing): Promise<string> {
   const path = `/v1/payments/${payment.payment_id}`
   const page = new URL(payment._links.next_url?.href ?? 'http://none').pathname
   if (typeof doing === 'object')
@@ -159,8 +159,7 @@ async function perform(ask: Ask, payment: any, doing: Doing): Promise<string> {
   }
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: the body of a 201
-const card = (payment: any, doing: 'authorise' | 'authorise declined') => ({
+const card = (payment: Body, doing: 'authorise' | 'authorise declined') => ({
   one_time_token: payment._links.auth_url_post.params.one_time_token,
   card_number: doing === 'authorise' ? '4444333322221111' : '4000000000000002',
   cardholder_name: 'A Racer',

@@ -1,6 +1,7 @@
 /** Races for payments, agreements and idempotency keys, each judged by its own history. */
 import assert from 'node:assert/strict'
 import type { Database } from '../../src/ports.ts'
+import type { Body } from '../support/client.ts'
 import { checkInvariants } from './invariants.ts'
 import { isLinearizable, story } from './linearizability.ts'
 import { raceAgreement, raceKey } from './race-agreements.ts'
@@ -18,8 +19,7 @@ export type Asked = {
 export type Ask = (asked: Asked) => Promise<{
   status: number
   location: string | undefined
-  // biome-ignore lint/suspicious/noExplicitAny: each race knows what it asked for
-  body: any
+  body: Body
 }>
 
 export type Races = {

@@ -1,5 +1,13 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -82,16 +90,17 @@ test('a backup made under load, restored, has all that was acknowledged before i
 test('a backup overwrites nothing, and says what it cannot copy', async t => {
   const folder = folderOf(t)
   const there = join(folder, 'there.db')
-  writeFileSync(there, 'something')
+  writeFileSync(there, 'something long enough to be looked at '.repeat(100))
   const source = join(folder, 'source.db')
   new DatabaseSync(source).close()
   const run = async (DATABASE_URL: string, ...args: string[]) => {
     const { code, stderr, stdout } = await runProcess({ env: { DATABASE_URL }, args })
     return `${code} ${stdout || stderr}`
   }
-  const [exists, missing, nowhere, postgres, memory, none, two, help] = await Promise.all([
+  const [exists, missing, text, nowhere, postgres, memory, none, two, help] = await Promise.all([
     run(`sqlite:${there}`, 'backup', there),
     run(`sqlite:${join(folder, 'missing.db')}`, 'backup', join(folder, 'copy.db')),
+    run(`sqlite:${there}`, 'backup', join(folder, 'copy-of-text.db')),
     run(`sqlite:${source}`, 'backup', join(folder, 'no-such-folder', 'copy.db')),
     run('postgres://u@127.0.0.1/d', 'backup', join(folder, 'copy.db')),
     run('sqlite::memory:', 'backup', join(folder, 'copy.db')),
@@ -101,6 +110,14 @@ test('a backup overwrites nothing, and says what it cannot copy', async t => {
   ])
   assert.match(exists, /^1 farthing: .*there\.db is there already: name a new file\n$/)
   assert.match(missing, /^1 farthing: there is no database at .*missing\.db .*\n$/)
+  assert.match(
+    text,
+    /^1 farthing: the SQLite database that DATABASE_URL names cannot be used: .*\n$/,
+  )
+  assert.deepEqual(
+    readdirSync(folder).filter(name => name.endsWith('.part')),
+    [],
+  )
   assert.match(nowhere, /^1 farthing: no file can be made there: .*no-such-folder.*\n$/)
   for (const wrong of [none, two])
     assert.equal(wrong, '1 farthing: usage: farthing backup FILE (farthing backup --help)\n')
