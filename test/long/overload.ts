@@ -3,14 +3,14 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import http from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createClient, webPayment } from '../support/client.ts'
+import { createOnce } from '../faults/process/create-once.ts'
+import { createClient } from '../support/client.ts'
 import { createPostgresDatabase } from '../support/postgres.ts'
 import { startProcess } from '../support/process.ts'
 import type { Job } from './run.ts'
 
 const KEY = 'key-of-the-default-account'
 const CONNECTIONS = 5_000
-const BODY = JSON.stringify(webPayment)
 
 /** Creates arrive at one and a half times the rate that the service can do, whether or not it keeps up. */
 export const job: Job = {
@@ -126,19 +126,8 @@ const residentSize = (pid: number): number =>
   Number(/VmHWM:\s*(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024
 
 /** A status, or why there is none. */
-function create(baseUrl: string, agent: http.Agent): Promise<number | string> {
-  return new Promise(resolve => {
-    const request = http.request(`${baseUrl}/v1/payments`, {
-      agent,
-      method: 'POST',
-      headers: { Authorization: `Bearer ${KEY}`, 'Content-Type': 'application/json' },
-    })
-    request.on('response', response => {
-      const told = response.statusCode !== 503 || response.headers['retry-after'] === '1'
-      response.on('end', () => resolve(told ? (response.statusCode ?? 0) : 'no Retry-After'))
-      response.on('error', error => resolve(error.message)).resume()
-    })
-    request.on('error', error => resolve(error.message))
-    request.end(BODY)
-  })
-}
+const create = (baseUrl: string, agent: http.Agent): Promise<number | string> =>
+  createOnce(baseUrl, agent, KEY).then(
+    ({ status, retryAfter }) => (status === 503 && retryAfter !== '1' ? 'no Retry-After' : status),
+    (error: Error) => error.message,
+  )

@@ -5,9 +5,10 @@ import http from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
-import { createClient, webPayment } from '../../support/client.ts'
+import { createClient } from '../../support/client.ts'
 import { type FarthingProcess, startProcess } from '../../support/process.ts'
 import { startReceiver } from '../../support/receiver.ts'
+import { createOnce } from './create-once.ts'
 
 const KEY = 'key-of-the-default-account'
 const LONGEST_STOP_MS = 10_000
@@ -58,23 +59,13 @@ async function hammer(baseUrl: string, counts: Counts): Promise<void> {
   }
 }
 
-function create(baseUrl: string, agent: http.Agent): Promise<number | string> {
-  return new Promise(resolve => {
-    const request = http.request(`${baseUrl}/v1/payments`, {
-      agent,
-      method: 'POST',
-      headers: { Authorization: `Bearer ${KEY}`, 'Content-Type': 'application/json' },
-    })
-    request.on('response', response => {
-      response.on('error', error => resolve(`answer cut off: ${error.message}`))
-      response.on('end', () => resolve(response.statusCode ?? 0)).resume()
-    })
-    request.on('error', (error: NodeJS.ErrnoException) => {
-      resolve(error.code === 'ECONNREFUSED' ? error.code : `${error.code} ${error.message}`)
-    })
-    request.end(JSON.stringify(webPayment))
-  })
-}
+/** A status, or why there is none. */
+const create = (baseUrl: string, agent: http.Agent): Promise<number | string> =>
+  createOnce(baseUrl, agent, KEY).then(
+    ({ status }) => status,
+    ({ code, message }: NodeJS.ErrnoException) =>
+      code === 'ECONNREFUSED' ? code : `${code} ${message}`,
+  )
 
 describe('On SIGTERM', { concurrency: true }, () => {
   test('under load every request that was sent is answered, then it exits with 0', async t => {
