@@ -21,6 +21,12 @@ const LONGEST_CLOSE = 500
 /** For the answers 500 of a commit whose outcome is unknown, before the process ends. */
 const LAST_ANSWERS = 500
 
+/**
+ * Connections that the system keeps until the event loop comes round; more than Node's 511, beyond which
+ * Linux lets clients believe that they are connected and resets them later.
+ */
+const MOST_UNACCEPTED = 4_096
+
 export type Serving = {
   /** Where it listens, as a link. */
   address: string
@@ -96,7 +102,7 @@ export async function serve(
 async function listenQuietly({ server }: App, { port, host, logLevel }: Config): Promise<void> {
   server.log.level = 'silent'
   try {
-    await server.listen({ port, host })
+    await server.listen({ port, host, backlog: MOST_UNACCEPTED })
   } catch (error) {
     const unknownName = error instanceof Error && 'hostname' in error
     throw unknownName ? new Error(`HOST ${host} is no name or address of this machine`) : error
