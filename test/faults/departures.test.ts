@@ -1,11 +1,10 @@
 /** Clients that go away: what they asked for goes on or never began, and no place is lost to them. */
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { after, before, describe, test } from 'node:test'
 import { MOST_AT_WORK } from '../../src/http/overload.ts'
 import type { Send } from '../../src/ports.ts'
 import { type Client, webPayment } from '../support/client.ts'
-import { open } from '../support/raw-http.ts'
+import { closed, open } from '../support/raw-http.ts'
 import { type Service, startService } from '../support/service.ts'
 
 /** More than the service has places. */
@@ -39,7 +38,7 @@ describe('A client that goes away', () => {
       socket.write(`${head}Content-Length: 100\r\n\r\n{"amount":`)
       socket.end()
       socket.resume()
-      await once(socket, 'close')
+      await closed(socket)
     }
     await isServed()
   })
@@ -63,7 +62,7 @@ describe('A client that goes away', () => {
       return socket
     })
     for (const socket of sockets) socket.destroy()
-    await Promise.all(sockets.map(socket => once(socket, 'close')))
+    await Promise.all(sockets.map(socket => closed(socket)))
     await isServed()
     for (const end of underWay) end()
     for (const { deliveries } of service.apps) await deliveries.settled()

@@ -30,8 +30,13 @@ export async function exchange(baseUrl: string, pieces: (string | Uint8Array)[])
   const received: Buffer[] = []
   socket.on('data', (data: Buffer) => received.push(data))
   for (const piece of pieces) if (piece.length > 0 && socket.writable) socket.write(piece)
-  await once(socket, 'close')
+  await closed(socket)
   return Buffer.concat(received)
+}
+
+/** When the connection is over, whether it was closed or broke. */
+export async function closed(socket: Socket): Promise<void> {
+  if (!socket.closed) await new Promise<void>(resolve => socket.once('close', () => resolve()))
 }
 
 /** A connection on which nothing was said yet. That it breaks is not an error. */

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { after, describe, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import type { Resolve } from '../../src/ports.ts'
@@ -7,6 +6,7 @@ import { parseAllowedHosts } from '../../src/webhooks/address.ts'
 import { type ClosableSend, createSend } from '../../src/webhooks/send.ts'
 import { authority } from '../support/certificates.ts'
 import { misbehaviours } from '../support/misbehaviours.ts'
+import { closed } from '../support/raw-http.ts'
 import { type Behaviour, type Receiver, startReceiver } from '../support/receiver.ts'
 
 const open: { close(): unknown }[] = []
@@ -158,11 +158,11 @@ describe('Sending', { concurrency: true, timeout: 20_000 }, () => {
     })
 
     test('to a receiver that drips its answer ends with the two seconds, long after the status', async () => {
-      let ended: Promise<unknown> | undefined
+      let ended: Promise<void> | undefined
       const dripping = misbehaviours['drips the body']!.behaviour
       const receiver = await receiverThat({
         onRequest: answer => {
-          ended = once(answer.socket, 'close')
+          ended = closed(answer.socket)
           dripping.onRequest?.(answer)
         },
       })

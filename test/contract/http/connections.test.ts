@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { after, before, describe, test } from 'node:test'
 import { type Client, webPayment } from '../../support/client.ts'
-import { exchange, open } from '../../support/raw-http.ts'
+import { closed, exchange, open } from '../../support/raw-http.ts'
 import { type Service, startService } from '../../support/service.ts'
 
 const HOST = 'Host: a\r\n'
@@ -83,7 +83,7 @@ describe('A fault below HTTP', () => {
       socket.write(request.slice(0, sent))
       if (sent % 2) socket.resetAndDestroy()
       else socket.destroy()
-      await once(socket, 'close')
+      await closed(socket)
     }
     await isAlive()
   })
@@ -97,7 +97,7 @@ describe('A fault below HTTP', () => {
     )
     socket.end()
     socket.resume()
-    await once(socket, 'close')
+    await closed(socket)
     assert.equal((await api.get('/v1/payments')).body.total, before)
   })
 })
@@ -148,7 +148,7 @@ describe('A connection', () => {
     socket.write('{}')
     const [second] = await once(socket, 'data')
     assert.match(String(second), /^HTTP\/1\.1 422 /)
-    await once(socket, 'close')
+    await closed(socket)
   })
 
   test('on which CONNECT is asked for is closed', async () => {
