@@ -25,7 +25,7 @@ export async function load(
   limit: ({ seconds: number } | { units: number }) & { mayRest?: boolean },
   work: Work,
 ): Promise<Run> {
-  const rest = limit.mayRest ? () => {} : stayAwake()
+  const rest = limit.mayRest ? () => {} : lookForAnswers()
   const open = await Promise.all(Array.from({ length: connections }, () => connect(port)))
   const times: number[] = []
   const units = 'units' in limit ? limit.units : Infinity
@@ -51,14 +51,24 @@ export async function load(
   return { rate: (times.length / (performance.now() - began)) * 1000, units: times.length, times }
 }
 
+/** Milliseconds. */
+const SHORT_SLEEP = 0.2
+
+/** Pieces of answers that came in this turn of the event loop. */
+let arrived = 0
+
 /**
- * Keeps the event loop turning while it waits for answers. A process that sleeps has to be woken by
- * whoever writes to it, and in a virtual machine that costs more than the write itself: the faster a
- * server is, the less it would pay, because the load process has no time to sleep. `mayRest` leaves
- * it out, where a third process needs the core.
+ * Looks for answers without waiting for them: after a turn of the event loop that brought none, the
+ * process sleeps for a moment and looks again. One that waited for answers would have to be woken by
+ * who writes them, which in a virtual machine costs more than the write itself, and the faster a server
+ * is, the less of that it would pay. One that never slept would keep a core from a server that has use
+ * for two. `mayRest` leaves it out, where a third process needs the core.
  */
-function stayAwake(): () => void {
+function lookForAnswers(): () => void {
+  const sleeper = new Int32Array(new SharedArrayBuffer(4))
   let turn = setImmediate(function again() {
+    if (arrived === 0) Atomics.wait(sleeper, 0, 0, SHORT_SLEEP)
+    arrived = 0
     turn = setImmediate(again)
   })
   return () => clearImmediate(turn)
@@ -87,6 +97,7 @@ export function connect(port: number): Promise<Connection> {
     // Bytes as characters: what is looked at is ASCII, and lengths stay those of the wire.
     socket.setEncoding('latin1')
     socket.on('data', (chunk: string) => {
+      arrived++
       received += chunk
       const answer = read(received)
       if (!answer) return

@@ -7,23 +7,38 @@ import { type DestinationStream, type Logger, pino, stdSerializers } from 'pino'
 export function createLogger(level: string, atTerminal: boolean): Logger & { flushSync(): void } {
   const options = { level, timestamp: isoTime(), serializers: { err: describeError } }
   if (atTerminal) return Object.assign(pino(options, terminal()), { flushSync: () => {} })
-  const output = turnByTurn(pino.destination({ dest: 1, sync: false }))
+  const output = together(pino.destination({ dest: 1, sync: false }))
   return Object.assign(pino(options, output), { flushSync: output.flushSync })
 }
 
+/** Milliseconds that a line may wait for others, and the bytes that they may have together. */
+const LONGEST_WAIT = 20
+const MOST_HELD = 65_536
+const BYTES_OF_A_CHARACTER = 3
+
 /**
- * Hands on the lines of one turn of the event loop together: pino's destination goes through all that
- * it still holds for every line it is given.
+ * Hands lines on many at a time, as bytes: pino's destination goes through all that it still holds for
+ * every line it is given, and lines that waited as texts would keep the garbage collector busy.
  */
-function turnByTurn(output: ReturnType<typeof pino.destination>) {
-  let lines: string[] = []
+function together(output: ReturnType<typeof pino.destination>) {
+  const held = Buffer.alloc(MOST_HELD)
+  let used = 0
+  let waiting: NodeJS.Timeout | undefined
+
   function handOn(): void {
-    output.write(lines.join(''))
-    lines = []
+    clearTimeout(waiting)
+    waiting = undefined
+    output.write(held.toString('utf8', 0, used))
+    used = 0
   }
+
   return {
-    write(line: string) {
-      if (lines.push(line) === 1) setImmediate(handOn)
+    write(line: string): void {
+      const most = line.length * BYTES_OF_A_CHARACTER
+      if (used + most > MOST_HELD) handOn()
+      if (most > MOST_HELD) return void output.write(line)
+      used += held.write(line, used)
+      waiting ??= setTimeout(handOn, LONGEST_WAIT)
     },
     flushSync() {
       handOn()

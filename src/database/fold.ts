@@ -9,11 +9,11 @@ export const fold = (text: string): string => text.toLowerCase().replaceAll('ς'
 export const containing = (text: string): string => `%${fold(text).replace(/[\\%_]/g, '\\$&')}%`
 
 /**
- * The group of a folded text, of 32: an index by group and time is appended to in 32 places, where an
- * index by the text itself would be written to all over.
+ * The group of a folded text, of eight: an index by group and time is appended to in eight places,
+ * where an index by the text itself would be written to all over.
  */
 export function groupOf(folded: string): number {
   let hash = 0
   for (let i = 0; i < folded.length; i++) hash = (hash * 31 + folded.charCodeAt(i)) | 0
-  return (hash ^ (hash >>> 15)) & 31
+  return (hash ^ (hash >>> 15)) & 7
 }

@@ -20,7 +20,8 @@ const FULL = 13
 /**
  * Makes the function that commits the writes of a batch in one transaction, with one fsync, and
  * answers when they are on disk: group commit. Each write has its own savepoint, so that one that
- * fails, or misses an expected row count, undoes itself only.
+ * fails, or misses an expected row count, undoes itself only. After a commit whose outcome is unknown
+ * nothing is written any more.
  */
 export function createCommit(connection: Connection): (batch: Statement[][]) => Result[] {
   const run = (statement: Statement): boolean =>
@@ -51,7 +52,10 @@ export function createCommit(connection: Connection): (batch: Statement[][]) => 
     }
   }
 
+  let broken: Failure | undefined
+
   return batch => {
+    if (broken) return batch.map(() => broken ?? false)
     try {
       connection.exec('begin immediate')
       const results = batch.map(runOne)
@@ -59,7 +63,8 @@ export function createCommit(connection: Connection): (batch: Statement[][]) => 
       return results
     } catch (error) {
       const failure = failureOf(error)
-      if (connection.inTransaction() && failure.kind !== 'unknown') connection.exec('rollback')
+      if (failure.kind === 'unknown') broken = failure
+      else if (connection.inTransaction()) connection.exec('rollback')
       return batch.map(() => failure)
     }
   }

@@ -26,8 +26,10 @@ export type SqliteOptions = {
 /** In kilobytes: the indexes of a million payments, and the payments of a day's tests. */
 const READ_CACHE = 96_000
 
-/** Writes queued before a commit; more wait for the next one. */
-const LARGEST_BATCH = 256
+/** Writes that share a commit, at most: with larger batches the two threads wait for each other in turn. */
+const LARGEST_BATCH = 32
+/** Batches handed over: while one is committed, the next is there already. */
+const MOST_UNDERWAY = 2
 
 /** Takes more pages than are free and gives them back; succeeds only where the disk has room. */
 const TRY_ROOM = [
@@ -48,20 +50,34 @@ export function openSqlite(
   const lock = holdLock(options.path)
   const writer = options.path === ':memory:' ? sameThread(reader) : ownThread(options.path)
   const queue: Pending[] = []
-  let flushing: Promise<void> | undefined
+  const underway = new Set<Promise<void>>()
+  let turnAwaited = false
   let unknown: Error | undefined
   let full = false
   let closed = false
 
-  /** The writes of one turn of the event loop come together; later ones meet in the next batch. */
-  async function flush(): Promise<void> {
-    await new Promise(setImmediate)
-    while (queue.length > 0) {
-      const batch = queue.splice(0, LARGEST_BATCH)
-      if (unknown) for (const { reject } of batch) reject(unknown)
-      else settle(batch, await writer.commit(batch.map(({ statements }) => statements)))
+  function commitNext(): void {
+    if (unknown) for (const { reject } of queue.splice(0)) reject(unknown)
+    if (queue.length === 0 || underway.size >= MOST_UNDERWAY) return
+    const batch = queue.splice(0, LARGEST_BATCH)
+    const committed = writer.commit(batch.map(({ statements }) => statements)).then(results => {
+      underway.delete(committed)
+      settle(batch, results)
+      commitNext()
+    })
+    underway.add(committed)
+  }
+
+  /** A batch that is not full waits until this turn of the event loop is over and the writer idle. */
+  function commitSoon(): void {
+    if (queue.length >= LARGEST_BATCH) commitNext()
+    else if (!turnAwaited) {
+      turnAwaited = true
+      setImmediate(() => {
+        turnAwaited = false
+        if (underway.size === 0) commitNext()
+      })
     }
-    flushing = undefined
   }
 
   function settle(batch: Pending[], results: Result[]): void {
@@ -70,7 +86,7 @@ export function openSqlite(
     if (!nothingWritten) options.onCommit?.(batch.length)
     full = failures.some(({ kind }) => kind === 'full') || (full && nothingWritten)
     const fatal = failures.find(({ kind }) => kind === 'unknown')
-    if (fatal) {
+    if (fatal && !unknown) {
       unknown = errorOf(fatal)
       options.onUnknownOutcome(unknown)
     }
@@ -85,7 +101,7 @@ export function openSqlite(
     if (closed) return Promise.reject(new Error('the database is closed'))
     return new Promise((resolve, reject) => {
       queue.push({ statements, resolve, reject })
-      flushing ??= flush()
+      commitSoon()
     })
   }
 
@@ -103,7 +119,10 @@ export function openSqlite(
     },
     async close() {
       closed = true
-      await flushing
+      while (queue.length > 0 || underway.size > 0) {
+        commitNext()
+        await Promise.all(underway)
+      }
       await writer.close()
       reader.close()
       lock.release()

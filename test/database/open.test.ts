@@ -5,11 +5,14 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, describe, test } from 'node:test'
 import { readConfig } from '../../src/config.ts'
+import { fold, groupOf } from '../../src/database/fold.ts'
 import { openDatabase } from '../../src/database/open.ts'
 import { openSqlite } from '../../src/database/sqlite.ts'
+import { insertPayment } from '../../src/payments/store.ts'
 import type { Database } from '../../src/ports.ts'
 import { createPostgresDatabase } from '../support/postgres.ts'
 import { runProcess } from '../support/process.ts'
+import { samplePayment } from '../support/sample-payment.ts'
 
 function open(url: string): Promise<Database> {
   const { database } = readConfig({ DATABASE_URL: url })
@@ -47,6 +50,23 @@ for (const kind of ['sqlite', 'postgres'] as const)
       assert.deepEqual(await steps(again), made)
       assert.equal((await again.query('select * from api_keys')).length, 1)
       await again.close()
+    })
+
+    test('finds by reference what an earlier version wrote, which had 32 groups of them', async () => {
+      const url = await newUrl(kind)
+      const old = await open(url)
+      const payment = samplePayment('created')
+      await old.write([
+        insertPayment(payment),
+        { sql: 'update payments set reference_group = reference_group + 24', values: [] },
+        { sql: 'delete from migrations where number = 2', values: [] },
+      ])
+      await old.close()
+      const upgraded = await open(url)
+      const group = groupOf(fold(payment.given.reference))
+      const sql = 'select payment_id from payments where reference_group = $1'
+      assert.deepEqual(await upgraded.query(sql, [group]), [{ payment_id: payment.payment_id }])
+      await upgraded.close()
     })
 
     test('is made once by instances that start at the same moment', async () => {
