@@ -30,10 +30,15 @@ export const paymentIn = (api: Client, language: Language, fields = {}): Promise
     ...fields,
   })
 
-/** Chooses a scenario on the details page, which the browser shows, and continues. */
+/** Chooses a scenario on the details page, which the browser shows, and continues to the next one. */
 export async function choose(page: Page, scenario: string): Promise<void> {
   await page.check(`input[name=scenario][value=${scenario}]`)
-  await page.click('#submit-card-details')
+  await press(page, '#submit-card-details')
+}
+
+/** Presses a button that leads to a page, and waits for all of that page. */
+export async function press(page: Page, button: string): Promise<void> {
+  await Promise.all([page.waitForEvent('load'), page.click(button)])
 }
 
 type Way = (page: Page) => Promise<void>
@@ -41,7 +46,7 @@ type Way = (page: Page) => Promise<void>
 /** The name of each state, and the way to it from a details page. */
 export const pageStates: Record<string, Way> = {
   details: async () => {},
-  'details-error': page => page.click('#submit-card-details'),
+  'details-error': page => press(page, '#submit-card-details'),
   confirm: page => choose(page, 'success'),
   cancelled: page => choose(page, 'cancel'),
   declined: page => choose(page, 'declined'),
