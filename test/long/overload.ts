@@ -46,7 +46,7 @@ async function overload(url: string, seconds: number): Promise<string> {
     return (
       `${capacity}/s with 64 connections; for ${seconds} s ${Math.round(capacity * 1.5)}/s offered: ` +
       `${load.created} times 201, ${load.refused} times 503 with Retry-After, none cut off or lost, ` +
-      `median ${load.median} ms, p99 ${load.p99} ms, ${load.busiest} open at most, ` +
+      `${load.unsent} not sent for want of a connection, median ${load.median} ms, p99 ${load.p99} ms, ${load.busiest} open at most, ` +
       `RSS ${megabytes} MB; normal again after ${recovery} ms`
     )
   } finally {
@@ -77,7 +77,7 @@ async function openLoop(baseUrl: string, rate: number, seconds: number) {
   const agent = new http.Agent({ keepAlive: true, maxSockets: CONNECTIONS, scheduling: 'fifo' })
   const faults: Record<string, number> = {}
   const waits: number[] = []
-  const report = { created: 0, refused: 0, busiest: 0 }
+  const report = { created: 0, refused: 0, unsent: 0, busiest: 0 }
   const begun = performance.now()
   const pending = new Set<Promise<void>>()
   let sent = 0
@@ -94,6 +94,11 @@ async function openLoop(baseUrl: string, rate: number, seconds: number) {
   while (performance.now() - begun < seconds * 1_000) {
     const due = ((performance.now() - begun) / 1_000) * rate
     for (; sent < due; sent++) {
+      // Without a free connection it would wait in the memory of this process, and not at the service.
+      if (pending.size >= CONNECTIONS) {
+        report.unsent += 1
+        continue
+      }
       const request = one().finally(() => pending.delete(request))
       pending.add(request)
     }
