@@ -12,7 +12,7 @@ import type { Job } from './run.ts'
 const KEY = 'key-of-the-default-account'
 const CONNECTIONS = 5_000
 
-/** Creates arrive at one and a half times the rate that the service can do, whether or not it keeps up. */
+/** Creates arrive at one and a half times the rate that the service can do, as long as a connection is free. */
 export const job: Job = {
   title: 'creates at 150% of capacity, open loop',
   async run({ scale }) {
@@ -80,7 +80,7 @@ async function openLoop(baseUrl: string, rate: number, seconds: number) {
   const report = { created: 0, refused: 0, unsent: 0, busiest: 0 }
   const begun = performance.now()
   const pending = new Set<Promise<void>>()
-  let sent = 0
+  let offered = 0
 
   async function one(): Promise<void> {
     const before = performance.now()
@@ -93,7 +93,7 @@ async function openLoop(baseUrl: string, rate: number, seconds: number) {
 
   while (performance.now() - begun < seconds * 1_000) {
     const due = ((performance.now() - begun) / 1_000) * rate
-    for (; sent < due; sent++) {
+    for (; offered < due; offered++) {
       // Without a free connection it would wait in the memory of this process, and not at the service.
       if (pending.size >= CONNECTIONS) {
         report.unsent += 1
