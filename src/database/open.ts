@@ -53,5 +53,10 @@ async function openPostgresDatabase(url: string, options: OpenOptions): Promise<
 function makeFolder(path: string): void {
   if (existsSync(path)) return
   makeFolder(dirname(path))
-  mkdirSync(path)
+  try {
+    mkdirSync(path)
+  } catch (error) {
+    // Another process that is starting was faster.
+    if (!existsSync(path)) throw error
+  }
 }

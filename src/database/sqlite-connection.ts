@@ -13,6 +13,10 @@ export type Connection = {
   close(): void
 }
 
+/** For another connection that holds a lock, in milliseconds; and between two looks where SQLite does not wait itself. */
+const LONGEST_WAIT = 5_000
+const SHORT_WAIT = 5
+
 const SETTINGS = {
   journal_mode: 'wal',
   synchronous: 2, // FULL: what was acknowledged survives a power cut
@@ -31,7 +35,7 @@ const toSqlite = (sql: string): string => sql.replaceAll(' collate "C"', '')
  * takes memory as pages are read, up to `cacheKilobytes`.
  */
 export function connect(path: string, cacheKilobytes: number): Connection {
-  const database = new DatabaseSync(path, { timeout: 5_000 })
+  const database = new DatabaseSync(path, { timeout: LONGEST_WAIT })
   applySettings(database, { ...SETTINGS, cache_size: -cacheKilobytes }, path === ':memory:')
   const prepared = new Map<string, Prepared>()
 
@@ -91,9 +95,30 @@ function applySettings(
   inMemory: boolean,
 ): void {
   for (const [name, wanted] of Object.entries(settings)) {
-    database.exec(`pragma ${name} = ${wanted}`)
+    whenFree(() => database.exec(`pragma ${name} = ${wanted}`))
     const read = Object.values(database.prepare(`pragma ${name}`).get() ?? {})[0]
     if (inMemory && name === 'journal_mode') continue
     if (read !== wanted) throw new Error(`SQLite did not accept ${name} = ${wanted}: it is ${read}`)
   }
 }
+
+const BUSY = 5
+
+/**
+ * Waits while another connection makes the same new file a WAL database: SQLite gives up at once
+ * there, because two that waited for each other would do so for ever.
+ */
+function whenFree(action: () => void): void {
+  const sleeper = new Int32Array(new SharedArrayBuffer(4))
+  for (const until = performance.now() + LONGEST_WAIT; ; ) {
+    try {
+      return action()
+    } catch (error) {
+      if (!isBusy(error) || performance.now() > until) throw error
+      Atomics.wait(sleeper, 0, 0, SHORT_WAIT)
+    }
+  }
+}
+
+const isBusy = (error: unknown): boolean =>
+  error instanceof Error && 'errcode' in error && (Number(error.errcode) & 0xff) === BUSY

@@ -1,15 +1,18 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, describe, test } from 'node:test'
+import { Worker } from 'node:worker_threads'
 import { readConfig } from '../../src/config.ts'
 import { fold, groupOf } from '../../src/database/fold.ts'
 import { openDatabase } from '../../src/database/open.ts'
 import { openSqlite } from '../../src/database/sqlite.ts'
 import { insertPayment } from '../../src/payments/store.ts'
 import type { Database } from '../../src/ports.ts'
+import type { InStep } from '../support/open-in-step.ts'
 import { createPostgresDatabase } from '../support/postgres.ts'
 import { runProcess } from '../support/process.ts'
 import { samplePayment } from '../support/sample-payment.ts'
@@ -31,6 +34,22 @@ const steps = (database: Database) =>
   database.query<{ number: number; name: string }>(
     'select number, name from migrations order by number',
   )
+
+test('A new SQLite file, and the folders above it, can be opened by many at the same moment', async () => {
+  const threads = 4
+  const paths = Array.from({ length: 40 }, newFile)
+  const gate = new Int32Array(new SharedArrayBuffer(8))
+  const inStep = { paths, threads, gate } satisfies InStep
+  const problems = await Promise.all(
+    Array.from({ length: threads }, async () => {
+      const thread = new Worker(new URL('../support/open-in-step.ts', import.meta.url), {
+        workerData: inStep,
+      })
+      return (await once(thread, 'message')).flat()
+    }),
+  )
+  assert.deepEqual(problems.flat(), [])
+})
 
 for (const kind of ['sqlite', 'postgres'] as const)
   describe(`A database that is opened (${kind})`, () => {

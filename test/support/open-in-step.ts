@@ -1,0 +1,25 @@
+/** A thread that opens each of some databases at the same moment as all others of its kind. */
+import { parentPort, workerData } from 'node:worker_threads'
+import { openDatabase } from '../../src/database/open.ts'
+
+export type InStep = {
+  paths: string[]
+  threads: number
+  /** How often threads came to a database, and for how many of them all have come. */
+  gate: Int32Array
+}
+
+const { paths, threads, gate } = workerData as InStep // from the test that starts the thread
+const problems: string[] = []
+const fail = (error: unknown) => problems.push(String(error))
+for (const [i, path] of paths.entries()) {
+  if (Atomics.add(gate, 0, 1) === (i + 1) * threads - 1) Atomics.store(gate, 1, i + 1)
+  while (Atomics.load(gate, 1) <= i);
+  try {
+    const options = { onUnknownOutcome: fail, onConnectionError: fail }
+    await (await openDatabase({ kind: 'sqlite', path }, options)).close()
+  } catch (error) {
+    fail(error)
+  }
+}
+parentPort?.postMessage(problems)
