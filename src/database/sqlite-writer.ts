@@ -19,37 +19,51 @@ const FULL = 13
 
 /**
  * Makes the function that commits the writes of a batch in one transaction, with one fsync, and
- * answers when they are on disk: group commit. Each write has its own savepoint, so that one that
- * fails, or misses an expected row count, undoes itself only. After a commit whose outcome is unknown
- * nothing is written any more.
+ * answers when they are on disk: group commit. A write that fails, or misses an expected row count,
+ * undoes itself only. After a commit whose outcome is unknown nothing is written any more.
  */
 export function createCommit(connection: Connection): (batch: Statement[][]) => Result[] {
-  const run = (statement: Statement): boolean =>
-    connection.run(statement) && (!statement.also || connection.run(statement.also))
-
-  function runAll(statements: Statement[]): boolean {
-    const [only] = statements
-    if (statements.length === 1 && only && !only.also) return connection.run(only)
-    connection.exec('savepoint one_write')
+  function runStep(step: Statement): Result {
     try {
-      const written = statements.every(run)
-      if (!written) connection.exec('rollback to one_write')
-      connection.exec('release one_write')
-      return written
-    } catch (error) {
-      if (connection.inTransaction()) connection.exec('rollback to one_write; release one_write')
-      throw error
-    }
-  }
-
-  function runOne(statements: Statement[]): Result {
-    try {
-      return runAll(statements)
+      return connection.run(step)
     } catch (error) {
       const failure = failureOf(error)
       if (!connection.inTransaction() || failure.kind === 'unknown') throw error
       return failure
     }
+  }
+
+  /** `partly`: it came to nothing at a later step, and what the ones before it did is still there. */
+  function run(statements: Statement[]): { result: Result; partly: boolean } {
+    let begun = false
+    for (const step of statements.flatMap(stepsOf)) {
+      const result = runStep(step)
+      if (result !== true) return { result, partly: begun }
+      begun = true
+    }
+    return { result: true, partly: false }
+  }
+
+  /** undefined when a write came to nothing partly: then the transaction is worth nothing. */
+  function runTogether(batch: Statement[][]): Result[] | undefined {
+    const results: Result[] = []
+    for (const statements of batch) {
+      const { result, partly } = run(statements)
+      if (partly) return undefined
+      results.push(result)
+    }
+    return results
+  }
+
+  /** As `runTogether`, with a savepoint for each write: the slower way, which always comes to an end. */
+  function runApart(batch: Statement[][]): Result[] {
+    return batch.map(statements => {
+      connection.exec('savepoint one_write')
+      const { result, partly } = run(statements)
+      if (partly) connection.exec('rollback to one_write')
+      connection.exec('release one_write')
+      return result
+    })
   }
 
   let broken: Failure | undefined
@@ -58,7 +72,11 @@ export function createCommit(connection: Connection): (batch: Statement[][]) => 
     if (broken) return batch.map(() => broken ?? false)
     try {
       connection.exec('begin immediate')
-      const results = batch.map(runOne)
+      let results = runTogether(batch)
+      if (!results) {
+        connection.exec('rollback; begin immediate')
+        results = runApart(batch)
+      }
       connection.exec('commit')
       return results
     } catch (error) {
@@ -69,6 +87,9 @@ export function createCommit(connection: Connection): (batch: Statement[][]) => 
     }
   }
 }
+
+const stepsOf = (statement: Statement): Statement[] =>
+  statement.also ? [statement, statement.also] : [statement]
 
 export function failureOf(error: unknown): Failure {
   const errcode = error instanceof Error && 'errcode' in error ? Number(error.errcode) : undefined

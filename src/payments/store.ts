@@ -17,6 +17,8 @@ type Row = {
 type Body = Omit<Payment, 'payment_id' | 'account' | 'version' | 'refunded_amount'>
 
 const COLUMNS = 'payment_id, account, version, refunded_amount, body'
+const FIND = `select ${COLUMNS} from payments where payment_id = $1 and payment_id >= $2`
+const FIND_IN_ACCOUNT = `${FIND} and account = $3`
 
 function fromRow({ body, payment_id, account, version, refunded_amount }: Row): Payment {
   const rest = JSON.parse(body) as Body // written by bodyOf
@@ -34,10 +36,7 @@ export async function findPayment(
   payment_id: string,
   now: number,
 ): Promise<Payment | undefined> {
-  const rows = await database.query<Row>(
-    `select ${COLUMNS} from payments where payment_id = $1 and account = $2 and payment_id >= $3`,
-    [payment_id, account, oldestKept(now)],
-  )
+  const rows = await database.query<Row>(FIND_IN_ACCOUNT, [payment_id, oldestKept(now), account])
   return rows[0] && fromRow(rows[0])
 }
 
@@ -47,10 +46,7 @@ export async function findPaymentOfAnyone(
   payment_id: string,
   now: number,
 ): Promise<Payment | undefined> {
-  const rows = await database.query<Row>(
-    `select ${COLUMNS} from payments where payment_id = $1 and payment_id >= $2`,
-    [payment_id, oldestKept(now)],
-  )
+  const rows = await database.query<Row>(FIND, [payment_id, oldestKept(now)])
   return rows[0] && fromRow(rows[0])
 }
 

@@ -13,6 +13,8 @@ type WebhookRow = { webhook_id: string; account: string; status: WebhookStatus; 
 type WebhookBody = Omit<Webhook, keyof WebhookRow>
 
 const COLUMNS = 'webhook_id, account, status, body'
+const FIND_ACTIVE = `select ${COLUMNS} from webhooks
+  where account = $1 and status = 'ACTIVE' order by webhook_id`
 
 const fromRow = ({ body, ...columns }: WebhookRow): Webhook => ({
   ...columns,
@@ -41,11 +43,7 @@ export async function findWebhook(
 
 /** The account's webhooks that are told of changes, oldest first. */
 export async function activeWebhooks(database: Database, account: string): Promise<Webhook[]> {
-  const rows = await database.query<WebhookRow>(
-    `select ${COLUMNS} from webhooks
-     where account = $1 and status = 'ACTIVE' order by webhook_id`,
-    [account],
-  )
+  const rows = await database.query<WebhookRow>(FIND_ACTIVE, [account])
   return rows.map(fromRow)
 }
 
