@@ -44,7 +44,7 @@ export async function createAndRead(bench: Bench): Promise<Figure[]> {
     { server: farthing, work: creating(ids) },
   ] as const
   step('P1: warming up')
-  for (const each of create) await warmUp(each, 20_000 * scale)
+  for (const each of create) await warmUp(each, 60_000 * scale)
   step('P1: creating payments')
   const created = await compare([...create], { connections: CONNECTIONS, seconds: 2 * scale })
   const rssCreated = farthing.rss()
@@ -57,7 +57,7 @@ export async function createAndRead(bench: Bench): Promise<Figure[]> {
     { server: floor, work: reading(some) },
     { server: farthing, work: reading(some) },
   ] as const
-  for (const each of read) await warmUp(each, 30_000 * scale)
+  for (const each of read) await warmUp(each, 150_000 * scale)
   step('P2: reading payments')
   const got = await compare([...read], { connections: CONNECTIONS, seconds: 2 * scale })
 
@@ -130,7 +130,7 @@ export async function journeys({ step, scale }: Bench): Promise<Figure[]> {
     { server: hooked.farthing, work: journey(receiver.check) },
   ]
   step('P3 and P4: warming up')
-  for (const each of contenders) await warmUp(each, 5_000 * scale)
+  for (const each of contenders) await warmUp(each, 15_000 * scale)
   step('P3 and P4: whole journeys, without a webhook and with one')
   const limit = { connections: CONNECTIONS, seconds: 2.5 * scale }
   const { series, ratios } = await compare(contenders, limit)
