@@ -2,6 +2,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { Worker } from 'node:worker_threads'
 import type { Database, Statement, Value } from '../ports.ts'
 import { type Connection, connect } from './sqlite-connection.ts'
+import { createReader } from './sqlite-reader.ts'
 import type { Order } from './sqlite-thread.ts'
 import { createCommit, errorOf, type Failure, failureOf, type Result } from './sqlite-writer.ts'
 
@@ -39,16 +40,17 @@ const TRY_ROOM = [
 ].map((sql): Statement => ({ sql, values: [] }))
 
 /**
- * The embedded database: one connection that reads, and one that writes on a thread of its own, with
- * group commit. Writes that arrive while others are being committed share the next transaction
- * and its one fsync, and are answered when it is on disk.
+ * The embedded database: one connection that reads, all reads of a turn together, and one that writes on a
+ * thread of its own, with group commit. Writes that arrive while others are being committed share the
+ * next transaction and its one fsync, and are answered when it is on disk.
  */
 export function openSqlite(
   options: SqliteOptions,
 ): Database & { exec(sql: string): Promise<void> } {
-  const reader = connect(options.path, READ_CACHE)
+  const connection = connect(options.path, READ_CACHE)
+  const reader = createReader(connection)
   const lock = holdLock(options.path)
-  const writer = options.path === ':memory:' ? sameThread(reader) : ownThread(options.path)
+  const writer = options.path === ':memory:' ? sameThread(connection) : ownThread(options.path)
   const queue: Pending[] = []
   const underway = new Set<Promise<void>>()
   let turnAwaited = false
@@ -109,8 +111,9 @@ export function openSqlite(
     exclusive: lock.held,
     exec: sql => writer.exec(sql),
     async query<Row>(sql: string, values: Value[] = []) {
+      const rows = await reader.query<Row>(sql, values)
       if (unknown) throw unknown
-      return reader.query<Row>(sql, values)
+      return rows
     },
     write,
     async check() {

@@ -107,6 +107,36 @@ for (const [kind, newUrl] of Object.entries(kinds))
       assert.equal((await rows('race')).length, 6)
     })
 
+    test('keeps a read that fails apart from those that are made with it', async () => {
+      await database.write([insert('r1', 'reads')])
+      const [one, wrong, two] = await Promise.allSettled([
+        ids('reads'),
+        database.query('select nonsense'),
+        ids('reads'),
+      ])
+      assert.deepEqual(
+        [one, two].map(read => read?.status === 'fulfilled' && read.value),
+        [['r1'], ['r1']],
+      )
+      assert.equal(wrong?.status, 'rejected')
+      await database.write([insert('r2', 'reads')])
+      assert.deepEqual(await Promise.all([ids('reads'), ids('reads')]), Array(2).fill(['r1', 'r2']))
+    })
+
+    test('answers the reads that were asked for before it is closed, and rejects later ones', async () => {
+      const closing = await open(url)
+      const count = () => closing.query<{ total: number }>('select cast(1 as integer) as total')
+      const before = [count(), count()]
+      const closed = closing.close()
+      for (const read of before) assert.deepEqual(await read, [{ total: 1 }])
+      await closed
+      const after = await Promise.allSettled([count(), count()])
+      assert.deepEqual(
+        after.map(({ status }) => status),
+        ['rejected', 'rejected'],
+      )
+    })
+
     test('keeps a write that fails apart from those that are made with it', async () => {
       const writes = Array.from({ length: 60 }, (_, i) => {
         const good = [insert(`f${i}`, 'group'), insert(`f${i} too`, 'group')]

@@ -1,0 +1,54 @@
+import type { Statement, Value } from '../ports.ts'
+import type { Connection } from './sqlite-connection.ts'
+
+export type Reader = {
+  /** Rejects with SQLite's error. */
+  query<Row>(sql: string, values: Value[]): Promise<Row[]>
+  /** Answers what was asked for before, and closes the connection. */
+  close(): void
+}
+
+const BEGIN: Statement = { sql: 'begin', values: [] }
+const END: Statement = { sql: 'commit', values: [] }
+
+/**
+ * Makes all reads that one turn of the event loop asks for at its end, one after the other and in one
+ * transaction. Between two requests SQLite's code and pages would be driven out of the processor's
+ * caches, and each read would take its own locks.
+ */
+export function createReader(connection: Connection): Reader {
+  const asked: (() => void)[] = []
+
+  /** False when there is none: then each read tells who asked for it what is wrong. */
+  function begin(): boolean {
+    try {
+      return connection.run(BEGIN)
+    } catch {
+      return false
+    }
+  }
+
+  function answerAll(): void {
+    const together = asked.length > 1 && begin()
+    for (const answer of asked.splice(0)) answer()
+    if (together && connection.inTransaction()) connection.run(END)
+  }
+
+  return {
+    query: <Row>(sql: string, values: Value[]) =>
+      new Promise<Row[]>((resolve, reject) => {
+        if (asked.length === 0) setImmediate(answerAll)
+        asked.push(() => {
+          try {
+            resolve(connection.query<Row>(sql, values))
+          } catch (error) {
+            reject(error)
+          }
+        })
+      }),
+    close() {
+      answerAll()
+      connection.close()
+    },
+  }
+}
