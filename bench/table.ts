@@ -10,6 +10,10 @@ const number = (value: number | undefined): string =>
     ? ''
     : value.toLocaleString('en-GB', { maximumFractionDigits: value < 100 ? 2 : 0 })
 
+/** Two digits that count, also of a small one. */
+const share = (value: number | undefined): string =>
+  value === undefined ? '' : `**${value < 0.1 ? value.toPrecision(2) : number(value)}**`
+
 const milliseconds = (value: number | undefined): string =>
   value === undefined ? '' : `${number(value)} ms`
 
@@ -20,7 +24,7 @@ function row(figure: Figure): string[] {
     what,
     `${number(value)} ${unit}`,
     number(floor),
-    ratio === undefined ? '' : `**${number(ratio)}**`,
+    share(ratio),
     milliseconds(p50),
     milliseconds(p99),
     rss === undefined ? '' : `${number(rss)} MB`,
@@ -51,7 +55,7 @@ export function writeTables(figures: Figure[], about: Record<string, unknown>): 
   const peers = others.map(({ what, value, ratio, p99, rss, details }) => [
     what,
     number(value),
-    `**${number(ratio)}**`,
+    share(ratio),
     milliseconds(p99),
     `${number(rss)} MB`,
     String(details?.keeps),
