@@ -110,11 +110,11 @@ const BUSY = 5
  */
 function whenFree(action: () => void): void {
   const sleeper = new Int32Array(new SharedArrayBuffer(4))
-  for (const until = performance.now() + LONGEST_WAIT; ; ) {
+  for (let waited = 0; ; waited += SHORT_WAIT) {
     try {
       return action()
     } catch (error) {
-      if (!isBusy(error) || performance.now() > until) throw error
+      if (!isBusy(error) || waited >= LONGEST_WAIT) throw error
       Atomics.wait(sleeper, 0, 0, SHORT_WAIT)
     }
   }
