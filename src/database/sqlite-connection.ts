@@ -112,7 +112,8 @@ function whenFree(action: () => void): void {
   const sleeper = new Int32Array(new SharedArrayBuffer(4))
   for (let waited = 0; ; waited += SHORT_WAIT) {
     try {
-      return action()
+      action()
+      return
     } catch (error) {
       if (!isBusy(error) || waited >= LONGEST_WAIT) throw error
       Atomics.wait(sleeper, 0, 0, SHORT_WAIT)
