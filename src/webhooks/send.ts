@@ -19,6 +19,8 @@ import { createSlots } from './slots.ts'
 /** One limit, in milliseconds, over the wait for a slot, name look-up, connection, TLS, request and status. */
 const DEADLINE_MS = 2000
 const REQUESTS_PER_HOST = 64
+/** For a slot. Who gets one still has time for an answer. */
+const LONGEST_WAIT_MS = 1900
 /** Servers close idle connections after two seconds or more; one kept for less is not closed under us. */
 const IDLE_MS = 1000
 /** Of the headers of a reply, and again of its body. */
@@ -33,8 +35,8 @@ type Reason =
   | 'name not resolved'
   | 'address refused'
 
-/** How a look-up tells the request of its socket why there is no connection. */
-class LookupError extends Error {
+/** Why a request has no status that was ended here: by the look-up of its socket, or for want of time. */
+class GivenUp extends Error {
   readonly reason: Reason
   constructor(reason: Reason) {
     super(reason)
@@ -99,29 +101,25 @@ export function createSend(options: SendOptions): ClosableSend {
     const started = performance.now()
     const url = URL.parse(target)
     if (url === null || callbackUrlProblem(target, allowed)) return failed('address refused', null)
-    const deadline = new AbortController()
-    const timer = setTimeout(() => deadline.abort(), DEADLINE_MS).unref()
-    const { signal } = deadline
-    const release = await takeSlot(hostOf(url), signal)
+    const release = await takeSlot(hostOf(url), LONGEST_WAIT_MS)
     if (release === undefined) return failed('timeout', null)
-    const end = () => {
-      clearTimeout(timer)
-      // Not at once: of those that wait, all whose time is up in this turn are to give up first.
-      setImmediate(release)
-    }
     try {
       const request = open(url, headers)
       // With the request's own `signal` option, which listens to much of it, sending took a quarter longer.
-      signal.addEventListener('abort', () => request.destroy(), { once: true })
-      request.once('close', end)
+      const left = started + DEADLINE_MS - performance.now()
+      const timer = setTimeout(() => request.destroy(new GivenUp('timeout')), left)
+      request.once('close', () => {
+        clearTimeout(timer)
+        release()
+      })
       // A receiver that closed one idle connection has likely closed them all.
       request.once('error', () => request.reusedSocket && dropIdle(agents, hostOf(url)))
-      const outcome = outcomeOf(request, started, signal)
+      const outcome = outcomeOf(request, started)
       request.end(body)
       return await outcome
     } catch {
       // Only a header that HTTP cannot carry leads here; there is no request then.
-      end()
+      release()
       return failed('connection failed', null)
     }
   }
@@ -142,8 +140,8 @@ export function createLookup(
 ): LookupFunction {
   const addressesOf = async (host: string) => {
     const addresses = await resolve(host).catch(() => [])
-    if (addresses.length === 0) throw new LookupError('name not resolved')
-    if (!addresses.every(accepts)) throw new LookupError('address refused')
+    if (addresses.length === 0) throw new GivenUp('name not resolved')
+    if (!addresses.every(accepts)) throw new GivenUp('address refused')
     return addresses.map(address => ({ address, family: isIP(address) }))
   }
   return (host, options, callback) => {
@@ -158,7 +156,7 @@ export function createLookup(
 }
 
 /** Waits for the status or the failure, whichever is first. What happens to the request later is not told. */
-function outcomeOf(request: ClientRequest, started: number, signal: AbortSignal): Promise<Outcome> {
+function outcomeOf(request: ClientRequest, started: number): Promise<Outcome> {
   return new Promise(resolve => {
     let connected = false
     let handshaking = false
@@ -184,7 +182,7 @@ function outcomeOf(request: ClientRequest, started: number, signal: AbortSignal)
       socket.destroy()
     })
     request.on('error', (error: NodeJS.ErrnoException) => {
-      resolve(failed(signal.aborted ? 'timeout' : reasonOf(error, handshaking), elapsed()))
+      resolve(failed(reasonOf(error, handshaking), elapsed()))
     })
     request.on('close', () => resolve(failed('connection failed', elapsed())))
   })
@@ -210,7 +208,7 @@ function failed(reason: Reason, responseTime: number | null): Outcome {
  * complains about is a failed TLS, also after it (a client certificate is asked for only then).
  */
 function reasonOf(error: NodeJS.ErrnoException, handshaking: boolean): Reason {
-  if (error instanceof LookupError) return error.reason
+  if (error instanceof GivenUp) return error.reason
   const code = error.code ?? ''
   if (code === 'EPROTO' || /^ERR_(SSL|TLS)/.test(code)) return 'tls failed'
   const broken = code === 'ECONNRESET' || error.syscall !== undefined

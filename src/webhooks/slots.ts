@@ -1,5 +1,5 @@
-/** Takes a slot of `host`, or answers undefined when `signal` was aborted before one came free. */
-export type TakeSlot = (host: string, signal: AbortSignal) => Promise<ReleaseSlot | undefined>
+/** Takes a slot of `host`, or answers undefined when none came free within `longest` milliseconds. */
+export type TakeSlot = (host: string, longest: number) => Promise<ReleaseSlot | undefined>
 
 /** Gives the slot to who has waited longest. To be called once. */
 export type ReleaseSlot = () => void
@@ -12,7 +12,7 @@ export type ReleaseSlot = () => void
 export function createSlots(limit: number): TakeSlot {
   const hosts = new Map<string, { taken: number; waiting: Set<() => void> }>()
 
-  return async (host, signal) => {
+  return async (host, longest) => {
     const slots = hosts.get(host) ?? { taken: 0, waiting: new Set() }
     hosts.set(host, slots)
 
@@ -30,15 +30,14 @@ export function createSlots(limit: number): TakeSlot {
     return new Promise(resolve => {
       const take = () => {
         slots.waiting.delete(take)
-        signal.removeEventListener('abort', giveUp)
+        clearTimeout(patience)
         resolve(release)
       }
-      const giveUp = () => {
+      const patience = setTimeout(() => {
         slots.waiting.delete(take)
         resolve(undefined)
-      }
+      }, longest)
       slots.waiting.add(take)
-      signal.addEventListener('abort', giveUp, { once: true })
     })
   }
 }
