@@ -4,17 +4,17 @@ import type { Database } from './ports.ts'
 /** SPEC *Limits*: a payment is gone when 7 days have passed since its creation, in whatever state. */
 export const RETENTION_MS = 7 * 24 * 60 * 60 * 1000
 
+/** The last answer: dozens of reads share a busy millisecond. */
+let remembered = { now: Number.NaN, id: '' }
+
 /**
  * Every payment that still exists has an identifier that sorts at or after this. Reads compare with
  * it, so that the rule holds to the millisecond whenever the sweep runs.
  */
 export function oldestKept(now: number): string {
-  if (now !== latest.now) latest = { now, id: idFloor(now - RETENTION_MS + 1) }
-  return latest.id
+  if (now !== remembered.now) remembered = { now, id: idFloor(now - RETENTION_MS + 1) }
+  return remembered.id
 }
-
-/** Dozens of reads share a busy millisecond. */
-let latest = { now: Number.NaN, id: '' }
 
 /** Rows that one step of the sweep touches: small enough to hold nobody up. */
 const STEP = 200

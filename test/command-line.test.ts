@@ -144,16 +144,22 @@ describe('The service, when it starts,', () => {
     await oneLine({ DATABASE_URL: nowhere }, /PostgreSQL cannot be reached.*DATABASE_URL/)
   })
 
-  test('ends with one line that says what to do when another process holds the database', async t => {
-    const path = join(folder, 'held.db')
-    const holder = new DatabaseSync(path)
-    t.after(() => holder.close())
-    holder.exec('pragma journal_mode = wal; begin immediate')
-    await oneLine(
-      { DATABASE_URL: `sqlite:${path}` },
-      /locked.*another process holds it.*DATABASE_URL/,
-    )
-  })
+  for (const [name, hold] of Object.entries({
+    'is writing to': 'begin immediate',
+    'holds all of': 'pragma locking_mode = exclusive; create table a (b)',
+  }))
+    test(`ends with one line that says what to do when another process ${name} the database`, {
+      timeout: 60_000,
+    }, async t => {
+      const path = join(folder, `${name}.db`)
+      const holder = new DatabaseSync(path)
+      t.after(() => holder.close())
+      holder.exec(`pragma journal_mode = wal; ${hold}`)
+      await oneLine(
+        { DATABASE_URL: `sqlite:${path}` },
+        /locked.*another process holds it.*DATABASE_URL/,
+      )
+    })
 
   test('ends with one line when the database is that of a newer version', async () => {
     const path = join(folder, 'newer.db')

@@ -8,12 +8,12 @@ export type Connection = {
   inTransaction(): boolean
   exec(sql: string): void
   query<Row>(sql: string, values: Value[]): Row[]
-  /** False when the statement misses its expected row count; what it did is then not undone. */
-  run(statement: Statement): boolean
+  /** The number of rows that the statement changed. */
+  run(statement: Statement): number
   close(): void
 }
 
-/** For another connection that holds a lock, in milliseconds; and between two looks where SQLite does not wait itself. */
+/** For another connection that holds a lock, in milliseconds; and between two tries where SQLite does not wait itself. */
 const LONGEST_WAIT = 5_000
 const SHORT_WAIT = 5
 
@@ -25,6 +25,7 @@ const SETTINGS = {
   cell_size_check: 1,
   wal_autocheckpoint: 4_000,
   journal_size_limit: 67_108_864,
+  busy_timeout: LONGEST_WAIT, // the last: until then `whenFree` waits, and SQLite does not
 }
 
 /** What SQLite spells differently from PostgreSQL, for the SQL that is used here and no other. */
@@ -35,7 +36,7 @@ const toSqlite = (sql: string): string => sql.replaceAll(' collate "C"', '')
  * takes memory as pages are read, up to `cacheKilobytes`.
  */
 export function connect(path: string, cacheKilobytes: number): Connection {
-  const database = new DatabaseSync(path, { timeout: LONGEST_WAIT })
+  const database = new DatabaseSync(path)
   applySettings(database, { ...SETTINGS, cache_size: -cacheKilobytes }, path === ':memory:')
   const prepared = new Map<string, Prepared>()
 
@@ -64,10 +65,9 @@ export function connect(path: string, cacheKilobytes: number): Connection {
       // A row's columns are those that the statement names: the caller states their type.
       return rows.map(row => objectOf(columns, row) as Row)
     },
-    run({ sql, values, expect }) {
+    run({ sql, values }) {
       const { statement, order } = prepare(sql)
-      const { changes } = statement.run(...bind(values, order))
-      return expect === undefined || changes === expect
+      return Number(statement.run(...bind(values, order)).changes)
     },
     close: () => database.close(),
   }
@@ -95,8 +95,10 @@ function applySettings(
   inMemory: boolean,
 ): void {
   for (const [name, wanted] of Object.entries(settings)) {
-    whenFree(() => database.exec(`pragma ${name} = ${wanted}`))
-    const read = Object.values(database.prepare(`pragma ${name}`).get() ?? {})[0]
+    const read = whenFree(() => {
+      database.exec(`pragma ${name} = ${wanted}`)
+      return Object.values(database.prepare(`pragma ${name}`).get() ?? {})[0]
+    })
     if (inMemory && name === 'journal_mode') continue
     if (read !== wanted) throw new Error(`SQLite did not accept ${name} = ${wanted}: it is ${read}`)
   }
@@ -105,15 +107,14 @@ function applySettings(
 const BUSY = 5
 
 /**
- * Waits while another connection makes the same new file a WAL database: SQLite gives up at once
- * there, because two that waited for each other would do so for ever.
+ * Waits while another connection holds a lock, as SQLite does itself; but where two make the same new
+ * file a WAL database it gives up at once, because they could wait for each other for ever.
  */
-function whenFree(action: () => void): void {
+function whenFree<Done>(action: () => Done): Done {
   const sleeper = new Int32Array(new SharedArrayBuffer(4))
   for (let waited = 0; ; waited += SHORT_WAIT) {
     try {
-      action()
-      return
+      return action()
     } catch (error) {
       if (!isBusy(error) || waited >= LONGEST_WAIT) throw error
       Atomics.wait(sleeper, 0, 0, SHORT_WAIT)

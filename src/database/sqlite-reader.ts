@@ -14,15 +14,17 @@ const END: Statement = { sql: 'commit', values: [] }
 /**
  * Makes all reads that one turn of the event loop asks for at its end, one after the other and in one
  * transaction. Between two requests SQLite's code and pages would be driven out of the processor's
- * caches, and each read would take its own locks.
+ * caches, and each read would take its own locks. The transaction's view of the file begins with its first
+ * read, when all have been asked for: so each sees every write that was answered before it was asked for.
  */
 export function createReader(connection: Connection): Reader {
   const asked: (() => void)[] = []
 
-  /** False when there is none: then each read tells who asked for it what is wrong. */
+  /** False when the connection is closed: then each read tells who asked for it. */
   function begin(): boolean {
     try {
-      return connection.run(BEGIN)
+      connection.run(BEGIN)
+      return true
     } catch {
       return false
     }

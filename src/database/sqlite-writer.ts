@@ -23,7 +23,7 @@ const FULL = 13
  * undoes itself only. After a commit whose outcome is unknown nothing is written any more.
  */
 export function createCommit(connection: Connection): (batch: Statement[][]) => Result[] {
-  function runStep(step: Statement): Result {
+  function runStep(step: Statement): number | Failure {
     try {
       return connection.run(step)
     } catch (error) {
@@ -33,18 +33,20 @@ export function createCommit(connection: Connection): (batch: Statement[][]) => 
     }
   }
 
-  /** `partly`: it came to nothing at a later step, and what the ones before it did is still there. */
+  /** `partly`: it came to nothing, and some of what it did is still there. */
   function run(statements: Statement[]): { result: Result; partly: boolean } {
     let begun = false
     for (const step of statements.flatMap(stepsOf)) {
-      const result = runStep(step)
-      if (result !== true) return { result, partly: begun }
+      const changes = runStep(step)
+      if (typeof changes === 'object') return { result: changes, partly: begun }
+      if (step.expect !== undefined && changes !== step.expect)
+        return { result: false, partly: begun || changes > 0 }
       begun = true
     }
     return { result: true, partly: false }
   }
 
-  /** undefined when a write came to nothing partly: then the transaction is worth nothing. */
+  /** undefined as soon as a write comes to nothing partly: only the whole transaction can be undone. */
   function runTogether(batch: Statement[][]): Result[] | undefined {
     const results: Result[] = []
     for (const statements of batch) {
@@ -55,7 +57,7 @@ export function createCommit(connection: Connection): (batch: Statement[][]) => 
     return results
   }
 
-  /** As `runTogether`, with a savepoint for each write: the slower way, which always comes to an end. */
+  /** The slower way: a savepoint for each write, so that it can be undone by itself. */
   function runApart(batch: Statement[][]): Result[] {
     return batch.map(statements => {
       connection.exec('savepoint one_write')
@@ -74,6 +76,7 @@ export function createCommit(connection: Connection): (batch: Statement[][]) => 
       connection.exec('begin immediate')
       let results = runTogether(batch)
       if (!results) {
+        // Free for a moment, the lock may go to another process: what that writes counts in what follows.
         connection.exec('rollback; begin immediate')
         results = runApart(batch)
       }

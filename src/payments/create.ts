@@ -26,8 +26,8 @@ export async function createPayment(
     const change = newPayment(farthing, account, given, agreement)
     const messages = await messagesOf(farthing, addresses, change)
     const written = await farthing.database.write([
-      ...(agreement ? [holdAgreement(agreement)] : []),
       ...(idempotencyKey ? [takeIdempotencyKey(change.after, idempotencyKey)] : []),
+      ...(agreement ? [holdAgreement(agreement)] : []),
       insertPayment(change.after),
       ...farthing.deliveries.insert(messages),
     ])

@@ -19,8 +19,8 @@ import { createSlots } from './slots.ts'
 /** One limit, in milliseconds, over the wait for a slot, name look-up, connection, TLS, request and status. */
 const DEADLINE_MS = 2000
 const REQUESTS_PER_HOST = 64
-/** For a slot. Who gets one still has time for an answer. */
-const LONGEST_WAIT_MS = 1900
+/** For a slot: who waits in vain gives up before those under way free theirs, and who gets one has time for an answer. */
+const LONGEST_SLOT_WAIT_MS = 1900
 /** Servers close idle connections after two seconds or more; one kept for less is not closed under us. */
 const IDLE_MS = 1000
 /** Of the headers of a reply, and again of its body. */
@@ -101,12 +101,17 @@ export function createSend(options: SendOptions): ClosableSend {
     const started = performance.now()
     const url = URL.parse(target)
     if (url === null || callbackUrlProblem(target, allowed)) return failed('address refused', null)
-    const release = await takeSlot(hostOf(url), LONGEST_WAIT_MS)
+    const release = await takeSlot(hostOf(url), LONGEST_SLOT_WAIT_MS)
     if (release === undefined) return failed('timeout', null)
+    const left = started + DEADLINE_MS - performance.now()
+    if (left < 1) {
+      // The event loop was held up: the slot came before the end of the wait was noticed.
+      release()
+      return failed('timeout', null)
+    }
     try {
       const request = open(url, headers)
-      // With the request's own `signal` option, which listens to much of it, sending took a quarter longer.
-      const left = started + DEADLINE_MS - performance.now()
+      // A timer, and no `signal`: with all the listeners that a request puts on one, sending took a quarter longer.
       const timer = setTimeout(() => request.destroy(new GivenUp('timeout')), left)
       request.once('close', () => {
         clearTimeout(timer)

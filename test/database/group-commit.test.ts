@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { openSqlite } from '../../src/database/sqlite.ts'
-import { connect } from '../../src/database/sqlite-connection.ts'
+import { type Connection, connect } from '../../src/database/sqlite-connection.ts'
 import { createCommit } from '../../src/database/sqlite-writer.ts'
+import type { Statement } from '../../src/ports.ts'
 
 const put = (value: number) => [{ sql: 'insert into a values ($1)', values: [value] }]
 
@@ -32,6 +33,70 @@ test('Writes that come together share commits, in the order of their coming', as
   assert.ok(commits.length < values.length / 10, `${commits.length} commits`)
   await database.close()
   rmSync(folder, { recursive: true })
+})
+
+/** A commit on a database of its own, which tells what it ran beside the statements. */
+function watchedCommit(onExec: (sql: string, connection: Connection) => void = () => {}) {
+  const connection = connect(':memory:', 1_000)
+  connection.exec('create table a (b integer primary key)')
+  const ran: string[] = []
+  const commit = createCommit({
+    ...connection,
+    exec(sql) {
+      ran.push(sql)
+      onExec(sql, connection)
+      connection.exec(sql)
+    },
+  })
+  const written = () =>
+    connection.query<{ b: number }>('select b from a order by b', []).map(({ b }) => b)
+  return { commit, ran, written }
+}
+
+const missing: Statement = {
+  sql: 'update a set b = 0 where b = $1',
+  values: [-1],
+  expect: 1,
+}
+
+test('A batch has no savepoints where what comes to nothing has changed nothing', () => {
+  const { commit, ran, written } = watchedCommit()
+  const [one, taken, missed, three] = commit([put(1), put(1), [missing, ...put(2)], put(3)])
+  assert.deepEqual([one, missed, three], [true, false, true])
+  assert.equal(typeof taken, 'object')
+  assert.deepEqual(ran, ['begin immediate', 'commit'])
+  assert.deepEqual(written(), [1, 3])
+})
+
+test('What comes to nothing is undone whole, and the writes beside it are kept', () => {
+  const { commit, written } = watchedCommit()
+  const [taken] = put(1)
+  const all: Statement = { sql: 'update a set b = -b', values: [], expect: 1 }
+  const results = commit([
+    put(1),
+    put(2),
+    [...put(3), missing],
+    [{ sql: 'insert into a values (4)', values: [], ...(taken && { also: taken }) }],
+    [all, ...put(5)],
+    put(6),
+  ])
+  const kinds = results.map(result => (typeof result === 'object' ? result.kind : result))
+  assert.deepEqual(kinds, [true, true, false, 'undone', false, true])
+  assert.deepEqual(written(), [1, 2, 6])
+})
+
+test('Where another process gets the lock in between nothing is written, and the next batch is', () => {
+  let locked = true
+  const { commit, written } = watchedCommit((sql, connection) => {
+    if (!sql.startsWith('rollback; ') || !locked) return
+    locked = false
+    connection.exec('rollback')
+    throw Object.assign(new Error('database is locked'), { errcode: 5 })
+  })
+  for (const result of commit([put(1), [...put(2), missing]]))
+    assert.deepEqual(result, { message: 'database is locked', errcode: 5, kind: 'undone' })
+  assert.deepEqual(commit([put(3)]), [true])
+  assert.deepEqual(written(), [3])
 })
 
 test('After a commit whose outcome is unknown nothing is written', () => {

@@ -9,12 +9,17 @@ export type InStep = {
   gate: Int32Array
 }
 
+/** In milliseconds, for the slowest of the threads. */
+const LONGEST_WAIT = 10_000
+
 const { paths, threads, gate } = workerData as InStep // from the test that starts the thread
 const problems: string[] = []
 const fail = (error: unknown) => problems.push(String(error))
 for (const [i, path] of paths.entries()) {
-  if (Atomics.add(gate, 0, 1) === (i + 1) * threads - 1) Atomics.store(gate, 1, i + 1)
-  while (Atomics.load(gate, 1) <= i);
+  if (Atomics.add(gate, 0, 1) === (i + 1) * threads - 1) {
+    Atomics.store(gate, 1, i + 1)
+    Atomics.notify(gate, 1)
+  } else Atomics.wait(gate, 1, i, LONGEST_WAIT)
   try {
     const options = { onUnknownOutcome: fail, onConnectionError: fail }
     await (await openDatabase({ kind: 'sqlite', path }, options)).close()
