@@ -1,16 +1,13 @@
 import { NewerDatabaseError } from './database/migrate.ts'
+import { extendedCode, primaryCode, SQLITE } from './database/sqlite-codes.ts'
 
 const UNREACHABLE = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT'])
 const NO_FOLDER = new Set(['EACCES', 'EROFS', 'ENOENT', 'EPERM', 'ENOTDIR', 'EEXIST'])
-const SQLITE_BUSY = 5
-const SQLITE_READONLY = 8
-const SQLITE_CANTOPEN = 14
-const SQLITE_NOTADB = 26
 
 /** One line for the person who started the service: what is wrong and what to do. */
 export function startProblem(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  const { code, errcode, address, port, path } = error as Error & Record<string, unknown> // each may be missing
+  const { code, address, port, path } = error as Error & Record<string, unknown> // each may be missing
   if (code === 'EADDRINUSE') return `port ${port} on ${address} is in use: set PORT to another one`
   if (code === 'EACCES' && port) return `port ${port} needs more rights: set PORT to one above 1023`
   if (code === 'EADDRNOTAVAIL') return `HOST ${address} is not an address of this machine`
@@ -19,7 +16,7 @@ export function startProblem(error: unknown): string {
   if (error instanceof NewerDatabaseError)
     return `${error.message}: start that version, or set DATABASE_URL to another database`
   if (code === 'ERR_SQLITE_ERROR')
-    return `the SQLite database ${path ?? 'that DATABASE_URL names'} cannot be used: ${error.message} (${sqliteAdvice(Number(errcode))})`
+    return `the SQLite database ${path ?? 'that DATABASE_URL names'} cannot be used: ${error.message} (${sqliteAdvice(error)})`
   if (
     UNREACHABLE.has(String(code)) ||
     /connection timeout|Connection terminated|\bSSL\b|certificate/.test(error.message)
@@ -32,12 +29,11 @@ export function startProblem(error: unknown): string {
   return error.message
 }
 
-/** `code` is SQLite's extended result code; its lowest byte is the primary one. */
-function sqliteAdvice(code: number): string {
-  const primary = code & 0xff
-  if (primary === SQLITE_BUSY) return 'another process holds it: end that, or set DATABASE_URL'
-  if (primary === SQLITE_READONLY || primary === SQLITE_CANTOPEN)
+function sqliteAdvice(error: unknown): string {
+  const code = primaryCode(error)
+  if (code === SQLITE.BUSY) return 'another process holds it: end that, or set DATABASE_URL'
+  if (code === SQLITE.READONLY || code === SQLITE.CANTOPEN)
     return 'it must be a file that can be written, in a folder that can: set DATABASE_URL to another one'
-  if (primary === SQLITE_NOTADB) return 'move it away, or set DATABASE_URL to another file'
-  return `error ${code}; DATABASE_URL names the file`
+  if (code === SQLITE.NOTADB) return 'move it away, or set DATABASE_URL to another file'
+  return `error ${extendedCode(error)}; DATABASE_URL names the file`
 }

@@ -1,5 +1,6 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import type { Statement, Value } from '../ports.ts'
+import { primaryCode, SQLITE } from './sqlite-codes.ts'
 
 type Prepared = { statement: StatementSync; order: number[]; columns: string[] }
 
@@ -37,7 +38,7 @@ const toSqlite = (sql: string): string => sql.replaceAll(' collate "C"', '')
  */
 export function connect(path: string, cacheKilobytes: number): Connection {
   const database = new DatabaseSync(path)
-  applySettings(database, { ...SETTINGS, cache_size: -cacheKilobytes }, path === ':memory:')
+  applySettings(database, { cache_size: -cacheKilobytes, ...SETTINGS }, path === ':memory:')
   const prepared = new Map<string, Prepared>()
 
   function prepare(sql: string): Prepared {
@@ -104,8 +105,6 @@ function applySettings(
   }
 }
 
-const BUSY = 5
-
 /**
  * Waits while another connection holds a lock, as SQLite does itself; but where two make the same new
  * file a WAL database it gives up at once, because they could wait for each other for ever.
@@ -116,11 +115,8 @@ function whenFree<Done>(action: () => Done): Done {
     try {
       return action()
     } catch (error) {
-      if (!isBusy(error) || waited >= LONGEST_WAIT) throw error
+      if (primaryCode(error) !== SQLITE.BUSY || waited >= LONGEST_WAIT) throw error
       Atomics.wait(sleeper, 0, 0, SHORT_WAIT)
     }
   }
 }
-
-const isBusy = (error: unknown): boolean =>
-  error instanceof Error && 'errcode' in error && (Number(error.errcode) & 0xff) === BUSY

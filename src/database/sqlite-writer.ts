@@ -1,4 +1,5 @@
 import type { Statement } from '../ports.ts'
+import { extendedCode, primaryCode, SQLITE } from './sqlite-codes.ts'
 import type { Connection } from './sqlite-connection.ts'
 
 /** Why a write came to nothing, in a form that can go from one thread to another. */
@@ -12,10 +13,6 @@ export type Failure = {
 
 /** How one write ended: as the port's `write` resolves, or why it rejects. */
 export type Result = boolean | Failure
-
-const IO_ERROR = 10
-const CORRUPT = 11
-const FULL = 13
 
 /**
  * Makes the function that commits the writes of a batch in one transaction, with one fsync, and
@@ -95,13 +92,12 @@ const stepsOf = (statement: Statement): Statement[] =>
   statement.also ? [statement, statement.also] : [statement]
 
 export function failureOf(error: unknown): Failure {
-  const errcode = error instanceof Error && 'errcode' in error ? Number(error.errcode) : undefined
-  const primary = errcode === undefined ? 0 : errcode & 0xff
-  const unknown = primary === IO_ERROR || primary === CORRUPT
+  const primary = primaryCode(error)
+  const unknown = primary === SQLITE.IOERR || primary === SQLITE.CORRUPT
   return {
     message: error instanceof Error ? error.message : String(error),
-    errcode,
-    kind: unknown ? 'unknown' : primary === FULL ? 'full' : 'undone',
+    errcode: extendedCode(error),
+    kind: unknown ? 'unknown' : primary === SQLITE.FULL ? 'full' : 'undone',
   }
 }
 

@@ -26,6 +26,7 @@ export async function createPayment(
     const change = newPayment(farthing, account, given, agreement)
     const messages = await messagesOf(farthing, addresses, change)
     const written = await farthing.database.write([
+      // What is likeliest to miss comes first: then there is nothing to undo.
       ...(idempotencyKey ? [takeIdempotencyKey(change.after, idempotencyKey)] : []),
       ...(agreement ? [holdAgreement(agreement)] : []),
       insertPayment(change.after),
