@@ -7,12 +7,16 @@ const NODE_COMPILE_CACHE = fileURLToPath(
   new URL('../node_modules/.cache/node-compile', import.meta.url),
 )
 
+/** Milliseconds for one test, and for one group of tests: what hangs fails, and says what it was. */
+const TIMEOUT = 600_000
+
 const named = process.argv.slice(2)
 const { status } = spawnSync(
   process.execPath,
   [
     '--test',
     '--test-concurrency=3',
+    `--test-timeout=${TIMEOUT}`,
     '--test-global-setup=test/support/global-setup.ts',
     ...(named.length > 0 ? named : ['test/**/*.test.ts']),
   ],

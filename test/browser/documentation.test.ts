@@ -15,11 +15,12 @@ describe('The documentation in a browser', () => {
   let service: Service
   let browser: Browser
   before(async () => {
-    ;[service, browser] = await Promise.all([startService('sqlite'), startBrowser()])
+    service = await startService('sqlite')
+    browser = await startBrowser()
   })
   after(async () => {
-    await browser.close()
-    await service.stop()
+    await browser?.close()
+    await service?.stop()
   })
 
   for (const path of ['/', '/docs'])

@@ -1,6 +1,6 @@
 /** Real Chromium for the tests of the hosted pages and for their screenshots. */
 import { createReadStream, createWriteStream, existsSync, readFileSync } from 'node:fs'
-import { rename } from 'node:fs/promises'
+import { link, rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -100,7 +100,8 @@ export const focusOf = (page: Page): Promise<string> =>
 
 /**
  * The package unpacks its browser itself, but not safely when two test files do so at once: this way
- * the file has its name only when it is whole.
+ * the file has its name only when it is whole, and is never replaced. A browser that is starting while
+ * its file is replaced crashes.
  */
 async function unpackChromium(): Promise<string> {
   const entry = createRequire(import.meta.url).resolve('@sparticuz/chromium')
@@ -114,6 +115,9 @@ async function unpackChromium(): Promise<string> {
     createBrotliDecompress(),
     createWriteStream(draft, { mode: 0o755 }),
   )
-  await rename(draft, target)
+  await link(draft, target).catch(error => {
+    if (error.code !== 'EEXIST') throw error
+  })
+  await rm(draft)
   return target
 }
