@@ -9,7 +9,13 @@ import {
   type Sendable,
   webhooksToRecover,
 } from './store.ts'
-import { type DeliveryStatus, deliveryStatus, type Message, signature } from './webhook.ts'
+import {
+  type Attempt,
+  type DeliveryStatus,
+  deliveryStatus,
+  type Message,
+  signature,
+} from './webhook.ts'
 
 /**
  * How long a message belongs to the instance that wrote it, claimed it or last recorded an attempt, in
@@ -55,10 +61,16 @@ export function createDeliveries({ database, clock, send, onFault }: DeliveryPor
   const underway = new Set<Promise<void>>()
   let waiting = 0
 
-  /** What is gone, or is for a webhook that was deactivated, is given up without an attempt. */
-  async function attempt(message_id: string, sendable: Sendable): Promise<DeliveryStatus> {
+  /**
+   * What is gone, or is for a webhook that was deactivated, is given up without an attempt. undefined when
+   * another instance has taken the message over: what this one did then is not recorded.
+   */
+  async function attempt(
+    message_id: string,
+    sendable: Sendable,
+  ): Promise<DeliveryStatus | undefined> {
     const { callback_url, signing_key, body, webhookStatus } = sendable
-    const attempts = [...sendable.attempts]
+    const attempts = JSON.parse(sendable.attempts) as Attempt[] // written by recordAttempts
     let status: DeliveryStatus = 'FAILED'
     if (body !== null && webhookStatus === 'ACTIVE') {
       const at = clock()
@@ -69,16 +81,26 @@ export function createDeliveries({ database, clock, send, onFault }: DeliveryPor
       attempts.push({ ...(await send(callback_url, headers, body)), at })
       status = deliveryStatus(attempts)
     }
-    await database.write([recordAttempts(message_id, status, attempts, clock() + CLAIM_MS)])
-    return status
+    const until = clock() + CLAIM_MS
+    const recorded = await database.write([
+      recordAttempts(message_id, sendable.attempts, status, attempts, until),
+    ])
+    return recorded ? status : undefined
   }
 
-  async function deliverOne(message_id: string): Promise<void> {
+  /** False when another instance has taken the message over: its webhook is served there. */
+  async function deliverOne(message_id: string): Promise<boolean> {
     for (;;) {
       const sendable = await findSendable(database, message_id, clock())
-      if (!sendable) return
-      if ((await attempt(message_id, sendable)) !== 'PENDING') return
+      if (!sendable) return true
+      const status = await attempt(message_id, sendable)
+      if (status !== 'PENDING') return status !== undefined
     }
+  }
+
+  /** In order: what follows one that was taken over, or that a fault has kept, is left to `recover`. */
+  async function deliverInOrder(group: Message[]): Promise<void> {
+    for (const { message_id } of group) if (!(await deliverOne(message_id))) return
   }
 
   /** Ends where another instance, or a request, is at work on the oldest message: the rest is theirs. */
@@ -103,13 +125,11 @@ export function createDeliveries({ database, clock, send, onFault }: DeliveryPor
       if (messages.length === 0) return Promise.resolve()
       const byWebhook = [...Map.groupBy(messages, message => message.webhook_id).values()]
       waiting += 1
-      return sideBySide(
-        byWebhook.map(async group => {
-          for (const { message_id } of group) await deliverOne(message_id).catch(onFault)
-        }),
-      ).finally(() => {
-        waiting -= 1
-      })
+      return sideBySide(byWebhook.map(group => deliverInOrder(group).catch(onFault))).finally(
+        () => {
+          waiting -= 1
+        },
+      )
     },
     waiting: () => waiting,
     async takeOver() {

@@ -78,7 +78,8 @@ export function insertMessage(message: Message, claimedUntil: number): Statement
 /** A message that may still be sent, with all that sending needs. */
 export type Sendable = {
   body: string | null
-  attempts: Attempt[]
+  /** As JSON: what `recordAttempts` compares. */
+  attempts: string
   webhookStatus: WebhookStatus
   callback_url: string
   signing_key: string
@@ -106,24 +107,29 @@ export async function findSendable(
   const { callback_url, signing_key } = JSON.parse(row.webhook_body) as WebhookBody
   return {
     body: row.body,
-    attempts: JSON.parse(row.attempts) as Attempt[], // written by recordAttempts
+    attempts: row.attempts,
     webhookStatus: row.webhook_status,
     callback_url,
     signing_key,
   }
 }
 
-/** `attempts`: all of them, oldest first. What is still PENDING stays with who made them. */
+/**
+ * `attempts`: all of them, oldest first, `before` those that were found. What is still PENDING stays with
+ * who made them. Misses when another instance has recorded an attempt in the meantime.
+ */
 export function recordAttempts(
   message_id: string,
+  before: string,
   status: DeliveryStatus,
   attempts: readonly Attempt[],
   claimedUntil: number,
 ): Statement {
   return {
-    sql: `update webhook_messages set status = $2, attempts = $3, claimed_until = $4
-          where message_id = $1`,
-    values: [message_id, status, JSON.stringify(attempts), claimedUntil],
+    sql: `update webhook_messages set status = $3, attempts = $4, claimed_until = $5
+          where message_id = $1 and status = 'PENDING' and attempts = $2`,
+    values: [message_id, before, status, JSON.stringify(attempts), claimedUntil],
+    expect: 1,
   }
 }
 

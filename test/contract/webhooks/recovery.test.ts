@@ -3,6 +3,7 @@ import { test as nodeTest, type TestContext } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import type { Send } from '../../../src/ports.ts'
 import { CLAIM_MS, createDeliveries, type Deliveries } from '../../../src/webhooks/deliver.ts'
+import type { Message } from '../../../src/webhooks/webhook.ts'
 import type { Body, Client } from '../../support/client.ts'
 import { type HeldSend, holdSends, outcomeOf } from '../../support/held-send.ts'
 import { authorise } from '../../support/journeys.ts'
@@ -106,6 +107,54 @@ onEveryDatabase(
       dead.endAll(200)
       for (const { deliveries } of service().apps) await deliveries.settled()
       assert.deepEqual(await story(api, webhook), ['SUCCESSFUL 2'])
+    })
+
+    test('keeps the end that another instance recorded while its own was held up', async t => {
+      const [api, [webhook]] = await accountWith(t, 1)
+      void authorise(api, await api.createPayment({ authorisation_mode: 'moto_api' }))
+      await dead.next()
+      service().clock.advance(CLAIM_MS)
+      const { send, sent } = sender()
+      await instance(send).recover()
+      assert.equal(sent.length, 2)
+      dead.endAll(500)
+      for (const { deliveries } of service().apps) await deliveries.settled()
+      assert.deepEqual(await story(api, webhook), ['SUCCESSFUL 1', 'SUCCESSFUL 1'])
+      assert.equal(dead.calls.length, 1, 'neither it nor the next one is sent again')
+    })
+
+    test('is not overtaken by the next of its webhook when the database fails it', async t => {
+      const [api, [webhook]] = await accountWith(t, 1)
+      await crashAfter(api, 2)
+      const messages = dead.calls.map(({ body }): Message => {
+        const { webhook_message_id, resource_id, event_type } = JSON.parse(body)
+        const webhook_id = webhook?.external_id
+        const ids = { message_id: webhook_message_id, webhook_id, payment_id: resource_id }
+        return { ...ids, event_type, created: service().clock.now(), body }
+      })
+      const { database } = service()
+      const { send, sent } = sender()
+      const faults: unknown[] = []
+      let failing = true
+      const deliveries = createDeliveries({
+        database: {
+          ...database,
+          query: (sql, values) =>
+            failing ? Promise.reject(new Error('no connection')) : database.query(sql, values),
+        },
+        clock: service().clock.now,
+        send,
+        onFault: error => {
+          faults.push(error)
+          failing = false
+        },
+      })
+      await deliveries.deliver(messages)
+      assert.equal(faults.length, 1)
+      assert.equal(sent.length, 0)
+      service().clock.advance(CLAIM_MS)
+      await deliveries.recover()
+      assert.deepEqual(idsOf(sent), idsOf(messages.map(({ body }) => JSON.parse(body))))
     })
 
     test('need not wait for its claim after a start that has the database to itself', async t => {
