@@ -35,11 +35,11 @@ const left = [
 
 /**
  * Frees the space of what is gone, in small steps, and answers when there is nothing left. A message
- * that was never delivered becomes FAILED, as it already reads.
+ * that was never delivered becomes FAILED, as it already reads. Takes no further step once `stop` is aborted.
  */
-export async function sweep(database: Database, now: number): Promise<void> {
+export async function sweep(database: Database, now: number, stop?: AbortSignal): Promise<void> {
   const cutoff = oldestKept(now)
-  for (;;) {
+  while (!stop?.aborted) {
     const [any] = await database.query<{ payment_id: string | null }>(
       `select coalesce(${left}) as payment_id`,
       [cutoff],

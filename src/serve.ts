@@ -131,11 +131,18 @@ function startBackgroundWork(
   const recover = () => void app.deliveries.recover(stopping.signal).catch(report)
   recover()
   const recovering = setInterval(recover, RECOVER_EVERY)
-  const sweeping = setInterval(() => void sweep(database, clock()).catch(report), SWEEP_EVERY)
+  let sweeping: NodeJS.Timeout
+  const sweepLater = () => {
+    sweeping = setTimeout(async () => {
+      await sweep(database, clock(), stopping.signal).catch(report)
+      if (!stopping.signal.aborted) sweepLater()
+    }, SWEEP_EVERY)
+  }
+  sweepLater()
   return () => {
     stopping.abort()
     clearInterval(recovering)
-    clearInterval(sweeping)
+    clearTimeout(sweeping)
   }
 }
 

@@ -30,15 +30,14 @@ export async function migrate(database: Database, exec: Execute): Promise<void> 
 
 type Step = { number: number; name: string; sql: string }
 
+/** Throws where a number is missing or there twice: of two steps with one number the second would never run. */
 function readSteps(): Step[] {
-  return readdirSync(FOLDER)
-    .filter(name => name.endsWith('.sql'))
-    .sort()
-    .map(name => ({
-      number: Number.parseInt(name, 10),
-      name,
-      sql: readFileSync(new URL(name, FOLDER), 'utf8'),
-    }))
+  const names = readdirSync(FOLDER).filter(name => name.endsWith('.sql'))
+  return names.sort().map((name, i) => {
+    const number = Number.parseInt(name, 10)
+    if (number !== i + 1) throw new Error(`the migration ${name} must have the number ${i + 1}`)
+    return { number, name, sql: readFileSync(new URL(name, FOLDER), 'utf8') }
+  })
 }
 
 async function doneSteps(database: Database): Promise<number[]> {

@@ -1,4 +1,4 @@
--- Written in PostgreSQL's dialect; database/sqlite.ts translates what SQLite spells differently.
+-- Written in PostgreSQL's dialect; database/sqlite-connection.ts translates what SQLite spells differently.
 -- Identifiers begin with the time of creation, so every key here is appended to, and a payment's
 -- created_date is read from its identifier. `body` holds what was given and what cannot be derived.
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import http from 'node:http'
@@ -11,6 +12,7 @@ import { startReceiver } from '../../support/receiver.ts'
 import { createOnce } from './create-once.ts'
 
 const KEY = 'key-of-the-default-account'
+const LONGEST_START_MS = 60_000
 const LONGEST_STOP_MS = 10_000
 
 const pause = (ms: number) => new Promise(resolve => setTimeout(resolve, ms))
@@ -24,6 +26,15 @@ async function start(t: TestContext, env: Record<string, string> = {}): Promise<
     rmSync(folder, { recursive: true, force: true })
   })
   return service
+}
+
+/** Ends all that a detached process has started; nothing when nothing is left. */
+function endGroup({ pid = 0 }: ChildProcess): void {
+  try {
+    process.kill(-pid, 'SIGKILL')
+  } catch (error) {
+    assert.equal((error as NodeJS.ErrnoException).code, 'ESRCH') // process.kill throws no other
+  }
 }
 
 /** A payment whose confirmation waits for a webhook that never answers. */
@@ -80,6 +91,28 @@ describe('On SIGTERM', { concurrency: true }, () => {
     await Promise.all(load)
     assert.deepEqual(counts.lost, [])
     assert.equal(counts.refused, 64)
+  })
+
+  test('that npm start was sent, the service ends and not npm alone', async t => {
+    const folder = mkdtempSync(join(tmpdir(), 'farthing-stop-'))
+    const npm = spawn('npm', ['start'], {
+      env: { ...process.env, PORT: '0', DATABASE_URL: `sqlite:${join(folder, 'farthing.db')}` },
+      stdio: ['ignore', 'pipe', 'ignore'],
+      detached: true, // a group of its own: the clean-up finds what npm may have left behind
+    })
+    t.after(() => {
+      endGroup(npm)
+      rmSync(folder, { recursive: true, force: true })
+    })
+    let output = ''
+    npm.stdout.setEncoding('utf8').on('data', (text: string) => {
+      output += text
+      if (output.includes('make a payment')) npm.kill('SIGTERM')
+    })
+    const late = setTimeout(() => endGroup(npm), LONGEST_START_MS + LONGEST_STOP_MS)
+    await once(npm, 'close')
+    clearTimeout(late)
+    assert.match(output, /stopping: finishing what is in flight/)
   })
 
   test('an idle connection does not hold it up', async t => {
