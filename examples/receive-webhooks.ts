@@ -21,7 +21,7 @@ const server = createServer(async (request, response) => {
   response.writeHead(right ? 204 : 400).end()
   const verdict = SIGNING_KEY === '' ? 'not checked' : right ? 'right' : 'WRONG'
   console.log(`\n${new Date().toISOString()}  signature ${verdict}: Pay-Signature ${signature}`)
-  console.log(right ? describe(body) : 'Ignored.')
+  console.log(right ? describe(body) : 'Ignored: is it of another webhook, with a key of its own?')
 })
 
 function describe(body: Buffer): string {
@@ -33,6 +33,10 @@ function describe(body: Buffer): string {
   }
 }
 
+server.on('error', error => {
+  console.error(`Cannot listen: ${error.message} (set PORT to another one)`)
+  process.exitCode = 1
+})
 server.listen(Number(PORT), 'localhost', () => {
   const { port } = server.address() as AddressInfo // it listens on a port
   console.log(`Waiting for webhooks at http://localhost:${port}/`)

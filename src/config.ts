@@ -98,8 +98,10 @@ function parsePort(text: string): number | undefined {
 }
 
 function parseDatabase(text: string): DatabaseAddress | undefined {
-  if (/^sqlite:./.test(text)) return { kind: 'sqlite', path: text.slice('sqlite:'.length) }
-  return /^postgres(ql)?:\/\//.test(text) && URL.canParse(text)
+  // Elsewhere sqlite://x is a path below the current folder, or no path at all: it could be meant either way.
+  if (/^sqlite:(?!\/\/[^/])./.test(text))
+    return { kind: 'sqlite', path: text.slice('sqlite:'.length) }
+  return /^postgres(ql)?:\/\//i.test(text) && URL.canParse(text)
     ? { kind: 'postgres', url: text }
     : undefined
 }

@@ -37,6 +37,10 @@ Configuration, all of it optional, in environment variables:
   LOG_LEVEL                fatal, error, warn, info, debug, trace or silent: info
 `
 
+const COMMON_OPTIONS = ['help', 'version']
+/** By command; the others have none. */
+const OPTIONS: Record<string, string[]> = { keys: ['account'], seed: ['account', 'payments'] }
+
 /** Runs a command line and answers the exit code, or undefined while the service is running. */
 async function run(args: string[]): Promise<number | undefined> {
   const { values, positionals } = parseArgs({
@@ -51,6 +55,10 @@ async function run(args: string[]): Promise<number | undefined> {
   })
   const [command = 'serve', ...rest] = positionals
   if (values.version) return print(version)
+  const foreign = Object.keys(values).find(
+    name => !COMMON_OPTIONS.includes(name) && !OPTIONS[command]?.includes(name),
+  )
+  if (foreign) return complain(`--${foreign} belongs to another command (farthing --help)`)
   if (command === 'keys')
     return keysCommand(rest, values, readConfig(process.env), print, screen.write)
   if (command === 'backup') return backupCommand(rest, values, readConfig(process.env), print)
@@ -58,8 +66,6 @@ async function run(args: string[]): Promise<number | undefined> {
   if (values.help) return print(HELP)
   if (command !== 'serve' || rest.length > 0)
     return complain(`unknown command: ${positionals.join(' ')} (farthing --help)`)
-  if (values.account !== undefined || values.payments !== undefined)
-    return complain('--account and --payments belong to other commands (farthing --help)')
   return serveUntilStopped()
 }
 

@@ -25,7 +25,7 @@ export function startProblem(error: unknown): string {
   if (typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code))
     return `PostgreSQL refuses: ${error.message} (DATABASE_URL names it)`
   if (typeof code === 'string' && code.startsWith('ERR_PARSE_ARGS'))
-    return `${error.message.split('. ')[0]} (farthing --help)`
+    return `${error.message.split(/\.\s/)[0]} (farthing --help)`
   return error.message
 }
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, describe, type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -161,6 +161,23 @@ describe('The service, when it starts,', () => {
       )
     })
 
+  test('ends with one line when the database is that of another program, and leaves it alone', async () => {
+    const path = join(folder, 'recipes.db')
+    const other = new DatabaseSync(path)
+    other.exec('create table recipes (name text)')
+    other.close()
+    const before = readFileSync(path)
+    await oneLine({ DATABASE_URL: `sqlite:${path}` }, /recipes\.db .*another program.*DATABASE_URL/)
+    assert.deepEqual(readFileSync(path), before)
+  })
+
+  test('makes its files and their folder for nobody else to read', async () => {
+    const path = join(folder, 'new-folder', 'farthing.db')
+    await runProcess({ args: ['keys', 'create'], env: { DATABASE_URL: `sqlite:${path}` } })
+    assert.equal(statSync(path).mode & 0o777, 0o600)
+    assert.equal(statSync(dirname(path)).mode & 0o777, 0o700)
+  })
+
   test('ends with one line when the database is that of a newer version', async () => {
     const path = join(folder, 'newer.db')
     const database = new DatabaseSync(path)
@@ -211,7 +228,15 @@ describe('The command line', () => {
   })
 
   test('refuses what it does not know, in one line', async () => {
-    for (const args of [['sing'], ['serve', 'twice'], ['--loud'], ['--account', 'a']]) {
+    for (const args of [
+      ['sing'],
+      ['serve', 'twice'],
+      ['--loud'],
+      ['--account', 'a'],
+      ['keys', 'create', '--payments', '5'],
+      ['backup', 'a.db', '--account', 'a'],
+      ['seed', '--payments', '-5'],
+    ]) {
       const { code, stdout, stderr } = await runProcess({ args })
       assert.equal(code, 1, args.join(' '))
       assert.equal(stdout, '')

@@ -40,8 +40,10 @@ const good: Record<string, [key: keyof Config, values: [text: string, value: unk
     [
       ['sqlite:data/farthing.db', sqlite('data/farthing.db')],
       ['sqlite:/var/lib/a b.db', sqlite('/var/lib/a b.db')],
+      ['sqlite:///var/lib/farthing.db', sqlite('///var/lib/farthing.db')],
       ['sqlite::memory:', sqlite(':memory:')],
       ['postgres://me:secret@db:5432/farthing', postgres('postgres://me:secret@db:5432/farthing')],
+      ['POSTGRES://db/farthing', postgres('POSTGRES://db/farthing')],
       [
         'postgresql://db/farthing?sslmode=require',
         postgres('postgresql://db/farthing?sslmode=require'),
@@ -96,6 +98,7 @@ const bad: Record<string, string[]> = {
   DATABASE_URL: [
     'sqlite:',
     'sqlite',
+    'sqlite://data/farthing.db',
     'data/farthing.db',
     'mysql://a',
     'postgres://a:b:c',

@@ -1,10 +1,11 @@
 import type { Config } from '../config.ts'
 import { openDatabase } from '../database/open.ts'
+import { requireFile } from '../database/sqlite-file.ts'
 import { createNewId } from '../ids.ts'
 import type { Database } from '../ports.ts'
 import { checkAccountName, createKey, DEFAULT_ACCOUNT, listKeys, revokeKey } from './store.ts'
 
-const HELP = `API keys. Each belongs to one account and sees only that account's payments.
+const HELP = `API keys. Each belongs to one account and sees only what that account has made.
 
 Usage:
   farthing keys create [--account NAME]   make a key and print it once (account "default" if not given)
@@ -36,6 +37,7 @@ export async function keysCommand(
     throw new Error(`usage: farthing keys ${known.usage} (farthing keys --help)`)
   const { account = DEFAULT_ACCOUNT } = options
   checkAccountName(account)
+  if (verb !== 'create') requireFile(config.database)
   const database = await openDatabase(config.database, {
     onUnknownOutcome: () => {},
     onConnectionError: () => {},

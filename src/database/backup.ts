@@ -11,6 +11,8 @@ import {
 import { dirname } from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
 import type { Config } from '../config.ts'
+import { LONGEST_WAIT } from './sqlite-connection.ts'
+import { OWNER_ONLY, refuseForeign, requireFile } from './sqlite-file.ts'
 
 const HELP = `Usage:
   farthing backup FILE   copies the SQLite database that DATABASE_URL names to a new file, and checks the copy
@@ -21,9 +23,6 @@ folder where no file of an older database is left, -wal and -shm included. Postg
 
 /** All pages in one step: in several, each write of the service would begin the copy anew. */
 const ALL_PAGES = 2 ** 31 - 1
-
-/** For its owner only: the database holds the webhooks' signing keys. */
-const OWNER_ONLY = 0o600
 
 /** Runs `farthing backup` and answers the exit code; throws what kept it from succeeding. */
 export async function backupCommand(
@@ -37,9 +36,9 @@ export async function backupCommand(
     throw new Error('usage: farthing backup FILE (farthing backup --help)')
   if (database.kind !== 'sqlite' || database.path === ':memory:')
     throw new Error('backup is for SQLite files: for PostgreSQL use pg_dump')
-  if (!existsSync(database.path))
-    throw new Error(`there is no database at ${database.path} (DATABASE_URL names it)`)
+  requireFile(database)
   if (existsSync(file)) throw new Error(`${file} is there already: name a new file`)
+  refuseForeign(database.path)
   const payments = await copyChecked(database.path, file)
   return print(
     `copied the database to ${file}, with ${payments} payment${payments === 1 ? '' : 's'}`,
@@ -52,10 +51,10 @@ export async function backupCommand(
  */
 async function copyChecked(path: string, file: string): Promise<number> {
   const unchecked = `${file}.part`
-  const source = new DatabaseSync(path, { readOnly: true, timeout: 5_000 })
+  makeEmpty(unchecked)
+  const source = new DatabaseSync(path, { readOnly: true, timeout: LONGEST_WAIT })
   let payments: number
   try {
-    makeEmpty(unchecked)
     await backup(source, unchecked, { rate: ALL_PAGES })
     payments = check(unchecked)
     chmodSync(unchecked, OWNER_ONLY)
@@ -70,10 +69,10 @@ async function copyChecked(path: string, file: string): Promise<number> {
   return payments
 }
 
-/** Throws one line where no file can be made. */
+/** Throws one line where no file can be made, or one is there already. */
 function makeEmpty(file: string): void {
   try {
-    writeFileSync(file, '', { mode: OWNER_ONLY })
+    writeFileSync(file, '', { mode: OWNER_ONLY, flag: 'wx' })
   } catch (error) {
     throw new Error(`no file can be made there: ${error instanceof Error ? error.message : error}`)
   }

@@ -1,9 +1,8 @@
-import { existsSync, mkdirSync } from 'node:fs'
-import { dirname } from 'node:path'
 import type { DatabaseAddress } from '../config.ts'
 import type { Database } from '../ports.ts'
 import { migrate } from './migrate.ts'
 import { openSqlite } from './sqlite.ts'
+import { makeFile, refuseForeign } from './sqlite-file.ts'
 
 export type OpenOptions = {
   onUnknownOutcome: (error: unknown) => void
@@ -14,7 +13,7 @@ export type OpenOptions = {
 
 /**
  * Opens the database that DATABASE_URL names and brings it to this version.
- * Throws when it cannot be reached, written to, or was made by a newer Farthing; what SQLite
+ * Throws when it cannot be reached, written to, or was made by a newer Farthing or another program; what SQLite
  * complains of gets the `path` of the file.
  */
 export async function openDatabase(
@@ -22,8 +21,9 @@ export async function openDatabase(
   options: OpenOptions,
 ): Promise<Database> {
   if (address.kind === 'postgres') return openPostgresDatabase(address.url, options)
-  if (address.path !== ':memory:') makeFolder(dirname(address.path))
+  if (address.path !== ':memory:') makeFile(address.path)
   try {
+    if (address.path !== ':memory:') refuseForeign(address.path)
     return await openSqliteDatabase(address.path, options)
   } catch (error) {
     throw error instanceof Error ? Object.assign(error, { path: address.path }) : error
@@ -47,16 +47,4 @@ async function openPostgresDatabase(url: string, options: OpenOptions): Promise<
   const patient = openPostgres({ url, ...options, patient: true })
   await migrate(patient, sql => patient.exec(sql)).finally(() => patient.close())
   return openPostgres({ url, ...options })
-}
-
-/** mkdirSync's own `recursive` never ends where a folder is refused as if its parent were missing, as in /proc. */
-function makeFolder(path: string): void {
-  if (existsSync(path)) return
-  makeFolder(dirname(path))
-  try {
-    mkdirSync(path)
-  } catch (error) {
-    // Another process that is starting was faster.
-    if (!existsSync(path)) throw error
-  }
 }

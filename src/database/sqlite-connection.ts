@@ -15,7 +15,7 @@ export type Connection = {
 }
 
 /** For another connection that holds a lock, in milliseconds; and between two tries where SQLite does not wait itself. */
-const LONGEST_WAIT = 5_000
+export const LONGEST_WAIT = 5_000
 const SHORT_WAIT = 5
 
 const SETTINGS = {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
@@ -80,6 +80,15 @@ describe('farthing keys', () => {
       await assert.rejects(keysCommand(args, {}, config, print, note), /farthing keys/)
     for (const account of ['', 'a\nb', '-a', 'x'.repeat(65)])
       await assert.rejects(keysCommand(['create'], { account }, config, print, note), /--account/)
+  })
+
+  test('looks for keys only where there is a database', async () => {
+    for (const args of [['list'], ['revoke', 'an-id']])
+      await assert.rejects(
+        keysCommand(args, {}, config, () => assert.fail('nothing is printed'), note),
+        /^Error: there is no database at \/nowhere\/never\/farthing\.db/,
+      )
+    assert.ok(!existsSync('/nowhere'))
   })
 
   test('says what it can do', async () => {

@@ -3,6 +3,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   statSync,
@@ -93,21 +94,29 @@ test('a backup overwrites nothing, and says what it cannot copy', async t => {
   writeFileSync(there, 'something long enough to be looked at '.repeat(100))
   const source = join(folder, 'source.db')
   new DatabaseSync(source).close()
+  const foreign = join(folder, 'foreign.db')
+  const other = new DatabaseSync(foreign)
+  other.exec('create table recipes (name text)')
+  other.close()
+  writeFileSync(join(folder, 'taken.db.part'), 'precious')
   const run = async (DATABASE_URL: string, ...args: string[]) => {
     const { code, stderr, stdout } = await runProcess({ env: { DATABASE_URL }, args })
     return `${code} ${stdout || stderr}`
   }
-  const [exists, missing, text, nowhere, postgres, memory, none, two, help] = await Promise.all([
-    run(`sqlite:${there}`, 'backup', there),
-    run(`sqlite:${join(folder, 'missing.db')}`, 'backup', join(folder, 'copy.db')),
-    run(`sqlite:${there}`, 'backup', join(folder, 'copy-of-text.db')),
-    run(`sqlite:${source}`, 'backup', join(folder, 'no-such-folder', 'copy.db')),
-    run('postgres://u@127.0.0.1/d', 'backup', join(folder, 'copy.db')),
-    run('sqlite::memory:', 'backup', join(folder, 'copy.db')),
-    run(`sqlite:${source}`, 'backup'),
-    run(`sqlite:${source}`, 'backup', join(folder, 'a.db'), join(folder, 'b.db')),
-    run('sqlite::memory:', 'backup', '--help'),
-  ])
+  const [exists, missing, text, alien, taken, nowhere, postgres, memory, none, two, help] =
+    await Promise.all([
+      run(`sqlite:${there}`, 'backup', there),
+      run(`sqlite:${join(folder, 'missing.db')}`, 'backup', join(folder, 'copy.db')),
+      run(`sqlite:${there}`, 'backup', join(folder, 'copy-of-text.db')),
+      run(`sqlite:${foreign}`, 'backup', join(folder, 'copy-of-foreign.db')),
+      run(`sqlite:${source}`, 'backup', join(folder, 'taken.db')),
+      run(`sqlite:${source}`, 'backup', join(folder, 'no-such-folder', 'copy.db')),
+      run('postgres://u@127.0.0.1/d', 'backup', join(folder, 'copy.db')),
+      run('sqlite::memory:', 'backup', join(folder, 'copy.db')),
+      run(`sqlite:${source}`, 'backup'),
+      run(`sqlite:${source}`, 'backup', join(folder, 'a.db'), join(folder, 'b.db')),
+      run('sqlite::memory:', 'backup', '--help'),
+    ])
   assert.match(exists, /^1 farthing: .*there\.db is there already: name a new file\n$/)
   assert.match(missing, /^1 farthing: there is no database at .*missing\.db .*\n$/)
   assert.match(
@@ -116,8 +125,11 @@ test('a backup overwrites nothing, and says what it cannot copy', async t => {
   )
   assert.deepEqual(
     readdirSync(folder).filter(name => name.endsWith('.part')),
-    [],
+    ['taken.db.part'],
   )
+  assert.match(alien, /^1 farthing: .*foreign\.db is the database of another program: .*\n$/)
+  assert.match(taken, /^1 farthing: no file can be made there: .*exists.*taken\.db\.part.*\n$/)
+  assert.equal(readFileSync(join(folder, 'taken.db.part'), 'utf8'), 'precious')
   assert.match(nowhere, /^1 farthing: no file can be made there: .*no-such-folder.*\n$/)
   for (const wrong of [none, two])
     assert.equal(wrong, '1 farthing: usage: farthing backup FILE (farthing backup --help)\n')

@@ -1,0 +1,53 @@
+import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import type { DatabaseAddress } from '../config.ts'
+import { LONGEST_WAIT } from './sqlite-connection.ts'
+
+/** For its owner only: the database holds the webhooks' signing keys. */
+export const OWNER_ONLY = 0o600
+const OWNER_ONLY_FOLDER = 0o700
+
+class ForeignDatabaseError extends Error {
+  constructor(path: string) {
+    super(`${path} is the database of another program: set DATABASE_URL to another file`)
+  }
+}
+
+/** It has tables, and not the one in which Farthing notes what it has made. */
+export function refuseForeign(path: string): void {
+  const database = new DatabaseSync(path, { readOnly: true, timeout: LONGEST_WAIT })
+  try {
+    const tables = database.prepare('select name from sqlite_schema').all()
+    if (tables.length > 0 && !tables.some(({ name }) => name === 'migrations'))
+      throw new ForeignDatabaseError(path)
+  } finally {
+    database.close()
+  }
+}
+
+/** Throws where a command has nothing to read. */
+export function requireFile(address: DatabaseAddress): void {
+  if (address.kind === 'sqlite' && address.path !== ':memory:' && !existsSync(address.path))
+    throw new Error(`there is no database at ${address.path} (DATABASE_URL names it)`)
+}
+
+/** Makes the file and its folders where they are missing; what keeps it from that SQLite will say. */
+export function makeFile(path: string): void {
+  makeFolder(dirname(path))
+  try {
+    closeSync(openSync(path, 'wx', OWNER_ONLY))
+  } catch {}
+}
+
+/** mkdirSync's own `recursive` never ends where a folder is refused as if its parent were missing, as in /proc. */
+function makeFolder(path: string): void {
+  if (existsSync(path)) return
+  makeFolder(dirname(path))
+  try {
+    mkdirSync(path, { mode: OWNER_ONLY_FOLDER })
+  } catch (error) {
+    // Another process that is starting was faster.
+    if (!existsSync(path)) throw error
+  }
+}
