@@ -1,3 +1,4 @@
+import { parse } from 'node:querystring'
 import {
   type FastifyBaseLogger,
   type FastifyInstance,
@@ -31,6 +32,21 @@ const compilersFactory = {
   buildSerializer: () => () => (body: unknown) => JSON.stringify(body),
 }
 
+/** Half of a surrogate pair, which no parameter may contain. */
+const UNREADABLE = '\uD800'
+
+/** A parameter that is not percent-encoded UTF-8 is a wrong one; Node would take it literally. */
+const querystringParser = (query: string) =>
+  parse(query, '&', '=', {
+    decodeURIComponent: text => {
+      try {
+        return decodeURIComponent(text)
+      } catch {
+        return UNREADABLE
+      }
+    },
+  })
+
 /** An HTTP server with the service's manners and no endpoints: limits, errors, what every answer carries. */
 export function createServer(
   logger: FastifyBaseLogger | undefined,
@@ -44,7 +60,7 @@ export function createServer(
     requestTimeout: REQUEST_TIMEOUT,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT,
     http: { headersTimeout: HEADERS_TIMEOUT, connectionsCheckingInterval: 1_000 },
-    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 20_000 },
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 20_000, querystringParser },
     schemaController: { compilersFactory },
     forceCloseConnections: 'idle',
     return503OnClosing: false,

@@ -56,12 +56,12 @@ export function createMetrics(): Metrics {
   delay.enable()
   registry.reading(
     'farthing_event_loop_delay_p99_seconds',
-    'Delay of the event loop since the last reading: 99 of 100 were shorter.',
+    'Time between two looks at the event loop, 10 ms where nothing delays it: 99 of 100 were shorter.',
     () => delay.percentile(99) * NANOSECOND,
   )
   registry.reading(
     'farthing_event_loop_delay_max_seconds',
-    'The longest delay of the event loop since the last reading.',
+    'The longest time between two looks at the event loop since the last reading.',
     () => delay.max * NANOSECOND,
   )
   registry.reading(

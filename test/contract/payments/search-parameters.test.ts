@@ -59,6 +59,13 @@ onEveryDatabase('GET /v1/payments', service => {
   })
   const base = () => service().config.baseUrl ?? service().baseUrl
 
+  test('answers 422 P0401 to what is not percent-encoded UTF-8', async () => {
+    for (const value of ['%ED%A0%80', '%E9', 'a%20%zz', '%'])
+      for (const query of [`reference=${value}`, `page=1&email=${value}&page=2`])
+        assertError(await api.get(`/v1/payments?${query}`), 422, 'P0401')
+    assert.equal((await api.get('/v1/payments?unknown=%E9&%E9=1')).status, 200)
+  })
+
   for (const name of NAMES)
     test(`answers 422 P0401 to a wrong ${name}`, async () => {
       for (const value of [...(wrong[name] ?? []), 'a\0', '\0']) {
