@@ -93,7 +93,13 @@ export function tell(world: World, payment: Payment, names: string[]): void {
         }),
     )
   world.messages.push(...messages)
-  for (const message of messages) deliver(world, message)
+  // Who died over one message sends its webhook nothing after it.
+  const kept = new Set<Webhook>()
+  for (const message of messages) {
+    if (kept.has(message.webhook)) continue
+    deliver(world, message)
+    if (message.status === 'PENDING') kept.add(message.webhook)
+  }
 }
 
 /** As many attempts as can be made; none for what is gone or was deactivated. */

@@ -65,7 +65,7 @@ onEveryDatabase(
       const { database } = service()
       const write = database.write.bind(database)
       const broken = t.mock.method(database, 'write', async (statements: Statement[]) => {
-        if (touches(statements, /set status = \$2, attempts/)) throw new Error('no connection')
+        if (touches(statements, /set status = \$\d, attempts/)) throw new Error('no connection')
         return write(statements)
       })
       assert.equal((await api.post(`${pathOf(payment)}/cancel`)).status, 204)
