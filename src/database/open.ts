@@ -13,17 +13,19 @@ export type OpenOptions = {
 
 /**
  * Opens the database that DATABASE_URL names and brings it to this version.
- * Throws when it cannot be reached, written to, or was made by a newer Farthing or another program; what SQLite
- * complains of gets the `path` of the file.
+ * Throws when it cannot be reached, written to, or was made by a newer Farthing or another program; what
+ * is wrong with a file gets its `path`.
  */
 export async function openDatabase(
   address: DatabaseAddress,
   options: OpenOptions,
 ): Promise<Database> {
   if (address.kind === 'postgres') return openPostgresDatabase(address.url, options)
-  if (address.path !== ':memory:') makeFile(address.path)
   try {
-    if (address.path !== ':memory:') refuseForeign(address.path)
+    if (address.path !== ':memory:') {
+      makeFile(address.path)
+      refuseForeign(address.path)
+    }
     return await openSqliteDatabase(address.path, options)
   } catch (error) {
     throw error instanceof Error ? Object.assign(error, { path: address.path }) : error

@@ -32,7 +32,7 @@ export function requireFile(address: DatabaseAddress): void {
     throw new Error(`there is no database at ${address.path} (DATABASE_URL names it)`)
 }
 
-/** Makes the file and its folders where they are missing; what keeps it from that SQLite will say. */
+/** Makes the file and its folders where they are missing. Throws for a folder; of a file SQLite will say what is wrong. */
 export function makeFile(path: string): void {
   makeFolder(dirname(path))
   try {
