@@ -4,7 +4,7 @@ import type { Database, Statement, Value } from '../ports.ts'
 
 export type PostgresOptions = {
   url: string
-  /** Told about connections that break while idle; the pool replaces them. */
+  /** Told once of each connection that breaks; the pool replaces it. */
   onConnectionError: (error: Error) => void
   /** Told of each commit; here each write has its own. */
   onCommit?: ((writes: number) => void) | undefined
@@ -48,8 +48,8 @@ export function openPostgres(
     pipeline: true,
     types,
   })
-  pool.on('error', options.onConnectionError)
   pool.on('connect', client => client.on('error', options.onConnectionError))
+  pool.on('error', () => {}) // the same error once more, if nobody was using the connection
 
   return {
     exclusive: false,

@@ -9,6 +9,9 @@ export const LARGEST_BODY = 65_536
 const JSON_TYPE = /^application\/(json|[^;\s]+\+json)\s*(;|$)/i
 const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(;|$)/i
 
+/** What a body counts as for Fastify, which finds the parser of a type it knows without reading the type anew. */
+const BYTES = 'application/octet-stream'
+
 /**
  * Bodies arrive as bytes whatever their Content-Type: which types an endpoint takes is its own matter,
  * and some do not look at it at all, so that a malformed one must not be Fastify's concern.
@@ -16,11 +19,12 @@ const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(;|$)/i
 export function acceptBytes(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addHook('preParsing', (request, _reply, payload, done) => {
-    const { headers } = request.raw
-    if (headers['content-type'] !== undefined && !isForm(request)) delete headers['content-type']
+    if (!isForm(request)) request.raw.headers['content-type'] = BYTES
     done(null, payload)
   })
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+  app.addContentTypeParser([BYTES, '*'], { parseAs: 'buffer' }, (_request, body, done) =>
+    done(null, body),
+  )
 }
 
 export const hasBody = ({ headers }: FastifyRequest): boolean =>

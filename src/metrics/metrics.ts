@@ -67,7 +67,10 @@ export function createMetrics(): Metrics {
   registry.reading(
     'process_cpu_seconds_total',
     'Processor time used.',
-    () => (process.cpuUsage().user + process.cpuUsage().system) * MICROSECOND,
+    () => {
+      const { user, system } = process.cpuUsage()
+      return (user + system) * MICROSECOND
+    },
     'counter',
   )
   registry.reading('process_resident_memory_bytes', 'Memory in use.', process.memoryUsage.rss)

@@ -25,8 +25,9 @@ function fromRow({ body, payment_id, account, version, refunded_amount }: Row): 
   return Object.assign(rest, { payment_id, account, version, refunded_amount })
 }
 
-function bodyOf({ payment_id, account, version, refunded_amount, ...body }: Payment): string {
-  return JSON.stringify(body satisfies Body)
+function bodyOf({ given, provider_id, secret, events, success_chosen, card }: Payment): string {
+  const body = { given, provider_id, secret, events, success_chosen, card }
+  return JSON.stringify(body satisfies Record<keyof Body, unknown>)
 }
 
 /** undefined when the account has no such payment, or it is gone. */
