@@ -57,7 +57,11 @@ export async function createApp(
     })
     authoriseRoute(api, farthing)
     await api.register(async behindKey => {
-      behindKey.addHook('onRequest', authenticate)
+      behindKey.addHook('onRequest', (request, reply, done) => {
+        const admitted = authenticate(request, reply)
+        if (admitted) admitted.then(() => done(), done)
+        else done()
+      })
       paymentRoutes(behindKey, farthing)
       refundRoutes(behindKey, farthing)
       agreementRoutes(behindKey, farthing)

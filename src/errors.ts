@@ -213,6 +213,9 @@ export const noSuchEndpoint = () =>
 export const methodNotAllowed = (method: string, allow: string) =>
   new ApiError(405, 'P0912', `${method} is not a method of this endpoint: use ${allow}`)
 
+export const unreadable = (status = 400) =>
+  new ApiError(status, 'P0197', 'the request could not be read')
+
 export const bodyTooLarge = () =>
   new ApiError(413, 'P0913', 'the request body must be at most 65536 bytes')
 

@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomFillSync, randomUUID } from 'node:crypto'
 import type { NewId } from './ports.ts'
 
 /**
@@ -10,19 +10,21 @@ const ALPHABET = '0123456789abcdefghijklmnopqrstuv'
 const LENGTH = 26
 const TIME_LENGTH = 9
 
-let pool = Buffer.alloc(0)
-let used = 0
+const pool = Buffer.alloc(4096)
+let used = pool.length
 
-/** Five-bit random numbers, drawn from the system a few kilobytes at a time. */
+/** A random number of five bits. They are drawn from the system a few kilobytes at a time. */
+function randomDigit(): number {
+  if (used === pool.length) {
+    randomFillSync(pool)
+    used = 0
+  }
+  return (pool[used++] ?? 0) & 31
+}
+
 function randomDigits(count: number): number[] {
   const digits: number[] = []
-  for (let i = 0; i < count; i++) {
-    if (used === pool.length) {
-      pool = randomBytes(4096)
-      used = 0
-    }
-    digits.push((pool[used++] ?? 0) & 31)
-  }
+  for (let i = 0; i < count; i++) digits.push(randomDigit())
   return digits
 }
 
@@ -33,7 +35,7 @@ const spelt = Buffer.alloc(LENGTH)
  * The text of digits of base 32. It is made in one piece: texts that are added up letter by letter are
  * put together anew by each that reads them, which is slower than all else here.
  */
-function spell(digits: number[]): string {
+function spell(digits: ArrayLike<number>): string {
   for (let i = 0; i < digits.length; i++) spelt[i] = LETTERS[digits[i] ?? 0] ?? 0
   return spelt.toString('latin1', 0, digits.length)
 }
@@ -76,17 +78,26 @@ export function createNewId(): NewId {
   }
 }
 
-/** A secret of 26 characters, 130 random bits. */
-export const newSecret = (): string => spell(randomDigits(LENGTH))
+const secret = new Uint8Array(LENGTH)
 
-/** A random UUID, in one piece as `spell` makes them. */
-export const newUuid = (): string => Buffer.from(randomUUID(), 'latin1').toString('latin1')
+/** A secret of 26 characters, 130 random bits. */
+export function newSecret(): string {
+  for (let i = 0; i < LENGTH; i++) secret[i] = randomDigit()
+  return spell(secret)
+}
+
+/** A random UUID. It has no upper case: looking for some puts the text into one piece, as `spell` makes them. */
+export const newUuid = (): string => randomUUID().toLowerCase()
+
+/** The digit that each letter is, by the letter's code. */
+const digitOf = new Uint8Array(128)
+for (const [digit, code] of LETTERS.entries()) digitOf[code] = digit
 
 /** When the identifier's thing was made, in milliseconds since 1970. */
 export function timeOf(id: string): number {
   let time = 0
-  for (let i = 0; i < TIME_LENGTH; i++) time = time * 32 + ALPHABET.indexOf(id.charAt(i))
-  return time * 8 + (ALPHABET.indexOf(id.charAt(TIME_LENGTH)) >> 2)
+  for (let i = 0; i < TIME_LENGTH; i++) time = time * 32 + (digitOf[id.charCodeAt(i)] ?? 0)
+  return time * 8 + ((digitOf[id.charCodeAt(TIME_LENGTH)] ?? 0) >> 2)
 }
 
 /** Sorts at or before every identifier made at `time` or later, and after every earlier one. */

@@ -16,8 +16,9 @@ const END: Statement = { sql: 'commit', values: [] }
  * transaction. Between two requests SQLite's code and pages would be driven out of the processor's
  * caches, and each read would take its own locks. The transaction's view of the file begins with its first
  * read, when all have been asked for: so each sees every write that was answered before it was asked for.
+ * While `refusal` answers an error, reads are rejected with it.
  */
-export function createReader(connection: Connection): Reader {
+export function createReader(connection: Connection, refusal: () => Error | undefined): Reader {
   const asked: (() => void)[] = []
 
   /** False when the connection is closed: then each read tells who asked for it. */
@@ -42,7 +43,10 @@ export function createReader(connection: Connection): Reader {
         if (asked.length === 0) setImmediate(answerAll)
         asked.push(() => {
           try {
-            resolve(connection.query<Row>(sql, values))
+            const rows = connection.query<Row>(sql, values)
+            const refused = refusal()
+            if (refused) reject(refused)
+            else resolve(rows)
           } catch (error) {
             reject(error)
           }

@@ -48,7 +48,7 @@ export function openSqlite(
   options: SqliteOptions,
 ): Database & { exec(sql: string): Promise<void> } {
   const connection = connect(options.path, READ_CACHE)
-  const reader = createReader(connection)
+  const reader = createReader(connection, () => unknown)
   const lock = holdLock(options.path)
   const writer = options.path === ':memory:' ? sameThread(connection) : ownThread(options.path)
   const queue: Pending[] = []
@@ -110,11 +110,7 @@ export function openSqlite(
   return {
     exclusive: lock.held,
     exec: sql => writer.exec(sql),
-    async query<Row>(sql: string, values: Value[] = []) {
-      const rows = await reader.query<Row>(sql, values)
-      if (unknown) throw unknown
-      return rows
-    },
+    query: <Row>(sql: string, values: Value[] = []) => reader.query<Row>(sql, values),
     write,
     async check() {
       if (unknown) throw unknown

@@ -27,6 +27,9 @@ export const pathOf = (address: string): string => new URL(address).pathname.rep
 /** The path below which the pages are. */
 export const pagesPath = ({ pages }: Addresses): string => pathOf(pages)
 
+/** The last usable address: most clients send the same Host again and again. */
+let remembered = { scheme: '', host: '', address: '' }
+
 function requestAddress({ headers, socket }: FastifyRequest, config: Config): string {
   const forwarded = (name: string) =>
     config.trustProxy
@@ -36,8 +39,12 @@ function requestAddress({ headers, socket }: FastifyRequest, config: Config): st
       : undefined
   const scheme = forwarded('x-forwarded-proto')?.toLowerCase() === 'https' ? 'https' : 'http'
   const host = forwarded('x-forwarded-host') || headers.host || ''
-  const usable = HOST.test(host) && URL.canParse(`${scheme}://${host}`)
-  return `${scheme}://${usable ? host : ownHost(config.host, socket.localPort ?? config.port)}`
+  if (scheme !== remembered.scheme || host !== remembered.host) {
+    if (!HOST.test(host) || !URL.canParse(`${scheme}://${host}`))
+      return `${scheme}://${ownHost(config.host, socket.localPort ?? config.port)}`
+    remembered = { scheme, host, address: [scheme, '://', host].join('') }
+  }
+  return remembered.address
 }
 
 /** What to call this machine in a link, when it listens on `host`: an address, a name, or all there are. */

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { notAnObject, wrongMediaType } from '../errors.ts'
+import { notAnObject, unreadable, wrongMediaType } from '../errors.ts'
 import { isObject, type Json } from './fields.ts'
 
 /** The most bytes that a request body may have. */
@@ -20,7 +20,8 @@ export function acceptBytes(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addHook('preParsing', (request, _reply, payload, done) => {
     if (!isForm(request)) request.raw.headers['content-type'] = BYTES
-    done(null, payload)
+    // A client that has left before its body is read would never be heard of again.
+    done(request.raw.destroyed ? unreadable() : null, payload)
   })
   app.addContentTypeParser([BYTES, '*'], { parseAs: 'buffer' }, (_request, body, done) =>
     done(null, body),

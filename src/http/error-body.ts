@@ -1,5 +1,5 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { ApiError, bodyTooLarge, unexpectedFault, wrongMediaType } from '../errors.ts'
+import { ApiError, bodyTooLarge, unexpectedFault, unreadable, wrongMediaType } from '../errors.ts'
 
 /** Every error leaves as an ApiError: Fastify's own and unexpected faults too. */
 export function toApiError(error: unknown, request: FastifyRequest): ApiError {
@@ -7,8 +7,7 @@ export function toApiError(error: unknown, request: FastifyRequest): ApiError {
   const { statusCode = 500 } = (error ?? {}) as Partial<FastifyError> // each property may be missing
   if (statusCode === 413) return bodyTooLarge()
   if (statusCode === 415) return wrongMediaType('JSON')
-  if (statusCode >= 400 && statusCode < 500)
-    return new ApiError(statusCode, 'P0197', 'the request could not be read')
+  if (statusCode >= 400 && statusCode < 500) return unreadable(statusCode)
   request.log.error({ err: error, route: request.routeOptions.url }, 'unexpected fault')
   return unexpectedFault()
 }

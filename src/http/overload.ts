@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { overloaded } from '../errors.ts'
-import { hasBody } from './body.ts'
 import { isUnder, setApiHeaders } from './server.ts'
 
 declare module 'fastify' {
@@ -55,11 +54,6 @@ export function refuseOverload(app: FastifyInstance, waiting: () => number): voi
     request.atWork = true
     atWork += 1
     thisTurn += 1
-    // Nobody answers a request whose body does not come in full.
-    if (hasBody(request))
-      reply.raw.once('close', () => {
-        if (!request.raw.complete) leave(request)
-      })
     if ((atWork - waiting() <= MOST_AT_WORK && !tooLong()) || isHealth(request)) return done()
     if (isUnder('/v1', request)) setApiHeaders(reply)
     void reply.header('Retry-After', '1')

@@ -6,21 +6,23 @@ import { brandId } from './card.ts'
 import { countPayment } from './count.ts'
 import { type Change, type Payment, statusOf } from './payment.ts'
 
-/** The row of a payment: columns for what is searched or swapped on, the rest in `body`. */
-type Row = {
-  payment_id: string
-  account: string
-  version: number
-  refunded_amount: number
-  body: string
-}
+/** Of a payment's row, beside whose it is: columns for what is searched or swapped on, the rest in `body`. */
+type Kept = { version: number; refunded_amount: number; body: string }
+type Row = Kept & { payment_id: string; account: string }
 type Body = Omit<Payment, 'payment_id' | 'account' | 'version' | 'refunded_amount'>
 
 const COLUMNS = 'payment_id, account, version, refunded_amount, body'
-const FIND = `select ${COLUMNS} from payments where payment_id = $1 and payment_id >= $2`
-const FIND_IN_ACCOUNT = `${FIND} and account = $3`
+const FIND = 'select account, version, refunded_amount, body from payments where payment_id = $1'
+const FIND_IN_ACCOUNT =
+  'select version, refunded_amount, body from payments where payment_id = $1 and account = $2'
 
-function fromRow({ body, payment_id, account, version, refunded_amount }: Row): Payment {
+const fromRow = (row: Row): Payment => toPayment(row.payment_id, row.account, row)
+
+function toPayment(
+  payment_id: string,
+  account: string,
+  { version, refunded_amount, body }: Kept,
+): Payment {
   const rest = JSON.parse(body) as Body // written by bodyOf
   return Object.assign(rest, { payment_id, account, version, refunded_amount })
 }
@@ -37,8 +39,9 @@ export async function findPayment(
   payment_id: string,
   now: number,
 ): Promise<Payment | undefined> {
-  const rows = await database.query<Row>(FIND_IN_ACCOUNT, [payment_id, oldestKept(now), account])
-  return rows[0] && fromRow(rows[0])
+  if (payment_id < oldestKept(now)) return undefined
+  const rows = await database.query<Kept>(FIND_IN_ACCOUNT, [payment_id, account])
+  return rows[0] && toPayment(payment_id, account, rows[0])
 }
 
 /** As `findPayment`, for who holds a token of the payment and no API key. */
@@ -47,8 +50,9 @@ export async function findPaymentOfAnyone(
   payment_id: string,
   now: number,
 ): Promise<Payment | undefined> {
-  const rows = await database.query<Row>(FIND, [payment_id, oldestKept(now)])
-  return rows[0] && fromRow(rows[0])
+  if (payment_id < oldestKept(now)) return undefined
+  const rows = await database.query<Kept & { account: string }>(FIND, [payment_id])
+  return rows[0] && toPayment(payment_id, rows[0].account, rows[0])
 }
 
 type Column = [name: string, read: (payment: Payment) => Value]

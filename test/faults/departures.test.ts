@@ -1,9 +1,11 @@
 /** Clients that go away: what they asked for goes on or never began, and no place is lost to them. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import pg from 'pg'
 import { MOST_AT_WORK } from '../../src/http/overload.ts'
 import type { Send } from '../../src/ports.ts'
 import { type Client, webPayment } from '../support/client.ts'
+import { createPostgresDatabase } from '../support/postgres.ts'
 import { closed, open } from '../support/raw-http.ts'
 import { type Service, startService } from '../support/service.ts'
 
@@ -75,6 +77,29 @@ describe('A client that goes away', () => {
       [{ status: 'SUCCESSFUL', total: DEPARTURES }],
     )
   })
+})
+
+test('A client that goes away while its key is looked up does not keep its place', async t => {
+  const url = await createPostgresDatabase()
+  const service = await startService('postgres', { env: { DATABASE_URL: url } })
+  t.after(() => service.stop())
+  const api = await service.newAccount()
+  const other = new pg.Client({ connectionString: url })
+  await other.connect()
+  t.after(() => other.end())
+
+  await other.query('begin; lock table api_keys in access exclusive mode')
+  const head = `POST /v1/payments HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${api.key}\r\n`
+  // Some are reset before they are heard of.
+  await inTens(2 * DEPARTURES, async () => {
+    const socket = await open(service.baseUrl)
+    socket.write(`${head}Content-Length: 100\r\n\r\n{"amount":`)
+    for (let turn = 0; turn < 3; turn++) await new Promise(resolve => setImmediate(resolve))
+    socket.resetAndDestroy()
+    await closed(socket)
+  })
+  await other.query('rollback')
+  assert.equal((await api.post('/v1/payments', webPayment)).status, 201, 'others are served')
 })
 
 /** Ten at a time, in their order. */
