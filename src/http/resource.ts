@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
 import { methodNotAllowed } from '../errors.ts'
 import { isStorable } from './fields.ts'
+import { METHODS, methodOf } from './methods.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -33,11 +34,11 @@ export function resource(app: FastifyInstance, url: string, methods: Methods): v
   )
   const allow = allowed.join(', ')
   app.route({
-    method: app.supportedMethods.filter(method => !allowed.includes(method)),
+    method: METHODS.filter(method => !allowed.includes(method)),
     url,
     onRequest: async (request, reply) => {
       void reply.header('Allow', allow)
-      throw methodNotAllowed(request.method, allow)
+      throw methodNotAllowed(methodOf(request), allow)
     },
     handler: async () => {},
   })

@@ -9,7 +9,7 @@ import {
 } from 'fastify'
 import { acceptBytes, LARGEST_BODY } from './body.ts'
 import { sendApiError } from './error-body.ts'
-import { http } from './node-http.ts'
+import { foldMethod, methodOf } from './methods.ts'
 import { refuseUnreadable } from './unreadable.ts'
 
 /** Milliseconds. A client that is slower than this is cut off with 408. */
@@ -62,6 +62,7 @@ export function createServer(
     http: { headersTimeout: HEADERS_TIMEOUT, connectionsCheckingInterval: 1_000 },
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 20_000, querystringParser },
     schemaController: { compilersFactory },
+    rewriteUrl: foldMethod,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     clientErrorHandler: refuseUnreadable,
@@ -70,9 +71,6 @@ export function createServer(
       answerUnknownPath(request, reply).catch(error => sendApiError(error, request, reply))
     },
   })
-  // Every method that HTTP has reaches the routes, so that a wrong one is told which are right.
-  for (const method of http.METHODS)
-    if (method !== 'CONNECT' && !app.supportedMethods.includes(method)) app.addHttpMethod(method)
   acceptBytes(app)
   app.decorateRequest('account', '')
   // Hooks of every request call back: a promise each would cost more than what they do.
@@ -83,10 +81,11 @@ export function createServer(
     answerUnknownPath(request, reply).catch(done)
   })
   app.addHook('onResponse', (request, reply, done) => {
-    const { method, routeOptions } = request
+    const method = methodOf(request)
+    const route = request.routeOptions.url ?? null
     const ms = Math.round(reply.elapsedTime * 10) / 10
     // The route's pattern, never the URL: paths of hosted pages carry tokens.
-    request.log.info({ method, route: routeOptions.url ?? null, status: reply.statusCode, ms })
+    request.log.info({ method, route, status: reply.statusCode, ms })
     done()
   })
   app.setErrorHandler(sendApiError)

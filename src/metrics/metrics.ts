@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { FastifyInstance } from 'fastify'
 import { ownHost } from '../http/addresses.ts'
+import { methodOf } from '../http/methods.ts'
 import { http } from '../http/node-http.ts'
 import type { Outcome, Send } from '../ports.ts'
 import { createRegistry } from './prometheus.ts'
@@ -87,8 +88,8 @@ export function createMetrics(): Metrics {
     watch(app) {
       app.addHook('onResponse', (request, reply, done) => {
         // The pattern of the route, never the URL: there are as many URLs as payments.
-        const { method, routeOptions } = request
-        const route = routeOptions.url ?? 'none'
+        const method = methodOf(request)
+        const route = request.routeOptions.url ?? 'none'
         requests.add([method, route, String(reply.statusCode)])
         durations.observe([method, route], reply.elapsedTime * MILLISECOND)
         done()
