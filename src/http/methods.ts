@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 
 declare module 'node:http' {
   interface IncomingMessage {
@@ -18,9 +18,9 @@ export const METHODS = [...USED, UNUSED] as const
 /**
  * Lets a request of any method that HTTP has reach the routes, so that a wrong one is told which are right.
  * All that are never right go the way of one: the router keeps a tree for each, and thirty more for every
- * path would take a fifteenth of the start and 4 MB. The URL stays as it is.
+ * path would take a fifteenth of the start and 4 MB. Answers the URL, as it came.
  */
-export function foldMethod(this: FastifyInstance, raw: IncomingMessage): string {
+export function foldMethod(raw: IncomingMessage): string {
   if (!USED.some(method => method === raw.method)) {
     raw.givenMethod = raw.method ?? ''
     raw.method = UNUSED
