@@ -8,7 +8,10 @@ const ZERO = 48
 const printed = Buffer.from('1970-01-01T00:00:00.000Z', 'latin1')
 let dayPrinted = 0
 
-/** A time, in milliseconds since 1970, as every answer and message prints it. V8's own text of it takes six times as long. */
+/**
+ * A time, in milliseconds since 1970 and before the year 10000, as every answer and message prints it. V8's
+ * own text of it takes six times as long.
+ */
 export function iso(time: number): string {
   const day = Math.floor(time / DAY)
   if (day !== dayPrinted) printed.write(new Date(day * DAY).toISOString(), 'latin1')
