@@ -36,12 +36,12 @@ export async function createApp(
     logger?.error({ err: error }, 'a delivery could not be recorded')
   const deliveries = createDeliveries({ ...ports, onFault })
   const farthing: Farthing = { ...ports, config, deliveries }
-  const authenticate = createBearer(farthing)
+  const bearer = createBearer(farthing)
   const server = createServer(logger, async (request, reply) => {
     if (isPagePath(request)) return sendFault(farthing, noSuchEndpoint(), request, reply)
     if (isUnder('/v1', request)) {
       setApiHeaders(reply)
-      await authenticate(request, reply)
+      await bearer.authenticate(request, reply)
     }
     throw noSuchEndpoint()
   })
@@ -57,11 +57,7 @@ export async function createApp(
     })
     authoriseRoute(api, farthing)
     await api.register(async behindKey => {
-      behindKey.addHook('onRequest', (request, reply, done) => {
-        const admitted = authenticate(request, reply)
-        if (admitted) admitted.then(() => done(), done)
-        else done()
-      })
+      behindKey.addHook('onRequest', bearer.onRequest)
       paymentRoutes(behindKey, farthing)
       refundRoutes(behindKey, farthing)
       agreementRoutes(behindKey, farthing)

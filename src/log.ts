@@ -1,11 +1,16 @@
 import { type DestinationStream, type Logger, pino, stdSerializers } from 'pino'
+import { iso } from './time.ts'
 
 /**
  * Logs go to standard output: JSON lines for machines, short ones for a person at a terminal.
  * Nothing that a client sent is logged: no body, no URL (paths of the pages carry tokens), no key.
  */
 export function createLogger(level: string, atTerminal: boolean): Logger & { flushSync(): void } {
-  const options = { level, timestamp: isoTime(), serializers: { err: describeError } }
+  const options = {
+    level,
+    timestamp: () => `,"time":"${iso(Date.now())}"`,
+    serializers: { err: describeError },
+  }
   if (atTerminal) return Object.assign(pino(options, terminal()), { flushSync: () => {} })
   const output = together(pino.destination({ dest: 1, sync: false }))
   return Object.assign(pino(options, output), { flushSync: output.flushSync })
@@ -44,18 +49,6 @@ function together(output: ReturnType<typeof pino.destination>) {
       handOn()
       output.flushSync()
     },
-  }
-}
-
-/** The time as pino wants it; printing one anew for every line of a busy millisecond is a third of the work. */
-function isoTime(): () => string {
-  let printed = 0
-  let text = ''
-  return () => {
-    const now = Date.now()
-    if (now !== printed) text = `,"time":"${new Date(now).toISOString()}"`
-    printed = now
-    return text
   }
 }
 

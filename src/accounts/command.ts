@@ -3,6 +3,7 @@ import { openDatabase } from '../database/open.ts'
 import { requireFile } from '../database/sqlite-file.ts'
 import { createNewId } from '../ids.ts'
 import type { Database } from '../ports.ts'
+import { iso } from '../time.ts'
 import { checkAccountName, createKey, DEFAULT_ACCOUNT, listKeys, revokeKey } from './store.ts'
 
 const HELP = `API keys. Each belongs to one account and sees only what that account has made.
@@ -70,7 +71,7 @@ async function revoke(
 
 function table(keys: Awaited<ReturnType<typeof listKeys>>): string {
   if (keys.length === 0) return 'there are no keys'
-  const date = (time: number | null) => (time === null ? '-' : new Date(time).toISOString())
+  const date = (time: number | null) => (time === null ? '-' : iso(time))
   const rows = keys.map(key => [key.key_id, date(key.created), date(key.revoked), key.account])
   return [['id', 'created', 'revoked', 'account'], ...rows]
     .map(([id = '', created = '', revoked = '', account = '']) =>

@@ -3,7 +3,7 @@ import type { Connection } from './sqlite-connection.ts'
 
 export type Reader = {
   /** Rejects with SQLite's error. */
-  query<Row>(sql: string, values: Value[]): Promise<Row[]>
+  query<Row>(sql: string, values?: Value[]): Promise<Row[]>
   /** Answers what was asked for before, and closes the connection. */
   close(): void
 }
@@ -38,7 +38,7 @@ export function createReader(connection: Connection, refusal: () => Error | unde
   }
 
   return {
-    query: <Row>(sql: string, values: Value[]) =>
+    query: <Row>(sql: string, values: Value[] = []) =>
       new Promise<Row[]>((resolve, reject) => {
         if (asked.length === 0) setImmediate(answerAll)
         asked.push(() => {

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { Worker } from 'node:worker_threads'
-import type { Database, Statement, Value } from '../ports.ts'
+import type { Database, Statement } from '../ports.ts'
 import { type Connection, connect } from './sqlite-connection.ts'
 import { createReader } from './sqlite-reader.ts'
 import type { Order } from './sqlite-thread.ts'
@@ -110,7 +110,7 @@ export function openSqlite(
   return {
     exclusive: lock.held,
     exec: sql => writer.exec(sql),
-    query: <Row>(sql: string, values: Value[] = []) => reader.query<Row>(sql, values),
+    query: reader.query,
     write,
     async check() {
       if (unknown) throw unknown

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { Config } from '../config.ts'
+import { addressOf } from './link.ts'
 
 /** Where this service is, as clients and browsers see it; neither ends with a slash. */
 export type Addresses = { api: string; pages: string }
@@ -42,7 +43,7 @@ function requestAddress({ headers, socket }: FastifyRequest, config: Config): st
   if (scheme !== remembered.scheme || host !== remembered.host) {
     if (!HOST.test(host) || !URL.canParse(`${scheme}://${host}`))
       return `${scheme}://${ownHost(config.host, socket.localPort ?? config.port)}`
-    remembered = { scheme, host, address: [scheme, '://', host].join('') }
+    remembered = { scheme, host, address: addressOf(scheme, '://', host) }
   }
   return remembered.address
 }

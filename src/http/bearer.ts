@@ -53,12 +53,21 @@ export function createBearer({ database, clock, config }: Farthing) {
   }
 
   /** undefined when nothing has to be waited for: a promise for each request would cost more than the rest of this. */
-  return (request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined => {
+  function authenticate(request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined {
     const { authorization = '' } = request.headers
     const key = authorization.startsWith(BEARER) ? authorization.slice(BEARER.length) : ''
     const known = recall(key)
     if (known === undefined) return admit(key, request, reply)
     request.account = known
     return undefined
+  }
+
+  return {
+    authenticate,
+    onRequest(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void {
+      const admitted = authenticate(request, reply)
+      if (admitted) admitted.then(() => done(), done)
+      else done()
+    },
   }
 }

@@ -28,7 +28,7 @@ export function acceptBytes(app: FastifyInstance): void {
   )
 }
 
-export const hasBody = ({ headers }: FastifyRequest): boolean =>
+const hasBody = ({ headers }: FastifyRequest): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 
 const isEncoded = ({ headers }: FastifyRequest): boolean =>

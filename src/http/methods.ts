@@ -18,7 +18,7 @@ export const METHODS = [...USED, UNUSED] as const
 /**
  * Lets a request of any method that HTTP has reach the routes, so that a wrong one is told which are right.
  * All that are never right go the way of one: the router keeps a tree for each, and thirty more for every
- * path would take a fifteenth of the start and 4 MB. Answers the URL, as it came.
+ * path would take an eighth of the start and 4 MB. Answers the URL, as it came.
  */
 export function foldMethod(raw: IncomingMessage): string {
   if (!USED.some(method => method === raw.method)) {

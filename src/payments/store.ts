@@ -11,10 +11,10 @@ type Kept = { version: number; refunded_amount: number; body: string }
 type Row = Kept & { payment_id: string; account: string }
 type Body = Omit<Payment, 'payment_id' | 'account' | 'version' | 'refunded_amount'>
 
-const COLUMNS = 'payment_id, account, version, refunded_amount, body'
-const FIND = 'select account, version, refunded_amount, body from payments where payment_id = $1'
-const FIND_IN_ACCOUNT =
-  'select version, refunded_amount, body from payments where payment_id = $1 and account = $2'
+const KEPT = 'version, refunded_amount, body'
+const COLUMNS = `payment_id, account, ${KEPT}`
+const FIND = `select account, ${KEPT} from payments where payment_id = $1`
+const FIND_IN_ACCOUNT = `select ${KEPT} from payments where payment_id = $1 and account = $2`
 
 const fromRow = (row: Row): Payment => toPayment(row.payment_id, row.account, row)
 
