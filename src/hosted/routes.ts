@@ -12,9 +12,9 @@ import { type Answer, choose, confirm, showConfirm, showDetails, type Visit } fr
 
 /** SPEC *Hosted payment pages*. */
 export function hostedRoutes(app: FastifyInstance, farthing: Farthing): void {
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     setPageHeaders(reply, addressesOf(request, farthing.config))
-    if (request.method === 'POST' && isWrongForm(request)) throw pageFault(415)
+    done(request.method === 'POST' && isWrongForm(request) ? pageFault(415) : undefined)
   })
   app.setErrorHandler((error, request, reply) => sendFault(farthing, error, request, reply))
 

@@ -59,7 +59,11 @@ export function createServer(
     bodyLimit: LARGEST_BODY,
     requestTimeout: REQUEST_TIMEOUT,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT,
-    http: { headersTimeout: HEADERS_TIMEOUT, connectionsCheckingInterval: 1_000 },
+    http: {
+      headersTimeout: HEADERS_TIMEOUT,
+      connectionsCheckingInterval: 1_000,
+      optimizeEmptyRequests: true,
+    },
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 20_000, querystringParser },
     schemaController: { compilersFactory },
     rewriteUrl: foldMethod,

@@ -109,6 +109,18 @@ onEveryDatabase('A body', service => {
       assertError(await send('', headers), 400, 'P0197')
   })
 
+  test('that no header announces is not waited for', async () => {
+    const payment = await api.createPayment()
+    const self = `/v1/payments/${payment.payment_id}`
+    const bare = (path: string, ...headers: string[]) =>
+      sendRaw(service().baseUrl, head(path, ...headers))
+    const form = 'Content-Type: application/x-www-form-urlencoded'
+    for (const headers of [[], ['Content-Type: application/json'], [form]])
+      assertError(await bare('/v1/payments', ...headers), 400, 'P0197')
+    assertError(await bare('/v1/auth', form), 422, 'P0101', { field: 'one_time_token' })
+    assert.equal((await bare(`${self}/cancel`, 'Content-Type: application/json')).status, 204)
+  })
+
   describe('of 65,536 bytes', () => {
     test('is the largest that is read', async () => {
       assert.equal((await send(ofSize(LARGEST), [])).status, 201)
