@@ -15,6 +15,7 @@ export function aboutRoutes(
   { config }: Farthing,
   routes: readonly Route[],
 ): void {
+  const basePath = pathOf(config.baseUrl)
   const description = once(async () => {
     const { describeService } = await import('./document.ts')
     return describeService(routes)
@@ -23,7 +24,7 @@ export function aboutRoutes(
   const docs = once(async () => {
     const { docsPage } = await import('./docs-page.ts')
     // Without a configured address it is the request's host, which has no path.
-    return docsPage({ basePath: pathOf(config.baseUrl ?? 'http://host') }, await description())
+    return docsPage({ basePath }, await description())
   })
 
   resource(app, '/openapi.json', {
@@ -56,7 +57,7 @@ export function aboutRoutes(
         const { frontPage } = await import('./front-page.ts')
         setPageHeaders(reply, addresses)
         void reply.type('text/html; charset=utf-8')
-        return frontPage({ basePath: pathOf(addresses.api) }, addresses.api)
+        return frontPage({ basePath }, addresses.api)
       },
     },
   })

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Config } from '../config.ts'
 import type { Farthing } from '../farthing.ts'
-import { addressesOf, pagesPath } from '../http/addresses.ts'
+import { addressesOf, pathOf } from '../http/addresses.ts'
 import { formBody, isWrongForm } from '../http/body.ts'
 import { toApiError } from '../http/error-body.ts'
 import { pathParam, resource } from '../http/resource.ts'
@@ -10,8 +11,12 @@ import { journeyOf } from './journey.ts'
 import { faultPage } from './pages.ts'
 import { type Answer, choose, confirm, showConfirm, showDetails, type Visit } from './steps.ts'
 
+/** The path below which the pages are. */
+const basePathOf = ({ pagesUrl, baseUrl }: Config): string => pathOf(pagesUrl ?? baseUrl)
+
 /** SPEC *Hosted payment pages*. */
 export function hostedRoutes(app: FastifyInstance, farthing: Farthing): void {
+  const basePath = basePathOf(farthing.config)
   app.addHook('onRequest', (request, reply, done) => {
     setPageHeaders(reply, addressesOf(request, farthing.config))
     done(request.method === 'POST' && isWrongForm(request) ? pageFault(415) : undefined)
@@ -19,9 +24,8 @@ export function hostedRoutes(app: FastifyInstance, farthing: Farthing): void {
   app.setErrorHandler((error, request, reply) => sendFault(farthing, error, request, reply))
 
   function visit(request: FastifyRequest, token: string, { hidden }: { hidden: boolean }): Visit {
-    const addresses = addressesOf(request, farthing.config)
-    const journey = journeyOf(farthing, addresses, token)
-    return { basePath: pagesPath(addresses), journey, hidden }
+    const journey = journeyOf(farthing, addressesOf(request, farthing.config), token)
+    return { basePath, journey, hidden }
   }
   const visitByPath = (request: FastifyRequest) =>
     visit(request, pathParam(request, 'token'), { hidden: false })
@@ -105,10 +109,9 @@ export function sendFault(
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
-  const addresses = addressesOf(request, config)
-  setPageHeaders(reply, addresses)
+  setPageHeaders(reply, addressesOf(request, config))
   const { status } = toApiError(error, request)
-  return sendPage(reply, status, faultPage({ basePath: pagesPath(addresses) }, status))
+  return sendPage(reply, status, faultPage({ basePath: basePathOf(config) }, status))
 }
 
 /** True for the paths whose errors are pages. */

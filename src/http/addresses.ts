@@ -22,11 +22,9 @@ export function addressesOf(request: FastifyRequest, config: Config): Addresses 
   return { api, pages: config.pagesUrl ?? api }
 }
 
-/** The path of an address: '' or, say, '/farthing'. */
-export const pathOf = (address: string): string => new URL(address).pathname.replace(/\/$/, '')
-
-/** The path below which the pages are. */
-export const pagesPath = ({ pages }: Addresses): string => pathOf(pages)
+/** The path of a configured address: '' or, say, '/farthing'. Where none is configured there is none. */
+export const pathOf = (address: string | undefined): string =>
+  address === undefined ? '' : new URL(address).pathname.replace(/\/$/, '')
 
 /** The last usable address: most clients send the same Host again and again. */
 let remembered = { scheme: '', host: '', address: '' }

@@ -10,8 +10,9 @@ export const LARGEST_BODY = 65_536
 const JSON_TYPE = /^application\/(json|[^;\s]+\+json)\s*(;|$)/i
 const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(;|$)/i
 
-/** What a body counts as for Fastify, which finds the parser of a type it knows without reading the type anew. */
+/** What bodies count as for Fastify, which finds the parser of a type it knows without reading the type anew. */
 const BYTES = 'application/octet-stream'
+const FORM = 'application/x-www-form-urlencoded'
 
 /**
  * Bodies arrive as bytes whatever their Content-Type: which types an endpoint takes is its own matter,
@@ -20,11 +21,11 @@ const BYTES = 'application/octet-stream'
 export function acceptBytes(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addHook('preParsing', (request, _reply, payload, done) => {
-    if (!isForm(request)) request.raw.headers['content-type'] = BYTES
+    request.raw.headers['content-type'] = isForm(request) ? FORM : BYTES
     // A client that has left before its body is read would never be heard of again.
     done(request.socket.destroyed ? unreadable() : null, isUnheard(request) ? nothing() : payload)
   })
-  app.addContentTypeParser([BYTES, '*'], { parseAs: 'buffer' }, (_request, body, done) =>
+  app.addContentTypeParser([BYTES, FORM], { parseAs: 'buffer' }, (_request, body, done) =>
     done(null, body),
   )
 }
