@@ -33,13 +33,14 @@ export function createCommit(connection: Connection): (batch: Statement[][]) => 
   /** `partly`: it came to nothing, and some of what it did is still there. */
   function run(statements: Statement[]): { result: Result; partly: boolean } {
     let begun = false
-    for (const step of statements.flatMap(stepsOf)) {
-      const changes = runStep(step)
-      if (typeof changes === 'object') return { result: changes, partly: begun }
-      if (step.expect !== undefined && changes !== step.expect)
-        return { result: false, partly: begun || changes > 0 }
-      begun = true
-    }
+    for (const statement of statements)
+      for (const step of stepsOf(statement)) {
+        const changes = runStep(step)
+        if (typeof changes === 'object') return { result: changes, partly: begun }
+        if (step.expect !== undefined && changes !== step.expect)
+          return { result: false, partly: begun || changes > 0 }
+        begun = true
+      }
     return { result: true, partly: false }
   }
 

@@ -89,8 +89,12 @@ const INSERT = `insert into payments (${EVERY.map(([name]) => name).join(', ')})
 const UPDATE = `update payments set ${CHANGING.map(([name], i) => `${name} = $${i + 3}`).join(', ')}
   where payment_id = $1 and version = $2`
 
-const valuesOf = (columns: Column[], payment: Payment): Value[] =>
-  columns.map(([, read]) => read(payment))
+/** Pushed one by one: an array that V8 takes for one with holes, as that of `map`, goes to another thread key by key. */
+function valuesOf(columns: Column[], payment: Payment): Value[] {
+  const values: Value[] = []
+  for (const [, read] of columns) values.push(read(payment))
+  return values
+}
 
 /** Writes a payment that is new, and counts it. */
 export const insertPayment = (payment: Payment): Statement => ({
