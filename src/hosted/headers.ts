@@ -6,20 +6,20 @@ import type { Addresses } from '../http/addresses.ts'
  * return_url, and on from there, needs `https:`.
  */
 const headers = {
-  'Content-Security-Policy':
+  'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; form-action 'self' https:; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'",
-  'Cache-Control': 'no-store',
-  'Referrer-Policy': 'same-origin',
-  'X-Content-Type-Options': 'nosniff',
-  'X-Frame-Options': 'DENY',
-  'Cross-Origin-Opener-Policy': 'same-origin',
-  'Cross-Origin-Resource-Policy': 'same-origin',
-  'Permissions-Policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
-  'X-Robots-Tag': 'noindex, nofollow',
+  'cache-control': 'no-store',
+  'referrer-policy': 'same-origin',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
+  'x-robots-tag': 'noindex, nofollow',
 }
 
 /** What every page, and every redirect and error among the pages, carries. */
 export function setPageHeaders(reply: FastifyReply, { pages }: Addresses): void {
   void reply.headers(headers)
-  if (pages.startsWith('https:')) void reply.header('Strict-Transport-Security', 'max-age=31536000')
+  if (pages.startsWith('https:')) void reply.header('strict-transport-security', 'max-age=31536000')
 }

@@ -81,7 +81,7 @@ export function hostedRoutes(app: FastifyInstance, farthing: Farthing): void {
 
 function send(reply: FastifyReply, answer: Answer | undefined): FastifyReply {
   if (!answer) throw pageFault(404)
-  if ('next' in answer) return reply.code(303).header('Location', inAscii(answer.next)).send()
+  if ('next' in answer) return reply.code(303).header('location', inAscii(answer.next)).send()
   return sendPage(reply, answer.status, answer.page)
 }
 

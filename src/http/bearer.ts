@@ -52,7 +52,7 @@ export function createBearer({ database, clock, config }: Farthing) {
   async function admit(key: string, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const account = key ? await lookUp(key) : undefined
     if (account === undefined) {
-      void reply.header('WWW-Authenticate', 'Bearer')
+      void reply.header('www-authenticate', 'Bearer')
       throw badBearerKey()
     }
     request.account = account

@@ -21,7 +21,7 @@ export type Drain = {
 export function createDrain(app: FastifyInstance): Drain {
   let begun = false
   app.addHook('onSend', (_request, reply, payload, done) => {
-    if (begun) void reply.header('Connection', 'close')
+    if (begun) void reply.header('connection', 'close')
     done(null, payload)
   })
   return {

@@ -56,7 +56,7 @@ export function refuseOverload(app: FastifyInstance, waiting: () => number): voi
     thisTurn += 1
     if ((atWork - waiting() <= MOST_AT_WORK && !tooLong()) || isHealth(request)) return done()
     if (isUnder('/v1', request)) setApiHeaders(reply)
-    void reply.header('Retry-After', '1')
+    void reply.header('retry-after', '1')
     done(overloaded())
   })
   // The work is done once there is an answer, whether or not the client is still there to hear it.

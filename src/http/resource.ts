@@ -37,7 +37,7 @@ export function resource(app: FastifyInstance, url: string, methods: Methods): v
     method: METHODS.filter(method => !allowed.includes(method)),
     url,
     onRequest: async (request, reply) => {
-      void reply.header('Allow', allow)
+      void reply.header('allow', allow)
       throw methodNotAllowed(methodOf(request), allow)
     },
     handler: async () => {},

@@ -97,14 +97,15 @@ export function createServer(
   return app
 }
 
+/** Names of headers are in small letters everywhere, as Fastify keeps them: of others it makes a new text each time. */
 function setCommonHeaders(reply: FastifyReply): void {
-  void reply.header('X-Content-Type-Options', 'nosniff')
+  void reply.header('x-content-type-options', 'nosniff')
 }
 
 /** What every answer under /v1 carries. */
 export function setApiHeaders(reply: FastifyReply): void {
-  void reply.header('Cache-Control', 'no-store')
-  void reply.header('Pragma', 'no-cache')
+  void reply.header('cache-control', 'no-store')
+  void reply.header('pragma', 'no-cache')
 }
 
 /** True for the path itself and all below it, also percent-encoded or as a whole address. */

@@ -69,7 +69,7 @@ export function paymentRoutes(app: FastifyInstance, farthing: Farthing): void {
         const { account } = request
         const at = addresses(request)
         const payment = await createPayment(farthing, at, { account, given, idempotencyKey })
-        void reply.code(201).header('Location', paymentAddress(payment.payment_id, at))
+        void reply.code(201).header('location', paymentAddress(payment.payment_id, at))
         return present(payment, at)
       },
     },
