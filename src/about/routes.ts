@@ -23,7 +23,6 @@ export function aboutRoutes(
   const descriptionText = once(async () => JSON.stringify(await description()))
   const docs = once(async () => {
     const { docsPage } = await import('./docs-page.ts')
-    // Without a configured address it is the request's host, which has no path.
     return docsPage({ basePath }, await description())
   })
 

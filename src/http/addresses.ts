@@ -22,7 +22,7 @@ export function addressesOf(request: FastifyRequest, config: Config): Addresses 
   return { api, pages: config.pagesUrl ?? api }
 }
 
-/** The path of a configured address: '' or, say, '/farthing'. Where none is configured there is none. */
+/** The path of a configured address: '' or, say, '/farthing'. Without one it is the request's host, which has no path. */
 export const pathOf = (address: string | undefined): string =>
   address === undefined ? '' : new URL(address).pathname.replace(/\/$/, '')
 

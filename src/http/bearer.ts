@@ -10,8 +10,6 @@ declare module 'fastify' {
   }
 }
 
-type Known = { key: string; account: string; until: number }
-
 /** A key that was found good is not looked up again for this long, in milliseconds; a revoked one stops after it. */
 const REMEMBER_MS = 900
 const MOST_REMEMBERED = 1_000
@@ -25,15 +23,13 @@ const inUtf8 = (header: string): string => Buffer.from(header, 'latin1').toStrin
  * Keys that were just checked are remembered, so that a busy client's key is hashed once a second.
  */
 export function createBearer({ database, clock, config }: Farthing) {
-  const remembered = new Map<string, Known>()
-  /** Of most requests the key is that of the one before; a Map has to hash its text first. */
-  let latest: Known | undefined
+  const remembered = new Map<string, { account: string; until: number }>()
 
   function recall(key: string): string | undefined {
     const now = clock()
-    if (latest?.key !== key) latest = remembered.get(key)
-    return latest && now < latest.until && now >= latest.until - REMEMBER_MS
-      ? latest.account
+    const known = remembered.get(key)
+    return known && now < known.until && now >= known.until - REMEMBER_MS
+      ? known.account
       : undefined
   }
 
@@ -41,11 +37,9 @@ export function createBearer({ database, clock, config }: Farthing) {
     const asked = clock() // not when the answer came: the key may have been revoked meanwhile
     const account = await accountOfKey(database, inUtf8(key), config.apiKey)
     remembered.delete(key)
-    latest = undefined
     if (account === undefined) return undefined
     if (remembered.size >= MOST_REMEMBERED) remembered.clear()
-    latest = { key, account, until: asked + REMEMBER_MS }
-    remembered.set(key, latest)
+    remembered.set(key, { account, until: asked + REMEMBER_MS })
     return account
   }
 
