@@ -10,9 +10,9 @@ const number = (value: number | undefined): string =>
     ? ''
     : value.toLocaleString('en-GB', { maximumFractionDigits: value < 100 ? 2 : 0 })
 
-/** Two digits that count, also of a small one. */
+/** Digits enough to be held against a target: 0.897 is not 0.90. */
 const share = (value: number | undefined): string =>
-  value === undefined ? '' : `**${value < 0.1 ? value.toPrecision(2) : number(value)}**`
+  value === undefined ? '' : `**${value.toFixed(3)}**`
 
 const milliseconds = (value: number | undefined): string =>
   value === undefined ? '' : `${number(value)} ms`

@@ -2,7 +2,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import type { Statement, Value } from '../ports.ts'
 import { primaryCode, SQLITE } from './sqlite-codes.ts'
 
-type Prepared = { sql: string; statement: StatementSync; order: number[]; columns: string[] }
+type Prepared = { statement: StatementSync; order: number[]; columns: string[] }
 
 /** One connection to a SQLite file. Everything that it does blocks its thread. */
 export type Connection = {
@@ -39,23 +39,22 @@ const toSqlite = (sql: string): string => sql.replaceAll(' collate "C"', '')
 export function connect(path: string, cacheKilobytes: number): Connection {
   const database = new DatabaseSync(path)
   applySettings(database, { cache_size: -cacheKilobytes, ...SETTINGS }, path === ':memory:')
-  /** A Map would have to hash the text, which is a new one whenever it comes from another thread. */
-  const prepared: Prepared[] = []
+  const prepared = new Map<string, Prepared>()
 
   function prepare(sql: string): Prepared {
-    const known = prepared.find(each => each.sql === sql)
-    if (known) return known
-    const order: number[] = []
-    const text = toSqlite(sql).replace(/\$(\d+)/g, (_, position) => {
-      order.push(Number(position) - 1)
-      return '?'
-    })
-    const statement = database.prepare(text)
-    statement.setReturnArrays(true)
-    const columns = statement.columns().map(({ name }) => name)
-    const made = { sql, statement, order, columns }
-    prepared.push(made)
-    return made
+    let found = prepared.get(sql)
+    if (!found) {
+      const order: number[] = []
+      const text = toSqlite(sql).replace(/\$(\d+)/g, (_, position) => {
+        order.push(Number(position) - 1)
+        return '?'
+      })
+      const statement = database.prepare(text)
+      statement.setReturnArrays(true)
+      found = { statement, order, columns: statement.columns().map(({ name }) => name) }
+      prepared.set(sql, found)
+    }
+    return found
   }
 
   return {

@@ -22,8 +22,9 @@ export function acceptBytes(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addHook('preParsing', (request, _reply, payload, done) => {
     request.raw.headers['content-type'] = isForm(request) ? FORM : BYTES
+    const body = isUnheard(request) ? Readable.from([]) : payload
     // A client that has left before its body is read would never be heard of again.
-    done(request.socket.destroyed ? unreadable() : null, isUnheard(request) ? nothing() : payload)
+    done(request.socket.destroyed ? unreadable() : null, body)
   })
   app.addContentTypeParser([BYTES, FORM], { parseAs: 'buffer' }, (_request, body, done) =>
     done(null, body),
@@ -33,8 +34,6 @@ export function acceptBytes(app: FastifyInstance): void {
 /** True where Fastify would wait for ever: Node, set to save what an empty body costs, never tells of its end. */
 const isUnheard = ({ method, raw }: FastifyRequest): boolean =>
   raw.readableEnded && method !== 'GET' && method !== 'HEAD'
-
-const nothing = () => Readable.from([])
 
 const hasBody = ({ headers }: FastifyRequest): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
