@@ -6,8 +6,11 @@ export type Answer = { status: number; head: string; body: string }
 /** Sends one request, written out in full, and answers what came back on the same connection. */
 export type Send = (request: string) => Promise<Answer>
 
-/** One unit of load: one request, or a whole journey. It throws when an answer is not the right one. */
-export type Work = (send: Send) => Promise<void>
+/**
+ * One unit of load: one request, or a whole journey. It throws when an answer is not the right one; and
+ * `judge`, called when the load is over, when the answers were not right together.
+ */
+export type Work = ((send: Send) => Promise<void>) & { judge?: () => void }
 
 /** What a load run found: units in a second, and how long each unit took in milliseconds. */
 export type Run = { rate: number; units: number; times: number[] }
@@ -48,7 +51,9 @@ export async function load(
     rest()
     for (const { close } of open) close()
   }
-  return { rate: (times.length / (performance.now() - began)) * 1000, units: times.length, times }
+  const rate = (times.length / (performance.now() - began)) * 1000
+  work.judge?.()
+  return { rate, units: times.length, times }
 }
 
 /** Milliseconds. */
@@ -82,32 +87,40 @@ export function percentile(times: number[], share: number): number {
   return sorted[Math.floor((sorted.length - 1) * share)] ?? 0
 }
 
+/** Bytes of an answer that are taken in at once; what is longer comes in pieces. */
+const PIECE = 16_384
+
 /** One kept-alive connection with one request on it at a time. */
 export function connect(port: number): Promise<Connection> {
   return new Promise((resolve, reject) => {
-    const socket = net.connect({ port, host: '127.0.0.1', noDelay: true })
     let waiting: { resolve: (answer: Answer) => void; reject: (error: Error) => void } | undefined
     let received = ''
     let closing = false
 
+    const buffer = Buffer.alloc(PIECE)
+    function take(size: number): boolean {
+      arrived++
+      // Bytes as characters: what is looked at is ASCII, and lengths stay those of the wire.
+      const piece = buffer.toString('latin1', 0, size)
+      received = received ? received + piece : piece
+      const answer = read(received)
+      if (answer) {
+        received = ''
+        waiting?.resolve(answer)
+        waiting = undefined
+      }
+      return true
+    }
+
+    // Without the stream of a socket, which would cost as much as all else here.
+    const onread = { buffer, callback: take }
+    const socket = net.connect({ port, host: '127.0.0.1', noDelay: true, onread })
     const fail = (error: Error) => {
       reject(error)
       waiting?.reject(error)
     }
     socket.on('error', fail)
     socket.on('close', () => closing || fail(new Error('the server closed the connection')))
-    // Bytes as characters: what is looked at is ASCII, and lengths stay those of the wire.
-    socket.setEncoding('latin1')
-    socket.on('data', (chunk: string) => {
-      arrived++
-      received += chunk
-      const answer = read(received)
-      if (!answer) return
-      received = ''
-      const { resolve } = waiting ?? {}
-      waiting = undefined
-      resolve?.(answer)
-    })
     const send: Send = request =>
       new Promise((resolve, reject) => {
         waiting = { resolve, reject }
@@ -121,7 +134,8 @@ export function connect(port: number): Promise<Connection> {
   })
 }
 
-const LENGTH = /\r\ncontent-length: (\d+)/i
+/** In the head of a message, how long its body is. */
+export const LENGTH = /\r\ncontent-length: (\d+)/i
 const CHUNKED = /\r\ntransfer-encoding: chunked/i
 
 /** undefined until the whole answer is there. */
@@ -152,14 +166,14 @@ function unchunk(text: string): string {
   }
 }
 
-/** A request in the bytes of HTTP/1.1. */
-export function request(
-  method: string,
-  path: string,
-  headers: Record<string, string>,
-  body = '',
-): string {
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
-  const length = method === 'GET' ? '' : `Content-Length: ${Buffer.byteLength(body)}\r\n`
-  return `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n${lines.join('')}${length}\r\n${body}`
+/** The lines of headers, to be written once for all requests that have them. */
+export const headerLines = (headers: Record<string, string>): string =>
+  Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join('')
+
+/** A request in the bytes of HTTP/1.1; the body is ASCII. */
+export function request(method: string, path: string, headers: string, body = ''): string {
+  const length = method === 'GET' ? '' : `Content-Length: ${body.length}\r\n`
+  return `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n${headers}${length}\r\n${body}`
 }

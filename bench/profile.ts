@@ -29,10 +29,10 @@ const parts: [part: string, url: RegExp][] = [
 const SKIPPED = 2
 
 export async function timeOfARequest({ step, scale, plot }: Bench): Promise<Figure[]> {
-  const ids = new Set<string>()
+  const ids: string[] = []
   const works: [string, () => Work][] = [
     ['create', () => creating(ids)],
-    ['read', () => reading([...ids])],
+    ['read', () => reading(ids.slice())],
     ['journey', () => journey()],
   ]
   for (const [name, work] of works) {
@@ -41,7 +41,7 @@ export async function timeOfARequest({ step, scale, plot }: Bench): Promise<Figu
     const flags = ['--cpu-prof', '--cpu-prof-interval', '250', '--cpu-prof-dir', folder]
     const database = `sqlite:${join(folder, 'farthing.db')}`
     const farthing = await startFarthing({ database, flags })
-    ids.clear()
+    ids.length = 0
     const seconds = Math.max(1, 3 * scale)
     await load(farthing.port, 64, { seconds: SKIPPED }, name === 'read' ? creating(ids) : work())
     const from = micros()

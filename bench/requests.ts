@@ -1,10 +1,10 @@
 /** What the load consists of. Each unit checks status and identifier of every answer. */
-import { type Answer, request, type Send, type Work } from './load.ts'
+import { type Answer, headerLines, request, type Send, type Work } from './load.ts'
 import { KEY } from './servers.ts'
 
-const AUTHORISED = { Authorization: `Bearer ${KEY}` }
-const JSON_BODY = { ...AUTHORISED, 'Content-Type': 'application/json' }
-const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' }
+const AUTHORISED = headerLines({ Authorization: `Bearer ${KEY}` })
+const JSON_BODY = AUTHORISED + headerLines({ 'Content-Type': 'application/json' })
+const FORM = headerLines({ 'Content-Type': 'application/x-www-form-urlencoded' })
 
 /** Throws what makes a run worthless: an answer that is not the right one. */
 export function expect(answer: Answer, status: number, contains = ''): void {
@@ -40,15 +40,17 @@ export function idIn({ body }: Answer): string {
   return Buffer.from(id, 'latin1').toString('latin1')
 }
 
-/** Creates one payment; `onId` is told its identifier, which must be a new one. */
-export function creating(ids: Set<string> = new Set()): Work {
-  return async send => {
+/** Creates one payment; its identifier, which no other may have, is added to `ids`. */
+export function creating(ids: string[] = []): Work {
+  const create = async (send: Send) => {
     const answer = await send(post('/v1/payments', newPayment()))
     expect(answer, 201)
-    const id = idIn(answer)
-    if (ids.has(id)) throw new Error(`two payments are called ${id}`)
-    ids.add(id)
+    ids.push(idIn(answer))
   }
+  const judge = () => {
+    if (new Set(ids).size < ids.length) throw new Error('two payments have the same identifier')
+  }
+  return Object.assign(create, { judge })
 }
 
 /** Reads one of the payments, any. */

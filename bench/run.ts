@@ -26,10 +26,10 @@ type Part = {
 
 const parts: Part[] = [
   { figures: ['P7'], seconds: 15, run: start },
-  { figures: ['P1', 'P2'], seconds: 90, run: createAndRead },
-  { figures: ['P3', 'P4'], seconds: 50, run: journeys },
+  { figures: ['P1', 'P2'], seconds: 100, run: createAndRead },
+  { figures: ['P3', 'P4'], seconds: 75, run: journeys },
   { figures: ['profile'], seconds: 30, run: timeOfARequest },
-  { figures: ['P5', 'P6'], seconds: 180, run: growth },
+  { figures: ['P5', 'P6'], seconds: 240, run: growth },
   { figures: ['P8'], seconds: 80, run: afterAMillion },
   { figures: ['P9', 'P10'], seconds: 60, run: postgres },
   { figures: ['peers'], seconds: 90, run: peers },

@@ -15,7 +15,7 @@ export type Creation = { account: string; given: Given; idempotencyKey?: string 
  * Creates a payment; in agreement mode it has reached its final state, and webhooks have been told,
  * when this resolves. Throws an ApiError when an agreement cannot be used or the key is taken.
  */
-export async function createPayment(
+export function createPayment(
   farthing: Farthing,
   addresses: Addresses,
   creation: Creation,
