@@ -51,8 +51,9 @@ export type Series = { rate: number; p50: number; p99: number; units: number }
 export type Rounds = { connections: number; seconds: number; rounds?: number; mayRest?: boolean }
 
 /**
- * Loads all contenders in turn, again and again, so that what else the machine does meets all alike: many
- * short rounds, because a shared machine changes its pace from one second to the next. Answers the medians of each, in their order, and of each round's ratio of the others to the first.
+ * Loads all contenders in turn, again and again, so that what else the machine does meets all alike: in
+ * many short rounds, because a shared machine changes its pace from one second to the next. Answers the
+ * medians of each, in their order, and of each round's ratio of the others to the first.
  */
 export async function compare(
   contenders: Contender[],
