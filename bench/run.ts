@@ -25,14 +25,14 @@ type Part = {
 }
 
 const parts: Part[] = [
-  { figures: ['P7'], seconds: 15, run: start },
-  { figures: ['P1', 'P2'], seconds: 100, run: createAndRead },
-  { figures: ['P3', 'P4'], seconds: 75, run: journeys },
-  { figures: ['profile'], seconds: 30, run: timeOfARequest },
-  { figures: ['P5', 'P6'], seconds: 240, run: growth },
-  { figures: ['P8'], seconds: 80, run: afterAMillion },
-  { figures: ['P9', 'P10'], seconds: 60, run: postgres },
-  { figures: ['peers'], seconds: 90, run: peers },
+  { figures: ['P7'], seconds: 10, run: start },
+  { figures: ['P1', 'P2'], seconds: 105, run: createAndRead },
+  { figures: ['P3', 'P4'], seconds: 70, run: journeys },
+  { figures: ['profile'], seconds: 20, run: timeOfARequest },
+  { figures: ['P5', 'P6'], seconds: 165, run: growth },
+  { figures: ['P8'], seconds: 85, run: afterAMillion },
+  { figures: ['P9', 'P10'], seconds: 45, run: postgres },
+  { figures: ['peers'], seconds: 105, run: peers },
 ]
 
 const FOLDER = new URL('results/', import.meta.url)
