@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test'
 import pg from 'pg'
 import { MOST_AT_WORK } from '../../src/http/overload.ts'
 import type { Send } from '../../src/ports.ts'
-import { type Client, webPayment } from '../support/client.ts'
+import { type Client, createClient, webPayment } from '../support/client.ts'
 import { createPostgresDatabase } from '../support/postgres.ts'
 import { closed, open } from '../support/raw-http.ts'
 import { type Service, startService } from '../support/service.ts'
@@ -83,7 +83,8 @@ test('A client that goes away while its key is looked up does not keep its place
   const url = await createPostgresDatabase()
   const service = await startService('postgres', { env: { DATABASE_URL: url } })
   t.after(() => service.stop())
-  const api = await service.newAccount()
+  const { key } = await service.newAccount()
+  const api = createClient([service.baseUrl], key) // of the one instance that they leave
   const other = new pg.Client({ connectionString: url })
   await other.connect()
   t.after(() => other.end())
