@@ -18,7 +18,7 @@ export type Server = {
 export const KEY = 'key_of_the_bench_0123456789'
 
 const file = (path: string) => fileURLToPath(new URL(path, import.meta.url))
-export const FARTHING = file('../bin/farthing.js')
+const FARTHING = file('../bin/farthing.js')
 const FLOOR = file('floor.ts')
 
 /** Beside the repository's own data, on the same disk as it. */

@@ -14,7 +14,7 @@ const CURVE = [1, 4, 16, 64, 256]
 type Pair = { farthing: Server; floor: Server; stop(): Promise<void> }
 
 /** Farthing on a new SQLite file, and a floor that answers as many bytes as it does. */
-export async function startPair(env: Record<string, string> = {}): Promise<Pair> {
+async function startPair(env: Record<string, string> = {}): Promise<Pair> {
   const folder = newFolder()
   const farthing = await startFarthing({ database: `sqlite:${join(folder, 'farthing.db')}`, env })
   const floor = await startFloor(await sizesOf(farthing))
@@ -99,7 +99,7 @@ type Judgement = {
 }
 
 /** The second of two contenders against the first. */
-export function figureOf(
+function figureOf(
   figure: string,
   what: string,
   { series, ratios }: Awaited<ReturnType<typeof compare>>,

@@ -154,15 +154,11 @@ export const cannotCancelPayment = (status: string) =>
   new ApiError(
     400,
     'P0501',
-    `a payment whose status is ${status} cannot be cancelled: only created, started or capturable`,
+    `only a created, started or capturable payment can be cancelled: this one is ${status}`,
   )
 
 export const cannotCapture = (status: string) =>
-  new ApiError(
-    409,
-    'P1003',
-    `a payment whose status is ${status} cannot be captured: only capturable`,
-  )
+  new ApiError(409, 'P1003', `only a capturable payment can be captured: this one is ${status}`)
 
 export const cannotCancelAgreement = () =>
   new ApiError(400, 'P2501', 'the agreement is already cancelled')

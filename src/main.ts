@@ -1,10 +1,10 @@
 import { parseArgs } from 'node:util'
-import { keysCommand } from './accounts/command.ts'
+import { KEYS_HELP, keysCommand } from './accounts/command.ts'
 import { announce } from './announce.ts'
 import { ConfigError, readConfig } from './config.ts'
-import { backupCommand } from './database/backup.ts'
+import { BACKUP_HELP, backupCommand } from './database/backup.ts'
 import { createLogger } from './log.ts'
-import { seedCommand } from './seed/command.ts'
+import { SEED_HELP, seedCommand } from './seed/command.ts'
 import { serve } from './serve.ts'
 import { startProblem } from './start-problem.ts'
 import { version } from './version.ts'
@@ -31,15 +31,25 @@ Configuration, all of it optional, in environment variables:
   FARTHING_API_KEY         a fixed key of the default account; without it the first start makes one
   FARTHING_BASE_URL        the API's address in links; without it the request's Host
   FARTHING_PAGES_URL       the address of the hosted pages in links; without it the API's
-  FARTHING_CALLBACK_HOSTS  comma list of host or host:port that webhooks may go to although private
+  FARTHING_CALLBACK_HOSTS  comma list of host or host:port that webhooks may reach even if private
   FARTHING_TRUST_PROXY     true: take scheme and host from X-Forwarded-Proto and X-Forwarded-Host
   FARTHING_METRICS_PORT    Prometheus metrics on this port; without it there are none
   LOG_LEVEL                fatal, error, warn, info, debug, trace or silent: info
 `
 
 const COMMON_OPTIONS = ['help', 'version']
-/** By command; the others have none. */
-const OPTIONS: Record<string, string[]> = { keys: ['account'], seed: ['account', 'payments'] }
+/** By command, beside those; the others have none. */
+const OPTIONS = new Map([
+  ['keys', ['account']],
+  ['seed', ['account', 'payments']],
+])
+
+/** By command; the others have no more to say than the program. */
+const HELPS = new Map([
+  ['keys', KEYS_HELP],
+  ['seed', SEED_HELP],
+  ['backup', BACKUP_HELP],
+])
 
 /** Runs a command line and answers the exit code, or undefined while the service is running. */
 async function run(args: string[]): Promise<number | undefined> {
@@ -56,14 +66,14 @@ async function run(args: string[]): Promise<number | undefined> {
   const [command = 'serve', ...rest] = positionals
   if (values.version) return print(version)
   const foreign = Object.keys(values).find(
-    name => !COMMON_OPTIONS.includes(name) && !OPTIONS[command]?.includes(name),
+    name => !COMMON_OPTIONS.includes(name) && !OPTIONS.get(command)?.includes(name),
   )
-  if (foreign) return complain(`--${foreign} belongs to another command (farthing --help)`)
+  if (foreign) return complain(`--${foreign} is no option of this command (farthing --help)`)
+  if (values.help) return print(HELPS.get(command) ?? HELP)
   if (command === 'keys')
     return keysCommand(rest, values, readConfig(process.env), print, screen.write)
-  if (command === 'backup') return backupCommand(rest, values, readConfig(process.env), print)
+  if (command === 'backup') return backupCommand(rest, readConfig(process.env), print)
   if (command === 'seed') return seedCommand(rest, values, readConfig(process.env), print, screen)
-  if (values.help) return print(HELP)
   if (command !== 'serve' || rest.length > 0)
     return complain(`unknown command: ${positionals.join(' ')} (farthing --help)`)
   return serveUntilStopped()

@@ -30,8 +30,11 @@ export interface Database {
   /** Rejects when reads or writes cannot be expected to work. */
   check(): Promise<void>
 
-  /** True when no other process can be using this database: what a dead process left is ours. */
-  readonly exclusive: boolean
+  /**
+   * Calls `action` if no other process has the database open, and lets none open it meanwhile: what a
+   * dead process left may then be taken. Where that cannot be known it is not called.
+   */
+  ifAlone(action: () => Promise<unknown>): Promise<void>
 
   close(): Promise<void>
 }

@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -174,8 +182,11 @@ describe('The service, when it starts,', () => {
   test('makes its files and their folder for nobody else to read', async () => {
     const path = join(folder, 'new-folder', 'farthing.db')
     await runProcess({ args: ['keys', 'create'], env: { DATABASE_URL: `sqlite:${path}` } })
-    assert.equal(statSync(path).mode & 0o777, 0o600)
     assert.equal(statSync(dirname(path)).mode & 0o777, 0o700)
+    const files = readdirSync(dirname(path))
+    assert.ok(files.includes('farthing.db'))
+    for (const file of files)
+      assert.equal(statSync(join(dirname(path), file)).mode & 0o777, 0o600, file)
   })
 
   test('ends with one line when the database is that of a newer version', async () => {
@@ -227,11 +238,25 @@ describe('The command line', () => {
       assert.ok(stdout.includes(word), word)
   })
 
+  test('explains each command, whatever the configuration', async () => {
+    for (const [command, words] of Object.entries({
+      keys: /^API keys\..*keys create/s,
+      seed: /^Usage:\n {2}farthing seed --payments N/,
+      backup: /^Usage:\n {2}farthing backup FILE/,
+      serve: /^Farthing: /,
+    })) {
+      const { code, stdout } = await runProcess({ args: [command, '--help'], env: { PORT: 'abc' } })
+      assert.equal(code, 0, command)
+      assert.match(stdout, words)
+    }
+  })
+
   test('refuses what it does not know, in one line', async () => {
     for (const args of [
       ['sing'],
       ['serve', 'twice'],
       ['--loud'],
+      ['constructor', '--account', 'a'],
       ['--account', 'a'],
       ['keys', 'create', '--payments', '5'],
       ['backup', 'a.db', '--account', 'a'],

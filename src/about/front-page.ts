@@ -24,14 +24,14 @@ export function frontPage(shell: Shell, api: string): string {
 <p class="govuk-body"><a class="govuk-link" href="${docs}">API documentation</a>, also as <a class="govuk-link" href="${shell.basePath}/openapi.json">openapi.json</a> for your tools.</p>
 <h2 class="govuk-heading-m">Make a first payment</h2>
 <ol class="govuk-list govuk-list--number govuk-list--spaced">
-<li>Take an API key. The first start of the service prints one, and ${code('farthing keys create')} makes another.</li>
-<li>Create a payment, with your key in the place of YOUR_API_KEY:
+<li>Get an API key. The first start of the service prints one, and ${code('farthing keys create')} makes another.</li>
+<li>Create a payment, replacing YOUR_API_KEY with your key:
 ${listing(payment)}</li>
 <li>Open the ${code('href')} of ${code('next_url')} from the answer in a browser, and choose how the payment ends.</li>
-<li>Read the payment, with its ${code('payment_id')} in the place of PAYMENT_ID:
+<li>Read the payment, replacing PAYMENT_ID with its ${code('payment_id')}:
 ${listing(read)}</li>
 </ol>
-<p class="govuk-body">To use it from your own service, set that service's address of GOV.UK Pay to ${code(api)}.</p>
+<p class="govuk-body">To use it from your own service, set that service’s GOV.UK Pay URL to ${code(api)}.</p>
 </div>`
   return page(shell, 'en', 'Farthing payments', content, { docs: true })
 }

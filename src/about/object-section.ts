@@ -55,7 +55,7 @@ const joined = (types: Part[]): Html =>
   html`${types.map((type, n) => html`${n > 0 && ' or '}${type}`)}`
 
 /** What a value must keep to, one phrase for each rule. */
-export function limitsOf(schema: Schema): Part[] {
+function limitsOf(schema: Schema): Part[] {
   const { minimum, maximum, minLength, maxLength, maxItems, maxProperties } = schema
   const number = (value: unknown) => Number(value).toLocaleString('en-GB')
   const limits: Part[] = []

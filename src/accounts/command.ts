@@ -1,12 +1,12 @@
 import type { Config } from '../config.ts'
 import { openDatabase } from '../database/open.ts'
-import { requireFile } from '../database/sqlite-file.ts'
+import { refuseMemory, requireFile } from '../database/sqlite-file.ts'
 import { createNewId } from '../ids.ts'
 import type { Database } from '../ports.ts'
 import { iso } from '../time.ts'
 import { checkAccountName, createKey, DEFAULT_ACCOUNT, listKeys, revokeKey } from './store.ts'
 
-const HELP = `API keys. Each belongs to one account and sees only what that account has made.
+export const KEYS_HELP = `API keys. Each belongs to one account and sees only what that account has made.
 
 Usage:
   farthing keys create [--account NAME]   make a key and print it once (account "default" if not given)
@@ -26,18 +26,19 @@ const verbs = new Map([
 /** Runs `farthing keys ...` and answers the exit code; `note` is for people, beside what is printed. */
 export async function keysCommand(
   [verb, ...words]: string[],
-  options: { help?: boolean | undefined; account?: string | undefined },
+  options: { account?: string | undefined },
   config: Config,
   print: (text: string) => number,
   note: (text: string) => void,
 ): Promise<number> {
-  if (options.help || verb === undefined) return print(HELP)
+  if (verb === undefined) return print(KEYS_HELP)
   const known = verbs.get(verb)
   if (!known) throw new Error(`unknown keys command: ${verb} (farthing keys --help)`)
   if (words.length !== known.words || (options.account !== undefined && verb !== 'create'))
     throw new Error(`usage: farthing keys ${known.usage} (farthing keys --help)`)
   const { account = DEFAULT_ACCOUNT } = options
   checkAccountName(account)
+  refuseMemory(config.database)
   if (verb !== 'create') requireFile(config.database)
   const database = await openDatabase(config.database, {
     onUnknownOutcome: () => {},

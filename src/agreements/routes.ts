@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { fold } from '../database/fold.ts'
-import { agreementNotFound, cannotCancelAgreement, fieldCodes, invalid } from '../errors.ts'
+import { agreementNotFound, cannotCancelAgreement, fieldCodes } from '../errors.ts'
 import type { Farthing } from '../farthing.ts'
 import { addressesOf } from '../http/addresses.ts'
 import { jsonBody, requireJson } from '../http/body.ts'
@@ -117,9 +117,7 @@ function readNewAgreement(
   const fields = readFields(body, newAgreement, codes)
   const reference = fields.plainText('reference')
   const description = fields.plainText('description')
-  const user_identifier = body.user_identifier ?? undefined
-  if (user_identifier !== undefined && typeof user_identifier !== 'string')
-    throw invalid(codes, 'user_identifier', 'must be a string')
+  const user_identifier = fields.optionalRawText('user_identifier')
   fields.checkLimits(['reference', 'description', 'user_identifier'])
   return { reference, description, ...(user_identifier !== undefined && { user_identifier }) }
 }

@@ -14,7 +14,7 @@ import type { Config } from '../config.ts'
 import { LONGEST_WAIT } from './sqlite-connection.ts'
 import { OWNER_ONLY, refuseForeign, requireFile } from './sqlite-file.ts'
 
-const HELP = `Usage:
+export const BACKUP_HELP = `Usage:
   farthing backup FILE   copies the SQLite database that DATABASE_URL names to a new file, and checks the copy
 
 The service may be running. To restore, stop it, and put the file where DATABASE_URL points: into a
@@ -27,11 +27,9 @@ const ALL_PAGES = 2 ** 31 - 1
 /** Runs `farthing backup` and answers the exit code; throws what kept it from succeeding. */
 export async function backupCommand(
   [file, ...more]: string[],
-  { help }: { help?: boolean | undefined },
   { database }: Config,
   print: (text: string) => number,
 ): Promise<number> {
-  if (help) return print(HELP)
   if (!file || more.length > 0)
     throw new Error('usage: farthing backup FILE (farthing backup --help)')
   if (database.kind !== 'sqlite' || database.path === ':memory:')
@@ -52,15 +50,13 @@ export async function backupCommand(
 async function copyChecked(path: string, file: string): Promise<number> {
   const unchecked = `${file}.part`
   makeEmpty(unchecked)
-  const source = new DatabaseSync(path, { readOnly: true, timeout: LONGEST_WAIT })
   let payments: number
   try {
-    await backup(source, unchecked, { rate: ALL_PAGES })
+    await copy(path, unchecked)
     payments = check(unchecked)
     chmodSync(unchecked, OWNER_ONLY)
     renameSync(unchecked, file)
   } finally {
-    source.close()
     rmSync(unchecked, { force: true })
   }
   const folder = openSync(dirname(file), 'r')
@@ -69,8 +65,17 @@ async function copyChecked(path: string, file: string): Promise<number> {
   return payments
 }
 
+async function copy(path: string, file: string): Promise<void> {
+  const source = new DatabaseSync(path, { readOnly: true, timeout: LONGEST_WAIT })
+  await backup(source, file, { rate: ALL_PAGES }).finally(() => source.close())
+}
+
 /** Throws one line where no file can be made, or one is there already. */
 function makeEmpty(file: string): void {
+  if (existsSync(file))
+    throw new Error(
+      `${file} is there, of a backup that is running or did not end: delete it if none is`,
+    )
   try {
     writeFileSync(file, '', { mode: OWNER_ONLY, flag: 'wx' })
   } catch (error) {

@@ -52,7 +52,7 @@ export function openPostgres(
   pool.on('error', () => {}) // the same error once more, if nobody was using the connection
 
   return {
-    exclusive: false,
+    async ifAlone() {},
     async query<Row>(sql: string, values: Value[] = []) {
       const { rows } = await pool.query(named(sql, values))
       // A row's columns are those that the statement names: the caller states their type.

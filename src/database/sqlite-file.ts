@@ -26,9 +26,17 @@ export function refuseForeign(path: string): void {
   }
 }
 
+/** Throws where a command would make a database of its own, which ends with it. */
+export function refuseMemory(address: DatabaseAddress): void {
+  if (address.kind === 'sqlite' && address.path === ':memory:')
+    throw new Error(
+      'a database in memory is within the service: no command reaches it (DATABASE_URL)',
+    )
+}
+
 /** Throws where a command has nothing to read. */
 export function requireFile(address: DatabaseAddress): void {
-  if (address.kind === 'sqlite' && address.path !== ':memory:' && !existsSync(address.path))
+  if (address.kind === 'sqlite' && !existsSync(address.path))
     throw new Error(`there is no database at ${address.path} (DATABASE_URL names it)`)
 }
 

@@ -1,7 +1,7 @@
-import { DatabaseSync } from 'node:sqlite'
 import { Worker } from 'node:worker_threads'
 import type { Database, Statement } from '../ports.ts'
 import { type Connection, connect } from './sqlite-connection.ts'
+import { showPresence } from './sqlite-presence.ts'
 import { createReader } from './sqlite-reader.ts'
 import type { Order } from './sqlite-thread.ts'
 import { createCommit, errorOf, type Failure, failureOf, type Result } from './sqlite-writer.ts'
@@ -49,7 +49,7 @@ export function openSqlite(
 ): Database & { exec(sql: string): Promise<void> } {
   const connection = connect(options.path, READ_CACHE)
   const reader = createReader(connection, () => unknown)
-  const lock = holdLock(options.path)
+  const presence = showPresence(options.path)
   const writer = options.path === ':memory:' ? sameThread(connection) : ownThread(options.path)
   const queue: Pending[] = []
   const underway = new Set<Promise<void>>()
@@ -108,7 +108,7 @@ export function openSqlite(
   }
 
   return {
-    exclusive: lock.held,
+    ifAlone: presence.ifAlone,
     exec: sql => writer.exec(sql),
     query: reader.query,
     write,
@@ -124,7 +124,7 @@ export function openSqlite(
       }
       await writer.close()
       reader.close()
-      lock.release()
+      presence.end()
     },
   }
 }
@@ -180,21 +180,5 @@ function ownThread(path: string): Writer {
       thread.postMessage('close')
       await ended
     },
-  }
-}
-
-/**
- * A second connection holds a lock on a small file beside the database for as long as this process
- * lives, however it ends. Who gets it is alone.
- */
-function holdLock(path: string): { held: boolean; release: () => void } {
-  if (path === ':memory:') return { held: true, release: () => {} }
-  const lock = new DatabaseSync(`${path}.lock`)
-  try {
-    lock.exec('pragma journal_mode = memory; begin exclusive')
-    return { held: true, release: () => lock.close() }
-  } catch {
-    lock.close()
-    return { held: false, release: () => {} }
   }
 }

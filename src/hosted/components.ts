@@ -64,7 +64,7 @@ export function errorMessage(id: string, { text, prefix }: ErrorMessage): Html {
   return html`<p id="${id}" class="govuk-error-message"><span class="govuk-visually-hidden">${prefix}:</span> ${text}</p>`
 }
 
-export function hint(id: string, text: string, className?: string): Html {
+function hint(id: string, text: string, className?: string): Html {
   return html`<div id="${id}" class="govuk-hint${className && ` ${className}`}">${text}</div>`
 }
 

@@ -101,7 +101,7 @@ export const en = {
   wrongMethod: {
     heading: 'This request is not allowed',
     body: [
-      'You can open this page or send it its own form (GET, HEAD and POST), and nothing else. Nothing has changed.',
+      'You can only open this page or submit its form (GET, HEAD or POST). Nothing has changed.',
     ],
   },
   tooLarge: {

@@ -148,7 +148,8 @@ export function checkLimit(codes: FieldCodes, name: string, value: unknown, limi
   const { minLength = 0, maxLength = Infinity, pattern } = limits
   if (minLength === maxLength && value.length !== maxLength)
     fail(`must be exactly ${maxLength} characters long`)
-  if (value.length < minLength) fail(`must be at least ${minLength} characters long`)
+  if (value.length < minLength)
+    fail(minLength === 1 ? 'must not be empty' : `must be at least ${minLength} characters long`)
   if (value.length > maxLength) fail(`must be at most ${maxLength} characters long`)
   if (pattern && !new RegExp(pattern).test(value)) fail(`must be ${limits.description ?? pattern}`)
   if (!isStorable(value)) fail(STORABLE_RULE)

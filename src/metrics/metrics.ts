@@ -26,7 +26,7 @@ export type Metrics = {
 }
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
-const WRITES = [1, 2, 4, 8, 16, 32, 64, 128, 256]
+const WRITES = [1, 2, 4, 8, 16, 32]
 const MILLISECOND = 1e-3
 const MICROSECOND = 1e-6
 const NANOSECOND = 1e-9
@@ -113,7 +113,7 @@ export function createMetrics(): Metrics {
   }
 }
 
-/** `2xx` to `5xx`, or why there is no status: a receiver's own words would be without number. */
+/** The status as in `2xx`, or why there is none: a receiver's own words would be without number. */
 const resultOf = ({ status_code, result }: Outcome): string =>
   status_code === null ? result : `${Math.floor(status_code / 100)}xx`
 

@@ -51,9 +51,9 @@ async function usedAgreement(
     throw unknownSetUpAgreement()
   if (authorisation_mode !== 'agreement' || !agreement_id) return undefined
   const agreement = await findAgreement(database, account, agreement_id)
-  if (!agreement) throw unusableAgreement('is not that of one of your agreements')
+  if (!agreement) throw unusableAgreement('does not match any of your agreements')
   if (agreement.status !== 'active' || !agreement.instrument)
-    throw unusableAgreement(`must be that of an active agreement: it is ${agreement.status}`)
+    throw unusableAgreement(`must be that of an active agreement: this one is ${agreement.status}`)
   return agreement
 }
 

@@ -93,7 +93,7 @@ Every type is checked first, and with them that agreement_id and agreement_payme
   errors: [
     missing(codes, 'amount'),
     invalid(codes, 'amount', PENCE_RULE),
-    unusableAgreement('is not that of one of your agreements'),
+    unusableAgreement('does not match any of your agreements'),
     unknownSetUpAgreement(),
     notAllowed('return_url', 'when authorisation_mode is moto_api'),
     notAnObject('P0197'),

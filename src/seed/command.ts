@@ -2,6 +2,7 @@ import { checkAccountName, DEFAULT_ACCOUNT } from '../accounts/store.ts'
 import { insertAgreement } from '../agreements/store.ts'
 import type { Config } from '../config.ts'
 import { openDatabase } from '../database/open.ts'
+import { refuseMemory } from '../database/sqlite-file.ts'
 import { createNewId } from '../ids.ts'
 import { insertPayment } from '../payments/store.ts'
 import type { Database, Statement } from '../ports.ts'
@@ -10,7 +11,7 @@ import { RETENTION_MS } from '../retention.ts'
 import { createHistory, type History } from './history.ts'
 import { createProgress, type Screen } from './progress.ts'
 
-const HELP = `Usage:
+export const SEED_HELP = `Usage:
   farthing seed --payments N [--account NAME]   makes N payments, with refunds and agreements
 
 They are in every mode and state, as if made over the last six days: a day later the oldest are
@@ -30,7 +31,6 @@ const BATCH = 250
 const MOST = 100_000_000
 
 export type SeedOptions = {
-  help?: boolean | undefined
   payments?: string | undefined
   account?: string | undefined
 }
@@ -38,18 +38,18 @@ export type SeedOptions = {
 /** Runs `farthing seed` and answers the exit code; `screen` shows how far it is. */
 export async function seedCommand(
   words: string[],
-  { help, payments, account = DEFAULT_ACCOUNT }: SeedOptions,
+  { payments, account = DEFAULT_ACCOUNT }: SeedOptions,
   config: Config,
   print: (text: string) => number,
   screen: Screen,
 ): Promise<number> {
-  if (help) return print(HELP)
   if (payments === undefined || words.length > 0)
     throw new Error('usage: farthing seed --payments N [--account NAME] (farthing seed --help)')
   const count = Number(payments)
   if (!/^\d+$/.test(payments) || count < 1 || count > MOST)
     throw new Error(`--payments must be a number from 1 to ${MOST}`)
   checkAccountName(account)
+  refuseMemory(config.database)
   const database = await openDatabase(config.database, {
     onUnknownOutcome: () => {},
     onConnectionError: () => {},

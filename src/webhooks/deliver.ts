@@ -133,7 +133,7 @@ export function createDeliveries({ database, clock, send, onFault }: DeliveryPor
     },
     waiting: () => waiting,
     async takeOver() {
-      if (database.exclusive) await database.write([releaseClaims()])
+      await database.ifAlone(() => database.write([releaseClaims()]))
     },
     async recover(stop) {
       const webhooks = await webhooksToRecover(database, clock())

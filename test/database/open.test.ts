@@ -30,6 +30,14 @@ const newFile = () => join(folder, `${++files}`, 'below', 'farthing.db')
 const newUrl = async (kind: 'sqlite' | 'postgres') =>
   kind === 'sqlite' ? `sqlite:${newFile()}` : createPostgresDatabase()
 
+async function isAlone(database: Database): Promise<boolean> {
+  let alone = false
+  await database.ifAlone(async () => {
+    alone = true
+  })
+  return alone
+}
+
 const steps = (database: Database) =>
   database.query<{ number: number; name: string }>(
     'select number, name from migrations order by number',
@@ -158,26 +166,40 @@ describe('A SQLite file', () => {
     await database.close()
   })
 
-  test('belongs to one process alone until a second opens it', async () => {
+  test('belongs to one process alone as long as no other has it open', async () => {
     const url = `sqlite:${newFile()}`
     const one = await open(url)
+    assert.equal(await isAlone(one), true)
     const two = await open(url)
-    assert.deepEqual([one.exclusive, two.exclusive], [true, false])
+    assert.deepEqual([await isAlone(one), await isAlone(two)], [false, false])
     await one.close()
-    await two.close()
     const three = await open(url)
-    assert.equal(three.exclusive, true)
+    assert.equal(await isAlone(three), false, 'the second was never alone, and is still there')
+    await two.close()
+    assert.equal(await isAlone(three), true)
     await three.close()
+  })
+
+  test('can be opened by no other while one acts because it is alone', async () => {
+    const file = newFile()
+    const database = await open(`sqlite:${file}`)
+    const other = new DatabaseSync(`${file}.lock`)
+    const enter = () => other.exec('begin; select 1 from sqlite_schema')
+    await database.ifAlone(async () => assert.throws(enter, /locked/))
+    other.exec('rollback')
+    enter()
+    other.close()
+    await database.close()
   })
 
   test('in memory is nobody else’s, and PostgreSQL is never one process’s own', async () => {
     const [memory, another] = [await open('sqlite::memory:'), await open('sqlite::memory:')]
-    assert.deepEqual([memory.exclusive, another.exclusive], [true, true])
+    assert.deepEqual([await isAlone(memory), await isAlone(another)], [true, true])
     const sql = 'insert into api_keys (key_id, account, hash, created) values ($1, $2, $3, $4)'
     await memory.write([{ sql, values: ['a', 'a', 'a', 1] }])
     assert.equal((await another.query('select * from api_keys')).length, 0)
     const postgres = await open(await createPostgresDatabase())
-    assert.equal(postgres.exclusive, false)
+    assert.equal(await isAlone(postgres), false)
     for (const each of [memory, another, postgres]) await each.close()
   })
 

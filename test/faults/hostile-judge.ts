@@ -14,7 +14,7 @@ const INTERNALS =
   /\n\s+at |\.ts:\d|node_modules|node:internal|\bselect .* from\b|insert into|sqlite|postgres|ERR_/i
 
 /** The shape of SPEC *Errors*, and nothing else in it. */
-export function judgeErrorBody(status: number, text: string): void {
+function judgeErrorBody(status: number, text: string): void {
   const body = JSON.parse(text)
   const { code, description, field, header, ...rest } = body
   assert.match(code, /^P\d{4}$/)

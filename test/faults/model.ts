@@ -66,7 +66,7 @@ export type Expected = {
 export type Step = { request: Request; expected: Expected }
 
 /** The address of the service in links. */
-export const BASE = 'http://farthing.test'
+const BASE = 'http://farthing.test'
 
 const DAY = 24 * 60 * 60 * 1000
 

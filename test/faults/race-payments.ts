@@ -19,12 +19,12 @@ export type Doing =
 
 type State = { status: string; chosen: boolean; carded: boolean; refunded: number }
 
-export const AMOUNT = 100
+const AMOUNT = 100
 
 const open = new Set(['created', 'started'])
 
 /** A payment, one operation at a time: SPEC *States and transitions*. */
-export const paymentMachine = (delayed: boolean): Machine<State, Doing> => {
+const paymentMachine = (delayed: boolean): Machine<State, Doing> => {
   const paid = delayed ? 'capturable' : 'success'
   const ended: Record<string, string> = {
     'choose declined': 'failed',

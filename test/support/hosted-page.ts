@@ -17,7 +17,7 @@ export const pageOf = (payment: Body): string => payment._links.next_url.href
 export const confirmOf = (payment: Body): string => `${pageOf(payment)}/confirm`
 
 /** The h1 of an answer, which must be a page. */
-export function headingOf(answer: Answer): string {
+function headingOf(answer: Answer): string {
   assert.equal(answer.headers.get('content-type'), 'text/html; charset=utf-8')
   return only(elementsOf(answer.text), tagged('h1')).text
 }

@@ -95,15 +95,20 @@ describe('farthing keys', () => {
     const printed: string[] = []
     const print = (text: string) => printed.push(text)
     await keysCommand([], {}, config, print, note)
-    await keysCommand(['create'], { help: true }, config, print, note)
-    for (const text of printed) assert.match(text, /keys create .*keys list.*keys revoke ID/s)
-    assert.equal(printed.length, 2)
+    assert.match(printed.join(), /keys create .*keys list.*keys revoke ID/s)
   })
 
   test('lists no keys where there are none', async () => {
     const printed: string[] = []
-    const empty = readConfig({ DATABASE_URL: 'sqlite::memory:' })
+    const empty = readConfig({ DATABASE_URL: await createPostgresDatabase() })
     await keysCommand(['list'], {}, empty, text => printed.push(text), note)
     assert.deepEqual(printed, ['there are no keys'])
+  })
+
+  test('makes no key that would be gone at once', async () => {
+    const memory = readConfig({ DATABASE_URL: 'sqlite::memory:' })
+    const print = () => assert.fail('nothing to print')
+    for (const verb of ['create', 'list'])
+      await assert.rejects(keysCommand([verb], {}, memory, print, note), /in memory .*no command/)
   })
 })
