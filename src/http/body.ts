@@ -80,14 +80,20 @@ function parseJson(body: unknown): unknown {
   if (!Buffer.isBuffer(body) || !isUtf8(body)) return undefined
   const text = body.toString('utf8').replace(/^\uFEFF/, '')
   try {
-    return /__proto__|\\u/.test(text) ? JSON.parse(text, refuseProto) : JSON.parse(text)
+    const value: unknown = JSON.parse(text)
+    return /__proto__|\\u/.test(text) && setsPrototype(value) ? undefined : value
   } catch {
     return undefined
   }
 }
 
-/** An object's prototype is not something that a client may set. */
-function refuseProto(key: string, value: unknown): unknown {
-  if (key === '__proto__') throw new SyntaxError('__proto__ is not allowed as a key')
-  return value
+/** That is nothing that a client may do. Looked for without recursion: nesting may be deep. */
+function setsPrototype(value: unknown): boolean {
+  const parts = [value]
+  for (const part of parts)
+    if (typeof part === 'object' && part !== null) {
+      if (Object.hasOwn(part, '__proto__')) return true
+      for (const inner of Object.values(part)) parts.push(inner)
+    }
+  return false
 }

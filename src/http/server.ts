@@ -38,6 +38,7 @@ const UNREADABLE = '\uD800'
 /** A parameter that is not percent-encoded UTF-8 is a wrong one; Node would take it literally. */
 const querystringParser = (query: string) =>
   parse(query, '&', '=', {
+    maxKeys: 0, // no limit but that of the whole address
     decodeURIComponent: text => {
       try {
         return decodeURIComponent(text)
@@ -80,7 +81,7 @@ export function createServer(
   // Hooks of every request call back: a promise each would cost more than what they do.
   app.addHook('onRequest', (request, reply, done) => {
     setCommonHeaders(reply)
-    if (!request.is404) return done()
+    if (!request.is404 && !hasEmptyName(request)) return done()
     // Before the body is read: that there is no such endpoint counts before anything about a body.
     answerUnknownPath(request, reply).catch(done)
   })
@@ -96,6 +97,10 @@ export function createServer(
   app.setNotFoundHandler(answerUnknownPath)
   return app
 }
+
+/** Two slashes on end in the path: no endpoint has that, though to the router the parameter between is there. */
+const hasEmptyName = ({ url }: FastifyRequest): boolean =>
+  url.includes('//') && /^[^?#]*\/\//.test(url.replace(/^https?:\/\//i, ''))
 
 /** Names of headers are in small letters everywhere, as Fastify keeps them: of others it makes a new text each time. */
 function setCommonHeaders(reply: FastifyReply): void {

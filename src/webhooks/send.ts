@@ -64,7 +64,8 @@ export type ClosableSend = Send & { close(): void }
  *   repeat, so two attempts are at most two messages. The next attempt then gets a new connection.
  * - It answers as soon as the status is known. What follows is read and forgotten, at most 64 KiB of
  *   it and not beyond the same two seconds.
- * - `response_time` is null when no connection stood: then nothing was sent.
+ * - `response_time` counts from when the request had its slot; it is null when no connection stood: then
+ *   nothing was sent.
  */
 export function createSend(options: SendOptions): ClosableSend {
   const { resolve, allowed, userAgent } = options
@@ -105,7 +106,8 @@ export function createSend(options: SendOptions): ClosableSend {
     if (url === null || callbackUrlProblem(target, allowed)) return failed('address refused', null)
     const release = await takeSlot(hostOf(url), LONGEST_SLOT_WAIT_MS)
     if (release === undefined) return failed('timeout', null)
-    const left = started + DEADLINE_MS - performance.now()
+    const began = performance.now()
+    const left = started + DEADLINE_MS - began
     if (left < 1) {
       // The event loop was held up: the slot came before the end of the wait was noticed.
       release()
@@ -121,7 +123,7 @@ export function createSend(options: SendOptions): ClosableSend {
       })
       // A receiver that closed one idle connection has likely closed them all.
       request.once('error', () => request.reusedSocket && dropIdle(agents, hostOf(url)))
-      const outcome = outcomeOf(request, started)
+      const outcome = outcomeOf(request, began)
       request.end(body)
       return await outcome
     } catch {
@@ -163,11 +165,11 @@ export function createLookup(
 }
 
 /** Waits for the status or the failure, whichever is first. What happens to the request later is not told. */
-function outcomeOf(request: ClientRequest, started: number): Promise<Outcome> {
+function outcomeOf(request: ClientRequest, began: number): Promise<Outcome> {
   return new Promise(resolve => {
     let connected = false
     let handshaking = false
-    const elapsed = () => (connected ? Math.round(performance.now() - started) : null)
+    const elapsed = () => (connected ? Math.round(performance.now() - began) : null)
 
     request.on('socket', socket => {
       connected = request.reusedSocket

@@ -144,7 +144,7 @@ function find(document: Json, path: string): string | undefined {
     const parts = template.split('/')
     return (
       parts.length === segments.length &&
-      parts.every((part, n) => part.startsWith('{') || part === segments[n])
+      parts.every((part, n) => (part.startsWith('{') ? segments[n] : part === segments[n]))
     )
   }
   const templates = Object.keys(document.paths).filter(fits)

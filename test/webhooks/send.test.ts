@@ -205,16 +205,24 @@ describe('Sending', { concurrency: true, timeout: 20_000 }, () => {
       assert.equal(hanging.connections(), 64)
     })
 
-    test('a request that waited for another to end is sent', async () => {
+    test('a request that waited for others to end is sent, and its time begins then', async () => {
+      const pause = 100
       const receiver = await receiverThat({
-        onRequest: ({ response }) => setTimeout(50).then(() => response.end()),
+        onRequest: ({ response }) => setTimeout(pause).then(() => response.end()),
       })
       const send = loopbackSend()
+      const waits: number[] = []
+      const began = performance.now()
       const outcomes = await Promise.all(
-        Array.from({ length: 200 }, () => send(receiver.url, {}, '{}')),
+        Array.from({ length: 200 }, async () => {
+          const outcome = await send(receiver.url, {}, '{}')
+          waits.push(performance.now() - began - (outcome.response_time ?? 0))
+          return outcome
+        }),
       )
       assert.ok(outcomes.every(({ result }) => result === '200 OK'))
       assert.equal(receiver.requests.length, 200)
+      assert.ok(waits.filter(wait => wait >= pause).length >= 200 - 64)
     })
 
     test('no kind of failure keeps its place among the 64', async () => {

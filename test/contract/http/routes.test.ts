@@ -91,7 +91,9 @@ onEveryDatabase('A route', service => {
         const [plain, slashed] = [await send('GET', path), await send('GET', `${path}/`)]
         assert.deepEqual([slashed.status, slashed.text], [plain.status, plain.text])
         assert.equal((await send('GET', `${path}/?page=1`)).status, 200)
-        assert.equal((await send('GET', `${path}//`)).status, 404)
+        for (const method of ['GET', 'POST'])
+          assertError(await send(method, `${path}//`), 404, 'P0911')
+        assertError(await send('GET', `${path}//?page=1`), 404, 'P0911')
       })
   })
 

@@ -10,6 +10,9 @@ const good = bodyText(webParts)
 /** The body without its last brace, to add to. */
 const open = good.slice(0, -1)
 
+/** More levels than a function that calls itself can go down. */
+const deep = (inside: string) => `${'['.repeat(20_000)}${inside}${']'.repeat(20_000)}`
+
 const bytes = (...parts: (string | number[])[]) =>
   new Uint8Array(parts.flatMap(part => (typeof part === 'string' ? [...utf8.encode(part)] : part)))
 
@@ -43,6 +46,7 @@ onEveryDatabase('The body of POST /v1/payments', service => {
       'a __proto__ key': `${open},"__proto__":{"amount":1}}`,
       'a __proto__ key that is escaped': `${open},"\\u005f_proto__":{}}`,
       'a __proto__ key further down': `${open},"metadata":{"__proto__":1}}`,
+      'a __proto__ key below deep nesting': `${open},"note":${deep('{"__proto__":1}')}}`,
       'more nesting than any reader has room for': `${'{"a":'.repeat(9000)}1${'}'.repeat(9000)}x`,
       'a form': 'amount=4650&reference=a&description=b',
     }))
@@ -70,7 +74,8 @@ onEveryDatabase('The body of POST /v1/payments', service => {
       'keys that nobody knows, at every level': `${open},"note":{"a":[1]},"prefilled_cardholder_details":{"b":null,"billing_address":{"c":5}}}`,
       'keys that an object has anyway': `${open},"constructor":1,"toString":null,"valueOf":{}}`,
       'escaped letters in its keys': good.replace('"amount"', '"\\u0061mount"'),
-      'deep nesting where nobody reads': `${open},"note":${'['.repeat(500)}${']'.repeat(500)}}`,
+      'deep nesting where nobody reads': utf8.encode(`${open},"note":${deep('1')}}`),
+      'deep nesting and an escape': utf8.encode(`${open},"name":"\\u0041","note":${deep('1')}}`),
     }))
       test(sentence, async () => {
         const answer = await send(body)

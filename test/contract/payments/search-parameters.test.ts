@@ -64,6 +64,8 @@ onEveryDatabase('GET /v1/payments', service => {
       for (const query of [`reference=${value}`, `page=1&email=${value}&page=2`])
         assertError(await api.get(`/v1/payments?${query}`), 422, 'P0401')
     assert.equal((await api.get('/v1/payments?unknown=%E9&%E9=1')).status, 200)
+    const many = 'a&'.repeat(2_000)
+    assertError(await api.get(`/v1/payments?${many}page=0`), 422, 'P0401')
   })
 
   for (const name of NAMES)
