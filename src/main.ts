@@ -44,8 +44,8 @@ const OPTIONS = new Map([
   ['seed', ['account', 'payments']],
 ])
 
-/** By command; the others have no more to say than the program. */
 const HELPS = new Map([
+  ['serve', HELP],
   ['keys', KEYS_HELP],
   ['seed', SEED_HELP],
   ['backup', BACKUP_HELP],
@@ -65,17 +65,18 @@ async function run(args: string[]): Promise<number | undefined> {
   })
   const [command = 'serve', ...rest] = positionals
   if (values.version) return print(version)
+  const help = HELPS.get(command)
+  if (!help || (command === 'serve' && rest.length > 0))
+    return complain(`unknown command: ${positionals.join(' ')} (farthing --help)`)
   const foreign = Object.keys(values).find(
     name => !COMMON_OPTIONS.includes(name) && !OPTIONS.get(command)?.includes(name),
   )
   if (foreign) return complain(`--${foreign} is no option of this command (farthing --help)`)
-  if (values.help) return print(HELPS.get(command) ?? HELP)
+  if (values.help || (command === 'keys' && rest.length === 0)) return print(help)
   if (command === 'keys')
     return keysCommand(rest, values, readConfig(process.env), print, screen.write)
   if (command === 'backup') return backupCommand(rest, readConfig(process.env), print)
   if (command === 'seed') return seedCommand(rest, values, readConfig(process.env), print, screen)
-  if (command !== 'serve' || rest.length > 0)
-    return complain(`unknown command: ${positionals.join(' ')} (farthing --help)`)
   return serveUntilStopped()
 }
 

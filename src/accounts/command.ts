@@ -25,13 +25,12 @@ const verbs = new Map([
 
 /** Runs `farthing keys ...` and answers the exit code; `note` is for people, beside what is printed. */
 export async function keysCommand(
-  [verb, ...words]: string[],
+  [verb = '', ...words]: string[],
   options: { account?: string | undefined },
   config: Config,
   print: (text: string) => number,
   note: (text: string) => void,
 ): Promise<number> {
-  if (verb === undefined) return print(KEYS_HELP)
   const known = verbs.get(verb)
   if (!known) throw new Error(`unknown keys command: ${verb} (farthing keys --help)`)
   if (words.length !== known.words || (options.account !== undefined && verb !== 'create'))

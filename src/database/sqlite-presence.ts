@@ -1,5 +1,5 @@
+import { realpathSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import { primaryCode, SQLITE } from './sqlite-codes.ts'
 import { LONGEST_WAIT } from './sqlite-connection.ts'
 import { makeFile } from './sqlite-file.ts'
 
@@ -10,26 +10,29 @@ export type Presence = {
 }
 
 /**
- * Whoever has the database open holds a shared lock on a small file beside it for as long as the process
+ * Whoever has the database open holds a shared lock on an empty file beside it for as long as the process
  * lives, however it ends. Who gets the whole lock is alone, and the others wait until it is given back.
+ * Nothing is ever written: the disk may be full.
  */
 export function showPresence(path: string): Presence {
   if (path === ':memory:') return { ifAlone: async action => void (await action()), end: () => {} }
-  makeFile(`${path}.lock`)
-  const lock = new DatabaseSync(`${path}.lock`)
+  const file = `${realpathSync(path)}.lock`
+  makeFile(file)
+  const lock = new DatabaseSync(file)
+  lock.exec('pragma journal_mode = memory')
 
   function share(): void {
-    lock.exec(`pragma busy_timeout = ${LONGEST_WAIT}`)
-    lock.exec('begin; select 1 from sqlite_schema')
+    lock.exec(`pragma busy_timeout = ${LONGEST_WAIT}; begin; select 1 from sqlite_schema`)
   }
 
+  /** The table is never kept: where the file cannot be written, `begin exclusive` alone takes less than it says. */
   function takeWhole(): boolean {
+    lock.exec('rollback; pragma busy_timeout = 0')
     try {
-      lock.exec('commit; pragma busy_timeout = 0; begin exclusive')
+      lock.exec('begin exclusive; create table whole (lock)')
       return true
-    } catch (error) {
-      if (primaryCode(error) === SQLITE.BUSY) return false
-      throw error
+    } catch {
+      return false
     }
   }
 
@@ -39,7 +42,7 @@ export function showPresence(path: string): Presence {
       try {
         if (takeWhole()) await action()
       } finally {
-        if (lock.isTransaction) lock.exec('commit')
+        if (lock.isTransaction) lock.exec('rollback')
         share()
       }
     },

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { parse } from 'node:querystring'
 import {
   type FastifyBaseLogger,
@@ -39,14 +40,18 @@ const UNREADABLE = '\uD800'
 const querystringParser = (query: string) =>
   parse(query, '&', '=', {
     maxKeys: 0, // no limit but that of the whole address
-    decodeURIComponent: text => {
-      try {
-        return decodeURIComponent(text)
-      } catch {
-        return UNREADABLE
-      }
-    },
+    decodeURIComponent: decode,
   })
+
+/** Instead of an exception, which would cost more than all else where an address has thousands of them. */
+function decode(text: string): string {
+  if (!text.includes('%')) return text
+  if (/%(?![\da-f]{2})/i.test(text)) return UNREADABLE
+  const bytes = text
+    .replace(/[^\0-\x7f]/g, '?')
+    .replace(/%(..)/g, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))
+  return isUtf8(Buffer.from(bytes, 'latin1')) ? decodeURIComponent(text) : UNREADABLE
+}
 
 /** An HTTP server with the service's manners and no endpoints: limits, errors, what every answer carries. */
 export function createServer(
@@ -87,9 +92,8 @@ export function createServer(
   })
   app.addHook('onResponse', (request, reply, done) => {
     const method = methodOf(request)
-    const route = request.routeOptions.url ?? null
+    const route = routeOf(request) ?? null
     const ms = Math.round(reply.elapsedTime * 10) / 10
-    // The route's pattern, never the URL: paths of hosted pages carry tokens.
     request.log.info({ method, route, status: reply.statusCode, ms })
     done()
   })
@@ -97,6 +101,10 @@ export function createServer(
   app.setNotFoundHandler(answerUnknownPath)
   return app
 }
+
+/** The route's pattern, for logs and metrics: URLs carry tokens, and there are as many as payments. */
+export const routeOf = (request: FastifyRequest): string | undefined =>
+  hasEmptyName(request) ? undefined : request.routeOptions.url
 
 /** Two slashes on end in the path: no endpoint has that, though to the router the parameter between is there. */
 const hasEmptyName = ({ url }: FastifyRequest): boolean =>

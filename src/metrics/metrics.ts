@@ -6,6 +6,7 @@ import type { FastifyInstance } from 'fastify'
 import { ownHost } from '../http/addresses.ts'
 import { methodOf } from '../http/methods.ts'
 import { http } from '../http/node-http.ts'
+import { routeOf } from '../http/server.ts'
 import type { Outcome, Send } from '../ports.ts'
 import { createRegistry } from './prometheus.ts'
 
@@ -87,9 +88,8 @@ export function createMetrics(): Metrics {
   return {
     watch(app) {
       app.addHook('onResponse', (request, reply, done) => {
-        // The pattern of the route, never the URL: there are as many URLs as payments.
         const method = methodOf(request)
-        const route = request.routeOptions.url ?? 'none'
+        const route = routeOf(request) ?? 'none'
         requests.add([method, route, String(reply.statusCode)])
         durations.observe([method, route], reply.elapsedTime * MILLISECOND)
         done()

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, describe, test } from 'node:test'
 import { Worker } from 'node:worker_threads'
@@ -180,12 +180,27 @@ describe('A SQLite file', () => {
     await three.close()
   })
 
+  test('is the same one by whatever path it is opened', async () => {
+    const [file, link] = [newFile(), newFile()]
+    const one = await open(`sqlite:${file}`)
+    mkdirSync(dirname(link), { recursive: true })
+    symlinkSync(file, link)
+    const two = await open(`sqlite:${link}`)
+    assert.deepEqual([await isAlone(one), await isAlone(two)], [false, false])
+    await one.close()
+    await two.close()
+  })
+
   test('can be opened by no other while one acts because it is alone', async () => {
     const file = newFile()
     const database = await open(`sqlite:${file}`)
     const other = new DatabaseSync(`${file}.lock`)
     const enter = () => other.exec('begin; select 1 from sqlite_schema')
-    await database.ifAlone(async () => assert.throws(enter, /locked/))
+    await database.ifAlone(async () => {
+      assert.throws(enter, /locked/)
+      assert.equal(existsSync(`${file}.lock-journal`), false)
+    })
+    assert.equal(statSync(`${file}.lock`).size, 0, 'a full disk is no obstacle')
     other.exec('rollback')
     enter()
     other.close()

@@ -62,13 +62,14 @@ for (const kind of ['sqlite', 'postgres'])
     await api.post(`/v1/payments/${payments[0].payment_id}/cancel`)
     await api.get('/v1/payments/nothing-of-the-kind')
     await api.get('/no/such/path?token=secret')
+    await api.get('/v1/payments//')
 
     const metrics = await read(address)
     const requests = (labels: string) => metrics.get(`farthing_http_requests_total{${labels}}`)
     assert.equal(requests('method="POST",route="/v1/payments",status="201"'), 20)
     assert.equal(requests('method="POST",route="/v1/payments/:payment_id/cancel",status="204"'), 1)
     assert.equal(requests('method="GET",route="/v1/payments/:payment_id",status="404"'), 1)
-    assert.equal(requests('method="GET",route="none",status="404"'), 1)
+    assert.equal(requests('method="GET",route="none",status="404"'), 2)
     const durations = 'farthing_http_request_duration_seconds'
     const creates = 'method="POST",route="/v1/payments"'
     assert.equal(metrics.get(`${durations}_count{${creates}}`), 20)

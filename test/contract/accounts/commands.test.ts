@@ -91,13 +91,6 @@ describe('farthing keys', () => {
     assert.ok(!existsSync('/nowhere'))
   })
 
-  test('says what it can do', async () => {
-    const printed: string[] = []
-    const print = (text: string) => printed.push(text)
-    await keysCommand([], {}, config, print, note)
-    assert.match(printed.join(), /keys create .*keys list.*keys revoke ID/s)
-  })
-
   test('lists no keys where there are none', async () => {
     const printed: string[] = []
     const empty = readConfig({ DATABASE_URL: await createPostgresDatabase() })
