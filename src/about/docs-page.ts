@@ -9,7 +9,7 @@ import {
   type Operation,
 } from './endpoint-section.ts'
 import { objectSection, refName } from './object-section.ts'
-import { anchor, blocks, code, inline } from './text.ts'
+import { anchor, blocks, code, headingsIn, inline } from './text.ts'
 
 type Entry = Operation & { method: string; path: string }
 type Tag = { name: string; description: string; entries: Entry[] }
@@ -23,9 +23,7 @@ export function docsPage(shell: Shell, document: Document): string {
     [...tags.flatMap(({ entries }) => entries), webhooks.message.post].map(bodyName),
   )
   const message = messageSection(webhooks.message.post, objects)
-  const content = html`<div class="docs">
-${navigation(tags)}
-<div class="docs-content">
+  const content = html`<div class="docs-content">
 <h1 class="govuk-heading-l">API documentation</h1>
 <p class="govuk-body-l">${info.title} ${info.version}: ${inline(info.summary)}.</p>
 <p class="govuk-body">This page is made from <a class="govuk-link" href="${shell.basePath}/openapi.json">openapi.json</a>, which tools can read. To begin, <a class="govuk-link" href="${shell.basePath}/">make a first payment</a>.</p>
@@ -39,9 +37,12 @@ ${Object.entries(objects)
   .filter(([name]) => !shownAsBodies.has(name))
   .map(([name, schema]) => objectSection(name, schema))}
 </section>
-</div>
 </div>`
-  return page(shell, 'en', 'API documentation - Farthing payments', content, { docs: true })
+  const contents = navigation(headingsIn(info.description), tags)
+  return page(shell, 'en', 'API documentation - Farthing payments', content, {
+    docs: true,
+    contents,
+  })
 }
 
 function tagsOf({ tags, paths }: Document): Tag[] {
@@ -57,11 +58,13 @@ function tagsOf({ tags, paths }: Document): Tag[] {
   }))
 }
 
-function navigation(tags: Tag[]): Html {
+function navigation(introduction: string[], tags: Tag[]): Html {
+  const chapter = (name: string) =>
+    html`<li><a class="govuk-link" href="#${anchor(name)}">${name}</a>`
   return html`<nav class="docs-navigation" aria-label="Contents">
 <ul class="docs-navigation__list">
-${tags.map(
-  ({ name, entries }) => html`<li><a class="govuk-link" href="#${anchor(name)}">${name}</a>
+${introduction.map(name => html`${chapter(name)}</li>\n`)}${tags.map(
+  ({ name, entries }) => html`${chapter(name)}
 ${
   entries.length > 0 &&
   html`<ul class="docs-navigation__sublist">

@@ -1,7 +1,7 @@
 /** Schemas on the documentation page: tables of fields, and what may stand in each, in words. */
 import { type Html, html, type Part } from '../hosted/markup.ts'
 import type { Schema } from '../http/describe.ts'
-import { code, fieldName, inline, table } from './text.ts'
+import { breakable, code, fieldName, inline, table } from './text.ts'
 
 /** The name of the shared schema that a reference leads to. */
 export const refName = (schema: Schema): string | undefined =>
@@ -40,7 +40,7 @@ export function field(name: string, note: string | false, schema: Schema): Html 
 /** The type in words: "string", "array of Refund", "MessageBody or null". */
 export function typeOf(schema: Schema): Part {
   const name = refName(schema)
-  if (name !== undefined) return html`<a class="govuk-link" href="#${name}">${name}</a>`
+  if (name !== undefined) return html`<a class="govuk-link" href="#${name}">${breakable(name)}</a>`
   if (Array.isArray(schema.anyOf)) return joined(schema.anyOf.map(typeOf))
   if (schema.type === 'array') return html`array of ${typeOf((schema.items ?? {}) as Schema)}`
   if (Array.isArray(schema.type)) {

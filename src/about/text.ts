@@ -16,20 +16,26 @@ export function blocks(text: string): Html {
   return html`${parts}`
 }
 
+/** The headings of a whole description. */
+export const headingsIn = (text: string): string[] =>
+  [...text.matchAll(/^## (.*)$/gm)].map(([, heading = '']) => heading)
+
 /** One line without blocks. */
 export function inline(text: string): Part[] {
   return text.split(/(`[^`]+`|\[[^\]]+\]\([^)]+\))/).map(piece => {
     if (piece.startsWith('`')) return code(piece.slice(1, -1))
     const link = /^\[([^\]]+)\]\(([^)]+)\)$/.exec(piece)
-    return link ? html`<a class="govuk-link" href="${link[2]}">${link[1]}</a>` : piece
+    return link ? html`<a class="govuk-link" href="${link[2]}">${link[1]}</a>` : breakable(piece)
   })
 }
 
 export const code = (text: string): Html => html`<code>${text}</code>`
 
-/** A name of a field, which may break after an underscore. */
-export const fieldName = (name: string): Html =>
-  html`<code>${name.split(/(?<=_)/).map((piece, n) => html`${n > 0 && html`<wbr>`}${piece}`)}</code>`
+/** Text whose long names may break after an underscore and before an inner capital. */
+export const breakable = (text: string): Html =>
+  html`${text.split(/(?<=_)|(?<=[a-z])(?=[A-Z])/).map((piece, n) => html`${n > 0 && html`<wbr>`}${piece}`)}`
+
+export const fieldName = (name: string): Html => html`<code>${breakable(name)}</code>`
 
 export const listing = (text: string): Html => html`<pre class="docs-listing">${text}</pre>`
 
@@ -78,7 +84,10 @@ export function table(
   return html`<table class="docs-table docs-table--${columns}">
 <thead><tr>${head.map(cell => html`<th scope="col">${cell}</th>`)}</tr></thead>
 <tbody>
-${rows.map(row => html`<tr>${row.map(cell => html`<td>${cell}</td>`)}</tr>\n`)}</tbody>
+${rows.map(
+  ([first, ...others]) =>
+    html`<tr><th scope="row">${first}</th>${others.map(cell => html`<td>${cell}</td>`)}</tr>\n`,
+)}</tbody>
 </table>\n`
 }
 

@@ -10,15 +10,21 @@ export type Shell = {
   basePath: string
 }
 
-/** A whole document. `title` is complete, the service's name included. `docs`: it documents the service. */
+/**
+ * A whole document. `title` is complete, the service's name included. `docs`: it documents the service;
+ * `contents` then stands beside or before the main part.
+ */
 export function page(
   shell: Shell,
   language: Language,
   title: string,
   content: Html,
-  { docs } = { docs: false },
+  { docs = false, contents }: { docs?: boolean; contents?: Html } = {},
 ): string {
   const text = messages[language]
+  const main = html`<main class="govuk-main-wrapper" id="main-content">
+${content}
+</main>`
   const asset = (name: string) => `${shell.basePath}/assets/${name}`
   return html`<!doctype html>
 <html lang="${language}" class="govuk-template">
@@ -42,9 +48,7 @@ ${genericHeader(text.serviceName)}
 ${phaseBanner(text.demoTag, text.demoText)}
 </header>
 <div class="govuk-width-container">
-<main class="govuk-main-wrapper" id="main-content">
-${content}
-</main>
+${contents ? html`<div class="docs">\n${contents}\n${main}\n</div>` : main}
 </div>
 <footer class="govuk-template__footer">
 <div class="farthing-footer">

@@ -31,16 +31,16 @@ export const cy: Messages = {
     legend: 'Sut y dylai’r taliad hwn ddod i ben?',
     hint: 'Byddai gwasanaeth go iawn yn gofyn am fanylion cerdyn yma.',
     success: 'Mae’r taliad yn llwyddo',
-    successHint: 'Byddwch yn ei gadarnhau ar y dudalen nesaf. Statws terfynol:\u00a0success.',
+    successHint: 'Byddwch yn ei gadarnhau ar y dudalen nesaf. Statws terfynol: success.',
     capturableHint:
-      'Byddwch yn ei gadarnhau ar y dudalen nesaf. Statws:\u00a0capturable, nes bydd y gwasanaeth yn ei gipio.',
+      'Byddwch yn ei gadarnhau ar y dudalen nesaf. Statws: capturable, nes bydd y gwasanaeth yn ei gipio.',
     declined: 'Mae’r cerdyn yn cael ei wrthod',
-    declinedHint: 'Statws terfynol:\u00a0failed. Cod:\u00a0P0010.',
+    declinedHint: 'Statws terfynol: failed. Cod:\u00a0P0010.',
     error: 'Mae gwall yn codi gyda’r darparwr taliadau',
-    errorHint: 'Statws terfynol:\u00a0error. Cod:\u00a0P0050.',
+    errorHint: 'Statws terfynol: error. Cod:\u00a0P0050.',
     or: 'neu',
     cancel: 'Mae’r defnyddiwr yn canslo’r taliad',
-    cancelHint: 'Statws terfynol:\u00a0failed. Cod:\u00a0P0030.',
+    cancelHint: 'Statws terfynol: failed. Cod:\u00a0P0030.',
     errorSummaryTitle: 'Mae problem wedi codi',
     errorPrefix: 'Gwall',
     nothingChosen: 'Dewiswch sut y dylai’r taliad hwn ddod i ben',
@@ -114,8 +114,8 @@ export const cy: Messages = {
   wrongForm: {
     heading: 'Nid ydym yn adnabod y ffurflen hon',
     body: [
-      'Dim ond ffurflen a anfonir fel application/x-www-form-urlencoded y mae’r dudalen hon yn ei derbyn. Nid oes dim wedi newid.',
-      'Ewch yn ôl a rhowch gynnig arall arni.',
+      'Nid oes dim wedi newid. Ewch yn ôl a rhowch gynnig arall arni.',
+      'Dim ond ffurflen a anfonir fel application/x-www-form-urlencoded y mae’r dudalen hon yn ei derbyn.',
     ],
   },
   fault: {

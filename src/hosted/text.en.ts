@@ -33,16 +33,16 @@ export const en = {
     legend: 'How should this payment end?',
     hint: 'A real service would ask for card details here.',
     success: 'The payment succeeds',
-    successHint: 'You confirm it on the next page. Final status:\u00a0success.',
+    successHint: 'You confirm it on the next page. Final status: success.',
     capturableHint:
-      'You confirm it on the next page. Status:\u00a0capturable, until the service captures it.',
+      'You confirm it on the next page. Status: capturable, until the service captures it.',
     declined: 'The card is declined',
-    declinedHint: 'Final status:\u00a0failed. Code:\u00a0P0010.',
+    declinedHint: 'Final status: failed. Code:\u00a0P0010.',
     error: 'The payment provider has an error',
-    errorHint: 'Final status:\u00a0error. Code:\u00a0P0050.',
+    errorHint: 'Final status: error. Code:\u00a0P0050.',
     or: 'or',
     cancel: 'The user cancels the payment',
-    cancelHint: 'Final status:\u00a0failed. Code:\u00a0P0030.',
+    cancelHint: 'Final status: failed. Code:\u00a0P0030.',
     errorSummaryTitle: 'There is a problem',
     errorPrefix: 'Error',
     nothingChosen: 'Select how this payment should end',
@@ -111,8 +111,8 @@ export const en = {
   wrongForm: {
     heading: 'We do not recognise this form',
     body: [
-      'This page only accepts a form sent as application/x-www-form-urlencoded. Nothing has changed.',
-      'Go back and try again.',
+      'Nothing has changed. Go back and try again.',
+      'This page only accepts a form sent as application/x-www-form-urlencoded.',
     ],
   },
   fault: {

@@ -118,9 +118,16 @@ describe('The pages about the service', () => {
     }
   })
 
-  test('/docs has every endpoint in its contents', () => {
+  test('/docs has every endpoint and every chapter in its contents, which the skip link skips', () => {
     const navigation = only(page('/docs'), tagged('nav'))
     const links = navigation.inside.filter(tagged('a')).map(({ attributes }) => attributes.href)
+    const main = only(page('/docs'), tagged('main'))
+    assert.deepEqual(main.inside.filter(tagged('nav')), [])
+    const chapters = main.inside.filter(tagged('h2')).map(({ attributes }) => `#${attributes.id}`)
+    assert.deepEqual(
+      chapters.filter(chapter => !links.includes(chapter)),
+      [],
+    )
     for (const item of Object.values<Body>(document.paths))
       for (const { operationId } of Object.values<Body>(item))
         if (operationId) assert.ok(links.includes(`#${operationId}`), operationId)
