@@ -26,7 +26,7 @@ export function endpointSection(
   return html`${head(operation, method, code(path))}
 ${details(operation, objects)}
 <h4 class="govuk-heading-s">Answers</h4>
-${answerTable(responses)}
+${answerTable(`${operation.summary}: answers`, responses)}
 <h4 class="govuk-heading-s">Example</h4>
 ${listing(curl(method, path, operation))}
 ${exampleAnswers(responses)}
@@ -53,16 +53,16 @@ const head = ({ operationId, summary, description }: Operation, method: string, 
 <p class="docs-address"><strong class="docs-method">${method.toUpperCase()}</strong> ${address}</p>
 ${description !== undefined && blocks(description)}`
 
-const details = ({ parameters = [], requestBody }: Operation, objects: Objects): Html =>
-  html`${parameters.length > 0 && parameterTable(parameters)}${requestBody && bodySection(requestBody, objects)}`
+const details = ({ summary, parameters = [], requestBody }: Operation, objects: Objects): Html =>
+  html`${parameters.length > 0 && parameterTable(summary, parameters)}${requestBody && bodySection(requestBody, objects)}`
 
-function parameterTable(parameters: Parameter[]): Html {
+function parameterTable(summary: string, parameters: Parameter[]): Html {
   const rows = parameters.map(({ name, in: place, required, description, schema }) => [
     field(name, `${place}${required ? ', required' : ''}`, schema),
     inline(description),
   ])
   return html`<h4 class="govuk-heading-s">Parameters</h4>
-${table('fields', ['Parameter', 'Description'], rows)}`
+${table('fields', `${summary}: parameters`, ['Parameter', 'Description'], rows)}`
 }
 
 function bodySection(
@@ -73,10 +73,10 @@ function bodySection(
   const name = refName(Object.values(content)[0]?.schema ?? {}) ?? ''
   return html`<h4 class="govuk-heading-s" id="${name}">Body: ${name}</h4>
 <p class="govuk-body">${description !== undefined && `${description}. `}Content-Type ${types}.</p>
-${fieldTable(objects[name] ?? {}, 'required')}`
+${fieldTable(name, objects[name] ?? {}, 'required')}`
 }
 
-function answerTable(responses: Record<string, Answer>): Html {
+function answerTable(caption: string, responses: Record<string, Answer>): Html {
   const entries = Object.entries(responses)
   const shared = entries.filter(([, answer]) => '$ref' in answer).map(([status]) => status)
   const rows: Part[][] = entries.flatMap(([status, answer]) =>
@@ -86,7 +86,8 @@ function answerTable(responses: Record<string, Answer>): Html {
     shared.join(', '),
     html`As everywhere: see <a class="govuk-link" href="#errors">errors</a>`,
   ]
-  return table('answers', ['Status', 'When'], shared.length > 0 ? [...rows, everywhere] : rows)
+  const all = shared.length > 0 ? [...rows, everywhere] : rows
+  return table('answers', caption, ['Status', 'When'], all)
 }
 
 function whenOf({

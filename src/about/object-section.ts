@@ -10,18 +10,23 @@ export const refName = (schema: Schema): string | undefined =>
 export function objectSection(name: string, schema: Schema): Html {
   return html`<section class="docs-object">
 <h3 class="govuk-heading-s" id="${name}">${name}</h3>
-${fieldTable(schema, 'always')}
+${fieldTable(name, schema, 'always')}
 </section>
 `
 }
 
 /** `needed` says of a field that it is among the required ones: "required" or, in answers, "always". */
-export function fieldTable({ properties = {}, required = [] }: Schema, needed: string): Html {
+export function fieldTable(
+  object: string,
+  { properties = {}, required = [] }: Schema,
+  needed: string,
+): Html {
   const fields = Object.entries(properties as Record<string, Schema>) // JSON Schema says so
   if (fields.length === 0) return html`<p class="govuk-body">It has no fields.</p>\n`
   const always = required as readonly string[]
   return table(
     'fields',
+    `${object}: fields`,
     ['Field', 'Description'],
     fields.map(([name, schema]) => [
       field(name, always.includes(name) && needed, schema),

@@ -68,20 +68,19 @@ function take(lines: string[], belongs: (line: string) => boolean): string[] {
 
 function tableOf(lines: string[]): Html {
   const [head = [], , ...rows] = lines.map(line => line.slice(2, -2).split(' | '))
-  return table(
-    'codes',
-    head,
-    rows.map(row => row.map(cell => inline(cell))),
-  )
+  const cells = rows.map(row => row.map(cell => inline(cell)))
+  return table('codes', head.join(', '), head, cells)
 }
 
-/** `columns`: how wide they are. */
+/** `columns`: how wide they are. `caption`: for who hears the page and goes from table to table. */
 export function table(
   columns: 'fields' | 'answers' | 'codes',
+  caption: string,
   head: string[],
   rows: Part[][],
 ): Html {
   return html`<table class="docs-table docs-table--${columns}">
+<caption class="govuk-visually-hidden">${caption}</caption>
 <thead><tr>${head.map(cell => html`<th scope="col">${cell}</th>`)}</tr></thead>
 <tbody>
 ${rows.map(

@@ -118,6 +118,14 @@ describe('The pages about the service', () => {
     }
   })
 
+  test('/docs has a name of its own for every table', () => {
+    const names = page('/docs')
+      .filter(tagged('table'))
+      .map(({ inside }) => only(inside, tagged('caption')).text)
+    assert.ok(names.length > 100)
+    assert.equal(new Set(names).size, names.length)
+  })
+
   test('/docs has every endpoint and every chapter in its contents, which the skip link skips', () => {
     const navigation = only(page('/docs'), tagged('nav'))
     const links = navigation.inside.filter(tagged('a')).map(({ attributes }) => attributes.href)
