@@ -104,7 +104,8 @@ export function createSend(options: SendOptions): ClosableSend {
     const started = performance.now()
     const url = URL.parse(target)
     if (url === null || callbackUrlProblem(target, allowed)) return failed('address refused', null)
-    const release = await takeSlot(hostOf(url), LONGEST_SLOT_WAIT_MS)
+    const slot = takeSlot(hostOf(url), LONGEST_SLOT_WAIT_MS)
+    const release = slot instanceof Promise ? await slot : slot
     if (release === undefined) return failed('timeout', null)
     const began = performance.now()
     const left = started + DEADLINE_MS - began

@@ -1,5 +1,8 @@
-/** Takes a slot of `host`, or answers undefined when none came free within `longest` milliseconds. */
-export type TakeSlot = (host: string, longest: number) => Promise<ReleaseSlot | undefined>
+/** Takes a slot of `host` at once or, where none is free, undefined when none came within `longest` milliseconds. */
+export type TakeSlot = (
+  host: string,
+  longest: number,
+) => ReleaseSlot | Promise<ReleaseSlot | undefined>
 
 /** Gives the slot to who has waited longest. To be called once. */
 export type ReleaseSlot = () => void
@@ -12,7 +15,7 @@ export type ReleaseSlot = () => void
 export function createSlots(limit: number): TakeSlot {
   const hosts = new Map<string, { taken: number; waiting: Set<() => void> }>()
 
-  return async (host, longest) => {
+  return (host, longest) => {
     const slots = hosts.get(host) ?? { taken: 0, waiting: new Set() }
     hosts.set(host, slots)
 
