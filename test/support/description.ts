@@ -144,16 +144,20 @@ function find(document: Json, path: string): string | undefined {
     const parts = template.split('/')
     return (
       parts.length === segments.length &&
-      parts.every((part, n) => (part.startsWith('{') ? segments[n] : part === segments[n]))
+      parts.every((part, n) => part.startsWith('{') || part === segments[n])
     )
   }
   const templates = Object.keys(document.paths).filter(fits)
   return templates.sort((a, b) => a.split('{').length - b.split('{').length)[0]
 }
 
-/** Of a path or a whole address. Decoded, without one slash at the end; undefined where it cannot be decoded. */
+/**
+ * Of a path or a whole address. Decoded, without one slash at the end; undefined where it cannot be decoded or a
+ * name is empty.
+ */
 function segmentsOf(path: string): string[] | undefined {
   const [plain = ''] = path.replace(/^https?:\/\/[^/?#]*/i, '').split(/[?#]/, 1)
+  if (plain.includes('//')) return undefined
   try {
     return plain
       .replace(/(?<=.)\/$/, '')
