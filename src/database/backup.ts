@@ -73,9 +73,7 @@ async function copy(path: string, file: string): Promise<void> {
 /** Throws one line where no file can be made, or one is there already. */
 function makeEmpty(file: string): void {
   if (existsSync(file))
-    throw new Error(
-      `${file} is there, of a backup that is running or did not end: delete it if none is`,
-    )
+    throw new Error(`${file} is there, of a backup that did not end: delete it if none is running`)
   try {
     writeFileSync(file, '', { mode: OWNER_ONLY, flag: 'wx' })
   } catch (error) {

@@ -30,7 +30,7 @@ export function refuseForeign(path: string): void {
 export function refuseMemory(address: DatabaseAddress): void {
   if (address.kind === 'sqlite' && address.path === ':memory:')
     throw new Error(
-      'a database in memory is within the service: no command reaches it (DATABASE_URL)',
+      'a database in memory is inside the service’s process: no command can reach it (DATABASE_URL)',
     )
 }
 

@@ -106,7 +106,7 @@ export function createServer(
 export const routeOf = (request: FastifyRequest): string | undefined =>
   hasEmptyName(request) ? undefined : request.routeOptions.url
 
-/** Two slashes on end in the path: no endpoint has that, though to the router the parameter between is there. */
+/** Two slashes in a row in the path: the router takes the nothing between them for a parameter, no endpoint does. */
 const hasEmptyName = ({ url }: FastifyRequest): boolean =>
   url.includes('//') && /^[^?#]*\/\//.test(url.replace(/^https?:\/\//i, ''))
 

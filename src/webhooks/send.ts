@@ -105,6 +105,7 @@ export function createSend(options: SendOptions): ClosableSend {
     const url = URL.parse(target)
     if (url === null || callbackUrlProblem(target, allowed)) return failed('address refused', null)
     const slot = takeSlot(hostOf(url), LONGEST_SLOT_WAIT_MS)
+    // To await a slot that is there already would let other work pass for a wait.
     const release = slot instanceof Promise ? await slot : slot
     if (release === undefined) return failed('timeout', null)
     const began = performance.now()

@@ -1,4 +1,4 @@
-/** Takes a slot of `host` at once or, where none is free, undefined when none came within `longest` milliseconds. */
+/** Takes a slot of `host`: at once, or when one comes free; undefined when none did within `longest` milliseconds. */
 export type TakeSlot = (
   host: string,
   longest: number,
