@@ -26,6 +26,11 @@ export function acceptBytes(app: FastifyInstance): void {
     // A client that has left before its body is read would never be heard of again.
     done(request.socket.destroyed ? unreadable() : null, body)
   })
+  // Fastify would cut off who is still sending, and whoever sends much could not read why it was too much.
+  app.addHook('onError', (_request, reply, error, done) => {
+    if (error.statusCode === 413) reply.removeHeader('connection')
+    done()
+  })
   app.addContentTypeParser([BYTES, FORM], { parseAs: 'buffer' }, (_request, body, done) =>
     done(null, body),
   )

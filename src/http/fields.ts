@@ -123,6 +123,14 @@ export function readFields(body: Json, schema: BodySchema, codes: FieldCodes) {
       return value
     },
 
+    /** As `object`; null and blank text are as if it were not given. */
+    optionalObject(name: string): Json | undefined {
+      const value = body[name]
+      return typeof value === 'string' && BLANK.test(value)
+        ? undefined
+        : reader.object(name, 'absent')
+    },
+
     /** Lengths and ranges of the schema, in the order of `names`. */
     checkLimits(names: string[]): void {
       for (const name of names) checkLimit(codes, name, body[name], limitsOf(name))

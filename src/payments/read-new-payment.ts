@@ -1,5 +1,13 @@
+import { fold } from '../database/fold.ts'
 import { fieldCodes, invalid, missing, notAllowed, outsideLimit } from '../errors.ts'
-import { checkLimit, isStorable, type Json, readFields, STORABLE_RULE } from '../http/fields.ts'
+import {
+  checkLimit,
+  isObject,
+  isStorable,
+  type Json,
+  readFields,
+  STORABLE_RULE,
+} from '../http/fields.ts'
 import type { BillingAddress, Prefilled } from './card.ts'
 import type { AgreementPaymentType, AuthorisationMode, Given, Language } from './payment.ts'
 import { newPayment } from './request-schema.ts'
@@ -84,7 +92,7 @@ function readPrefilled(body: Json): Prefilled | undefined {
   if (!details) return undefined
   const fields = readFields(details, properties.prefilled_cardholder_details, codes)
   const cardholder_name = fields.optionalText('cardholder_name')
-  const address = fields.object('billing_address', 'absent')
+  const address = fields.optionalObject('billing_address')
   const billing_address = address && readAddress(address)
   if (cardholder_name === undefined && !billing_address) return undefined
   return {
@@ -119,7 +127,7 @@ function checkLimits(body: Json): void {
 function checkPrefilledLimits(details: Json): void {
   const { prefilled_cardholder_details: schema } = newPayment.properties
   const { cardholder_name, billing_address } = schema.properties
-  const address = (details.billing_address ?? {}) as Json // readPrefilled has checked the type
+  const address = isObject(details.billing_address) ? details.billing_address : {}
   const parts: [string, unknown, object][] = [
     ['cardholder_name', details.cardholder_name, cardholder_name],
     ...ADDRESS_LINES.map((name): [string, unknown, object] => [
@@ -151,8 +159,8 @@ function checkMetadata(metadata: Json): void {
   for (const [name, value] of pairs) {
     if (name.length < key.minLength || name.length > key.maxLength)
       fail(`must have keys of ${key.minLength} to ${key.maxLength} characters`)
-    if (seen.has(name.toLowerCase())) fail('must not have keys that differ only in case')
-    seen.add(name.toLowerCase())
+    if (seen.has(fold(name))) fail('must not have keys that differ only in case')
+    seen.add(fold(name))
     if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean')
       fail('must have only strings, numbers and booleans as values')
     if (value === Infinity || value === -Infinity)

@@ -180,26 +180,43 @@ onEveryDatabase('A body', service => {
     assert.equal(answer.status, 200, answer.text)
   })
 
-  test('and the next request share a connection', async () => {
-    const { host } = new URL(service().baseUrl)
-    const one = (method: string, path: string, body: string, last: boolean) =>
-      [
-        `${method} ${path} HTTP/1.1`,
-        `Host: ${host}`,
-        `Authorization: Bearer ${api.key}`,
-        `Content-Length: ${body.length}`,
-        ...(last ? ['Connection: close'] : []),
-        '',
-        body,
-      ].join('\r\n')
-    const bytes = await exchange(service().baseUrl, [
-      one('POST', '/v1/payments', json, false) +
-        one('POST', '/v1/payments', '{', false) +
-        one('PUT', '/v1/payments', json, false) +
-        one('POST', '/v1/nothing', json, false) +
-        one('GET', '/v1/payments?page=x', '', true),
-    ])
-    const statuses = [...bytes.toString('latin1').matchAll(/HTTP\/1\.1 (\d{3})/g)].map(m => m[1])
-    assert.deepEqual(statuses, ['201', '400', '405', '404', '422'])
+  describe('and the next request share a connection', () => {
+    type Sent = [method: string, path: string, body: string]
+
+    /** The statuses of the answers to requests that are written one after the other. */
+    async function statusesOf(...requests: Sent[]): Promise<(string | undefined)[]> {
+      const { host } = new URL(service().baseUrl)
+      const one = ([method, path, body]: Sent, i: number) =>
+        [
+          `${method} ${path} HTTP/1.1`,
+          `Host: ${host}`,
+          `Authorization: Bearer ${api.key}`,
+          `Content-Length: ${body.length}`,
+          ...(i === requests.length - 1 ? ['Connection: close'] : []),
+          '',
+          body,
+        ].join('\r\n')
+      const bytes = await exchange(service().baseUrl, [requests.map(one).join('')])
+      return [...bytes.toString('latin1').matchAll(/HTTP\/1\.1 (\d{3})/g)].map(m => m[1])
+    }
+
+    test('whatever it was answered', async () => {
+      const statuses = await statusesOf(
+        ['POST', '/v1/payments', json],
+        ['POST', '/v1/payments', '{'],
+        ['PUT', '/v1/payments', json],
+        ['POST', '/v1/nothing', json],
+        ['GET', '/v1/payments?page=x', ''],
+      )
+      assert.deepEqual(statuses, ['201', '400', '405', '404', '422'])
+    })
+
+    test('also one that is far too large: who is still sending it can read the 413', async () => {
+      const large = ofSize(5_000_000)
+      assert.deepEqual(
+        await statusesOf(['POST', '/v1/payments', large], ['GET', '/v1/payments', '']),
+        ['413', '200'],
+      )
+    })
   })
 })

@@ -126,8 +126,18 @@ const detailRows: Row[] = [
         [`${name} is a string`, path, noString, `400 P0102 ${name}`],
       ]
     }),
-  ['billing_address is optional', 'billing_address', [ABSENT, 'null', '{}'], '201'],
-  ['billing_address is an object', 'billing_address', noObject, '400 P0102 billing_address'],
+  [
+    'billing_address is optional, blank is absent',
+    'billing_address',
+    [ABSENT, 'null', ...blanks, '{}'],
+    '201',
+  ],
+  [
+    'billing_address is an object',
+    'billing_address',
+    noObject.filter(value => value !== '""'),
+    '400 P0102 billing_address',
+  ],
 ]
 
 onEveryDatabase('A field of POST /v1/payments', service => {

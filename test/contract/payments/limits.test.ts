@@ -127,6 +127,7 @@ onEveryDatabase('A limit of POST /v1/payments', service => {
       ['an empty key', '{"":1}'],
       ['a key of 31 characters', `{${ofLength(31)}:1}`],
       ['keys that differ only in case', '{"Plan":1,"plan":2}'],
+      ['keys that differ only in the form of a sigma', '{"ΑΣ":1,"ασ":2}'],
       ['keys that differ only in the case of letters beyond ASCII', '{"É":1,"é":2}'],
       ['null as a value', '{"a":null}'],
       ['an object as a value', '{"a":{}}'],
