@@ -1,3 +1,4 @@
+import { lookup } from 'node:dns/promises'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { createKey, DEFAULT_ACCOUNT, listKeys } from './accounts/store.ts'
@@ -102,7 +103,9 @@ export async function serve(
 async function listenQuietly({ server }: App, { port, host, logLevel }: Config): Promise<void> {
   server.log.level = 'silent'
   try {
-    await server.listen({ port, host, backlog: MOST_UNACCEPTED })
+    // One address: the name localhost can have two, and of two servers Fastify lets only one end in peace.
+    const { address } = await lookup(host, { order: 'ipv4first' })
+    await server.listen({ port, host: address, backlog: MOST_UNACCEPTED })
   } catch (error) {
     const unknownName = error instanceof Error && 'hostname' in error
     throw unknownName ? new Error(`HOST ${host} is no name or address of this machine`) : error

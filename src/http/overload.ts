@@ -1,15 +1,18 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { overloaded } from '../errors.ts'
 import { isUnder, setApiHeaders } from './server.ts'
 
+/** Of a request: its body is still to come, or what it asks for is being done, or neither. */
+type Stage = 'none' | 'arriving' | 'atWork'
+
 declare module 'fastify' {
   interface FastifyRequest {
-    /** It is one of those at work; one that no endpoint has is answered before it would be. */
-    atWork: boolean
+    /** What it is counted as; one that no endpoint has is answered before it would be. */
+    stage: Stage
   }
 }
 
-/** Requests that may be at work at once: they wait for the database. */
+/** Requests that may be at work at once: they have arrived, and wait for the database. */
 export const MOST_AT_WORK = 1_000
 
 /**
@@ -30,10 +33,10 @@ const HEALTH = new Set(['/healthz', '/readyz'])
  * Refuses requests beyond what the service can do, with 503 and Retry-After, so that those it takes
  * are answered in time and nobody's request grows old unseen. `waiting` says how many requests only
  * wait for the answers of webhooks: they cost no work, and a receiver that hangs must not use up
- * everybody's places.
+ * everybody's places, nor clients that are slow to send a body.
  */
 export function refuseOverload(app: FastifyInstance, waiting: () => number): void {
-  let atWork = 0
+  const count = { none: 0, arriving: 0, atWork: 0 }
   let thisTurn = 0
   let turnBegan = performance.now()
   const ticking = setInterval(() => {
@@ -42,26 +45,40 @@ export function refuseOverload(app: FastifyInstance, waiting: () => number): voi
   }, TICK).unref()
 
   const tooLong = () => thisTurn > MANY && performance.now() - turnBegan > LONGEST_TURN
+  const tooMany = () => count.atWork - waiting() > MOST_AT_WORK
 
-  function leave(request: FastifyRequest): void {
-    if (request.atWork) atWork -= 1
-    request.atWork = false
+  function enter(stage: Stage, request: FastifyRequest): void {
+    count[request.stage] -= 1
+    count[stage] += 1
+    request.stage = stage
   }
 
-  app.decorateRequest('atWork', false)
-  app.server.maxConnections = MOST_CONNECTIONS
-  app.addHook('onRequest', (request, reply, done) => {
-    request.atWork = true
-    atWork += 1
-    thisTurn += 1
-    if ((atWork - waiting() <= MOST_AT_WORK && !tooLong()) || isHealth(request)) return done()
+  /** The refusal, or undefined for what must always be answered. */
+  function refuse(request: FastifyRequest, reply: FastifyReply): Error | undefined {
+    if (isHealth(request)) return undefined
     if (isUnder('/v1', request)) setApiHeaders(reply)
     void reply.header('retry-after', '1')
-    done(overloaded())
+    return overloaded()
+  }
+
+  app.decorateRequest('stage', 'none')
+  app.server.maxConnections = MOST_CONNECTIONS
+  app.addHook('onRequest', (request, reply, done) => {
+    thisTurn += 1
+    enter('atWork', request)
+    done(tooMany() || tooLong() ? refuse(request, reply) : undefined)
+  })
+  app.addHook('preParsing', (request, _reply, payload, done) => {
+    enter('arriving', request)
+    done(null, payload)
+  })
+  app.addHook('preValidation', (request, reply, done) => {
+    enter('atWork', request)
+    done(tooMany() ? refuse(request, reply) : undefined)
   })
   // The work is done once there is an answer, whether or not the client is still there to hear it.
   app.addHook('onSend', (request, _reply, payload, done) => {
-    leave(request)
+    enter('none', request)
     done(null, payload)
   })
   app.addHook('onClose', async () => clearInterval(ticking))

@@ -26,6 +26,10 @@ const IDLE_MS = 1000
 /** Of the headers of a reply, and again of its body. */
 const REPLY_BYTES = 64 * 1024
 const REASON_PHRASE_CHARACTERS = 100
+/** Answers 1xx before the real one. */
+const INTERIM_ANSWERS = 100
+/** For one address of several before the next is tried: enough for a lost packet, which is sent again after a second. */
+const ADDRESS_MS = 1250
 
 /** Why an attempt has no status. */
 type Reason =
@@ -69,7 +73,12 @@ export type ClosableSend = Send & { close(): void }
  */
 export function createSend(options: SendOptions): ClosableSend {
   const { resolve, allowed, userAgent } = options
-  const pool = { keepAlive: true, maxFreeSockets: REQUESTS_PER_HOST, timeout: IDLE_MS }
+  const pool = {
+    keepAlive: true,
+    maxFreeSockets: REQUESTS_PER_HOST,
+    timeout: IDLE_MS,
+    autoSelectFamilyAttemptTimeout: ADDRESS_MS,
+  }
   const agents: Agents = {
     // No session is resumed, so that no secret of one connection travels on another.
     https: new https.Agent({
@@ -183,6 +192,11 @@ function outcomeOf(request: ClientRequest, began: number): Promise<Outcome> {
       socket.once('secureConnect', () => {
         handshaking = false
       })
+    })
+    let interim = 0
+    request.on('information', () => {
+      interim += 1
+      if (interim > INTERIM_ANSWERS) request.destroy()
     })
     request.on('response', response => {
       resolve(answered(response, elapsed()))

@@ -50,6 +50,19 @@ function drips(text: string, drop: string): Behaviour {
   }
 }
 
+/** Sends this again and again without a pause. */
+function floods(text: string): Behaviour {
+  const pour = (socket: Socket) => {
+    while (socket.writable && socket.write(text));
+  }
+  return {
+    onRequest: ({ socket }) => {
+      socket.on('drain', () => pour(socket))
+      pour(socket)
+    },
+  }
+}
+
 function repeat(socket: Socket, act: () => void): void {
   const timer = setInterval(act, DRIP_MS)
   socket.on('close', () => clearInterval(timer))
@@ -124,6 +137,10 @@ export const misbehaviours: Record<string, Misbehaviour> = {
     '204 No Content',
   ),
   'says 102 for ever': fails(drips('', 'HTTP/1.1 102 Processing\r\n\r\n'), timeout),
+  'says 103 as fast as it is heard': fails(
+    floods('HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(1_000)),
+    connectionFailed,
+  ),
   'answers in HTTP/1.0': succeeds(saysAndEnds('HTTP/1.0 200 OK\r\n\r\nthanks')),
   'answers garbage': fails(says('\u0000\u0001 this is not HTTP\r\n\r\n'), connectionFailed),
   'answers a body without a head': fails(saysAndEnds('{"ok":true}'), connectionFailed),

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { after, describe, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
+import { Worker } from 'node:worker_threads'
 import type { Resolve } from '../../src/ports.ts'
 import { parseAllowedHosts } from '../../src/webhooks/address.ts'
 import { type ClosableSend, createSend } from '../../src/webhooks/send.ts'
@@ -27,6 +30,31 @@ async function receiverThat(behaviour: Behaviour = {}): Promise<Receiver> {
   open.push(receiver)
   return receiver
 }
+
+/**
+ * A receiver in a thread that does nothing for a second, with as many connections waiting as the system keeps:
+ * it leaves who comes then without an answer, and a client's system asks again after a second.
+ */
+async function startBusyReceiver() {
+  const thread = new Worker(BUSY_RECEIVER, { eval: true })
+  const [port] = await once(thread, 'message')
+  const waiting = Array.from({ length: 4 }, () => connect(port, '127.0.0.1').on('error', nothing))
+  await setTimeout(100)
+  const close = () => {
+    for (const socket of waiting) socket.destroy()
+    return thread.terminate()
+  }
+  return { url: `http://receiver.test:${port}/`, close }
+}
+
+const BUSY_RECEIVER = `
+  const { parentPort } = require('node:worker_threads')
+  const server = require('node:http').createServer((request, response) => response.end())
+  server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {
+    parentPort.postMessage(server.address().port)
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_000)
+  })
+`
 
 const nothing = async () => {}
 
@@ -109,6 +137,13 @@ describe('Sending', { concurrency: true, timeout: 20_000 }, () => {
         assert.equal(receiver.connections(), 0)
       })
     }
+  })
+
+  test('A name with several addresses has the time of one: a lost packet is sent again', async () => {
+    const { url, close } = await startBusyReceiver()
+    open.push({ close })
+    const outcome = await loopbackSend(async () => ['127.0.0.1', '::1'])(url, {}, '{}')
+    assert.equal(outcome.result, '200 OK')
   })
 
   describe('A connection', { concurrency: true }, () => {
