@@ -1,7 +1,7 @@
 /**
  * A receiver of webhooks for your laptop: prints every message, and whether its signature is right.
  *
- *   SIGNING_KEY=webhook_test_... node examples/receive-webhooks.ts
+ *   SIGNING_KEY=webhook_test_... npm run receive-webhooks
  *
  * PORT is 4000 if not set. Without SIGNING_KEY, which registering the webhook answers, nothing is
  * checked. Farthing must have been told to let webhooks through to here:

@@ -58,7 +58,7 @@ Make a payment, then open its next_url in a browser:
 
   ${curl}
 
-Documentation: ${site}/docs   No money moves here.
+Documentation: ${config.pagesUrl ?? site}/docs   No money moves here.
 
 `
 }

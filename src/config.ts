@@ -48,7 +48,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   }
   const callbackHosts = parseAllowedHosts(env.FARTHING_CALLBACK_HOSTS ?? '')
   problems.push(...callbackHosts.problems.map(problem => `FARTHING_CALLBACK_HOSTS: ${problem}`))
-  const address = 'an http or https address without query or fragment'
+  const address = 'an http or https address without user name, query or fragment'
   const config: Config = {
     port: read('PORT', 3000, parsePort, 'a port number from 0 to 65535'),
     host: read('HOST', '127.0.0.1', text => text, 'a host name or an address'),

@@ -215,11 +215,12 @@ export const unreadable = (status = 400) =>
 export const bodyTooLarge = () =>
   new ApiError(413, 'P0913', 'the request body must be at most 65536 bytes')
 
-export const wrongMediaType = (allowed: string) =>
+/** `allowed`: media types. */
+export const wrongMediaType = (...allowed: string[]) =>
   new ApiError(
     415,
     'P0920',
-    `the body must be ${allowed}: send that Content-Type, or none, and no Content-Encoding`,
+    `the Content-Type must be ${allowed.join(', ')} or absent, and there must be no Content-Encoding`,
   )
 
 /** Never thrown: there is no rate limit. SPEC *Errors* has it all the same. */

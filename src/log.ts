@@ -75,9 +75,10 @@ function terminal(): DestinationStream {
     write(text) {
       const line = JSON.parse(text) as Line // pino wrote it
       const request =
-        line.method && `${line.method} ${line.route ?? '-'} ${line.status} ${line.ms} ms`
+        line.method &&
+        `${line.method} ${line.route ?? '(no such endpoint)'} ${line.status} ${line.ms} ms`
       const alarm = line.level >= 50 ? 'ERROR' : line.level >= 40 && 'WARNING'
-      const parts = [line.time.slice(11, 19), alarm, line.msg ?? request]
+      const parts = [new Date(line.time).toTimeString().slice(0, 8), alarm, line.msg ?? request]
       process.stdout.write(`${parts.filter(Boolean).join('  ')}\n`)
       if (line.err) process.stdout.write(`${line.err.stack ?? line.err.message}\n`)
     },

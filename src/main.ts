@@ -109,8 +109,10 @@ async function serveUntilStopped(): Promise<undefined> {
   let since: number | undefined
   const stop = async () => {
     if (since !== undefined) {
-      if (performance.now() - since > SAME_KEY_PRESS) die(new Error('stopped a second time'))
-      return
+      if (performance.now() - since < SAME_KEY_PRESS) return
+      logger.warn('stopped a second time: ending at once')
+      logger.flushSync()
+      process.exit(1)
     }
     since = performance.now()
     logger.info('stopping: finishing what is in flight')

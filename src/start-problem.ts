@@ -24,6 +24,8 @@ export function startProblem(error: unknown): string {
     return `PostgreSQL cannot be reached: ${error.message || code} (is it running? DATABASE_URL names it)`
   if (typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code))
     return `PostgreSQL refuses: ${error.message} (DATABASE_URL names it)`
+  if (/password must be a/.test(error.message))
+    return 'PostgreSQL asks for a password: give one in DATABASE_URL, as in postgres://USER:PASSWORD@HOST/DATABASE'
   if (typeof code === 'string' && code.startsWith('ERR_PARSE_ARGS'))
     return `${error.message.split(/\.\s/)[0]} (farthing --help)`
   return error.message

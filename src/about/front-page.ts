@@ -24,7 +24,7 @@ export function frontPage(shell: Shell, api: string): string {
 <p class="govuk-body"><a class="govuk-link" href="${docs}">API documentation</a>, also as <a class="govuk-link" href="${shell.basePath}/openapi.json">openapi.json</a> for your tools.</p>
 <h2 class="govuk-heading-m">Make a first payment</h2>
 <ol class="govuk-list govuk-list--number govuk-list--spaced">
-<li>Get an API key. The first start of the service prints one, and ${code('farthing keys create')} makes another.</li>
+<li>Get an API key. The first start of the service prints one, and ${code('farthing keys create')} (in a clone: ${code('npm start -- keys create')}) makes another.</li>
 <li>Create a payment, replacing YOUR_API_KEY with your key:
 ${listing(payment)}</li>
 <li>Open the ${code('href')} of ${code('next_url')} from the answer in a browser, and choose how the payment ends.</li>

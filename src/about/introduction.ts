@@ -5,7 +5,7 @@ It is compatible with GOV.UK Pay's public API, and not affiliated with GOV.UK Pa
 
 ## Keys
 
-Every endpoint under \`/v1\` but \`POST /v1/auth\` needs the header \`Authorization: Bearer YOUR_API_KEY\`: the word Bearer, one space, the key. The first start prints a key, and \`farthing keys create\` makes more. A key belongs to an account, and everything that another account made is unknown to it.
+Every endpoint under \`/v1\` but \`POST /v1/auth\` needs the header \`Authorization: Bearer YOUR_API_KEY\`: the word Bearer, one space, the key. The first start prints a key, and \`farthing keys create\` (in a clone: \`npm start -- keys create\`) makes more. A key belongs to an account, and everything that another account made is unknown to it.
 
 ## Requests
 

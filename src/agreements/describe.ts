@@ -42,7 +42,7 @@ const createAgreement = behindKey({
     missing(codes, 'reference'),
     invalid(codes, 'description', 'must be a string'),
     notAnObject('P2197'),
-    wrongMediaType('JSON'),
+    wrongMediaType('application/json'),
     outsideLimit(codes, 'reference', 'must be at most 255 characters long'),
   ],
 })

@@ -1,5 +1,5 @@
-import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { DatabaseAddress } from '../config.ts'
 import { LONGEST_WAIT } from './sqlite-connection.ts'
@@ -14,8 +14,12 @@ class ForeignDatabaseError extends Error {
   }
 }
 
-/** It has tables, and not the one in which Farthing notes what it has made. */
+/** Throws for a folder, and for a database that has tables and not the one in which Farthing notes what it has made. */
 export function refuseForeign(path: string): void {
+  if (statSync(path).isDirectory())
+    throw new Error(
+      `${path} is a folder: name a file in it, as in sqlite:${join(path, 'farthing.db')}`,
+    )
   const database = new DatabaseSync(path, { readOnly: true, timeout: LONGEST_WAIT })
   try {
     const tables = database.prepare('select name from sqlite_schema').all()
@@ -40,7 +44,7 @@ export function requireFile(address: DatabaseAddress): void {
     throw new Error(`there is no database at ${address.path} (DATABASE_URL names it)`)
 }
 
-/** Makes the file and its folders where they are missing. Throws for a folder; of a file SQLite will say what is wrong. */
+/** Makes the file and its folders where they are missing. What is wrong with a file that is there, SQLite will say. */
 export function makeFile(path: string): void {
   makeFolder(dirname(path))
   try {

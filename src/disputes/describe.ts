@@ -18,7 +18,7 @@ const searchDisputes = behindKey({
   description:
     'Four fixed sample records, the same for everybody. Their payments do not exist here.',
   parameters: queryParameters(disputeSearch),
-  answers: { 200: pageAnswer(disputeSearch, dispute, lost) },
+  answers: { 200: pageAnswer(disputeSearch, dispute, lost, disputes.length) },
   errors: [noSuchPage('P0402', 7, 3), wrongFilters(disputeSearch, ['status'])],
 })
 

@@ -1,5 +1,5 @@
 /** What /openapi.json says of the hosted pages and the files that they load. */
-import { methodNotAllowed, noSuchEndpoint } from '../errors.ts'
+import { noSuchEndpoint } from '../errors.ts'
 import {
   type Answer,
   commonHeaders,
@@ -67,7 +67,7 @@ const tokenForm = {
 
 const notFound = html('No web payment of the last 7 days has this token')
 const wrongMethod: Answer = {
-  ...html(methodNotAllowed('PUT', 'GET, HEAD, POST').message),
+  ...html('Any method but GET, HEAD and POST'),
   headers: commonHeaders[405],
 }
 const fault = html('A fault of the service')

@@ -62,13 +62,13 @@ function mayBeJson(request: FastifyRequest): boolean {
 
 /** The error for other media types, to be thrown before the body is read. */
 export const requireJson = (request: FastifyRequest): Error | undefined =>
-  mayBeJson(request) ? undefined : wrongMediaType('JSON')
+  mayBeJson(request) ? undefined : wrongMediaType('application/json')
 
 /** As `requireJson`, for the one endpoint that takes forms too. */
 export const requireJsonOrForm = (request: FastifyRequest): Error | undefined =>
   mayBeJson(request) || (isForm(request) && !isEncoded(request))
     ? undefined
-    : wrongMediaType('JSON or application/x-www-form-urlencoded')
+    : wrongMediaType('application/json', FORM)
 
 /** The one JSON object that the body is; throws `code` for anything else. Of equal keys the last counts. */
 export function jsonBody(request: FastifyRequest, code: 'P0197' | 'P0697' | 'P2197'): Json {

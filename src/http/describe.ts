@@ -67,21 +67,22 @@ export const json = (
   content: { [JSON_TYPE]: { schema, examples: examplesOf(examples) } },
 })
 
-/** One page of a search: an example holds one result. */
+/** One page of a search: the example holds one result of `total`. */
 export const pageAnswer = (
   kind: SearchKind,
   item: Schema & { readonly title: string },
   result: unknown,
+  total = 41,
 ): Answer => {
   const address = exampleAddresses.api + kind.path
   const link = (page: number) => ({
     href: `${address}?page=${page}&display_size=1`,
     method: 'GET',
   })
-  const links = { self: link(1), first_page: link(1), last_page: link(41), next_page: link(2) }
+  const links = { self: link(1), first_page: link(1), last_page: link(total), next_page: link(2) }
   return json('One page of results, newest first', pageSchema(item), {
-    'The first of 41 pages, with one result each': {
-      total: 41,
+    [`The first of ${total} pages, with one result each`]: {
+      total,
       count: 1,
       page: 1,
       results: [result],

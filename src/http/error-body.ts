@@ -6,7 +6,7 @@ export function toApiError(error: unknown, request: FastifyRequest): ApiError {
   if (error instanceof ApiError) return error
   const { statusCode = 500 } = (error ?? {}) as Partial<FastifyError> // each property may be missing
   if (statusCode === 413) return bodyTooLarge()
-  if (statusCode === 415) return wrongMediaType('JSON')
+  if (statusCode === 415) return wrongMediaType('application/json')
   if (statusCode >= 400 && statusCode < 500) return unreadable(statusCode)
   request.log.error({ err: error, route: request.routeOptions.url }, 'unexpected fault')
   return unexpectedFault()

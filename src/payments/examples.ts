@@ -78,10 +78,18 @@ function created(body: Json, token: string, provider_id: string): Payment {
   }
 }
 
-/** The payment after these triggers, each some seconds after the one before. */
-function walked(payment: Payment, triggers: Trigger[], card?: CardDetails): Payment {
+/** What a person takes for one page, in milliseconds. */
+const ONE_PAGE = 47_118
+
+/** The payment after these triggers, each `later` milliseconds after the one before. */
+function walked(
+  payment: Payment,
+  triggers: Trigger[],
+  card?: CardDetails,
+  later = ONE_PAGE,
+): Payment {
   return triggers.reduce((before, trigger) => {
-    const at = (before.events.at(-1)?.at ?? 0) + 47_118
+    const at = stateOf(before).at + later
     const change = advance(before, trigger, at, card)
     if (!change) throw new Error(`an example cannot ${trigger}`)
     return change.after
@@ -121,7 +129,7 @@ export const payments = {
   paid: present(paid, exampleAddresses),
   partlyRefunded: present(refund(paid, 1500, stateOf(paid).at).after, exampleAddresses),
   declined: present(declined, exampleAddresses),
-  byAgreement: present(walked(byAgreement, ['use_agreement'], instrumentCard), exampleAddresses),
+  byAgreement: present(walked(byAgreement, ['use_agreement'], instrumentCard, 0), exampleAddresses),
   found: presentFound(capturable, exampleAddresses),
 }
 

@@ -63,7 +63,7 @@ const refundPayment = behindKey({
     notAnObject('P0697'),
     paymentNotFound('P0600'),
     refundAmountMismatch(7000),
-    wrongMediaType('JSON'),
+    wrongMediaType('application/json'),
     outsideLimit(codes, 'amount', 'must be at least 1'),
   ],
 })

@@ -57,7 +57,7 @@ export async function seedCommand(
   try {
     const progress = createProgress(count, screen, Date.now)
     await seed(database, account, count, progress)
-    return print(`made ${count} payments in the account ${account}`)
+    return print(`made ${count} ${count === 1 ? 'payment' : 'payments'} in the account ${account}`)
   } finally {
     await database.close()
   }

@@ -54,13 +54,16 @@ const REFUSED_ENDINGS = new Set([
   'arpa',
 ])
 
-const MUST_BE_HTTPS = 'must be an absolute https URL, unless FARTHING_CALLBACK_HOSTS lists its host'
+/** What a host that is listed with a port does not say of any other. */
+const UNLESS_LISTED =
+  'unless the setting FARTHING_CALLBACK_HOSTS of the service lists its host, alone or with this port'
+const MUST_BE_HTTPS = `must be an absolute https URL, ${UNLESS_LISTED}`
 export const MUST_BE_PUBLIC =
   'must lead to a public address, not to a loopback, private, link-local or reserved one, ' +
-  'unless FARTHING_CALLBACK_HOSTS lists its host'
+  UNLESS_LISTED
 const MUST_BE_PUBLIC_NAME =
   'must have a public host name: two or more labels, the last not one of ' +
-  `${[...REFUSED_ENDINGS].join(', ')}, unless FARTHING_CALLBACK_HOSTS lists it`
+  `${[...REFUSED_ENDINGS].join(', ')}, ${UNLESS_LISTED}`
 
 /** What a reader does not see or a parser drops in silence. */
 const HIDDEN_CHARACTER = /[\s\\\p{Cc}\p{Cf}\p{Cs}\p{Z}\p{Default_Ignorable_Code_Point}]/u

@@ -49,7 +49,7 @@ const example: Webhook = {
 }
 /** Holds no address, so that it is the same to every reader. */
 const SHORT_BODY = '{"api_version":1}'
-const MESSAGE_ID = '06gq1cnb5j28tvbu9983l9j660'
+const MESSAGE_ID = '06gq1chf6o28tvbu9983l9j660'
 
 const webhookId = pathParameter('webhook_id', 'A webhook of yours', example.webhook_id)
 const messagesKind = searchAt(`/v1/webhooks/${example.webhook_id}/messages`)
@@ -101,7 +101,7 @@ Keep the signing_key: it signs every message. A webhook cannot be changed and it
   },
   errors: [
     notAnObject('P0197'),
-    wrongMediaType('JSON'),
+    wrongMediaType('application/json'),
     missing(codes, 'callback_url'),
     invalid(codes, 'callback_url', MUST_BE_PUBLIC),
   ],

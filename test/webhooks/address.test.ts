@@ -73,7 +73,7 @@ describe('A callback_url is registered or refused', () => {
 describe('The form of a callback_url', () => {
   const rules: [rule: RegExp, urls: string[]][] = [
     [
-      /^must be an absolute https URL, unless FARTHING_CALLBACK_HOSTS lists its host$/,
+      /^must be an absolute https URL, unless the setting FARTHING_CALLBACK_HOSTS of the service lists its host, /,
       ['http://a.example.com/', 'https:a.example.com', 'https://'],
     ],
     [/user name or a password/, ['https://u:p@a.example.com/', 'https://@a.example.com/']],
