@@ -71,14 +71,14 @@ export function cardRows(card: CardDetails, language: Language): SummaryRow[] {
   ])
 }
 
-/** An address in the order of an envelope, with the country's name in the language of the page. */
+/** An address in the order of an envelope, with the country's name in the language of the page; each line runs in its own direction. */
 function addressLines(address: BillingAddress | undefined, language: Language): Html | undefined {
   if (!address) return
   const { line1, line2, city, postcode, country } = address
   const lines = [line1, line2, city, postcode, country && countryName(country, language)]
   const given = lines.filter(line => line !== undefined && line !== '')
   if (given.length === 0) return
-  return html`${given.map((line, position) => html`${position > 0 && html`<br>`}${line}`)}`
+  return html`${given.map((line, i) => html`${i > 0 && html`<br>`}<bdi>${line}</bdi>`)}`
 }
 
 /** The name, with the code as it was sent left for a test of the calling service to read. */

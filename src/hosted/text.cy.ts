@@ -102,6 +102,7 @@ export const cy: Messages = {
     heading: 'Ni chaniateir y cais hwn',
     body: [
       'Gallwch agor y dudalen hon neu anfon ei ffurflen ei hun ati (GET, HEAD a POST), a dim byd arall. Nid oes dim wedi newid.',
+      'Ewch yn ôl i’r gwasanaeth y daethoch ohono ac agorwch y dudalen dalu eto.',
     ],
   },
   tooLarge: {

@@ -102,6 +102,7 @@ export const en = {
     heading: 'This request is not allowed',
     body: [
       'You can only open this page or submit its form (GET, HEAD or POST). Nothing has changed.',
+      'Go back to the service you came from and open the payment page again.',
     ],
   },
   tooLarge: {

@@ -242,6 +242,17 @@ describe('It is safe to', () => {
       assert.equal((await statusesOf(api, payment)).length, 4)
     }))
 
+  test('go back to a page that the browser has kept, although it must not: the page asks again', () =>
+    visit(browser, {}, async ({ page }) => {
+      const payment = await newPayment('en')
+      await page.goto(pageOf(payment))
+      await choose(page, 'success')
+      await api.postForm(`${pageOf(payment)}/confirm`, {})
+      // No browser that a test drives keeps pages: it would show the page again with this event.
+      await page.evaluate(`dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))`)
+      await page.waitForURL(returnUrl())
+    }))
+
   test('reload every page', () =>
     visit(browser, {}, async visitor => {
       const { page } = visitor

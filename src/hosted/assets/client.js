@@ -10,3 +10,8 @@ document.body.classList.add('js-enabled', 'govuk-frontend-supported')
 createAll(Button)
 createAll(ErrorSummary)
 createAll(SkipLink)
+
+// A browser may show a page that it has kept, although it is told not to keep any: by now the payment may be over.
+addEventListener('pageshow', event => {
+  if (event.persisted) location.reload()
+})

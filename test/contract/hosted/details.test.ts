@@ -94,6 +94,16 @@ onEveryDatabase('GET /secure/{token}', service => {
     }
   })
 
+  test('lets each line of an address run in its own direction', async () => {
+    const api = await service().newAccount()
+    const address = { line1: 'شقة ٣', line2: '12 High Street (rear).' }
+    const payment = await api.createPayment({
+      prefilled_cardholder_details: { billing_address: address },
+    })
+    const { text } = await api.get(pageOf(payment))
+    assert.ok(text.includes(`<bdi>${address.line1}</bdi><br><bdi>${address.line2}</bdi>`))
+  })
+
   test('is in the language of the payment', async () => {
     const api = await service().newAccount()
     const payment = await api.createPayment({ language: 'cy' })
