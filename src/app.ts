@@ -12,7 +12,13 @@ import { createDrain, type Drain } from './http/drain.ts'
 import { healthRoutes } from './http/health.ts'
 import { listRoutes } from './http/openapi.ts'
 import { refuseOverload } from './http/overload.ts'
-import { createServer, isUnder, setApiHeaders } from './http/server.ts'
+import {
+  type AnswerUnknownPath,
+  answerUnknownPaths,
+  createServer,
+  isUnder,
+  setApiHeaders,
+} from './http/server.ts'
 import { authoriseRoute } from './payments/authorise-route.ts'
 import { paymentRoutes } from './payments/routes.ts'
 import type { Ports } from './ports.ts'
@@ -37,18 +43,20 @@ export async function createApp(
   const deliveries = createDeliveries({ ...ports, onFault })
   const farthing: Farthing = { ...ports, config, deliveries }
   const bearer = createBearer(farthing)
-  const server = createServer(logger, async (request, reply) => {
+  const answerUnknownPath: AnswerUnknownPath = async (request, reply) => {
     if (isPagePath(request)) return sendFault(farthing, noSuchEndpoint(), request, reply)
     if (isUnder('/v1', request)) {
       setApiHeaders(reply)
       await bearer.authenticate(request, reply)
     }
     throw noSuchEndpoint()
-  })
+  }
+  const server = createServer(logger, answerUnknownPath)
 
   watch?.(server)
   const drain = createDrain(server)
   refuseOverload(server, deliveries.waiting)
+  answerUnknownPaths(server, answerUnknownPath)
   const routes = listRoutes(server)
   await server.register(async api => {
     api.addHook('onRequest', (_request, reply, done) => {

@@ -109,6 +109,6 @@ function parseDatabase(text: string): DatabaseAddress | undefined {
 function parseAddress(text: string): string | undefined {
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return undefined
   const url = new URL(text)
-  if (url.search || url.hash || url.username || url.password) return undefined
+  if (/[?#]/.test(text) || url.username || url.password) return undefined
   return url.href.replace(/\/+$/, '')
 }

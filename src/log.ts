@@ -1,25 +1,41 @@
 import { type DestinationStream, type Logger, pino, stdSerializers } from 'pino'
 import { iso } from './time.ts'
 
+/** `written` resolves when all lines are handed to the system, or after half a second: who reads them may have stopped. */
+export type EndingLogger = Logger & { written(): Promise<void> }
+
 /**
  * Logs go to standard output: JSON lines for machines, short ones for a person at a terminal.
  * Nothing that a client sent is logged: no body, no URL (paths of the pages carry tokens), no key.
  */
-export function createLogger(level: string, atTerminal: boolean): Logger & { flushSync(): void } {
+export function createLogger(level: string, atTerminal: boolean): EndingLogger {
   const options = {
     level,
     timestamp: () => `,"time":"${iso(Date.now())}"`,
     serializers: { err: describeError },
   }
-  if (atTerminal) return Object.assign(pino(options, terminal()), { flushSync: () => {} })
-  const output = together(pino.destination({ dest: 1, sync: false }))
-  return Object.assign(pino(options, output), { flushSync: output.flushSync })
+  if (atTerminal) return Object.assign(pino(options, terminal()), { written: async () => {} })
+  const output = together(standardOutput())
+  return Object.assign(pino(options, output), { written: output.written })
+}
+
+/** Bytes that are held for a reader who does not read; what comes then is lost. */
+const MOST_UNREAD = 8 * 1024 * 1024
+
+/** That it cannot be written to, for want of room or of a reader, must not be the end of the service. */
+function standardOutput() {
+  const output = pino.destination({ dest: 1, sync: false, minLength: 1, maxLength: MOST_UNREAD })
+  output.on('error', () => {})
+  // pino calls it when the process ends, and it would try for ever.
+  return Object.assign(output, { flushSync() {} })
 }
 
 /** Milliseconds that a line may wait for others, and the bytes that they may have together. */
 const LONGEST_WAIT = 20
 const MOST_HELD = 65_536
 const BYTES_OF_A_CHARACTER = 3
+/** For the last lines, in milliseconds. */
+const LONGEST_END = 500
 
 /**
  * Hands lines on many at a time, as bytes: pino's destination goes through all that it still holds for
@@ -45,9 +61,12 @@ function together(output: ReturnType<typeof pino.destination>) {
       used += held.write(line, used)
       waiting ??= setTimeout(handOn, LONGEST_WAIT)
     },
-    flushSync() {
+    written(): Promise<void> {
       handOn()
-      output.flushSync()
+      return new Promise(resolve => {
+        output.flush(() => resolve())
+        setTimeout(resolve, LONGEST_END)
+      })
     },
   }
 }

@@ -99,10 +99,10 @@ async function serveUntilStopped(): Promise<undefined> {
   const config = readConfig(process.env)
   const atTerminal = process.stdout.isTTY
   const logger = createLogger(config.logLevel, atTerminal)
+  const end = (code: number) => logger.written().then(() => process.exit(code))
   const die = (error: unknown) => {
     logger.fatal({ err: error }, 'the service cannot go on')
-    logger.flushSync()
-    process.exit(1)
+    void end(1)
   }
   process.on('uncaughtException', die)
   const serving = await serve(config, logger, die)
@@ -111,14 +111,12 @@ async function serveUntilStopped(): Promise<undefined> {
     if (since !== undefined) {
       if (performance.now() - since < SAME_KEY_PRESS) return
       logger.warn('stopped a second time: ending at once')
-      logger.flushSync()
-      process.exit(1)
+      return end(1)
     }
     since = performance.now()
     logger.info('stopping: finishing what is in flight')
     await serving.stop()
-    logger.flushSync()
-    process.exit(0)
+    return end(0)
   }
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop().catch(die))
   announce(serving, config, logger, atTerminal)

@@ -22,8 +22,8 @@ export interface Database {
 
   /**
    * All statements or none, in their order. Resolves `true` once the write is durable; `false`, with
-   * nothing written, when a statement misses the row that it expects. A rejection means that the
-   * outcome is unknown.
+   * nothing written, when a statement misses the row that it expects. After a rejection the
+   * outcome may be unknown.
    */
   write(statements: Statement[]): Promise<boolean>
 

@@ -134,14 +134,12 @@ function startBackgroundWork(
   const recover = () => void app.deliveries.recover(stopping.signal).catch(report)
   recover()
   const recovering = setInterval(recover, RECOVER_EVERY)
-  let sweeping: NodeJS.Timeout
-  const sweepLater = () => {
-    sweeping = setTimeout(async () => {
-      await sweep(database, clock(), stopping.signal).catch(report)
-      if (!stopping.signal.aborted) sweepLater()
-    }, SWEEP_EVERY)
+  let sweeping: NodeJS.Timeout | undefined
+  async function sweepNow(): Promise<void> {
+    await sweep(database, clock(), stopping.signal).catch(report)
+    if (!stopping.signal.aborted) sweeping = setTimeout(sweepNow, SWEEP_EVERY)
   }
-  sweepLater()
+  void sweepNow()
   return () => {
     stopping.abort()
     clearInterval(recovering)

@@ -1,4 +1,4 @@
-/** More lost races in a row than any number of clients can cause: each one lost is one won. */
+/** Each race that is lost is won by somebody: to lose so many, as many requests must be at work on the same row. */
 const MOST_TRIES = 1_000
 
 /**

@@ -63,6 +63,7 @@ const good: Record<string, [key: keyof Config, values: [text: string, value: unk
     [
       ['https://pay.example.org', 'https://pay.example.org'],
       ['http://localhost:3000/', 'http://localhost:3000'],
+      ['https://pay.example.org/a//', 'https://pay.example.org/a'],
       ['HTTPS://Pay.Example.Org/farthing/api/', 'https://pay.example.org/farthing/api'],
     ],
   ],
@@ -112,6 +113,8 @@ const bad: Record<string, string[]> = {
     'https://a b',
     'https://a/?b',
     'https://a/#b',
+    'https://a/?',
+    'https://a/b#',
     'https://me:secret@a',
     '//a',
   ],

@@ -50,8 +50,8 @@ for (const kind of ['sqlite', 'postgres'] as const)
         onUnknownOutcome: assert.ifError,
         onConnectionError: assert.ifError,
       })
+      t.after(() => database.close())
       await checkInvariants(database, { now: Date.now(), settled: true })
-      await database.close()
     })
   })
 

@@ -1,5 +1,4 @@
 import {
-  chmodSync,
   closeSync,
   existsSync,
   fsyncSync,
@@ -54,7 +53,6 @@ async function copyChecked(path: string, file: string): Promise<number> {
   try {
     await copy(path, unchecked)
     payments = check(unchecked)
-    chmodSync(unchecked, OWNER_ONLY)
     renameSync(unchecked, file)
   } finally {
     rmSync(unchecked, { force: true })

@@ -47,6 +47,24 @@ async function openPostgresDatabase(url: string, options: OpenOptions): Promise<
   // The driver is loaded only where it is needed.
   const { openPostgres } = await import('./postgres.ts')
   const patient = openPostgres({ url, ...options, patient: true })
-  await migrate(patient, sql => patient.exec(sql)).finally(() => patient.close())
+  try {
+    await refuseUnsafe(patient)
+    await migrate(patient, sql => patient.exec(sql))
+  } finally {
+    await patient.close()
+  }
   return openPostgres({ url, ...options })
+}
+
+const HOLDS_EVERY_TEXT = new Set(['UTF8', 'SQL_ASCII'])
+
+/** Settings of the server or of the database under which it would lose or refuse what it is given. */
+async function refuseUnsafe(database: Database): Promise<void> {
+  const [found] = await database.query<{ commit: string; encoding: string }>(
+    `select current_setting('synchronous_commit') as commit, current_setting('server_encoding') as encoding`,
+  )
+  if (found?.commit === 'off')
+    throw new Error('PostgreSQL would lose writes in a crash: set synchronous_commit to on')
+  if (found && !HOLDS_EVERY_TEXT.has(found.encoding))
+    throw new Error(`the encoding of the database must be UTF8: it is ${found.encoding}`)
 }

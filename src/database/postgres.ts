@@ -36,7 +36,6 @@ export function openPostgres(
     : {
         statement_timeout: STATEMENT_TIMEOUT,
         query_timeout: QUERY_TIMEOUT,
-        lock_timeout: STATEMENT_TIMEOUT,
         idle_in_transaction_session_timeout: 10_000,
       }
   const pool = new pg.Pool({
@@ -54,7 +53,7 @@ export function openPostgres(
   return {
     async ifAlone() {},
     async query<Row>(sql: string, values: Value[] = []) {
-      const { rows } = await pool.query(named(sql, values))
+      const { rows } = await withRetries(() => pool.query(named(sql, values)))
       // A row's columns are those that the statement names: the caller states their type.
       return rows as Row[]
     },
@@ -67,18 +66,22 @@ export function openPostgres(
       await pool.query(sql)
     },
     async check() {
-      await pool.query('select 1')
+      const { rows } = await pool.query(`select current_setting('transaction_read_only') as closed`)
+      if (rows[0]?.closed === 'on') throw new Error('PostgreSQL takes no writes')
     },
     close: () => pool.end(),
   }
 }
 
 const names = new Map<string, string>()
+/** Each connection of the server keeps the plans of all that have a name; searches combine their filters in thousands of ways. */
+const MOST_NAMED = 200
 
 /** A prepared statement is planned once per connection and found again by its name. */
 function named(text: string, values: Value[]): pg.QueryConfig {
   let name = names.get(text)
   if (!name) {
+    if (names.size >= MOST_NAMED) return { text, values }
     name = createHash('sha256').update(text).digest('hex').slice(0, 32)
     names.set(text, name)
   }
@@ -128,11 +131,14 @@ async function writeAll(pool: pg.Pool, statements: Statement[]): Promise<boolean
   }
 }
 
-/** All statements travel together. Their answers count in their order, up to the first miss or failure. */
+/**
+ * All statements travel together, once there is a transaction: without one each would be a commit of its own.
+ * Their answers count in their order, up to the first miss or failure.
+ */
 async function runAll(client: pg.PoolClient, statements: Statement[]): Promise<boolean> {
-  const begun = client.query('begin')
+  await client.query('begin')
   const sent = statements.map(statement => client.query(toQuery(statement)))
-  const [, ...answers] = await Promise.allSettled([begun, ...sent])
+  const answers = await Promise.allSettled(sent)
   for (const [i, answer] of answers.entries()) {
     const statement = statements[i]
     if (answer.status === 'rejected') throw answer.reason

@@ -21,6 +21,7 @@ const SHORT_WAIT = 5
 const SETTINGS = {
   journal_mode: 'wal',
   synchronous: 2, // FULL: what was acknowledged survives a power cut
+  temp_store: 2, // memory: there may be no folder for temporary files that can be written
   foreign_keys: 1,
   trusted_schema: 0,
   cell_size_check: 1,

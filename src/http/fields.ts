@@ -97,6 +97,9 @@ export function readFields(body: Json, schema: BodySchema, codes: FieldCodes) {
     /** Blank text is as if it were not given. */
     optionalText: (name: string): string | undefined => text(name, 'absent', 'absent'),
 
+    /** Not blank, where it is given. */
+    filledText: (name: string): string | undefined => text(name, 'absent', 'invalid'),
+
     /** Blank text is a value, for `checkLimits` to judge. */
     optionalRawText: (name: string): string | undefined => text(name, 'absent', 'given', 'absent'),
 
@@ -109,7 +112,7 @@ export function readFields(body: Json, schema: BodySchema, codes: FieldCodes) {
 
     /** One of the schema's values; another is outside the limits, another type is invalid. */
     choice<Choice extends string>(name: string): Choice | undefined {
-      const value = text(name, 'absent', 'invalid')
+      const value = reader.filledText(name)
       const allowed = limitsOf(name).enum ?? []
       if (value !== undefined && !allowed.includes(value))
         throw outsideLimit(codes, name, `must be one of ${allowed.join(', ')}`)

@@ -7,7 +7,7 @@ type Stage = 'none' | 'arriving' | 'atWork'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What it is counted as; one that no endpoint has is answered before it would be. */
+    /** What it is counted as. */
     stage: Stage
   }
 }
@@ -36,7 +36,7 @@ const HEALTH = new Set(['/healthz', '/readyz'])
  * everybody's places, nor clients that are slow to send a body.
  */
 export function refuseOverload(app: FastifyInstance, waiting: () => number): void {
-  const count = { none: 0, arriving: 0, atWork: 0 }
+  const count = { arriving: 0, atWork: 0 }
   let thisTurn = 0
   let turnBegan = performance.now()
   const ticking = setInterval(() => {
@@ -48,8 +48,8 @@ export function refuseOverload(app: FastifyInstance, waiting: () => number): voi
   const tooMany = () => count.atWork - waiting() > MOST_AT_WORK
 
   function enter(stage: Stage, request: FastifyRequest): void {
-    count[request.stage] -= 1
-    count[stage] += 1
+    if (request.stage !== 'none') count[request.stage] -= 1
+    if (stage !== 'none') count[stage] += 1
     request.stage = stage
   }
 

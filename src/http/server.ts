@@ -17,6 +17,8 @@ import { refuseUnreadable } from './unreadable.ts'
 const HEADERS_TIMEOUT = 10_000
 const REQUEST_TIMEOUT = 15_000
 const KEEP_ALIVE_TIMEOUT = 30_000
+/** And one that neither sends nor takes what it is sent is cut off. */
+const QUIET_TIMEOUT = 30_000
 
 /** Answers a request whose path no endpoint has, or that cannot be decoded. */
 export type AnswerUnknownPath = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
@@ -64,6 +66,7 @@ export function createServer(
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: LARGEST_BODY,
     requestTimeout: REQUEST_TIMEOUT,
+    connectionTimeout: QUIET_TIMEOUT,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT,
     http: {
       headersTimeout: HEADERS_TIMEOUT,
@@ -84,11 +87,9 @@ export function createServer(
   acceptBytes(app)
   app.decorateRequest('account', '')
   // Hooks of every request call back: a promise each would cost more than what they do.
-  app.addHook('onRequest', (request, reply, done) => {
+  app.addHook('onRequest', (_request, reply, done) => {
     setCommonHeaders(reply)
-    if (!request.is404 && !hasEmptyName(request)) return done()
-    // Before the body is read: that there is no such endpoint counts before anything about a body.
-    answerUnknownPath(request, reply).catch(done)
+    done()
   })
   app.addHook('onResponse', (request, reply, done) => {
     const method = methodOf(request)
@@ -100,6 +101,14 @@ export function createServer(
   app.setErrorHandler(sendApiError)
   app.setNotFoundHandler(answerUnknownPath)
   return app
+}
+
+/** Before the body is read: that there is no such endpoint counts before anything about a body. */
+export function answerUnknownPaths(app: FastifyInstance, answer: AnswerUnknownPath): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    if (!request.is404 && !hasEmptyName(request)) return done()
+    answer(request, reply).catch(done)
+  })
 }
 
 /** The route's pattern, for logs and metrics: URLs carry tokens, and there are as many as payments. */

@@ -1,5 +1,5 @@
 import { fold } from '../database/fold.ts'
-import { fieldCodes, invalid, missing, notAllowed, outsideLimit } from '../errors.ts'
+import { fieldCodes, missing, notAllowed, outsideLimit } from '../errors.ts'
 import {
   checkLimit,
   isObject,
@@ -73,14 +73,11 @@ function readAgreementPaymentType(
   setUp: string | undefined,
 ): AgreementPaymentType | undefined {
   const name = 'agreement_payment_type'
-  const value = body[name]
-  if (value === undefined) return undefined
-  if (value === null) throw invalid(codes, name, 'must not be null')
-  if (typeof value !== 'string') throw invalid(codes, name, 'must be a string')
-  if (!value.trim()) throw invalid(codes, name, 'must not be blank')
+  const fields = readFields(body, newPayment, codes)
+  if (fields.filledText(name) === undefined) return undefined
   if (mode !== 'agreement' && setUp === undefined)
     throw notAllowed(name, 'without set_up_agreement or authorisation_mode agreement')
-  return readFields(body, newPayment, codes).choice<AgreementPaymentType>(name)
+  return fields.choice<AgreementPaymentType>(name)
 }
 
 function readPrefilled(body: Json): Prefilled | undefined {

@@ -77,8 +77,9 @@ export function paymentRoutes(app: FastifyInstance, farthing: Farthing): void {
       operation: 'searchPayments',
       handler: async request => {
         const search = readSearch(request.query, paymentSearch)
-        const conditions = searchConditions(search, request.account, clock())
-        const quick = quickTotal(search, request.account, clock())
+        const now = clock()
+        const conditions = searchConditions(search, request.account, now)
+        const quick = quickTotal(search, request.account, now)
         const { total, results } = await findPage(database, paymentRows, conditions, search, quick)
         const at = addresses(request)
         const items = results.map(payment => presentFound(payment, at))

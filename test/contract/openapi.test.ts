@@ -227,13 +227,13 @@ describe('GET /openapi.json', () => {
     assert.deepEqual(names('/v1/webhooks/{webhook_id}/messages'), ['page', 'display_size'])
   })
 
-  test('gives the address that the reader used, in its servers and its examples', async () => {
+  test('gives the address that the reader used, in its servers and its examples', async t => {
     const env = { FARTHING_TRUST_PROXY: 'true' }
     const proxied = await startService('sqlite', { env })
+    t.after(() => proxied.stop())
     const { body } = await proxied.anonymous.get('/openapi.json', {
       'X-Forwarded-Host': 'pay.test:8080',
     })
-    await proxied.stop()
     assert.equal(body.servers[0].url, 'http://pay.test:8080')
     assert.equal(body.paths['/secure'].servers[0].url, 'http://pay.test:8080')
     assert.doesNotMatch(JSON.stringify(body), /farthing\.example/)

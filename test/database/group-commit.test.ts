@@ -10,13 +10,17 @@ import type { Statement } from '../../src/ports.ts'
 
 const put = (value: number) => [{ sql: 'insert into a values ($1)', values: [value] }]
 
-test('Writes that come together share commits, in the order of their coming', async () => {
+test('Writes that come together share commits, in the order of their coming', async t => {
   const folder = mkdtempSync(join(tmpdir(), 'farthing-commit-'))
   const commits: number[] = []
   const database = openSqlite({
     path: join(folder, 'farthing.db'),
     onUnknownOutcome: error => assert.fail(String(error)),
     onCommit: writes => commits.push(writes),
+  })
+  t.after(async () => {
+    await database.close()
+    rmSync(folder, { recursive: true })
   })
   await database.exec('create table a (b integer)')
   const values = Array.from({ length: 500 }, (_, i) => i)
@@ -31,8 +35,6 @@ test('Writes that come together share commits, in the order of their coming', as
     values.length,
   )
   assert.ok(commits.length < values.length / 10, `${commits.length} commits`)
-  await database.close()
-  rmSync(folder, { recursive: true })
 })
 
 /** A commit on a database of its own, which tells what it ran beside the statements. */

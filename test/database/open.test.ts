@@ -9,6 +9,7 @@ import { Worker } from 'node:worker_threads'
 import { readConfig } from '../../src/config.ts'
 import { fold, groupOf } from '../../src/database/fold.ts'
 import { openDatabase } from '../../src/database/open.ts'
+import { openPostgres } from '../../src/database/postgres.ts'
 import { openSqlite } from '../../src/database/sqlite.ts'
 import { insertPayment } from '../../src/payments/store.ts'
 import type { Database } from '../../src/ports.ts'
@@ -17,10 +18,17 @@ import { createPostgresDatabase } from '../support/postgres.ts'
 import { runProcess } from '../support/process.ts'
 import { samplePayment } from '../support/sample-payment.ts'
 
-function open(url: string): Promise<Database> {
+/** Closed at the end at the latest: what a test that failed has left open would keep the run from ending. */
+const opened: Database[] = []
+after(() => Promise.allSettled(opened.map(each => each.close())))
+
+async function open(url: string): Promise<Database> {
   const { database } = readConfig({ DATABASE_URL: url })
   const fail = (error: unknown) => assert.fail(String(error))
-  return openDatabase(database, { onUnknownOutcome: fail, onConnectionError: fail })
+  const options = { onUnknownOutcome: fail, onConnectionError: fail }
+  const made = await openDatabase(database, options)
+  opened.push(made)
+  return made
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'farthing-open-'))
@@ -242,6 +250,22 @@ describe('A SQLite file', () => {
       await assert.rejects(database.write(late), /closed/)
       assert.deepEqual(told, [])
     }
+  })
+
+  test('under settings that lose or refuse what it is given is refused, on PostgreSQL', async t => {
+    const admin = openPostgres({
+      url: await createPostgresDatabase(),
+      onConnectionError: assert.ifError,
+    })
+    t.after(() => admin.close())
+    const hasty = await createPostgresDatabase()
+    const name = new URL(hasty).pathname.slice(1)
+    await admin.exec(`alter database ${name} set synchronous_commit = off`)
+    await assert.rejects(open(hasty), /synchronous_commit/)
+
+    const narrow = `narrow_${name}`
+    await admin.exec(`create database ${narrow} encoding 'LATIN1' locale 'C' template template0`)
+    await assert.rejects(open(hasty.replace(name, narrow)), /must be UTF8: it is LATIN1/)
   })
 
   test('that is no database is refused', async () => {

@@ -213,8 +213,9 @@ describe('Behind an https address', () => {
 })
 
 describe('When the service has a fault', () => {
-  test('a page under /secure says so: 500, the Demo banner, the headers, no internals', async () => {
+  test('a page under /secure says so: 500, the Demo banner, the headers, no internals', async t => {
     const service = await startService('sqlite')
+    t.after(() => service.stop())
     const api = await service.newAccount()
     const payment = await api.createPayment()
     service.database.query = async () => {
@@ -225,6 +226,5 @@ describe('When the service has a fault', () => {
     assertPageHeaders(answer, pageOf(payment))
     assert.match(answer.text, /<strong[^>]*>Demo<\/strong>/)
     assert.doesNotMatch(answer.text, /fire/)
-    await service.stop()
   })
 })

@@ -41,20 +41,20 @@ function createGate(): Gate {
   }
 }
 
-/** The application in this process, with a gate before its writes and one before its webhooks. */
+/** The application in this process, with gates before its reads, its writes and its webhooks. */
 async function startGated(t: TestContext) {
   const config = readConfig({ DATABASE_URL: 'sqlite::memory:' })
   const onError = (error: unknown) => assert.fail(String(error))
   const options = { onUnknownOutcome: onError, onConnectionError: onError }
   const real = await openDatabase(config.database, options)
-  const [writes, sends] = [createGate(), createGate()]
+  const [reads, writes, sends] = [createGate(), createGate(), createGate()]
   const slowness = { ms: 0 }
   const database: Database = {
     ...real,
     query(sql, values) {
       const until = performance.now() + slowness.ms
       while (performance.now() < until); // holds the thread up, as work does
-      return real.query(sql, values)
+      return reads.wait().then(() => real.query(sql, values))
     },
     write: statements => writes.wait().then(() => real.write(statements)),
   }
@@ -72,13 +72,12 @@ async function startGated(t: TestContext) {
   const app = await createApp(ports, config)
   const baseUrl = await app.server.listen({ port: 0, host: '127.0.0.1' })
   t.after(async () => {
-    writes.open()
-    sends.open()
+    for (const gate of [reads, writes, sends]) gate.open()
     await app.server.close()
     await real.close()
   })
   const { key } = await createKey(ports, 'default')
-  return { api: createClient([baseUrl], key), baseUrl, writes, sends, slowness }
+  return { api: createClient([baseUrl], key), baseUrl, reads, writes, sends, slowness }
 }
 
 describe('Beyond capacity', () => {
@@ -112,6 +111,24 @@ describe('Beyond capacity', () => {
     assert.deepEqual(new Set(statuses), new Set([201]))
     await api.createPayment()
     assert.equal((await api.get('/v1/payments')).body.total, MOST_AT_WORK + 2)
+  })
+
+  test('requests whose path no endpoint has wait for their key in the same places', async t => {
+    const { api, reads } = await startGated(t)
+    reads.close()
+    const keys = Array.from({ length: MOST_AT_WORK + 100 }, (_, i) => `not-a-key-${i}`)
+    const answers: Promise<Answer>[] = []
+    for (let i = 0; i < keys.length; i += 100) {
+      for (const key of keys.slice(i, i + 100))
+        answers.push(api.get('/v1/nowhere', { Authorization: `Bearer ${key}` }))
+      while (reads.waiting() < Math.min(answers.length, MOST_AT_WORK)) await pause(5)
+    }
+    await Promise.all(answers.slice(MOST_AT_WORK))
+    assert.equal(reads.waiting(), MOST_AT_WORK)
+    reads.open()
+    const statuses = (await Promise.all(answers)).map(({ status }) => status)
+    assert.equal(statuses.filter(status => status === 401).length, MOST_AT_WORK)
+    assert.equal(statuses.filter(status => status === 503).length, 100)
   })
 
   test('requests that grew old before they were seen are 503', async t => {

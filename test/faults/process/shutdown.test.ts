@@ -167,3 +167,29 @@ describe('On SIGTERM', { concurrency: true }, () => {
     assert.deepEqual(await service.exited, { code: 0, signal: null })
   })
 })
+
+test('A log that nobody reads any more holds up neither the service nor its end', async t => {
+  const folder = mkdtempSync(join(tmpdir(), 'farthing-unread-'))
+  const DATABASE_URL = `sqlite:${join(folder, 'farthing.db')}`
+  const env = { PATH: process.env.PATH, PORT: '0', DATABASE_URL, FARTHING_API_KEY: KEY }
+  const child = spawn(process.execPath, ['bin/farthing.js'], {
+    env,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  t.after(() => {
+    child.kill('SIGKILL')
+    rmSync(folder, { recursive: true, force: true })
+  })
+  const [line] = await once(child.stdout, 'data')
+  child.stdout.pause()
+  const [baseUrl = ''] = /http:\S+/.exec(String(line)) ?? []
+  const api = createClient([baseUrl], KEY)
+  // More lines than the pipe and this end of it hold.
+  for (let i = 0; i < 40; i++)
+    await Promise.all(Array.from({ length: 100 }, () => api.get('/healthz')))
+  await api.createPayment()
+  const exited = once(child, 'exit')
+  child.kill('SIGTERM')
+  const end = await Promise.race([exited, pause(LONGEST_STOP_MS)])
+  assert.deepEqual(end, [0, null])
+})
