@@ -39,8 +39,7 @@ export async function explore({ seed, commands, postgres }: Exploration): Promis
     }),
   ]
   if (postgres) {
-    // Nothing here asks what a power cut leaves, so nothing need wait for the disk.
-    const url = `${await createPostgresDatabase()}?options=-c%20synchronous_commit%3Doff`
+    const url = await createPostgresDatabase()
     services.push(await startModelService({ kind: 'PostgreSQL', url, instances: 2, clock }))
   }
   let worlds = 0
