@@ -1,4 +1,4 @@
-/** Each race that is lost is won by somebody: to lose so many, as many requests must be at work on the same row. */
+/** Whoever loses has been overtaken by one other request: to lose so often, so many must want the same row at once. */
 const MOST_TRIES = 1_000
 
 /**
