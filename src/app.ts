@@ -8,6 +8,7 @@ import type { Farthing } from './farthing.ts'
 import { assetRoutes } from './hosted/asset-routes.ts'
 import { hostedRoutes, isPagePath, sendFault } from './hosted/routes.ts'
 import { createBearer } from './http/bearer.ts'
+import { answerBehindBody } from './http/body.ts'
 import { createDrain, type Drain } from './http/drain.ts'
 import { healthRoutes } from './http/health.ts'
 import { listRoutes } from './http/openapi.ts'
@@ -57,6 +58,7 @@ export async function createApp(
   const drain = createDrain(server)
   refuseOverload(server, deliveries.waiting)
   answerUnknownPaths(server, answerUnknownPath)
+  answerBehindBody(server)
   const routes = listRoutes(server)
   await server.register(async api => {
     api.addHook('onRequest', (_request, reply, done) => {

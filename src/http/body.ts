@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { Readable } from 'node:stream'
+import { finished, Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { notAnObject, unreadable, wrongMediaType } from '../errors.ts'
 import { isObject, type Json } from './fields.ts'
@@ -34,6 +34,18 @@ export function acceptBytes(app: FastifyInstance): void {
   app.addContentTypeParser([BYTES, FORM], { parseAs: 'buffer' }, (_request, body, done) =>
     done(null, body),
   )
+}
+
+/**
+ * Of a request that asks for another protocol, as Java's client does with each, Node forgets after its
+ * answer what comes right behind the body: so the answer waits for the body.
+ */
+export function answerBehindBody(app: FastifyInstance): void {
+  app.addHook('onSend', (request, _reply, payload, done) => {
+    const { raw } = request
+    if (raw.complete || raw.headers.upgrade === undefined || !hasBody(request)) done(null, payload)
+    else finished(raw.resume(), () => done(null, payload))
+  })
 }
 
 /** True where Fastify would wait for ever: Node, set to save what an empty body costs, never tells of its end. */

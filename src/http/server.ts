@@ -84,6 +84,8 @@ export function createServer(
       answerUnknownPath(request, reply).catch(error => sendApiError(error, request, reply))
     },
   })
+  // What a client expects beside 100-continue, which Node sees to, is nobody's concern; Node would refuse it.
+  app.server.on('checkExpectation', (...request) => app.server.emit('request', ...request))
   acceptBytes(app)
   app.decorateRequest('account', '')
   // Hooks of every request call back: a promise each would cost more than what they do.

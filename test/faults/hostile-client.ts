@@ -71,9 +71,7 @@ export function createHostileClient(baseUrl: string): HostileClient {
       if (!bytes && isReused) return this.send(request)
       if (!bytes) return undefined
       const parsed = parseAnswer(bytes)
-      // After a refused upgrade Node keeps silent about what it cannot read, until it closes.
-      const wantsUpgrade = request.headers.some(([name]) => name === 'Upgrade')
-      if (wantsUpgrade || parsed.headers.get('connection') === 'close') socket?.destroy()
+      if (parsed.headers.get('connection') === 'close') socket?.destroy()
       return parsed
     },
     close: () => socket?.destroy(),

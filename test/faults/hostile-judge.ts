@@ -6,9 +6,6 @@ import type { HostileRequest } from './hostile-requests.ts'
 /** Faults below HTTP are answered without words, and the connection is closed. */
 const BELOW_HTTP = new Set([400, 408, 413, 431])
 
-/** What Node answers to an Expect that it does not know. */
-const EXPECTATION_FAILED = 417
-
 /** Nothing of the inside: stack traces, files, SQL. */
 const INTERNALS =
   /\n\s+at |\.ts:\d|node_modules|node:internal|\bselect .* from\b|insert into|sqlite|postgres|ERR_/i
@@ -37,7 +34,6 @@ export function judge(request: HostileRequest, answer: RawAnswer | undefined): R
   assert.ok(answer, 'the connection was closed without an answer')
   const { status, headers, text } = answer
   assert.ok(status >= 200 && status < 500, `${status} ${text}`)
-  if (status === EXPECTATION_FAILED) return answer
   if (!isOurs(headers)) {
     assert.ok(BELOW_HTTP.has(status), `${status} without nosniff`)
     assert.equal(text, '')
