@@ -1,9 +1,10 @@
 /**
- * Text folded for comparisons that ignore case; done here, because databases fold differently. A Greek
- * sigma has two small forms, of which toLowerCase chooses by its place in the word: here it has one,
- * so that a part of a text folds like the whole.
+ * Text folded for comparisons that ignore case; done here, because databases fold differently. It goes by way of
+ * capitals, since what has the same ones (ß and ss, µ and μ) is the same. A Greek sigma has two small forms, of which
+ * toLowerCase chooses by its place in the word: here it has one, so that a part of a text folds like the whole.
  */
-export const fold = (text: string): string => text.toLowerCase().replaceAll('ς', 'σ')
+export const fold = (text: string): string =>
+  text.toLowerCase().toUpperCase().toLowerCase().replaceAll('ς', 'σ')
 
 /** A LIKE pattern, with `escape '\'`, for texts that contain this one ignoring case. */
 export const containing = (text: string): string => `%${fold(text).replace(/[\\%_]/g, '\\$&')}%`

@@ -97,6 +97,7 @@ onEveryDatabase('GET /v1/payments', service => {
       [{ reference: 'succes' }, []],
       [{ reference: 'success ' }, []],
       [{ reference: 'STRAßE 50%_OFF' }, ['started']],
+      [{ reference: 'STRASSE 50%_OFF' }, ['started']],
       [{ reference: 'Straße%' }, []],
       [{ reference: 'x'.repeat(255) }, []],
     ],
