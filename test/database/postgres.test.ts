@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import pg from 'pg'
 import { openPostgres } from '../../src/database/postgres.ts'
 import { createPostgresDatabase } from '../support/postgres.ts'
 
@@ -44,4 +45,79 @@ test('a server that takes no writes is not ready', async t => {
   await database.check()
   await database.exec('set default_transaction_read_only = on')
   await assert.rejects(database.check(), /takes no writes/)
+})
+
+/** What an administrator, or a time limit, makes of a statement. */
+const CANCELLED = 'do $$ begin raise query_canceled; end $$'
+
+test('a write whose transaction does not begin leaves nothing, not even its first statement', async t => {
+  const database = openPostgres({
+    url: await createPostgresDatabase(),
+    onConnectionError: assert.ifError,
+  })
+  t.after(() => database.close())
+  await database.exec('create table a (b integer primary key)')
+  const insert = (b: number) => ({ sql: 'insert into a values ($1)', values: [b] })
+  const { query } = pg.Client.prototype
+  const cancelled = t.mock.method(
+    pg.Client.prototype,
+    'query',
+    function (this: pg.Client, ...args: unknown[]) {
+      return Reflect.apply(query, this, args[0] === 'begin' ? [CANCELLED] : args)
+    },
+  )
+  await assert.rejects(database.write([insert(1), insert(2)]), { code: '57014' })
+  cancelled.mock.restore()
+  assert.deepEqual(await database.query('select b from a'), [])
+  assert.equal(await database.write([insert(1), insert(2)]), true)
+  assert.deepEqual(await database.query('select b from a order by b'), [{ b: 1 }, { b: 2 }])
+})
+
+/** `undone(n)` fails as if another transaction were in its way, until it was called `n` times. */
+const UNDONE = `
+  create sequence calls;
+  create function undone(n integer) returns integer language plpgsql as $$
+  begin
+    if nextval('calls') < n then raise sqlstate '40001'; end if;
+    return lastval();
+  end $$`
+
+test('what the server undoes because of others is made again, up to five times', async t => {
+  const database = openPostgres({
+    url: await createPostgresDatabase(),
+    onConnectionError: assert.ifError,
+  })
+  t.after(() => database.close())
+  await database.exec(UNDONE)
+  await database.exec('create table a (b integer)')
+  const restart = () => database.exec('alter sequence calls restart')
+  const insert = (n: number) => ({ sql: 'insert into a select undone($1)', values: [n] })
+
+  assert.deepEqual(await database.query('select undone($1) as calls', [3]), [{ calls: 3 }])
+  await restart()
+  assert.equal(await database.write([insert(2)]), true)
+  await restart()
+  assert.equal(await database.write([insert(3), insert(1)]), true)
+  await restart()
+  assert.equal(await database.write([insert(5)]), true)
+  await restart()
+  await assert.rejects(database.write([insert(6)]), { code: '40001' })
+  assert.deepEqual(
+    await database.query('select b from a'),
+    [2, 3, 4, 5].map(b => ({ b })),
+  )
+})
+
+test('no connection keeps more than 200 plans, however many statements there are', async t => {
+  const database = openPostgres({
+    url: await createPostgresDatabase(),
+    onConnectionError: assert.ifError,
+  })
+  t.after(() => database.close())
+  for (let i = 0; i < 250; i++)
+    assert.deepEqual(await database.query(`select $1::int + ${i} as sum`, [1]), [{ sum: i + 1 }])
+  const [{ plans } = { plans: 0 }] = await database.query<{ plans: number }>(
+    'select count(*) as plans from pg_prepared_statements',
+  )
+  assert.ok(plans > 100 && plans <= 200, `${plans} plans`)
 })
