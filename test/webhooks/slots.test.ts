@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
+import { queryObjects } from 'node:v8'
 import { createSlots, type ReleaseSlot } from '../../src/webhooks/slots.ts'
 
 /** Milliseconds. */
@@ -46,5 +47,19 @@ describe('The slots of a host', () => {
     const again: ReleaseSlot | undefined = await patient
     again?.()
     assert.ok(await take('a', LONG))
+  })
+  test('are forgotten with the last that was taken: hosts do not add up', async () => {
+    const take = createSlots(1)
+    const count = () => queryObjects(Set, { format: 'count' })
+    const before = count()
+    for (let host = 0; host < 1_000; host++) {
+      const release = await take(`host-${host}`, LONG)
+      const next = take(`host-${host}`, LONG)
+      release?.()
+      const last: ReleaseSlot | undefined = await next
+      last?.()
+    }
+    assert.ok(count() - before < 100, `${count() - before} sets of who waits`)
+    assert.ok(await take('host-0', LONG))
   })
 })

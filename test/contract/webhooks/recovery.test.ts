@@ -123,6 +123,25 @@ onEveryDatabase(
       assert.equal(dead.calls.length, 1, 'neither it nor the next one is sent again')
     })
 
+    test('leaves the next of its webhook to the instance that has taken it over', async t => {
+      const [api, [webhook]] = await accountWith(t, 1)
+      void authorise(api, await api.createPayment({ authorisation_mode: 'moto_api' }))
+      await dead.next()
+      service().clock.advance(CLAIM_MS)
+      const taking = holdSends()
+      const round = instance(taking.send).recover()
+      const [first] = await taking.next()
+      first?.end(200)
+      await taking.next()
+      dead.endAll(500)
+      const settled = service().apps.map(({ deliveries }) => deliveries.settled())
+      await Promise.race([Promise.all(settled), dead.next()])
+      assert.equal(dead.calls.length, 1, 'it would arrive twice')
+      taking.endAll(200)
+      await round
+      assert.deepEqual(await story(api, webhook), ['SUCCESSFUL 1', 'SUCCESSFUL 1'])
+    })
+
     test('is not overtaken by the next of its webhook when the database fails it', async t => {
       const [api, [webhook]] = await accountWith(t, 1)
       await crashAfter(api, 2)
