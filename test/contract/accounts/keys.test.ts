@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { accountOfKey, createKey, listKeys, revokeKey } from '../../../src/accounts/store.ts'
+import type { Farthing } from '../../../src/farthing.ts'
+import { createBearer } from '../../../src/http/bearer.ts'
 import { createNewId } from '../../../src/ids.ts'
+import type { Value } from '../../../src/ports.ts'
+import { createClient } from '../../support/client.ts'
 import { onEveryDatabase, startService } from '../../support/service.ts'
 
 onEveryDatabase('An API key', service => {
@@ -46,6 +51,36 @@ onEveryDatabase('An API key', service => {
     }
   })
 
+  test('that is revoked while it is looked up works no longer than any other', async t => {
+    const { baseUrl, clock, database } = service()
+    const { key, key_id } = await newKey('slow')
+    const api = createClient([baseUrl], key)
+    const { query } = database
+    const slow = t.mock.method(database, 'query', async (sql: string, values: Value[]) => {
+      const rows = await query(sql, values)
+      if (rows.some(row => (row as { account?: string }).account === 'slow')) clock.advance(800)
+      return rows
+    })
+    assert.equal((await api.get('/v1/payments')).status, 200)
+    slow.mock.restore()
+    await revokeKey(database, key_id, clock.now() - 799)
+    clock.advance(200)
+    assert.equal((await api.get('/v1/payments')).status, 401)
+  })
+
+  test('that is revoked is not good again because the clock was set back', async () => {
+    const { clock, database, newAccount } = service()
+    const hour = 3_600_000
+    const { key, key_id } = await newKey('earlier')
+    for (let instance = 0; instance < 2; instance++) assert.equal(await statusWith(key), 200)
+    await revokeKey(database, key_id, clock.now())
+    clock.advance(-hour)
+    for (let instance = 0; instance < 2; instance++) assert.equal(await statusWith(key), 401)
+    clock.advance(hour)
+    for (let instance = 0; instance < 2; instance++) assert.equal(await statusWith(key), 401)
+    assert.equal((await (await newAccount()).get('/v1/payments')).status, 200)
+  })
+
   test('that is revoked takes no other key of the account with it', async () => {
     const { database, clock } = service()
     const [one, two] = [await newKey('pair'), await newKey('pair')]
@@ -81,6 +116,21 @@ onEveryDatabase('An API key', service => {
     assert.equal(await accountOfKey(database, 'a configured on', 'a configured one'), undefined)
     assert.equal(await accountOfKey(database, 'a configured one', undefined), undefined)
   })
+})
+
+test('Of the keys that were just looked up the service remembers no more than a thousand', async () => {
+  // All of the service that looking a key up takes.
+  const service = { database: { query: async () => [{ account: 'many' }] }, clock: () => 0 }
+  const { authenticate } = createBearer({ ...service, config: {} } as unknown as Farthing)
+  const show = (key: number) => {
+    const request = { headers: { authorization: `Bearer ${key}` } } as FastifyRequest
+    return authenticate(request, {} as FastifyReply)
+  }
+  for (let key = 0; key < 1_000; key++) await show(key)
+  assert.equal(show(0), undefined, 'remembered')
+  await show(1_000)
+  assert.equal(show(1_000), undefined)
+  assert.notEqual(show(0), undefined, 'looked up again')
 })
 
 describe('FARTHING_API_KEY', () => {
