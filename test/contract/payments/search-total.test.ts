@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { createApp } from '../../../src/app.ts'
+import { createNewId } from '../../../src/ids.ts'
 import { sweep } from '../../../src/retention.ts'
+import { createClient } from '../../support/client.ts'
+import { outcomeOf } from '../../support/held-send.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 
 const HOUR = 3_600_000
@@ -48,5 +52,30 @@ onEveryDatabase('The total of a payments search', service => {
       if (i % 3 === 0) await sweep(service().database, now)
       service().clock.advance(HOUR / 2)
     }
+  })
+  test('is of the same moment as the results, also while a payment goes', async t => {
+    const { key, createPayment } = await service().newAccount()
+    const gone = service().clock.now() + 7 * DAY
+    await createPayment()
+    let now = 0
+    const ports = {
+      database: service().database,
+      clock: () => now++, // each look at it is a millisecond after the one before
+      newId: createNewId(),
+      resolve: async () => [],
+      send: async () => outcomeOf(200),
+    }
+    const { server } = await createApp(ports, service().config)
+    t.after(() => server.close())
+    await server.listen({ port: 0, host: '127.0.0.1' })
+    const api = createClient([server.listeningOrigin], key)
+    const totals: number[] = []
+    for (let before = 10; before >= 0; before--) {
+      now = gone - before
+      const { total, count } = (await api.get('/v1/payments')).body
+      assert.equal(total, count, `${before} ms before`)
+      totals.push(total)
+    }
+    assert.deepEqual([totals.at(0), totals.at(-1)], [1, 0])
   })
 })
