@@ -155,4 +155,22 @@ describe('A connection', () => {
     const bytes = await exchange(service.baseUrl, [`CONNECT a:443 HTTP/1.1\r\n${HOST}\r\n`])
     assert.doesNotMatch(String(bytes), /^HTTP\/1\.1 2/)
   })
+  test('on which nothing is asked for is kept for 30 seconds, as its answers say', async () => {
+    const { headers } = await fetch(`${service.baseUrl}/healthz`)
+    assert.equal(headers.get('keep-alive'), 'timeout=30')
+  })
+
+  test('of a client that takes nothing of its answers for 30 seconds is cut off', async t => {
+    const [{ server } = { server: undefined }] = service.apps.map(app => app.server)
+    assert.equal(server?.timeout, 30_000)
+    t.after(() => server.setTimeout(30_000))
+    server.setTimeout(100)
+    const accepted = once(server, 'connection')
+    const socket = await open(service.baseUrl)
+    const [ours] = await accepted
+    // More than the system holds for who does not read.
+    socket.pause().write(`GET /openapi.json HTTP/1.1\r\n${HOST}\r\n`.repeat(300))
+    await once(ours, 'close')
+    socket.destroy()
+  })
 })
