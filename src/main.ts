@@ -105,6 +105,8 @@ async function serveUntilStopped(): Promise<undefined> {
     void end(1)
   }
   process.on('uncaughtException', die)
+  // The first lines go where the log goes, and that it cannot be written to must not be the end of the service.
+  process.stdout.on('error', () => {})
   const serving = await serve(config, logger, die)
   let since: number | undefined
   const stop = async () => {

@@ -1,9 +1,54 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { closeSync, mkdtempSync, openSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
+import { createClient } from '../../support/client.ts'
 
+const KEY = 'key-of-the-default-account'
 const LOG = new URL('../../../src/log.ts', import.meta.url)
+
+/** On an address that nothing else of this machine uses: the service cannot say which port it got. */
+async function freePlace(): Promise<{ HOST: string; PORT: string }> {
+  const HOST = `127.83.${process.pid % 250}.${1 + (Math.floor(process.pid / 250) % 250)}`
+  const server = createServer().listen(0, HOST)
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  return { HOST, PORT: String(typeof address === 'object' && address?.port) }
+}
+
+test('A log on a full disk keeps the service neither from starting, answering nor ending', async t => {
+  const folder = mkdtempSync(join(tmpdir(), 'farthing-full-'))
+  const full = openSync('/dev/full', 'w')
+  const { HOST, PORT } = await freePlace()
+  const DATABASE_URL = `sqlite:${join(folder, 'farthing.db')}`
+  const env = { PATH: process.env.PATH, HOST, PORT, DATABASE_URL, FARTHING_API_KEY: KEY }
+  const child = spawn(process.execPath, ['bin/farthing.js'], { env, stdio: ['ignore', full, full] })
+  const exited = once(child, 'exit')
+  t.after(() => {
+    child.kill('SIGKILL')
+    closeSync(full)
+    rmSync(folder, { recursive: true, force: true })
+  })
+  const api = createClient([`http://${HOST}:${PORT}`], KEY)
+  const isUp = () =>
+    api.get('/healthz').then(
+      () => true,
+      () => false,
+    )
+  while (child.exitCode === null && !(await isUp())) await setTimeout(20)
+  for (let i = 0; i < 3; i++) {
+    await api.createPayment()
+    await setTimeout(50) // the lines of before have been tried to be written
+  }
+  child.kill('SIGTERM')
+  assert.deepEqual(await exited, [0, null])
+})
 
 /** Writes a long line and 20 MB of short ones at once, says so, and then one now and then. */
 const TALKATIVE = `
