@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict'
+import { describe, type TestContext, test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
+import { parseAllowedHosts } from '../../src/webhooks/address.ts'
+import { type ClosableSend, createSend } from '../../src/webhooks/send.ts'
+import { authority } from '../support/certificates.ts'
+import { type Behaviour, type Receiver, startReceiver } from '../support/receiver.ts'
+
+/** A Send, and two receivers at different ports of loopback. */
+async function start(
+  t: TestContext,
+  behaviours: [Behaviour, Behaviour],
+): Promise<[ClosableSend, Receiver, Receiver]> {
+  const allowed = parseAllowedHosts('localhost, receiver.test').hosts
+  const send = createSend({ resolve: async () => ['127.0.0.1'], allowed, ca: authority })
+  const [one, other] = [await startReceiver(behaviours[0]), await startReceiver(behaviours[1])]
+  t.after(() => Promise.all([send.close(), one.close(), other.close()]))
+  return [send, one, other]
+}
+
+describe('A connection that is kept', () => {
+  test('is that of one host and port, and one of as many as there were at once', async t => {
+    const pausing: Behaviour = {
+      onRequest: ({ response }) => setTimeout(50).then(() => response.end()),
+    }
+    const [send, one, other] = await start(t, [pausing, pausing])
+    for (const body of ['1', '2'])
+      for (const { url } of [one, other])
+        await Promise.all([send(url, {}, body), send(url, {}, body)])
+    for (const { requests, connections } of [one, other]) {
+      assert.deepEqual(
+        requests.map(({ body }) => body),
+        ['1', '1', '2', '2'],
+      )
+      assert.equal(connections(), 2)
+    }
+  })
+
+  test('and then breaks takes those of its own host with it, and of no other', async t => {
+    const cutting: Behaviour = {
+      onRequest: ({ response, socket, nth }) => (nth === 1 ? response.end() : socket.destroy()),
+    }
+    const [send, one, other] = await start(t, [cutting, {}])
+    const otherHost = `https://receiver.test:${other.port}/`
+    await send(otherHost, {}, '{}')
+    await send(one.url, {}, '{}')
+    assert.equal((await send(one.url, {}, '{}')).result, 'connection failed')
+    assert.equal((await send(otherHost, {}, '{}')).result, '200 OK')
+    assert.equal(other.connections(), 1)
+  })
+})
