@@ -103,6 +103,20 @@ onEveryDatabase(
       }
     })
 
+    test('of 5 seconds lets the refund that it tells of be answered as success', async t => {
+      const api = await service().newAccount()
+      const gate = gated()
+      const payment = await paidPayment(api)
+      const { next } = await subscribe(t, api, { behaviour: gate.behaviour })
+      const answer = api.post(`${pathOf(payment)}/refunds`, { amount: 1 })
+      await next()
+      service().clock.advance(5_000)
+      gate.open()
+      const { body } = await answer
+      assert.equal(body.status, 'success')
+      assert.deepEqual((await api.get(body._links.self.href)).body, body)
+    })
+
     for (const [what, behaviour] of Object.entries({
       'answers 500': { onRequest: answering(500) },
       'answers 404': { onRequest: answering(404) },
