@@ -4,6 +4,7 @@ import { elementsOf, only, withId } from '../../hosted/document.ts'
 import type { Body, Client } from '../../support/client.ts'
 import { confirmOf, headings, met, pageOf } from '../../support/hosted-page.ts'
 import { choose, read, statusesOf } from '../../support/journeys.ts'
+import { sendRaw } from '../../support/raw-http.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 
 /** The path of a link; Location within the service is one. */
@@ -36,6 +37,14 @@ onEveryDatabase('GET /secure/{token}', service => {
     const second = await api.get(pageOf(payment))
     assert.equal(second.text, first.text)
     assert.deepEqual(await statusesOf(api, payment), ['created', 'started'])
+  })
+
+  test('reads no body, whatever it is', async () => {
+    const api = await service().newAccount()
+    const payment = await api.createPayment()
+    const head = [`GET ${path(pageOf(payment))} HTTP/1.1`, 'Content-Type: application/json']
+    const answer = await sendRaw(service().baseUrl, [...head, 'Content-Length: 2'], '{}')
+    assert.deepEqual(met(answer), [200, headings.details])
   })
 
   test('answers HEAD as GET, without a body and without starting the payment', async () => {

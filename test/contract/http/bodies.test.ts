@@ -91,8 +91,14 @@ onEveryDatabase('A body', service => {
 
     test('when it is compressed', async () => {
       for (const encoding of ['gzip', 'br', 'identity, gzip', 'x'])
-        for (const path of ['/v1/payments', '/v1/agreements', '/v1/webhooks', '/v1/auth']) {
-          const headers = ['Content-Type: application/json', `Content-Encoding: ${encoding}`]
+        for (const [path, type] of [
+          ['/v1/payments', 'application/json'],
+          ['/v1/agreements', 'application/json'],
+          ['/v1/webhooks', 'application/json'],
+          ['/v1/auth', 'application/json'],
+          ['/v1/auth', 'application/x-www-form-urlencoded'],
+        ]) {
+          const headers = [`Content-Type: ${type}`, `Content-Encoding: ${encoding}`]
           assertError(await send(json, headers, path), 415, 'P0920')
         }
     })

@@ -41,6 +41,10 @@ const faults: Record<string, [bytes: string | Uint8Array, statuses: number[]]> =
   ],
   'a Content-Length and chunks': [`${CHUNKED}Content-Length: 2\r\n\r\n{}`, [400]],
   'a chunk without a size': [`${CHUNKED}\r\nxyz\r\n`, [400]],
+  'a chunk with 20,000 bytes beside its size': [
+    `${CHUNKED}\r\n2;${'x'.repeat(20_000)}\r\n{}\r\n0\r\n\r\n`,
+    [413],
+  ],
   'an encoding of the transfer that there is not': [
     `POST /v1/auth HTTP/1.1\r\n${HOST}Transfer-Encoding: nonsense\r\n\r\n{}`,
     [400, 501],
@@ -158,6 +162,23 @@ describe('A connection', () => {
   test('on which nothing is asked for is kept for 30 seconds, as its answers say', async () => {
     const { headers } = await fetch(`${service.baseUrl}/healthz`)
     assert.equal(headers.get('keep-alive'), 'timeout=30')
+  })
+
+  test('beyond the 10,000 that may be open is closed as it comes', async t => {
+    const [{ server } = { server: undefined }] = service.apps.map(app => app.server)
+    assert.equal(server?.maxConnections, 10_000)
+    t.after(() => {
+      server.maxConnections = 10_000
+    })
+    const first = await open(service.baseUrl)
+    first.write(`GET /healthz HTTP/1.1\r\n${HOST}\r\n`)
+    await once(first, 'data')
+    server.maxConnections = 0
+    await closed((await open(service.baseUrl)).resume())
+    first.write(`GET /healthz HTTP/1.1\r\n${HOST}\r\n`)
+    const [answer] = await once(first, 'data')
+    assert.match(String(answer), /^HTTP\/1\.1 200 /, 'who was there before is served')
+    first.destroy()
   })
 
   test('of a client that takes nothing of its answers for 30 seconds is cut off', async t => {

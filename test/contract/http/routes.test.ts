@@ -66,7 +66,10 @@ onEveryDatabase('A route', service => {
       for (const method of wrong) {
         const answer = await send(method, address(route))
         assert.equal(answer.status, 405, `${method}: ${answer.text}`)
-        if (method !== 'HEAD') assertError(answer, 405, 'P0912')
+        if (method !== 'HEAD') {
+          assertError(answer, 405, 'P0912')
+          assert.ok(answer.body.description.includes(method), `${method}: ${answer.text}`)
+        }
         assert.deepEqual(listed(answer), allow.split(', ').sort(), method)
       }
     })
@@ -131,6 +134,15 @@ onEveryDatabase('A route', service => {
       for (const method of ['GET', 'POST', 'PUT'])
         if (!path.startsWith('/assets') || method === 'GET')
           assertError(await send(method, path), 404, 'P0911')
+  })
+
+  test('is found however long an identifier is: what is unknown is the payment', async () => {
+    for (const length of [101, 1_000, 10_000]) {
+      const id = 'x'.repeat(length)
+      assertError(await send('GET', `/v1/payments/${id}`), 404, 'P0200')
+      assertError(await send('POST', `/v1/payments/${id}/cancel`), 404, 'P0500')
+      assert.match((await send('GET', `/secure/${id}`)).text, /^<!doctype html>/i)
+    }
   })
 
   test('that cannot be decoded is unknown, whatever it begins with', async () => {

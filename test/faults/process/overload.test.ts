@@ -14,6 +14,7 @@ import { createNewId } from '../../../src/ids.ts'
 import type { Database, Ports, Send } from '../../../src/ports.ts'
 import { type Answer, createClient, webPayment } from '../../support/client.ts'
 import { startProcess } from '../../support/process.ts'
+import { open } from '../../support/raw-http.ts'
 import { drip, openSocket, slowRequests } from './slow-client.ts'
 import { inParallel } from './workload.ts'
 
@@ -82,10 +83,14 @@ async function startGated(t: TestContext) {
 
 describe('Beyond capacity', () => {
   test('requests are 503 with Retry-After, pages too; what was taken is answered, then all is well', async t => {
-    const { api, writes } = await startGated(t)
+    const { api, baseUrl, writes } = await startGated(t)
     const page = (await api.createPayment())._links.next_url.href
     // What no endpoint has is answered early, and must not be counted half.
     for (let i = 0; i < 20; i++) assert.equal((await api.get('/v1/nowhere')).status, 404)
+    const late = await open(baseUrl)
+    late.write(
+      `POST /v1/payments HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${api.key}\r\nContent-Length: 2\r\n\r\n`,
+    )
     writes.close()
     const taken: Promise<Answer>[] = []
     while (taken.length < MOST_AT_WORK) {
@@ -100,6 +105,9 @@ describe('Beyond capacity', () => {
     assert.equal(refused.headers.get('retry-after'), '1')
     assert.equal(refused.body.code, 'P0999')
     assert.deepEqual(Object.keys(refused.body).sort(), ['code', 'description'])
+    late.write('{}')
+    assert.match(String(await once(late, 'data')), /^HTTP\/1\.1 503 /, 'nor whose body is late')
+    late.destroy()
     const shown = await api.get(page)
     assert.equal(shown.status, 503)
     assert.match(shown.headers.get('content-type') ?? '', /^text\/html/)
