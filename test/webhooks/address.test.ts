@@ -104,7 +104,7 @@ describe('The form of a callback_url', () => {
     const longest = [label, label, label, 'a'.repeat(57), 'com'].join('.')
     assert.equal(longest.length, 253)
     assert.equal(problemOf(`https://${longest}./`), undefined)
-    assert.match(problemOf(`https://a${longest}/`) ?? '', /253/)
+    assert.match(problemOf(`https://${longest.replace('.com', 'a.com')}/`) ?? '', /253/)
     assert.match(problemOf(`https://${longest.replace('.', 'a.')}/`) ?? '', /63/)
   })
 

@@ -25,8 +25,10 @@ describe('A connection that is kept', () => {
     }
     const [send, one, other] = await start(t, [pausing, pausing])
     for (const body of ['1', '2'])
-      for (const { url } of [one, other])
-        await Promise.all([send(url, {}, body), send(url, {}, body)])
+      for (const { url } of [one, other]) {
+        const outcomes = await Promise.all([send(url, {}, body), send(url, {}, body)])
+        for (const { response_time } of outcomes) assert.ok(Number(response_time) >= 40)
+      }
     for (const { requests, connections } of [one, other]) {
       assert.deepEqual(
         requests.map(({ body }) => body),
