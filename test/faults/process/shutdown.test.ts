@@ -141,7 +141,8 @@ describe('On SIGTERM', { concurrency: true }, () => {
     const cut = assert.rejects(confirmed)
     service.signal('SIGTERM')
     service.signal('SIGINT') // npm passes on what the terminal has sent to both
-    await pause(1_500)
+    const ended = await Promise.race([service.exited, pause(1_500)])
+    assert.equal(ended, undefined, 'it goes on')
     const before = performance.now()
     const exit = await service.terminate()
     assert.deepEqual(exit, { code: 1, signal: null })
