@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
+import { TLSSocket } from 'node:tls'
 import { parseAllowedHosts } from '../../src/webhooks/address.ts'
 import { type ClosableSend, createSend } from '../../src/webhooks/send.ts'
 import { authority } from '../support/certificates.ts'
@@ -50,4 +51,17 @@ describe('A connection that is kept', () => {
     assert.equal((await send(otherHost, {}, '{}')).result, '200 OK')
     assert.equal(other.connections(), 1)
   })
+})
+
+test('A new connection has a handshake of its own: no session is resumed', async t => {
+  const resumed: unknown[] = []
+  const closing: Behaviour = {
+    onRequest: ({ response, socket }) => {
+      resumed.push(socket instanceof TLSSocket && socket.isSessionReused())
+      response.writeHead(200, { connection: 'close' }).end()
+    },
+  }
+  const [send, one] = await start(t, [closing, {}])
+  for (let sent = 0; sent < 3; sent++) await send(one.url, {}, '{}')
+  assert.deepEqual(resumed, [false, false, false])
 })

@@ -3,7 +3,6 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { after, describe, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
-import { TLSSocket } from 'node:tls'
 import { Worker } from 'node:worker_threads'
 import type { Resolve } from '../../src/ports.ts'
 import { parseAllowedHosts } from '../../src/webhooks/address.ts'
@@ -191,19 +190,6 @@ describe('Sending', { concurrency: true, timeout: 20_000 }, () => {
       await setTimeout(1500)
       await send(receiver.url, {}, '3')
       assert.equal(receiver.connections(), 3)
-    })
-
-    test('begins with a handshake of its own: no session is resumed', async () => {
-      const resumed: unknown[] = []
-      const receiver = await receiverThat({
-        onRequest: ({ response, socket }) => {
-          resumed.push(socket instanceof TLSSocket && socket.isSessionReused())
-          response.writeHead(200, { connection: 'close' }).end()
-        },
-      })
-      const send = loopbackSend()
-      for (let sent = 0; sent < 3; sent++) await send(receiver.url, {}, '{}')
-      assert.deepEqual(resumed, [false, false, false])
     })
 
     test('to a receiver that drips its answer ends with the two seconds, long after the status', async () => {
