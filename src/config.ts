@@ -34,57 +34,42 @@ export class ConfigError extends Error {
 /** Reads the configuration; a blank variable is as if not set. Throws a ConfigError. */
 export function readConfig(env: Record<string, string | undefined>): Config {
   const problems: string[] = []
-  function read<T>(
-    name: string,
-    fallback: T,
-    parse: (text: string) => T | undefined,
-    rule: string,
-  ) {
+  /** undefined where the variable is not set, or cannot be used. */
+  function read<T>(name: string, parse: (text: string) => T | undefined, rule: string) {
     const text = env[name]?.trim()
-    if (!text) return fallback
+    if (!text) return undefined
     const value = parse(text)
     if (value === undefined) problems.push(`${name} must be ${rule}`)
-    return value ?? fallback
+    return value
   }
   const callbackHosts = parseAllowedHosts(env.FARTHING_CALLBACK_HOSTS ?? '')
   problems.push(...callbackHosts.problems.map(problem => `FARTHING_CALLBACK_HOSTS: ${problem}`))
   const address = 'an http or https address without user name, query or fragment'
+  const portNumber = 'a port number from 0 to 65535'
   const config: Config = {
-    port: read('PORT', 3000, parsePort, 'a port number from 0 to 65535'),
-    host: read('HOST', '127.0.0.1', text => text, 'a host name or an address'),
-    database: read<DatabaseAddress>(
+    port: read('PORT', parsePort, portNumber) ?? 3000,
+    host: env.HOST?.trim() || '127.0.0.1',
+    database: read(
       'DATABASE_URL',
-      { kind: 'sqlite', path: 'data/farthing.db' },
       parseDatabase,
       'sqlite:PATH, sqlite::memory: or postgres://USER:PASSWORD@HOST/DATABASE',
-    ),
-    apiKey: read<string | undefined>(
+    ) ?? { kind: 'sqlite', path: 'data/farthing.db' },
+    apiKey: read(
       'FARTHING_API_KEY',
-      undefined,
       text => (/^\P{Cc}*$/u.test(text) && text.length >= SHORTEST_API_KEY ? text : undefined),
       `${SHORTEST_API_KEY} or more characters, none of them a control character`,
     ),
-    baseUrl: read<string | undefined>('FARTHING_BASE_URL', undefined, parseAddress, address),
-    pagesUrl: read<string | undefined>('FARTHING_PAGES_URL', undefined, parseAddress, address),
+    baseUrl: read('FARTHING_BASE_URL', parseAddress, address),
+    pagesUrl: read('FARTHING_PAGES_URL', parseAddress, address),
     callbackHosts: callbackHosts.hosts,
-    trustProxy: read(
-      'FARTHING_TRUST_PROXY',
-      false,
-      text => (/^(true|false)$/i.test(text) ? text.toLowerCase() === 'true' : undefined),
-      'true or false',
-    ),
-    metricsPort: read<number | undefined>(
-      'FARTHING_METRICS_PORT',
-      undefined,
-      parsePort,
-      'a port number from 0 to 65535',
-    ),
-    logLevel: read(
-      'LOG_LEVEL',
-      'info',
-      text => LOG_LEVELS.find(level => level === text.toLowerCase()),
-      `one of ${LOG_LEVELS.join(', ')}`,
-    ),
+    trustProxy: read('FARTHING_TRUST_PROXY', parseBoolean, 'true or false') ?? false,
+    metricsPort: read('FARTHING_METRICS_PORT', parsePort, portNumber),
+    logLevel:
+      read(
+        'LOG_LEVEL',
+        text => LOG_LEVELS.find(level => level === text.toLowerCase()),
+        `one of ${LOG_LEVELS.join(', ')}`,
+      ) ?? 'info',
   }
   if (config.port !== 0 && config.metricsPort === config.port)
     problems.push(`FARTHING_METRICS_PORT must be another port than the service's, ${config.port}`)
@@ -95,6 +80,10 @@ export function readConfig(env: Record<string, string | undefined>): Config {
 function parsePort(text: string): number | undefined {
   const port = /^[0-9]{1,5}$/.test(text) ? Number(text) : Number.NaN
   return port <= 65_535 ? port : undefined
+}
+
+function parseBoolean(text: string): boolean | undefined {
+  return /^(true|false)$/i.test(text) ? text.toLowerCase() === 'true' : undefined
 }
 
 function parseDatabase(text: string): DatabaseAddress | undefined {
