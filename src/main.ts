@@ -1,10 +1,10 @@
 import { parseArgs } from 'node:util'
 import { KEYS_HELP, keysCommand } from './accounts/command.ts'
 import { announce } from './announce.ts'
-import { ConfigError, readConfig } from './config.ts'
+import { type Config, ConfigError, readConfig } from './config.ts'
 import { BACKUP_HELP, backupCommand } from './database/backup.ts'
 import { createLogger } from './log.ts'
-import { SEED_HELP, seedCommand } from './seed/command.ts'
+import { SEED_HELP, type SeedOptions, seedCommand } from './seed/command.ts'
 import { serve } from './serve.ts'
 import { startProblem } from './start-problem.ts'
 import { version } from './version.ts'
@@ -37,19 +37,34 @@ Configuration, all of it optional, in environment variables:
   LOG_LEVEL                fatal, error, warn, info, debug, trace or silent: info
 `
 
-const COMMON_OPTIONS = ['help', 'version']
-/** By command, beside those; the others have none. */
-const OPTIONS = new Map([
-  ['keys', ['account']],
-  ['seed', ['account', 'payments']],
-])
+type Command = {
+  help: string
+  /** Beside --help. */
+  options: string[]
+  /** Answers the exit code, or undefined while the service is running. */
+  run(config: Config, words: string[], values: SeedOptions): Promise<number | undefined>
+}
 
-const HELPS = new Map([
-  ['serve', HELP],
-  ['keys', KEYS_HELP],
-  ['seed', SEED_HELP],
-  ['backup', BACKUP_HELP],
-])
+const commands = new Map(
+  Object.entries<Command>({
+    serve: { help: HELP, options: [], run: serveUntilStopped },
+    keys: {
+      help: KEYS_HELP,
+      options: ['account'],
+      run: (config, words, values) => keysCommand(words, values, config, print, screen.write),
+    },
+    seed: {
+      help: SEED_HELP,
+      options: ['account', 'payments'],
+      run: (config, words, values) => seedCommand(words, values, config, print, screen),
+    },
+    backup: {
+      help: BACKUP_HELP,
+      options: [],
+      run: (config, words) => backupCommand(words, config, print),
+    },
+  }),
+)
 
 /** Runs a command line and answers the exit code, or undefined while the service is running. */
 async function run(args: string[]): Promise<number | undefined> {
@@ -63,21 +78,17 @@ async function run(args: string[]): Promise<number | undefined> {
       payments: { type: 'string' },
     },
   })
-  const [command = 'serve', ...rest] = positionals
+  const [name = 'serve', ...words] = positionals
   if (values.version) return print(version)
-  const help = HELPS.get(command)
-  if (!help || (command === 'serve' && rest.length > 0))
+  const command = commands.get(name)
+  if (!command || (name === 'serve' && words.length > 0))
     return complain(`unknown command: ${positionals.join(' ')} (farthing --help)`)
   const foreign = Object.keys(values).find(
-    name => !COMMON_OPTIONS.includes(name) && !OPTIONS.get(command)?.includes(name),
+    option => option !== 'help' && !command.options.includes(option),
   )
   if (foreign) return complain(`--${foreign} is no option of this command (farthing --help)`)
-  if (values.help || (command === 'keys' && rest.length === 0)) return print(help)
-  if (command === 'keys')
-    return keysCommand(rest, values, readConfig(process.env), print, screen.write)
-  if (command === 'backup') return backupCommand(rest, readConfig(process.env), print)
-  if (command === 'seed') return seedCommand(rest, values, readConfig(process.env), print, screen)
-  return serveUntilStopped()
+  if (values.help || (name === 'keys' && words.length === 0)) return print(command.help)
+  return command.run(readConfig(process.env), words, values)
 }
 
 function print(text: string): number {
@@ -95,8 +106,7 @@ function complain(problem: string): number {
   return 1
 }
 
-async function serveUntilStopped(): Promise<undefined> {
-  const config = readConfig(process.env)
+async function serveUntilStopped(config: Config): Promise<undefined> {
   const atTerminal = process.stdout.isTTY
   const logger = createLogger(config.logLevel, atTerminal)
   const end = (code: number) => logger.written().then(() => process.exit(code))
