@@ -17,8 +17,8 @@ type Limits = {
 }
 type BodySchema = { readonly properties: Readonly<Record<string, Limits | object>> }
 
-/** What a null or blank value counts as: an error of two kinds, as if not given, or a value like any other. */
-type Blank = 'missing' | 'absent' | 'invalid' | 'given'
+/** What null or blank text counts as: not given, which is a fault (missing) or none (absent), or a fault of its own. */
+type Blank = 'missing' | 'absent' | 'invalid'
 
 const BLANK = /^\s*$/
 const FORBIDDEN = new RegExp(plainText.not.pattern)
@@ -47,61 +47,61 @@ export function readFields(body: Json, schema: BodySchema, codes: FieldCodes) {
     return limits
   }
 
-  /** undefined when the field is absent; throws when it is missing or null where that is a fault. */
-  function present(name: string, whenAbsent: 'missing' | 'absent', whenNull: Blank) {
-    const value = body[name]
-    const fate = value === undefined ? whenAbsent : value === null ? whenNull : 'given'
-    if (fate === 'missing') throw missing(codes, name)
-    if (fate === 'invalid') throw invalid(codes, name, 'must not be null')
-    return fate === 'absent' ? undefined : value
+  /** undefined when the field is not given, or is null, where that is no fault. */
+  function present(name: string, whenNull: Blank): unknown {
+    const value = body[name] ?? undefined
+    if (value === undefined && whenNull === 'missing') throw missing(codes, name)
+    if (body[name] === null && whenNull === 'invalid')
+      throw invalid(codes, name, 'must not be null')
+    return value
   }
 
-  function text(
-    name: string,
-    whenAbsent: 'missing' | 'absent',
-    whenBlank: Blank,
-    whenNull = whenBlank,
-  ) {
-    const value = present(name, whenAbsent, whenNull)
-    if (value === undefined) return undefined
-    if (typeof value !== 'string') throw invalid(codes, name, 'must be a string')
-    if (!BLANK.test(value)) return value
+  function rawText(name: string, whenNull: Blank): string | undefined {
+    const value = present(name, whenNull)
+    if (value !== undefined && typeof value !== 'string')
+      throw invalid(codes, name, 'must be a string')
+    return value
+  }
+
+  function text(name: string, whenBlank: Blank): string | undefined {
+    const value = rawText(name, whenBlank)
+    if (value === undefined || !BLANK.test(value)) return value
     if (whenBlank === 'missing') throw missing(codes, name)
     if (whenBlank === 'invalid') throw invalid(codes, name, 'must not be blank')
-    return whenBlank === 'given' ? value : undefined
+    return undefined
   }
 
   const reader = {
     /** An amount; 1.0 is 1, and a number too large for JavaScript is still whole. */
     pence(name: string): number {
-      const value = present(name, 'missing', 'missing')
+      const value = present(name, 'missing')
       if (!isWholeNumber(value)) throw invalid(codes, name, PENCE_RULE)
       return value + 0
     },
 
     optionalPence(name: string): number | undefined {
-      const value = present(name, 'absent', 'absent')
+      const value = present(name, 'absent')
       if (value !== undefined && !isWholeNumber(value)) throw invalid(codes, name, PENCE_RULE)
       return value
     },
 
     boolean(name: string, fallback: boolean): boolean {
-      const value = present(name, 'absent', 'invalid')
+      const value = present(name, 'invalid')
       if (value !== undefined && typeof value !== 'boolean')
         throw invalid(codes, name, 'must be true or false')
       return value ?? fallback
     },
 
-    text: (name: string): string => text(name, 'missing', 'missing') ?? '',
+    text: (name: string): string => text(name, 'missing') ?? '',
 
     /** Blank text is as if it were not given. */
-    optionalText: (name: string): string | undefined => text(name, 'absent', 'absent'),
+    optionalText: (name: string): string | undefined => text(name, 'absent'),
 
     /** Not blank, where it is given. */
-    filledText: (name: string): string | undefined => text(name, 'absent', 'invalid'),
+    filledText: (name: string): string | undefined => text(name, 'invalid'),
 
     /** Blank text is a value, for `checkLimits` to judge. */
-    optionalRawText: (name: string): string | undefined => text(name, 'absent', 'given', 'absent'),
+    optionalRawText: (name: string): string | undefined => rawText(name, 'absent'),
 
     /** As `text`, without the characters < > and |. */
     plainText(name: string): string {
