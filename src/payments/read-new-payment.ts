@@ -21,13 +21,15 @@ const ADDRESS_LINES = ['line1', 'line2', 'city', 'postcode', 'country'] as const
  * `checkMode`; whether the agreements that it names exist is for the caller to see.
  */
 export function readNewPayment(body: Json): Given {
-  const given = readTypes(body)
-  checkLimits(body)
+  const fields = readFields(body, newPayment, codes)
+  const given = readTypes(fields, body)
+  checkLimits(fields)
   return withModeDefaults(given)
 }
 
-function readTypes(body: Json): Given {
-  const fields = readFields(body, newPayment, codes)
+type Fields = ReturnType<typeof readFields>
+
+function readTypes(fields: Fields, body: Json): Given {
   const amount = fields.pence('amount')
   const reference = fields.plainText('reference')
   const description = fields.plainText('description')
@@ -35,12 +37,12 @@ function readTypes(body: Json): Given {
   const moto = fields.boolean('moto', false)
   const set_up_agreement = fields.optionalRawText('set_up_agreement')
   const mode = fields.choice<AuthorisationMode>('authorisation_mode') ?? 'web'
-  const agreement_id = readAgreementId(body, mode)
-  const agreement_payment_type = readAgreementPaymentType(body, mode, set_up_agreement)
+  const agreement_id = readAgreementId(fields, body, mode)
+  const agreement_payment_type = readAgreementPaymentType(fields, mode, set_up_agreement)
   const language = fields.choice<Language>('language') ?? 'en'
   const delayed_capture = fields.boolean('delayed_capture', false)
   const email = fields.optionalText('email')
-  const prefilled = readPrefilled(body)
+  const prefilled = readPrefilled(fields)
   const metadata = fields.object('metadata', 'invalid', outsideLimit)
   return {
     amount,
@@ -60,36 +62,32 @@ function readTypes(body: Json): Given {
   }
 }
 
-function readAgreementId(body: Json, mode: AuthorisationMode): string | undefined {
-  if (mode === 'agreement') return readFields(body, newPayment, codes).text('agreement_id')
+function readAgreementId(fields: Fields, body: Json, mode: AuthorisationMode): string | undefined {
+  if (mode === 'agreement') return fields.text('agreement_id')
   if ('agreement_id' in body)
     throw notAllowed('agreement_id', 'unless authorisation_mode is agreement')
   return undefined
 }
 
 function readAgreementPaymentType(
-  body: Json,
+  fields: Fields,
   mode: AuthorisationMode,
   setUp: string | undefined,
 ): AgreementPaymentType | undefined {
   const name = 'agreement_payment_type'
-  const fields = readFields(body, newPayment, codes)
   if (fields.filledText(name) === undefined) return undefined
   if (mode !== 'agreement' && setUp === undefined)
     throw notAllowed(name, 'without set_up_agreement or authorisation_mode agreement')
   return fields.choice<AgreementPaymentType>(name)
 }
 
-function readPrefilled(body: Json): Prefilled | undefined {
-  const { properties } = newPayment
-  const details = readFields(body, newPayment, codes).object(
-    'prefilled_cardholder_details',
-    'absent',
-  )
-  if (!details) return undefined
-  const fields = readFields(details, properties.prefilled_cardholder_details, codes)
-  const cardholder_name = fields.optionalText('cardholder_name')
-  const address = fields.optionalObject('billing_address')
+function readPrefilled(fields: Fields): Prefilled | undefined {
+  const name = 'prefilled_cardholder_details'
+  const given = fields.object(name, 'absent')
+  if (!given) return undefined
+  const details = readFields(given, newPayment.properties[name], codes)
+  const cardholder_name = details.optionalText('cardholder_name')
+  const address = details.optionalObject('billing_address')
   const billing_address = address && readAddress(address)
   if (cardholder_name === undefined && !billing_address) return undefined
   return {
@@ -111,8 +109,7 @@ function readAddress(address: Json): BillingAddress | undefined {
   return Object.keys(read).length > 0 ? read : undefined
 }
 
-function checkLimits(body: Json): void {
-  const fields = readFields(body, newPayment, codes)
+function checkLimits(fields: Fields): void {
   fields.checkLimits(['amount', 'reference', 'description', 'email', 'return_url'])
   fields.checkLimits(['set_up_agreement', 'agreement_id'])
   const details = fields.object('prefilled_cardholder_details', 'absent')
