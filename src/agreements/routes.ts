@@ -68,7 +68,7 @@ export function agreementRoutes(app: FastifyInstance, farthing: Farthing): void 
         ]
         const { total, results } = await findPage(database, agreementRows, conditions, search)
         const { api } = addressesOf(request, config)
-        return pageOf(agreementSearch, search, { total, results: results.map(present) }, api)
+        return pageOf(search, { total, results: results.map(present) }, api)
       },
     },
   })

@@ -41,7 +41,7 @@ export function disputeRoutes(app: FastifyInstance, { config }: Farthing): void 
         const results = matching
           .slice(from, from + search.displaySize)
           .map(dispute => present(dispute, addresses))
-        return pageOf(disputeSearch, search, { total: matching.length, results }, addresses.api)
+        return pageOf(search, { total: matching.length, results }, addresses.api)
       },
     },
   })

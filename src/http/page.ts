@@ -84,6 +84,7 @@ export type SearchKind = {
 }
 
 export type Search = {
+  kind: SearchKind
   /** The given filters, page and display_size not among them. */
   given: Record<string, string>
   page: number
@@ -109,7 +110,7 @@ export function readSearch(query: unknown, kind: SearchKind): Search {
   }
   if (wrong.length > 0) throw wrongFilters(kind, wrong)
   const { page = '1', display_size = String(LARGEST_DISPLAY_SIZE), ...given } = read
-  return { given, page: Number(page), displaySize: Number(display_size) }
+  return { kind, given, page: Number(page), displaySize: Number(display_size) }
 }
 
 const firstText = (value: unknown): string =>
@@ -125,16 +126,14 @@ export type PageBody<Item> = {
 
 /** Wraps one page of results; throws where the page asked for is past the last one. */
 export function pageOf<Item>(
-  kind: SearchKind,
   search: Search,
-  found: { total: number; results: Item[] },
+  { total, results }: { total: number; results: Item[] },
   api: string,
 ): PageBody<Item> {
-  const { page, displaySize } = search
-  const { total, results } = found
+  const { kind, page, displaySize } = search
   const last = Math.max(1, Math.ceil(total / displaySize))
   if (total > 0 && page > last) throw noSuchPage(kind.codes.pastEnd, page, last)
-  const link = (number: number) => getLink(api + kind.path + queryOf(kind, search, number))
+  const link = (number: number) => getLink(api + kind.path + queryOf(search, number))
   return {
     total,
     count: results.length,
@@ -151,7 +150,7 @@ export function pageOf<Item>(
 }
 
 /** Given filters in the order of the kind's table, then page and display_size. */
-function queryOf(kind: SearchKind, { given, displaySize }: Search, page: number): string {
+function queryOf({ kind, given, displaySize }: Search, page: number): string {
   const pairs = Object.keys(kind.filters)
     .filter(name => given[name] !== undefined)
     .map((name): [string, string] => [name, given[name] ?? ''])

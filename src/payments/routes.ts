@@ -83,7 +83,7 @@ export function paymentRoutes(app: FastifyInstance, farthing: Farthing): void {
         const { total, results } = await findPage(database, paymentRows, conditions, search, quick)
         const at = addresses(request)
         const items = results.map(payment => presentFound(payment, at))
-        return pageOf(paymentSearch, search, { total, results: items }, at.api)
+        return pageOf(search, { total, results: items }, at.api)
       },
     },
   })

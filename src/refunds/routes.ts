@@ -112,7 +112,7 @@ export function refundRoutes(app: FastifyInstance, farthing: Farthing): void {
         const { total, results } = await findPage(database, refundRows, conditions, search)
         const addresses = addressesOf(request, config)
         const items = results.map(refund => present(refund, now, addresses))
-        return pageOf(refundSearch, search, { total, results: items }, addresses.api)
+        return pageOf(search, { total, results: items }, addresses.api)
       },
     },
   })

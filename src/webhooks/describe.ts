@@ -25,7 +25,7 @@ import { timeOf } from '../ids.ts'
 import { version } from '../version.ts'
 import { MUST_BE_PUBLIC } from './address.ts'
 import { present, presentListed, presentMessage } from './present.ts'
-import { searchAt } from './routes.ts'
+import { messageSearch, webhookSearch } from './routes.ts'
 import { listedWebhook, messageBody, newWebhook, webhook, webhookMessage } from './schema.ts'
 import { deliveryStatus, type EventType, messagesFor, signature, type Webhook } from './webhook.ts'
 
@@ -52,7 +52,7 @@ const SHORT_BODY = '{"api_version":1}'
 const MESSAGE_ID = '06gq1chf6o28tvbu9983l9j660'
 
 const webhookId = pathParameter('webhook_id', 'A webhook of yours', example.webhook_id)
-const messagesKind = searchAt(`/v1/webhooks/${example.webhook_id}/messages`)
+const history = messageSearch(example.webhook_id)
 
 function exampleMessage({ example: resource }: Resource) {
   const at = timeOf(MESSAGE_ID)
@@ -111,9 +111,9 @@ const listWebhooks = behindKey({
   tags,
   summary: 'List webhooks',
   description: 'Newest first, deleted ones included. Signing keys are not shown.',
-  parameters: queryParameters(searchAt('/v1/webhooks')),
-  answers: { 200: pageAnswer(searchAt('/v1/webhooks'), listedWebhook, presentListed(example)) },
-  errors: [noSuchPage('P2702', 7, 3), wrongFilters(searchAt('/v1/webhooks'), ['page'])],
+  parameters: queryParameters(webhookSearch),
+  answers: { 200: pageAnswer(webhookSearch, listedWebhook, presentListed(example)) },
+  errors: [noSuchPage('P2702', 7, 3), wrongFilters(webhookSearch, ['page'])],
 })
 
 const readWebhook = behindKey({
@@ -142,15 +142,11 @@ const listWebhookMessages = (resource: Resource): Operation =>
     summary: "Read a webhook's delivery history",
     description:
       'Every message, newest first, with its attempts and the body that was sent. Once a payment is gone, after 7 days, its messages stay and their body is null.',
-    parameters: [webhookId, ...queryParameters(messagesKind)],
+    parameters: [webhookId, ...queryParameters(history)],
     answers: {
-      200: pageAnswer(messagesKind, historyItem(resource), historyExample(resource)),
+      200: pageAnswer(history, historyItem(resource), historyExample(resource)),
     },
-    errors: [
-      webhookNotFound(),
-      noSuchPage('P2702', 7, 3),
-      wrongFilters(searchAt('/v1/webhooks'), ['display_size']),
-    ],
+    errors: [webhookNotFound(), noSuchPage('P2702', 7, 3), wrongFilters(history, ['display_size'])],
   })
 
 const historyItem = ({ schema }: Resource) => ({

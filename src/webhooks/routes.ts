@@ -14,11 +14,16 @@ import { type EventType, eventTypes, newSigningKey, type Webhook } from './webho
 
 const codes = fieldCodes.webhook
 
-/** Both lists of this slice are paged alike. */
-export const searchAt = (path: string): SearchKind => ({
-  path,
+export const webhookSearch: SearchKind = {
+  path: '/v1/webhooks',
   codes: { invalid: 'P2701', pastEnd: 'P2702' },
   filters: { page: filters.page, display_size: filters.display_size },
+}
+
+/** The delivery history of a webhook is paged alike. */
+export const messageSearch = (webhook_id: string): SearchKind => ({
+  ...webhookSearch,
+  path: `/v1/webhooks/${webhook_id}/messages`,
 })
 
 /** SPEC *Webhook management*. */
@@ -52,12 +57,11 @@ export function webhookRoutes(app: FastifyInstance, farthing: Farthing): void {
     GET: {
       operation: 'listWebhooks',
       handler: async request => {
-        const kind = searchAt('/v1/webhooks')
-        const search = readSearch(request.query, kind)
+        const search = readSearch(request.query, webhookSearch)
         const conditions = [where('account = ?', request.account)]
         const { total, results } = await findPage(database, webhookRows, conditions, search)
         const { api } = addressesOf(request, config)
-        return pageOf(kind, search, { total, results: results.map(presentListed) }, api)
+        return pageOf(search, { total, results: results.map(presentListed) }, api)
       },
     },
   })
@@ -79,7 +83,7 @@ export function webhookRoutes(app: FastifyInstance, farthing: Farthing): void {
     GET: {
       operation: 'listWebhookMessages',
       handler: async request => {
-        const kind = searchAt(`/v1/webhooks/${pathParam(request, 'webhook_id')}/messages`)
+        const kind = messageSearch(pathParam(request, 'webhook_id'))
         const search = readSearch(request.query, kind)
         const { webhook_id } = await found(request)
         const conditions = [where('webhook_id = ?', webhook_id)]
@@ -87,7 +91,7 @@ export function webhookRoutes(app: FastifyInstance, farthing: Farthing): void {
         const { api } = addressesOf(request, config)
         const now = clock()
         const items = results.map(row => presentMessage(row, now))
-        return pageOf(kind, search, { total, results: items }, api)
+        return pageOf(search, { total, results: items }, api)
       },
     },
   })

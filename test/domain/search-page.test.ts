@@ -16,7 +16,7 @@ function page(total: number, query: Record<string, string>) {
   const from = (search.page - 1) * search.displaySize
   const all = Array.from({ length: total }, (_, i) => i)
   const results = all.slice(from, from + search.displaySize)
-  return pageOf(paymentSearch, search, { total, results }, API)
+  return pageOf(search, { total, results }, API)
 }
 
 /** The query parameters of a link, to ask for the page that it leads to. */
@@ -92,7 +92,7 @@ describe('The pages of a search', () => {
           assert.ok(error instanceof ApiError && value.includes('\0'))
           return
         }
-        const { _links } = pageOf(paymentSearch, search, { total: 0, results: [] }, API)
+        const { _links } = pageOf(search, { total: 0, results: [] }, API)
         const read = new URL(_links.self?.href ?? '').searchParams
         assert.equal(read.get('email'), value.trim() ? value : null)
         assert.equal(read.get('cardholder_name'), value.trim() ? value : null)
