@@ -203,7 +203,7 @@ describe('What comes from outside comes through a port:', () => {
     assert.deepEqual(found(sources, /process\.(exit|on|std|argv|kill)|console\./, allowed), [])
   })
 
-  test('SQL is in stores, in the search of pages, in the sweep and in src/database', () => {
+  test('SQL is in stores, where pages are found, in the sweep and in src/database', () => {
     const sql = /\b(select .+ from|insert into|delete from|update \w+ set)\b/
     const allowed = [...sources.keys()].filter(
       path => path.endsWith('/store.ts') || path.startsWith('src/database/'),
@@ -211,7 +211,7 @@ describe('What comes from outside comes through a port:', () => {
     assert.deepEqual(
       found(sources, sql, [
         ...allowed,
-        'src/http/page.ts',
+        'src/http/find-page.ts',
         'src/payments/count.ts',
         'src/retention.ts',
       ]),

@@ -5,16 +5,9 @@ import type { Farthing } from '../farthing.ts'
 import { addressesOf } from '../http/addresses.ts'
 import { jsonBody, requireJson } from '../http/body.ts'
 import { type Json, readFields } from '../http/fields.ts'
-import {
-  anyOf,
-  filters,
-  findPage,
-  pageOf,
-  readSearch,
-  type SearchKind,
-  textUpTo,
-  where,
-} from '../http/page.ts'
+import { anyOf, paging, textUpTo } from '../http/filters.ts'
+import { findPage, where } from '../http/find-page.ts'
+import { pageOf, readSearch, type SearchKind } from '../http/page.ts'
 import { pathParam, resource } from '../http/resource.ts'
 import { plainText } from '../http/schema.ts'
 import { untilWritten } from '../until-written.ts'
@@ -29,8 +22,7 @@ export const agreementSearch: SearchKind = {
   filters: {
     status: anyOf(agreementStatuses, 'The status of the agreement'),
     reference: textUpTo(plainText.maxLength, 'The whole reference, in any case'),
-    page: filters.page,
-    display_size: filters.display_size,
+    ...paging,
   },
 }
 

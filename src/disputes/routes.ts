@@ -1,15 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import type { Farthing } from '../farthing.ts'
 import { addressesOf } from '../http/addresses.ts'
-import {
-  anyOf,
-  filters,
-  instant,
-  pageOf,
-  readSearch,
-  type Search,
-  type SearchKind,
-} from '../http/page.ts'
+import { anyOf, filters, instant } from '../http/filters.ts'
+import { pageOf, readSearch, type Search, type SearchKind } from '../http/page.ts'
 import { resource } from '../http/resource.ts'
 import { type Dispute, disputeStatuses, disputes } from './dispute.ts'
 import { present } from './present.ts'
@@ -17,15 +10,7 @@ import { present } from './present.ts'
 export const disputeSearch: SearchKind = {
   path: '/v1/disputes',
   codes: { invalid: 'P0401', pastEnd: 'P0402' },
-  filters: {
-    from_date: filters.from_date,
-    to_date: filters.to_date,
-    from_settled_date: filters.from_settled_date,
-    to_settled_date: filters.to_settled_date,
-    page: filters.page,
-    display_size: filters.display_size,
-    status: anyOf(disputeStatuses, 'The status of the dispute'),
-  },
+  filters: { ...filters, status: anyOf(disputeStatuses, 'The status of the dispute') },
 }
 
 /** SPEC *Dispute*: every account sees the same four records. */

@@ -1,17 +1,13 @@
 import { containing, fold, groupOf } from '../database/fold.ts'
+import { anyOf, exactly, filters, paging, textUpTo } from '../http/filters.ts'
 import {
-  anyOf,
   type Condition,
   createdBetween,
   createdRange,
-  exactly,
-  filters,
-  type Search,
-  type SearchKind,
   settledBetween,
-  textUpTo,
   where,
-} from '../http/page.ts'
+} from '../http/find-page.ts'
+import type { Search, SearchKind } from '../http/page.ts'
 import { plainText } from '../http/schema.ts'
 import type { Value } from '../ports.ts'
 import { oldestKept } from '../retention.ts'
@@ -33,8 +29,7 @@ export const paymentSearch: SearchKind = {
     agreement_id: textUpTo(Infinity, 'Payments made with this agreement, or setting it up'),
     from_date: filters.from_date,
     to_date: filters.to_date,
-    page: filters.page,
-    display_size: filters.display_size,
+    ...paging,
     first_digits_card_number: exactly(6, 'The first six digits of the card'),
     last_digits_card_number: exactly(4, 'The last four digits of the card'),
     from_settled_date: filters.from_settled_date,

@@ -10,16 +10,9 @@ import type { Farthing } from '../farthing.ts'
 import { addressesOf } from '../http/addresses.ts'
 import { jsonBody, requireJson } from '../http/body.ts'
 import { type Json, readFields } from '../http/fields.ts'
-import {
-  createdBetween,
-  filters,
-  findPage,
-  pageOf,
-  readSearch,
-  type SearchKind,
-  settledBetween,
-  where,
-} from '../http/page.ts'
+import { filters } from '../http/filters.ts'
+import { createdBetween, findPage, settledBetween, where } from '../http/find-page.ts'
+import { pageOf, readSearch, type SearchKind } from '../http/page.ts'
 import { pathParam, resource } from '../http/resource.ts'
 import { type Payment, refund as refundPayment, refundSummary } from '../payments/payment.ts'
 import { findPayment } from '../payments/store.ts'

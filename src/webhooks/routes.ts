@@ -4,7 +4,9 @@ import type { Farthing } from '../farthing.ts'
 import { addressesOf } from '../http/addresses.ts'
 import { jsonBody, requireJson } from '../http/body.ts'
 import { type Json, readFields } from '../http/fields.ts'
-import { filters, findPage, pageOf, readSearch, type SearchKind, where } from '../http/page.ts'
+import { paging } from '../http/filters.ts'
+import { findPage, where } from '../http/find-page.ts'
+import { pageOf, readSearch, type SearchKind } from '../http/page.ts'
 import { pathParam, resource } from '../http/resource.ts'
 import { registrationProblem } from './address.ts'
 import { present, presentListed, presentMessage } from './present.ts'
@@ -17,7 +19,7 @@ const codes = fieldCodes.webhook
 export const webhookSearch: SearchKind = {
   path: '/v1/webhooks',
   codes: { invalid: 'P2701', pastEnd: 'P2702' },
-  filters: { page: filters.page, display_size: filters.display_size },
+  filters: paging,
 }
 
 /** The delivery history of a webhook is paged alike. */
