@@ -1,23 +1,19 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import {
-  badIdempotencyKey,
-  cannotCancelPayment,
-  cannotCapture,
-  paymentNotFound,
-} from '../errors.ts'
+import { badIdempotencyKey, cannotCancelPayment, cannotCapture } from '../errors.ts'
 import type { Farthing } from '../farthing.ts'
 import { addressesOf } from '../http/addresses.ts'
 import { jsonBody, requireJson } from '../http/body.ts'
 import { findPage } from '../http/find-page.ts'
 import { pageOf, readSearch } from '../http/page.ts'
-import { pathParam, resource } from '../http/resource.ts'
+import { resource } from '../http/resource.ts'
 import { createPayment } from './create.ts'
-import { advance, type Payment, statusOf, type Trigger } from './payment.ts'
+import { paymentInPath } from './in-path.ts'
+import { advance, statusOf, type Trigger } from './payment.ts'
 import { paymentAddress, present, presentEvents, presentFound } from './present.ts'
 import { checkMode, readNewPayment } from './read-new-payment.ts'
 import { idempotencyKey } from './request-schema.ts'
 import { paymentSearch, quickTotal, searchConditions } from './search.ts'
-import { findPayment, paymentRows } from './store.ts'
+import { paymentRows } from './store.ts'
 import { transition } from './transition.ts'
 
 const IDEMPOTENCY_KEY = new RegExp(idempotencyKey.pattern)
@@ -26,38 +22,6 @@ const IDEMPOTENCY_KEY = new RegExp(idempotencyKey.pattern)
 export function paymentRoutes(app: FastifyInstance, farthing: Farthing): void {
   const { database, clock, config } = farthing
   const addresses = (request: FastifyRequest) => addressesOf(request, config)
-
-  const find = (request: FastifyRequest): Promise<Payment | undefined> =>
-    findPayment(database, request.account, pathParam(request, 'payment_id'), clock())
-
-  async function found(
-    request: FastifyRequest,
-    code: Parameters<typeof paymentNotFound>[0],
-  ): Promise<Payment> {
-    const payment = await find(request)
-    if (!payment) throw paymentNotFound(code)
-    return payment
-  }
-
-  /** Moves the payment in the path; what does not allow it is thrown by `refuse`. */
-  async function move(
-    request: FastifyRequest,
-    trigger: Trigger,
-    unknown: 'P0500' | 'P1000',
-    refuse: (status: string) => Error,
-  ): Promise<void> {
-    const outcome = await transition(
-      farthing,
-      addresses(request),
-      () => find(request),
-      payment => {
-        const change = advance(payment, trigger, clock())
-        if (!change) throw refuse(statusOf(payment))
-        return change
-      },
-    )
-    if (!outcome) throw paymentNotFound(unknown)
-  }
 
   resource(app, '/v1/payments', {
     POST: {
@@ -92,14 +56,16 @@ export function paymentRoutes(app: FastifyInstance, farthing: Farthing): void {
   resource(app, '/v1/payments/:payment_id', {
     GET: {
       operation: 'readPayment',
-      handler: async request => present(await found(request, 'P0200'), addresses(request)),
+      handler: async request =>
+        present(await paymentInPath(request, farthing, 'P0200'), addresses(request)),
     },
   })
 
   resource(app, '/v1/payments/:payment_id/events', {
     GET: {
       operation: 'listPaymentEvents',
-      handler: async request => presentEvents(await found(request, 'P0300'), addresses(request)),
+      handler: async request =>
+        presentEvents(await paymentInPath(request, farthing, 'P0300'), addresses(request)),
     },
   })
 
@@ -107,7 +73,7 @@ export function paymentRoutes(app: FastifyInstance, farthing: Farthing): void {
     POST: {
       operation: 'cancelPayment',
       handler: async (request, reply) => {
-        await move(request, 'cancel', 'P0500', cannotCancelPayment)
+        await move(request, farthing, 'cancel', 'P0500', cannotCancelPayment)
         return reply.code(204).send()
       },
     },
@@ -117,11 +83,31 @@ export function paymentRoutes(app: FastifyInstance, farthing: Farthing): void {
     POST: {
       operation: 'capturePayment',
       handler: async (request, reply) => {
-        await move(request, 'capture', 'P1000', cannotCapture)
+        await move(request, farthing, 'capture', 'P1000', cannotCapture)
         return reply.code(204).send()
       },
     },
   })
+}
+
+/** Moves the payment in the path; the error where its state does not allow that is made by `refuse`. */
+async function move(
+  request: FastifyRequest,
+  farthing: Farthing,
+  trigger: Trigger,
+  unknown: 'P0500' | 'P1000',
+  refuse: (status: string) => Error,
+): Promise<void> {
+  await transition(
+    farthing,
+    addressesOf(request, farthing.config),
+    () => paymentInPath(request, farthing, unknown),
+    payment => {
+      const change = advance(payment, trigger, farthing.clock())
+      if (!change) throw refuse(statusOf(payment))
+      return change
+    },
+  )
 }
 
 function readIdempotencyKey({ headers }: FastifyRequest): string | undefined {
