@@ -57,61 +57,10 @@ export type DeliveryPorts = {
   onFault: (error: unknown) => void
 }
 
-export function createDeliveries({ database, clock, send, onFault }: DeliveryPorts): Deliveries {
+export function createDeliveries(ports: DeliveryPorts): Deliveries {
+  const { database, clock, onFault } = ports
   const underway = new Set<Promise<void>>()
   let waiting = 0
-
-  /**
-   * What is gone, or is for a webhook that was deactivated, is given up without an attempt. undefined when
-   * another instance has taken the message over: what this one did then is not recorded.
-   */
-  async function attempt(
-    message_id: string,
-    sendable: Sendable,
-  ): Promise<DeliveryStatus | undefined> {
-    const { callback_url, signing_key, body, webhookStatus } = sendable
-    const attempts = JSON.parse(sendable.attempts) as Attempt[] // written by recordAttempts
-    let status: DeliveryStatus = 'FAILED'
-    if (body !== null && webhookStatus === 'ACTIVE') {
-      const at = clock()
-      const headers = {
-        'Content-Type': 'application/json',
-        'Pay-Signature': signature(body, signing_key),
-      }
-      attempts.push({ ...(await send(callback_url, headers, body)), at })
-      status = deliveryStatus(attempts)
-    }
-    const until = clock() + CLAIM_MS
-    const recorded = await database.write([
-      recordAttempts(message_id, sendable.attempts, status, attempts, until),
-    ])
-    return recorded ? status : undefined
-  }
-
-  /** False when another instance has taken the message over: its webhook is served there. */
-  async function deliverOne(message_id: string): Promise<boolean> {
-    for (;;) {
-      const sendable = await findSendable(database, message_id, clock())
-      if (!sendable) return true
-      const status = await attempt(message_id, sendable)
-      if (status !== 'PENDING') return status !== undefined
-    }
-  }
-
-  /** In order: what follows one that was taken over, or that a fault has kept, is left to `recover`. */
-  async function deliverInOrder(group: Message[]): Promise<void> {
-    for (const { message_id } of group) if (!(await deliverOne(message_id))) return
-  }
-
-  /** Ends where another instance, or a request, is at work on the oldest message: the rest is theirs. */
-  async function recoverWebhook(webhook_id: string, stop?: AbortSignal): Promise<void> {
-    while (!stop?.aborted) {
-      const unsent = await oldestUnsent(database, webhook_id)
-      if (!unsent || unsent.claimed_until > clock()) return
-      if (!(await database.write([claimMessage(unsent, clock() + CLAIM_MS)]))) return
-      await deliverOne(unsent.message_id)
-    }
-  }
 
   function sideBySide(works: Promise<void>[]): Promise<void> {
     const all = Promise.all(works).then(() => {})
@@ -125,11 +74,11 @@ export function createDeliveries({ database, clock, send, onFault }: DeliveryPor
       if (messages.length === 0) return Promise.resolve()
       const byWebhook = [...Map.groupBy(messages, message => message.webhook_id).values()]
       waiting += 1
-      return sideBySide(byWebhook.map(group => deliverInOrder(group).catch(onFault))).finally(
-        () => {
-          waiting -= 1
-        },
-      )
+      return sideBySide(
+        byWebhook.map(group => deliverInOrder(ports, group).catch(onFault)),
+      ).finally(() => {
+        waiting -= 1
+      })
     },
     waiting: () => waiting,
     async takeOver() {
@@ -137,10 +86,67 @@ export function createDeliveries({ database, clock, send, onFault }: DeliveryPor
     },
     async recover(stop) {
       const webhooks = await webhooksToRecover(database, clock())
-      await sideBySide(webhooks.map(id => recoverWebhook(id, stop).catch(onFault)))
+      await sideBySide(webhooks.map(id => recoverWebhook(ports, id, stop).catch(onFault)))
     },
     async settled() {
       while (underway.size > 0) await Promise.all(underway)
     },
   }
+}
+
+/** In order: what follows one that was taken over, or that a fault has kept, is left to `recover`. */
+async function deliverInOrder(ports: DeliveryPorts, group: Message[]): Promise<void> {
+  for (const { message_id } of group) if (!(await deliverOne(ports, message_id))) return
+}
+
+/** Ends where another instance, or a request, is at work on the oldest message: the rest is theirs. */
+async function recoverWebhook(
+  ports: DeliveryPorts,
+  webhook_id: string,
+  stop?: AbortSignal,
+): Promise<void> {
+  const { database, clock } = ports
+  while (!stop?.aborted) {
+    const unsent = await oldestUnsent(database, webhook_id)
+    if (!unsent || unsent.claimed_until > clock()) return
+    if (!(await database.write([claimMessage(unsent, clock() + CLAIM_MS)]))) return
+    await deliverOne(ports, unsent.message_id)
+  }
+}
+
+/** False when another instance has taken the message over: its webhook is served there. */
+async function deliverOne(ports: DeliveryPorts, message_id: string): Promise<boolean> {
+  for (;;) {
+    const sendable = await findSendable(ports.database, message_id, ports.clock())
+    if (!sendable) return true
+    const status = await attempt(ports, message_id, sendable)
+    if (status !== 'PENDING') return status !== undefined
+  }
+}
+
+/**
+ * What is gone, or is for a webhook that was deactivated, is given up without an attempt. undefined when
+ * another instance has taken the message over: what this one did then is not recorded.
+ */
+async function attempt(
+  { database, clock, send }: DeliveryPorts,
+  message_id: string,
+  { callback_url, signing_key, body, webhookStatus, attempts: before }: Sendable,
+): Promise<DeliveryStatus | undefined> {
+  const attempts = JSON.parse(before) as Attempt[] // written by recordAttempts
+  let status: DeliveryStatus = 'FAILED'
+  if (body !== null && webhookStatus === 'ACTIVE') {
+    const at = clock()
+    const headers = {
+      'Content-Type': 'application/json',
+      'Pay-Signature': signature(body, signing_key),
+    }
+    attempts.push({ ...(await send(callback_url, headers, body)), at })
+    status = deliveryStatus(attempts)
+  }
+  const until = clock() + CLAIM_MS
+  const recorded = await database.write([
+    recordAttempts(message_id, before, status, attempts, until),
+  ])
+  return recorded ? status : undefined
 }
