@@ -131,11 +131,11 @@ async function deliverOne(ports: DeliveryPorts, message_id: string): Promise<boo
 async function attempt(
   { database, clock, send }: DeliveryPorts,
   message_id: string,
-  { callback_url, signing_key, body, webhookStatus, attempts: before }: Sendable,
+  { callback_url, signing_key, body, webhook_status, attempts: before }: Sendable,
 ): Promise<DeliveryStatus | undefined> {
   const attempts = JSON.parse(before) as Attempt[] // written by recordAttempts
   let status: DeliveryStatus = 'FAILED'
-  if (body !== null && webhookStatus === 'ACTIVE') {
+  if (body !== null && webhook_status === 'ACTIVE') {
     const at = clock()
     const headers = {
       'Content-Type': 'application/json',

@@ -80,10 +80,8 @@ export type Sendable = {
   body: string | null
   /** As JSON: what `recordAttempts` compares. */
   attempts: string
-  webhookStatus: WebhookStatus
-  callback_url: string
-  signing_key: string
-}
+  webhook_status: WebhookStatus
+} & Pick<Webhook, 'callback_url' | 'signing_key'>
 
 /** undefined when there is no such message or nothing is left to do for it. */
 export async function findSendable(
@@ -91,12 +89,7 @@ export async function findSendable(
   message_id: string,
   now: number,
 ): Promise<Sendable | undefined> {
-  const [row] = await database.query<{
-    attempts: string
-    body: string | null
-    webhook_status: WebhookStatus
-    webhook_body: string
-  }>(
+  const [row] = await database.query<Omit<Sendable, keyof WebhookBody> & { webhook_body: string }>(
     `select m.attempts, case when m.payment_id >= $2 then m.body end as body,
             w.status as webhook_status, w.body as webhook_body
      from webhook_messages m join webhooks w on w.webhook_id = m.webhook_id
@@ -104,14 +97,9 @@ export async function findSendable(
     [message_id, oldestKept(now)],
   )
   if (!row) return undefined
-  const { callback_url, signing_key } = JSON.parse(row.webhook_body) as WebhookBody
-  return {
-    body: row.body,
-    attempts: row.attempts,
-    webhookStatus: row.webhook_status,
-    callback_url,
-    signing_key,
-  }
+  const { webhook_body, ...message } = row
+  const { callback_url, signing_key } = JSON.parse(webhook_body) as WebhookBody // written by insertWebhook
+  return { ...message, callback_url, signing_key }
 }
 
 /**
