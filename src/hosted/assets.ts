@@ -7,13 +7,17 @@ import { readFileSync } from 'node:fs'
 /** One stored form of a file, with the headers that go with it. */
 export type AssetAnswer = { body: Buffer; headers: Record<string, string> & { etag: string } }
 
-export type Assets = {
-  /** File names, to be put behind `/assets/`. */
-  css: string
-  /** A second style sheet, of the pages that document the service. */
-  docs: string
-  js: string
-  icon: string
+const contentTypes = {
+  css: 'text/css; charset=utf-8',
+  docs: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  icon: 'image/svg+xml',
+}
+
+/** File names, to be put behind `/assets/`; `docs` is a second style sheet, of the pages that document the service. */
+type Names = Record<keyof typeof contentTypes, string>
+
+export type Assets = Names & {
   /**
    * The file with this name in the best form that `acceptEncoding` (the request's Accept-Encoding)
    * allows: Brotli, gzip, plain. Undefined for every name that no page links to.
@@ -24,34 +28,22 @@ export type Assets = {
 type Encoding = 'br' | 'gzip' | 'identity'
 type Forms = Record<Encoding, AssetAnswer>
 
-const contentTypes = {
-  css: 'text/css; charset=utf-8',
-  docs: 'text/css; charset=utf-8',
-  js: 'text/javascript; charset=utf-8',
-  icon: 'image/svg+xml',
-}
-
 const suffixes: Record<Encoding, string> = { br: '.br', gzip: '.gz', identity: '' }
 
 /** Reads a build. Throws one sentence that says what to do when there is none in `folder`. */
 export function readAssets(folder: URL): Assets {
-  const { css, docs, js, icon } = readManifest(folder)
-  const files = new Map<string, Forms>([
-    [css, readForms(folder, css, contentTypes.css)],
-    [docs, readForms(folder, docs, contentTypes.docs)],
-    [js, readForms(folder, js, contentTypes.js)],
-    [icon, readForms(folder, icon, contentTypes.icon)],
-  ])
+  const names = readManifest(folder)
+  const kinds = Object.keys(names) as (keyof Names)[] // written by scripts/build-assets.ts
+  const files = new Map(
+    kinds.map(kind => [names[kind], readForms(folder, names[kind], contentTypes[kind])]),
+  )
   return {
-    css,
-    docs,
-    js,
-    icon,
+    ...names,
     file: (name, acceptEncoding) => files.get(name)?.[preferredEncoding(acceptEncoding)],
   }
 }
 
-function readManifest(folder: URL): Omit<Assets, 'file'> {
+function readManifest(folder: URL): Names {
   try {
     return JSON.parse(readFileSync(new URL('manifest.json', folder), 'utf8'))
   } catch (cause) {
