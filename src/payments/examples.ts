@@ -7,6 +7,7 @@ import { exampleAddresses } from '../http/addresses.ts'
 import type { Json } from '../http/fields.ts'
 import { timeOf } from '../ids.ts'
 import { type CardDetails, cardOf, DECLINED_CARD, submittedCard } from './card.ts'
+import { newPayment } from './create.ts'
 import { advance, type Payment, refund, stateOf, type Trigger } from './payment.ts'
 import { present, presentEvents, presentFound } from './present.ts'
 import { checkMode, readNewPayment } from './read-new-payment.ts'
@@ -65,17 +66,9 @@ export const hostedToken = '06gq1c5v3bb47ajnkkpgtcun2hmbvvh7sddn610k7ha8ilo5tjsq
 function created(body: Json, token: string, provider_id: string): Payment {
   const given = readNewPayment(body)
   checkMode(given)
-  return {
-    payment_id: token.slice(0, 26),
-    account: 'example',
-    version: 1,
-    given,
-    provider_id,
-    secret: token.slice(26),
-    events: [{ status: 'created', at: timeOf(token) }],
-    success_chosen: false,
-    refunded_amount: 0,
-  }
+  const ports = { clock: () => timeOf(token), newId: () => token.slice(0, 26) }
+  const { after } = newPayment(ports, 'example', given, undefined)
+  return { ...after, provider_id, secret: token.slice(26) }
 }
 
 /** What a person takes for one page, in milliseconds. */
@@ -113,14 +106,13 @@ const byAgreement = created(
   '5df12dba-9621-43ab-a412-8439e6976b52',
 )
 
-const paid = walked(walked(web, ['open_page', 'choose_success']), ['confirm'], cardOf(web))
+const confirmed = (payment: Payment): Payment =>
+  walked(walked(payment, ['open_page', 'choose_success']), ['confirm'], cardOf(payment))
+
+const paid = confirmed(web)
+const capturable = confirmed(delayed)
 const declinedCard = submittedCard(DECLINED_CARD, authorisation.cardholder_name, '08/30')
 const declined = walked(moto, ['authorise_declined'], declinedCard)
-const capturable = walked(
-  walked(delayed, ['open_page', 'choose_success']),
-  ['confirm'],
-  cardOf(delayed),
-)
 
 export const payments = {
   created: present(web, exampleAddresses),
