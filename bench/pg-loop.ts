@@ -4,7 +4,7 @@
  */
 import pg from 'pg'
 import { createNewId } from '../src/ids.ts'
-import { newPayment } from '../src/payments/create.ts'
+import { makePayment } from '../src/payments/create.ts'
 import { readNewPayment } from '../src/payments/read-new-payment.ts'
 import { insertPayment } from '../src/payments/store.ts'
 import { newPayment as body } from './requests.ts'
@@ -19,7 +19,7 @@ async function loop(): Promise<number> {
   let written = 0
   for (; performance.now() < until; written++) {
     const given = readNewPayment({ ...body() })
-    const { after } = newPayment({ clock: Date.now, newId }, 'bare', given, undefined)
+    const { after } = makePayment({ clock: Date.now, newId }, 'bare', given, undefined)
     const { sql, values, also } = insertPayment(after)
     await client.query('begin')
     await client.query({ name: 'payment', text: sql, values })

@@ -23,7 +23,7 @@ export function createPayment(
   const { account, given, idempotencyKey } = creation
   return untilWritten(async () => {
     const agreement = await usedAgreement(farthing, account, given)
-    const change = newPayment(farthing, account, given, agreement)
+    const change = makePayment(farthing, account, given, agreement)
     const messages = await messagesOf(farthing, addresses, change)
     const written = await farthing.database.write([
       // What is likeliest to miss comes first: then there is nothing to undo.
@@ -58,7 +58,7 @@ async function usedAgreement(
 }
 
 /** A payment that is not written yet; in agreement mode it has come to its end. */
-export function newPayment(
+export function makePayment(
   { clock, newId }: Pick<Farthing, 'clock' | 'newId'>,
   account: string,
   given: Given,

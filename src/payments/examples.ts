@@ -7,7 +7,7 @@ import { exampleAddresses } from '../http/addresses.ts'
 import type { Json } from '../http/fields.ts'
 import { timeOf } from '../ids.ts'
 import { type CardDetails, cardOf, DECLINED_CARD, submittedCard } from './card.ts'
-import { newPayment } from './create.ts'
+import { makePayment } from './create.ts'
 import { advance, type Payment, refund, stateOf, type Trigger } from './payment.ts'
 import { present, presentEvents, presentFound } from './present.ts'
 import { checkMode, readNewPayment } from './read-new-payment.ts'
@@ -67,7 +67,7 @@ function created(body: Json, token: string, provider_id: string): Payment {
   const given = readNewPayment(body)
   checkMode(given)
   const ports = { clock: () => timeOf(token), newId: () => token.slice(0, 26) }
-  const { after } = newPayment(ports, 'example', given, undefined)
+  const { after } = makePayment(ports, 'example', given, undefined)
   return { ...after, provider_id, secret: token.slice(26) }
 }
 

@@ -7,7 +7,7 @@ import {
   submitsCard,
   submittedCard,
 } from '../payments/card.ts'
-import { newPayment } from '../payments/create.ts'
+import { makePayment } from '../payments/create.ts'
 import { advance, type Payment, refund, type Trigger } from '../payments/payment.ts'
 import { readNewPayment } from '../payments/read-new-payment.ts'
 import type { NewId } from '../ports.ts'
@@ -72,7 +72,7 @@ export function createHistory(account: string, newId: NewId) {
     const created = course.setsUp ? newAgreement(account, newId(at), number) : undefined
     const used = course.mode === 'agreement' ? active : undefined
     const given = readNewPayment(body(course, number, (created ?? used)?.agreement_id))
-    const { after } = newPayment({ clock: () => at, newId }, account, given, used)
+    const { after } = makePayment({ clock: () => at, newId }, account, given, used)
     const payment = walk(after, course.triggers, at)
     const end = at + course.triggers.length * STEP
     const agreement = created && payment.card && activate(created, payment.card, end)
