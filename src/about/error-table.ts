@@ -1,5 +1,6 @@
 import { meanings } from '../errors.ts'
-import { type Answer, JSON_TYPE, type Operation } from '../http/describe.ts'
+import { JSON_TYPE } from '../http/body.ts'
+import type { Answer, Operation } from '../http/describe.ts'
 
 /** Every error code, with the statuses that the operations answer it with and what it means. */
 export function errorTable(operations: Operation[], shared: Record<string, Answer>): string {

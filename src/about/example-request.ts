@@ -1,12 +1,7 @@
 /** The first example of an endpoint's request as a shell command. */
 import { exampleAddresses } from '../http/addresses.ts'
-import {
-  type Content,
-  type Example,
-  FORM_TYPE,
-  JSON_TYPE,
-  type Operation,
-} from '../http/describe.ts'
+import { FORM_TYPE, JSON_TYPE } from '../http/body.ts'
+import type { Content, Example, Operation } from '../http/describe.ts'
 
 export const pretty = (value: unknown): string => JSON.stringify(value, null, 2)
 

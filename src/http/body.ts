@@ -7,12 +7,13 @@ import { isObject, type Json } from './fields.ts'
 /** The most bytes that a request body may have. */
 export const LARGEST_BODY = 65_536
 
-const JSON_TYPE = /^application\/(json|[^;\s]+\+json)\s*(;|$)/i
-const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(;|$)/i
+export const JSON_TYPE = 'application/json'
+export const FORM_TYPE = 'application/x-www-form-urlencoded'
+const IS_JSON = /^application\/(json|[^;\s]+\+json)\s*(;|$)/i
+const IS_FORM = /^application\/x-www-form-urlencoded\s*(;|$)/i
 
-/** What bodies count as for Fastify, which finds the parser of a type it knows without reading the type anew. */
-const BYTES = 'application/octet-stream'
-const FORM = 'application/x-www-form-urlencoded'
+/** What bodies but forms count as for Fastify, which finds the parser of a type it knows without reading the type anew. */
+const BYTES_TYPE = 'application/octet-stream'
 
 /**
  * Bodies arrive as bytes whatever their Content-Type: which types an endpoint takes is its own matter,
@@ -21,7 +22,7 @@ const FORM = 'application/x-www-form-urlencoded'
 export function acceptBytes(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addHook('preParsing', (request, _reply, payload, done) => {
-    request.raw.headers['content-type'] = isForm(request) ? FORM : BYTES
+    request.raw.headers['content-type'] = isForm(request) ? FORM_TYPE : BYTES_TYPE
     const body = isUnheard(request) ? Readable.from([]) : payload
     // A client that has left before its body is read would never be heard of again.
     done(request.socket.destroyed ? unreadable() : null, body)
@@ -31,7 +32,7 @@ export function acceptBytes(app: FastifyInstance): void {
     if (error.statusCode === 413) reply.removeHeader('connection')
     done()
   })
-  app.addContentTypeParser([BYTES, FORM], { parseAs: 'buffer' }, (_request, body, done) =>
+  app.addContentTypeParser([BYTES_TYPE, FORM_TYPE], { parseAs: 'buffer' }, (_request, body, done) =>
     done(null, body),
   )
 }
@@ -59,7 +60,7 @@ const isEncoded = ({ headers }: FastifyRequest): boolean =>
   (headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity'
 
 export const isForm = (request: FastifyRequest): boolean =>
-  FORM_TYPE.test(request.headers['content-type'] ?? '')
+  IS_FORM.test(request.headers['content-type'] ?? '')
 
 /** True when a body is given and it is not a form. */
 export const isWrongForm = (request: FastifyRequest): boolean =>
@@ -68,19 +69,19 @@ export const isWrongForm = (request: FastifyRequest): boolean =>
 /** True for what may be read as JSON: also a body without Content-Type, and none at all. */
 function mayBeJson(request: FastifyRequest): boolean {
   const type = request.headers['content-type']
-  const isJson = type === undefined || JSON_TYPE.test(type)
+  const isJson = type === undefined || IS_JSON.test(type)
   return !hasBody(request) || (isJson && !isEncoded(request))
 }
 
 /** The error for other media types, to be thrown before the body is read. */
 export const requireJson = (request: FastifyRequest): Error | undefined =>
-  mayBeJson(request) ? undefined : wrongMediaType('application/json')
+  mayBeJson(request) ? undefined : wrongMediaType(JSON_TYPE)
 
 /** As `requireJson`, for the one endpoint that takes forms too. */
 export const requireJsonOrForm = (request: FastifyRequest): Error | undefined =>
   mayBeJson(request) || (isForm(request) && !isEncoded(request))
     ? undefined
-    : wrongMediaType('application/json', FORM)
+    : wrongMediaType(JSON_TYPE, FORM_TYPE)
 
 /** The one JSON object that the body is; throws `code` for anything else. Of equal keys the last counts. */
 export function jsonBody(request: FastifyRequest, code: 'P0197' | 'P0697' | 'P2197'): Json {

@@ -15,6 +15,7 @@ import {
   unexpectedFault,
 } from '../errors.ts'
 import { exampleAddresses } from './addresses.ts'
+import { FORM_TYPE, JSON_TYPE } from './body.ts'
 import { errorBodyOf } from './error-body.ts'
 import type { SearchKind } from './page.ts'
 import { errorBody, pageSchema } from './schema.ts'
@@ -42,9 +43,6 @@ export type Operation = {
 
 /** By operationId. */
 export type Operations = Record<string, Operation>
-
-export const JSON_TYPE = 'application/json'
-export const FORM_TYPE = 'application/x-www-form-urlencoded'
 
 /** Examples by what they show: the names are the summaries. */
 export function examplesOf(values: Record<string, unknown>): Examples {

@@ -19,11 +19,11 @@ import {
   usedOneTimeToken,
   wrongMediaType,
 } from '../errors.ts'
+import { FORM_TYPE, JSON_TYPE } from '../http/body.ts'
 import {
   behindKey,
   describeJsonBody,
   examplesOf,
-  FORM_TYPE,
   json,
   noContent,
   type Operations,
@@ -98,7 +98,7 @@ Every type is checked first, and with them that agreement_id and agreement_payme
     notAllowed('return_url', 'when authorisation_mode is moto_api'),
     notAnObject('P0197'),
     idempotencyKeyUsed(),
-    wrongMediaType('application/json'),
+    wrongMediaType(JSON_TYPE),
     outsideLimit(codes, 'amount', `must be at most ${newPayment.properties.amount.maximum}`),
     badIdempotencyKey(),
   ],
@@ -167,7 +167,7 @@ const authorisePayment = withoutKey({
   requestBody: {
     required: true,
     content: {
-      'application/json': { schema: cardAuthorisation, examples: card },
+      [JSON_TYPE]: { schema: cardAuthorisation, examples: card },
       [FORM_TYPE]: { schema: cardAuthorisation, examples: card },
     },
   },
@@ -177,7 +177,7 @@ const authorisePayment = withoutKey({
     unknownOneTimeToken(),
     usedOneTimeToken(),
     cardDeclined(),
-    wrongMediaType('application/json', FORM_TYPE),
+    wrongMediaType(JSON_TYPE, FORM_TYPE),
     missing(authorisationCodes, 'cvc'),
     outsideLimit(authorisationCodes, 'card_number', 'must be 12 to 19 digits'),
   ],
