@@ -14,6 +14,13 @@ export type Failure = {
 /** How one write ended: as the port's `write` resolves, or why it rejects. */
 export type Result = boolean | Failure
 
+/** What writes, on whichever thread, in the order in which it is asked. */
+export type Writer = {
+  commit(batch: Statement[][]): Promise<Result[]>
+  exec(sql: string): Promise<void>
+  close(): Promise<void>
+}
+
 /**
  * Makes the function that commits the writes of a batch in one transaction, with one fsync, and
  * answers when they are on disk: group commit. A write that fails, or misses an expected row count,
