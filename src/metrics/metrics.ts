@@ -8,7 +8,7 @@ import { methodOf } from '../http/methods.ts'
 import { http } from '../http/node-http.ts'
 import { routeOf } from '../http/server.ts'
 import type { Outcome, Send } from '../ports.ts'
-import { createRegistry } from './prometheus.ts'
+import { createRegistry, type Registry } from './prometheus.ts'
 
 /** What the service tells the metrics while it works. No label grows with the data. */
 export type Metrics = {
@@ -54,29 +54,7 @@ export function createMetrics(): Metrics {
   const attempts = registry.counter('farthing_webhook_attempts_total', 'Attempts to deliver.', [
     'result',
   ])
-  const delay = monitorEventLoopDelay({ resolution: 10 })
-  delay.enable()
-  registry.reading(
-    'farthing_event_loop_delay_p99_seconds',
-    'Time between two looks at the event loop, 10 ms where nothing delays it: 99 of 100 were shorter.',
-    () => delay.percentile(99) * NANOSECOND,
-  )
-  registry.reading(
-    'farthing_event_loop_delay_max_seconds',
-    'The longest time between two looks at the event loop since the last reading.',
-    () => delay.max * NANOSECOND,
-  )
-  registry.reading(
-    'process_cpu_seconds_total',
-    'Processor time used.',
-    () => {
-      const { user, system } = process.cpuUsage()
-      return (user + system) * MICROSECOND
-    },
-    'counter',
-  )
-  registry.reading('process_resident_memory_bytes', 'Memory in use.', process.memoryUsage.rss)
-  registry.reading('farthing_uptime_seconds', 'Time since the start.', process.uptime)
+  const delay = readProcess(registry)
 
   const server = http.createServer((request, response) => {
     const found = request.method === 'GET' && request.url?.split('?', 1)[0] === '/metrics'
@@ -111,6 +89,34 @@ export function createMetrics(): Metrics {
       server.closeAllConnections()
     },
   }
+}
+
+/** Readings of the process. Answers the monitor of its event loop, which measures until it is disabled. */
+function readProcess(registry: Registry) {
+  const delay = monitorEventLoopDelay({ resolution: 10 })
+  delay.enable()
+  registry.reading(
+    'farthing_event_loop_delay_p99_seconds',
+    'Time between two looks at the event loop, 10 ms where nothing delays it: 99 of 100 were shorter.',
+    () => delay.percentile(99) * NANOSECOND,
+  )
+  registry.reading(
+    'farthing_event_loop_delay_max_seconds',
+    'The longest time between two looks at the event loop since the last reading.',
+    () => delay.max * NANOSECOND,
+  )
+  registry.reading(
+    'process_cpu_seconds_total',
+    'Processor time used.',
+    () => {
+      const { user, system } = process.cpuUsage()
+      return (user + system) * MICROSECOND
+    },
+    'counter',
+  )
+  registry.reading('process_resident_memory_bytes', 'Memory in use.', process.memoryUsage.rss)
+  registry.reading('farthing_uptime_seconds', 'Time since the start.', process.uptime)
+  return delay
 }
 
 /** The status as in `2xx`, or why there is none: a receiver's own words would be without number. */
