@@ -73,24 +73,7 @@ export type ClosableSend = Send & { close(): void }
  */
 export function createSend(options: SendOptions): ClosableSend {
   const { resolve, allowed, userAgent } = options
-  const pool = {
-    keepAlive: true,
-    maxFreeSockets: REQUESTS_PER_HOST,
-    timeout: IDLE_MS,
-    autoSelectFamilyAttemptTimeout: ADDRESS_MS,
-  }
-  const agents: Agents = {
-    // No session is resumed, so that no secret of one connection travels on another.
-    https: new https.Agent({
-      ...pool,
-      maxCachedSessions: 0,
-      rejectUnauthorized: true,
-      ...(options.ca && { ca: options.ca }),
-    }),
-    http: new http.Agent(pool),
-  }
-  // Its connections differ in nothing else; Node would put twenty options together, three times a request.
-  agents.https.getName = to => `${to?.host}:${to?.port}`
+  const agents = createAgents(options.ca)
   const takeSlot = createSlots(REQUESTS_PER_HOST)
   const guarded = createLookup(resolve, isPublicAddress)
   const exempt = createLookup(resolve, address => isIP(address) !== 0)
@@ -148,6 +131,24 @@ export function createSend(options: SendOptions): ClosableSend {
     for (const agent of Object.values(agents)) agent.destroy()
   }
   return Object.assign(send, { close })
+}
+
+function createAgents(ca: SendOptions['ca']): Agents {
+  const pool = {
+    keepAlive: true,
+    maxFreeSockets: REQUESTS_PER_HOST,
+    timeout: IDLE_MS,
+    autoSelectFamilyAttemptTimeout: ADDRESS_MS,
+  }
+  const secure = new https.Agent({
+    ...pool,
+    maxCachedSessions: 0, // no session is resumed, so that no secret of one connection travels on another
+    rejectUnauthorized: true,
+    ...(ca && { ca }),
+  })
+  // Its connections differ in nothing else; Node would put twenty options together, three times a request.
+  secure.getName = to => `${to?.host}:${to?.port}`
+  return { https: secure, http: new http.Agent(pool) }
 }
 
 /**
