@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Farthing } from '../farthing.ts'
 import { setPageHeaders } from '../hosted/headers.ts'
 import { html } from '../hosted/markup.ts'
+import { onFirstUse } from '../hosted/on-first-use.ts'
 import { type Addresses, addressesOf, exampleAddresses, pathOf } from '../http/addresses.ts'
 import type { Route } from '../http/openapi.ts'
 import { resource } from '../http/resource.ts'
@@ -16,12 +17,12 @@ export function aboutRoutes(
   routes: readonly Route[],
 ): void {
   const basePath = pathOf(config.baseUrl)
-  const description = once(async () => {
+  const description = onFirstUse(async () => {
     const { describeService } = await import('./document.ts')
     return describeService(routes)
   })
-  const descriptionText = once(async () => JSON.stringify(await description()))
-  const docs = once(async () => {
+  const descriptionText = onFirstUse(async () => JSON.stringify(await description()))
+  const docs = onFirstUse(async () => {
     const { docsPage } = await import('./docs-page.ts')
     return docsPage({ basePath }, await description())
   })
@@ -71,12 +72,3 @@ const escaped = ({ api, pages }: Addresses): Addresses => ({
   api: html`${api}`.toString(),
   pages: html`${pages}`.toString(),
 })
-
-/** Runs `make` when first asked, and answers the same ever after. */
-function once<Made>(make: () => Promise<Made>): () => Promise<Made> {
-  let made: Promise<Made> | undefined
-  return () => {
-    made ??= make()
-    return made
-  }
-}

@@ -6,6 +6,7 @@ import type { BillingAddress, CardDetails, Prefilled } from '../payments/card.ts
 import type { Given, Language } from '../payments/payment.ts'
 import type { SummaryRow } from './components.ts'
 import { type Html, html } from './markup.ts'
+import { onFirstUse } from './on-first-use.ts'
 import { messages } from './text.ts'
 
 /** The payment as its pages show it; what the client did not send is absent. */
@@ -15,15 +16,7 @@ export type PaymentSummary = Pick<
 > &
   Prefilled
 
-/** Made when first asked for: languages take 20 ms and 10 MB to load, and not every service shows pages. */
-function onFirstUse<Made>(make: () => Made): () => Made {
-  let made: Made | undefined
-  return () => {
-    made ??= make()
-    return made
-  }
-}
-
+/** Languages take 20 ms and 10 MB to load, and not every service shows pages. */
 const pounds = onFirstUse(
   () => new Intl.NumberFormat('en-GB', { style: 'currency', currency: 'GBP' }),
 )
