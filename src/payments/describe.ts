@@ -36,7 +36,7 @@ import {
 import { PENCE_RULE } from '../http/fields.ts'
 import { wrongFilters } from '../http/page.ts'
 import { authorisation, events, payments, requests } from './examples.ts'
-import { cardAuthorisation, idempotencyKey, newPayment } from './request-schema.ts'
+import { cardAuthorisation, idempotencyKeySchema, newPayment } from './request-schema.ts'
 import { foundPayment, payment, paymentEvents } from './schema.ts'
 import { paymentSearch } from './search.ts'
 
@@ -53,7 +53,7 @@ const idempotencyHeader: Parameter = {
   in: 'header',
   description:
     'Makes sure that a payment is created once however often it is sent. A key that has created a payment answers 409 until that payment is gone, whatever the body. Any other answer leaves the key free',
-  schema: { ...idempotencyKey, examples: ['boat-1187-try-1'] },
+  schema: { ...idempotencyKeySchema, examples: ['boat-1187-try-1'] },
 }
 
 const codes = fieldCodes.payment

@@ -3,7 +3,7 @@ import { authorisationModes, languages } from './payment.ts'
 import { agreementPaymentType, metadata } from './schema.ts'
 
 /** SPEC *Idempotency-Key*. */
-export const idempotencyKey = { type: 'string', pattern: '^[A-Za-z0-9-]{1,255}$' } as const
+export const idempotencyKeySchema = { type: 'string', pattern: '^[A-Za-z0-9-]{1,255}$' } as const
 
 const agreementId = { type: 'string', minLength: 26, maxLength: 26 } as const
 const addressLine = { type: ['string', 'null'], maxLength: 255 } as const

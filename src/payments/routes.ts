@@ -11,12 +11,12 @@ import { paymentInPath } from './in-path.ts'
 import { advance, statusOf, type Trigger } from './payment.ts'
 import { paymentAddress, present, presentEvents, presentFound } from './present.ts'
 import { checkMode, readNewPayment } from './read-new-payment.ts'
-import { idempotencyKey } from './request-schema.ts'
+import { idempotencyKeySchema } from './request-schema.ts'
 import { paymentSearch, quickTotal, searchConditions } from './search.ts'
 import { paymentRows } from './store.ts'
 import { transition } from './transition.ts'
 
-const IDEMPOTENCY_KEY = new RegExp(idempotencyKey.pattern)
+const IDEMPOTENCY_KEY = new RegExp(idempotencyKeySchema.pattern)
 
 /** SPEC *POST /v1/payments*, *GET /v1/payments/{paymentId}* and what a payment's links lead to. */
 export function paymentRoutes(app: FastifyInstance, farthing: Farthing): void {
