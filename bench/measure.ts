@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { setTimeout } from 'node:timers/promises'
 import { load, percentile, type Run, type Work } from './load.ts'
 import type { Server } from './servers.ts'
 
@@ -48,7 +49,14 @@ export type Contender = { server: Server; work: Work }
 
 export type Series = { rate: number; p50: number; p99: number; units: number }
 
-export type Rounds = { connections: number; seconds: number; rounds?: number; mayRest?: boolean }
+export type Rounds = {
+  connections: number
+  seconds: number
+  rounds?: number
+  mayRest?: boolean
+  /** Milliseconds before each contender's turn: some go on working after theirs. */
+  pause?: number
+}
 
 /**
  * Loads all contenders in turn, again and again, so that what else the machine does meets all alike: in
@@ -57,12 +65,14 @@ export type Rounds = { connections: number; seconds: number; rounds?: number; ma
  */
 export async function compare(
   contenders: Contender[],
-  { rounds = 21, ...limit }: Rounds,
+  { rounds = 21, pause = 0, ...limit }: Rounds,
 ): Promise<{ series: Series[]; ratios: number[] }> {
   const runs: Run[][] = contenders.map(() => [])
   for (let done = 0; done < rounds; done++)
-    for (const [i, { server, work }] of contenders.entries())
+    for (const [i, { server, work }] of contenders.entries()) {
+      await setTimeout(pause)
       runs[i]?.push(await load(server.port, limit.connections, limit, work))
+    }
   const rates = runs.map(each => each.map(({ rate }) => rate))
   return {
     series: runs.map((each, i) => ({

@@ -9,7 +9,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Answer, load, type Work } from './load.ts'
-import { type Bench, compare, type Figure } from './measure.ts'
+import { type Bench, type Contender, compare, type Figure } from './measure.ts'
 import { creating, newPayment, post } from './requests.ts'
 import {
   newFolder,
@@ -65,7 +65,7 @@ const peersKnown: Peer[] = [
     version: PACKAGES.wiremock,
     keeps: CANNED,
     answers: /"payment_id":"\w{26}"/,
-    warmUp: 30_000,
+    warmUp: 100_000,
     start(folder, port, { body }) {
       json(folder, 'mappings/create.json', {
         request: { method: 'POST', urlPath: '/v1/payments' },
@@ -186,56 +186,53 @@ export async function peers(bench: Bench): Promise<Figure[]> {
   const floor = await startFloor(await sizesOf(farthing))
   const openapi = await fetch(`http://127.0.0.1:${farthing.port}/openapi.json`)
   const sample = { body: await samplePayment(farthing), openapi: await openapi.text() }
-  const own: Peer = {
-    name: 'Farthing',
-    version: '',
-    keeps: 'the payment, on disk, with its states, refunds and webhooks',
-    answers: /./,
-    start: async () => farthing,
-  }
+  const own = [
+    { server: floor, work: creating() },
+    { server: farthing, work: creating() },
+  ]
+  for (const each of own)
+    await load(each.server.port, 64, { seconds: 2 * bench.scale, mayRest: true }, each.work)
+  bench.plot('peers', { name: 'Farthing', y: 1 })
   const figures: Figure[] = []
-  for (const peer of [own, ...peersKnown]) {
+  for (const peer of peersKnown) {
     bench.step(`peers: ${peer.name}`)
-    figures.push(await measurePeer(bench, peer, floor, sample))
+    figures.push(await measurePeer(bench, peer, own, sample))
   }
-  await floor.stop()
+  await Promise.all([farthing.stop(), floor.stop()])
   removeFolder(folder)
   return figures
 }
 
+/** In turn with the floor and Farthing, so that what else the machine does meets all alike. */
 async function measurePeer(
   { scale, plot }: Bench,
   peer: Peer,
-  floor: Server,
+  own: Contender[],
   sample: Sample,
 ): Promise<Figure> {
   const folder = newFolder()
   const server = await peer.start(folder, await freePort(), sample)
-  const work =
-    peer.name === 'Farthing' ? creating() : creatingAt(peer.path ?? '/v1/payments', peer.answers)
-  const seconds = Math.max(0.5, 2 * scale)
-  await load(server.port, 64, { seconds, mayRest: true }, work)
+  const work = creatingAt(peer.path ?? '/v1/payments', peer.answers)
+  const seconds = Math.max(0.5, scale)
+  await load(server.port, 64, { seconds: 2 * seconds, mayRest: true }, work)
   if (peer.warmUp) await load(server.port, 64, { units: peer.warmUp * scale, mayRest: true }, work)
-  const contenders = [
-    { server: floor, work: creating() },
-    { server, work },
-  ]
-  const { series, ratios } = await compare(contenders, {
-    ...{ connections: 64, seconds, rounds: 3 },
+  const { series, ratios } = await compare([...own, { server, work }], {
+    ...{ connections: 64, seconds, rounds: 5, pause: 500 },
     mayRest: true, // some use more than one core
   })
-  const [bare, own] = series
+  const [floor, , its] = series
+  const [, farthingRatio = 0, ratio = 0] = ratios
   const rss = server.rss()
   await server.stop()
   removeFolder(folder)
-  plot('peers', { name: peer.name, y: ratios[1] ?? 0 })
+  plot('peers', { name: peer.name, y: ratio / farthingRatio })
   return {
     figure: 'peer',
-    what: `${peer.name} ${peer.version}`.trim(),
-    ...{ value: own?.rate ?? 0, unit: 'a second', floor: bare?.rate ?? 0 },
-    ...{ against: 'the floor, POST', ratio: ratios[1] ?? 0 },
-    ...{ p50: own?.p50 ?? 0, p99: own?.p99 ?? 0, connections: 64, rss },
-    ...{ target: '', met: null, details: { keeps: peer.keeps } },
+    what: `${peer.name} ${peer.version}`,
+    ...{ value: its?.rate ?? 0, unit: 'a second', floor: floor?.rate ?? 0 },
+    ...{ against: 'the floor, POST', ratio, p50: its?.p50 ?? 0, p99: its?.p99 ?? 0 },
+    ...{ connections: 64, rss, target: '', met: null },
+    details: { keeps: peer.keeps, farthing: farthingRatio },
   }
 }
 

@@ -168,6 +168,6 @@ export function drawPlots(points: Record<string, Point[]>, folder: URL): void {
     const groups = points.peers.map(
       ({ name, y }): Series => ({ name: String(name), points: [[0, Number(y)]] }),
     )
-    draw('peers', bars('Creating payments, as a share of the floor', '', groups, []))
+    draw('peers', bars('Creating payments, Farthing in the same rounds being 1', '', groups, []))
   }
 }

@@ -56,6 +56,7 @@ export function writeTables(figures: Figure[], about: Record<string, unknown>): 
     what,
     number(value),
     share(ratio),
+    share(Number(details?.farthing)),
     milliseconds(p99),
     `${number(rss)} MB`,
     String(details?.keeps),
@@ -66,9 +67,9 @@ the load average before it was ${loadBefore}, so ${Number(loadBefore) < 0.5 ? 't
 
 ${table([...heads, 'Target', ''], own.map(row))}
 
-Peers, each creating payments at 64 connections in the same run:
+Peers, each creating payments at 64 connections in turn with the floor and with Farthing, which keeps them on disk:
 
-${table(['', 'A second', 'Ratio to the floor', '99 of 100', 'Memory', 'What it keeps'], peers)}`
+${table(['', 'A second', 'Ratio to the floor', 'That of Farthing', '99 of 100', 'Memory', 'What it keeps'], peers)}`
   const document = readFileSync(DOCUMENT, 'utf8')
   const [before, rest = ''] = document.split(BEGIN)
   const after = rest.split(END)[1]
