@@ -71,7 +71,9 @@ export function createHostileClient(baseUrl: string): HostileClient {
       if (!bytes && isReused) return this.send(request)
       if (!bytes) return undefined
       const parsed = parseAnswer(bytes)
-      if (parsed.headers.get('connection') === 'close') socket?.destroy()
+      // Once an upgrade was asked for, Node keeps silent about what it cannot read, until it closes.
+      const wantsUpgrade = request.headers.some(([name]) => name === 'Upgrade')
+      if (wantsUpgrade || parsed.headers.get('connection') === 'close') socket?.destroy()
       return parsed
     },
     close: () => socket?.destroy(),
