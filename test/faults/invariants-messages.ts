@@ -7,6 +7,7 @@ export function messageProblems(rows: Rows, { settled = false }: { settled?: boo
   const webhooks = new Map(rows.webhooks.map(webhook => [webhook.webhook_id, webhook]))
   const payments = new Map(rows.payments.map(payment => [payment.payment_id, payment]))
   const told = Map.groupBy(rows.messages, message => message.webhook_id)
+  const histories = historiesOf(rows)
   return [
     ...rows.messages.flatMap(message => {
       const webhook = webhooks.get(message.webhook_id)
@@ -20,7 +21,11 @@ export function messageProblems(rows: Rows, { settled = false }: { settled?: boo
       ]
     }),
     ...rows.webhooks.flatMap(webhook =>
-      countProblems(webhook, rows, told.get(webhook.webhook_id) ?? []),
+      countProblems(
+        webhook,
+        histories.get(webhook.account) ?? [],
+        told.get(webhook.webhook_id) ?? [],
+      ),
     ),
   ]
 }
@@ -82,26 +87,40 @@ function bodyProblems(message: MessageRow, payment: PaymentRow): string[] {
 }
 
 /** I11: one message for each change and event type, to a webhook that was there and still is. */
-function countProblems(webhook: WebhookRow, rows: Rows, messages: MessageRow[]): string[] {
+function countProblems(
+  webhook: WebhookRow,
+  histories: History[],
+  messages: MessageRow[],
+): string[] {
   const told = Map.groupBy(messages, ({ payment_id, event_type }) => `${payment_id} ${event_type}`)
-  const refunds = Map.groupBy(rows.refunds, refund => refund.payment_id)
   const problems: string[] = []
   const made = timeOf(webhook.webhook_id)
-  for (const payment of rows.payments.filter(({ account }) => account === webhook.account)) {
-    const refunded = (refunds.get(payment.payment_id) ?? []).map(refund => timeOf(refund.refund_id))
-    const changes = [...changesOf(payment), ...refunded.map(at => refundedAt(at))]
+  for (const { payment_id, changes } of histories) {
     for (const event_type of webhook.body.subscriptions) {
       const times = changes.filter(change => change.types.includes(event_type)).map(({ at }) => at)
-      const count = told.get(`${payment.payment_id} ${event_type}`)?.length ?? 0
+      const count = told.get(`${payment_id} ${event_type}`)?.length ?? 0
       const least = webhook.status === 'ACTIVE' ? times.filter(at => at > made).length : 0
       const most = times.filter(at => at >= made).length
       if (count < least || count > most)
         problems.push(
-          `I11 ${payment.payment_id}, ${event_type} to ${webhook.webhook_id}: ${count} messages`,
+          `I11 ${payment_id}, ${event_type} to ${webhook.webhook_id}: ${count} messages`,
         )
     }
   }
   return problems
+}
+
+type History = { payment_id: string; account: string; changes: TimedChange[] }
+
+/** By account, what a webhook that was always there would have been told of. */
+function historiesOf({ payments, refunds }: Rows): Map<string, History[]> {
+  const refundsOf = Map.groupBy(refunds, refund => refund.payment_id)
+  const histories = payments.map(payment => {
+    const { payment_id, account } = payment
+    const refunded = (refundsOf.get(payment_id) ?? []).map(refund => timeOf(refund.refund_id))
+    return { payment_id, account, changes: [...changesOf(payment), ...refunded.map(refundedAt)] }
+  })
+  return Map.groupBy(histories, ({ account }) => account)
 }
 
 type TimedChange = { at: number; types: EventType[] }

@@ -42,7 +42,7 @@ export function descriptionOf(baseUrl: string): Promise<Description> {
 }
 
 export function describe(document: Json): Description {
-  const ajv = new Ajv2020({ strict: false, allErrors: true })
+  const ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false })
   addFormats.default(ajv)
   ajv.addSchema(document, 'described')
   ajv.addSchema(closed(document), 'closed')
