@@ -228,11 +228,11 @@ describe('Sending', { concurrency: true, timeout: 20_000 }, () => {
 
   describe('Side by side', { concurrency: true }, () => {
     test('one host gets 64 requests at once; those that wait in vain open no connection', async () => {
-      const hanging = await receiverThat({ onRequest: nothing })
-      const other = await receiverThat()
+      const hanging = await receiverThat({ onRequest: nothing, plain: true })
+      const other = await receiverThat({ plain: true })
       const send = loopbackSend()
       const outcomes = Array.from({ length: 70 }, () => send(hanging.url, {}, '{}'))
-      const elsewhere = await send(`https://receiver.test:${other.port}/`, {}, '{}')
+      const elsewhere = await send(`http://receiver.test:${other.port}/`, {}, '{}')
       assert.equal(elsewhere.result, '200 OK', 'another host is not held up')
       const ended = await Promise.all(outcomes)
       assert.ok(ended.every(({ result }) => result === 'timeout'))
@@ -244,6 +244,7 @@ describe('Sending', { concurrency: true, timeout: 20_000 }, () => {
       const pause = 100
       const receiver = await receiverThat({
         onRequest: ({ response }) => setTimeout(pause).then(() => response.end()),
+        plain: true,
       })
       const send = loopbackSend()
       const waits: number[] = []
