@@ -17,12 +17,12 @@ const PLAIN = /^\/[a-z0-9_/]*(\?|$)/
 /** Bytes; longer bodies can be nested too deeply for who compares them. */
 const MOST_COMPARED = 20_000
 
-/** Requests for which the same things are there; then new ones are made. */
+/** Requests to the same things; then there is a new account, so that a payment has not all webhooks ever made to tell. */
 const REQUESTS_AT_ONCE = 250
 
 /** Throws with the seed and the request when an answer is not as it must be. */
 export async function attack(service: Service, { seed, requests }: Attack): Promise<void> {
-  const api = await service.newAccount()
+  let api = await service.newAccount()
   const { document, check } = await descriptionOf(service.baseUrl)
   const operations = operationsOf(document)
   const clients = service.apps.map(app => createHostileClient(app.server.listeningOrigin))
@@ -31,7 +31,10 @@ export async function attack(service: Service, { seed, requests }: Attack): Prom
   try {
     await fc.assert(
       fc.asyncProperty(hostileRequest(operations), async request => {
-        if (++sent % REQUESTS_AT_ONCE === 0) things = await makeThings(api)
+        if (++sent % REQUESTS_AT_ONCE === 0) {
+          api = await service.newAccount()
+          things = await makeThings(api)
+        }
         const client = clients[sent % clients.length]
         assert.ok(client)
         const whole = withThings(request, things)
