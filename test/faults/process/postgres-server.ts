@@ -19,10 +19,6 @@ export async function startCrashablePostgres(): Promise<CrashablePostgres> {
   const { postgres, folder, url } = await startPostgres()
   const pidFile = join(folder, 'data', 'postmaster.pid')
   const pid = () => Number(readFileSync(pidFile, 'utf8').split('\n', 1)[0])
-  const everyProcess = () => [pid(), ...childrenOf(pid())]
-  const signalAll = (signal: NodeJS.Signals) => {
-    for (const each of everyProcess()) process.kill(each, signal)
-  }
   return {
     url,
     crash: () => process.kill(pid(), 'SIGKILL'),
@@ -38,12 +34,28 @@ export async function startCrashablePostgres(): Promise<CrashablePostgres> {
         await new Promise(resolve => setTimeout(resolve, 100))
       }
     },
-    freeze: () => signalAll('SIGSTOP'),
-    thaw: () => signalAll('SIGCONT'),
+    // While the postmaster stands still no process is added, and none that ended is gone.
+    freeze() {
+      process.kill(pid(), 'SIGSTOP')
+      for (const child of childrenOf(pid())) signal(child, 'SIGSTOP')
+    },
+    thaw() {
+      for (const child of childrenOf(pid())) signal(child, 'SIGCONT')
+      process.kill(pid(), 'SIGCONT')
+    },
     async stop() {
       await postgres.stop()
       rmSync(folder, { recursive: true, force: true })
     },
+  }
+}
+
+/** Nothing where the process has ended meanwhile. */
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
   }
 }
 
