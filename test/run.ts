@@ -15,7 +15,7 @@ const { status } = spawnSync(
   process.execPath,
   [
     '--test',
-    '--test-concurrency=4',
+    '--test-concurrency=3',
     `--test-timeout=${TIMEOUT}`,
     '--test-global-setup=test/support/global-setup.ts',
     ...(named.length > 0 ? named : ['test/**/*.test.ts']),
