@@ -32,7 +32,7 @@ const parts: Part[] = [
   { figures: ['P5', 'P6'], seconds: 165, run: growth },
   { figures: ['P8'], seconds: 85, run: afterAMillion },
   { figures: ['P9', 'P10'], seconds: 45, run: postgres },
-  { figures: ['peers'], seconds: 105, run: peers },
+  { figures: ['peers'], seconds: 190, run: peers },
 ]
 
 const FOLDER = new URL('results/', import.meta.url)
