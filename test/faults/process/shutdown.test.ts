@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { createClient } from '../../support/client.ts'
 import { type FarthingProcess, startProcess } from '../../support/process.ts'
+import { closed, open, parseAnswer } from '../../support/raw-http.ts'
 import { startReceiver } from '../../support/receiver.ts'
 import { createOnce } from './create-once.ts'
 
@@ -152,19 +153,22 @@ describe('On SIGTERM', { concurrency: true }, () => {
 
   test('readiness is off for who still has a connection, and that answer is its last', async t => {
     const service = await start(t)
-    const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
-    const ready = async () => {
-      const request = http.get(`${service.baseUrl}/readyz`, { agent })
-      const [response] = await once(request, 'response')
-      response.resume()
-      await once(response, 'end')
-      return [response.statusCode, response.headers.connection]
+    const connection = await open(service.baseUrl)
+    const answer = async (): Promise<[status: number, connection: string | null]> => {
+      const [bytes] = await once(connection, 'data')
+      const { status, headers } = parseAnswer(bytes)
+      return [status, headers.get('connection')]
     }
-    assert.deepEqual(await ready(), [200, 'keep-alive'])
+    connection.write('GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n')
+    assert.deepEqual(await answer(), [200, 'keep-alive'])
+    // Begun before the signal: a connection that stays quiet would be cut soon after it.
+    connection.write('GET /readyz HTTP/1.1\r\n')
     service.signal('SIGTERM')
     while (!service.output().includes('stopping')) await pause(5)
-    assert.deepEqual(await ready(), [503, 'close'])
-    await assert.rejects(ready(), { code: 'ECONNREFUSED' })
+    connection.write('Host: localhost\r\n\r\n')
+    assert.deepEqual(await answer(), [503, 'close'])
+    await closed(connection)
+    await assert.rejects(open(service.baseUrl), { code: 'ECONNREFUSED' })
     assert.deepEqual(await service.exited, { code: 0, signal: null })
   })
 })
