@@ -53,6 +53,30 @@ const readHealth = alwaysOpen({
   answers: { 200: healthy },
 })
 
+const check = {
+  type: 'object',
+  required: ['healthy'],
+  properties: { healthy: { type: 'boolean', const: true } },
+} as const
+
+const readHealthcheck = open({
+  tags,
+  summary: 'Is it alive, as GOV.UK Pay says it?',
+  description: 'For clients that ask GOV.UK Pay before they send it a payment.',
+  answers: {
+    200: json(
+      'It is',
+      {
+        title: 'Healthcheck',
+        type: 'object',
+        required: ['ping', 'deadlocks'],
+        properties: { ping: check, deadlocks: check },
+      },
+      { Healthy: { ping: { healthy: true }, deadlocks: { healthy: true } } },
+    ),
+  },
+})
+
 const readReadiness = alwaysOpen({
   tags,
   summary: 'Can it serve?',
@@ -74,4 +98,5 @@ export const operations: Operations = {
   readFrontPage,
   readHealth,
   readReadiness,
+  readHealthcheck,
 }

@@ -51,7 +51,7 @@ async function usedAgreement(
     throw unknownSetUpAgreement()
   if (authorisation_mode !== 'agreement' || !agreement_id) return undefined
   const agreement = await findAgreement(database, account, agreement_id)
-  if (!agreement) throw unusableAgreement('does not match any of your agreements')
+  if (!agreement) throw unusableAgreement('cannot be used: Agreement does not exist')
   if (agreement.status !== 'active' || !agreement.instrument)
     throw unusableAgreement(`must be that of an active agreement: this one is ${agreement.status}`)
   return agreement

@@ -93,7 +93,7 @@ Every type is checked first, and with them that agreement_id and agreement_payme
   errors: [
     missing(codes, 'amount'),
     invalid(codes, 'amount', PENCE_RULE),
-    unusableAgreement('does not match any of your agreements'),
+    unusableAgreement('cannot be used: Agreement does not exist'),
     unknownSetUpAgreement(),
     notAllowed('return_url', 'when authorisation_mode is moto_api'),
     notAnObject('P0197'),

@@ -79,6 +79,7 @@ const others: Record<string, string> = {
   'GET /assets/{name}': '200 304 404 405 500 503',
   'GET /healthz': '200 405 500',
   'GET /readyz': '200 405 500 503',
+  'GET /healthcheck': '200 405 500 503',
   'GET /openapi.json': '200 405 500 503',
   'GET /docs': '200 405 500 503',
   'GET /': '200 405 500 503',

@@ -115,4 +115,10 @@ onEveryDatabase('Without a key', service => {
       assert.deepEqual(body, { status: 'ok' })
     }
   })
+
+  test('/healthcheck says so in the words of GOV.UK Pay', async () => {
+    const { status, body } = await service().anonymous.get('/healthcheck')
+    assert.equal(status, 200)
+    assert.deepEqual(body, { ping: { healthy: true }, deadlocks: { healthy: true } })
+  })
 })

@@ -29,6 +29,7 @@ const routes: [path: string, allow: string][] = [
   ['/v1/webhooks/:webhook/messages', 'GET, HEAD'],
   ['/healthz', 'GET, HEAD'],
   ['/readyz', 'GET, HEAD'],
+  ['/healthcheck', 'GET, HEAD'],
 ]
 
 /** CONNECT never reaches a route; the rest is every method that Node's HTTP parser knows. */

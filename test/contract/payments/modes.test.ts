@@ -160,8 +160,10 @@ onEveryDatabase('POST /v1/payments in agreement mode', service => {
 
   test('refuses agreement_id of no agreement of this account: 400 P0102', async () => {
     const other = await activeAgreement(await service().newAccount())
-    for (const id of [UNKNOWN, other])
-      await answers({ agreement_id: JSON.stringify(id) }, '400 P0102 agreement_id')
+    for (const id of [UNKNOWN, other]) {
+      const { body } = await answers({ agreement_id: JSON.stringify(id) }, '400 P0102 agreement_id')
+      assert.match(body.description, /Agreement does not exist/, 'clients look for these words')
+    }
   })
 
   test('refuses an agreement that is not active: 400 P0102', async () => {
