@@ -65,7 +65,7 @@ export function aboutRoutes(
 
 /** Puts the addresses that the reader uses in the place of those in the examples. */
 const withAddresses = (text: string, { api, pages }: Addresses): string =>
-  text.replaceAll(exampleAddresses.pages, pages).replaceAll(exampleAddresses.api, api)
+  text.replaceAll(exampleAddresses.pages, () => pages).replaceAll(exampleAddresses.api, () => api)
 
 /** Addresses as they may stand in HTML. */
 const escaped = ({ api, pages }: Addresses): Addresses => ({

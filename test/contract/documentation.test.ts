@@ -167,14 +167,14 @@ describe('The pages about the service', () => {
 
 describe('The pages about a service with an address of its own', () => {
   test('stay below its path, and print it as text', async () => {
-    const env = { FARTHING_BASE_URL: "https://pay.example.org/it's&more" }
+    const env = { FARTHING_BASE_URL: "https://pay.example.org/it's$&more" }
     const service = await startService('sqlite', { env })
     try {
       for (const path of ['/', '/docs']) {
         const { text } = await service.anonymous.get(path)
         const elements = elementsOf(text)
         const links = elements.flatMap(({ attributes }) => attributes.href ?? attributes.src ?? [])
-        for (const link of links) assert.match(link, /^(#|\/it's&more\/)/)
+        for (const link of links) assert.match(link, /^(#|\/it's\$&more\/)/)
         const { text: shown } = only(elements, tagged('main'))
         assert.ok(shown.includes(`${env.FARTHING_BASE_URL}/v1/payments`))
       }
