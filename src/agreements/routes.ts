@@ -58,9 +58,8 @@ export function agreementRoutes(app: FastifyInstance, farthing: Farthing): void 
           ...(status ? [where('status = ?', status)] : []),
           ...(reference ? [where('reference_folded = ?', fold(reference))] : []),
         ]
-        const { total, results } = await findPage(database, agreementRows, conditions, search)
-        const { api } = addressesOf(request, config)
-        return pageOf(search, { total, results: results.map(present) }, api)
+        const found = await findPage(database, agreementRows, conditions, search)
+        return pageOf(search, found, addressesOf(request, config), present)
       },
     },
   })

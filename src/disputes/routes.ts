@@ -20,13 +20,11 @@ export function disputeRoutes(app: FastifyInstance, { config }: Farthing): void 
       operation: 'searchDisputes',
       handler: async request => {
         const search = readSearch(request.query, disputeSearch)
-        const addresses = addressesOf(request, config)
         const matching = disputes.filter(dispute => matches(dispute, search))
         const from = (search.page - 1) * search.displaySize
-        const results = matching
-          .slice(from, from + search.displaySize)
-          .map(dispute => present(dispute, addresses))
-        return pageOf(search, { total: matching.length, results }, addresses.api)
+        const results = matching.slice(from, from + search.displaySize)
+        const found = { total: matching.length, results }
+        return pageOf(search, found, addressesOf(request, config), present)
       },
     },
   })

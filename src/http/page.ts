@@ -1,4 +1,5 @@
 import { badSearch, noSuchPage, type PageCode, type SearchCode } from '../errors.ts'
+import type { Addresses } from './addresses.ts'
 import { isStorable } from './fields.ts'
 import { type Filter, LARGEST_DISPLAY_SIZE } from './filters.ts'
 import { getLink } from './link.ts'
@@ -45,29 +46,22 @@ export function readSearch(query: unknown, kind: SearchKind): Search {
 const firstText = (value: unknown): string =>
   String((Array.isArray(value) ? value[0] : value) ?? '')
 
-export type PageBody<Item> = {
-  total: number
-  count: number
-  page: number
-  results: Item[]
-  _links: Record<string, ReturnType<typeof getLink>>
-}
-
-/** Wraps one page of results; throws where the page asked for is past the last one. */
-export function pageOf<Item>(
+/** One page of what was found, each as `present` shows it; throws where the page asked for is past the last one. */
+export function pageOf<Found, Item>(
   search: Search,
-  { total, results }: { total: number; results: Item[] },
-  api: string,
-): PageBody<Item> {
+  { total, results }: { total: number; results: Found[] },
+  addresses: Addresses,
+  present: (found: Found, addresses: Addresses) => Item,
+) {
   const { kind, page, displaySize } = search
   const last = Math.max(1, Math.ceil(total / displaySize))
   if (total > 0 && page > last) throw noSuchPage(kind.codes.pastEnd, page, last)
-  const link = (number: number) => getLink(api + kind.path + queryOf(search, number))
+  const link = (number: number) => getLink(addresses.api + kind.path + queryOf(search, number))
   return {
     total,
     count: results.length,
     page,
-    results,
+    results: results.map(found => present(found, addresses)),
     _links: {
       self: link(page),
       first_page: link(1),

@@ -45,10 +45,8 @@ export function paymentRoutes(app: FastifyInstance, farthing: Farthing): void {
         const now = clock()
         const conditions = searchConditions(search, request.account, now)
         const quick = quickTotal(search, request.account, now)
-        const { total, results } = await findPage(database, paymentRows, conditions, search, quick)
-        const at = addresses(request)
-        const items = results.map(payment => presentFound(payment, at))
-        return pageOf(search, { total, results: items }, at.api)
+        const found = await findPage(database, paymentRows, conditions, search, quick)
+        return pageOf(search, found, addresses(request), presentFound)
       },
     },
   })

@@ -72,10 +72,10 @@ export function refundRoutes(app: FastifyInstance, farthing: Farthing): void {
           ...createdBetween(search, 'refund_id'),
           ...settledBetween(search),
         ]
-        const { total, results } = await findPage(database, refundRows, conditions, search)
-        const addresses = addressesOf(request, config)
-        const items = results.map(refund => present(refund, now, addresses))
-        return pageOf(search, { total, results: items }, addresses.api)
+        const found = await findPage(database, refundRows, conditions, search)
+        return pageOf(search, found, addressesOf(request, config), (refund, addresses) =>
+          present(refund, now, addresses),
+        )
       },
     },
   })

@@ -61,9 +61,8 @@ export function webhookRoutes(app: FastifyInstance, farthing: Farthing): void {
       handler: async request => {
         const search = readSearch(request.query, webhookSearch)
         const conditions = [where('account = ?', request.account)]
-        const { total, results } = await findPage(database, webhookRows, conditions, search)
-        const { api } = addressesOf(request, config)
-        return pageOf(search, { total, results: results.map(presentListed) }, api)
+        const found = await findPage(database, webhookRows, conditions, search)
+        return pageOf(search, found, addressesOf(request, config), presentListed)
       },
     },
   })
@@ -89,11 +88,11 @@ export function webhookRoutes(app: FastifyInstance, farthing: Farthing): void {
         const search = readSearch(request.query, kind)
         const { webhook_id } = await found(request)
         const conditions = [where('webhook_id = ?', webhook_id)]
-        const { total, results } = await findPage(database, messageRows, conditions, search)
-        const { api } = addressesOf(request, config)
+        const messages = await findPage(database, messageRows, conditions, search)
         const now = clock()
-        const items = results.map(row => presentMessage(row, now))
-        return pageOf(search, { total, results: items }, api)
+        return pageOf(search, messages, addressesOf(request, config), row =>
+          presentMessage(row, now),
+        )
       },
     },
   })

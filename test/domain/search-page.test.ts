@@ -9,6 +9,8 @@ import { createNewId } from '../../src/ids.ts'
 import { paymentSearch } from '../../src/payments/search.ts'
 
 const API = 'http://127.0.0.1:3000'
+const ADDRESSES = { api: API, pages: API }
+const asItIs = <T>(found: T): T => found
 const sizes = fc.integer({ min: 1, max: 500 })
 const totals = fc.integer({ min: 0, max: 3000 })
 
@@ -18,7 +20,7 @@ function page(total: number, query: Record<string, string>) {
   const from = (search.page - 1) * search.displaySize
   const all = Array.from({ length: total }, (_, i) => i)
   const results = all.slice(from, from + search.displaySize)
-  return pageOf(search, { total, results }, API)
+  return pageOf(search, { total, results }, ADDRESSES, asItIs)
 }
 
 /** The query parameters of a link, to ask for the page that it leads to. */
@@ -94,7 +96,7 @@ describe('The pages of a search', () => {
           assert.ok(error instanceof ApiError && value.includes('\0'))
           return
         }
-        const { _links } = pageOf(search, { total: 0, results: [] }, API)
+        const { _links } = pageOf(search, { total: 0, results: [] }, ADDRESSES, asItIs)
         const read = new URL(_links.self?.href ?? '').searchParams
         assert.equal(read.get('email'), value.trim() ? value : null)
         assert.equal(read.get('cardholder_name'), value.trim() ? value : null)
