@@ -15,7 +15,7 @@ export type SearchKind = {
 
 export type Search = {
   kind: SearchKind
-  /** The given filters, page and display_size not among them. */
+  /** The given filters in the order of the kind's table, page and display_size not among them. */
   given: Record<string, string>
   page: number
   displaySize: number
@@ -72,15 +72,8 @@ export function pageOf<Found, Item>(
   }
 }
 
-/** Given filters in the order of the kind's table, then page and display_size. */
-function queryOf({ kind, given, displaySize }: Search, page: number): string {
-  const pairs = Object.keys(kind.filters)
-    .filter(name => given[name] !== undefined)
-    .map((name): [string, string] => [name, given[name] ?? ''])
-  const all: [string, string][] = [
-    ...pairs,
-    ['page', String(page)],
-    ['display_size', String(displaySize)],
-  ]
-  return `?${all.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&')}`
+/** Given filters, then page and display_size. */
+function queryOf({ given, displaySize }: Search, page: number): string {
+  const pairs = Object.entries({ ...given, page, display_size: displaySize })
+  return `?${pairs.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&')}`
 }
