@@ -23,17 +23,14 @@ const QUIET_TIMEOUT = 30_000
 /** Answers a request whose path no endpoint has, or that cannot be decoded. */
 export type AnswerUnknownPath = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
 
-/** Its type is that of a validator that ajv made. */
-const accepts = (() => true) as never
-
 /**
- * What a body may hold is checked by each endpoint, in the order of its rules; schemas describe. Given
- * here, and not by Fastify's setters, they keep it from loading compilers that nobody would use.
+ * No route has a schema for Fastify: what a body may hold is checked by each endpoint, in the order of its
+ * rules. That there are compilers, which are never asked for, keeps Fastify from loading its own.
  */
-const compilersFactory = {
-  buildValidator: () => () => accepts,
-  buildSerializer: () => () => (body: unknown) => JSON.stringify(body),
+const noCompiler = (): never => {
+  throw new Error('no route has a schema')
 }
+const compilersFactory = { buildValidator: noCompiler, buildSerializer: noCompiler }
 
 /** Half of a surrogate pair, which no parameter may contain. */
 const UNREADABLE = '\uD800'
