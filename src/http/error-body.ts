@@ -1,12 +1,11 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { ApiError, bodyTooLarge, unexpectedFault, unreadable, wrongMediaType } from '../errors.ts'
+import { ApiError, bodyTooLarge, unexpectedFault, unreadable } from '../errors.ts'
 
 /** Every error leaves as an ApiError: Fastify's own and unexpected faults too. */
 export function toApiError(error: unknown, request: FastifyRequest): ApiError {
   if (error instanceof ApiError) return error
   const { statusCode = 500 } = (error ?? {}) as Partial<FastifyError> // each property may be missing
   if (statusCode === 413) return bodyTooLarge()
-  if (statusCode === 415) return wrongMediaType('application/json')
   if (statusCode >= 400 && statusCode < 500) return unreadable(statusCode)
   request.log.error({ err: error, route: request.routeOptions.url }, 'unexpected fault')
   return unexpectedFault()
