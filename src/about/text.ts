@@ -1,6 +1,6 @@
 /**
  * The part of CommonMark that the descriptions are written in, as HTML: paragraphs, lists, tables, headings,
- * fenced code, and within a line `code` and [links](#to).
+ * fenced code, and `code` within a line.
  */
 import { type Html, html, type Part } from '../hosted/markup.ts'
 
@@ -22,11 +22,9 @@ export const headingsIn = (text: string): string[] =>
 
 /** One line without blocks. */
 export function inline(text: string): Part[] {
-  return text.split(/(`[^`]+`|\[[^\]]+\]\([^)]+\))/).map(piece => {
-    if (piece.startsWith('`')) return code(piece.slice(1, -1))
-    const link = /^\[([^\]]+)\]\(([^)]+)\)$/.exec(piece)
-    return link ? html`<a class="govuk-link" href="${link[2]}">${link[1]}</a>` : breakable(piece)
-  })
+  return text
+    .split(/(`[^`]+`)/)
+    .map(piece => (piece.startsWith('`') ? code(piece.slice(1, -1)) : breakable(piece)))
 }
 
 export const code = (text: string): Html => html`<code>${text}</code>`
