@@ -8,12 +8,6 @@ import { LONGEST_WAIT } from './sqlite-connection.ts'
 export const OWNER_ONLY = 0o600
 const OWNER_ONLY_FOLDER = 0o700
 
-class ForeignDatabaseError extends Error {
-  constructor(path: string) {
-    super(`${path} is the database of another program: set DATABASE_URL to another file`)
-  }
-}
-
 /** Throws for a folder, and for a database that has tables and not the one in which Farthing notes what it has made. */
 export function refuseForeign(path: string): void {
   if (statSync(path).isDirectory())
@@ -24,7 +18,9 @@ export function refuseForeign(path: string): void {
   try {
     const tables = database.prepare('select name from sqlite_schema').all()
     if (tables.length > 0 && !tables.some(({ name }) => name === 'migrations'))
-      throw new ForeignDatabaseError(path)
+      throw new Error(
+        `${path} is the database of another program: set DATABASE_URL to another file`,
+      )
   } finally {
     database.close()
   }
