@@ -68,7 +68,7 @@ export function createMetrics(): Metrics {
       app.addHook('onResponse', (request, reply, done) => {
         const method = methodOf(request)
         const route = routeOf(request) ?? 'none'
-        requests.add([method, route, String(reply.statusCode)])
+        requests.increase([method, route, String(reply.statusCode)])
         durations.observe([method, route], reply.elapsedTime * MILLISECOND)
         done()
       })
@@ -76,7 +76,7 @@ export function createMetrics(): Metrics {
     committed: writes => commits.observe([], writes),
     counting: send => async (url, headers, body) => {
       const outcome = await send(url, headers, body)
-      attempts.add([resultOf(outcome)])
+      attempts.increase([resultOf(outcome)])
       return outcome
     },
     async listen(host, port) {

@@ -3,11 +3,11 @@
  * must be escaped. https://prometheus.io/docs/instrumenting/exposition_formats/
  */
 
-export type Counter = { add(labels: string[], amount?: number): void }
+export type Counter = { increase(labels: string[]): void }
 export type Histogram = { observe(labels: string[], value: number): void }
 
 export type Registry = {
-  /** Counts up. `labels` are names; each `add` gives their values, which must be few. */
+  /** Counts up by one. `labels` are names; each `increase` gives their values, which must be few. */
   counter(name: string, help: string, labels: string[]): Counter
   /** Counts how many values are at most as great as each bound. */
   histogram(name: string, help: string, labels: string[], bounds: number[]): Histogram
@@ -29,8 +29,8 @@ export function createRegistry(): Registry {
         series.all().map(([values, { value }]) => `${name}${braces(labels, values)} ${value}`),
       )
       return {
-        add(values, amount = 1) {
-          series.of(values).value += amount
+        increase(values) {
+          series.of(values).value += 1
         },
       }
     },
