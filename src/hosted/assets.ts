@@ -59,7 +59,6 @@ function readForms(folder: URL, name: string, contentType: string): Forms {
     headers: {
       'content-type': contentType,
       'cache-control': 'public, max-age=31536000, immutable',
-      'x-content-type-options': 'nosniff',
       vary: 'Accept-Encoding',
       // Strong validators tell forms apart that differ in their bytes.
       etag: `"${name}${suffixes[encoding]}"`,

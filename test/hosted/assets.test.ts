@@ -24,7 +24,6 @@ describe('The assets of the hosted pages', () => {
     for (const name of names) {
       const headers = assets.file(name, 'br')?.headers
       assert.equal(headers?.['cache-control'], 'public, max-age=31536000, immutable')
-      assert.equal(headers?.['x-content-type-options'], 'nosniff')
       assert.equal(headers?.vary, 'Accept-Encoding')
     }
   })
