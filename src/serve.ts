@@ -5,7 +5,7 @@ import { createKey, DEFAULT_ACCOUNT, listKeys } from './accounts/store.ts'
 import { type App, createApp } from './app.ts'
 import type { Config } from './config.ts'
 import { openDatabase } from './database/open.ts'
-import { ownHost } from './http/addresses.ts'
+import { linkTo } from './http/addresses.ts'
 import { createNewId } from './ids.ts'
 import type { Clock, Database, NewId } from './ports.ts'
 import { sweep } from './retention.ts'
@@ -83,7 +83,7 @@ export async function serve(
     const firstKey = await makeFirstKey(ports, config)
     const stopWork = startBackgroundWork(app, database, clock, logger)
     return {
-      address: listeningAddress(app, config),
+      address: linkTo(config.host, server.server),
       firstKey,
       metricsAddress,
       async stop() {
@@ -157,9 +157,3 @@ const after = (ms: number): Promise<void> =>
   new Promise(resolve => {
     setTimeout(resolve, ms).unref()
   })
-
-function listeningAddress({ server }: App, config: Config): string {
-  const bound = server.server.address()
-  const port = typeof bound === 'object' && bound ? bound.port : config.port
-  return `http://${ownHost(config.host, port)}`
-}

@@ -1,3 +1,4 @@
+import type { AddressInfo, Server } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 import type { Config } from '../config.ts'
 import { addressOf } from './link.ts'
@@ -46,8 +47,14 @@ function requestAddress({ headers, socket }: FastifyRequest, config: Config): st
   return remembered.address
 }
 
+/** Where a server is that listens on `host`, as a link. */
+export function linkTo(host: string, server: Server): string {
+  const { port } = server.address() as AddressInfo // a TCP server has no other kind
+  return `http://${ownHost(host, port)}`
+}
+
 /** What to call this machine in a link, when it listens on `host`: an address, a name, or all there are. */
-export function ownHost(host: string, port: number): string {
+function ownHost(host: string, port: number): string {
   const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host
   return `${name.includes(':') ? `[${name}]` : name}:${port}`
 }

@@ -1,9 +1,8 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { FastifyInstance } from 'fastify'
-import { ownHost } from '../http/addresses.ts'
+import { linkTo } from '../http/addresses.ts'
 import { methodOf } from '../http/methods.ts'
 import { http } from '../http/node-http.ts'
 import { routeOf } from '../http/server.ts'
@@ -133,9 +132,4 @@ async function listenOn(server: Server, host: string, port: number): Promise<voi
       code === 'EADDRINUSE' ? 'is in use: set another one' : `cannot be used: ${message}`
     throw new Error(`FARTHING_METRICS_PORT ${port} on ${host} ${reason}`)
   }
-}
-
-function linkTo(host: string, server: Server): string {
-  const { port } = server.address() as AddressInfo // a TCP server has no other kind
-  return `http://${ownHost(host, port)}`
 }
