@@ -46,7 +46,8 @@ export async function keysCommand(
   try {
     if (verb === 'list') return print(table(await listKeys(database)))
     if (verb === 'create') {
-      const { key, key_id } = await create(database, account)
+      const ports = { database, clock: Date.now, newId: createNewId() }
+      const { key, key_id } = await createKey(ports, account)
       note(`The key ${key_id} of the account ${account}, shown only now:\n`)
       return print(key)
     }
@@ -55,9 +56,6 @@ export async function keysCommand(
     await database.close()
   }
 }
-
-const create = (database: Database, account: string) =>
-  createKey({ database, clock: Date.now, newId: createNewId() }, account)
 
 async function revoke(
   database: Database,
