@@ -140,11 +140,11 @@ export function advance(
   now: number,
   card?: CardDetails,
 ): Change | undefined {
-  const from = statusOf(payment)
+  const { status: from, at: latest } = stateOf(payment)
   const transition = transitions[trigger].find(row => row.from === from)
   if (!transition) return undefined
   if (trigger === 'confirm' && !payment.success_chosen) return undefined
-  const at = Math.max(now, payment.events.at(-1)?.at ?? now)
+  const at = Math.max(now, latest)
   const through = transition.through.map(step =>
     step === 'authorised' ? authorisedStatus(payment) : step,
   )
