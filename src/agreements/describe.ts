@@ -12,7 +12,7 @@ import {
 } from '../errors.ts'
 import {
   behindKey,
-  describeJsonBody,
+  describeBody,
   json,
   noContent,
   type Operations,
@@ -36,7 +36,7 @@ const createAgreement = behindKey({
   summary: 'Create an agreement',
   description:
     'It becomes active when a web payment with its agreement_id as `set_up_agreement` is authorised.',
-  requestBody: describeJsonBody(newAgreement, { 'A monthly membership': request }),
+  requestBody: describeBody(newAgreement, { 'A monthly membership': request }),
   answers: { 201: json('The agreement', agreement, { 'Just created': present(created) }) },
   errors: [
     missing(codes, 'reference'),

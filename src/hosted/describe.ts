@@ -1,15 +1,17 @@
 /** What /openapi.json says of the hosted pages and the files that they load. */
 import { noSuchEndpoint } from '../errors.ts'
+import { FORM_TYPE } from '../http/body.ts'
 import {
   type Answer,
   commonHeaders,
-  describeFormBody,
+  describeBody,
   html,
   type Operation,
   type Operations,
   open,
   pathParameter,
   redirect,
+  type Schema,
 } from '../http/describe.ts'
 import { hostedToken } from '../payments/examples.ts'
 import { scenarios } from './journey.ts'
@@ -84,6 +86,11 @@ const page = (parts: Omit<Operation, 'tags'>): Operation => ({
   responses: { 404: notFound, 405: wrongMethod, 500: fault, 503: busy, ...parts.responses },
 })
 
+const form = (description: string, schema: Schema, examples: Record<string, unknown>) => ({
+  description,
+  ...describeBody(schema, examples, [FORM_TYPE]),
+})
+
 const postErrors = {
   403: html('The form comes from another site (Sec-Fetch-Site). Nothing has changed'),
   413: html('The form is over 65,536 bytes'),
@@ -104,7 +111,7 @@ const openPaymentPage = page({
 const chooseScenario = page({
   summary: 'Choose how the payment ends',
   parameters: [token],
-  requestBody: describeFormBody('What the page sends', scenarioForm, {
+  requestBody: form('What the page sends', scenarioForm, {
     'The payment goes through': { scenario: 'success' },
     'The card is declined': { scenario: 'declined' },
   }),
@@ -138,7 +145,7 @@ const confirmPayment = page({
   description: 'The payment becomes success, or capturable. The answer waits for the webhooks.',
   parameters: [token],
   requestBody: {
-    ...describeFormBody('What the page sends; nothing is needed', confirmForm, {
+    ...form('What the page sends; nothing is needed', confirmForm, {
       Confirm: {},
       Cancel: { scenario: 'cancel' },
     }),
@@ -158,7 +165,7 @@ const journeyByForm = page({
   summary: 'Show the pages without the token in an address',
   description:
     'With chargeTokenId alone it answers as `GET /secure/{token}`, and any site may post it. The forms on its pages come back here with a step, and then it answers as the two endpoints that take a form, with pages where those redirect to pages.',
-  requestBody: describeFormBody('The params of next_url_post', tokenForm, {
+  requestBody: form('The params of next_url_post', tokenForm, {
     'The first page': { chargeTokenId: hostedToken },
     'A choice on it': { chargeTokenId: hostedToken, step: 'details', scenario: 'success' },
   }),

@@ -15,7 +15,7 @@ import {
   unexpectedFault,
 } from '../errors.ts'
 import { exampleAddresses } from './addresses.ts'
-import { FORM_TYPE, JSON_TYPE } from './body.ts'
+import { JSON_TYPE } from './body.ts'
 import { errorBodyOf } from './error-body.ts'
 import type { SearchKind } from './page.ts'
 import { errorBody, pageSchema } from './schema.ts'
@@ -44,13 +44,14 @@ export type Operation = {
 /** By operationId. */
 export type Operations = Record<string, Operation>
 
-/** Examples by what they show: the names are the summaries. */
-export function examplesOf(values: Record<string, unknown>): Examples {
-  const named = Object.entries(values).map(([summary, value]) => {
+/** The same body in each of these media types; examples by what they show, which gives them their names. */
+function contentOf(types: string[], schema: Schema, values: Record<string, unknown>): Content {
+  const named = Object.entries(values).map(([summary, value]): [string, Example] => {
     const name = summary.toLowerCase().replace(/[^a-z0-9]+/g, '-')
     return [name, { summary, value }]
   })
-  return Object.fromEntries(named)
+  const examples = Object.fromEntries(named)
+  return Object.fromEntries(types.map(type => [type, { schema, examples }]))
 }
 
 /** A successful answer with a JSON body; one example at least, by what it shows. */
@@ -62,7 +63,7 @@ export const json = (
 ): Answer => ({
   description,
   ...(headers && { headers }),
-  content: { [JSON_TYPE]: { schema, examples: examplesOf(examples) } },
+  content: contentOf([JSON_TYPE], schema, examples),
 })
 
 /** One page of a search: the example holds one result of `total`. */
@@ -102,22 +103,14 @@ export const redirect = (description: string, to: string): Answer => ({
   headers: { Location: { description: to, required: true, schema: { type: 'string' } } },
 })
 
-export const describeJsonBody = (
+/** The body of a request, in any of these media types; one example at least, by what it shows. */
+export const describeBody = (
   schema: Schema,
   examples: Record<string, unknown>,
+  types = [JSON_TYPE],
 ): NonNullable<Operation['requestBody']> => ({
   required: true,
-  content: { [JSON_TYPE]: { schema, examples: examplesOf(examples) } },
-})
-
-export const describeFormBody = (
-  description: string,
-  schema: Schema,
-  examples: Record<string, unknown>,
-): NonNullable<Operation['requestBody']> => ({
-  description,
-  required: true,
-  content: { [FORM_TYPE]: { schema, examples: examplesOf(examples) } },
+  content: contentOf(types, schema, examples),
 })
 
 export const pathParameter = (name: string, description: string, example: string): Parameter => ({

@@ -22,8 +22,7 @@ import {
 import { FORM_TYPE, JSON_TYPE } from '../http/body.ts'
 import {
   behindKey,
-  describeJsonBody,
-  examplesOf,
+  describeBody,
   json,
   noContent,
   type Operations,
@@ -65,7 +64,7 @@ const createPayment = behindKey({
 
 Every type is checked first, and with them that agreement_id and agreement_payment_type belong to the mode; then every limit, then the Idempotency-Key's format, then what the authorisation_mode needs and does not allow, and last whether the key was used. The first fault is the answer.`,
   parameters: [idempotencyHeader],
-  requestBody: describeJsonBody(newPayment, {
+  requestBody: describeBody(newPayment, {
     'A user pays on the hosted pages': requests.web,
     'The pages in Welsh, a name filled in, captured later': requests.delayed,
     'A card taken by telephone': requests.moto,
@@ -157,20 +156,16 @@ const capturePayment = behindKey({
 })
 
 const authorisationCodes = fieldCodes.authorisation
-const card = examplesOf({ 'A card that is accepted': authorisation })
 
 const authorisePayment = withoutKey({
   tags,
   summary: 'Complete a moto_api payment with a card',
   description:
     'The one_time_token is the authorisation: no API key is needed, and an Authorization header is ignored. Card 4000000000000002 is declined; every other number of 12 to 19 digits is accepted. The answer waits for the webhooks; read the payment to see it.',
-  requestBody: {
-    required: true,
-    content: {
-      [JSON_TYPE]: { schema: cardAuthorisation, examples: card },
-      [FORM_TYPE]: { schema: cardAuthorisation, examples: card },
-    },
-  },
+  requestBody: describeBody(cardAuthorisation, { 'A card that is accepted': authorisation }, [
+    JSON_TYPE,
+    FORM_TYPE,
+  ]),
   answers: { 204: noContent('The payment is success or, with delayed_capture, capturable') },
   errors: [
     notAnObject('P0197'),

@@ -15,7 +15,7 @@ import {
 import { exampleAddresses } from '../http/addresses.ts'
 import {
   behindKey,
-  describeJsonBody,
+  describeBody,
   json,
   type Operations,
   pageAnswer,
@@ -51,7 +51,7 @@ const refundPayment = behindKey({
   description:
     'All of it or a part, as often as something is left. The payment stays success, and its refund_summary changes at once. The answer waits for the webhooks.',
   parameters: [paymentId],
-  requestBody: describeJsonBody(newRefund, {
+  requestBody: describeBody(newRefund, {
     'A part': { amount: 1500 },
     'A part, if nobody else refunded meanwhile': { amount: 1500, refund_amount_available: 8500 },
   }),

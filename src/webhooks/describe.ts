@@ -10,7 +10,7 @@ import {
 } from '../errors.ts'
 import {
   behindKey,
-  describeJsonBody,
+  describeBody,
   json,
   noContent,
   type Operation,
@@ -95,7 +95,7 @@ const createWebhook = behindKey({
   description: `The callback_url must be https and lead to public addresses only. Its name is resolved now, and again at every delivery, which goes to an address that was checked. Private, loopback and link-local addresses are refused.
 
 Keep the signing_key: it signs every message. A webhook cannot be changed and its key cannot be replaced; register another one instead.`,
-  requestBody: describeJsonBody(newWebhook, { 'Two event types': request }),
+  requestBody: describeBody(newWebhook, { 'Two event types': request }),
   answers: {
     201: json('The webhook, with its signing key', webhook, { 'A webhook': present(example) }),
   },
@@ -171,7 +171,7 @@ export const operationsWith = (resource: Resource): Operations => ({
 /** The webhooks section of the document: what a receiver is sent. */
 export function messageWith(resource: Resource): { post: Operation & { operationId: string } } {
   const { body } = exampleMessage(resource)
-  const content = describeJsonBody(messageBody(resource.schema), {
+  const content = describeBody(messageBody(resource.schema), {
     'A payment was captured': JSON.parse(body),
   })
   return {
