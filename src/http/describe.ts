@@ -17,7 +17,7 @@ import {
 import { exampleAddresses } from './addresses.ts'
 import { JSON_TYPE } from './body.ts'
 import { errorBodyOf } from './error-body.ts'
-import type { SearchKind } from './page.ts'
+import { pageOf, type SearchKind } from './page.ts'
 import { errorBody, pageSchema } from './schema.ts'
 
 export type Schema = { readonly [keyword: string]: unknown }
@@ -73,20 +73,10 @@ export const pageAnswer = (
   result: unknown,
   total = 41,
 ): Answer => {
-  const address = exampleAddresses.api + kind.path
-  const link = (page: number) => ({
-    href: `${address}?page=${page}&display_size=1`,
-    method: 'GET',
-  })
-  const links = { self: link(1), first_page: link(1), last_page: link(total), next_page: link(2) }
+  const search = { kind, given: {}, page: 1, displaySize: 1 }
+  const example = pageOf(search, { total, results: [result] }, exampleAddresses, shown => shown)
   return json('One page of results, newest first', pageSchema(item), {
-    [`The first of ${total} pages, with one result each`]: {
-      total,
-      count: 1,
-      page: 1,
-      results: [result],
-      _links: links,
-    },
+    [`The first of ${total} pages, with one result each`]: example,
   })
 }
 
