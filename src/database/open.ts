@@ -1,15 +1,12 @@
 import type { DatabaseAddress } from '../config.ts'
 import type { Database } from '../ports.ts'
 import { migrate } from './migrate.ts'
+import type { PostgresOptions } from './postgres.ts'
 import { openSqlite } from './sqlite.ts'
 import { makeFile, refuseForeign } from './sqlite-file.ts'
+import type { QueueOptions } from './sqlite-queue.ts'
 
-export type OpenOptions = {
-  onUnknownOutcome: (error: unknown) => void
-  onConnectionError: (error: Error) => void
-  /** Told of each commit, and how many writes shared it. */
-  onCommit?: ((writes: number) => void) | undefined
-}
+export type OpenOptions = QueueOptions & Pick<PostgresOptions, 'onConnectionError'>
 
 /**
  * Opens the database that DATABASE_URL names and brings it to this version.
