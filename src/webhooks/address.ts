@@ -3,14 +3,11 @@
  * and again for every connection. Problems come back as the end of a sentence that begins with
  * `callback_url`; none of them names an address that was found, so nobody can map a network with them.
  */
-import { isIP, isIPv4, isIPv6 } from 'node:net'
+import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net'
 import type { Resolve } from '../ports.ts'
 
 /** Hosts exempt from all but the form: `host` or `host:port`, as the URL parser spells the host. */
 export type AllowedHosts = ReadonlySet<string>
-
-/** A block of addresses, as the numbers of its first and last. */
-type Block = { first: bigint; last: bigint }
 
 const REFUSED_IPV4 = blocks({
   unspecified: ['0.0.0.0/8'],
@@ -133,10 +130,10 @@ export function parseAllowedHosts(text: string): { hosts: AllowedHosts; problems
 
 /** True for an IPv4 or IPv6 literal that is reachable as itself from everywhere; false for all else. */
 export function isPublicAddress(address: string): boolean {
-  if (isIPv4(address)) return !isIn(REFUSED_IPV4, ipv4Number(address))
+  if (isIPv4(address)) return !REFUSED_IPV4.check(address)
   if (!isIPv6(address) || address.includes('%')) return false
-  const number = ipv6Number(address)
-  return isIn(GLOBAL_IPV6, number) && !isIn(REFUSED_IPV6, number) && !isIsatap(number)
+  const isIn = (list: BlockList) => list.check(address, 'ipv6')
+  return isIn(GLOBAL_IPV6) && !isIn(REFUSED_IPV6) && !isIsatap(address)
 }
 
 function hostProblem(host: string): string | undefined {
@@ -164,36 +161,22 @@ function listedName(url: URL): string {
   return url.hostname.replace(/\.$/, '')
 }
 
+function blocks(named: Record<string, string[]>): BlockList {
+  const list = new BlockList()
+  for (const block of Object.values(named).flat()) {
+    const [address = '', prefix] = block.split('/')
+    list.addSubnet(address, Number(prefix), isIPv4(address) ? 'ipv4' : 'ipv6')
+  }
+  return list
+}
+
 /** ISATAP: the lower half is 0:5efe and an IPv4 address, whatever its "universal" and "group" bits. */
-function isIsatap(number: bigint): boolean {
-  return ((number >> 32n) & 0xfcff_ffffn) === 0x5efen
-}
-
-function isIn(list: Block[], number: bigint): boolean {
-  return list.some(({ first, last }) => first <= number && number <= last)
-}
-
-function blocks(named: Record<string, string[]>): Block[] {
-  return Object.values(named).flat().map(block)
-}
-
-function block(cidr: string): Block {
-  const [address = '', prefix] = cidr.split('/')
-  const [first, width] = isIPv4(address) ? [ipv4Number(address), 32] : [ipv6Number(address), 128]
-  return { first, last: first + (1n << BigInt(width - Number(prefix))) - 1n }
-}
-
-function ipv4Number(address: string): bigint {
-  return address.split('.').reduce((number, octet) => (number << 8n) | BigInt(octet), 0n)
-}
-
-function ipv6Number(address: string): bigint {
-  const hex = address.replace(/[\d.]+\.\d+$/, quad => {
-    const number = ipv4Number(quad)
-    return `${(number >> 16n).toString(16)}:${(number & 0xffffn).toString(16)}`
-  })
-  const [before = [], after] = hex.split('::').map(part => part.split(':').filter(Boolean))
-  const gap = after === undefined ? 0 : 8 - before.length - after.length
-  const groups = [...before, ...Array<string>(gap).fill('0'), ...(after ?? [])]
-  return groups.reduce((number, group) => (number << 16n) | BigInt(`0x${group}`), 0n)
+function isIsatap(address: string): boolean {
+  const [before = [], after = []] = address
+    .replace(/[\d.]+\.\d+$/, '0:0') // which IPv4 address it is does not matter
+    .split('::')
+    .map(part => part.split(':').filter(Boolean))
+  const gap = Array<string>(8 - before.length - after.length).fill('0')
+  const [, , , , first, second] = [...before, ...gap, ...after].map(group => Number(`0x${group}`))
+  return first !== undefined && (first & 0xfcff) === 0 && second === 0x5efe
 }
