@@ -5,7 +5,6 @@ import {
   fieldCodes,
   invalid,
   missing,
-  noSuchPage,
   notAnObject,
   outsideLimit,
   wrongMediaType,
@@ -16,11 +15,9 @@ import {
   json,
   noContent,
   type Operations,
-  pageAnswer,
   pathParameter,
-  queryParameters,
+  searchParts,
 } from '../http/describe.ts'
-import { wrongFilters } from '../http/page.ts'
 import { active, created, request } from './examples.ts'
 import { present } from './present.ts'
 import { agreementSearch } from './routes.ts'
@@ -51,9 +48,7 @@ const searchAgreements = behindKey({
   tags,
   summary: 'Search agreements',
   description: 'Newest first.',
-  parameters: queryParameters(agreementSearch),
-  answers: { 200: pageAnswer(agreementSearch, agreement, present(active)) },
-  errors: [noSuchPage('P2402', 7, 3), wrongFilters(agreementSearch, ['status'])],
+  ...searchParts(agreementSearch, agreement, present(active), ['status']),
 })
 
 const readAgreement = behindKey({

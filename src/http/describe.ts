@@ -10,6 +10,7 @@ import {
   meanings,
   methodNotAllowed,
   noSuchEndpoint,
+  noSuchPage,
   overloaded,
   tooManyRequests,
   unexpectedFault,
@@ -17,7 +18,7 @@ import {
 import { exampleAddresses } from './addresses.ts'
 import { JSON_TYPE } from './body.ts'
 import { errorBodyOf } from './error-body.ts'
-import { pageOf, type SearchKind } from './page.ts'
+import { pageOf, type SearchKind, wrongFilters } from './page.ts'
 import { errorBody, pageSchema } from './schema.ts'
 
 export type Schema = { readonly [keyword: string]: unknown }
@@ -66,18 +67,27 @@ export const json = (
   content: contentOf([JSON_TYPE], schema, examples),
 })
 
-/** One page of a search: the example holds one result of `total`. */
-export const pageAnswer = (
+/**
+ * What all searches have in common: their parameters, from the table that they are checked by, an answer with
+ * one `result` of `total`, and their errors, the last for the `wrong` parameters.
+ */
+export function searchParts(
   kind: SearchKind,
   item: Schema & { readonly title: string },
   result: unknown,
+  wrong: string[],
   total = 41,
-): Answer => {
+) {
   const search = { kind, given: {}, page: 1, displaySize: 1 }
   const example = pageOf(search, { total, results: [result] }, exampleAddresses, shown => shown)
-  return json('One page of results, newest first', pageSchema(item), {
+  const page = json('One page of results, newest first', pageSchema(item), {
     [`The first of ${total} pages, with one result each`]: example,
   })
+  return {
+    parameters: queryParameters(kind),
+    answers: { 200: page },
+    errors: [noSuchPage(kind.codes.pastEnd, 7, 3), wrongFilters(kind, wrong)],
+  }
 }
 
 export const noContent = (description: string): Answer => ({ description })
@@ -111,8 +121,7 @@ export const pathParameter = (name: string, description: string, example: string
   schema: { type: 'string', examples: [example] },
 })
 
-/** The query parameters of a search, from the table that it is checked by. */
-export const queryParameters = ({ filters }: SearchKind): Parameter[] =>
+const queryParameters = ({ filters }: SearchKind): Parameter[] =>
   Object.entries(filters).map(([name, { schema, description }]) => ({
     name,
     in: 'query',

@@ -8,7 +8,6 @@ import {
   idempotencyKeyUsed,
   invalid,
   missing,
-  noSuchPage,
   notAllowed,
   notAnObject,
   outsideLimit,
@@ -27,13 +26,11 @@ import {
   noContent,
   type Operations,
   type Parameter,
-  pageAnswer,
   pathParameter,
-  queryParameters,
+  searchParts,
   withoutKey,
 } from '../http/describe.ts'
 import { PENCE_RULE } from '../http/fields.ts'
-import { wrongFilters } from '../http/page.ts'
 import { authorisation, events, payments, requests } from './examples.ts'
 import { cardAuthorisation, idempotencyKeySchema, newPayment } from './request-schema.ts'
 import { foundPayment, payment, paymentEvents } from './schema.ts'
@@ -108,9 +105,7 @@ const searchPayments = behindKey({
   summary: 'Search payments',
   description:
     'Your payments of the last 7 days, newest first. Blank parameters are as if they were not given; of one that is given twice the first counts. Nothing is ever settled, so a filter on the settled date finds nothing.',
-  parameters: queryParameters(paymentSearch),
-  answers: { 200: pageAnswer(paymentSearch, foundPayment, payments.found) },
-  errors: [noSuchPage('P0402', 7, 3), wrongFilters(paymentSearch, ['state', 'from_date'])],
+  ...searchParts(paymentSearch, foundPayment, payments.found, ['state', 'from_date']),
 })
 
 const readPayment = behindKey({

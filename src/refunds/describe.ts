@@ -3,7 +3,6 @@ import {
   fieldCodes,
   invalid,
   missing,
-  noSuchPage,
   notAnObject,
   notRefundable,
   outsideLimit,
@@ -18,12 +17,10 @@ import {
   describeBody,
   json,
   type Operations,
-  pageAnswer,
   pathParameter,
-  queryParameters,
+  searchParts,
 } from '../http/describe.ts'
 import { PENCE_RULE } from '../http/fields.ts'
-import { wrongFilters } from '../http/page.ts'
 import { timeOf } from '../ids.ts'
 import { paymentId } from '../payments/describe.ts'
 import { payments } from '../payments/examples.ts'
@@ -96,9 +93,7 @@ const searchRefunds = behindKey({
   summary: 'Search refunds',
   description:
     'Those of your payments of the last 7 days, newest first. Nothing is ever settled, so a filter on the settled date finds nothing.',
-  parameters: queryParameters(refundSearch),
-  answers: { 200: pageAnswer(refundSearch, refund, succeeded) },
-  errors: [noSuchPage('P1100', 7, 3), wrongFilters(refundSearch, ['to_date'])],
+  ...searchParts(refundSearch, refund, succeeded, ['to_date']),
 })
 
 export const operations: Operations = { refundPayment, listRefunds, readRefund, searchRefunds }

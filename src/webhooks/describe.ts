@@ -3,7 +3,6 @@ import {
   fieldCodes,
   invalid,
   missing,
-  noSuchPage,
   notAnObject,
   webhookNotFound,
   wrongMediaType,
@@ -15,12 +14,10 @@ import {
   noContent,
   type Operation,
   type Operations,
-  pageAnswer,
   pathParameter,
-  queryParameters,
   type Schema,
+  searchParts,
 } from '../http/describe.ts'
-import { wrongFilters } from '../http/page.ts'
 import { timeOf } from '../ids.ts'
 import { version } from '../version.ts'
 import { MUST_BE_PUBLIC } from './address.ts'
@@ -111,9 +108,7 @@ const listWebhooks = behindKey({
   tags,
   summary: 'List webhooks',
   description: 'Newest first, deleted ones included. Signing keys are not shown.',
-  parameters: queryParameters(webhookSearch),
-  answers: { 200: pageAnswer(webhookSearch, listedWebhook, presentListed(example)) },
-  errors: [noSuchPage('P2702', 7, 3), wrongFilters(webhookSearch, ['page'])],
+  ...searchParts(webhookSearch, listedWebhook, presentListed(example), ['page']),
 })
 
 const readWebhook = behindKey({
@@ -136,18 +131,20 @@ const deleteWebhook = behindKey({
   errors: [webhookNotFound()],
 })
 
-const listWebhookMessages = (resource: Resource): Operation =>
-  behindKey({
+function listWebhookMessages(resource: Resource): Operation {
+  const search = searchParts(history, historyItem(resource), historyExample(resource), [
+    'display_size',
+  ])
+  return behindKey({
     tags,
     summary: "Read a webhook's delivery history",
     description:
       'Every message, newest first, with its attempts and the body that was sent. Once a payment is gone, after 7 days, its messages stay and their body is null.',
-    parameters: [webhookId, ...queryParameters(history)],
-    answers: {
-      200: pageAnswer(history, historyItem(resource), historyExample(resource)),
-    },
-    errors: [webhookNotFound(), noSuchPage('P2702', 7, 3), wrongFilters(history, ['display_size'])],
+    ...search,
+    parameters: [webhookId, ...search.parameters],
+    errors: [webhookNotFound(), ...search.errors],
   })
+}
 
 const historyItem = ({ schema }: Resource) => ({
   ...webhookMessage,
