@@ -5,6 +5,7 @@ import {
   type Answer,
   commonHeaders,
   describeBody,
+  header,
   html,
   type Operation,
   type Operations,
@@ -193,12 +194,8 @@ const readAsset = open({
     200: {
       description: 'The file, as Accept-Encoding allows: Brotli, gzip or plain',
       headers: {
-        'Cache-Control': {
-          description: 'For a year',
-          required: true,
-          schema: { type: 'string', const: 'public, max-age=31536000, immutable' },
-        },
-        ETag: { description: 'Of this encoding', required: true, schema: { type: 'string' } },
+        'Cache-Control': header('For a year', { const: 'public, max-age=31536000, immutable' }),
+        ETag: header('Of this encoding'),
       },
       content: {
         'text/css': { schema: { type: 'string' } },

@@ -45,6 +45,13 @@ export type Operation = {
 /** By operationId. */
 export type Operations = Record<string, Operation>
 
+/** A header that is always there. */
+export const header = (description: string, limits: Schema = {}): Header => ({
+  description,
+  required: true,
+  schema: { type: 'string', ...limits },
+})
+
 /** The same body in each of these media types; examples by what they show, which gives them their names. */
 function contentOf(types: string[], schema: Schema, values: Record<string, unknown>): Content {
   const named = Object.entries(values).map(([summary, value]): [string, Example] => {
@@ -100,7 +107,7 @@ export const html = (description: string): Answer => ({
 
 export const redirect = (description: string, to: string): Answer => ({
   description,
-  headers: { Location: { description: to, required: true, schema: { type: 'string' } } },
+  headers: { Location: header(to) },
 })
 
 /** The body of a request, in any of these media types; one example at least, by what it shows. */
@@ -149,27 +156,9 @@ const common = {
 export const commonHeaders: {
   [status in 401 | 405 | 503]: Record<string, Header>
 } & Record<number, Record<string, Header>> = {
-  401: {
-    'WWW-Authenticate': {
-      description: 'The scheme to use',
-      required: true,
-      schema: { type: 'string', const: 'Bearer' },
-    },
-  },
-  405: {
-    Allow: {
-      description: 'The methods that the path has',
-      required: true,
-      schema: { type: 'string', examples: ['GET, HEAD, POST'] },
-    },
-  },
-  503: {
-    'Retry-After': {
-      description: 'Seconds to wait',
-      required: true,
-      schema: { type: 'string', pattern: '^[0-9]+$', examples: ['1'] },
-    },
-  },
+  401: { 'WWW-Authenticate': header('The scheme to use', { const: 'Bearer' }) },
+  405: { Allow: header('The methods that the path has', { examples: ['GET, HEAD, POST'] }) },
+  503: { 'Retry-After': header('Seconds to wait', { pattern: '^[0-9]+$', examples: ['1'] }) },
 }
 
 /** Every answer in `common`, to be printed once. */

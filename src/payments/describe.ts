@@ -22,6 +22,7 @@ import { FORM_TYPE, JSON_TYPE } from '../http/body.ts'
 import {
   behindKey,
   describeBody,
+  header,
   json,
   noContent,
   type Operations,
@@ -77,13 +78,7 @@ Every type is checked first, and with them that agreement_id and agreement_payme
         'A card taken by telephone': payments.createdMoto,
         'A payment made with an agreement': payments.byAgreement,
       },
-      {
-        Location: {
-          description: 'The address of the payment',
-          required: true,
-          schema: { type: 'string', format: 'uri' },
-        },
-      },
+      { Location: header('The address of the payment', { format: 'uri' }) },
     ),
   },
   errors: [
