@@ -2,7 +2,7 @@ import type { Farthing } from '../farthing.ts'
 import type { Addresses } from '../http/addresses.ts'
 import { cardOf, submitsCard } from '../payments/card.ts'
 import { advance, isOpen, type Payment, statusOf, type Trigger } from '../payments/payment.ts'
-import { findByToken } from '../payments/token.ts'
+import { findByToken } from '../payments/store.ts'
 import { type Outcome, transition } from '../payments/transition.ts'
 
 /** The scenario picker's choices, and what each does to the payment. */

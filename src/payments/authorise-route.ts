@@ -15,7 +15,7 @@ import { resource } from '../http/resource.ts'
 import { DECLINED_CARD, submittedCard } from './card.ts'
 import { advance, type Payment } from './payment.ts'
 import { cardAuthorisation } from './request-schema.ts'
-import { findByToken } from './token.ts'
+import { findByToken } from './store.ts'
 import { transition } from './transition.ts'
 
 const codes = fieldCodes.authorisation

@@ -1,3 +1,4 @@
+import { timingSafeEqual } from 'node:crypto'
 import { fold, groupOf } from '../database/fold.ts'
 import { timeOf } from '../ids.ts'
 import type { Database, Statement, Value } from '../ports.ts'
@@ -43,15 +44,20 @@ export async function findPayment(
   return rows[0] && fromRow(rows[0])
 }
 
-/** As `findPayment`, for who holds a token of the payment and no API key. */
-export async function findPaymentOfAnyone(
+const TOKEN = /^([0-9a-v]{26})([0-9a-v]{26})$/
+
+/** The payment whose token this is, as `tokenOf` makes it. undefined for any other text, and when it is gone. */
+export async function findByToken(
   database: Database,
-  payment_id: string,
+  token: string,
   now: number,
 ): Promise<Payment | undefined> {
-  if (payment_id < oldestKept(now)) return undefined
+  const [, payment_id, secret] = TOKEN.exec(token) ?? []
+  if (!payment_id || !secret || payment_id < oldestKept(now)) return undefined
   const rows = await database.query<Row>(FIND, [payment_id])
-  return rows[0] && fromRow(rows[0])
+  const payment = rows[0] && fromRow(rows[0])
+  const matches = payment && timingSafeEqual(Buffer.from(secret), Buffer.from(payment.secret))
+  return matches ? payment : undefined
 }
 
 type Column = [name: string, read: (payment: Payment) => Value]
