@@ -7,7 +7,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs'
-import { dirname } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
 import type { Config } from '../config.ts'
 import { LONGEST_WAIT } from './sqlite-connection.ts'
@@ -36,7 +36,8 @@ export async function backupCommand(
   requireFile(database)
   if (existsSync(file)) throw new Error(`${file} is there already: name a new file`)
   refuseForeign(database.path)
-  const payments = await copyChecked(database.path, file)
+  // Of a name that begins with "file:" SQLite would make another file; a whole path does not.
+  const payments = await copyChecked(database.path, resolve(file))
   return print(
     `copied the database to ${file}, with ${payments} payment${payments === 1 ? '' : 's'}`,
   )

@@ -13,6 +13,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
+import { readConfig } from '../../../src/config.ts'
+import { backupCommand } from '../../../src/database/backup.ts'
+import { openDatabase } from '../../../src/database/open.ts'
 import { openSqlite } from '../../../src/database/sqlite.ts'
 import { createClient } from '../../support/client.ts'
 import { runProcess, startProcess } from '../../support/process.ts'
@@ -21,6 +24,8 @@ import { checkEntry, statusOf } from './ledger.ts'
 import { createWorkload, inParallel, seeded } from './workload.ts'
 
 const KEY = 'key-of-the-default-account'
+
+const fail = (error: unknown) => assert.fail(String(error))
 
 function folderOf(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'farthing-backup-'))
@@ -83,9 +88,27 @@ test('a backup made under load, restored, has all that was acknowledged before i
     assert.equal((await api.get(`/v1/payments/${created.payment_id}`)).status, 200)
   })
   await api.createPayment()
-  const fail = (error: unknown) => assert.fail(String(error))
   const database = openSqlite({ path, onUnknownOutcome: fail })
   await checkInvariants(database, { now: Date.now() }).finally(() => database.close())
+})
+
+test('a backup is in the file that was named, also where SQLite would take the name for an address', async t => {
+  const folder = folderOf(t)
+  const config = readConfig(environment(join(folder, 'farthing.db')))
+  const database = await openDatabase(config.database, {
+    onUnknownOutcome: fail,
+    onConnectionError: fail,
+  })
+  await database.close()
+  const home = process.cwd()
+  process.chdir(folder)
+  t.after(() => process.chdir(home))
+  assert.equal(await backupCommand(['file:copy.db'], config, () => 0), 0)
+  assert.equal(countPayments(`sqlite:${join(folder, 'file:copy.db')}`), 0)
+  assert.deepEqual(
+    readdirSync(folder).filter(name => name.endsWith('.part')),
+    [],
+  )
 })
 
 test('a backup overwrites nothing, and says what it cannot copy', async t => {
