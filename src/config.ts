@@ -88,7 +88,8 @@ function parseBoolean(text: string): boolean | undefined {
 
 function parseDatabase(text: string): DatabaseAddress | undefined {
   // Elsewhere sqlite://x is a path below the current folder, or no path at all: it could be meant either way.
-  if (/^sqlite:(?!\/\/[^/])./.test(text))
+  // And file:x is a file of that name for Node, but for SQLite an address, of the file x.
+  if (/^sqlite:(?!\/\/[^/]|file:)./.test(text))
     return { kind: 'sqlite', path: text.slice('sqlite:'.length) }
   return /^postgres(ql)?:\/\//i.test(text) && URL.canParse(text)
     ? { kind: 'postgres', url: text }

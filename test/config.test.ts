@@ -100,6 +100,7 @@ const bad: Record<string, string[]> = {
     'sqlite:',
     'sqlite',
     'sqlite://data/farthing.db',
+    'sqlite:file:farthing.db',
     'data/farthing.db',
     'mysql://a',
     'postgres://a:b:c',
