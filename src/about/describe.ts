@@ -1,8 +1,6 @@
 /** What /openapi.json says of itself, of the pages about the service, and of its health. */
 import { alwaysOpen, html, json, type Operations, open } from '../http/describe.ts'
 
-const tags: [string] = ['About this service']
-
 const description = {
   type: 'object',
   required: ['openapi', 'info', 'paths'],
@@ -15,7 +13,6 @@ const description = {
 } as const
 
 const readDescription = open({
-  tags,
   summary: 'Read this document',
   answers: {
     200: {
@@ -26,13 +23,11 @@ const readDescription = open({
 })
 
 const readDocs = open({
-  tags,
   summary: 'Show this document as a page',
   answers: { 200: html('The page') },
 })
 
 const readFrontPage = open({
-  tags,
   summary: 'Show what this service is',
   answers: { 200: html('The page') },
 })
@@ -47,7 +42,6 @@ const status = (value: string) => ({
 const healthy = json('It is', status('ok'), { Healthy: { status: 'ok' } })
 
 const readHealth = alwaysOpen({
-  tags,
   summary: 'Is it alive?',
   description: 'Asks no database.',
   answers: { 200: healthy },
@@ -60,7 +54,6 @@ const check = {
 } as const
 
 const readHealthcheck = open({
-  tags,
   summary: 'Is it alive, as GOV.UK Pay says it?',
   description: 'For clients that ask GOV.UK Pay before they send it a payment.',
   answers: {
@@ -78,7 +71,6 @@ const readHealthcheck = open({
 })
 
 const readReadiness = alwaysOpen({
-  tags,
   summary: 'Can it serve?',
   answers: {
     200: healthy,

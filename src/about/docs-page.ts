@@ -54,7 +54,7 @@ function tagsOf({ tags, paths }: Document): Tag[] {
   return tags.map(({ name, description }) => ({
     name,
     description,
-    entries: entries.filter(entry => entry.tags.includes(name)),
+    entries: entries.filter(entry => entry.tags?.includes(name)),
   }))
 }
 

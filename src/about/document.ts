@@ -3,7 +3,7 @@ import { operations as agreements } from '../agreements/describe.ts'
 import { operations as disputes } from '../disputes/describe.ts'
 import { operations as pages } from '../hosted/describe.ts'
 import { exampleAddresses } from '../http/addresses.ts'
-import { commonAnswers } from '../http/describe.ts'
+import { commonAnswers, type Operations } from '../http/describe.ts'
 import { pathsOf, type Route, withSharedSchemas } from '../http/openapi.ts'
 import { operations as payments } from '../payments/describe.ts'
 import { payments as examplePayments } from '../payments/examples.ts'
@@ -20,13 +20,13 @@ const resource = { schema: payment, example: examplePayments.paid }
 /** Addresses in it are those of `exampleAddresses`: whoever sends it puts the reader's in their place. */
 export function describeService(routes: readonly Route[]) {
   const operations = {
-    ...payments,
-    ...refunds,
-    ...agreements,
-    ...disputes,
-    ...operationsWith(resource),
-    ...pages,
-    ...about,
+    ...inChapter('Payments', payments),
+    ...inChapter('Refunds', refunds),
+    ...inChapter('Agreements', agreements),
+    ...inChapter('Disputes', disputes),
+    ...inChapter('Webhooks', operationsWith(resource)),
+    ...inChapter('Hosted pages', pages),
+    ...inChapter('About this service', about),
   }
   const paths = pathsOf(routes, operations)
   const responses = commonAnswers()
@@ -58,6 +58,11 @@ export function describeService(routes: readonly Route[]) {
     },
   })
 }
+
+const inChapter = (tag: string, operations: Operations): Operations =>
+  Object.fromEntries(
+    Object.entries(operations).map(([id, operation]) => [id, { tags: [tag], ...operation }]),
+  )
 
 export type Document = ReturnType<typeof describeService>
 type Paths = ReturnType<typeof pathsOf>

@@ -23,13 +23,11 @@ import { present } from './present.ts'
 import { agreementSearch } from './routes.ts'
 import { agreement, newAgreement } from './schema.ts'
 
-const tags: [string] = ['Agreements']
 const codes = fieldCodes.agreement
 
 const agreementId = pathParameter('agreement_id', 'An agreement of yours', created.agreement_id)
 
 const createAgreement = behindKey({
-  tags,
   summary: 'Create an agreement',
   description:
     'It becomes active when a web payment with its agreement_id as `set_up_agreement` is authorised.',
@@ -45,14 +43,12 @@ const createAgreement = behindKey({
 })
 
 const searchAgreements = behindKey({
-  tags,
   summary: 'Search agreements',
   description: 'Newest first.',
   ...searchParts(agreementSearch, agreement, present(active), ['status']),
 })
 
 const readAgreement = behindKey({
-  tags,
   summary: 'Read an agreement',
   parameters: [agreementId],
   answers: { 200: json('The agreement', agreement, { 'An active one': present(active) }) },
@@ -60,7 +56,6 @@ const readAgreement = behindKey({
 })
 
 const cancelAgreement = behindKey({
-  tags,
   summary: 'Cancel an agreement',
   description: 'Allowed in every status but cancelled. A body is not read.',
   parameters: [agreementId],

@@ -11,7 +11,6 @@ const [lost] = disputes
   .map(one => present(one, exampleAddresses))
 
 const searchDisputes = behindKey({
-  tags: ['Disputes'],
   summary: 'Search disputes',
   description:
     'Four fixed sample records, the same for everybody. Their payments do not exist here.',

@@ -17,8 +17,6 @@ import {
 import { hostedToken } from '../payments/examples.ts'
 import { scenarios } from './journey.ts'
 
-const tags: [string] = ['Hosted pages']
-
 const token = pathParameter(
   'token',
   'From next_url of a web payment. It works until the payment is 7 days old',
@@ -80,8 +78,7 @@ const busy: Answer = {
 }
 
 /** Errors of pages are pages, in English and Welsh. */
-const page = (parts: Omit<Operation, 'tags'>): Operation => ({
-  tags,
+const page = (parts: Operation): Operation => ({
   security: [],
   ...parts,
   responses: { 404: notFound, 405: wrongMethod, 500: fault, 503: busy, ...parts.responses },
@@ -186,7 +183,6 @@ const openNoPage = page({
 })
 
 const readAsset = open({
-  tags,
   summary: 'Read a file of the pages',
   description: 'Names hold a hash of the content, so a file may be kept for ever.',
   parameters: [pathParameter('name', 'As a page gives it', 'app-0123456789abcdef.css')],

@@ -33,7 +33,8 @@ export type Answer =
 
 /** What /openapi.json says of one endpoint. Texts are in the little CommonMark that src/about/text.ts reads. */
 export type Operation = {
-  tags: [string]
+  /** Its chapter of the documentation, which src/about/document.ts gives it. */
+  tags?: [string]
   summary: string
   description?: string
   security?: Record<string, string[]>[]

@@ -37,8 +37,6 @@ import { cardAuthorisation, idempotencyKeySchema, newPayment } from './request-s
 import { foundPayment, payment, paymentEvents } from './schema.ts'
 import { paymentSearch } from './search.ts'
 
-const tags: [string] = ['Payments']
-
 export const paymentId = pathParameter(
   'payment_id',
   'A payment of yours from the last 7 days',
@@ -56,7 +54,6 @@ const idempotencyHeader: Parameter = {
 const codes = fieldCodes.payment
 
 const createPayment = behindKey({
-  tags,
   summary: 'Create a payment',
   description: `In web mode send the user's browser to \`next_url\`, and once it is back at \`return_url\` read the payment. In moto_api mode post the card to \`/v1/auth\` with the one_time_token of \`auth_url_post\`. In agreement mode the answer waits for the webhooks and shows how the payment ended.
 
@@ -96,7 +93,6 @@ Every type is checked first, and with them that agreement_id and agreement_payme
 })
 
 const searchPayments = behindKey({
-  tags,
   summary: 'Search payments',
   description:
     'Your payments of the last 7 days, newest first. Blank parameters are as if they were not given; of one that is given twice the first counts. Nothing is ever settled, so a filter on the settled date finds nothing.',
@@ -104,7 +100,6 @@ const searchPayments = behindKey({
 })
 
 const readPayment = behindKey({
-  tags,
   summary: 'Read a payment',
   parameters: [paymentId],
   answers: {
@@ -118,7 +113,6 @@ const readPayment = behindKey({
 })
 
 const listPaymentEvents = behindKey({
-  tags,
   summary: 'Read the history of a payment',
   parameters: [paymentId],
   answers: { 200: json('Every state it has had', paymentEvents, { 'Paid in a browser': events }) },
@@ -126,7 +120,6 @@ const listPaymentEvents = behindKey({
 })
 
 const cancelPayment = behindKey({
-  tags,
   summary: 'Cancel a payment',
   description:
     'Allowed while its status is created, started or capturable; it becomes cancelled, with the code P0040. The answer waits for the webhooks. A body is not read.',
@@ -136,7 +129,6 @@ const cancelPayment = behindKey({
 })
 
 const capturePayment = behindKey({
-  tags,
   summary: 'Capture a payment',
   description:
     'Allowed while its status is capturable, which a payment with `delayed_capture` reaches when it is authorised; it becomes success. The answer waits for the webhooks. A body is not read.',
@@ -148,7 +140,6 @@ const capturePayment = behindKey({
 const authorisationCodes = fieldCodes.authorisation
 
 const authorisePayment = withoutKey({
-  tags,
   summary: 'Complete a moto_api payment with a card',
   description:
     'The one_time_token is the authorisation: no API key is needed, and an Authorization header is ignored. Card 4000000000000002 is declined; every other number of 12 to 19 digits is accepted. The answer waits for the webhooks; read the payment to see it.',

@@ -29,7 +29,6 @@ import { type Refund, SUBMITTED_MS } from './refund.ts'
 import { refundSearch } from './routes.ts'
 import { newRefund, refund, refundsOfPayment } from './schema.ts'
 
-const tags: [string] = ['Refunds']
 const codes = fieldCodes.refund
 
 const example: Refund = {
@@ -43,7 +42,6 @@ const submitted = present(example, made, exampleAddresses)
 const succeeded = present(example, made + SUBMITTED_MS, exampleAddresses)
 
 const refundPayment = behindKey({
-  tags,
   summary: 'Refund a payment',
   description:
     'All of it or a part, as often as something is left. The payment stays success, and its refund_summary changes at once. The answer waits for the webhooks.',
@@ -66,7 +64,6 @@ const refundPayment = behindKey({
 })
 
 const listRefunds = behindKey({
-  tags,
   summary: 'List the refunds of a payment',
   parameters: [paymentId],
   answers: {
@@ -78,7 +75,6 @@ const listRefunds = behindKey({
 })
 
 const readRefund = behindKey({
-  tags,
   summary: 'Read a refund',
   parameters: [
     paymentId,
@@ -89,7 +85,6 @@ const readRefund = behindKey({
 })
 
 const searchRefunds = behindKey({
-  tags,
   summary: 'Search refunds',
   description:
     'Those of your payments of the last 7 days, newest first. Nothing is ever settled, so a filter on the settled date finds nothing.',

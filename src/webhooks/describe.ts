@@ -26,7 +26,6 @@ import { messageSearch, webhookSearch } from './routes.ts'
 import { listedWebhook, messageBody, newWebhook, webhook, webhookMessage } from './schema.ts'
 import { deliveryStatus, type EventType, messagesFor, signature, type Webhook } from './webhook.ts'
 
-const tags: [string] = ['Webhooks']
 const codes = fieldCodes.webhook
 
 /** The payment that messages tell of: its schema, and an example that was just captured. */
@@ -87,7 +86,6 @@ function historyExample(resource: Resource) {
 }
 
 const createWebhook = behindKey({
-  tags,
   summary: 'Register a webhook',
   description: `The callback_url must be https and lead to public addresses only. Its name is resolved now, and again at every delivery, which goes to an address that was checked. Private, loopback and link-local addresses are refused.
 
@@ -105,14 +103,12 @@ Keep the signing_key: it signs every message. A webhook cannot be changed and it
 })
 
 const listWebhooks = behindKey({
-  tags,
   summary: 'List webhooks',
   description: 'Newest first, deleted ones included. Signing keys are not shown.',
   ...searchParts(webhookSearch, listedWebhook, presentListed(example), ['page']),
 })
 
 const readWebhook = behindKey({
-  tags,
   summary: 'Read a webhook',
   parameters: [webhookId],
   answers: {
@@ -122,7 +118,6 @@ const readWebhook = behindKey({
 })
 
 const deleteWebhook = behindKey({
-  tags,
   summary: 'Deactivate a webhook',
   description:
     'It receives nothing new and its status is INACTIVE. It can still be read, and so can its history. Deleting it again changes nothing. A body is not read.',
@@ -136,7 +131,6 @@ function listWebhookMessages(resource: Resource): Operation {
     'display_size',
   ])
   return behindKey({
-    tags,
     summary: "Read a webhook's delivery history",
     description:
       'Every message, newest first, with its attempts and the body that was sent. Once a payment is gone, after 7 days, its messages stay and their body is null.',
@@ -174,7 +168,7 @@ export function messageWith(resource: Resource): { post: Operation & { operation
   return {
     post: {
       operationId: 'receiveMessage',
-      tags,
+      tags: ['Webhooks'],
       summary: 'A message to your webhook',
       description: `Posted to the callback_url of every active webhook that is subscribed to the event type, after the change is kept and before the request that caused it is answered.
 
