@@ -116,9 +116,16 @@ export const unknownSetUpAgreement = () =>
     field: 'set_up_agreement',
   })
 
-/** `problem` finishes the sentence that agreement_id begins. */
-export const unusableAgreement = (problem: string) =>
-  new ApiError(400, 'P0102', `agreement_id ${problem}`, { field: 'agreement_id' })
+/** Clients of GOV.UK Pay look for its words "Agreement does not exist". */
+export const unknownAgreement = () =>
+  invalid(fieldCodes.payment, 'agreement_id', 'cannot be used: Agreement does not exist')
+
+export const inactiveAgreement = (status: string) =>
+  invalid(
+    fieldCodes.payment,
+    'agreement_id',
+    `must be that of an active agreement: this one is ${status}`,
+  )
 
 export const badIdempotencyKey = () =>
   new ApiError(

@@ -1,6 +1,11 @@
 import type { Agreement } from '../agreements/agreement.ts'
 import { findAgreement, holdAgreement } from '../agreements/store.ts'
-import { idempotencyKeyUsed, unknownSetUpAgreement, unusableAgreement } from '../errors.ts'
+import {
+  idempotencyKeyUsed,
+  inactiveAgreement,
+  unknownAgreement,
+  unknownSetUpAgreement,
+} from '../errors.ts'
 import type { Farthing } from '../farthing.ts'
 import type { Addresses } from '../http/addresses.ts'
 import { newSecret, newUuid } from '../ids.ts'
@@ -51,9 +56,9 @@ async function usedAgreement(
     throw unknownSetUpAgreement()
   if (authorisation_mode !== 'agreement' || !agreement_id) return undefined
   const agreement = await findAgreement(database, account, agreement_id)
-  if (!agreement) throw unusableAgreement('cannot be used: Agreement does not exist')
+  if (!agreement) throw unknownAgreement()
   if (agreement.status !== 'active' || !agreement.instrument)
-    throw unusableAgreement(`must be that of an active agreement: this one is ${agreement.status}`)
+    throw inactiveAgreement(agreement.status)
   return agreement
 }
 

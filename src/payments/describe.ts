@@ -12,9 +12,9 @@ import {
   notAnObject,
   outsideLimit,
   paymentNotFound,
+  unknownAgreement,
   unknownOneTimeToken,
   unknownSetUpAgreement,
-  unusableAgreement,
   usedOneTimeToken,
   wrongMediaType,
 } from '../errors.ts'
@@ -81,7 +81,7 @@ Every type is checked first, and with them that agreement_id and agreement_payme
   errors: [
     missing(codes, 'amount'),
     invalid(codes, 'amount', PENCE_RULE),
-    unusableAgreement('cannot be used: Agreement does not exist'),
+    unknownAgreement(),
     unknownSetUpAgreement(),
     notAllowed('return_url', 'when authorisation_mode is moto_api'),
     notAnObject('P0197'),
