@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, test } from 'node:test'
+import { scenario } from '../src/hosted/describe.ts'
+import { scenarios } from '../src/hosted/journey.ts'
 import { type Status, transitions } from '../src/payments/payment.ts'
 
 const ROOT = join(import.meta.dirname, '..')
@@ -83,6 +85,14 @@ describe('The documents are true', () => {
       ),
     )
     assert.deepEqual(drawn.sort(), coded.sort())
+  })
+
+  test('the README and the description of the pages name each scenario of the picker', () => {
+    const [, table = ''] = read('README.md').split('## Choose how a payment ends')
+    const named = [...table.matchAll(/^\|[^|]*\| "[^"]+" \(`(\w+)`\)/gm)].map(([, name]) => name)
+    assert.deepEqual(named, scenarios)
+    const described = [...scenario.description.matchAll(/`(\w+)`/g)].map(([, name]) => name)
+    assert.deepEqual(described, scenarios)
   })
 
   test('the path of a request names functions that exist where it says', async () => {

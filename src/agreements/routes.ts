@@ -109,6 +109,6 @@ function readNewAgreement(
   const reference = fields.plainText('reference')
   const description = fields.plainText('description')
   const user_identifier = fields.optionalRawText('user_identifier')
-  fields.checkLimits(['reference', 'description', 'user_identifier'])
+  fields.checkLimits()
   return { reference, description, ...(user_identifier !== undefined && { user_identifier }) }
 }

@@ -25,7 +25,8 @@ const token = pathParameter(
 
 const RETURN = 'The return_url of the payment, with nothing added'
 
-const scenario = {
+/** A choice of the picker, and what each leads to. */
+export const scenario = {
   type: 'string',
   enum: scenarios,
   description:

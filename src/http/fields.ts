@@ -36,9 +36,9 @@ export const PENCE_RULE = 'must be a whole number of pence'
 export const STORABLE_RULE = 'must not contain U+0000 or half of a surrogate pair'
 
 /**
- * Reads the fields of one body in the order in which the caller asks for them; the first fault
- * is thrown with the endpoint's codes. What a field may hold is read from the schema that
- * /openapi.json prints: types and letters first, lengths and ranges by `checkLimits`.
+ * Reads the fields of one body in the order in which the caller asks for them; the first fault is
+ * thrown with the endpoint's codes. The caller says of what type each is, and calls `checkLimits`:
+ * lengths, ranges and allowed values are those of the schema that /openapi.json prints.
  */
 export function readFields(body: Json, schema: BodySchema, codes: FieldCodes) {
   const limitsOf = (name: string): Limits => {
@@ -134,8 +134,8 @@ export function readFields(body: Json, schema: BodySchema, codes: FieldCodes) {
         : reader.object(name, 'absent')
     },
 
-    /** Lengths and ranges of the schema, in the order of `names`. */
-    checkLimits(names: string[]): void {
+    /** Lengths and ranges of the schema, in the order of `names`, or of all its fields in its own. */
+    checkLimits(names = Object.keys(schema.properties)): void {
       for (const name of names) checkLimit(codes, name, body[name], limitsOf(name))
     },
   }

@@ -68,6 +68,6 @@ function readAuthorisation(body: Json): Authorisation {
     const blankIsMissing = name === 'one_time_token' || name === 'cardholder_name'
     if (typeof value !== 'string' || (blankIsMissing && !value.trim())) throw missing(codes, name)
   }
-  readFields(body, cardAuthorisation, codes).checkLimits([...FIELDS])
+  readFields(body, cardAuthorisation, codes).checkLimits()
   return body as Authorisation // the checks above have seen to each field
 }

@@ -110,8 +110,7 @@ function readAddress(address: Json): BillingAddress | undefined {
 }
 
 function checkLimits(fields: Fields): void {
-  fields.checkLimits(['amount', 'reference', 'description', 'email', 'return_url'])
-  fields.checkLimits(['set_up_agreement', 'agreement_id'])
+  fields.checkLimits()
   const details = fields.object('prefilled_cardholder_details', 'absent')
   if (details) checkPrefilledLimits(details)
   const metadata = fields.object('metadata', 'absent')
@@ -119,18 +118,15 @@ function checkLimits(fields: Fields): void {
 }
 
 function checkPrefilledLimits(details: Json): void {
-  const { prefilled_cardholder_details: schema } = newPayment.properties
-  const { cardholder_name, billing_address } = schema.properties
+  const { properties } = newPayment.properties.prefilled_cardholder_details
   const address = isObject(details.billing_address) ? details.billing_address : {}
-  const parts: [string, unknown, object][] = [
-    ['cardholder_name', details.cardholder_name, cardholder_name],
-    ...ADDRESS_LINES.map((name): [string, unknown, object] => [
-      name,
-      address[name],
-      billing_address.properties[name],
-    ]),
-  ]
-  for (const [name, value, limits] of parts) {
+  checkInnerLimits(details, properties)
+  checkInnerLimits(address, properties.billing_address.properties)
+}
+
+function checkInnerLimits(object: Json, properties: Record<string, object>): void {
+  for (const [name, limits] of Object.entries(properties)) {
+    const value = object[name]
     if (typeof value === 'string' && !isStorable(value))
       throw outsideLimit(codes, 'prefilled_cardholder_details', STORABLE_RULE)
     checkLimit(codes, name, value, limits)

@@ -23,7 +23,7 @@ const prefilledAddress = {
   },
 } as const
 
-/** SPEC *Payment*, the fields of a request. */
+/** SPEC *Payment*, the fields of a request, in the order in which their limits are looked at. */
 export const newPayment = {
   title: 'NewPayment',
   type: 'object',
@@ -37,6 +37,12 @@ export const newPayment = {
     description: {
       ...plainText,
       description: 'Shown on the hosted pages. Not blank, without <, > and |',
+    },
+    email: {
+      type: ['string', 'null'],
+      maxLength: 254,
+      description:
+        'Shown on the hosted pages. Its format is not checked. Blank is as if it were not given. Not in agreement mode',
     },
     return_url: {
       type: ['string', 'null'],
@@ -82,12 +88,6 @@ export const newPayment = {
       type: 'boolean',
       default: false,
       description: 'true: an authorised payment waits in capturable until you capture it',
-    },
-    email: {
-      type: ['string', 'null'],
-      maxLength: 254,
-      description:
-        'Shown on the hosted pages. Its format is not checked. Blank is as if it were not given. Not in agreement mode',
     },
     prefilled_cardholder_details: {
       title: 'PrefilledCardholderDetails',

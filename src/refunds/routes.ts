@@ -84,6 +84,6 @@ export function refundRoutes(app: FastifyInstance, farthing: Farthing): void {
 function readNewRefund(body: Json): Asked {
   const fields = readFields(body, newRefund, fieldCodes.refund)
   const amount = fields.pence('amount')
-  fields.checkLimits(['amount'])
+  fields.checkLimits()
   return { amount, available: fields.optionalPence('refund_amount_available') }
 }

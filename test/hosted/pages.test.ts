@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { scenarios } from '../../src/hosted/journey.ts'
 import { confirmPage, detailsPage, endPage, faultPage } from '../../src/hosted/pages.ts'
 import { messages } from '../../src/hosted/text.ts'
 import { elementsOf, type Found, only, tagged, withId } from './document.ts'
@@ -78,6 +79,10 @@ describe('Enter payment details page', () => {
         ['scenario-3', 'scenario', 'error'],
         ['scenario-5', 'scenario', 'cancel'],
       ],
+    )
+    assert.deepEqual(
+      inputs.map(({ attributes }) => attributes.value),
+      scenarios,
     )
     assert.ok(!inputs.some(({ attributes }) => 'checked' in attributes))
   })
