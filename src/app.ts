@@ -41,7 +41,9 @@ export async function createApp(
 ): Promise<App> {
   const onFault = (error: unknown) =>
     logger?.error({ err: error }, 'a delivery could not be recorded')
-  const deliveries = createDeliveries({ ...ports, onFault })
+  const onBroken = (webhook_id: string, result: string, cause: string) =>
+    logger?.info(`webhook ${webhook_id}: ${result} (${cause})`)
+  const deliveries = createDeliveries({ ...ports, onFault, onBroken })
   const farthing: Farthing = { ...ports, config, deliveries }
   const bearer = createBearer(farthing)
   const answerUnknownPath: AnswerUnknownPath = async (request, reply) => {

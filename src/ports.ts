@@ -60,6 +60,8 @@ export type Outcome = {
   response_time: number | null
   /** Status and reason phrase, or why there is none. */
   result: string
+  /** The code of the error where there is no status, such as CERT_HAS_EXPIRED. Not kept: it is for the log. */
+  cause?: string
 }
 
 /**

@@ -16,6 +16,7 @@ import { after, describe, type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { createClient, webPayment } from './support/client.ts'
 import { runProcess, startProcess } from './support/process.ts'
+import { type Behaviour, startReceiver } from './support/receiver.ts'
 
 const COMMAND = fileURLToPath(new URL('../bin/farthing.js', import.meta.url))
 const KEY = /^api_test_[0-9a-v]{52}$/
@@ -95,6 +96,25 @@ describe('The service, when it starts,', () => {
     const token = payment._links.next_url.href.split('/').pop()
     for (const secret of ['SECRET', token, payment.payment_id])
       assert.ok(!output.includes(secret), secret)
+  })
+
+  test('logs why a webhook could not be reached', async t => {
+    const key = 'a-key-of-our-own-1234'
+    const env = { FARTHING_API_KEY: key, FARTHING_CALLBACK_HOSTS: 'localhost' }
+    const started = await start(t, { ...env, DATABASE_URL: newDatabase() })
+    const api = createClient([started.baseUrl], key)
+    const webhookThat = async (behaviour: Behaviour) => {
+      const receiver = await startReceiver(behaviour)
+      t.after(() => receiver.close())
+      return (await api.post('/v1/webhooks', { callback_url: receiver.url })).body.external_id
+    }
+    const refusing = await webhookThat({ refuses: true })
+    const untrusted = await webhookThat({})
+    await api.post((await api.createPayment())._links.cancel.href)
+    await started.terminate()
+    const lines = logged(started.output()).map(({ msg }) => msg)
+    assert.ok(lines.includes(`webhook ${refusing}: connection failed (ECONNREFUSED)`))
+    assert.ok(lines.includes(`webhook ${untrusted}: tls failed (UNABLE_TO_VERIFY_LEAF_SIGNATURE)`))
   })
 
   test('ends with one line for each variable that cannot be used, all at once', async () => {

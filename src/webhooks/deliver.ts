@@ -55,6 +55,8 @@ export type DeliveryPorts = {
   send: Send
   /** Told of faults that are ours, not the receiver's: the message stays PENDING. */
   onFault: (error: unknown) => void
+  /** Told of attempts that got no status for a reason that has a code, such as ECONNREFUSED. */
+  onBroken?: (webhook_id: string, result: string, cause: string) => void
 }
 
 export function createDeliveries(ports: DeliveryPorts): Deliveries {
@@ -129,9 +131,9 @@ async function deliverOne(ports: DeliveryPorts, message_id: string): Promise<boo
  * another instance has taken the message over: what this one did then is not recorded.
  */
 async function attempt(
-  { database, clock, send }: DeliveryPorts,
+  { database, clock, send, onBroken }: DeliveryPorts,
   message_id: string,
-  { callback_url, signing_key, body, webhook_status, attempts: before }: Sendable,
+  { webhook_id, callback_url, signing_key, body, webhook_status, attempts: before }: Sendable,
 ): Promise<DeliveryStatus | undefined> {
   const attempts = JSON.parse(before) as Attempt[] // written by recordAttempts
   let status: DeliveryStatus = 'FAILED'
@@ -141,7 +143,9 @@ async function attempt(
       'Content-Type': 'application/json',
       'Pay-Signature': signature(body, signing_key),
     }
-    attempts.push({ ...(await send(callback_url, headers, body)), at })
+    const { cause, ...outcome } = await send(callback_url, headers, body)
+    if (cause) onBroken?.(webhook_id, outcome.result, cause)
+    attempts.push({ ...outcome, at })
     status = deliveryStatus(attempts)
   }
   const until = clock() + CLAIM_MS

@@ -215,7 +215,8 @@ function outcomeOf(request: ClientRequest, began: number): Promise<Outcome> {
       socket.destroy()
     })
     request.on('error', (error: NodeJS.ErrnoException) => {
-      resolve(failed(reasonOf(error, handshaking), elapsed()))
+      const outcome = failed(reasonOf(error, handshaking), elapsed())
+      resolve(error.code ? { ...outcome, cause: error.code } : outcome)
     })
     request.on('close', () => resolve(failed('connection failed', elapsed())))
   })
