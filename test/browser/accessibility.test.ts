@@ -190,6 +190,9 @@ const hiddenWidth = (page: Page): Promise<number> =>
     'document.documentElement.scrollWidth - document.documentElement.clientWidth',
   )
 
+const enlargeText = (page: Page, percent: number): Promise<void> =>
+  page.evaluate(`document.documentElement.style.fontSize = '${percent}%'`)
+
 describe('Whatever the screen', () => {
   const word = 'Wythnosau'.repeat(28)
   const long = {
@@ -217,31 +220,41 @@ describe('Whatever the screen', () => {
         }
       }))
 
-  test('nothing has to be scrolled sideways when text alone is twice as large', () =>
-    inState(
-      'details-error',
-      'cy',
-      async ({ page }) => {
-        const size = async () => Number.parseFloat(await styleOf(page, 'h1', 'font-size'))
-        const before = await size()
-        await page.evaluate("document.documentElement.style.fontSize = '200%'")
-        assert.equal(await size(), 2 * before)
-        assert.equal(await hiddenWidth(page), 0)
-      },
-      { viewport: { width: 640, height: 800 } },
-    ))
+  for (const language of languages)
+    test(`nothing has to be scrolled sideways when text alone is twice as large: ${language}`, () =>
+      visit(browser, {}, async ({ page }) => {
+        const payment = await paymentIn(api, language, { amount: 10_000_000 })
+        for (const [state, way] of Object.entries(pageStates).slice(0, 4)) {
+          await page.goto(payment._links.next_url.href)
+          await way(page)
+          const size = async () => Number.parseFloat(await styleOf(page, 'h1', 'font-size'))
+          const before = await size()
+          await enlargeText(page, 200)
+          assert.equal(await size(), 2 * before)
+          for (const width of widths) {
+            await page.setViewportSize({ width, height: 800 })
+            assert.equal(await hiddenWidth(page), 0, `${state}, ${width} px`)
+          }
+          await page.setViewportSize({ width: 1280, height: 800 })
+        }
+      }))
 
-  test('the largest amount is never broken in two', () =>
+  test('the largest amount is in one line and in its place, however large text is', () =>
     visit(browser, {}, async ({ page }) => {
       const payment = await paymentIn(api, 'en', { amount: 10_000_000 })
       await page.goto(payment._links.next_url.href)
-      for (const width of [320, 640, 641, 768, 769, 1019, 1020, 1100]) {
-        await page.setViewportSize({ width, height: 800 })
-        const pieces = await page.evaluate<number>(
-          "document.querySelector('#amount').getClientRects().length",
-        )
-        assert.equal(pieces, 1, `${width} px`)
-      }
+      for (const percent of [100, 125, 150, 200])
+        for (const width of [320, 640, 641, 768, 769, 1019, 1020, 1280]) {
+          await enlargeText(page, percent)
+          await page.setViewportSize({ width, height: 800 })
+          const [lines, excess] = await page.evaluate<number[]>(`(() => {
+            const amount = document.querySelector('#amount')
+            const place = amount.closest('dd')
+            return [amount.getClientRects().length, place.scrollWidth - place.clientWidth]
+          })()`)
+          assert.equal(lines, 1, `${width} px, text of ${percent} %`)
+          assert.equal(excess, 0, `${width} px, text of ${percent} %`)
+        }
     }))
 
   test('the summary stands beside the form on a wide one, and before it on a narrow one', () =>

@@ -29,8 +29,11 @@ describe('The documentation in a browser', () => {
         visit(browser, { viewport }, async ({ page, requests, complaints }) => {
           await page.goto(service.baseUrl + path)
           assert.deepEqual(await axe(page), [])
-          const width = await page.evaluate<number>('document.documentElement.scrollWidth')
-          assert.ok(width <= viewport.width, `${width} pixels wide`)
+          for (const percent of [100, 200]) {
+            await page.evaluate(`document.documentElement.style.fontSize = '${percent}%'`)
+            const width = await page.evaluate<number>('document.documentElement.scrollWidth')
+            assert.ok(width <= viewport.width, `${width} pixels wide, text of ${percent} %`)
+          }
           for (const request of requests) assert.ok(request.startsWith(`GET ${service.baseUrl}/`))
           assert.deepEqual(complaints, [])
         }))
