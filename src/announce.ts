@@ -29,6 +29,8 @@ export function announce(
     logger.warn(
       `FARTHING_CALLBACK_HOSTS lets webhooks reach private addresses: ${[...config.callbackHosts].join(', ')}`,
     )
+  if (config.unknown.length > 0)
+    logger.warn(`no settings of Farthing: ${config.unknown.join(', ')} (farthing --help)`)
 }
 
 function paymentCommand(site: string, key: string): string {

@@ -17,6 +17,8 @@ export type Config = {
   /** undefined: no metrics. */
   metricsPort: number | undefined
   logLevel: string
+  /** Variables that look like settings and are none: misspelt, perhaps. */
+  unknown: string[]
 }
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
@@ -34,8 +36,10 @@ export class ConfigError extends Error {
 /** Reads the configuration; a blank variable is as if not set. Throws a ConfigError. */
 export function readConfig(env: Record<string, string | undefined>): Config {
   const problems: string[] = []
+  const known = new Set(['FARTHING_CALLBACK_HOSTS'])
   /** undefined where the variable is not set, or cannot be used. */
   function read<T>(name: string, parse: (text: string) => T | undefined, rule: string) {
+    known.add(name)
     const text = env[name]?.trim()
     if (!text) return undefined
     const value = parse(text)
@@ -70,6 +74,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
         text => LOG_LEVELS.find(level => level === text.toLowerCase()),
         `one of ${LOG_LEVELS.join(', ')}`,
       ) ?? 'info',
+    unknown: Object.keys(env).filter(name => name.startsWith('FARTHING_') && !known.has(name)),
   }
   if (config.port !== 0 && config.metricsPort === config.port)
     problems.push(`FARTHING_METRICS_PORT must be another port than the service's, ${config.port}`)

@@ -17,9 +17,11 @@ export function startProblem(error: unknown): string {
     return `${error.message}: start that version, or set DATABASE_URL to another database`
   if (code === 'ERR_SQLITE_ERROR')
     return `the SQLite database ${path ?? 'that DATABASE_URL names'} cannot be used: ${error.message} (${sqliteAdvice(error)})`
+  if (/\bSSL\b|certificate/.test(error.message))
+    return `PostgreSQL cannot be reached over TLS: ${error.message} (DATABASE_URL says how)`
   if (
     UNREACHABLE.has(String(code)) ||
-    /connection timeout|Connection terminated|\bSSL\b|certificate/.test(error.message)
+    /connection timeout|Connection terminated/.test(error.message)
   )
     return `PostgreSQL cannot be reached: ${error.message || code} (is it running? DATABASE_URL names it)`
   if (typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code))
@@ -36,6 +38,8 @@ function sqliteAdvice(error: unknown): string {
   if (code === SQLITE.BUSY) return 'another process holds it: end that, or set DATABASE_URL'
   if (code === SQLITE.READONLY || code === SQLITE.CANTOPEN)
     return 'it must be a file that can be written, in a folder that can: set DATABASE_URL to another one'
+  if (code === SQLITE.CORRUPT)
+    return 'it is damaged: restore a backup, or move it away, -wal and -shm included'
   if (code === SQLITE.NOTADB) return 'move it away, or set DATABASE_URL to another file'
   return `error ${extendedCode(error)}; DATABASE_URL names the file`
 }

@@ -117,6 +117,17 @@ describe('The service, when it starts,', () => {
     assert.ok(lines.includes(`webhook ${untrusted}: tls failed (UNABLE_TO_VERIFY_LEAF_SIGNATURE)`))
   })
 
+  test('warns of variables that look like settings and are none', async t => {
+    const FARTHING_CALBACK_HOSTS = 'localhost'
+    const started = await start(t, { DATABASE_URL: newDatabase(), FARTHING_CALBACK_HOSTS })
+    await started.terminate()
+    const warnings = logged(started.output()).filter(({ level }) => level === 40)
+    assert.deepEqual(
+      warnings.map(({ msg }) => msg),
+      ['no settings of Farthing: FARTHING_CALBACK_HOSTS (farthing --help)'],
+    )
+  })
+
   test('ends with one line for each variable that cannot be used, all at once', async () => {
     const env = {
       PORT: '65536',
@@ -168,6 +179,18 @@ describe('The service, when it starts,', () => {
     for (const path of [file, `${file}/below/farthing.db`, '/proc/farthing/farthing.db'])
       await oneLine({ DATABASE_URL: `sqlite:${path}` }, /database.*DATABASE_URL/)
     await oneLine({ DATABASE_URL: `sqlite:${file}` }, /database .*a-text .*move it away/)
+    const damaged = join(folder, 'damaged.db')
+    const database = new DatabaseSync(damaged)
+    database.exec('create table migrations (number integer primary key, name text not null)')
+    database.exec('create table a (b)')
+    database.close()
+    writeFileSync(
+      damaged,
+      Buffer.concat([readFileSync(damaged).subarray(0, 4096), Buffer.alloc(8192, 1)]),
+    )
+    await oneLine({ DATABASE_URL: `sqlite:${damaged}` }, /damaged\.db .*restore a backup/)
+    const closed = 'sqlite:/sys/farthing.db' // not even root may make a file there
+    await oneLine({ DATABASE_URL: closed }, /folder of the database cannot be written: EACCES/)
     const nowhere = 'postgres://a:b@127.0.0.1:1/c'
     await oneLine({ DATABASE_URL: nowhere }, /PostgreSQL cannot be reached.*DATABASE_URL/)
   })

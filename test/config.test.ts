@@ -148,6 +148,7 @@ describe('The configuration', () => {
       trustProxy: false,
       metricsPort: undefined,
       logLevel: 'info',
+      unknown: [],
     }
     assert.deepEqual(readConfig({}), defaults)
     const blank = Object.fromEntries(Object.keys(good).map(name => [name, ' ']))

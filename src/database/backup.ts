@@ -10,8 +10,9 @@ import {
 import { dirname, resolve } from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
 import type { Config } from '../config.ts'
+import { extendedCode, primaryCode, SQLITE, SQLITE_IOERR_WRITE } from './sqlite-codes.ts'
 import { LONGEST_WAIT } from './sqlite-connection.ts'
-import { OWNER_ONLY, refuseForeign, requireFile } from './sqlite-file.ts'
+import { OWNER_ONLY, refuseForeign, refuseMemory, requireFile } from './sqlite-file.ts'
 
 export const BACKUP_HELP = `Usage:
   farthing backup FILE   copies the SQLite database that DATABASE_URL names to a new file, and checks the copy
@@ -31,8 +32,9 @@ export async function backupCommand(
 ): Promise<number> {
   if (!file || more.length > 0)
     throw new Error('usage: farthing backup FILE (farthing backup --help)')
-  if (database.kind !== 'sqlite' || database.path === ':memory:')
+  if (database.kind !== 'sqlite')
     throw new Error('backup is for SQLite files: for PostgreSQL use pg_dump')
+  refuseMemory(database)
   requireFile(database)
   if (existsSync(file)) throw new Error(`${file} is there already: name a new file`)
   refuseForeign(database.path)
@@ -56,7 +58,7 @@ async function copyChecked(path: string, file: string): Promise<number> {
     payments = check(unchecked)
     renameSync(unchecked, file)
   } finally {
-    rmSync(unchecked, { force: true })
+    for (const left of [unchecked, `${unchecked}-journal`]) rmSync(left, { force: true })
   }
   const folder = openSync(dirname(file), 'r')
   fsyncSync(folder)
@@ -66,7 +68,15 @@ async function copyChecked(path: string, file: string): Promise<number> {
 
 async function copy(path: string, file: string): Promise<void> {
   const source = new DatabaseSync(path, { readOnly: true, timeout: LONGEST_WAIT })
-  await backup(source, file, { rate: ALL_PAGES }).finally(() => source.close())
+  try {
+    await backup(source, file, { rate: ALL_PAGES })
+  } catch (error) {
+    // SQLite does not say which of the two it means, and the source is only read.
+    const full = primaryCode(error) === SQLITE.FULL || extendedCode(error) === SQLITE_IOERR_WRITE
+    throw full ? new Error('the copy cannot be written: is there room for it?') : error
+  } finally {
+    source.close()
+  }
 }
 
 /** Throws one line where no file can be made, or one is there already. */

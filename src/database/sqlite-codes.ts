@@ -9,6 +9,9 @@ export const SQLITE = {
   NOTADB: 26,
 } as const
 
+/** The extended code of a write that failed. */
+export const SQLITE_IOERR_WRITE = 778
+
 /** SQLite's extended result code; undefined for what is no error of SQLite's. */
 export const extendedCode = (error: unknown): number | undefined =>
   error instanceof Error && 'errcode' in error ? Number(error.errcode) : undefined

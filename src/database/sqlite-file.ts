@@ -45,7 +45,9 @@ export function makeFile(path: string): void {
   makeFolder(dirname(path))
   try {
     closeSync(openSync(path, 'wx', OWNER_ONLY))
-  } catch {}
+  } catch (error) {
+    if (!existsSync(path)) throw error
+  }
 }
 
 /** mkdirSync's own `recursive` never ends where a folder is refused as if its parent were missing, as in /proc. */

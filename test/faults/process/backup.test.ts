@@ -111,6 +111,21 @@ test('a backup is in the file that was named, also where SQLite would take the n
   )
 })
 
+test('a backup that has no room says so, and leaves nothing behind', async t => {
+  const folder = folderOf(t)
+  const env = environment(join(folder, 'farthing.db'))
+  await runProcess({ env, args: ['seed', '--payments', '500'] })
+  const wrapper = ['bash', '-c', 'ulimit -f 100; exec "$@"', 'bash']
+  const copy = join(folder, 'copy.db')
+  const { code, stderr } = await runProcess({ env, args: ['backup', copy], wrapper })
+  assert.equal(code, 1)
+  assert.match(stderr, /^farthing: the copy cannot be written: is there room for it\?\n$/)
+  assert.deepEqual(
+    readdirSync(folder).filter(name => name.startsWith('copy')),
+    [],
+  )
+})
+
 test('a backup overwrites nothing, and says what it cannot copy', async t => {
   const folder = folderOf(t)
   const there = join(folder, 'there.db')
@@ -156,5 +171,5 @@ test('a backup overwrites nothing, and says what it cannot copy', async t => {
   for (const wrong of [none, two])
     assert.equal(wrong, '1 farthing: usage: farthing backup FILE (farthing backup --help)\n')
   assert.match(postgres, /^1 farthing: backup is for SQLite files: for PostgreSQL use pg_dump\n$/)
-  assert.match(memory, /^1 farthing: backup is for SQLite files/)
+  assert.match(memory, /^1 farthing: a database in memory is inside the service’s process: .*\n$/)
 })
