@@ -140,8 +140,13 @@ export const idempotencyKeyUsed = () =>
     header: 'Idempotency-Key',
   })
 
-export const notAnObject = (code: 'P0197' | 'P0697' | 'P2197') =>
-  new ApiError(400, code, 'the request body must be one JSON object, in UTF-8')
+export type BodyCode = 'P0197' | 'P0697' | 'P2197'
+
+export const notJson = (code: BodyCode) =>
+  new ApiError(400, code, 'the request body is not valid JSON in UTF-8')
+
+export const notAnObject = (code: BodyCode) =>
+  new ApiError(400, code, 'the request body must be one JSON object')
 
 export const paymentNotFound = (
   code: 'P0200' | 'P0300' | 'P0500' | 'P0600' | 'P0700' | 'P0800' | 'P1000',

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { finished, Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { notAnObject, unreadable, wrongMediaType } from '../errors.ts'
+import { type BodyCode, notAnObject, notJson, unreadable, wrongMediaType } from '../errors.ts'
 import { isObject, type Json } from './fields.ts'
 
 /** The most bytes that a request body may have. */
@@ -84,9 +84,14 @@ export const requireJsonOrForm = (request: FastifyRequest): Error | undefined =>
     : wrongMediaType(JSON_TYPE, FORM_TYPE)
 
 /** The one JSON object that the body is; throws `code` for anything else. Of equal keys the last counts. */
-export function jsonBody(request: FastifyRequest, code: 'P0197' | 'P0697' | 'P2197'): Json {
-  const value = parseJson(request.body)
-  if (!isObject(value)) throw notAnObject(code)
+export function jsonBody(request: FastifyRequest, code: BodyCode): Json {
+  const { body } = request
+  if (!Buffer.isBuffer(body)) throw notAnObject(code)
+  const text = body.toString('utf8').replace(/^\uFEFF/, '')
+  const value = isUtf8(body) ? parseJson(text) : undefined
+  if (value === undefined) throw notJson(code)
+  if (!isObject(value) || (/__proto__|\\u/.test(text) && setsPrototype(value)))
+    throw notAnObject(code)
   return value
 }
 
@@ -94,12 +99,9 @@ export function jsonBody(request: FastifyRequest, code: 'P0197' | 'P0697' | 'P21
 export const formBody = (request: FastifyRequest): URLSearchParams =>
   new URLSearchParams(Buffer.isBuffer(request.body) ? request.body.toString('utf8') : '')
 
-function parseJson(body: unknown): unknown {
-  if (!Buffer.isBuffer(body) || !isUtf8(body)) return undefined
-  const text = body.toString('utf8').replace(/^\uFEFF/, '')
+function parseJson(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(text)
-    return /__proto__|\\u/.test(text) && setsPrototype(value) ? undefined : value
+    return JSON.parse(text)
   } catch {
     return undefined
   }

@@ -20,7 +20,7 @@ const count = (least: number, most: number, otherwise: number, description: stri
 
 const dateTime = (description: string): Filter => ({
   valid: isDateTime,
-  rule: 'a time such as 2026-09-14T08:20:31Z',
+  rule: 'a time such as 2026-09-14T08:20:31Z (in a query + is written %2B)',
   schema: { type: 'string', format: 'date-time' },
   description: `${description}: an ISO 8601 time with Z or an offset`,
 })
