@@ -8,6 +8,7 @@ import {
   fastify,
   LogController,
 } from 'fastify'
+import { unreadable } from '../errors.ts'
 import { acceptBytes, LARGEST_BODY } from './body.ts'
 import { sendApiError } from './error-body.ts'
 import { foldMethod, methodOf } from './methods.ts'
@@ -86,9 +87,11 @@ export function createServer(
   acceptBytes(app)
   app.decorateRequest('account', '')
   // Hooks of every request call back: a promise each would cost more than what they do.
-  app.addHook('onRequest', (_request, reply, done) => {
+  app.addHook('onRequest', (request, reply, done) => {
     setCommonHeaders(reply)
-    done()
+    if (!hasTwoHosts(request)) return done()
+    void reply.header('connection', 'close')
+    done(unreadable())
   })
   app.addHook('onResponse', (request, reply, done) => {
     const method = methodOf(request)
@@ -117,6 +120,14 @@ export const routeOf = (request: FastifyRequest): string | undefined =>
 /** Two slashes in a row in the path: the router takes the nothing between them for a parameter, no endpoint does. */
 const hasEmptyName = ({ url }: FastifyRequest): boolean =>
   url.includes('//') && /^[^?#]*\/\//.test(url.replace(/^https?:\/\//i, ''))
+
+/** HTTP wants 400 then: a proxy may mean the one and the service the other. Node would take the first. */
+function hasTwoHosts({ raw: { rawHeaders } }: FastifyRequest): boolean {
+  let hosts = 0
+  for (let i = 0; i < rawHeaders.length; i += 2)
+    if (rawHeaders[i]?.length === 4 && rawHeaders[i]?.toLowerCase() === 'host') hosts += 1
+  return hosts > 1
+}
 
 /** Names of headers are in small letters everywhere, as Fastify keeps them: of others it makes a new text each time. */
 function setCommonHeaders(reply: FastifyReply): void {

@@ -18,6 +18,8 @@ const faults: Record<string, [bytes: string | Uint8Array, statuses: number[]]> =
   'white space in the path': [`GET /a b HTTP/1.1\r\n${HOST}\r\n`, [400]],
   'no words at all': ['\0\u0001\u0002\u0003\r\n\r\n', [400]],
   'the beginning of TLS': [new Uint8Array([22, 3, 1, 2, 0, 1, 0, 1, 252, 3, 3]), [400]],
+  'two Hosts': [`GET /healthz HTTP/1.1\r\n${HOST}HOST: b\r\n\r\n`, [400]],
+  'the same Host twice': [`GET /secure/a HTTP/1.1\r\n${HOST}${HOST}\r\n`, [400]],
   'no Host': ['GET /healthz HTTP/1.1\r\n\r\n', [400]],
   'a header without a colon': [`GET /healthz HTTP/1.1\r\n${HOST}nonsense\r\n\r\n`, [400]],
   'a header with a space in its name': [`GET /healthz HTTP/1.1\r\n${HOST}a b: c\r\n\r\n`, [400]],
