@@ -8,7 +8,6 @@ import {
   fastify,
   LogController,
 } from 'fastify'
-import { unreadable } from '../errors.ts'
 import { acceptBytes, LARGEST_BODY } from './body.ts'
 import { sendApiError } from './error-body.ts'
 import { foldMethod, methodOf } from './methods.ts'
@@ -88,10 +87,13 @@ export function createServer(
   app.decorateRequest('account', '')
   // Hooks of every request call back: a promise each would cost more than what they do.
   app.addHook('onRequest', (request, reply, done) => {
+    if (hasTwoHosts(request)) {
+      reply.hijack()
+      reply.raw.writeHead(400, { connection: 'close', 'content-length': 0 }).end()
+      return
+    }
     setCommonHeaders(reply)
-    if (!hasTwoHosts(request)) return done()
-    void reply.header('connection', 'close')
-    done(unreadable())
+    done()
   })
   app.addHook('onResponse', (request, reply, done) => {
     const method = methodOf(request)
