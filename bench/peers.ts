@@ -1,7 +1,6 @@
 /**
  * Other stand-ins at the same work in the same run: creating payments at 64 connections. They are
- * installed into bench/peers when they are asked for, and are no dependency of the project. Before
- * them a bare server that only keeps what it is given, as Farthing does.
+ * installed into bench/peers when they are asked for, and are no dependency of the project.
  */
 import { execFileSync } from 'node:child_process'
 import { randomInt } from 'node:crypto'
@@ -23,7 +22,6 @@ import {
 import { sizesOf } from './single.ts'
 
 const FOLDER = fileURLToPath(new URL('peers/', import.meta.url))
-const BARE = fileURLToPath(new URL('bare.ts', import.meta.url))
 const PACKAGES = {
   mountebank: '2.9.1',
   'json-server': '0.17.4',
@@ -37,7 +35,7 @@ type Sample = { body: object; openapi: string }
 
 type Peer = {
   name: string
-  version?: string
+  version: string
   /** What becomes of a payment that it was given. */
   keeps: string
   /** What its answers are told by. */
@@ -62,16 +60,6 @@ const node = (args: string[], port: number, cwd: string): Promise<Server> =>
   start(process.execPath, args, { NODE_ENV: 'production' }, { port, cwd, patience: 60_000 })
 
 const peersKnown: Peer[] = [
-  {
-    name: 'A bare server',
-    keeps: 'the same row on disk, by the same thread; it has no routes, keys, rules or log',
-    answers: /"payment_id":"\w{26}"/,
-    warmUp: 60_000,
-    start(folder, port, { body }) {
-      const file = json(folder, 'answer.json', body)
-      return node([BARE, `sqlite:${join(folder, 'bare.db')}`, file, String(port)], port, folder)
-    },
-  },
   {
     name: 'WireMock',
     version: PACKAGES.wiremock,
@@ -240,7 +228,7 @@ async function measurePeer(
   plot('peers', { name: peer.name, y: ratio / farthingRatio })
   return {
     figure: 'peer',
-    what: [peer.name, peer.version].filter(Boolean).join(' '),
+    what: `${peer.name} ${peer.version}`,
     ...{ value: its?.rate ?? 0, unit: 'a second', floor: floor?.rate ?? 0 },
     ...{ against: 'the floor, POST', ratio, p50: its?.p50 ?? 0, p99: its?.p99 ?? 0 },
     ...{ connections: 64, rss, target: '', met: null },

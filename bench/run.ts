@@ -26,13 +26,13 @@ type Part = {
 
 const parts: Part[] = [
   { figures: ['P7'], seconds: 10, run: start },
-  { figures: ['P1', 'P2'], seconds: 105, run: createAndRead },
+  { figures: ['P1', 'P2'], seconds: 125, run: createAndRead },
   { figures: ['P3', 'P4'], seconds: 70, run: journeys },
   { figures: ['profile'], seconds: 20, run: timeOfARequest },
   { figures: ['P5', 'P6'], seconds: 165, run: growth },
   { figures: ['P8'], seconds: 85, run: afterAMillion },
   { figures: ['P9', 'P10'], seconds: 45, run: postgres },
-  { figures: ['peers'], seconds: 190, run: peers },
+  { figures: ['peers'], seconds: 165, run: peers },
 ]
 
 const FOLDER = new URL('results/', import.meta.url)

@@ -20,6 +20,7 @@ export const KEY = 'key_of_the_bench_0123456789'
 const file = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 const FARTHING = file('../bin/farthing.js')
 const FLOOR = file('floor.ts')
+const BARE = file('bare.ts')
 
 /** Beside the repository's own data, on the same disk as it. */
 const DATA = file('data')
@@ -48,6 +49,10 @@ export function removeFolder(folder: string): void {
 /** `answers`: the bytes of a whole answer to a POST and to a GET. */
 export const startFloor = (answers: { post: number; get: number }): Promise<Server> =>
   start(process.execPath, [FLOOR, String(answers.post), String(answers.get)], {})
+
+/** The floor, but that it keeps the payments in a SQLite file; `post` is the bytes of a whole answer. */
+export const startBare = (folder: string, { post }: { post: number }): Promise<Server> =>
+  start(process.execPath, [BARE, `sqlite:${join(folder, 'bare.db')}`, String(post)], {})
 
 export type FarthingOptions = {
   /** As in DATABASE_URL. */

@@ -6,12 +6,19 @@ import { authority, certificates } from '../test/support/certificates.ts'
 import { connect, LENGTH, load } from './load.ts'
 import { type Bench, compare, type Figure, warmUp } from './measure.ts'
 import { answerSizes, creating, expect, journey, post, reading } from './requests.ts'
-import { newFolder, removeFolder, type Server, startFarthing, startFloor } from './servers.ts'
+import {
+  newFolder,
+  removeFolder,
+  type Server,
+  startBare,
+  startFarthing,
+  startFloor,
+} from './servers.ts'
 
 const CONNECTIONS = 64
 const CURVE = [1, 4, 16, 64, 256]
 
-type Pair = { farthing: Server; floor: Server; stop(): Promise<void> }
+type Pair = { farthing: Server; floor: Server; folder: string; stop(): Promise<void> }
 
 /** Farthing on a new SQLite file, and a floor that answers as many bytes as it does. */
 async function startPair(env: Record<string, string> = {}): Promise<Pair> {
@@ -19,8 +26,7 @@ async function startPair(env: Record<string, string> = {}): Promise<Pair> {
   const farthing = await startFarthing({ database: `sqlite:${join(folder, 'farthing.db')}`, env })
   const floor = await startFloor(await sizesOf(farthing))
   return {
-    farthing,
-    floor,
+    ...{ farthing, floor, folder },
     async stop() {
       await Promise.all([farthing.stop(), floor.stop()])
       removeFolder(folder)
@@ -37,17 +43,20 @@ export async function sizesOf(farthing: Server): Promise<{ post: number; get: nu
 
 export async function createAndRead(bench: Bench): Promise<Figure[]> {
   const { step, scale } = bench
-  const { farthing, floor, stop } = await startPair()
+  const { farthing, floor, folder, stop } = await startPair()
+  const bare = await startBare(folder, await sizesOf(farthing))
   const ids: string[] = []
   const create = [
     { server: floor, work: creating() },
     { server: farthing, work: creating(ids) },
   ] as const
+  const creators = [...create, { server: bare, work: creating() }]
   step('P1: warming up')
-  for (const each of create) await warmUp(each, 60_000 * scale)
+  for (const each of creators) await warmUp(each, 60_000 * scale)
   step('P1: creating payments')
-  const created = await compare([...create], { connections: CONNECTIONS, seconds: scale / 2 })
-  const rssCreated = farthing.rss()
+  const created = await compare(creators, { connections: CONNECTIONS, seconds: scale / 2 })
+  const [rssCreated, rssBare] = [farthing.rss(), bare.rss()]
+  await bare.stop()
 
   step('P2: making 100,000 payments to read')
   const missing = 100_000 * scale - ids.length
@@ -80,6 +89,13 @@ export async function createAndRead(bench: Bench): Promise<Figure[]> {
       target: 'ratio >= 0.40, p99 <= 40 ms',
       meets: ({ ratio, p99 }) => ratio >= 0.4 && p99 <= 40,
     }),
+    figureOf('P1', 'the same row by a bare server, and nothing else', created, 'the floor, POST', {
+      contender: 2,
+      rows: created.series[2]?.units ?? 0,
+      rss: rssBare,
+      target: '',
+      meets: () => null,
+    }),
     figureOf('P2', `GET /v1/payments/{id}, any of ${some.length}`, got, 'the floor, GET', {
       rows: ids.length,
       rss: farthing.rss(),
@@ -95,20 +111,24 @@ type Judgement = {
   rows: number
   rss: number
   target: string
-  meets: (result: { ratio: number; p99: number }) => boolean
+  /** null where there is no target. */
+  meets: (result: { ratio: number; p99: number }) => boolean | null
+  /** The one whose figure it is; without it the second. */
+  contender?: number
 }
 
-/** The second of two contenders against the first. */
+/** One of the contenders against the first. */
 function figureOf(
   figure: string,
   what: string,
   { series, ratios }: Awaited<ReturnType<typeof compare>>,
   against: string,
-  { meets, ...rest }: Judgement,
+  { meets, contender = 1, ...rest }: Judgement,
 ): Figure {
-  const [floor, own] = series
-  const { rate: value, p50, p99, units } = own ?? { rate: 0, p50: 0, p99: 0, units: 0 }
-  const ratio = ratios[1] ?? 0
+  const [floor] = series
+  const own = series[contender] ?? { rate: 0, p50: 0, p99: 0, units: 0 }
+  const { rate: value, p50, p99, units } = own
+  const ratio = ratios[contender] ?? 0
   return {
     ...{ figure, what, value, unit: 'a second', floor: floor?.rate ?? 0, against, ratio, p50, p99 },
     ...{ connections: CONNECTIONS, ...rest, met: meets({ ratio, p99 }), details: { units } },
