@@ -89,7 +89,7 @@ export async function createAndRead(bench: Bench): Promise<Figure[]> {
       target: 'ratio >= 0.40, p99 <= 40 ms',
       meets: ({ ratio, p99 }) => ratio >= 0.4 && p99 <= 40,
     }),
-    figureOf('P1', 'the same row by a bare server, and nothing else', created, 'the floor, POST', {
+    figureOf('P1', 'the same row by a server that only keeps it', created, 'the floor, POST', {
       contender: 2,
       rows: created.series[2]?.units ?? 0,
       rss: rssBare,

@@ -24,6 +24,8 @@ Usage:
   farthing backup FILE                    copy the SQLite database, also while the service runs
   farthing --help | --version
 
+In a clone of the repository each is: npm start -- keys list
+
 Configuration, all of it optional, in environment variables:
   PORT, HOST               where to listen: 3000 on 127.0.0.1
   DATABASE_URL             sqlite:data/farthing.db; also sqlite::memory: (nothing is kept) and

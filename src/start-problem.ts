@@ -12,7 +12,7 @@ export function startProblem(error: unknown): string {
   if (code === 'EACCES' && port) return `port ${port} needs more rights: set PORT to one above 1023`
   if (code === 'EADDRNOTAVAIL') return `HOST ${address} is not an address of this machine`
   if (NO_FOLDER.has(String(code)))
-    return `the folder of the database cannot be written: ${error.message} (set DATABASE_URL)`
+    return `the folder of the database cannot be written: ${error.message} (see who owns it, or set DATABASE_URL)`
   if (error instanceof NewerDatabaseError)
     return `${error.message}: start that version, or set DATABASE_URL to another database`
   if (code === 'ERR_SQLITE_ERROR')
@@ -37,7 +37,7 @@ function sqliteAdvice(error: unknown): string {
   const code = primaryCode(error)
   if (code === SQLITE.BUSY) return 'another process holds it: end that, or set DATABASE_URL'
   if (code === SQLITE.READONLY || code === SQLITE.CANTOPEN)
-    return 'it must be a file that can be written, in a folder that can: set DATABASE_URL to another one'
+    return 'it must be a file that this user can write, in a folder that this user can: see who owns them, or set DATABASE_URL'
   if (code === SQLITE.CORRUPT)
     return 'it is damaged: restore a backup, or move it away, -wal and -shm included'
   if (code === SQLITE.NOTADB) return 'move it away, or set DATABASE_URL to another file'

@@ -56,7 +56,7 @@ for (const kind of ['sqlite', 'postgres'] as const)
   })
 
 describe('farthing seed', () => {
-  const seed = (
+  const seed = async (
     options: Parameters<typeof seedCommand>[1],
     words: string[] = [],
     DATABASE_URL = 'sqlite:/nowhere/never/farthing.db',
@@ -66,10 +66,9 @@ describe('farthing seed', () => {
       printed += text
       return 0
     }
-    const screen = { write: () => {}, isTerminal: false }
-    return seedCommand(words, options, readConfig({ DATABASE_URL }), print, screen).then(
-      () => printed,
-    )
+    const screen = { write: print, isTerminal: false }
+    await seedCommand(words, options, readConfig({ DATABASE_URL }), print, screen)
+    return printed
   }
 
   test('explains itself when it is not told how many', async () => {
@@ -85,5 +84,19 @@ describe('farthing seed', () => {
 
   test('makes none where they would be gone at once', async () => {
     await assert.rejects(seed({ payments: '5' }, [], 'sqlite::memory:'), /in memory .*no command/)
+  })
+
+  test('says so when no key of the account could see them', async t => {
+    const folder = mkdtempSync(join(tmpdir(), 'farthing-seed-'))
+    t.after(() => rmSync(folder, { recursive: true, force: true }))
+    const url = `sqlite:${join(folder, 'farthing.db')}`
+    const licensing = { payments: '5', account: 'Licensing team' }
+    const hint = 'no key sees them yet: farthing keys create --account "Licensing team"'
+    assert.ok((await seed(licensing, [], url)).includes(hint))
+    const env = { DATABASE_URL: url }
+    const made = await runProcess({ args: ['keys', 'create', '--account', licensing.account], env })
+    assert.equal(made.code, 0, made.stderr)
+    assert.doesNotMatch(await seed(licensing, [], url), /no key/)
+    assert.doesNotMatch(await seed({ payments: '5' }, [], url), /no key/)
   })
 })

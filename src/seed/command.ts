@@ -1,4 +1,4 @@
-import { checkAccountName, DEFAULT_ACCOUNT } from '../accounts/store.ts'
+import { type ApiKey, checkAccountName, DEFAULT_ACCOUNT, listKeys } from '../accounts/store.ts'
 import { insertAgreement } from '../agreements/store.ts'
 import type { Config } from '../config.ts'
 import { openDatabase } from '../database/open.ts'
@@ -57,10 +57,19 @@ export async function seedCommand(
   try {
     const progress = createProgress(count, screen, Date.now)
     await seed(database, account, count, progress)
+    if (!(await mayBeSeen(database, account)))
+      screen.write(`no key sees them yet: farthing keys create --account "${account}"\n`)
     return print(`made ${count} ${count === 1 ? 'payment' : 'payments'} in the account ${account}`)
   } finally {
     await database.close()
   }
+}
+
+/** The first start makes a key of the default account where there is none. */
+async function mayBeSeen(database: Database, account: string): Promise<boolean> {
+  const keys = await listKeys(database)
+  const isOurs = (key: ApiKey) => key.account === account && key.revoked === null
+  return account === DEFAULT_ACCOUNT || keys.some(isOurs)
 }
 
 /** While one batch is being written, the next is made. */

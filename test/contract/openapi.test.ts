@@ -225,7 +225,22 @@ describe('GET /openapi.json', () => {
       'page',
       'display_size',
     ])
-    assert.equal(names('/v1/payments').length, 14)
+    assert.deepEqual(names('/v1/payments'), [
+      'state',
+      'reference',
+      'email',
+      'card_brand',
+      'cardholder_name',
+      'agreement_id',
+      'from_date',
+      'to_date',
+      'page',
+      'display_size',
+      'first_digits_card_number',
+      'last_digits_card_number',
+      'from_settled_date',
+      'to_settled_date',
+    ])
     assert.deepEqual(names('/v1/webhooks/{webhook_id}/messages'), ['page', 'display_size'])
   })
 
