@@ -105,5 +105,7 @@ function parseAddress(text: string): string | undefined {
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return undefined
   const url = new URL(text)
   if (/[?#]/.test(text) || url.username || url.password) return undefined
-  return url.href.replace(/\/+$/, '')
+  const path = url.pathname.replace(/\/+$/, '')
+  // A page's links are paths: one that begins with two slashes would be another host.
+  return path.includes('//') ? undefined : url.origin + path
 }

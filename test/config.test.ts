@@ -117,6 +117,7 @@ const bad: Record<string, string[]> = {
     'https://a/?',
     'https://a/b#',
     'https://me:secret@a',
+    'https://a//b',
     '//a',
   ],
   FARTHING_PAGES_URL: ['/pay', 'javascript:alert(1)'],

@@ -13,6 +13,8 @@ export const exampleAddresses: Addresses = {
 }
 
 const HOST = /^[A-Za-z0-9._~[\]:-]+$/
+/** A name of 253 characters and a port. */
+const LONGEST_HOST = 259
 
 /**
  * The addresses that links are made of: the configured ones or, without them, that of the request.
@@ -40,7 +42,7 @@ function requestAddress({ headers, socket }: FastifyRequest, config: Config): st
   const scheme = forwarded('x-forwarded-proto')?.toLowerCase() === 'https' ? 'https' : 'http'
   const host = forwarded('x-forwarded-host') || headers.host || ''
   if (scheme !== remembered.scheme || host !== remembered.host) {
-    if (!HOST.test(host) || !URL.canParse(`${scheme}://${host}`))
+    if (host.length > LONGEST_HOST || !HOST.test(host) || !URL.canParse(`${scheme}://${host}`))
       return `${scheme}://${ownHost(config.host, socket.localPort ?? config.port)}`
     remembered = { scheme, host, address: addressOf(scheme, '://', host) }
   }

@@ -69,7 +69,7 @@ export const isWrongForm = (request: FastifyRequest): boolean =>
 /** True for what may be read as JSON: also a body without Content-Type, and none at all. */
 function mayBeJson(request: FastifyRequest): boolean {
   const type = request.headers['content-type']
-  const isJson = type === undefined || IS_JSON.test(type)
+  const isJson = !type || IS_JSON.test(type)
   return !hasBody(request) || (isJson && !isEncoded(request))
 }
 

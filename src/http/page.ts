@@ -21,24 +21,36 @@ export type Search = {
   displaySize: number
 }
 
-/** The error for these filters of a search, in the order of its table. */
-export const wrongFilters = ({ codes, filters }: SearchKind, names: string[]) =>
+/** What no value may break, whatever the filter. */
+const READABLE_RULE = 'text in percent-encoded UTF-8, without U+0000'
+
+/** The error for these filters of a search, in the order of its table; the values of some could not even be read. */
+export const wrongFilters = (
+  { codes, filters }: SearchKind,
+  names: string[],
+  unreadable: string[] = [],
+) =>
   badSearch(
     codes.invalid,
-    names.map(name => `${name} must be ${filters[name]?.rule}`),
+    names.map(name => {
+      const rule = unreadable.includes(name) ? READABLE_RULE : filters[name]?.rule
+      return `${name} must be ${rule}`
+    }),
   )
 
 /** Reads query parameters; throws one error that lists all wrong names. Blank ones are as if not given. */
 export function readSearch(query: unknown, kind: SearchKind): Search {
   const read: Record<string, string> = {}
   const wrong: string[] = []
+  const unreadable: string[] = []
   for (const [name, { valid }] of Object.entries(kind.filters)) {
     const text = firstText((query as Record<string, unknown>)[name]) // Fastify parses it to an object
     if (!text.trim()) continue
     if (isStorable(text) && valid(text)) read[name] = text
     else wrong.push(name)
+    if (!isStorable(text)) unreadable.push(name)
   }
-  if (wrong.length > 0) throw wrongFilters(kind, wrong)
+  if (wrong.length > 0) throw wrongFilters(kind, wrong, unreadable)
   const { page = '1', display_size = String(LARGEST_DISPLAY_SIZE), ...given } = read
   return { kind, given, page: Number(page), displaySize: Number(display_size) }
 }

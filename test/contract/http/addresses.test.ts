@@ -49,7 +49,8 @@ describe('The addresses in links', () => {
   })
 
   test('are those of the service when Host is no host name', async () => {
-    for (const host of ['a/b', 'a"b', 'a b', 'me@a', '<script>', 'a:b:c', '']) {
+    const long = `${'a.'.repeat(130)}example`
+    for (const host of ['a/b', 'a"b', 'a b', 'me@a', '<script>', 'a:b:c', '', long]) {
       const { body, own } = await create({}, [`Host: ${host}`])
       assert.deepEqual(addressesIn(body), [own, own], host)
     }

@@ -48,8 +48,9 @@ onEveryDatabase('A body', service => {
         assert.equal((await send(json, [`Content-Type: ${type}`])).status, 201)
       })
 
-    test('when there is no Content-Type', async () => {
+    test('when there is no Content-Type, or one that says nothing', async () => {
       assert.equal((await send(json, [])).status, 201)
+      assert.equal((await send(json, ['Content-Type: '])).status, 201)
     })
 
     test('when Content-Encoding is identity', async () => {

@@ -61,8 +61,11 @@ onEveryDatabase('GET /v1/payments', service => {
 
   test('answers 422 P0401 to what is not percent-encoded UTF-8', async () => {
     for (const value of ['%ED%A0%80', '%E9', 'a%20%zz', '%'])
-      for (const query of [`reference=${value}`, `page=1&email=${value}&page=2`])
-        assertError(await api.get(`/v1/payments?${query}`), 422, 'P0401')
+      for (const query of [`reference=${value}`, `page=1&email=${value}&page=2`]) {
+        const answer = await api.get(`/v1/payments?${query}`)
+        assertError(answer, 422, 'P0401')
+        assert.match(answer.body.description, /: \w+ must be text in percent-encoded UTF-8/)
+      }
     assert.equal((await api.get('/v1/payments?unknown=%E9&%E9=1')).status, 200)
     const many = 'a&'.repeat(2_000)
     assertError(await api.get(`/v1/payments?${many}page=0`), 422, 'P0401')
