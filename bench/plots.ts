@@ -96,7 +96,7 @@ function bars(title: string, unit: string, groups: Series[], names: string[]): s
     const drawn = points.map(([part, value]) => {
       const width = wide(value)
       const label =
-        width > 30
+        width > 30 && points.length > 1
           ? text(
               x + width / 2,
               y + 19,
