@@ -1,6 +1,6 @@
 /** P9 and P10: the same service on PostgreSQL, alone and two of it on one database. */
 import { execFile } from 'node:child_process'
-import { rmSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -18,13 +18,13 @@ const ROUNDS = 3
 
 export async function postgres(bench: Bench): Promise<Figure[]> {
   bench.step('P9: starting PostgreSQL')
-  const { postgres: server, folder, url } = await startPostgres()
+  const server = await startPostgres()
+  const { url } = server
   try {
     const version = await versionOf(url)
     return [await alone(bench, url, version), await together(bench, url, version)]
   } finally {
     await server.stop()
-    rmSync(folder, { recursive: true, force: true })
   }
 }
 

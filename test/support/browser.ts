@@ -25,11 +25,12 @@ const resolverRules = [
 
 /**
  * Starts the Chromium that FARTHING_TEST_CHROMIUM names or else the one in @sparticuz/chromium, with
- * `more` switches.
+ * `more` switches. Throws an Error whose message is one sentence when it cannot be started.
  */
 export async function startBrowser(more: string[] = []): Promise<Browser> {
-  return chromium.launch({
-    executablePath: process.env.FARTHING_TEST_CHROMIUM || (await unpackChromium()),
+  const executablePath = process.env.FARTHING_TEST_CHROMIUM || (await unpackChromium())
+  const options = {
+    executablePath,
     args: [
       '--headless',
       '--no-sandbox',
@@ -43,6 +44,10 @@ export async function startBrowser(more: string[] = []): Promise<Browser> {
       `--host-resolver-rules=${resolverRules}`,
       ...more,
     ],
+  }
+  return chromium.launch(options).catch((error: Error) => {
+    const [reason] = error.message.split('\n')
+    throw new Error(`Chromium (${executablePath}) cannot be started for this run: ${reason}`)
   })
 }
 

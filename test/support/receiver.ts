@@ -56,6 +56,9 @@ export type Receiver = {
   close(): Promise<void>
 }
 
+/** Outside those that a system hands out: a port that was just closed could be the next receiver's. */
+const PORT_OF_NOBODY = 1
+
 /** Starts a receiver on 127.0.0.1, at a port of the system's choice. */
 export async function startReceiver(behaviour: Behaviour = {}): Promise<Receiver> {
   const requests: Received[] = []
@@ -78,10 +81,7 @@ export async function startReceiver(behaviour: Behaviour = {}): Promise<Receiver
     if (behaviour.onConnection) behaviour.onConnection(socket, serve)
     else serve()
   })
-  listener.listen(0, '127.0.0.1')
-  await once(listener, 'listening')
-  const { port } = listener.address() as AddressInfo // a listening TCP server has no other kind
-  if (behaviour.refuses) listener.close()
+  const port = behaviour.refuses ? PORT_OF_NOBODY : await listen(listener)
 
   return {
     url: `${behaviour.plain ? 'http' : 'https'}://localhost:${port}/hook`,
@@ -100,6 +100,12 @@ export async function startReceiver(behaviour: Behaviour = {}): Promise<Receiver
       if (listener.listening) await new Promise(closed => listener.close(closed))
     },
   }
+}
+
+async function listen(server: net.Server): Promise<number> {
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return (server.address() as AddressInfo).port // a listening TCP server has no other kind of address
 }
 
 function webServer(behaviour: Behaviour, receive: (answer: Omit<Answer, 'nth'>) => void) {

@@ -1,5 +1,5 @@
 /** A PostgreSQL server of one's own that can be killed and comes back on the same port. */
-import { readFileSync, rmSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startPostgres } from '../../support/postgres.ts'
 
@@ -16,11 +16,11 @@ export type CrashablePostgres = {
 }
 
 export async function startCrashablePostgres(): Promise<CrashablePostgres> {
-  const { postgres, folder, url } = await startPostgres()
-  const pidFile = join(folder, 'data', 'postmaster.pid')
+  const postgres = await startPostgres()
+  const pidFile = join(postgres.data, 'postmaster.pid')
   const pid = () => Number(readFileSync(pidFile, 'utf8').split('\n', 1)[0])
   return {
-    url,
+    url: postgres.url,
     crash: () => process.kill(pid(), 'SIGKILL'),
     async restart() {
       // The orphaned backends hold the shared memory until they notice.
@@ -43,10 +43,7 @@ export async function startCrashablePostgres(): Promise<CrashablePostgres> {
       for (const child of childrenOf(pid())) signal(child, 'SIGCONT')
       process.kill(pid(), 'SIGCONT')
     },
-    async stop() {
-      await postgres.stop()
-      rmSync(folder, { recursive: true, force: true })
-    },
+    stop: postgres.stop,
   }
 }
 

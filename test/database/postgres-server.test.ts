@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict'
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, describe, test } from 'node:test'
+import pg from 'pg'
+import { installedBinaries, startPostgres } from '../support/postgres.ts'
+
+describe('The PostgreSQL server of a test run', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'farthing private '))
+  after(() => rmSync(folder, { recursive: true, force: true }))
+
+  test('starts from a private folder with a space in its path', async () => {
+    const clone = join(folder, 'clone')
+    mkdirSync(clone, { mode: 0o700 })
+    const binaries = join(clone, 'native')
+    cpSync(installedBinaries(), binaries, { recursive: true, verbatimSymlinks: true })
+    const server = await startPostgres({ binaries })
+    try {
+      const client = new pg.Client({ connectionString: server.url })
+      await client.connect()
+      const { rows } = await client.query('select 1 as one')
+      await client.end()
+      assert.deepEqual(rows, [{ one: 1 }])
+    } finally {
+      await server.stop()
+    }
+  })
+
+  test('says in one sentence why it cannot be started', async () => {
+    const binaries = join(folder, 'empty')
+    mkdirSync(binaries)
+    await assert.rejects(startPostgres({ binaries }), {
+      message: /^PostgreSQL cannot be started for this run: spawn .+initdb ENOENT$/,
+    })
+  })
+})
