@@ -7,7 +7,7 @@ import http from 'node:http'
 import { readConfig } from '../src/config.ts'
 import { openDatabase } from '../src/database/open.ts'
 import { createNewId } from '../src/ids.ts'
-import { makePayment } from '../src/payments/create.ts'
+import { makePayment } from '../src/payments/commands.ts'
 import { insertPayment } from '../src/payments/store.ts'
 import { answer, listen, padding } from './answer.ts'
 

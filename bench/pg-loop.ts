@@ -4,8 +4,8 @@
  */
 import pg from 'pg'
 import { createNewId } from '../src/ids.ts'
-import { makePayment } from '../src/payments/create.ts'
-import { readNewPayment } from '../src/payments/read-new-payment.ts'
+import { makePayment } from '../src/payments/commands.ts'
+import { readNewPayment } from '../src/payments/request.ts'
 import { insertPayment } from '../src/payments/store.ts'
 import { newPayment as body } from './requests.ts'
 

@@ -12,6 +12,6 @@ if (major < 24 || (major === 24 && minor < 15)) {
 }
 // The next start finds everything compiled; the variable is for the thread that writes to SQLite.
 process.env.NODE_COMPILE_CACHE ??= module.enableCompileCache().directory ?? ''
-const built = new URL('../dist/main.js', import.meta.url)
-const source = new URL('../src/main.ts', import.meta.url)
+const built = new URL('../dist/cli/main.js', import.meta.url)
+const source = new URL('../src/cli/main.ts', import.meta.url)
 await import((existsSync(source) ? source : built).href)

@@ -1,14 +1,14 @@
 /**
  * Builds what the pages link to: a style sheet and one more for the documentation, one script, one icon. Each goes into
- * src/hosted/assets/built/ under a name that holds a hash of its content, beside its Brotli and gzip
- * forms, with a manifest that src/hosted/assets.ts reads. Runs as `npm run prepare`, which `npm ci` includes.
+ * src/web/assets/built/ under a name that holds a hash of its content, beside its Brotli and gzip
+ * forms, with a manifest that src/web/assets.ts reads. Runs as `npm run prepare`, which `npm ci` includes.
  */
 import { createHash } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 
-const source = new URL('../src/hosted/assets/', import.meta.url)
+const source = new URL('../src/web/assets/', import.meta.url)
 const built = new URL('built/', source)
 
 /** What both bundles owe to the people whose work they contain. */

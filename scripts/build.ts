@@ -5,5 +5,5 @@ import { cpSync, rmSync } from 'node:fs'
 rmSync('dist', { recursive: true, force: true })
 const { status } = spawnSync('tsc', ['--project', 'tsconfig.build.json'], { stdio: 'inherit' })
 if (status !== 0) process.exit(1)
-for (const folder of ['database/migrations', 'hosted/assets/built'])
+for (const folder of ['database/migrations', 'web/assets/built'])
   cpSync(`src/${folder}`, `dist/${folder}`, { recursive: true })

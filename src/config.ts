@@ -1,4 +1,4 @@
-import { type AllowedHosts, parseAllowedHosts } from './webhooks/address.ts'
+import { type AllowedHosts, parseAllowedHosts } from './outbound/address.ts'
 
 export type DatabaseAddress = { kind: 'sqlite'; path: string } | { kind: 'postgres'; url: string }
 

@@ -115,7 +115,7 @@ describe('The documents are true', () => {
     )
     assert.deepEqual([...new Set(listed)].sort(), [...new Set(coded)].sort())
     for (const name of coded)
-      assert.match(read('src/main.ts'), new RegExp(`^ {2}.*\\b${name}\\b`, 'm'))
+      assert.match(read('src/cli/main.ts'), new RegExp(`^ {2}.*\\b${name}\\b`, 'm'))
   })
 
   test('the README shows the signature examples as they are run by a test', () => {

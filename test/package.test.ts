@@ -37,7 +37,7 @@ describe('The published package', () => {
     const files = stdout.trim().split('\n')
     for (const wanted of [
       'bin/farthing.js',
-      'dist/main.js',
+      'dist/cli/main.js',
       'dist/ports.d.ts',
       'README.md',
       'LICENSE',

@@ -19,9 +19,9 @@ import {
   searchParts,
 } from '../http/describe.ts'
 import { active, created, request } from './examples.ts'
-import { present } from './present.ts'
 import { agreementSearch } from './routes.ts'
 import { agreement, newAgreement } from './schema.ts'
+import { present } from './wire.ts'
 
 const codes = fieldCodes.agreement
 

@@ -2,9 +2,9 @@ import type { DatabaseAddress } from '../config.ts'
 import type { Database } from '../ports.ts'
 import { migrate } from './migrate.ts'
 import type { PostgresOptions } from './postgres.ts'
-import { openSqlite } from './sqlite.ts'
-import { makeFile, refuseForeign } from './sqlite-file.ts'
-import type { QueueOptions } from './sqlite-queue.ts'
+import { makeFile, refuseForeign } from './sqlite/file.ts'
+import type { QueueOptions } from './sqlite/queue.ts'
+import { openSqlite } from './sqlite/sqlite.ts'
 
 export type OpenOptions = QueueOptions & Pick<PostgresOptions, 'onConnectionError'>
 

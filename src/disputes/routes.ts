@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify'
-import type { Farthing } from '../farthing.ts'
+import type { Farthing } from '../context.ts'
 import { addressesOf } from '../http/addresses.ts'
-import { anyOf, filters, instant } from '../http/filters.ts'
+import { resource } from '../http/endpoint.ts'
 import { pageOf, readSearch, type Search, type SearchKind } from '../http/page.ts'
-import { resource } from '../http/resource.ts'
+import { anyOf, filters, instant } from '../http/search.ts'
 import { type Dispute, disputeStatuses, disputes } from './dispute.ts'
-import { present } from './present.ts'
+import { present } from './wire.ts'
 
 export const disputeSearch: SearchKind = {
   path: '/v1/disputes',

@@ -1,4 +1,4 @@
-import type { Farthing } from '../farthing.ts'
+import type { Farthing } from '../context.ts'
 import type { Addresses } from '../http/addresses.ts'
 import { cardOf, submitsCard } from '../payments/card.ts'
 import { advance, isOpen, type Payment, statusOf, type Trigger } from '../payments/payment.ts'

@@ -13,10 +13,10 @@ import {
   radios,
   type SummaryRow,
   summaryList,
-} from './components.ts'
-import { page, type Shell } from './layout.ts'
-import { type Html, html } from './markup.ts'
-import { cardRows, type PaymentSummary, paymentRows, personRows } from './payment-summary.ts'
+} from '../web/components.ts'
+import { type Html, html } from '../web/html.ts'
+import { page, type Shell } from '../web/layout.ts'
+import { cardRows, type PaymentSummary, paymentRows, personRows } from './summary.ts'
 import type { Messages } from './text.en.ts'
 import { messages } from './text.ts'
 

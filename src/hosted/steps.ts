@@ -6,7 +6,7 @@ import { cardOf } from '../payments/card.ts'
 import type { Payment } from '../payments/payment.ts'
 import { isOver, type Journey, readScenario, type Scenario } from './journey.ts'
 import { confirmPage, detailsPage, type Ending, endPage, type Form } from './pages.ts'
-import type { PaymentSummary } from './payment-summary.ts'
+import type { PaymentSummary } from './summary.ts'
 
 /** One request of a journey. */
 export type Visit = {

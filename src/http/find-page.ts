@@ -1,7 +1,7 @@
 import { idFloor } from '../ids.ts'
 import type { Database, Value } from '../ports.ts'
-import { instant } from './filters.ts'
 import type { Search } from './page.ts'
+import { instant } from './search.ts'
 
 /** A condition of a search: SQL with one `?` for each value. */
 export type Condition = { sql: string; values: Value[] }

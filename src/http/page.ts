@@ -1,8 +1,8 @@
 import { badSearch, noSuchPage, type PageCode, type SearchCode } from '../errors.ts'
 import type { Addresses } from './addresses.ts'
 import { isStorable } from './fields.ts'
-import { type Filter, LARGEST_DISPLAY_SIZE } from './filters.ts'
 import { getLink } from './link.ts'
+import { type Filter, LARGEST_DISPLAY_SIZE } from './search.ts'
 
 /** How a search is asked for, and the page that answers it. SPEC *Search result page*. */
 

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import type { Farthing } from '../context.ts'
 import {
   cardDeclined,
   fieldCodes,
@@ -7,11 +8,10 @@ import {
   unknownOneTimeToken,
   usedOneTimeToken,
 } from '../errors.ts'
-import type { Farthing } from '../farthing.ts'
 import { addressesOf } from '../http/addresses.ts'
 import { formBody, isForm, jsonBody, requireJsonOrForm } from '../http/body.ts'
+import { resource } from '../http/endpoint.ts'
 import { type Json, readFields } from '../http/fields.ts'
-import { resource } from '../http/resource.ts'
 import { DECLINED_CARD, submittedCard } from './card.ts'
 import { advance, type Payment } from './payment.ts'
 import { cardAuthorisation } from './request-schema.ts'

@@ -7,10 +7,10 @@ import { exampleAddresses } from '../http/addresses.ts'
 import type { Json } from '../http/fields.ts'
 import { timeOf } from '../ids.ts'
 import { type CardDetails, cardOf, DECLINED_CARD, submittedCard } from './card.ts'
-import { makePayment } from './create.ts'
+import { makePayment } from './commands.ts'
 import { advance, type Payment, refund, stateOf, type Trigger } from './payment.ts'
-import { present, presentEvents, presentFound } from './present.ts'
-import { checkMode, readNewPayment } from './read-new-payment.ts'
+import { checkMode, readNewPayment } from './request.ts'
+import { present, presentEvents, presentFound } from './response.ts'
 
 export const requests = {
   web: {

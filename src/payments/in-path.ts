@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
+import type { Farthing } from '../context.ts'
 import { paymentNotFound } from '../errors.ts'
-import type { Farthing } from '../farthing.ts'
-import { pathParam } from '../http/resource.ts'
+import { pathParam } from '../http/endpoint.ts'
 import type { Payment } from './payment.ts'
 import { findPayment } from './store.ts'
 

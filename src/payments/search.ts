@@ -1,5 +1,4 @@
 import { containing, fold, groupOf } from '../database/fold.ts'
-import { anyOf, exactly, filters, paging, textUpTo } from '../http/filters.ts'
 import {
   type Condition,
   createdBetween,
@@ -9,6 +8,7 @@ import {
 } from '../http/find-page.ts'
 import type { Search, SearchKind } from '../http/page.ts'
 import { plainText } from '../http/schema.ts'
+import { anyOf, exactly, filters, paging, textUpTo } from '../http/search.ts'
 import type { Value } from '../ports.ts'
 import { oldestKept } from '../retention.ts'
 import { brandIds } from './card.ts'

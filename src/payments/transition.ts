@@ -1,13 +1,13 @@
 import { activate } from '../agreements/agreement.ts'
 import { findAgreement, saveAgreement } from '../agreements/store.ts'
-import type { Farthing } from '../farthing.ts'
+import type { Farthing } from '../context.ts'
 import type { Addresses } from '../http/addresses.ts'
 import type { Database, Statement } from '../ports.ts'
-import { untilWritten } from '../until-written.ts'
+import { untilWritten } from '../retry.ts'
 import { activeWebhooks } from '../webhooks/store.ts'
 import { type Message, messagesFor } from '../webhooks/webhook.ts'
 import type { Change, Payment } from './payment.ts'
-import { present } from './present.ts'
+import { present } from './response.ts'
 import { savePayment } from './store.ts'
 
 export type Outcome = { moved: boolean; payment: Payment }

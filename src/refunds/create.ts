@@ -1,5 +1,5 @@
+import type { Farthing } from '../context.ts'
 import { notRefundable, paymentNotFound, refundAmountMismatch } from '../errors.ts'
-import type { Farthing } from '../farthing.ts'
 import type { Addresses } from '../http/addresses.ts'
 import { type Payment, refund as refundPayment, refundSummary } from '../payments/payment.ts'
 import { findPayment } from '../payments/store.ts'

@@ -24,10 +24,10 @@ import { PENCE_RULE } from '../http/fields.ts'
 import { timeOf } from '../ids.ts'
 import { paymentId } from '../payments/describe.ts'
 import { payments } from '../payments/examples.ts'
-import { present, presentAll } from './present.ts'
 import { type Refund, SUBMITTED_MS } from './refund.ts'
 import { refundSearch } from './routes.ts'
 import { newRefund, refund, refundsOfPayment } from './schema.ts'
+import { present, presentAll } from './wire.ts'
 
 const codes = fieldCodes.refund
 

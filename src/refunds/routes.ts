@@ -1,19 +1,19 @@
 import type { FastifyInstance } from 'fastify'
+import type { Farthing } from '../context.ts'
 import { fieldCodes, refundNotFound } from '../errors.ts'
-import type { Farthing } from '../farthing.ts'
 import { addressesOf } from '../http/addresses.ts'
 import { jsonBody, requireJson } from '../http/body.ts'
+import { pathParam, resource } from '../http/endpoint.ts'
 import { type Json, readFields } from '../http/fields.ts'
-import { filters } from '../http/filters.ts'
 import { createdBetween, findPage, settledBetween, where } from '../http/find-page.ts'
 import { pageOf, readSearch, type SearchKind } from '../http/page.ts'
-import { pathParam, resource } from '../http/resource.ts'
+import { filters } from '../http/search.ts'
 import { paymentInPath } from '../payments/in-path.ts'
 import { oldestKept } from '../retention.ts'
 import { type Asked, createRefund } from './create.ts'
-import { present, presentAll } from './present.ts'
 import { newRefund } from './schema.ts'
 import { findRefund, refundRows, refundsOf } from './store.ts'
+import { present, presentAll } from './wire.ts'
 
 export const refundSearch: SearchKind = {
   path: '/v1/refunds',

@@ -19,12 +19,12 @@ import {
   searchParts,
 } from '../http/describe.ts'
 import { timeOf } from '../ids.ts'
+import { MUST_BE_PUBLIC } from '../outbound/address.ts'
 import { version } from '../version.ts'
-import { MUST_BE_PUBLIC } from './address.ts'
-import { present, presentListed, presentMessage } from './present.ts'
 import { messageSearch, webhookSearch } from './routes.ts'
 import { listedWebhook, messageBody, newWebhook, webhook, webhookMessage } from './schema.ts'
 import { deliveryStatus, type EventType, messagesFor, signature, type Webhook } from './webhook.ts'
+import { present, presentListed, presentMessage } from './wire.ts'
 
 const codes = fieldCodes.webhook
 

@@ -1,18 +1,18 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Farthing } from '../context.ts'
 import { fieldCodes, invalid, webhookNotFound } from '../errors.ts'
-import type { Farthing } from '../farthing.ts'
 import { addressesOf } from '../http/addresses.ts'
 import { jsonBody, requireJson } from '../http/body.ts'
+import { pathParam, resource } from '../http/endpoint.ts'
 import { type Json, readFields } from '../http/fields.ts'
-import { paging } from '../http/filters.ts'
 import { findPage, where } from '../http/find-page.ts'
 import { pageOf, readSearch, type SearchKind } from '../http/page.ts'
-import { pathParam, resource } from '../http/resource.ts'
-import { registrationProblem } from './address.ts'
-import { present, presentListed, presentMessage } from './present.ts'
+import { paging } from '../http/search.ts'
+import { registrationProblem } from '../outbound/address.ts'
 import { newWebhook } from './schema.ts'
 import { deactivateWebhook, findWebhook, insertWebhook, messageRows, webhookRows } from './store.ts'
 import { type EventType, eventTypes, newSigningKey, type Webhook } from './webhook.ts'
+import { present, presentListed, presentMessage } from './wire.ts'
 
 const codes = fieldCodes.webhook
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { assets } from '../../src/hosted/assets.ts'
+import { assets } from '../../src/web/assets.ts'
 import { elementsOf, type Found, only, tagged, withId } from '../hosted/document.ts'
 import type { Answer, Body } from '../support/client.ts'
 import { type Service, startService } from '../support/service.ts'

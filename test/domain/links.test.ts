@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { type AuthorisationMode, type Status, statuses } from '../../src/payments/payment.ts'
-import { present, presentFound } from '../../src/payments/present.ts'
+import { present, presentFound } from '../../src/payments/response.ts'
 import { samplePayment } from '../support/sample-payment.ts'
 
 const addresses = { api: 'https://api.example.org/pay', pages: 'https://pay.example.org' }

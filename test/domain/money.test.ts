@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { refund, refundSummary, type Status, statuses } from '../../src/payments/payment.ts'
-import { present } from '../../src/payments/present.ts'
+import { present } from '../../src/payments/response.ts'
 import { samplePayment } from '../support/sample-payment.ts'
 
 const addresses = { api: 'http://127.0.0.1:3000', pages: 'http://127.0.0.1:3000' }

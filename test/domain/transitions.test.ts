@@ -10,7 +10,7 @@ import {
   type Trigger,
   transitions,
 } from '../../src/payments/payment.ts'
-import { present } from '../../src/payments/present.ts'
+import { present } from '../../src/payments/response.ts'
 import { CREATED, samplePayment } from '../support/sample-payment.ts'
 
 type Move = { events: Status[]; code?: FailureCode; sends: EventType[] }

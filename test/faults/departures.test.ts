@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import pg from 'pg'
-import { MOST_AT_WORK } from '../../src/http/overload.ts'
+import { MOST_AT_WORK } from '../../src/http/limits.ts'
 import type { Send } from '../../src/ports.ts'
 import { type Client, createClient, webPayment } from '../support/client.ts'
 import { createPostgresDatabase } from '../support/postgres.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
-import { assets, readAssets } from '../../src/hosted/assets.ts'
+import { assets, readAssets } from '../../src/web/assets.ts'
 
 const names = [assets.css, assets.js, assets.icon]
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import nunjucks from 'nunjucks'
-import { assets } from '../../src/hosted/assets.ts'
+import { en } from '../../src/hosted/text.en.ts'
+import { assets } from '../../src/web/assets.ts'
 import {
   button,
   buttonLink,
@@ -12,10 +13,9 @@ import {
   radios,
   skipLink,
   summaryList,
-} from '../../src/hosted/components.ts'
-import { page } from '../../src/hosted/layout.ts'
-import { html } from '../../src/hosted/markup.ts'
-import { en } from '../../src/hosted/text.en.ts'
+} from '../../src/web/components.ts'
+import { html } from '../../src/web/html.ts'
+import { page } from '../../src/web/layout.ts'
 import { normalise } from './document.ts'
 
 /** Text that shows whether both sides escape alike. */

@@ -1,9 +1,10 @@
 /** A payment, a card and one of each hosted page, for the tests of the pages. */
-import type { Shell } from '../../src/hosted/layout.ts'
+
 import { confirmPage, detailsPage, endPage, faultPage } from '../../src/hosted/pages.ts'
-import type { PaymentSummary } from '../../src/hosted/payment-summary.ts'
+import type { PaymentSummary } from '../../src/hosted/summary.ts'
 import type { CardDetails } from '../../src/payments/card.ts'
 import type { Language } from '../../src/payments/payment.ts'
+import type { Shell } from '../../src/web/layout.ts'
 
 export const shell: Shell = { basePath: '/farthing' }
 export const form = { action: '/farthing/secure/abc', hidden: { step: 'details' } }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { assets } from '../../src/hosted/assets.ts'
 import { messages } from '../../src/hosted/text.ts'
+import { assets } from '../../src/web/assets.ts'
 import { elementsOf, only, tagged, withId } from './document.ts'
 import { examples, returnUrl, shell } from './examples.ts'
 

@@ -6,7 +6,7 @@ import {
   isAllowed,
   parseAllowedHosts,
   registrationProblem,
-} from '../../src/webhooks/address.ts'
+} from '../../src/outbound/address.ts'
 import { callbackUrlCases, createCaseResolve } from '../support/callback-urls.ts'
 
 const noneAllowed = parseAllowedHosts('').hosts

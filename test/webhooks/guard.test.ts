@@ -3,13 +3,13 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import net, { type AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
-import type { Outcome, Resolve } from '../../src/ports.ts'
 import {
   isPublicAddress,
   parseAllowedHosts,
   registrationProblem,
-} from '../../src/webhooks/address.ts'
-import { createLookup, createSend } from '../../src/webhooks/send.ts'
+} from '../../src/outbound/address.ts'
+import { createLookup, createSend } from '../../src/outbound/send.ts'
+import type { Outcome, Resolve } from '../../src/ports.ts'
 import { callbackUrlCases, createCaseResolve } from '../support/callback-urls.ts'
 import { authority } from '../support/certificates.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
@@ -195,7 +195,7 @@ test('Proxy variables are not obeyed', { timeout: 20_000 }, async t => {
 
   // The fetch is the control: it shows that the variables reach this process and this Node.
   const script = `
-    import { createSend } from ${JSON.stringify(import.meta.resolve('../../src/webhooks/send.ts'))}
+    import { createSend } from ${JSON.stringify(import.meta.resolve('../../src/outbound/send.ts'))}
     const [url, ca] = process.argv.slice(1)
     const allowed = new Set(['receiver.test'])
     const send = createSend({ resolve: async () => ['127.0.0.1'], allowed, ca })

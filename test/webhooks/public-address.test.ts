@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import ipaddr from 'ipaddr.js'
-import { isPublicAddress } from '../../src/webhooks/address.ts'
+import { isPublicAddress } from '../../src/outbound/address.ts'
 
 describe('A public address', () => {
   const edges: [outside: string, first: string, last: string, outside: string][] = [

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { createResolve, parseHosts } from '../../src/webhooks/resolve.ts'
+import { createResolve, parseHosts } from '../../src/outbound/resolve.ts'
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'farthing-hosts-'))

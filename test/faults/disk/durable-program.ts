@@ -4,7 +4,7 @@
  * committed. The service itself has no such switch.
  */
 import { writeSync } from 'node:fs'
-import { openSqlite } from '../../../src/database/sqlite.ts'
+import { openSqlite } from '../../../src/database/sqlite/sqlite.ts'
 
 const [path = '', synchronous = 'full', rows = '1'] = process.argv.slice(2)
 const database = openSqlite({

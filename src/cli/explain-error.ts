@@ -1,0 +1,45 @@
+import { NewerDatabaseError } from '../database/migrate.ts'
+import { extendedCode, primaryCode, SQLITE } from '../database/sqlite/codes.ts'
+
+const UNREACHABLE = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT'])
+const NO_FOLDER = new Set(['EACCES', 'EROFS', 'ENOENT', 'EPERM', 'ENOTDIR', 'EEXIST'])
+
+/** One line for the person who started the service: what is wrong and what to do. */
+export function startProblem(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const { code, address, port, path } = error as Error & Record<string, unknown> // each may be missing
+  if (code === 'EADDRINUSE') return `port ${port} on ${address} is in use: set PORT to another one`
+  if (code === 'EACCES' && port) return `port ${port} needs more rights: set PORT to one above 1023`
+  if (code === 'EADDRNOTAVAIL') return `HOST ${address} is not an address of this machine`
+  if (NO_FOLDER.has(String(code)))
+    return `the folder of the database cannot be written: ${error.message} (see who owns it, or set DATABASE_URL)`
+  if (error instanceof NewerDatabaseError)
+    return `${error.message}: start that version, or set DATABASE_URL to another database`
+  if (code === 'ERR_SQLITE_ERROR')
+    return `the SQLite database ${path ?? 'that DATABASE_URL names'} cannot be used: ${error.message} (${sqliteAdvice(error)})`
+  if (/\bSSL\b|certificate/.test(error.message))
+    return `PostgreSQL cannot be reached over TLS: ${error.message} (DATABASE_URL says how)`
+  if (
+    UNREACHABLE.has(String(code)) ||
+    /connection timeout|Connection terminated/.test(error.message)
+  )
+    return `PostgreSQL cannot be reached: ${error.message || code} (is it running? DATABASE_URL names it)`
+  if (typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code))
+    return `PostgreSQL refuses: ${error.message} (DATABASE_URL names it)`
+  if (/password must be a/.test(error.message))
+    return 'PostgreSQL asks for a password: give one in DATABASE_URL, as in postgres://USER:PASSWORD@HOST/DATABASE'
+  if (typeof code === 'string' && code.startsWith('ERR_PARSE_ARGS'))
+    return `${error.message.split(/\.\s/)[0]} (farthing --help)`
+  return error.message
+}
+
+function sqliteAdvice(error: unknown): string {
+  const code = primaryCode(error)
+  if (code === SQLITE.BUSY) return 'another process holds it: end that, or set DATABASE_URL'
+  if (code === SQLITE.READONLY || code === SQLITE.CANTOPEN)
+    return 'it must be a file that this user can write, in a folder that this user can: see who owns them, or set DATABASE_URL'
+  if (code === SQLITE.CORRUPT)
+    return 'it is damaged: restore a backup, or move it away, -wal and -shm included'
+  if (code === SQLITE.NOTADB) return 'move it away, or set DATABASE_URL to another file'
+  return `error ${extendedCode(error)}; DATABASE_URL names the file`
+}

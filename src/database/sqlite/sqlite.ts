@@ -1,0 +1,99 @@
+import { Worker } from 'node:worker_threads'
+import type { Database } from '../../ports.ts'
+import { type Connection, connect } from './connection.ts'
+import { showPresence } from './presence.ts'
+import { createQueue, type QueueOptions } from './queue.ts'
+import { createReader } from './reader.ts'
+import type { Order } from './thread.ts'
+import {
+  createCommit,
+  errorOf,
+  type Failure,
+  failureOf,
+  type Result,
+  type Writer,
+} from './writer.ts'
+
+export type SqliteOptions = QueueOptions & {
+  /** A file, made when it is not there, or `:memory:`. */
+  path: string
+}
+
+/** In kilobytes: the indexes of a million payments, and the payments of a day's tests. */
+const READ_CACHE = 96_000
+
+/**
+ * The embedded database: one connection that reads, all reads of a turn together, and one that writes on a
+ * thread of its own, with group commit.
+ */
+export function openSqlite(
+  options: SqliteOptions,
+): Database & { exec(sql: string): Promise<void> } {
+  const connection = connect(options.path, READ_CACHE)
+  const presence = showPresence(options.path)
+  const writer = options.path === ':memory:' ? sameThread(connection) : ownThread(options.path)
+  const queue = createQueue(writer, options)
+  const reader = createReader(connection, queue.broken)
+
+  return {
+    ifAlone: presence.ifAlone,
+    exec: sql => writer.exec(sql),
+    query: reader.query,
+    write: queue.write,
+    check: queue.check,
+    async close() {
+      await queue.end()
+      await writer.close()
+      reader.close()
+      presence.end()
+    },
+  }
+}
+
+/** A database in memory is its connection: there is nothing that another thread could open. */
+function sameThread(connection: Connection): Writer {
+  const commit = createCommit(connection)
+  return {
+    commit: async batch => commit(batch),
+    exec: async sql => connection.exec(sql),
+    async close() {},
+  }
+}
+
+const THREAD = new URL(import.meta.url.replace(/sqlite(\.[jt]s)$/, 'thread$1'))
+
+function ownThread(path: string): Writer {
+  const thread = new Worker(THREAD, { workerData: path })
+  const waiting: ((results: Result[]) => void)[] = []
+  let dead: Failure | undefined
+
+  const ended = new Promise<void>(resolve => thread.once('exit', () => resolve()))
+  thread.on('message', (results: Result[]) => waiting.shift()?.(results))
+  thread.on('error', error => {
+    dead = { ...failureOf(error), kind: 'unknown' }
+    for (const resolve of waiting.splice(0)) resolve([dead])
+  })
+
+  function ask(order: Order): Promise<Result[]> {
+    return new Promise(resolve => {
+      if (dead) return resolve([dead])
+      waiting.push(resolve)
+      thread.postMessage(order)
+    })
+  }
+
+  return {
+    async commit(batch) {
+      const results = await ask({ commit: batch })
+      return dead ? batch.map(() => dead ?? false) : results
+    },
+    async exec(sql) {
+      const [failure] = await ask({ exec: sql })
+      if (typeof failure === 'object') throw errorOf(failure)
+    },
+    async close() {
+      thread.postMessage('close')
+      await ended
+    },
+  }
+}
