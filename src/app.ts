@@ -8,9 +8,8 @@ import { aboutRoutes } from './docs/routes.ts'
 import { noSuchEndpoint } from './errors.ts'
 import { hostedRoutes, isPagePath, sendFault } from './hosted/routes.ts'
 import { answerBehindBody } from './http/body.ts'
-import { createDrain, type Drain } from './http/drain.ts'
 import { healthRoutes } from './http/health.ts'
-import { refuseOverload } from './http/limits.ts'
+import { createDrain, type Drain, refuseOverload } from './http/limits.ts'
 import { listRoutes } from './http/openapi.ts'
 import {
   type AnswerUnknownPath,

@@ -54,7 +54,7 @@ export const meanings = {
 export type Code = keyof typeof meanings
 
 /**
- * Every error of the API. A route throws one and it reads as a sentence; http/error-body.ts prints it.
+ * Every error of the API. A route throws one and it reads as a sentence; http/errors.ts prints it.
  * Codes and statuses: SPEC *Errors* and, where SPEC gives none, docs/spec-gaps.md.
  */
 export class ApiError extends Error {

@@ -6,10 +6,17 @@ import { addressesOf } from '../http/addresses.ts'
 import { jsonBody, requireJson } from '../http/body.ts'
 import { pathParam, resource } from '../http/endpoint.ts'
 import { type Json, readFields } from '../http/fields.ts'
-import { findPage, where } from '../http/find-page.ts'
-import { pageOf, readSearch, type SearchKind } from '../http/page.ts'
 import { plainText } from '../http/schema.ts'
-import { anyOf, paging, textUpTo } from '../http/search.ts'
+import {
+  anyOf,
+  findPage,
+  pageOf,
+  paging,
+  readSearch,
+  type SearchKind,
+  textUpTo,
+  where,
+} from '../http/search.ts'
 import { untilWritten } from '../retry.ts'
 import { type Agreement, agreementStatuses, cancel } from './agreement.ts'
 import { newAgreement } from './schema.ts'

@@ -2,8 +2,15 @@ import type { FastifyInstance } from 'fastify'
 import type { Farthing } from '../context.ts'
 import { addressesOf } from '../http/addresses.ts'
 import { resource } from '../http/endpoint.ts'
-import { pageOf, readSearch, type Search, type SearchKind } from '../http/page.ts'
-import { anyOf, filters, instant } from '../http/search.ts'
+import {
+  anyOf,
+  filters,
+  instant,
+  pageOf,
+  readSearch,
+  type Search,
+  type SearchKind,
+} from '../http/search.ts'
 import { type Dispute, disputeStatuses, disputes } from './dispute.ts'
 import { present } from './wire.ts'
 

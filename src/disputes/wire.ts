@@ -1,5 +1,5 @@
 import type { Addresses } from '../http/addresses.ts'
-import { getLink } from '../http/link.ts'
+import { getLink } from '../http/addresses.ts'
 import { paymentAddress } from '../payments/response.ts'
 import type { Dispute } from './dispute.ts'
 import type { DisputeBody } from './schema.ts'

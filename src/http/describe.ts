@@ -17,9 +17,9 @@ import {
 } from '../errors.ts'
 import { exampleAddresses } from './addresses.ts'
 import { JSON_TYPE } from './body.ts'
-import { errorBodyOf } from './error-body.ts'
-import { pageOf, type SearchKind, wrongFilters } from './page.ts'
+import { errorBodyOf } from './errors.ts'
 import { errorBody, pageSchema } from './schema.ts'
+import { pageOf, type SearchKind, wrongFilters } from './search.ts'
 
 export type Schema = { readonly [keyword: string]: unknown }
 export type Example = { summary: string; value: unknown }

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
 import { methodNotAllowed } from '../errors.ts'
 import { isStorable } from './fields.ts'
-import { METHODS, methodOf } from './methods.ts'
+import { METHODS, methodOf } from './server.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

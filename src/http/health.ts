@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Farthing } from '../context.ts'
-import type { Drain } from './drain.ts'
 import { resource } from './endpoint.ts'
+import type { Drain } from './limits.ts'
 
 /** For whoever starts, stops and balances instances; no key, no detail. */
 export function healthRoutes(app: FastifyInstance, { database }: Farthing, drain: Drain): void {

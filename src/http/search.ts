@@ -1,3 +1,9 @@
+import { badSearch, noSuchPage, type PageCode, type SearchCode } from '../errors.ts'
+import { idFloor } from '../ids.ts'
+import type { Database, Value } from '../ports.ts'
+import { type Addresses, getLink } from './addresses.ts'
+import { isStorable } from './fields.ts'
+
 /** What the query parameters of searches may hold. The rules are in docs/spec-gaps.md. */
 
 export const LARGEST_DISPLAY_SIZE = 500
@@ -92,3 +98,155 @@ function isDate(text: string): boolean {
 /** In milliseconds, rounded up, so that a whole one compares with it as with the exact time. */
 export const instant = (text: string): number =>
   Date.parse(text) + (/\.\d{3}\d*[1-9]/.test(text) ? 1 : 0)
+
+/** How a search is asked for, and the page that answers it. SPEC *Search result page*. */
+
+/** What tells one search from another. `filters` is in the order in which links and errors name them. */
+export type SearchKind = {
+  path: string
+  filters: Record<string, Filter>
+  codes: { invalid: SearchCode; pastEnd: PageCode }
+}
+
+export type Search = {
+  kind: SearchKind
+  /** The given filters in the order of the kind's table, page and display_size not among them. */
+  given: Record<string, string>
+  page: number
+  displaySize: number
+}
+
+/** What no value may break, whatever the filter. */
+const READABLE_RULE = 'text in percent-encoded UTF-8, without U+0000'
+
+/** The error for these filters of a search, in the order of its table; the values of some could not even be read. */
+export const wrongFilters = (
+  { codes, filters }: SearchKind,
+  names: string[],
+  unreadable: string[] = [],
+) =>
+  badSearch(
+    codes.invalid,
+    names.map(name => {
+      const rule = unreadable.includes(name) ? READABLE_RULE : filters[name]?.rule
+      return `${name} must be ${rule}`
+    }),
+  )
+
+/** Reads query parameters; throws one error that lists all wrong names. Blank ones are as if not given. */
+export function readSearch(query: unknown, kind: SearchKind): Search {
+  const read: Record<string, string> = {}
+  const wrong: string[] = []
+  const unreadable: string[] = []
+  for (const [name, { valid }] of Object.entries(kind.filters)) {
+    const text = firstText((query as Record<string, unknown>)[name]) // Fastify parses it to an object
+    if (!text.trim()) continue
+    if (isStorable(text) && valid(text)) read[name] = text
+    else wrong.push(name)
+    if (!isStorable(text)) unreadable.push(name)
+  }
+  if (wrong.length > 0) throw wrongFilters(kind, wrong, unreadable)
+  const { page = '1', display_size = String(LARGEST_DISPLAY_SIZE), ...given } = read
+  return { kind, given, page: Number(page), displaySize: Number(display_size) }
+}
+
+const firstText = (value: unknown): string =>
+  String((Array.isArray(value) ? value[0] : value) ?? '')
+
+/** One page of what was found, each as `present` shows it; throws where the page asked for is past the last one. */
+export function pageOf<Found, Item>(
+  search: Search,
+  { total, results }: { total: number; results: Found[] },
+  addresses: Addresses,
+  present: (found: Found, addresses: Addresses) => Item,
+) {
+  const { kind, page, displaySize } = search
+  const last = Math.max(1, Math.ceil(total / displaySize))
+  if (total > 0 && page > last) throw noSuchPage(kind.codes.pastEnd, page, last)
+  const link = (number: number) => getLink(addresses.api + kind.path + queryOf(search, number))
+  return {
+    total,
+    count: results.length,
+    page,
+    results: results.map(found => present(found, addresses)),
+    _links: {
+      self: link(page),
+      first_page: link(1),
+      last_page: link(last),
+      ...(page > 1 && { prev_page: link(Math.min(page - 1, last)) }),
+      ...(page < last && { next_page: link(page + 1) }),
+    },
+  }
+}
+
+/** Given filters, then page and display_size. */
+function queryOf({ given, displaySize }: Search, page: number): string {
+  const pairs = Object.entries({ ...given, page, display_size: displaySize })
+  return `?${pairs.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&')}`
+}
+
+/** A condition of a search: SQL with one `?` for each value. */
+export type Condition = { sql: string; values: Value[] }
+
+/** `values` take the places of the `?` in their order. */
+export const where = (sql: string, ...values: Value[]): Condition => ({ sql, values })
+
+/** from_date and to_date as the identifiers that are the first to match and the first not to. */
+export const createdRange = ({ given: { from_date, to_date } }: Search) => ({
+  from: from_date && idFloor(instant(from_date)),
+  until: to_date && idFloor(instant(to_date)),
+})
+
+/** from_date and to_date on the time that an identifier begins with. */
+export function createdBetween(search: Search, id: string): Condition[] {
+  const { from, until } = createdRange(search)
+  return [
+    ...(from ? [where(`${id} >= ?`, from)] : []),
+    ...(until ? [where(`${id} < ?`, until)] : []),
+  ]
+}
+
+/** Nothing is ever settled, so a filter on the settled date matches nothing. */
+export const settledBetween = ({ given }: Search): Condition[] =>
+  given.from_settled_date || given.to_settled_date ? [where('1 = 0')] : []
+
+/** A searchable table: its rows come newest first, by identifier. */
+export type Searchable<Row, Item> = {
+  from: string
+  columns: string
+  id: string
+  fromRow: (row: Row) => Item
+}
+
+/**
+ * One page of rows and the number of all that match, from one moment. `total` is a query of that
+ * number, for who has a faster one than to count them.
+ */
+export async function findPage<Row, Item>(
+  database: Database,
+  { from, columns, id, fromRow }: Searchable<Row, Item>,
+  conditions: Condition[],
+  { page, displaySize }: Search,
+  total?: Condition,
+): Promise<{ total: number; results: Item[] }> {
+  const matching = where(
+    conditions.map(({ sql }) => sql).join(' and '),
+    ...conditions.flatMap(({ values }) => values),
+  )
+  const counted =
+    total ?? where(`select count(*) from ${from} where ${matching.sql}`, ...matching.values)
+  let position = 0
+  const rows = await database.query<Row & { total: number; found: number | null }>(
+    `select counted.total, page.* from
+       (select cast((${counted.sql}) as integer) as total) counted
+     left join
+       (select 1 as found, ${columns} from ${from} where ${matching.sql}
+        order by ${id} desc limit ? offset ?) page on 1 = 1
+     order by ${id} desc`.replaceAll('?', () => `$${++position}`),
+    [...counted.values, ...matching.values, displaySize, (page - 1) * displaySize],
+  )
+  return {
+    total: rows[0]?.total ?? 0,
+    results: rows.filter(row => row.found !== null).map(fromRow),
+  }
+}

@@ -1,4 +1,6 @@
 import { isUtf8 } from 'node:buffer'
+import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
 import { parse } from 'node:querystring'
 import {
   type FastifyBaseLogger,
@@ -9,9 +11,8 @@ import {
   LogController,
 } from 'fastify'
 import { acceptBytes, LARGEST_BODY } from './body.ts'
-import { sendApiError } from './error-body.ts'
-import { foldMethod, methodOf } from './methods.ts'
-import { refuseUnreadable } from './unreadable.ts'
+import { sendApiError } from './errors.ts'
+import { http } from './node-http.ts'
 
 /** Milliseconds. A client that is slower than this is cut off with 408. */
 const HEADERS_TIMEOUT = 10_000
@@ -149,4 +150,55 @@ export function isUnder(prefix: string, { url }: FastifyRequest): boolean {
     String.fromCharCode(Number.parseInt(hex, 16)),
   )
   return decoded === prefix || decoded.startsWith(`${prefix}/`)
+}
+
+declare module 'node:http' {
+  interface IncomingMessage {
+    /** What the client wrote, where a request goes the way of another method. */
+    givenMethod?: string
+  }
+}
+
+/** The methods that endpoints have. */
+const USED = ['GET', 'HEAD', 'POST', 'DELETE'] as const
+/** No endpoint has it. */
+const UNUSED = 'PUT'
+
+export const METHODS = [...USED, UNUSED] as const
+
+/**
+ * Lets a request of any method that HTTP has reach the routes, so that a wrong one is told which are right.
+ * All that are never right go the way of one: the router keeps a tree for each, and thirty more for every
+ * path would take an eighth of the start and 4 MB. Answers the URL, as it came.
+ */
+export function foldMethod(raw: IncomingMessage): string {
+  if (!USED.some(method => method === raw.method)) {
+    raw.givenMethod = raw.method ?? ''
+    raw.method = UNUSED
+  }
+  return raw.url ?? ''
+}
+
+/** The method that the client wrote. */
+export const methodOf = ({ raw, method }: FastifyRequest): string => raw.givenMethod ?? method
+
+/** What Node calls the faults that are not simply a bad request. */
+const statuses: Record<string, number> = {
+  ERR_HTTP_REQUEST_TIMEOUT: 408,
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
+  HPE_HEADER_OVERFLOW: 431,
+}
+
+/**
+ * Answers what is no HTTP, is too long or comes too slowly with a bare status, and closes the
+ * connection. Says nothing to the log: the error holds the bytes that came, keys and tokens among them.
+ */
+export function refuseUnreadable({ code = '' }: { code?: string }, socket: Socket): void {
+  if (code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const status = statuses[code] ?? 400
+  const head = `HTTP/1.1 ${status} ${http.STATUS_CODES[status]}`
+  socket.end(`${head}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`, () => socket.destroy())
 }

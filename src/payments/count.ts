@@ -1,4 +1,4 @@
-import { type Condition, where } from '../http/find-page.ts'
+import { type Condition, where } from '../http/search.ts'
 import type { Statement } from '../ports.ts'
 import type { Payment } from './payment.ts'
 

@@ -1,5 +1,5 @@
 import type { Addresses } from '../http/addresses.ts'
-import { addressOf, getLink, postLink } from '../http/link.ts'
+import { addressOf, getLink, postLink } from '../http/addresses.ts'
 import { timeOf } from '../ids.ts'
 import { iso } from '../time.ts'
 import { type CardDetails, prefilledCard } from './card.ts'

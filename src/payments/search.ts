@@ -1,14 +1,18 @@
 import { containing, fold, groupOf } from '../database/fold.ts'
+import { plainText } from '../http/schema.ts'
+import type { Search, SearchKind } from '../http/search.ts'
 import {
+  anyOf,
   type Condition,
   createdBetween,
   createdRange,
+  exactly,
+  filters,
+  paging,
   settledBetween,
+  textUpTo,
   where,
-} from '../http/find-page.ts'
-import type { Search, SearchKind } from '../http/page.ts'
-import { plainText } from '../http/schema.ts'
-import { anyOf, exactly, filters, paging, textUpTo } from '../http/search.ts'
+} from '../http/search.ts'
 import type { Value } from '../ports.ts'
 import { oldestKept } from '../retention.ts'
 import { brandIds } from './card.ts'

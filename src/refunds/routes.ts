@@ -5,9 +5,16 @@ import { addressesOf } from '../http/addresses.ts'
 import { jsonBody, requireJson } from '../http/body.ts'
 import { pathParam, resource } from '../http/endpoint.ts'
 import { type Json, readFields } from '../http/fields.ts'
-import { createdBetween, findPage, settledBetween, where } from '../http/find-page.ts'
-import { pageOf, readSearch, type SearchKind } from '../http/page.ts'
-import { filters } from '../http/search.ts'
+import {
+  createdBetween,
+  filters,
+  findPage,
+  pageOf,
+  readSearch,
+  type SearchKind,
+  settledBetween,
+  where,
+} from '../http/search.ts'
 import { paymentInPath } from '../payments/in-path.ts'
 import { oldestKept } from '../retention.ts'
 import { type Asked, createRefund } from './create.ts'

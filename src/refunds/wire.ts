@@ -1,5 +1,5 @@
 import type { Addresses } from '../http/addresses.ts'
-import { getLink } from '../http/link.ts'
+import { getLink } from '../http/addresses.ts'
 import { timeOf } from '../ids.ts'
 import { paymentAddress } from '../payments/response.ts'
 import { iso } from '../time.ts'
