@@ -1,26 +1,14 @@
 import type { FastifyInstance } from 'fastify'
 import type { Farthing } from '../context.ts'
-import {
-  cardDeclined,
-  fieldCodes,
-  invalid,
-  missing,
-  unknownOneTimeToken,
-  usedOneTimeToken,
-} from '../errors.ts'
+import { cardDeclined, unknownOneTimeToken, usedOneTimeToken } from '../errors.ts'
 import { addressesOf } from '../http/addresses.ts'
 import { formBody, isForm, jsonBody, requireJsonOrForm } from '../http/body.ts'
 import { resource } from '../http/endpoint.ts'
-import { type Json, readFields } from '../http/fields.ts'
 import { DECLINED_CARD, submittedCard } from './card.ts'
 import { advance, type Payment } from './payment.ts'
-import { cardAuthorisation } from './request-schema.ts'
+import { type CardAuthorisation, readCardAuthorisation } from './request.ts'
 import { findByToken } from './store.ts'
 import { transition } from './transition.ts'
-
-const codes = fieldCodes.authorisation
-const FIELDS = ['one_time_token', 'card_number', 'cardholder_name', 'cvc', 'expiry_date'] as const
-type Authorisation = Record<(typeof FIELDS)[number], string>
 
 /** SPEC *POST /v1/auth*: completes a moto_api payment; the one-time token is the authorisation. */
 export function authoriseRoute(app: FastifyInstance, farthing: Farthing): void {
@@ -33,7 +21,7 @@ export function authoriseRoute(app: FastifyInstance, farthing: Farthing): void {
         const body = isForm(request)
           ? Object.fromEntries(formBody(request))
           : jsonBody(request, 'P0197')
-        const given = readAuthorisation(body)
+        const given = readCardAuthorisation(body)
         const declined = given.card_number === DECLINED_CARD
         const outcome = await transition(
           farthing,
@@ -49,25 +37,11 @@ export function authoriseRoute(app: FastifyInstance, farthing: Farthing): void {
   })
 }
 
-function authorise(payment: Payment, given: Authorisation, declined: boolean, now: number) {
+function authorise(payment: Payment, given: CardAuthorisation, declined: boolean, now: number) {
   if (payment.given.authorisation_mode !== 'moto_api') throw unknownOneTimeToken()
   if (payment.card) throw usedOneTimeToken()
   const card = submittedCard(given.card_number, given.cardholder_name, given.expiry_date)
   const change = advance(payment, declined ? 'authorise_declined' : 'authorise', now, card)
   if (!change) throw unknownOneTimeToken()
   return change
-}
-
-/** Types first, then what is missing, then what each field may hold; the first fault is thrown. */
-function readAuthorisation(body: Json): Authorisation {
-  for (const name of FIELDS)
-    if (body[name] !== undefined && body[name] !== null && typeof body[name] !== 'string')
-      throw invalid(codes, name, 'must be a string')
-  for (const name of FIELDS) {
-    const value = body[name]
-    const blankIsMissing = name === 'one_time_token' || name === 'cardholder_name'
-    if (typeof value !== 'string' || (blankIsMissing && !value.trim())) throw missing(codes, name)
-  }
-  readFields(body, cardAuthorisation, codes).checkLimits()
-  return body as Authorisation // the checks above have seen to each field
 }

@@ -14,7 +14,7 @@ import { oldestKept } from '../retention.ts'
 import { brandIds } from './card.ts'
 import { AFTER, totalBetween } from './count.ts'
 import { statuses } from './payment.ts'
-import { newPayment } from './request-schema.ts'
+import { newPayment } from './request.ts'
 
 /** GET /v1/payments. */
 export const paymentSearch: SearchKind = {
