@@ -34,7 +34,7 @@ import {
 import { PENCE_RULE } from '../http/fields.ts'
 import { authorisation, events, payments, requests } from './examples.ts'
 import { cardAuthorisation, idempotencyKey, newPayment } from './request.ts'
-import { foundPayment, payment, paymentEvents } from './schema.ts'
+import { foundPayment, payment, paymentEvents } from './response.ts'
 import { paymentSearch } from './search.ts'
 
 export const paymentId = pathParameter(
