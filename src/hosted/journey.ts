@@ -1,9 +1,9 @@
 import type { Farthing } from '../context.ts'
 import type { Addresses } from '../http/addresses.ts'
 import { cardOf, submitsCard } from '../payments/card.ts'
+import { type Outcome, transition } from '../payments/commands.ts'
 import { advance, isOpen, type Payment, statusOf, type Trigger } from '../payments/payment.ts'
 import { findByToken } from '../payments/store.ts'
-import { type Outcome, transition } from '../payments/transition.ts'
 
 /** The scenario picker's choices, and what each does to the payment. */
 const triggers = {

@@ -35,7 +35,7 @@ import { PENCE_RULE } from '../http/fields.ts'
 import { authorisation, events, payments, requests } from './examples.ts'
 import { cardAuthorisation, idempotencyKey, newPayment } from './request.ts'
 import { foundPayment, payment, paymentEvents } from './response.ts'
-import { paymentSearch } from './search.ts'
+import { paymentSearch } from './store.ts'
 
 export const paymentId = pathParameter(
   'payment_id',

@@ -1,9 +1,9 @@
 import type { Farthing } from '../context.ts'
 import { notRefundable, paymentNotFound, refundAmountMismatch } from '../errors.ts'
 import type { Addresses } from '../http/addresses.ts'
+import { transition } from '../payments/commands.ts'
 import { type Payment, refund as refundPayment, refundSummary } from '../payments/payment.ts'
 import { findPayment } from '../payments/store.ts'
-import { transition } from '../payments/transition.ts'
 import type { Refund } from './refund.ts'
 import { insertRefund } from './store.ts'
 

@@ -6,7 +6,7 @@ import { createdBetween } from '../../src/http/find-page.ts'
 import { pageOf, readSearch } from '../../src/http/page.ts'
 import { filters } from '../../src/http/search.ts'
 import { createNewId } from '../../src/ids.ts'
-import { paymentSearch } from '../../src/payments/search.ts'
+import { paymentSearch } from '../../src/payments/store.ts'
 
 const API = 'http://127.0.0.1:3000'
 const ADDRESSES = { api: API, pages: API }
