@@ -20,33 +20,32 @@ import { insertPayment, isIdempotencyKeyTaken, savePayment, takeIdempotencyKey }
 export type Creation = { account: string; given: Given; idempotencyKey?: string | undefined }
 
 /**
- * Creates a payment; in agreement mode it has reached its final state, and webhooks have been told,
- * when this resolves. Throws an ApiError when an agreement cannot be used or the key is taken.
+ * Creates a payment. In agreement mode it has its final state. Resolves once the webhook messages were
+ * delivered. Throws an ApiError when an agreement cannot be used or the key is taken.
  */
-export function createPayment(
+export async function createPayment(
   farthing: Farthing,
   addresses: Addresses,
   creation: Creation,
 ): Promise<Payment> {
   const { account, given, idempotencyKey } = creation
-  return untilWritten(async () => {
+  const { payment, messages } = await untilWritten(async () => {
     const agreement = await usedAgreement(farthing, account, given)
     const change = makePayment(farthing, account, given, agreement)
     const messages = await messagesOf(farthing, addresses, change)
     const written = await farthing.database.write([
-      // What is likeliest to miss comes first: then there is nothing to undo.
+      // The statement most likely to miss comes first, so that little is rolled back.
       ...(idempotencyKey ? [takeIdempotencyKey(change.after, idempotencyKey)] : []),
       ...(agreement ? [holdAgreement(agreement)] : []),
       insertPayment(change.after),
       ...farthing.deliveries.insert(messages),
     ])
-    if (written) {
-      await farthing.deliveries.deliver(messages)
-      return change.after
-    }
+    if (written) return { payment: change.after, messages }
     if (await isKeyTaken(farthing, creation, agreement)) throw idempotencyKeyUsed()
     return undefined
   })
+  await farthing.deliveries.deliver(messages)
+  return payment
 }
 
 /** The active agreement that an agreement-mode payment is made with; checks the one to set up. */
@@ -101,10 +100,10 @@ async function isKeyTaken(
 export type Outcome = { moved: boolean; payment: Payment }
 
 /**
- * The one door for a change of a payment: read, decide, write once, tell the webhooks. Another
- * instance or request may be faster; then it is read and decided again. `decide` answers
- * undefined where there is nothing to do, and may throw an ApiError. `also` is written with the
- * change. The outcome is undefined when `read` finds no payment.
+ * Changes a payment: reads it, decides, and writes the change, the webhook messages and `also` in one
+ * commit. Repeats all of it when the compare-and-swap fails. Delivers the messages afterwards, so that a
+ * fault in delivery cannot repeat the write. `decide` returns undefined where there is nothing to do, and
+ * may throw an ApiError. Resolves to undefined when `read` finds no payment.
  */
 export async function transition(
   farthing: Farthing,
@@ -113,11 +112,10 @@ export async function transition(
   decide: (payment: Payment) => Change | undefined,
   also: Statement[] = [],
 ): Promise<Outcome | undefined> {
-  const { payment, moved } = await untilWritten(async () => {
+  const { payment, messages } = await untilWritten(async () => {
     const payment = await read()
-    if (!payment) return { payment, moved: false }
-    const change = decide(payment)
-    if (!change) return { moved: false, payment }
+    const change = payment && decide(payment)
+    if (!change) return { payment, messages: undefined }
     const messages = await messagesOf(farthing, addresses, change)
     const written = await farthing.database.write([
       savePayment(change),
@@ -125,11 +123,10 @@ export async function transition(
       ...(await agreementSetUp(farthing.database, change)),
       ...farthing.deliveries.insert(messages),
     ])
-    if (!written) return undefined
-    await farthing.deliveries.deliver(messages)
-    return { moved: true, payment: change.after }
+    return written ? { payment: change.after, messages } : undefined
   })
-  return payment && { payment, moved }
+  if (messages) await farthing.deliveries.deliver(messages)
+  return payment && { payment, moved: messages !== undefined }
 }
 
 /** What webhooks are to be told of a change: the payment as GET would show it right after. */
