@@ -18,8 +18,7 @@ import {
   isUnder,
   setApiHeaders,
 } from './http/server.ts'
-import { authoriseRoute } from './payments/authorise-route.ts'
-import { paymentRoutes } from './payments/routes.ts'
+import { authoriseRoute, paymentRoutes } from './payments/routes.ts'
 import type { Ports } from './ports.ts'
 import { refundRoutes } from './refunds/routes.ts'
 import { assetRoutes } from './web/asset-routes.ts'

@@ -1,18 +1,18 @@
 import type { CardDetails } from '../payments/card.ts'
 
-/** SPEC *Agreement*. Nothing moves an agreement into inactive. */
+/** Specification, *States and transitions*, *Agreement*. No agreement becomes inactive. */
 export const agreementStatuses = ['created', 'active', 'cancelled', 'inactive'] as const
 export type AgreementStatus = (typeof agreementStatuses)[number]
 
-export type Agreement = {
+/** What the client sent on creation. */
+export type NewAgreement = { reference: string; description: string; user_identifier?: string }
+
+export type Agreement = NewAgreement & {
   agreement_id: string
   account: string
-  /** Raised by every write; what a compare-and-swap compares. */
+  /** Incremented by every write. Compared by compare-and-swap. */
   version: number
   status: AgreementStatus
-  reference: string
-  description: string
-  user_identifier?: string
   /** In milliseconds; only while the agreement is cancelled. */
   cancelled_at?: number
   /** The card of the payment that last set the agreement up; `at` is when, in milliseconds. */

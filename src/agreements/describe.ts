@@ -20,8 +20,7 @@ import {
 } from '../http/describe.ts'
 import { active, created, request } from './examples.ts'
 import { agreementSearch } from './routes.ts'
-import { agreement, newAgreement } from './schema.ts'
-import { present } from './wire.ts'
+import { agreement, newAgreement, present } from './wire.ts'
 
 const codes = fieldCodes.agreement
 

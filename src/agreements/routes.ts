@@ -1,27 +1,18 @@
 import type { FastifyInstance } from 'fastify'
 import type { Farthing } from '../context.ts'
 import { fold } from '../database/fold.ts'
-import { agreementNotFound, cannotCancelAgreement, fieldCodes } from '../errors.ts'
+import { agreementNotFound, cannotCancelAgreement } from '../errors.ts'
 import { addressesOf } from '../http/addresses.ts'
 import { jsonBody, requireJson } from '../http/body.ts'
 import { pathParam, resource } from '../http/endpoint.ts'
-import { type Json, readFields } from '../http/fields.ts'
+import { findPage, where } from '../http/find-page.ts'
+import { pageOf, readSearch, type SearchKind } from '../http/page.ts'
 import { plainText } from '../http/schema.ts'
-import {
-  anyOf,
-  findPage,
-  pageOf,
-  paging,
-  readSearch,
-  type SearchKind,
-  textUpTo,
-  where,
-} from '../http/search.ts'
+import { anyOf, paging, textUpTo } from '../http/search.ts'
 import { untilWritten } from '../retry.ts'
 import { type Agreement, agreementStatuses, cancel } from './agreement.ts'
-import { newAgreement } from './schema.ts'
 import { agreementRows, findAgreement, insertAgreement, saveAgreement } from './store.ts'
-import { present } from './wire.ts'
+import { present, readNewAgreement } from './wire.ts'
 
 export const agreementSearch: SearchKind = {
   path: '/v1/agreements',
@@ -33,7 +24,7 @@ export const agreementSearch: SearchKind = {
   },
 }
 
-/** SPEC *Agreement* and *GET /v1/agreements*. */
+/** Specification, *Agreement* and *GET /v1/agreements*. */
 export function agreementRoutes(app: FastifyInstance, farthing: Farthing): void {
   const { database, clock, newId, config } = farthing
 
@@ -106,16 +97,4 @@ async function cancelAgreement(
     if (!cancelled) throw cannotCancelAgreement()
     return (await database.write([saveAgreement(cancelled)])) ? cancelled : undefined
   })
-}
-
-function readNewAgreement(
-  body: Json,
-): Pick<Agreement, 'reference' | 'description' | 'user_identifier'> {
-  const codes = fieldCodes.agreement
-  const fields = readFields(body, newAgreement, codes)
-  const reference = fields.plainText('reference')
-  const description = fields.plainText('description')
-  const user_identifier = fields.optionalRawText('user_identifier')
-  fields.checkLimits()
-  return { reference, description, ...(user_identifier !== undefined && { user_identifier }) }
 }

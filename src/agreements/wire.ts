@@ -1,9 +1,68 @@
+import type { FromSchema } from 'json-schema-to-ts'
+import { fieldCodes } from '../errors.ts'
+import { type Json, readFields } from '../http/fields.ts'
+import { cardDetails, id, object, plainText, timestamp } from '../http/schema.ts'
 import { timeOf } from '../ids.ts'
 import { iso } from '../time.ts'
-import type { Agreement } from './agreement.ts'
-import type { AgreementBody } from './schema.ts'
+import { type Agreement, agreementStatuses, type NewAgreement } from './agreement.ts'
 
-/** An agreement as every response shows it (SPEC *Agreement*). */
+export const newAgreement = object(
+  'NewAgreement',
+  { reference: plainText, description: plainText },
+  {
+    user_identifier: {
+      type: ['string', 'null'],
+      minLength: 1,
+      maxLength: 255,
+      description: 'Your own identifier of the user',
+    },
+  },
+)
+
+/** Reads the body of POST /v1/agreements; throws the first fault. */
+export function readNewAgreement(body: Json): NewAgreement {
+  const fields = readFields(body, newAgreement, fieldCodes.agreement)
+  const reference = fields.plainText('reference')
+  const description = fields.plainText('description')
+  const user_identifier = fields.optionalRawText('user_identifier')
+  fields.checkLimits()
+  return { reference, description, ...(user_identifier !== undefined && { user_identifier }) }
+}
+
+const paymentInstrument = object('PaymentInstrument', {
+  type: { type: 'string', const: 'card' },
+  created_date: { ...timestamp, description: 'When it was set up' },
+  CardDetails: cardDetails,
+  card_details: { ...cardDetails, description: 'The same as CardDetails' },
+})
+
+/** Specification, *Agreement*. */
+export const agreement = object(
+  'Agreement',
+  {
+    agreement_id: id,
+    reference: { type: 'string' },
+    description: { type: 'string' },
+    status: {
+      type: 'string',
+      enum: agreementStatuses,
+      description: 'Payments can be made with an active one. Nothing makes an agreement inactive',
+    },
+    created_date: timestamp,
+  },
+  {
+    user_identifier: { type: 'string', description: 'If it was given' },
+    cancelled_date: { ...timestamp, description: 'While it is cancelled' },
+    payment_instrument: {
+      ...paymentInstrument,
+      description: 'The card of the payment that last set the agreement up',
+    },
+  },
+)
+
+type AgreementBody = FromSchema<typeof agreement>
+
+/** The agreement as responses show it. */
 export function present(agreement: Agreement): AgreementBody {
   const { agreement_id, user_identifier, cancelled_at, instrument } = agreement
   return {

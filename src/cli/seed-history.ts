@@ -1,12 +1,5 @@
 import { type Agreement, activate } from '../agreements/agreement.ts'
-import {
-  type CardDetails,
-  cardOf,
-  DECLINED_CARD,
-  MOCK_CARD,
-  submitsCard,
-  submittedCard,
-} from '../payments/card.ts'
+import { type CardDetails, DECLINED_CARD, MOCK_CARD, submittedCard } from '../payments/card.ts'
 import { makePayment } from '../payments/commands.ts'
 import { advance, type Payment, refund, type Trigger } from '../payments/payment.ts'
 import { readNewPayment } from '../payments/request.ts'
@@ -116,17 +109,17 @@ function newAgreement(account: string, agreement_id: string, number: number): Ag
 
 function walk(payment: Payment, triggers: Trigger[], created: number): Payment {
   return triggers.reduce((before, trigger, i) => {
-    const change = advance(before, trigger, created + (i + 1) * STEP, cardFor(trigger, before))
+    const change = advance(before, trigger, created + (i + 1) * STEP, cardFor(trigger))
     if (!change) throw new Error(`a seeded payment cannot ${trigger}`)
     return change.after
   }, payment)
 }
 
-/** The card that a trigger submits. */
-function cardFor(trigger: Trigger, payment: Payment): CardDetails | undefined {
+/** The card that the operator submits. */
+function cardFor(trigger: Trigger): CardDetails | undefined {
   if (trigger === 'authorise') return submittedCard(MOCK_CARD, 'R Operator', '09/31')
   if (trigger === 'authorise_declined') return submittedCard(DECLINED_CARD, 'R Operator', '09/31')
-  return submitsCard(trigger) ? cardOf(payment) : undefined
+  return undefined
 }
 
 function refunded(payment: Payment, how: Course['refunds'], newId: NewId, at: number) {

@@ -3,8 +3,7 @@ import { exampleAddresses } from '../http/addresses.ts'
 import { behindKey, type Operations, searchParts } from '../http/describe.ts'
 import { disputes } from './dispute.ts'
 import { disputeSearch } from './routes.ts'
-import { dispute } from './schema.ts'
-import { present } from './wire.ts'
+import { dispute, present } from './wire.ts'
 
 const [lost] = disputes
   .filter(({ status }) => status === 'lost')

@@ -1,4 +1,4 @@
-/** SPEC *Dispute*: four fixed sample records, newest first. Amounts are pence. */
+/** Specification, *Other resources*: four fixed sample records, newest first. Amounts are in pence. */
 export const disputeStatuses = ['needs_response', 'under_review', 'lost', 'won'] as const
 
 export type Dispute = {

@@ -20,7 +20,7 @@ export const disputeSearch: SearchKind = {
   filters: { ...filters, status: anyOf(disputeStatuses, 'The status of the dispute') },
 }
 
-/** SPEC *Dispute*: every account sees the same four records. */
+/** Specification, *Other resources*: every account has the same four disputes. */
 export function disputeRoutes(app: FastifyInstance, { config }: Farthing): void {
   resource(app, '/v1/disputes', {
     GET: {

@@ -1,10 +1,36 @@
+import type { FromSchema } from 'json-schema-to-ts'
 import type { Addresses } from '../http/addresses.ts'
-import { getLink } from '../http/addresses.ts'
+import { getLink } from '../http/link.ts'
+import { date, id, link, object, pence, timestamp } from '../http/schema.ts'
 import { paymentAddress } from '../payments/response.ts'
-import type { Dispute } from './dispute.ts'
-import type { DisputeBody } from './schema.ts'
+import { type Dispute, disputeStatuses } from './dispute.ts'
 
-/** A dispute as every account sees it. */
+/** Specification, *Other resources*. */
+export const dispute = object(
+  'Dispute',
+  {
+    dispute_id: id,
+    payment_id: { ...id, description: 'A payment that does not exist here' },
+    amount: pence,
+    status: { type: 'string', enum: disputeStatuses },
+    reason: { type: 'string' },
+    created_date: timestamp,
+    evidence_due_date: timestamp,
+    _links: object('DisputeLinks', { payment: link }),
+  },
+  {
+    fee: { ...pence, description: 'In pence, if the dispute was lost' },
+    net_amount: { type: 'integer', description: 'Minus amount and fee, in pence. Beside fee' },
+    settlement_summary: {
+      ...object('DisputeSettlementSummary', {}, { settled_date: date }),
+      description: 'If the dispute was lost',
+    },
+  },
+)
+
+type DisputeBody = FromSchema<typeof dispute>
+
+/** The dispute as search results show it. */
 export function present({ settled_date, ...dispute }: Dispute, addresses: Addresses): DisputeBody {
   return {
     ...dispute,

@@ -1,9 +1,8 @@
 import type { Farthing } from '../context.ts'
 import type { Addresses } from '../http/addresses.ts'
-import { cardOf, submitsCard } from '../payments/card.ts'
+import { type Outcome, transition } from '../payments/commands.ts'
 import { advance, isOpen, type Payment, statusOf, type Trigger } from '../payments/payment.ts'
 import { findByToken } from '../payments/store.ts'
-import { type Outcome, transition } from '../payments/transition.ts'
 
 /** The scenario picker's choices, and what each does to the payment. */
 const triggers = {
@@ -46,9 +45,7 @@ export function journeyOf(farthing: Farthing, addresses: Addresses, token: strin
   }
 
   const move = (trigger: Trigger) =>
-    transition(farthing, addresses, find, payment =>
-      advance(payment, trigger, clock(), submitsCard(trigger) ? cardOf(payment) : undefined),
-    )
+    transition(farthing, addresses, find, payment => advance(payment, trigger, clock()))
 
   return {
     token,

@@ -2,8 +2,7 @@
  * What each step of a user's journey does and answers: SPEC *Hosted payment pages*. Every step answers
  * undefined when no web payment has the token, or it is gone.
  */
-import { cardOf } from '../payments/card.ts'
-import type { Payment } from '../payments/payment.ts'
+import { mockCardOf, type Payment } from '../payments/payment.ts'
 import { isOver, type Journey, readScenario, type Scenario } from './journey.ts'
 import { confirmPage, detailsPage, type Ending, endPage, type Form } from './pages.ts'
 import type { PaymentSummary } from './summary.ts'
@@ -91,7 +90,7 @@ function details(visit: Visit, payment: Payment, { error } = { error: false }): 
 }
 
 function confirmation(visit: Visit, payment: Payment): Answer {
-  const summary = { ...summaryOf(payment), card: cardOf(payment) }
+  const summary = { ...summaryOf(payment), card: mockCardOf(payment) }
   return { status: 200, page: confirmPage(visit, summary, formTo(visit, 'confirm')) }
 }
 

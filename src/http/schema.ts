@@ -5,6 +5,20 @@
  */
 import { meanings } from '../errors.ts'
 
+type Properties = Readonly<Record<string, object>>
+
+/** An object schema: its title, the properties that are always there, and those that may be absent. */
+export const object = <const Required extends Properties, const Optional extends Properties>(
+  title: string,
+  required: Required,
+  optional: Optional = {} as Optional, // absent only where Optional has no properties
+) => ({
+  title,
+  type: 'object' as const,
+  required: Object.keys(required) as (keyof Required & string)[], // Object.keys is typed string[]
+  properties: { ...required, ...optional },
+})
+
 export const pence = { type: 'integer', minimum: 0, description: 'In pence' } as const
 
 /** A reference or a description, of a payment or an agreement. */

@@ -1,6 +1,3 @@
-import { timeOf } from '../ids.ts'
-import type { Payment, Trigger } from './payment.ts'
-
 /** SPEC *card_details fields*: what is known of a card. No full number and no cvc is ever kept. */
 
 export type BillingAddress = {
@@ -80,14 +77,6 @@ export function mockCard(prefilled: Prefilled | undefined, created: number): Car
     billing_address: prefilled?.billing_address ?? MOCK_ADDRESS,
   }
 }
-
-/** The card of a payment on the hosted pages, whose steps submit it without one being entered. */
-export const cardOf = ({ given, payment_id }: Payment): CardDetails =>
-  mockCard(given.prefilled, timeOf(payment_id))
-
-/** True for the steps on the hosted pages that submit the card. */
-export const submitsCard = (trigger: Trigger): boolean =>
-  trigger === 'confirm' || trigger === 'choose_declined' || trigger === 'choose_error'
 
 /** What is known of the card while only the client's prefilled details are. */
 export const prefilledCard = (prefilled: Prefilled): CardDetails => ({

@@ -1,5 +1,5 @@
-import type { Agreement } from '../agreements/agreement.ts'
-import { findAgreement, holdAgreement } from '../agreements/store.ts'
+import { type Agreement, activate } from '../agreements/agreement.ts'
+import { findAgreement, holdAgreement, saveAgreement } from '../agreements/store.ts'
 import type { Farthing } from '../context.ts'
 import {
   idempotencyKeyUsed,
@@ -9,41 +9,43 @@ import {
 } from '../errors.ts'
 import type { Addresses } from '../http/addresses.ts'
 import { newSecret, newUuid } from '../ids.ts'
+import type { Database, Statement } from '../ports.ts'
 import { untilWritten } from '../retry.ts'
+import { activeWebhooks } from '../webhooks/store.ts'
+import { type Message, messagesFor } from '../webhooks/webhook.ts'
 import { advance, type Change, type Given, type Payment } from './payment.ts'
-import { insertPayment, isIdempotencyKeyTaken, takeIdempotencyKey } from './store.ts'
-import { messagesOf } from './transition.ts'
+import { present } from './response.ts'
+import { insertPayment, isIdempotencyKeyTaken, savePayment, takeIdempotencyKey } from './store.ts'
 
 export type Creation = { account: string; given: Given; idempotencyKey?: string | undefined }
 
 /**
- * Creates a payment; in agreement mode it has reached its final state, and webhooks have been told,
- * when this resolves. Throws an ApiError when an agreement cannot be used or the key is taken.
+ * Creates a payment. In agreement mode it has its final state. Resolves once the webhook messages were
+ * delivered. Throws an ApiError when an agreement cannot be used or the key is taken.
  */
-export function createPayment(
+export async function createPayment(
   farthing: Farthing,
   addresses: Addresses,
   creation: Creation,
 ): Promise<Payment> {
   const { account, given, idempotencyKey } = creation
-  return untilWritten(async () => {
+  const { payment, messages } = await untilWritten(async () => {
     const agreement = await usedAgreement(farthing, account, given)
     const change = makePayment(farthing, account, given, agreement)
     const messages = await messagesOf(farthing, addresses, change)
     const written = await farthing.database.write([
-      // What is likeliest to miss comes first: then there is nothing to undo.
+      // The statement most likely to miss comes first, so that little is rolled back.
       ...(idempotencyKey ? [takeIdempotencyKey(change.after, idempotencyKey)] : []),
       ...(agreement ? [holdAgreement(agreement)] : []),
       insertPayment(change.after),
       ...farthing.deliveries.insert(messages),
     ])
-    if (written) {
-      await farthing.deliveries.deliver(messages)
-      return change.after
-    }
+    if (written) return { payment: change.after, messages }
     if (await isKeyTaken(farthing, creation, agreement)) throw idempotencyKeyUsed()
     return undefined
   })
+  await farthing.deliveries.deliver(messages)
+  return payment
 }
 
 /** The active agreement that an agreement-mode payment is made with; checks the one to set up. */
@@ -93,4 +95,65 @@ async function isKeyTaken(
 ): Promise<boolean> {
   if (!idempotencyKey) return false
   return !agreement || isIdempotencyKeyTaken(database, account, idempotencyKey, clock())
+}
+
+export type Outcome = { moved: boolean; payment: Payment }
+
+/**
+ * Changes a payment: reads it, decides, and writes the change, the webhook messages and `also` in one
+ * commit. Repeats all of it when the compare-and-swap fails. Delivers the messages afterwards, so that a
+ * fault in delivery cannot repeat the write. `decide` returns undefined where there is nothing to do, and
+ * may throw an ApiError. Resolves to undefined when `read` finds no payment.
+ */
+export async function transition(
+  farthing: Farthing,
+  addresses: Addresses,
+  read: () => Promise<Payment | undefined>,
+  decide: (payment: Payment) => Change | undefined,
+  also: Statement[] = [],
+): Promise<Outcome | undefined> {
+  const { payment, messages } = await untilWritten(async () => {
+    const payment = await read()
+    const change = payment && decide(payment)
+    if (!change) return { payment, messages: undefined }
+    const messages = await messagesOf(farthing, addresses, change)
+    const written = await farthing.database.write([
+      savePayment(change),
+      ...also,
+      ...(await agreementSetUp(farthing.database, change)),
+      ...farthing.deliveries.insert(messages),
+    ])
+    return written ? { payment: change.after, messages } : undefined
+  })
+  if (messages) await farthing.deliveries.deliver(messages)
+  return payment && { payment, moved: messages !== undefined }
+}
+
+/** What webhooks are to be told of a change: the payment as GET would show it right after. */
+async function messagesOf(
+  { database, newId }: Farthing,
+  addresses: Addresses,
+  { after, at, sends }: Omit<Change, 'before'>,
+): Promise<Message[]> {
+  if (sends.length === 0) return []
+  const webhooks = await activeWebhooks(database, after.account)
+  if (webhooks.length === 0) return []
+  const news = {
+    payment_id: after.payment_id,
+    at,
+    eventTypes: sends,
+    resource: present(after, addresses),
+  }
+  return messagesFor(news, webhooks, newId)
+}
+
+/** SPEC *Agreement*: it becomes active when a payment that sets it up completes, in the same write. */
+async function agreementSetUp(
+  database: Database,
+  { after, at, sends }: Change,
+): Promise<Statement[]> {
+  const { set_up_agreement } = after.given
+  if (!set_up_agreement || !after.card || !sends.includes('card_payment_succeeded')) return []
+  const agreement = await findAgreement(database, after.account, set_up_agreement)
+  return agreement ? [saveAgreement(activate(agreement, after.card, at))] : []
 }

@@ -33,9 +33,9 @@ import {
 } from '../http/describe.ts'
 import { PENCE_RULE } from '../http/fields.ts'
 import { authorisation, events, payments, requests } from './examples.ts'
-import { cardAuthorisation, idempotencyKeySchema, newPayment } from './request-schema.ts'
-import { foundPayment, payment, paymentEvents } from './schema.ts'
-import { paymentSearch } from './search.ts'
+import { cardAuthorisation, idempotencyKey, newPayment } from './request.ts'
+import { foundPayment, payment, paymentEvents } from './response.ts'
+import { paymentSearch } from './store.ts'
 
 export const paymentId = pathParameter(
   'payment_id',
@@ -48,7 +48,7 @@ const idempotencyHeader: Parameter = {
   in: 'header',
   description:
     'Makes sure that a payment is created once however often it is sent. A key that has created a payment answers 409 until that payment is gone, whatever the body. Any other answer leaves the key free',
-  schema: { ...idempotencyKeySchema, examples: ['boat-1187-try-1'] },
+  schema: { ...idempotencyKey, examples: ['boat-1187-try-1'] },
 }
 
 const codes = fieldCodes.payment

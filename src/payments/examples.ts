@@ -6,7 +6,7 @@ import { created as agreement, instrumentCard } from '../agreements/examples.ts'
 import { exampleAddresses } from '../http/addresses.ts'
 import type { Json } from '../http/fields.ts'
 import { timeOf } from '../ids.ts'
-import { type CardDetails, cardOf, DECLINED_CARD, submittedCard } from './card.ts'
+import { type CardDetails, DECLINED_CARD, submittedCard } from './card.ts'
 import { makePayment } from './commands.ts'
 import { advance, type Payment, refund, stateOf, type Trigger } from './payment.ts'
 import { checkMode, readNewPayment } from './request.ts'
@@ -107,7 +107,7 @@ const byAgreement = created(
 )
 
 const confirmed = (payment: Payment): Payment =>
-  walked(walked(payment, ['open_page', 'choose_success']), ['confirm'], cardOf(payment))
+  walked(payment, ['open_page', 'choose_success', 'confirm'])
 
 const paid = confirmed(web)
 const capturable = confirmed(delayed)

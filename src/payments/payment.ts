@@ -1,5 +1,6 @@
+import { timeOf } from '../ids.ts'
 import type { EventType as SubscribedType } from '../webhooks/webhook.ts'
-import type { CardDetails, Prefilled } from './card.ts'
+import { type CardDetails, mockCard, type Prefilled } from './card.ts'
 
 /** SPEC *States and transitions*: the eight statuses of a payment. */
 export const statuses = [
@@ -90,33 +91,48 @@ export type Trigger =
 
 type Transition = {
   from: Status
-  /** The statuses passed through, the last one kept; "authorised" is success, or capturable with delayed_capture. */
+  /** The statuses in order; the payment keeps the last. "authorised" is success, or capturable with delayed_capture. */
   through: (Status | 'authorised')[]
   code?: FailureCode
+  /** The card that it submits: the mock card of the hosted pages, or the card that `advance` receives. */
+  submits?: 'mock' | 'given'
 }
 
-const moves = (from: Status[], through: Transition['through'], code?: FailureCode): Transition[] =>
-  from.map(status => ({ from: status, through, ...(code && { code }) }))
+const rows = (from: Status[], row: Omit<Transition, 'from'>): Transition[] =>
+  from.map(status => ({ from: status, ...row }))
 
-/** SPEC *States and transitions*, row by row. What is not here is not allowed. */
+/** Specification, *States and transitions*, row by row. A transition that is not here is not allowed. */
 export const transitions: Record<Trigger, Transition[]> = {
-  open_page: moves(['created'], ['started']),
-  choose_success: [...moves(['created'], ['started']), ...moves(['started'], [])],
-  confirm: moves(['started'], ['submitted', 'authorised']),
+  open_page: rows(['created'], { through: ['started'] }),
+  choose_success: [
+    ...rows(['created'], { through: ['started'] }),
+    ...rows(['started'], { through: [] }),
+  ],
+  confirm: rows(['started'], { through: ['submitted', 'authorised'], submits: 'mock' }),
   choose_declined: [
-    ...moves(['created'], ['started', 'failed'], 'P0010'),
-    ...moves(['started'], ['failed'], 'P0010'),
+    ...rows(['created'], { through: ['started', 'failed'], code: 'P0010', submits: 'mock' }),
+    ...rows(['started'], { through: ['failed'], code: 'P0010', submits: 'mock' }),
   ],
   choose_error: [
-    ...moves(['created'], ['started', 'error'], 'P0050'),
-    ...moves(['started'], ['error'], 'P0050'),
+    ...rows(['created'], { through: ['started', 'error'], code: 'P0050', submits: 'mock' }),
+    ...rows(['started'], { through: ['error'], code: 'P0050', submits: 'mock' }),
   ],
-  choose_cancel: moves(['created', 'started'], ['failed'], 'P0030'),
-  authorise: moves(['created'], ['started', 'submitted', 'authorised']),
-  authorise_declined: moves(['created'], ['started', 'failed'], 'P0010'),
-  use_agreement: moves(['created'], ['started', 'submitted', 'authorised']),
-  cancel: moves(['created', 'started', 'capturable'], ['cancelled'], 'P0040'),
-  capture: moves(['capturable'], ['success']),
+  choose_cancel: rows(['created', 'started'], { through: ['failed'], code: 'P0030' }),
+  authorise: rows(['created'], {
+    through: ['started', 'submitted', 'authorised'],
+    submits: 'given',
+  }),
+  authorise_declined: rows(['created'], {
+    through: ['started', 'failed'],
+    code: 'P0010',
+    submits: 'given',
+  }),
+  use_agreement: rows(['created'], {
+    through: ['started', 'submitted', 'authorised'],
+    submits: 'given',
+  }),
+  cancel: rows(['created', 'started', 'capturable'], { through: ['cancelled'], code: 'P0040' }),
+  capture: rows(['capturable'], { through: ['success'] }),
 }
 
 /** SPEC *Webhook event types*: what is sent when a payment arrives at a status. */
@@ -131,14 +147,14 @@ function eventTypes(from: Status, to: Status): EventType[] {
 }
 
 /**
- * Moves a payment: the only function that does. Answers undefined where the table has no such
- * transition. `now` is in milliseconds; `card` is the card that the trigger submits, if it does.
+ * The only function that moves a payment. Returns undefined where the table has no such transition.
+ * `now` is in milliseconds. `given` is the card of a trigger that submits a given one.
  */
 export function advance(
   payment: Payment,
   trigger: Trigger,
   now: number,
-  card?: CardDetails,
+  given?: CardDetails,
 ): Change | undefined {
   const { status: from, at: latest } = stateOf(payment)
   const transition = transitions[trigger].find(row => row.from === from)
@@ -154,6 +170,7 @@ export function advance(
     at,
     ...(status === to && transition.code && { code: transition.code }),
   }))
+  const card = transition.submits === 'mock' ? mockCardOf(payment) : transition.submits && given
   const after: Payment = {
     ...payment,
     version: payment.version + 1,
@@ -163,6 +180,10 @@ export function advance(
   }
   return { before: payment, after, at, sends: eventTypes(from, to) }
 }
+
+/** The card that the hosted pages submit for the payment. */
+export const mockCardOf = ({ given, payment_id }: Payment): CardDetails =>
+  mockCard(given.prefilled, timeOf(payment_id))
 
 /**
  * Takes `amount` pence back, at `now` in milliseconds. The caller has checked that the payment allows

@@ -1,5 +1,12 @@
 import { fold } from '../database/fold.ts'
-import { fieldCodes, missing, notAllowed, outsideLimit } from '../errors.ts'
+import {
+  badIdempotencyKey,
+  fieldCodes,
+  invalid,
+  missing,
+  notAllowed,
+  outsideLimit,
+} from '../errors.ts'
 import {
   checkLimit,
   isObject,
@@ -8,17 +15,113 @@ import {
   readFields,
   STORABLE_RULE,
 } from '../http/fields.ts'
+import { object, pence, plainText } from '../http/schema.ts'
 import type { BillingAddress, Prefilled } from './card.ts'
-import type { AgreementPaymentType, AuthorisationMode, Given, Language } from './payment.ts'
-import { newPayment } from './request-schema.ts'
+import {
+  type AgreementPaymentType,
+  type AuthorisationMode,
+  agreementPaymentTypes,
+  authorisationModes,
+  type Given,
+  type Language,
+  languages,
+} from './payment.ts'
+
+const flag = (description: string) => ({ type: 'boolean', default: false, description }) as const
+const choice = (values: readonly string[], fallback: string, description: string) =>
+  ({ type: 'string', enum: values, default: fallback, description }) as const
+const nullableText = (maxLength: number, description?: string) =>
+  ({ type: ['string', 'null'], maxLength, ...(description && { description }) }) as const
+const agreementId = { minLength: 26, maxLength: 26 } as const
+
+const prefilledAddress = {
+  title: 'PrefilledBillingAddress',
+  type: ['object', 'null'],
+  properties: {
+    line1: nullableText(255),
+    line2: nullableText(255),
+    city: nullableText(255),
+    postcode: nullableText(25),
+    country: {
+      type: ['string', 'null'],
+      description: 'ISO 3166-1 alpha-2 code. Dropped unless it is two letters',
+    },
+  },
+} as const
+
+const prefilledDetails = {
+  title: 'PrefilledCardholderDetails',
+  type: ['object', 'null'],
+  description:
+    'Shown on the hosted pages. What is null or blank is as if it were not given. Not in agreement mode',
+  properties: { cardholder_name: nullableText(255), billing_address: prefilledAddress },
+} as const
+
+const required = {
+  amount: { ...pence, maximum: 10_000_000 },
+  reference: {
+    ...plainText,
+    description: 'Yours; need not be unique. Not blank, without <, > and |',
+  },
+  description: {
+    ...plainText,
+    description: 'Shown on the hosted pages. Not blank, without <, > and |',
+  },
+}
+
+/** Specification, *Payment*: the fields of a request, in the order in which their limits are checked. */
+export const newPayment = object('NewPayment', required, {
+  email: nullableText(
+    254,
+    'Shown on the hosted pages. Its format is not checked. Blank is as if it were not given. Not in agreement mode',
+  ),
+  return_url: nullableText(
+    2000,
+    'An absolute https URL, where the user ends up. Required in web mode, not allowed in the others, where blank is as if it were not given',
+  ),
+  moto: flag(
+    'Marks a payment by post or telephone. Not in agreement mode; reads true in moto_api mode',
+  ),
+  set_up_agreement: {
+    ...agreementId,
+    type: ['string', 'null'],
+    description: 'An agreement that becomes active when this payment is authorised. Web mode only',
+  },
+  authorisation_mode: choice(
+    authorisationModes,
+    'web',
+    'web: a user pays on hosted pages. moto_api: you post the card to /v1/auth. agreement: the card of an agreement pays at once',
+  ),
+  agreement_id: {
+    ...agreementId,
+    type: 'string',
+    description: 'An active agreement. Required in agreement mode, not allowed in the others',
+  },
+  agreement_payment_type: choice(
+    agreementPaymentTypes,
+    'recurring',
+    'Only with set_up_agreement or in agreement mode',
+  ),
+  language: choice(languages, 'en', 'The language of the hosted pages: English or Welsh'),
+  delayed_capture: flag('true: an authorised payment waits in capturable until you capture it'),
+  prefilled_cardholder_details: prefilledDetails,
+  metadata: {
+    type: 'object',
+    maxProperties: 15,
+    propertyNames: { minLength: 1, maxLength: 30 },
+    additionalProperties: { type: ['string', 'number', 'boolean'], maxLength: 100 },
+    description:
+      'Up to 15 pairs of your own. Keys of 1 to 30 characters, unique ignoring case; values of up to 100 characters',
+  },
+})
 
 const codes = fieldCodes.payment
-const ADDRESS_LINES = ['line1', 'line2', 'city', 'postcode', 'country'] as const
+const limits = newPayment.properties
 
 /**
- * Reads the body of POST /v1/payments (SPEC *POST /v1/payments*): first the type of every field, then
- * every limit; the first fault is thrown. The rules of the mode come after those of the headers, by
- * `checkMode`; whether the agreements that it names exist is for the caller to see.
+ * Reads the body of POST /v1/payments (Specification, *POST /v1/payments*). Checks the type of every
+ * field, then every limit, and throws the first fault. `checkMode` is separate because the faults of
+ * the Idempotency-Key come before those of the mode. The agreements that it names are not looked up.
  */
 export function readNewPayment(body: Json): Given {
   const fields = readFields(body, newPayment, codes)
@@ -37,7 +140,9 @@ function readTypes(fields: Fields, body: Json): Given {
   const moto = fields.boolean('moto', false)
   const set_up_agreement = fields.optionalRawText('set_up_agreement')
   const mode = fields.choice<AuthorisationMode>('authorisation_mode') ?? 'web'
-  const agreement_id = readAgreementId(fields, body, mode)
+  if (mode !== 'agreement' && 'agreement_id' in body)
+    throw notAllowed('agreement_id', 'unless authorisation_mode is agreement')
+  const agreement_id = mode === 'agreement' ? fields.text('agreement_id') : undefined
   const agreement_payment_type = readAgreementPaymentType(fields, mode, set_up_agreement)
   const language = fields.choice<Language>('language') ?? 'en'
   const delayed_capture = fields.boolean('delayed_capture', false)
@@ -54,19 +159,12 @@ function readTypes(fields: Fields, body: Json): Given {
     authorisation_mode: mode,
     ...(return_url !== undefined && { return_url }),
     ...(email !== undefined && { email }),
-    ...(metadata && { metadata: metadata as Given['metadata'] & object }), // checkLimits sees to its values
+    ...(metadata && { metadata: metadata as Given['metadata'] & object }), // checkLimits checks the values
     ...(agreement_id !== undefined && { agreement_id }),
     ...(set_up_agreement !== undefined && { set_up_agreement }),
     ...(agreement_payment_type && { agreement_payment_type }),
     ...(prefilled && { prefilled }),
   }
-}
-
-function readAgreementId(fields: Fields, body: Json, mode: AuthorisationMode): string | undefined {
-  if (mode === 'agreement') return fields.text('agreement_id')
-  if ('agreement_id' in body)
-    throw notAllowed('agreement_id', 'unless authorisation_mode is agreement')
-  return undefined
 }
 
 function readAgreementPaymentType(
@@ -85,7 +183,7 @@ function readPrefilled(fields: Fields): Prefilled | undefined {
   const name = 'prefilled_cardholder_details'
   const given = fields.object(name, 'absent')
   if (!given) return undefined
-  const details = readFields(given, newPayment.properties[name], codes)
+  const details = readFields(given, limits[name], codes)
   const cardholder_name = details.optionalText('cardholder_name')
   const address = details.optionalObject('billing_address')
   const billing_address = address && readAddress(address)
@@ -96,10 +194,11 @@ function readPrefilled(fields: Fields): Prefilled | undefined {
   }
 }
 
-/** undefined when nothing of the address is given. A country that is no two letters is dropped. */
+const ADDRESS_LINES = ['line1', 'line2', 'city', 'postcode', 'country'] as const
+
+/** undefined when every line is absent. A country that is not two letters is dropped. */
 function readAddress(address: Json): BillingAddress | undefined {
-  const { billing_address } = newPayment.properties.prefilled_cardholder_details.properties
-  const fields = readFields(address, billing_address, codes)
+  const fields = readFields(address, prefilledAddress, codes)
   const read: BillingAddress = {}
   for (const name of ADDRESS_LINES) {
     const value = fields.optionalText(name)
@@ -118,31 +217,26 @@ function checkLimits(fields: Fields): void {
 }
 
 function checkPrefilledLimits(details: Json): void {
-  const { properties } = newPayment.properties.prefilled_cardholder_details
   const address = isObject(details.billing_address) ? details.billing_address : {}
-  checkInnerLimits(details, properties)
-  checkInnerLimits(address, properties.billing_address.properties)
+  checkInnerLimits(details, prefilledDetails.properties)
+  checkInnerLimits(address, prefilledAddress.properties)
 }
 
-function checkInnerLimits(object: Json, properties: Record<string, object>): void {
+function checkInnerLimits(given: Json, properties: Record<string, object>): void {
   for (const [name, limits] of Object.entries(properties)) {
-    const value = object[name]
+    const value = given[name]
     if (typeof value === 'string' && !isStorable(value))
       throw outsideLimit(codes, 'prefilled_cardholder_details', STORABLE_RULE)
     checkLimit(codes, name, value, limits)
   }
 }
 
-/** SPEC *Payment*: metadata is a map of names to texts, numbers and booleans. */
+/** Specification, *Payment*: metadata maps names to texts, numbers and booleans. */
 function checkMetadata(metadata: Json): void {
   const fail = (rule: string) => {
     throw outsideLimit(codes, 'metadata', rule)
   }
-  const {
-    maxProperties,
-    propertyNames: key,
-    additionalProperties: text,
-  } = newPayment.properties.metadata
+  const { maxProperties, propertyNames: key, additionalProperties: text } = limits.metadata
   const pairs = Object.entries(metadata)
   if (pairs.length > maxProperties) fail(`must have at most ${maxProperties} pairs`)
   const seen = new Set<string>()
@@ -161,7 +255,7 @@ function checkMetadata(metadata: Json): void {
   }
 }
 
-/** What each authorisation mode needs and does not allow; the first fault is thrown. */
+/** Checks which fields the authorisation mode requires and forbids. Throws the first fault. */
 export function checkMode(given: Given): void {
   const { authorisation_mode: mode, return_url } = given
   if (mode === 'web') {
@@ -179,9 +273,12 @@ export function checkMode(given: Given): void {
   if (given.prefilled) throw notAllowed('prefilled_cardholder_details', reason)
 }
 
-/** SPEC: return_url must be https. It goes into a Location header, so it must also be one clean URL. */
+/**
+ * Specification, *POST /v1/payments*: return_url must be https. It goes into a Location header, so it
+ * must also be a valid URL without white space.
+ */
 function returnUrlProblem(text: string): string | undefined {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the rule is about control characters
   if (/[\s\u0000-\u001f\u007f-\u009f]/.test(text))
     return 'must not contain white space or control characters'
   if (!/^[a-z][a-z0-9+.-]*:\/\/[^/?#]/i.test(text) || !URL.canParse(text))
@@ -196,4 +293,50 @@ function withModeDefaults(given: Given): Given {
     moto: given.moto || given.authorisation_mode === 'moto_api',
     ...(sets && { agreement_payment_type: given.agreement_payment_type ?? 'recurring' }),
   }
+}
+
+/** Specification, *POST /v1/payments*: the Idempotency-Key header. */
+export const idempotencyKey = { type: 'string', pattern: '^[A-Za-z0-9-]{1,255}$' } as const
+
+const IDEMPOTENCY_KEY = new RegExp(idempotencyKey.pattern)
+
+export function readIdempotencyKey(header: string | string[] | undefined): string | undefined {
+  if (header === undefined) return undefined
+  // Node joins a header that was sent twice with a comma, which no key may contain.
+  if (typeof header !== 'string' || !IDEMPOTENCY_KEY.test(header)) throw badIdempotencyKey()
+  return header
+}
+
+/** Specification, *POST /v1/auth*: the body, as JSON or as a form. */
+export const cardAuthorisation = object('CardAuthorisation', {
+  one_time_token: {
+    type: 'string',
+    description: 'From auth_url_post of the payment. It works once',
+  },
+  card_number: { type: 'string', pattern: '^[0-9]{12,19}$', description: '12 to 19 digits' },
+  cardholder_name: { type: 'string', maxLength: 255, description: 'Not blank' },
+  cvc: { type: 'string', pattern: '^[0-9]{3,4}$', description: '3 or 4 digits' },
+  expiry_date: {
+    type: 'string',
+    pattern: '^(0[1-9]|1[0-2])/[0-9]{2}$',
+    description: 'a month and a year as MM/YY',
+  },
+})
+
+export type CardAuthorisation = Record<(typeof cardAuthorisation.required)[number], string>
+
+/** Checks that each field is text, then that each is given, then its limits. Throws the first fault. */
+export function readCardAuthorisation(body: Json): CardAuthorisation {
+  const { required: names } = cardAuthorisation
+  for (const name of names)
+    if (body[name] !== undefined && body[name] !== null && typeof body[name] !== 'string')
+      throw invalid(fieldCodes.authorisation, name, 'must be a string')
+  for (const name of names) {
+    const value = body[name]
+    const blankIsMissing = name === 'one_time_token' || name === 'cardholder_name'
+    if (typeof value !== 'string' || (blankIsMissing && !value.trim()))
+      throw missing(fieldCodes.authorisation, name)
+  }
+  readFields(body, cardAuthorisation, fieldCodes.authorisation).checkLimits()
+  return body as CardAuthorisation // every field has been checked to be text
 }

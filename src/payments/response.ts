@@ -1,21 +1,184 @@
+import type { FromSchema } from 'json-schema-to-ts'
 import type { Addresses } from '../http/addresses.ts'
-import { addressOf, getLink, postLink } from '../http/addresses.ts'
+import { addressOf, getLink, postLink } from '../http/link.ts'
+import {
+  cardDetails,
+  date,
+  id,
+  link,
+  object,
+  pence,
+  postLinkSchema,
+  timestamp,
+} from '../http/schema.ts'
 import { timeOf } from '../ids.ts'
 import { iso } from '../time.ts'
 import { type CardDetails, prefilledCard } from './card.ts'
 import {
+  agreementPaymentTypes,
+  authorisationModes,
   capturedAt,
   type FailureCode,
+  failureCodes,
   isFinished,
   isOpen,
+  languages,
   type Payment,
   type PaymentEvent,
   refundSummary,
   stateOf,
+  statuses,
   statusOf,
   tokenOf,
 } from './payment.ts'
-import type { PaymentBody, PaymentEventsBody } from './schema.ts'
+
+const text = { type: 'string' } as const
+
+const state = object(
+  'PaymentState',
+  {
+    status: { type: 'string', enum: statuses },
+    finished: { type: 'boolean', description: 'true once the status cannot change again' },
+  },
+  {
+    code: {
+      type: 'string',
+      enum: failureCodes,
+      description: 'Why: only with the status failed, error or cancelled',
+    },
+    message: { type: 'string', description: 'The code in words' },
+  },
+)
+
+const refundSummarySchema = object('RefundSummary', {
+  status: {
+    type: 'string',
+    enum: ['pending', 'unavailable', 'available', 'full'],
+    description:
+      'pending: not paid yet. unavailable: never to be refunded as it is. available: something is left. full: nothing is left',
+  },
+  amount_available: { ...pence, description: 'What is left to refund, in pence' },
+  amount_submitted: { ...pence, description: 'The sum of all refunds, in pence' },
+})
+
+const threeDSecure = object('ThreeDSecure', {
+  required: { type: 'boolean', description: 'Always false here' },
+})
+
+const always = {
+  payment_id: id,
+  amount: { ...pence, description: 'In pence, as given' },
+  reference: text,
+  description: text,
+  language: { type: 'string', enum: languages },
+  state,
+  payment_provider: { type: 'string', const: 'sandbox' },
+  provider_id: { type: 'string', format: 'uuid', description: "The provider's own reference" },
+  created_date: timestamp,
+  refund_summary: refundSummarySchema,
+  settlement_summary: {
+    ...object('SettlementSummary', {}, { capture_submit_time: timestamp, captured_date: date }),
+    description: 'Empty until the payment is captured. Nothing is ever settled',
+  },
+  delayed_capture: { type: 'boolean' },
+  moto: { type: 'boolean', description: 'true in moto_api mode' },
+  authorisation_mode: { type: 'string', enum: authorisationModes },
+} as const
+
+const sometimes = {
+  email: { type: 'string', description: 'If it was given' },
+  metadata: {
+    type: 'object',
+    additionalProperties: { type: ['string', 'number', 'boolean'] },
+    description: 'If it was given; types are kept',
+  },
+  agreement_payment_type: {
+    type: 'string',
+    enum: agreementPaymentTypes,
+    description: 'Of a payment that sets up an agreement or is made with one',
+  },
+  return_url: { type: 'string', description: 'In web mode, exactly as given' },
+  card_brand: { type: 'string', deprecated: true, description: 'Use card_details.card_brand' },
+  card_details: {
+    ...cardDetails,
+    description:
+      'Once a card was submitted; before that, if cardholder details were prefilled, just these',
+  },
+  authorisation_summary: {
+    ...object('AuthorisationSummary', { three_d_secure: threeDSecure }),
+    description: 'Once a card was submitted',
+  },
+  fee: { ...pence, description: '0, once captured or failed after a card was submitted' },
+  net_amount: { ...pence, description: 'The amount, or 0 if it failed. Beside fee' },
+} as const
+
+const alwaysLinked = { self: link, events: link, refunds: link } as const
+
+const linkedByState = {
+  cancel: { ...postLinkSchema, description: 'While it can be cancelled; not in agreement mode' },
+  capture: { ...postLinkSchema, description: 'While it is capturable' },
+} as const
+
+/** Specification, *Payment*: a payment in responses and webhook messages. */
+export const payment = object(
+  'Payment',
+  {
+    ...always,
+    _links: {
+      ...object('PaymentLinks', alwaysLinked, {
+        ...linkedByState,
+        next_url: {
+          ...link,
+          description: 'The hosted page for the user to pay on. Web mode, until it is paid',
+        },
+        next_url_post: {
+          ...postLinkSchema,
+          description: 'The same, with the token in a form and not in an address',
+        },
+        auth_url_post: {
+          ...postLinkSchema,
+          description: 'Where to post the card, and the one_time_token. moto_api mode',
+        },
+      }),
+      description: 'A link that does not apply is absent',
+    },
+  },
+  sometimes,
+)
+
+/** A payment in search results: without the links that carry a token. */
+export const foundPayment = object(
+  'FoundPayment',
+  {
+    ...always,
+    _links: {
+      ...object('FoundPaymentLinks', alwaysLinked, linkedByState),
+      description: 'A link that does not apply is absent. Those with a token are on the payment',
+    },
+  },
+  sometimes,
+)
+
+const paymentEvent = object('PaymentEvent', {
+  payment_id: id,
+  state,
+  updated: timestamp,
+  _links: object('PaymentEventLinks', { payment_url: link }),
+})
+
+export const paymentEvents = object('PaymentEvents', {
+  payment_id: id,
+  events: {
+    type: 'array',
+    description: 'Oldest first. Refunds are not among them',
+    items: paymentEvent,
+  },
+  _links: object('PaymentEventsLinks', { self: link }),
+})
+
+type PaymentBody = FromSchema<typeof payment>
+type PaymentEventsBody = FromSchema<typeof paymentEvents>
+type Links = PaymentBody['_links']
 
 const messages: Record<FailureCode, string> = {
   P0010: 'The card was declined',
@@ -24,15 +187,13 @@ const messages: Record<FailureCode, string> = {
   P0050: 'The payment provider reported an error',
 }
 
-type Links = PaymentBody['_links']
-
 const presentState = ({ status, code }: PaymentEvent) => ({
   status,
   finished: isFinished(status),
   ...(code && { code, message: messages[code] }),
 })
 
-/** The payment as every response and webhook message shows it (SPEC *Payment*). */
+/** The payment as responses and webhook messages show it. */
 export function present(payment: Payment, addresses: Addresses): PaymentBody {
   return presentWith(payment, {
     ...stateLinks(payment, addresses),
@@ -40,7 +201,7 @@ export function present(payment: Payment, addresses: Addresses): PaymentBody {
   })
 }
 
-/** The same as an item of the payments search: without the links that carry a token. */
+/** The payment as search results show it: without the links that carry a token. */
 export function presentFound(payment: Payment, addresses: Addresses): PaymentBody {
   return presentWith(payment, stateLinks(payment, addresses))
 }
@@ -86,18 +247,17 @@ function settlementSummary(payment: Payment): PaymentBody['settlement_summary'] 
   return { capture_submit_time, captured_date: capture_submit_time.slice(0, 10) }
 }
 
-/** SPEC *fee*: only after capture, or after a failure that followed a submitted card. */
+/** Specification, *Payment*: fee appears only after capture, or after a failure that followed a submitted card. */
 function fees(payment: Payment): { fee?: number; net_amount?: number } {
   const { status, code } = stateOf(payment)
   if (status === 'success') return { fee: 0, net_amount: payment.given.amount }
   return code === 'P0010' || code === 'P0050' ? { fee: 0, net_amount: 0 } : {}
 }
 
-/** Where GET answers it: what `self` links to. */
+/** The `self` link of the payment. */
 export const paymentAddress = (payment_id: string, addresses: Addresses): string =>
   addressOf(addresses.api, '/v1/payments/', payment_id)
 
-/** SPEC *Links*: a link that does not apply is absent. */
 function stateLinks(payment: Payment, addresses: Addresses): Links {
   const status = statusOf(payment)
   const self = paymentAddress(payment.payment_id, addresses)
@@ -124,7 +284,7 @@ function pageLinks(payment: Payment, { api, pages }: Addresses): Partial<Links> 
   }
 }
 
-/** The history of a payment, oldest first. */
+/** The history of the payment, oldest event first. */
 export function presentEvents(payment: Payment, addresses: Addresses): PaymentEventsBody {
   const { payment_id } = payment
   const self = paymentAddress(payment_id, addresses)

@@ -1,21 +1,37 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Farthing } from '../context.ts'
-import { badIdempotencyKey, cannotCancelPayment, cannotCapture } from '../errors.ts'
+import {
+  cannotCancelPayment,
+  cannotCapture,
+  cardDeclined,
+  paymentNotFound,
+  unknownOneTimeToken,
+  usedOneTimeToken,
+} from '../errors.ts'
 import { addressesOf } from '../http/addresses.ts'
-import { jsonBody, requireJson } from '../http/body.ts'
-import { resource } from '../http/endpoint.ts'
-import { findPage, pageOf, readSearch } from '../http/search.ts'
-import { createPayment } from './commands.ts'
-import { paymentInPath } from './in-path.ts'
-import { advance, statusOf, type Trigger } from './payment.ts'
-import { checkMode, readNewPayment } from './request.ts'
-import { idempotencyKeySchema } from './request-schema.ts'
+import { formBody, isForm, jsonBody, requireJson, requireJsonOrForm } from '../http/body.ts'
+import { pathParam, resource } from '../http/endpoint.ts'
+import { findPage } from '../http/find-page.ts'
+import { pageOf, readSearch } from '../http/page.ts'
+import { DECLINED_CARD, submittedCard } from './card.ts'
+import { createPayment, transition } from './commands.ts'
+import { advance, type Payment, statusOf, type Trigger } from './payment.ts'
+import {
+  type CardAuthorisation,
+  checkMode,
+  readCardAuthorisation,
+  readIdempotencyKey,
+  readNewPayment,
+} from './request.ts'
 import { paymentAddress, present, presentEvents, presentFound } from './response.ts'
-import { paymentSearch, quickTotal, searchConditions } from './search.ts'
-import { paymentRows } from './store.ts'
-import { transition } from './transition.ts'
-
-const IDEMPOTENCY_KEY = new RegExp(idempotencyKeySchema.pattern)
+import {
+  findByToken,
+  findPayment,
+  paymentRows,
+  paymentSearch,
+  quickTotal,
+  searchConditions,
+} from './store.ts'
 
 /** SPEC *POST /v1/payments*, *GET /v1/payments/{paymentId}* and what a payment's links lead to. */
 export function paymentRoutes(app: FastifyInstance, farthing: Farthing): void {
@@ -28,7 +44,7 @@ export function paymentRoutes(app: FastifyInstance, farthing: Farthing): void {
       accepts: requireJson,
       handler: async (request, reply) => {
         const given = readNewPayment(jsonBody(request, 'P0197'))
-        const idempotencyKey = readIdempotencyKey(request)
+        const idempotencyKey = readIdempotencyKey(request.headers['idempotency-key'])
         checkMode(given)
         const { account } = request
         const at = addresses(request)
@@ -107,10 +123,50 @@ async function move(
   )
 }
 
-function readIdempotencyKey({ headers }: FastifyRequest): string | undefined {
-  const key = headers['idempotency-key']
-  if (key === undefined) return undefined
-  // Node joins a header that was sent twice with a comma, which no key may contain.
-  if (typeof key !== 'string' || !IDEMPOTENCY_KEY.test(key)) throw badIdempotencyKey()
-  return key
+/** The payment that the path names. Throws the endpoint's error when the account has no such payment. */
+export async function paymentInPath(
+  request: FastifyRequest,
+  { database, clock }: Farthing,
+  code: Parameters<typeof paymentNotFound>[0],
+): Promise<Payment> {
+  const payment_id = pathParam(request, 'payment_id')
+  const payment = await findPayment(database, request.account, payment_id, clock())
+  if (!payment) throw paymentNotFound(code)
+  return payment
+}
+
+/** SPEC *POST /v1/auth*: completes a moto_api payment; the one-time token is the authorisation. */
+export function authoriseRoute(app: FastifyInstance, farthing: Farthing): void {
+  const { database, clock, config } = farthing
+  resource(app, '/v1/auth', {
+    POST: {
+      operation: 'authorisePayment',
+      accepts: requireJsonOrForm,
+      handler: async (request, reply) => {
+        const body = isForm(request)
+          ? Object.fromEntries(formBody(request))
+          : jsonBody(request, 'P0197')
+        const given = readCardAuthorisation(body)
+        const declined = given.card_number === DECLINED_CARD
+        const outcome = await transition(
+          farthing,
+          addressesOf(request, config),
+          () => findByToken(database, given.one_time_token, clock()),
+          payment => authorise(payment, given, declined, clock()),
+        )
+        if (!outcome) throw unknownOneTimeToken()
+        if (declined) throw cardDeclined()
+        return reply.code(204).send()
+      },
+    },
+  })
+}
+
+function authorise(payment: Payment, given: CardAuthorisation, declined: boolean, now: number) {
+  if (payment.given.authorisation_mode !== 'moto_api') throw unknownOneTimeToken()
+  if (payment.card) throw usedOneTimeToken()
+  const card = submittedCard(given.card_number, given.cardholder_name, given.expiry_date)
+  const change = advance(payment, declined ? 'authorise_declined' : 'authorise', now, card)
+  if (!change) throw unknownOneTimeToken()
+  return change
 }

@@ -1,11 +1,21 @@
 import { timingSafeEqual } from 'node:crypto'
-import { fold, groupOf } from '../database/fold.ts'
+import { containing, fold, groupOf } from '../database/fold.ts'
+import {
+  type Condition,
+  createdBetween,
+  createdRange,
+  settledBetween,
+  where,
+} from '../http/find-page.ts'
+import type { Search, SearchKind } from '../http/page.ts'
+import { plainText } from '../http/schema.ts'
+import { anyOf, exactly, filters, paging, textUpTo } from '../http/search.ts'
 import { timeOf } from '../ids.ts'
 import type { Database, Statement, Value } from '../ports.ts'
 import { oldestKept } from '../retention.ts'
-import { brandId } from './card.ts'
-import { countPayment } from './count.ts'
-import { type Change, type Payment, statusOf } from './payment.ts'
+import { brandId, brandIds } from './card.ts'
+import { type Change, type Payment, statuses, statusOf } from './payment.ts'
+import { newPayment } from './request.ts'
 
 /** Of a payment's row: columns for what is searched or swapped on, the rest in `body`. */
 type Row = {
@@ -143,3 +153,110 @@ export async function isIdempotencyKeyTaken(
 }
 
 export const paymentRows = { from: 'payments', columns: COLUMNS, id: 'payment_id', fromRow }
+
+/** GET /v1/payments. */
+export const paymentSearch: SearchKind = {
+  path: '/v1/payments',
+  codes: { invalid: 'P0401', pastEnd: 'P0402' },
+  filters: {
+    state: anyOf(statuses, 'The status of the payment'),
+    reference: textUpTo(plainText.maxLength, 'The whole reference, in any case'),
+    email: textUpTo(newPayment.properties.email.maxLength, 'Part of the email, in any case'),
+    card_brand: textUpTo(20, `One of ${brandIds.join(', ')}`),
+    cardholder_name: textUpTo(Infinity, 'Part of the name, in any case'),
+    agreement_id: textUpTo(Infinity, 'Payments made with this agreement, or setting it up'),
+    from_date: filters.from_date,
+    to_date: filters.to_date,
+    ...paging,
+    first_digits_card_number: exactly(6, 'The first six digits of the card'),
+    last_digits_card_number: exactly(4, 'The last four digits of the card'),
+    from_settled_date: filters.from_settled_date,
+    to_settled_date: filters.to_settled_date,
+  },
+}
+
+/** Only of the account, and not gone at `now`, in milliseconds. */
+export function searchConditions(search: Search, account: string, now: number): Condition[] {
+  const { given } = search
+  const equal = (column: string, value: Value | undefined) =>
+    value === undefined ? [] : [where(`${column} = ?`, value)]
+  const part = (column: string, value: string | undefined) =>
+    value === undefined ? [] : [where(`${column} like ? escape '\\'`, containing(value))]
+  return [
+    where('account = ?', account),
+    where('payment_id >= ?', oldestKept(now)),
+    ...equal('status', given.state),
+    ...equal('reference_group', given.reference && groupOf(fold(given.reference))),
+    ...equal('reference_folded', given.reference && fold(given.reference)),
+    ...part('email_folded', given.email),
+    ...equal('card_brand', given.card_brand),
+    ...part('cardholder_name_folded', given.cardholder_name),
+    ...equal('agreement_id', given.agreement_id),
+    ...createdBetween(search, 'payment_id'),
+    ...equal('first_digits', given.first_digits_card_number),
+    ...equal('last_digits', given.last_digits_card_number),
+    ...settledBetween(search),
+  ]
+}
+
+/** The query of a search's total where only account and time decide; undefined where rows must be read. */
+export function quickTotal(search: Search, account: string, now: number): Condition | undefined {
+  const { from_date, to_date, ...others } = search.given
+  if (Object.keys(others).length > 0) return undefined
+  const { from = '', until = AFTER } = createdRange(search)
+  const oldest = oldestKept(now)
+  return totalBetween(account, from > oldest ? from : oldest, until)
+}
+
+/**
+ * Counting a million rows takes longer than all else of a search. So payments are counted when
+ * they are made, in buckets by the first letters of their identifiers, which are some two hours;
+ * only what a range has of the buckets at its two ends is counted row by row.
+ */
+const PREFIX = 5
+
+/** Sorts after every letter that an identifier has, and so after every identifier. */
+const AFTER = 'w'
+
+const prefixOf = (id: string): string => id.slice(0, PREFIX)
+
+/** With the last letter, so that payments made at the same time rarely wait for one row. */
+const bucketOf = ({ payment_id }: Payment): string => prefixOf(payment_id) + payment_id.slice(-1)
+
+/** Counts a payment that is being made. */
+const countPayment = (payment: Payment): Statement => ({
+  sql: `insert into payment_counts (account, bucket, payments) values ($1, $2, 1)
+        on conflict (account, bucket) do update set payments = payment_counts.payments + 1`,
+  values: [payment.account, bucketOf(payment)],
+})
+
+/** The number of an account's payments whose identifiers are at or after `from` and before `until`. */
+function totalBetween(account: string, from: string, until: string): Condition {
+  const [first, last] = [prefixOf(from), prefixOf(until)]
+  if (first >= last) return rows(account, from, until)
+  return sum(
+    rows(account, from, first + AFTER),
+    where(
+      `select coalesce(sum(payments), 0) from payment_counts
+       where account = ? and bucket >= ? and bucket < ?`,
+      account,
+      first + AFTER,
+      last,
+    ),
+    rows(account, last, until),
+  )
+}
+
+const rows = (account: string, from: string, until: string): Condition =>
+  where(
+    'select count(*) from payments where account = ? and payment_id >= ? and payment_id < ?',
+    account,
+    from,
+    until,
+  )
+
+const sum = (...parts: Condition[]): Condition =>
+  where(
+    `select ${parts.map(({ sql }) => `(${sql})`).join(' + ')}`,
+    ...parts.flatMap(({ values }) => values),
+  )

@@ -26,8 +26,7 @@ import { paymentId } from '../payments/describe.ts'
 import { payments } from '../payments/examples.ts'
 import { type Refund, SUBMITTED_MS } from './refund.ts'
 import { refundSearch } from './routes.ts'
-import { newRefund, refund, refundsOfPayment } from './schema.ts'
-import { present, presentAll } from './wire.ts'
+import { newRefund, present, presentAll, refund, refundsOfPayment } from './wire.ts'
 
 const codes = fieldCodes.refund
 

@@ -1,9 +1,28 @@
-/** A refund. `amount` is in pence; when it was made is in its identifier. */
+import { type Payment, refundSummary } from '../payments/payment.ts'
+
+/** Amounts are in pence. The time of creation is in `refund_id`. */
 export type Refund = { refund_id: string; payment_id: string; account: string; amount: number }
 
-/** SPEC *Limits*: how long a refund reads as submitted before it is success, in milliseconds. */
+/** What the client asked for. `available` is the amount that it believes can still be refunded. */
+export type NewRefund = { amount: number; available: number | undefined }
+
+/** Specification, *Limits*: a refund is submitted for 5 seconds, then success. */
 export const SUBMITTED_MS = 5_000
 
 /** `created` and `now` in milliseconds. */
 export const refundStatus = (created: number, now: number): 'submitted' | 'success' =>
   now - created < SUBMITTED_MS ? 'submitted' : 'success'
+
+/**
+ * Why the payment does not allow the refund; undefined when it does. Specification, *States and
+ * transitions*: refunds require success. Together they never exceed the amount of the payment.
+ */
+export function refundProblem(
+  payment: Payment,
+  { amount, available }: NewRefund,
+): 'wrong_status' | 'wrong_available' | 'exceeds_available' | undefined {
+  const { status, amount_available } = refundSummary(payment)
+  if (status !== 'available') return 'wrong_status'
+  if (available !== undefined && available !== amount_available) return 'wrong_available'
+  return amount > amount_available ? 'exceeds_available' : undefined
+}

@@ -1,26 +1,20 @@
 import type { FastifyInstance } from 'fastify'
 import type { Farthing } from '../context.ts'
-import { fieldCodes, refundNotFound } from '../errors.ts'
-import { addressesOf } from '../http/addresses.ts'
+import { notRefundable, paymentNotFound, refundAmountMismatch, refundNotFound } from '../errors.ts'
+import { type Addresses, addressesOf } from '../http/addresses.ts'
 import { jsonBody, requireJson } from '../http/body.ts'
 import { pathParam, resource } from '../http/endpoint.ts'
-import { type Json, readFields } from '../http/fields.ts'
-import {
-  createdBetween,
-  filters,
-  findPage,
-  pageOf,
-  readSearch,
-  type SearchKind,
-  settledBetween,
-  where,
-} from '../http/search.ts'
-import { paymentInPath } from '../payments/in-path.ts'
+import { createdBetween, findPage, settledBetween, where } from '../http/find-page.ts'
+import { pageOf, readSearch, type SearchKind } from '../http/page.ts'
+import { filters } from '../http/search.ts'
+import { transition } from '../payments/commands.ts'
+import { type Payment, refund as refundPayment, refundSummary } from '../payments/payment.ts'
+import { paymentInPath } from '../payments/routes.ts'
+import { findPayment } from '../payments/store.ts'
 import { oldestKept } from '../retention.ts'
-import { type Asked, createRefund } from './create.ts'
-import { newRefund } from './schema.ts'
-import { findRefund, refundRows, refundsOf } from './store.ts'
-import { present, presentAll } from './wire.ts'
+import { type NewRefund, type Refund, refundProblem } from './refund.ts'
+import { findRefund, insertRefund, refundRows, refundsOf } from './store.ts'
+import { present, presentAll, readNewRefund } from './wire.ts'
 
 export const refundSearch: SearchKind = {
   path: '/v1/refunds',
@@ -28,7 +22,7 @@ export const refundSearch: SearchKind = {
   filters,
 }
 
-/** SPEC *Refund*. */
+/** Specification, *Other resources*: refunds. */
 export function refundRoutes(app: FastifyInstance, farthing: Farthing): void {
   const { database, clock, config } = farthing
 
@@ -88,9 +82,37 @@ export function refundRoutes(app: FastifyInstance, farthing: Farthing): void {
   })
 }
 
-function readNewRefund(body: Json): Asked {
-  const fields = readFields(body, newRefund, fieldCodes.refund)
-  const amount = fields.pence('amount')
-  fields.checkLimits()
-  return { amount, available: fields.optionalPence('refund_amount_available') }
+/** Resolves once the webhook messages were delivered. Throws an ApiError when the payment allows no such refund. */
+async function createRefund(
+  farthing: Farthing,
+  addresses: Addresses,
+  account: string,
+  payment_id: string,
+  asked: NewRefund,
+): Promise<Refund> {
+  const { database, clock, newId } = farthing
+  const now = clock()
+  const refund = { refund_id: newId(now), payment_id, account, amount: asked.amount }
+  const outcome = await transition(
+    farthing,
+    addresses,
+    () => findPayment(database, account, payment_id, clock()),
+    payment => {
+      checkRefundable(payment, asked)
+      return refundPayment(payment, asked.amount, now)
+    },
+    [insertRefund(refund)],
+  )
+  if (!outcome) throw paymentNotFound('P0600')
+  return refund
+}
+
+function checkRefundable(payment: Payment, asked: NewRefund): void {
+  const { status, amount_available } = refundSummary(payment)
+  const problem = refundProblem(payment, asked)
+  if (problem === 'wrong_status')
+    throw notRefundable(status, 'its refund_summary.status must be available')
+  if (problem === 'wrong_available') throw refundAmountMismatch(amount_available)
+  if (problem === 'exceeds_available')
+    throw notRefundable('amount_not_available', `only ${amount_available} pence are left`)
 }

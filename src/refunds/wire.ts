@@ -1,12 +1,66 @@
+import type { FromSchema } from 'json-schema-to-ts'
+import { fieldCodes } from '../errors.ts'
 import type { Addresses } from '../http/addresses.ts'
-import { getLink } from '../http/addresses.ts'
+import { type Json, readFields } from '../http/fields.ts'
+import { getLink } from '../http/link.ts'
+import { id, link, object, pence, timestamp } from '../http/schema.ts'
 import { timeOf } from '../ids.ts'
 import { paymentAddress } from '../payments/response.ts'
 import { iso } from '../time.ts'
-import { type Refund, refundStatus } from './refund.ts'
-import type { RefundBody, RefundsOfPaymentBody } from './schema.ts'
+import { type NewRefund, type Refund, refundStatus } from './refund.ts'
 
-/** A refund as every response shows it; its status follows the clock. */
+export const newRefund = object(
+  'NewRefund',
+  { amount: { ...pence, minimum: 1, maximum: 10_000_000 } },
+  {
+    refund_amount_available: {
+      type: ['integer', 'null'],
+      description:
+        'What you believe can still be refunded, in pence. If it is wrong, nothing is refunded',
+    },
+  },
+)
+
+/** Reads the body of a request for a refund; throws the first fault. */
+export function readNewRefund(body: Json): NewRefund {
+  const fields = readFields(body, newRefund, fieldCodes.refund)
+  const amount = fields.pence('amount')
+  fields.checkLimits()
+  return { amount, available: fields.optionalPence('refund_amount_available') }
+}
+
+const refundLinks = object('RefundLinks', { self: link, payment: link })
+
+/** Specification, *Other resources*. */
+export const refund = object('Refund', {
+  refund_id: id,
+  payment_id: id,
+  created_date: timestamp,
+  amount: pence,
+  status: {
+    type: 'string',
+    enum: ['submitted', 'success'],
+    description: 'submitted for 5 seconds, then success',
+  },
+  settlement_summary: {
+    ...object('RefundSettlementSummary', {}),
+    description: 'Empty: nothing is ever settled',
+  },
+  _links: refundLinks,
+})
+
+export const refundsOfPayment = object('RefundsOfPayment', {
+  payment_id: id,
+  _links: refundLinks,
+  _embedded: object('EmbeddedRefunds', {
+    refunds: { type: 'array', items: refund, description: 'Oldest first' },
+  }),
+})
+
+type RefundBody = FromSchema<typeof refund>
+type RefundsOfPaymentBody = FromSchema<typeof refundsOfPayment>
+
+/** The refund as responses show it. Its status depends on `now`, in milliseconds. */
 export function present(refund: Refund, now: number, addresses: Addresses): RefundBody {
   const { refund_id, payment_id, amount } = refund
   const created = timeOf(refund_id)
@@ -22,7 +76,7 @@ export function present(refund: Refund, now: number, addresses: Addresses): Refu
   }
 }
 
-/** The list of a payment's refunds, in the order given. `now` in milliseconds. */
+/** The refunds of a payment, in the given order. `now` in milliseconds. */
 export function presentAll(
   payment_id: string,
   refunds: Refund[],

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { ApiError } from '../../src/errors.ts'
 import { createdBetween, filters, pageOf, readSearch } from '../../src/http/search.ts'
 import { createNewId } from '../../src/ids.ts'
-import { paymentSearch } from '../../src/payments/search.ts'
+import { paymentSearch } from '../../src/payments/store.ts'
 
 const API = 'http://127.0.0.1:3000'
 const ADDRESSES = { api: API, pages: API }
