@@ -1,7 +1,7 @@
 import type { Farthing } from '../context.ts'
 import type { Addresses } from '../http/addresses.ts'
-import { type Outcome, transition } from '../payments/commands.ts'
-import { advance, isOpen, type Payment, statusOf, type Trigger } from '../payments/payment.ts'
+import { type ChangeResult, changePayment } from '../payments/commands.ts'
+import { advance, isPayable, type Payment, statusOf, type Trigger } from '../payments/payment.ts'
 import { findByToken } from '../payments/store.ts'
 
 /** The scenario picker's choices, and what each does to the payment. */
@@ -31,9 +31,9 @@ export function readScenario(form: URLSearchParams): Scenario | undefined {
 export type Journey = {
   token: string
   find(): Promise<Payment | undefined>
-  open(): Promise<Outcome | undefined>
-  choose(scenario: Scenario): Promise<Outcome | undefined>
-  confirm(): Promise<Outcome | undefined>
+  open(): Promise<ChangeResult | undefined>
+  choose(scenario: Scenario): Promise<ChangeResult | undefined>
+  confirm(): Promise<ChangeResult | undefined>
 }
 
 export function journeyOf(farthing: Farthing, addresses: Addresses, token: string): Journey {
@@ -45,7 +45,7 @@ export function journeyOf(farthing: Farthing, addresses: Addresses, token: strin
   }
 
   const move = (trigger: Trigger) =>
-    transition(farthing, addresses, find, payment => advance(payment, trigger, clock()))
+    changePayment(farthing, addresses, find, payment => advance(payment, trigger, clock()))
 
   return {
     token,
@@ -57,4 +57,4 @@ export function journeyOf(farthing: Farthing, addresses: Addresses, token: strin
 }
 
 /** SPEC *States and transitions*, rule 2: once it is finished or capturable, every page leads to return_url. */
-export const isOver = (payment: Payment): boolean => !isOpen(statusOf(payment))
+export const isOver = (payment: Payment): boolean => !isPayable(statusOf(payment))

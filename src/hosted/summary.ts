@@ -3,7 +3,7 @@
  * Values have the ids that they have on GOV.UK Pay's pages, where tests of calling services look for them.
  */
 import type { BillingAddress, CardDetails, Prefilled } from '../payments/card.ts'
-import type { Given, Language } from '../payments/payment.ts'
+import type { Language, NewPayment } from '../payments/payment.ts'
 import type { SummaryRow } from '../web/components.ts'
 import { type Html, html } from '../web/html.ts'
 import { onFirstUse } from '../web/on-first-use.ts'
@@ -11,7 +11,7 @@ import { messages } from './text.ts'
 
 /** The payment as its pages show it; what the client did not send is absent. */
 export type PaymentSummary = Pick<
-  Given,
+  NewPayment,
   'description' | 'reference' | 'amount' | 'language' | 'email' | 'delayed_capture'
 > &
   Prefilled

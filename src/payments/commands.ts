@@ -13,11 +13,11 @@ import type { Database, Statement } from '../ports.ts'
 import { untilWritten } from '../retry.ts'
 import { activeWebhooks } from '../webhooks/store.ts'
 import { type Message, messagesFor } from '../webhooks/webhook.ts'
-import { advance, type Change, type Given, type Payment } from './payment.ts'
+import { advance, type Change, type NewPayment, type Payment } from './payment.ts'
 import { present } from './response.ts'
 import { insertPayment, isIdempotencyKeyTaken, savePayment, takeIdempotencyKey } from './store.ts'
 
-export type Creation = { account: string; given: Given; idempotencyKey?: string | undefined }
+export type Creation = { account: string; given: NewPayment; idempotencyKey?: string | undefined }
 
 /**
  * Creates a payment. In agreement mode it has its final state. Resolves once the webhook messages were
@@ -52,7 +52,7 @@ export async function createPayment(
 async function usedAgreement(
   { database }: Farthing,
   account: string,
-  { authorisation_mode, agreement_id, set_up_agreement }: Given,
+  { authorisation_mode, agreement_id, set_up_agreement }: NewPayment,
 ): Promise<Agreement | undefined> {
   if (set_up_agreement && !(await findAgreement(database, account, set_up_agreement)))
     throw unknownSetUpAgreement()
@@ -68,7 +68,7 @@ async function usedAgreement(
 export function makePayment(
   { clock, newId }: Pick<Farthing, 'clock' | 'newId'>,
   account: string,
-  given: Given,
+  given: NewPayment,
   agreement: Agreement | undefined,
 ): Omit<Change, 'before'> {
   const now = clock()
@@ -97,7 +97,7 @@ async function isKeyTaken(
   return !agreement || isIdempotencyKeyTaken(database, account, idempotencyKey, clock())
 }
 
-export type Outcome = { moved: boolean; payment: Payment }
+export type ChangeResult = { moved: boolean; payment: Payment }
 
 /**
  * Changes a payment: reads it, decides, and writes the change, the webhook messages and `also` in one
@@ -105,13 +105,13 @@ export type Outcome = { moved: boolean; payment: Payment }
  * fault in delivery cannot repeat the write. `decide` returns undefined where there is nothing to do, and
  * may throw an ApiError. Resolves to undefined when `read` finds no payment.
  */
-export async function transition(
+export async function changePayment(
   farthing: Farthing,
   addresses: Addresses,
   read: () => Promise<Payment | undefined>,
   decide: (payment: Payment) => Change | undefined,
   also: Statement[] = [],
-): Promise<Outcome | undefined> {
+): Promise<ChangeResult | undefined> {
   const { payment, messages } = await untilWritten(async () => {
     const payment = await read()
     const change = payment && decide(payment)

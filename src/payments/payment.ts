@@ -1,5 +1,5 @@
 import { timeOf } from '../ids.ts'
-import type { EventType as SubscribedType } from '../webhooks/webhook.ts'
+import type { EventType } from '../webhooks/webhook.ts'
 import { type CardDetails, mockCard, type Prefilled } from './card.ts'
 
 /** SPEC *States and transitions*: the eight statuses of a payment. */
@@ -29,14 +29,11 @@ export type Language = (typeof languages)[number]
 export const failureCodes = ['P0010', 'P0030', 'P0040', 'P0050'] as const
 export type FailureCode = (typeof failureCodes)[number]
 
-/** SPEC *Webhook event types*: what a payment can tell. It is never settled. */
-export type EventType = Exclude<SubscribedType, 'card_payment_settled'>
-
 /** One step of a payment's history. `at` is in milliseconds. */
 export type PaymentEvent = { status: Status; at: number; code?: FailureCode }
 
 /** What the client gave on creation, defaults filled in. Amounts are pence. */
-export type Given = {
+export type NewPayment = {
   amount: number
   reference: string
   description: string
@@ -58,7 +55,7 @@ export type Payment = {
   account: string
   /** Raised by every write; what a compare-and-swap compares. */
   version: number
-  given: Given
+  given: NewPayment
   provider_id: string
   /** The second half of the payment's hosted or one-time token. */
   secret: string
@@ -94,8 +91,8 @@ type Transition = {
   /** The statuses in order; the payment keeps the last. "authorised" is success, or capturable with delayed_capture. */
   through: (Status | 'authorised')[]
   code?: FailureCode
-  /** The card that it submits: the mock card of the hosted pages, or the card that `advance` receives. */
-  submits?: 'mock' | 'given'
+  /** The card that it submits: the mock card of the hosted pages, or the one passed to `advance`. */
+  submits?: 'mock' | 'passed'
 }
 
 const rows = (from: Status[], row: Omit<Transition, 'from'>): Transition[] =>
@@ -120,16 +117,16 @@ export const transitions: Record<Trigger, Transition[]> = {
   choose_cancel: rows(['created', 'started'], { through: ['failed'], code: 'P0030' }),
   authorise: rows(['created'], {
     through: ['started', 'submitted', 'authorised'],
-    submits: 'given',
+    submits: 'passed',
   }),
   authorise_declined: rows(['created'], {
     through: ['started', 'failed'],
     code: 'P0010',
-    submits: 'given',
+    submits: 'passed',
   }),
   use_agreement: rows(['created'], {
     through: ['started', 'submitted', 'authorised'],
-    submits: 'given',
+    submits: 'passed',
   }),
   cancel: rows(['created', 'started', 'capturable'], { through: ['cancelled'], code: 'P0040' }),
   capture: rows(['capturable'], { through: ['success'] }),
@@ -148,13 +145,13 @@ function eventTypes(from: Status, to: Status): EventType[] {
 
 /**
  * The only function that moves a payment. Returns undefined where the table has no such transition.
- * `now` is in milliseconds. `given` is the card of a trigger that submits a given one.
+ * `now` is in milliseconds. Pass `card` for a trigger that submits one which is not the mock card.
  */
 export function advance(
   payment: Payment,
   trigger: Trigger,
   now: number,
-  given?: CardDetails,
+  card?: CardDetails,
 ): Change | undefined {
   const { status: from, at: latest } = stateOf(payment)
   const transition = transitions[trigger].find(row => row.from === from)
@@ -170,13 +167,13 @@ export function advance(
     at,
     ...(status === to && transition.code && { code: transition.code }),
   }))
-  const card = transition.submits === 'mock' ? mockCardOf(payment) : transition.submits && given
+  const submitted = transition.submits === 'mock' ? mockCardOf(payment) : transition.submits && card
   const after: Payment = {
     ...payment,
     version: payment.version + 1,
     events: [...payment.events, ...events],
     success_chosen: trigger === 'choose_success',
-    ...(card && { card }),
+    ...(submitted && { card: submitted }),
   }
   return { before: payment, after, at, sends: eventTypes(from, to) }
 }
@@ -215,7 +212,7 @@ export const isFinished = (status: Status): boolean =>
   status === 'success' || status === 'failed' || status === 'error' || status === 'cancelled'
 
 /** The hosted pages and the links to them serve a payment until it is finished or capturable. */
-export const isOpen = (status: Status): boolean => status === 'created' || status === 'started'
+export const isPayable = (status: Status): boolean => status === 'created' || status === 'started'
 
 /** The token in next_url, or the one_time_token of a moto_api payment; in one piece, as `addressOf` makes texts. */
 export const tokenOf = (payment: Payment): string => [payment.payment_id, payment.secret].join('')
@@ -239,7 +236,7 @@ export function refundSummary(payment: Payment): {
       amount_available: amount - refunded,
       amount_submitted: refunded,
     }
-  const pending = isOpen(status) || status === 'submitted'
+  const pending = isPayable(status) || status === 'submitted'
   return {
     status: pending ? 'pending' : 'unavailable',
     amount_available: amount,

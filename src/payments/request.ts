@@ -22,9 +22,9 @@ import {
   type AuthorisationMode,
   agreementPaymentTypes,
   authorisationModes,
-  type Given,
   type Language,
   languages,
+  type NewPayment,
 } from './payment.ts'
 
 const flag = (description: string) => ({ type: 'boolean', default: false, description }) as const
@@ -123,7 +123,7 @@ const limits = newPayment.properties
  * field, then every limit, and throws the first fault. `checkMode` is separate because the faults of
  * the Idempotency-Key come before those of the mode. The agreements that it names are not looked up.
  */
-export function readNewPayment(body: Json): Given {
+export function readNewPayment(body: Json): NewPayment {
   const fields = readFields(body, newPayment, codes)
   const given = readTypes(fields, body)
   checkLimits(fields)
@@ -132,7 +132,7 @@ export function readNewPayment(body: Json): Given {
 
 type Fields = ReturnType<typeof readFields>
 
-function readTypes(fields: Fields, body: Json): Given {
+function readTypes(fields: Fields, body: Json): NewPayment {
   const amount = fields.pence('amount')
   const reference = fields.plainText('reference')
   const description = fields.plainText('description')
@@ -159,7 +159,7 @@ function readTypes(fields: Fields, body: Json): Given {
     authorisation_mode: mode,
     ...(return_url !== undefined && { return_url }),
     ...(email !== undefined && { email }),
-    ...(metadata && { metadata: metadata as Given['metadata'] & object }), // checkLimits checks the values
+    ...(metadata && { metadata: metadata as NewPayment['metadata'] & object }), // checkLimits checks the values
     ...(agreement_id !== undefined && { agreement_id }),
     ...(set_up_agreement !== undefined && { set_up_agreement }),
     ...(agreement_payment_type && { agreement_payment_type }),
@@ -256,7 +256,7 @@ function checkMetadata(metadata: Json): void {
 }
 
 /** Checks which fields the authorisation mode requires and forbids. Throws the first fault. */
-export function checkMode(given: Given): void {
+export function checkMode(given: NewPayment): void {
   const { authorisation_mode: mode, return_url } = given
   if (mode === 'web') {
     if (return_url === undefined) throw missing(codes, 'return_url')
@@ -286,7 +286,7 @@ function returnUrlProblem(text: string): string | undefined {
   return /^https:/i.test(text) ? undefined : 'must be an https URL'
 }
 
-function withModeDefaults(given: Given): Given {
+function withModeDefaults(given: NewPayment): NewPayment {
   const sets = given.set_up_agreement !== undefined || given.authorisation_mode === 'agreement'
   return {
     ...given,

@@ -21,7 +21,7 @@ import {
   type FailureCode,
   failureCodes,
   isFinished,
-  isOpen,
+  isPayable,
   languages,
   type Payment,
   type PaymentEvent,
@@ -262,7 +262,8 @@ function stateLinks(payment: Payment, addresses: Addresses): Links {
   const status = statusOf(payment)
   const self = paymentAddress(payment.payment_id, addresses)
   const cancellable =
-    payment.given.authorisation_mode !== 'agreement' && (isOpen(status) || status === 'capturable')
+    payment.given.authorisation_mode !== 'agreement' &&
+    (isPayable(status) || status === 'capturable')
   return {
     self: getLink(self),
     events: getLink(addressOf(self, '/events')),
@@ -275,7 +276,7 @@ function stateLinks(payment: Payment, addresses: Addresses): Links {
 function pageLinks(payment: Payment, { api, pages }: Addresses): Partial<Links> {
   const mode = payment.given.authorisation_mode
   const token = tokenOf(payment)
-  if (!isOpen(statusOf(payment)) || mode === 'agreement') return {}
+  if (!isPayable(statusOf(payment)) || mode === 'agreement') return {}
   if (mode === 'moto_api')
     return { auth_url_post: postLink(addressOf(api, '/v1/auth'), { one_time_token: token }) }
   return {

@@ -14,7 +14,7 @@ import { pathParam, resource } from '../http/endpoint.ts'
 import { findPage } from '../http/find-page.ts'
 import { pageOf, readSearch } from '../http/page.ts'
 import { DECLINED_CARD, submittedCard } from './card.ts'
-import { createPayment, transition } from './commands.ts'
+import { changePayment, createPayment } from './commands.ts'
 import { advance, type Payment, statusOf, type Trigger } from './payment.ts'
 import {
   type CardAuthorisation,
@@ -111,7 +111,7 @@ async function move(
   unknown: 'P0500' | 'P1000',
   refuse: (status: string) => Error,
 ): Promise<void> {
-  await transition(
+  await changePayment(
     farthing,
     addressesOf(request, farthing.config),
     () => paymentInPath(request, farthing, unknown),
@@ -148,13 +148,13 @@ export function authoriseRoute(app: FastifyInstance, farthing: Farthing): void {
           : jsonBody(request, 'P0197')
         const given = readCardAuthorisation(body)
         const declined = given.card_number === DECLINED_CARD
-        const outcome = await transition(
+        const result = await changePayment(
           farthing,
           addressesOf(request, config),
           () => findByToken(database, given.one_time_token, clock()),
           payment => authorise(payment, given, declined, clock()),
         )
-        if (!outcome) throw unknownOneTimeToken()
+        if (!result) throw unknownOneTimeToken()
         if (declined) throw cardDeclined()
         return reply.code(204).send()
       },

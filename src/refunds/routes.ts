@@ -7,7 +7,7 @@ import { pathParam, resource } from '../http/endpoint.ts'
 import { createdBetween, findPage, settledBetween, where } from '../http/find-page.ts'
 import { pageOf, readSearch, type SearchKind } from '../http/page.ts'
 import { filters } from '../http/search.ts'
-import { transition } from '../payments/commands.ts'
+import { changePayment } from '../payments/commands.ts'
 import { type Payment, refund as refundPayment, refundSummary } from '../payments/payment.ts'
 import { paymentInPath } from '../payments/routes.ts'
 import { findPayment } from '../payments/store.ts'
@@ -93,7 +93,7 @@ async function createRefund(
   const { database, clock, newId } = farthing
   const now = clock()
   const refund = { refund_id: newId(now), payment_id, account, amount: asked.amount }
-  const outcome = await transition(
+  const result = await changePayment(
     farthing,
     addresses,
     () => findPayment(database, account, payment_id, clock()),
@@ -103,7 +103,7 @@ async function createRefund(
     },
     [insertRefund(refund)],
   )
-  if (!outcome) throw paymentNotFound('P0600')
+  if (!result) throw paymentNotFound('P0600')
   return refund
 }
 

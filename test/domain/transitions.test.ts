@@ -3,7 +3,6 @@ import { describe, test } from 'node:test'
 import {
   advance,
   type Change,
-  type EventType,
   type FailureCode,
   type Status,
   statuses,
@@ -11,6 +10,7 @@ import {
   transitions,
 } from '../../src/payments/payment.ts'
 import { present } from '../../src/payments/response.ts'
+import type { EventType } from '../../src/webhooks/webhook.ts'
 import { CREATED, samplePayment } from '../support/sample-payment.ts'
 
 type Move = { events: Status[]; code?: FailureCode; sends: EventType[] }

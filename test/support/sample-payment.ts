@@ -1,6 +1,6 @@
 /** A payment as the domain knows it, in any status and mode, without a database. */
 import { createNewId } from '../../src/ids.ts'
-import type { Given, Payment, PaymentEvent, Status } from '../../src/payments/payment.ts'
+import type { NewPayment, Payment, PaymentEvent, Status } from '../../src/payments/payment.ts'
 
 /** When it was created; each later event is a second after the one before. */
 export const CREATED = Date.parse('2026-09-14T08:20:31.407Z')
@@ -23,7 +23,7 @@ const codes = { failed: 'P0010', error: 'P0050', cancelled: 'P0040' } as const
 
 export function samplePayment(
   status: Status,
-  given: Partial<Given> = {},
+  given: Partial<NewPayment> = {},
   rest: Partial<Payment> = {},
 ): Payment {
   const events = histories[status].map(
