@@ -13,19 +13,19 @@ export type Agreement = NewAgreement & {
   /** Incremented by every write. Compared by compare-and-swap. */
   version: number
   status: AgreementStatus
-  /** In milliseconds; only while the agreement is cancelled. */
+  /** In milliseconds. Set while the agreement is cancelled. */
   cancelled_at?: number
-  /** The card of the payment that last set the agreement up; `at` is when, in milliseconds. */
+  /** The card of the last payment that set the agreement up, `at` in milliseconds. */
   instrument?: { at: number; card: CardDetails }
 }
 
-/** The agreement once a payment that sets it up was authorised, whatever its status was before. */
+/** The agreement after a payment that sets it up was authorised. Any status becomes active. */
 export function activate(agreement: Agreement, card: CardDetails, now: number): Agreement {
   const { cancelled_at, ...kept } = agreement
   return { ...kept, version: kept.version + 1, status: 'active', instrument: { at: now, card } }
 }
 
-/** undefined when it is already cancelled. The instrument stays visible. */
+/** undefined when it is already cancelled. The payment instrument is kept. */
 export function cancel(agreement: Agreement, now: number): Agreement | undefined {
   if (agreement.status === 'cancelled') return undefined
   return { ...agreement, version: agreement.version + 1, status: 'cancelled', cancelled_at: now }

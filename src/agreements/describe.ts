@@ -1,4 +1,4 @@
-/** What /openapi.json says of the endpoints of agreements. */
+/** The endpoints of agreements in /openapi.json. */
 import {
   agreementNotFound,
   cannotCancelAgreement,

@@ -1,4 +1,4 @@
-/** A made-up agreement for /openapi.json. */
+/** An example agreement for /openapi.json. */
 import { timeOf } from '../ids.ts'
 import { type Agreement, activate } from './agreement.ts'
 

@@ -51,7 +51,7 @@ export async function findAgreement(
   return rows[0] && fromRow(rows[0])
 }
 
-/** Writes the agreement, one version on, if nobody has changed it since it was read. */
+/** Writes an agreement whose version was incremented, by compare-and-swap on that version. */
 export function saveAgreement(agreement: Agreement): Statement {
   const { agreement_id, version, status } = agreement
   return {
@@ -62,7 +62,7 @@ export function saveAgreement(agreement: Agreement): Statement {
   }
 }
 
-/** Misses when the agreement has changed since it was read, and keeps it from changing until the commit. */
+/** Misses when the agreement has changed since it was read. Locks its row until the commit. */
 export function holdAgreement({ agreement_id, version }: Agreement): Statement {
   return {
     sql: 'update agreements set version = version where agreement_id = $1 and version = $2',

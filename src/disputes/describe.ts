@@ -1,4 +1,4 @@
-/** What /openapi.json says of the endpoint of disputes. */
+/** The endpoint of disputes in /openapi.json. */
 import { exampleAddresses } from '../http/addresses.ts'
 import { behindKey, type Operations, searchParts } from '../http/describe.ts'
 import { disputes } from './dispute.ts'

@@ -1,4 +1,4 @@
-/** SPEC *card_details fields*: what is known of a card. No full number and no cvc is ever kept. */
+/** The details of a card that Farthing keeps (Specification, *Payment*): never the full number, never the cvc. */
 
 export type BillingAddress = {
   line1?: string
@@ -19,10 +19,10 @@ export type CardDetails = {
   card_type: 'debit' | 'credit' | null
 }
 
-/** The card number that is declined (SPEC *POST /v1/auth*). */
+/** The card number that is declined (Specification, *POST /v1/auth*). */
 export const DECLINED_CARD = '4000000000000002'
 
-/** The card that stands in for card entry on the hosted pages. */
+/** The hosted pages have no card entry. They submit this card instead. */
 export const MOCK_CARD = '4242424242424242'
 const MOCK_NAME = 'Demo Cardholder'
 const MOCK_ADDRESS: BillingAddress = {
@@ -32,7 +32,7 @@ const MOCK_ADDRESS: BillingAddress = {
   country: 'GB',
 }
 
-/** Brand names as they are shown, and their ids in the card_brand search filter. */
+/** Each brand with its display name and its id in the card_brand search filter. */
 const brands = [
   { brand: 'Visa', id: 'visa', digits: /^4/ },
   { brand: 'Mastercard', id: 'master-card', digits: /^(5[1-5]|2[2-7])/ },
@@ -45,11 +45,11 @@ const brands = [
 
 export const brandIds: readonly string[] = brands.map(({ id }) => id)
 
-/** The id of a brand in the card_brand search filter. */
+/** The id of a brand in the card_brand search filter; undefined for an unknown name. */
 export const brandId = (brand: string): string | undefined =>
   brands.find(row => row.brand === brand)?.id
 
-/** What is kept of a card whose number, of 12 to 19 digits, was posted to /v1/auth. */
+/** The details of a submitted card. `number` has 12 to 19 digits. */
 export function submittedCard(
   number: string,
   cardholder_name: string,
@@ -66,10 +66,10 @@ export function submittedCard(
   }
 }
 
-/** What a client may know of the card's holder before the card is submitted. */
+/** The cardholder details that a client may send when it creates a payment. */
 export type Prefilled = { cardholder_name?: string; billing_address?: BillingAddress }
 
-/** The card that stands in for card entry on the hosted pages; `created` is the payment's, in ms. */
+/** The card that the hosted pages submit. `created` is the creation of the payment, in milliseconds. */
 export function mockCard(prefilled: Prefilled | undefined, created: number): CardDetails {
   const year = String(new Date(created).getUTCFullYear() + 3).slice(-2)
   return {
@@ -78,7 +78,7 @@ export function mockCard(prefilled: Prefilled | undefined, created: number): Car
   }
 }
 
-/** What is known of the card while only the client's prefilled details are. */
+/** The card details of a payment before a card was submitted. */
 export const prefilledCard = (prefilled: Prefilled): CardDetails => ({
   ...prefilled,
   card_type: null,

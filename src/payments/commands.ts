@@ -48,7 +48,10 @@ export async function createPayment(
   return payment
 }
 
-/** The active agreement that an agreement-mode payment is made with; checks the one to set up. */
+/**
+ * The agreement of an agreement-mode payment. Throws an ApiError unless it is active, or when
+ * set_up_agreement names no agreement of the account.
+ */
 async function usedAgreement(
   { database }: Farthing,
   account: string,
@@ -64,7 +67,7 @@ async function usedAgreement(
   return agreement
 }
 
-/** A payment that is not written yet; in agreement mode it has come to its end. */
+/** Makes a payment without writing it. With an agreement, the payment is already authorised. */
 export function makePayment(
   { clock, newId }: Pick<Farthing, 'clock' | 'newId'>,
   account: string,
@@ -87,7 +90,7 @@ export function makePayment(
   return used ?? { after: payment, at: now, sends: [] }
 }
 
-/** Why the write missed: the key, or an agreement that changed between reading and writing. */
+/** Tells a write that missed because of the key from one whose agreement changed after it was read. */
 async function isKeyTaken(
   { database, clock }: Farthing,
   { account, idempotencyKey }: Creation,
@@ -129,7 +132,7 @@ export async function changePayment(
   return payment && { payment, moved: messages !== undefined }
 }
 
-/** What webhooks are to be told of a change: the payment as GET would show it right after. */
+/** The webhook messages of a change. Each contains the payment as GET returns it after the change. */
 async function messagesOf(
   { database, newId }: Farthing,
   addresses: Addresses,
@@ -147,7 +150,10 @@ async function messagesOf(
   return messagesFor(news, webhooks, newId)
 }
 
-/** SPEC *Agreement*: it becomes active when a payment that sets it up completes, in the same write. */
+/**
+ * Specification, *States and transitions*: an agreement becomes active when a payment that sets it up
+ * is authorised. Returns the update, for the same commit as the payment.
+ */
 async function agreementSetUp(
   database: Database,
   { after, at, sends }: Change,

@@ -1,4 +1,4 @@
-/** What /openapi.json says of the endpoints of payments. */
+/** The endpoints of payments in /openapi.json. */
 import {
   badIdempotencyKey,
   cannotCancelPayment,

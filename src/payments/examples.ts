@@ -1,6 +1,6 @@
 /**
- * Made-up payments for /openapi.json. What is asked for is read, moved and printed by the functions that
- * serve real requests, so that an example cannot say what the service does not.
+ * Example payments for /openapi.json. The functions that serve requests make them, so that each example
+ * is what the service would return.
  */
 import { created as agreement, instrumentCard } from '../agreements/examples.ts'
 import { exampleAddresses } from '../http/addresses.ts'
@@ -52,7 +52,7 @@ export const requests = {
   },
 } satisfies Record<string, Json>
 
-/** What POST /v1/auth is sent; the token belongs to the payment of `requests.moto`. */
+/** A body of POST /v1/auth. The token belongs to the payment of `requests.moto`. */
 export const authorisation = {
   one_time_token: '06gq1n36bqetn38utov4dql5glgf47fe7lmtpse0bovb63ritbqp',
   card_number: '4242424242424242',
@@ -71,10 +71,10 @@ function created(body: Json, token: string, provider_id: string): Payment {
   return { ...after, provider_id, secret: token.slice(26) }
 }
 
-/** What a person takes for one page, in milliseconds. */
+/** The time that a user spends on one page, in milliseconds. */
 const ONE_PAGE = 47_118
 
-/** The payment after these triggers, each `later` milliseconds after the one before. */
+/** The payment after these triggers, with `later` milliseconds between them. */
 function walked(
   payment: Payment,
   triggers: Trigger[],

@@ -2,7 +2,7 @@ import { timeOf } from '../ids.ts'
 import type { EventType } from '../webhooks/webhook.ts'
 import { type CardDetails, mockCard, type Prefilled } from './card.ts'
 
-/** SPEC *States and transitions*: the eight statuses of a payment. */
+/** Specification, *States and transitions*. */
 export const statuses = [
   'created',
   'started',
@@ -21,18 +21,18 @@ export type AuthorisationMode = (typeof authorisationModes)[number]
 export const agreementPaymentTypes = ['instalment', 'recurring', 'unscheduled'] as const
 export type AgreementPaymentType = (typeof agreementPaymentTypes)[number]
 
-/** Of the hosted pages: English and Welsh. */
+/** The languages of the hosted pages: English and Welsh. */
 export const languages = ['en', 'cy'] as const
 export type Language = (typeof languages)[number]
 
-/** SPEC *Codes*: why a payment is failed, cancelled or in error. */
+/** Specification, *Errors*: why a payment is failed, cancelled or in error. */
 export const failureCodes = ['P0010', 'P0030', 'P0040', 'P0050'] as const
 export type FailureCode = (typeof failureCodes)[number]
 
-/** One step of a payment's history. `at` is in milliseconds. */
+/** Specification, *Payment events*. `at` is in milliseconds. */
 export type PaymentEvent = { status: Status; at: number; code?: FailureCode }
 
-/** What the client gave on creation, defaults filled in. Amounts are pence. */
+/** The request that created a payment, with defaults filled in. `amount` is in pence. */
 export type NewPayment = {
   amount: number
   reference: string
@@ -53,15 +53,15 @@ export type NewPayment = {
 export type Payment = {
   payment_id: string
   account: string
-  /** Raised by every write; what a compare-and-swap compares. */
+  /** Incremented by every write. Compared by compare-and-swap. */
   version: number
   given: NewPayment
   provider_id: string
   /** The second half of the payment's hosted or one-time token. */
   secret: string
-  /** Oldest first; the last one is the payment's state. */
+  /** Oldest first. The last one is the state of the payment. */
   events: PaymentEvent[]
-  /** On the hosted details page "success" was chosen and not yet confirmed. */
+  /** The user chose "success" on the hosted details page and has not confirmed it yet. */
   success_chosen: boolean
   /** The sum of all refunds, in pence. */
   refunded_amount: number
@@ -69,10 +69,10 @@ export type Payment = {
   card?: CardDetails
 }
 
-/** What changing a payment does: it before and after, when in milliseconds, and what to tell webhooks. */
+/** A change of a payment. `at` is in milliseconds; `sends` lists the event types of the webhook messages. */
 export type Change = { before: Payment; after: Payment; at: number; sends: EventType[] }
 
-/** What moves a payment. */
+/** The cause of a transition. */
 export type Trigger =
   | 'open_page'
   | 'choose_success'
@@ -132,7 +132,7 @@ export const transitions: Record<Trigger, Transition[]> = {
   capture: rows(['capturable'], { through: ['success'] }),
 }
 
-/** SPEC *Webhook event types*: what is sent when a payment arrives at a status. */
+/** Specification, *Webhook event types*: those of a transition. */
 function eventTypes(from: Status, to: Status): EventType[] {
   if (to === 'capturable') return ['card_payment_succeeded']
   if (to === 'success')
@@ -183,8 +183,8 @@ export const mockCardOf = ({ given, payment_id }: Payment): CardDetails =>
   mockCard(given.prefilled, timeOf(payment_id))
 
 /**
- * Takes `amount` pence back, at `now` in milliseconds. The caller has checked that the payment allows
- * it; the check of the table `payments` is a second wall.
+ * Refunds `amount` pence at `now`, in milliseconds. The caller checks first that the payment allows it.
+ * A check constraint of the table `payments` refuses a sum of refunds above the amount.
  */
 export function refund(payment: Payment, amount: number, now: number): Change {
   const after = {
@@ -198,7 +198,7 @@ export function refund(payment: Payment, amount: number, now: number): Change {
 const authorisedStatus = (payment: Payment): Status =>
   payment.given.delayed_capture ? 'capturable' : 'success'
 
-/** The last of its events. Throws for a payment without any, which nothing makes. */
+/** The last event of the payment. Throws when there is none, which is a bug. */
 export const stateOf = (payment: Payment): PaymentEvent => {
   const last = payment.events.at(-1)
   if (!last) throw new Error(`payment ${payment.payment_id} has no event`)
@@ -207,21 +207,24 @@ export const stateOf = (payment: Payment): PaymentEvent => {
 
 export const statusOf = (payment: Payment): Status => stateOf(payment).status
 
-/** SPEC *Payment states*: success, failed, error and cancelled are final. */
+/** True when the status is final. */
 export const isFinished = (status: Status): boolean =>
   status === 'success' || status === 'failed' || status === 'error' || status === 'cancelled'
 
-/** The hosted pages and the links to them serve a payment until it is finished or capturable. */
+/** True while a card can still be submitted. After that the hosted pages redirect to return_url. */
 export const isPayable = (status: Status): boolean => status === 'created' || status === 'started'
 
-/** The token in next_url, or the one_time_token of a moto_api payment; in one piece, as `addressOf` makes texts. */
+/**
+ * The charge token in next_url, or the one_time_token of a moto_api payment.
+ * V8: `join` returns a flat string. Concatenation builds a rope, which JSON.stringify serialises more slowly.
+ */
 export const tokenOf = (payment: Payment): string => [payment.payment_id, payment.secret].join('')
 
 /** When the payment was captured, in milliseconds; undefined before. */
 export const capturedAt = (payment: Payment): number | undefined =>
   payment.events.find(event => event.status === 'success')?.at
 
-/** SPEC *refund_summary*: whether a refund is possible, and how much is left, in pence. */
+/** Specification, *Payment*: whether a refund is possible. Amounts are in pence. */
 export function refundSummary(payment: Payment): {
   status: 'pending' | 'unavailable' | 'available' | 'full'
   amount_available: number

@@ -159,7 +159,7 @@ function readTypes(fields: Fields, body: Json): NewPayment {
     authorisation_mode: mode,
     ...(return_url !== undefined && { return_url }),
     ...(email !== undefined && { email }),
-    ...(metadata && { metadata: metadata as NewPayment['metadata'] & object }), // checkLimits checks the values
+    ...(metadata && { metadata: metadata as NewPayment['metadata'] & object }), // checkMetadata checks the values
     ...(agreement_id !== undefined && { agreement_id }),
     ...(set_up_agreement !== undefined && { set_up_agreement }),
     ...(agreement_payment_type && { agreement_payment_type }),

@@ -33,7 +33,7 @@ import {
   searchConditions,
 } from './store.ts'
 
-/** SPEC *POST /v1/payments*, *GET /v1/payments/{paymentId}* and what a payment's links lead to. */
+/** Specification, *POST /v1/payments* and *GET /v1/payments/{paymentId}*, and the search and the links of a payment. */
 export function paymentRoutes(app: FastifyInstance, farthing: Farthing): void {
   const { database, clock, config } = farthing
   const addresses = (request: FastifyRequest) => addressesOf(request, config)
@@ -103,7 +103,7 @@ export function paymentRoutes(app: FastifyInstance, farthing: Farthing): void {
   })
 }
 
-/** Moves the payment in the path; the error where its state does not allow that is made by `refuse`. */
+/** Moves the payment that the path names. `refuse` makes the error for a status that has no such transition. */
 async function move(
   request: FastifyRequest,
   farthing: Farthing,
@@ -123,7 +123,7 @@ async function move(
   )
 }
 
-/** The payment that the path names. Throws the endpoint's error when the account has no such payment. */
+/** The payment that the path names. Throws a 404 with `code` when the account has no such payment. */
 export async function paymentInPath(
   request: FastifyRequest,
   { database, clock }: Farthing,
@@ -135,7 +135,7 @@ export async function paymentInPath(
   return payment
 }
 
-/** SPEC *POST /v1/auth*: completes a moto_api payment; the one-time token is the authorisation. */
+/** Specification, *POST /v1/auth*: completes a moto_api payment. The one-time token replaces the API key. */
 export function authoriseRoute(app: FastifyInstance, farthing: Farthing): void {
   const { database, clock, config } = farthing
   resource(app, '/v1/auth', {

@@ -17,7 +17,7 @@ import { brandId, brandIds } from './card.ts'
 import { type Change, type Payment, statuses, statusOf } from './payment.ts'
 import { newPayment } from './request.ts'
 
-/** Of a payment's row: columns for what is searched or swapped on, the rest in `body`. */
+/** `body` is JSON with every field of the payment that is not a column here. */
 type Row = {
   payment_id: string
   account: string
@@ -27,7 +27,10 @@ type Row = {
 }
 type Body = Omit<Payment, keyof Row>
 
-/** Also who asks by identifier reads it: JSON.stringify takes twice as long over a piece of a URL. */
+/**
+ * V8: a query by payment_id reads the column payment_id too. The payment_id of a request is a sliced
+ * string of its URL, which JSON.stringify serialises at half the speed of a flat string.
+ */
 const COLUMNS = 'payment_id, account, version, refunded_amount, body'
 const FIND = `select ${COLUMNS} from payments where payment_id = $1`
 const FIND_IN_ACCOUNT = `${FIND} and account = $2`
@@ -42,7 +45,7 @@ function bodyOf({ given, provider_id, secret, events, success_chosen, card }: Pa
   return JSON.stringify(body satisfies Record<keyof Body, unknown>)
 }
 
-/** undefined when the account has no such payment, or it is gone. */
+/** undefined when the account has no such payment, or when it has expired at `now`, in milliseconds. */
 export async function findPayment(
   database: Database,
   account: string,
@@ -56,7 +59,7 @@ export async function findPayment(
 
 const TOKEN = /^([0-9a-v]{26})([0-9a-v]{26})$/
 
-/** The payment whose token this is, as `tokenOf` makes it. undefined for any other text, and when it is gone. */
+/** Finds a payment by the token that `tokenOf` makes. undefined for any other text, and once it has expired. */
 export async function findByToken(
   database: Database,
   token: string,
@@ -82,7 +85,7 @@ const FIXED: Column[] = [
   ['agreement_id', ({ given }) => given.agreement_id ?? given.set_up_agreement ?? null],
 ]
 
-/** What follows a payment's changes. */
+/** The columns that every update writes. */
 const CHANGING: Column[] = [
   ['version', payment => payment.version],
   ['status', statusOf],
@@ -105,28 +108,28 @@ const INSERT = `insert into payments (${EVERY.map(([name]) => name).join(', ')})
 const UPDATE = `update payments set ${CHANGING.map(([name], i) => `${name} = $${i + 3}`).join(', ')}
   where payment_id = $1 and version = $2`
 
-/** Pushed one by one: an array that V8 takes for one with holes, as that of `map`, goes to another thread key by key. */
+/** V8: `push` makes a packed array. `map` makes a holey one, which structured clone copies key by key to another thread. */
 function valuesOf(columns: Column[], payment: Payment): Value[] {
   const values: Value[] = []
   for (const [, read] of columns) values.push(read(payment))
   return values
 }
 
-/** Writes a payment that is new, and counts it. */
+/** Inserts a payment and counts it. */
 export const insertPayment = (payment: Payment): Statement => ({
   sql: INSERT,
   values: valuesOf(EVERY, payment),
   also: countPayment(payment),
 })
 
-/** Writes a change if nobody has changed the payment since it was read. */
+/** Writes a change by compare-and-swap on the version. */
 export const savePayment = ({ before, after }: Change): Statement => ({
   sql: UPDATE,
   values: [before.payment_id, before.version, ...valuesOf(CHANGING, after)],
   expect: 1,
 })
 
-/** Takes the key for a payment; it misses when a payment that still exists has it. */
+/** Takes the key for a payment. Misses when a payment that has not expired holds it. */
 export function takeIdempotencyKey(payment: Payment, key: string): Statement {
   return {
     sql: `insert into idempotency_keys (account, idempotency_key, payment_id) values ($1, $2, $3)
@@ -137,7 +140,7 @@ export function takeIdempotencyKey(payment: Payment, key: string): Statement {
   }
 }
 
-/** True while a payment that is not gone at `now`, in milliseconds, was made with the key. */
+/** True while a payment that has not expired at `now`, in milliseconds, holds the key. */
 export async function isIdempotencyKeyTaken(
   database: Database,
   account: string,
@@ -154,7 +157,7 @@ export async function isIdempotencyKeyTaken(
 
 export const paymentRows = { from: 'payments', columns: COLUMNS, id: 'payment_id', fromRow }
 
-/** GET /v1/payments. */
+/** The search GET /v1/payments. */
 export const paymentSearch: SearchKind = {
   path: '/v1/payments',
   codes: { invalid: 'P0401', pastEnd: 'P0402' },
@@ -175,7 +178,7 @@ export const paymentSearch: SearchKind = {
   },
 }
 
-/** Only of the account, and not gone at `now`, in milliseconds. */
+/** The conditions of a search for payments of the account that have not expired at `now`, in milliseconds. */
 export function searchConditions(search: Search, account: string, now: number): Condition[] {
   const { given } = search
   const equal = (column: string, value: Value | undefined) =>
@@ -199,7 +202,7 @@ export function searchConditions(search: Search, account: string, now: number): 
   ]
 }
 
-/** The query of a search's total where only account and time decide; undefined where rows must be read. */
+/** A fast query of the total of a search by account and time alone; undefined for any other search. */
 export function quickTotal(search: Search, account: string, now: number): Condition | undefined {
   const { from_date, to_date, ...others } = search.given
   if (Object.keys(others).length > 0) return undefined
@@ -209,28 +212,27 @@ export function quickTotal(search: Search, account: string, now: number): Condit
 }
 
 /**
- * Counting a million rows takes longer than all else of a search. So payments are counted when
- * they are made, in buckets by the first letters of their identifiers, which are some two hours;
- * only what a range has of the buckets at its two ends is counted row by row.
+ * Counting a million rows would take most of the time of a search. So every insert increments a counter
+ * in payment_counts. A counter covers the identifiers with the same first five characters, which is some
+ * two hours. A total adds up the counters, and counts rows only at the two ends of the range.
  */
 const PREFIX = 5
 
-/** Sorts after every letter that an identifier has, and so after every identifier. */
+/** Sorts after every identifier, whose characters are 0-9 and a-v. */
 const AFTER = 'w'
 
 const prefixOf = (id: string): string => id.slice(0, PREFIX)
 
-/** With the last letter, so that payments made at the same time rarely wait for one row. */
+/** Ends with the last character of the identifier, so that concurrent inserts rarely lock the same row. */
 const bucketOf = ({ payment_id }: Payment): string => prefixOf(payment_id) + payment_id.slice(-1)
 
-/** Counts a payment that is being made. */
 const countPayment = (payment: Payment): Statement => ({
   sql: `insert into payment_counts (account, bucket, payments) values ($1, $2, 1)
         on conflict (account, bucket) do update set payments = payment_counts.payments + 1`,
   values: [payment.account, bucketOf(payment)],
 })
 
-/** The number of an account's payments whose identifiers are at or after `from` and before `until`. */
+/** Counts the payments of an account with identifiers from `from` (included) to `until` (excluded). */
 function totalBetween(account: string, from: string, until: string): Condition {
   const [first, last] = [prefixOf(from), prefixOf(until)]
   if (first >= last) return rows(account, from, until)

@@ -1,4 +1,4 @@
-/** What /openapi.json says of the endpoints of refunds. */
+/** The endpoints of refunds in /openapi.json. */
 import {
   fieldCodes,
   invalid,

@@ -82,7 +82,7 @@ export function refundRoutes(app: FastifyInstance, farthing: Farthing): void {
   })
 }
 
-/** Resolves once the webhook messages were delivered. Throws an ApiError when the payment allows no such refund. */
+/** Resolves once the webhook messages were delivered. Throws an ApiError when the payment does not allow it. */
 async function createRefund(
   farthing: Farthing,
   addresses: Addresses,
