@@ -1,14 +1,19 @@
-/** Every sentence of the hosted pages, in Welsh. Notes on the keys stand in the English catalogue. */
+/** The texts of the hosted pages in Welsh. */
 import type { Messages } from './text.en.ts'
 
 export const cy: Messages = {
-  serviceName: 'Taliadau Farthing',
+  language: 'cy',
   title: page => `${page} - Taliadau Farthing`,
   errorTitle: page => `Gwall: ${page} - Taliadau Farthing`,
-  skipLink: 'Neidio i’r prif gynnwys',
-  demoTag: 'Demo',
-  demoText: 'Arddangosiad yw hwn. Ni chodir tâl ar unrhyw gerdyn ac nid oes unrhyw arian yn symud.',
-  footer: 'Ar gyfer arddangos a phrofi yn unig y mae Farthing. Nid gwefan y llywodraeth yw hon.',
+  shell: {
+    serviceName: 'Taliadau Farthing',
+    skipLink: 'Neidio i’r prif gynnwys',
+    banner: {
+      tag: 'Demo',
+      text: 'Arddangosiad yw hwn. Ni chodir tâl ar unrhyw gerdyn ac nid oes unrhyw arian yn symud.',
+    },
+    footer: 'Ar gyfer arddangos a phrofi yn unig y mae Farthing. Nid gwefan y llywodraeth yw hon.',
+  },
   continueButton: 'Parhau',
   cancelButton: 'Canslo’r taliad',
 

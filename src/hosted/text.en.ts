@@ -1,16 +1,23 @@
 /**
- * Every sentence of the hosted pages, in English. The Welsh catalogue has the same keys: the compiler sees
- * to that. A sentence with a value in it is a function; none is put together from fragments, because
- * Welsh words change with what stands before them.
+ * The texts of the hosted pages in English. The compiler checks that the Welsh catalogue has the same keys.
+ * A sentence with a value in it is a function. No sentence is put together from fragments, because Welsh
+ * words mutate after certain words.
  */
+import type { Language } from '../payments/payment.ts'
+
 export const en = {
-  serviceName: 'Farthing payments',
+  language: 'en' as Language,
   title: (page: string) => `${page} - Farthing payments`,
   errorTitle: (page: string) => `Error: ${page} - Farthing payments`,
-  skipLink: 'Skip to main content',
-  demoTag: 'Demo',
-  demoText: 'This is a demonstration. No card is charged and no money moves.',
-  footer: 'Farthing is for demonstration and testing only. It is not a government website.',
+  shell: {
+    serviceName: 'Farthing payments',
+    skipLink: 'Skip to main content',
+    banner: {
+      tag: 'Demo',
+      text: 'This is a demonstration. No card is charged and no money moves.',
+    },
+    footer: 'Farthing is for demonstration and testing only. It is not a government website.',
+  },
   continueButton: 'Continue',
   cancelButton: 'Cancel payment',
 
@@ -125,5 +132,5 @@ export const en = {
   },
 }
 
-/** The keys that every language has, with the kinds of their values. */
+/** The keys that every language has, with the types of their values. */
 export type Messages = typeof en

@@ -3,6 +3,9 @@
  * served from memory; a name holds a hash of its content, so a browser may keep the file for ever.
  */
 import { readFileSync } from 'node:fs'
+import type { FastifyInstance } from 'fastify'
+import { noSuchEndpoint } from '../errors.ts'
+import { pathParam, resource } from '../http/endpoint.ts'
 
 /** One stored form of a file, with the headers that go with it. */
 export type AssetAnswer = { body: Buffer; headers: Record<string, string> & { etag: string } }
@@ -82,3 +85,35 @@ function preferredEncoding(acceptEncoding = ''): Encoding {
 }
 
 export const assets: Assets = readAssets(new URL('./assets/built/', import.meta.url))
+
+export function assetRoutes(app: FastifyInstance): void {
+  resource(app, '/assets/:name', {
+    GET: {
+      operation: 'readAsset',
+      handler: async (request, reply) => {
+        const { headers } = request
+        const file = assets.file(pathParam(request, 'name'), headers['accept-encoding'])
+        if (!file) throw noSuchEndpoint()
+        void reply.headers(file.headers)
+        const unchanged = isOneOf(headers['if-none-match'], file.headers.etag)
+        return unchanged ? reply.code(304).send() : reply.send(file.body)
+      },
+    },
+  })
+}
+
+/** Compares weakly, because a proxy may have weakened the ETag (RFC 9110, section 13.1.2). */
+const isOneOf = (ifNoneMatch = '', etag: string): boolean =>
+  ifNoneMatch
+    .split(',')
+    .map(tag => tag.trim().replace(/^W\//, ''))
+    .some(tag => tag === etag || tag === '*')
+
+/** Returns a function that calls `make` once and remembers the result. */
+export function onFirstUse<Made>(make: () => Made): () => Made {
+  let made: Made | undefined
+  return () => {
+    made ??= make()
+    return made
+  }
+}

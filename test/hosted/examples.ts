@@ -1,12 +1,11 @@
 /** A payment, a card and one of each hosted page, for the tests of the pages. */
 
-import { confirmPage, detailsPage, endPage, faultPage } from '../../src/hosted/pages.ts'
+import { confirmPage, detailsPage, endPage, faultPage, type Site } from '../../src/hosted/pages.ts'
 import type { PaymentSummary } from '../../src/hosted/summary.ts'
 import type { CardDetails } from '../../src/payments/card.ts'
 import type { Language } from '../../src/payments/payment.ts'
-import type { Shell } from '../../src/web/layout.ts'
 
-export const shell: Shell = { basePath: '/farthing' }
+export const shell: Site = { basePath: '/farthing' }
 export const form = { action: '/farthing/secure/abc', hidden: { step: 'details' } }
 export const returnUrl = 'https://markets.example.org/paid?pitch=22&week=38'
 

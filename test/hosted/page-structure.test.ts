@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { messages } from '../../src/hosted/text.ts'
+import { messages } from '../../src/hosted/pages.ts'
 import { assets } from '../../src/web/assets.ts'
 import { elementsOf, only, tagged, withId } from './document.ts'
 import { examples, returnUrl, shell } from './examples.ts'
@@ -35,17 +35,17 @@ for (const { name, language, source } of examples) {
       const main = only(elements, tagged('main'))
       const skip = only(elements, element => element.attributes.class === 'govuk-skip-link')
       assert.equal(skip.attributes.href, `#${main.attributes.id}`)
-      assert.equal(skip.text, text.skipLink)
+      assert.equal(skip.text, text.shell.skipLink)
     })
 
     it('carries the Demo banner in its header', () => {
       const header = only(elements, tagged('header'))
       assert.equal(only(header.inside, tagged('strong')).text, 'Demo')
-      assert.ok(header.text.includes(text.demoText))
+      assert.ok(header.text.includes(text.shell.banner.text))
     })
 
     it('says in its footer that it is no government website', () => {
-      assert.equal(only(elements, tagged('footer')).text.trim(), text.footer)
+      assert.equal(only(elements, tagged('footer')).text.trim(), text.shell.footer)
     })
 
     it('has ids once each, and no reference to an id that is not there', () => {

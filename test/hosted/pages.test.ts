@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { scenarios } from '../../src/hosted/journey.ts'
-import { confirmPage, detailsPage, endPage, faultPage } from '../../src/hosted/pages.ts'
-import { messages } from '../../src/hosted/text.ts'
+import { confirmPage, detailsPage, endPage, faultPage, messages } from '../../src/hosted/pages.ts'
 import { elementsOf, type Found, only, tagged, withId } from './document.ts'
 import { card, form, payment, person, returnUrl, shell } from './examples.ts'
 

@@ -4,7 +4,7 @@ import { cy } from '../../src/hosted/text.cy.ts'
 import { en } from '../../src/hosted/text.en.ts'
 
 /** Words that are the same in both languages. */
-const shared = ['demoTag']
+const shared = ['shell.banner.tag']
 
 /** Every sentence of a catalogue under its key; a function's sentence has the value `Visa` in it. */
 function sentences(catalogue: object, prefix = ''): Map<string, string> {
