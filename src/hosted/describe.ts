@@ -189,7 +189,7 @@ const readAsset = open({
   parameters: [pathParameter('name', 'As a page gives it', 'app-0123456789abcdef.css')],
   answers: {
     200: {
-      description: 'The file, as Accept-Encoding allows: Brotli, gzip or plain',
+      description: 'The file, compressed with gzip if Accept-Encoding lists it',
       headers: {
         'Cache-Control': header('For a year', { const: 'public, max-age=31536000, immutable' }),
         ETag: header('Of this encoding'),
