@@ -129,8 +129,8 @@ export function endPage(site: Site, ending: Ending, language: Language, returnUr
   const { heading, body } = text[ending]
   const content = html`
 <h1 class="govuk-heading-l">${heading}</h1>
-${paragraphs([...body, text.goBack])}
-${buttonLink('return-url', text.continueButton, returnUrl)}`
+${paragraphs(body)}
+${buttonLink('return-url', text.returnButton, returnUrl)}`
   return page(site, language, text.title(heading), twoThirds(content))
 }
 

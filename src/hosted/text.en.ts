@@ -19,6 +19,7 @@ export const en = {
     footer: 'Farthing is for demonstration and testing only. It is not a government website.',
   },
   continueButton: 'Continue',
+  returnButton: 'Go back to the service',
   cancelButton: 'Cancel payment',
 
   summary: {
@@ -40,16 +41,16 @@ export const en = {
     legend: 'How should this payment end?',
     hint: 'A real service would ask for card details here.',
     success: 'The payment succeeds',
-    successHint: 'You confirm it on the next page. Final status: success.',
+    successHint: 'You will confirm it on the next page. Final status: success.',
     capturableHint:
-      'You confirm it on the next page. Status: capturable, until the service captures it.',
+      'You will confirm it on the next page. Status: capturable, until the service captures it.',
     declined: 'The card is declined',
-    declinedHint: 'Final status: failed. Code: P0010.',
+    declinedHint: 'Final status: failed. Code:\u00a0P0010.',
     error: 'The payment provider has an error',
-    errorHint: 'Final status: error. Code: P0050.',
+    errorHint: 'Final status: error. Code:\u00a0P0050.',
     or: 'or',
     cancel: 'The user cancels the payment',
-    cancelHint: 'Final status: failed. Code: P0030.',
+    cancelHint: 'Final status: failed. Code:\u00a0P0030.',
     errorSummaryTitle: 'There is a problem',
     errorPrefix: 'Error',
     nothingChosen: 'Select how this payment should end',
@@ -85,7 +86,6 @@ export const en = {
       'You have not done anything wrong.',
     ],
   },
-  goBack: 'Select Continue to go back to the service you came from.',
 
   notFound: {
     heading: 'Page not found',
@@ -106,21 +106,24 @@ export const en = {
     ],
   },
   wrongMethod: {
-    heading: 'This request is not allowed',
+    heading: 'Sorry, you cannot do that on this page',
     body: [
-      'You can only open this page or submit its form (GET, HEAD or POST). Nothing has changed.',
+      'You can only read this page and send the form on it. Nothing has changed.',
       'Go back to the service you came from and open the payment page again.',
     ],
   },
   tooLarge: {
     heading: 'The form is too large',
-    body: ['More was sent than this page accepts. Nothing has changed.', 'Go back and try again.'],
+    body: [
+      'We received more information than this page accepts. Nothing has changed.',
+      'Go back to the payment page and try again.',
+    ],
   },
   wrongForm: {
     heading: 'We do not recognise this form',
     body: [
-      'Nothing has changed. Go back and try again.',
-      'This page only accepts a form sent as application/x-www-form-urlencoded.',
+      'It does not look like a form from our payment pages. Nothing has changed.',
+      'Go back to the service you came from and open the payment page again.',
     ],
   },
   fault: {

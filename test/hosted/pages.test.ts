@@ -197,12 +197,12 @@ describe('End pages', () => {
 
   for (const language of languages)
     for (const ending of ['cancelled', 'declined', 'technical'] as const)
-      it(`have a Continue button that sends the user to return_url: ${ending} (${language})`, () => {
+      it(`have a button that leads back to return_url: ${ending} (${language})`, () => {
         const elements = elementsOf(endPage(shell, ending, language, returnUrl))
         const link = only(elements, withId('return-url'))
         assert.equal(link.tag, 'a')
         assert.equal(link.attributes.href, returnUrl)
-        assert.equal(link.text, messages[language].continueButton)
+        assert.equal(link.text, messages[language].returnButton)
       })
 })
 

@@ -39,6 +39,12 @@ describe('The catalogues', () => {
       }
   })
 
+  it('No text names an HTTP method or a media type, which a payer does not know', () => {
+    for (const catalogue of [english, welsh])
+      for (const [key, sentence] of catalogue)
+        assert.doesNotMatch(sentence, /\b(GET|HEAD|POST)\b|application\//, key)
+  })
+
   it('put each value into its sentence', () => {
     for (const catalogue of [en, cy])
       for (const sentence of [
@@ -55,9 +61,9 @@ describe('The catalogues', () => {
     for (const { details } of [en, cy]) {
       assert.match(details.successHint, /success/)
       assert.match(details.capturableHint, /capturable/)
-      assert.match(details.declinedHint, /failed.*P0010/)
-      assert.match(details.errorHint, /error.*P0050/)
-      assert.match(details.cancelHint, /failed.*P0030/)
+      assert.match(details.declinedHint, /failed.*\u00a0P0010/)
+      assert.match(details.errorHint, /error.*\u00a0P0050/)
+      assert.match(details.cancelHint, /failed.*\u00a0P0030/)
     }
   })
 })
