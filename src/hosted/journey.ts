@@ -11,7 +11,7 @@ import { transition } from '../payments/transition.ts'
 import { confirmPage, detailsPage, type Ending, endPage, type Form } from './pages.ts'
 import type { PaymentSummary } from './summary.ts'
 
-/** The scenarios of the picker, and the trigger that each pulls. */
+/** The scenarios of the picker, and the trigger of each. */
 const triggers = {
   success: 'choose_success',
   declined: 'choose_declined',

@@ -83,7 +83,7 @@ function send(reply: FastifyReply, next: Next): FastifyReply {
   return sendPage(reply, next.status, next.page)
 }
 
-/** Headers carry ASCII. An address with other characters is encoded; any other stays as the client gave it. */
+/** Encodes an address that a header cannot carry, because it is not ASCII. Any other stays exactly as it was given. */
 const inAscii = (address: string): string =>
   /^[!-~]*$/.test(address) ? address : new URL(address).href
 
@@ -95,8 +95,8 @@ const pageFault = (statusCode: number): Error =>
   Object.assign(new Error(`hosted page: ${statusCode}`), { statusCode })
 
 /**
- * The defence against cross-site request forgery. Clients that do not send Sec-Fetch-Site are no browsers
- * that another site could misuse.
+ * Refuses forms that another site makes a browser submit (CSRF). Every current browser sends Sec-Fetch-Site,
+ * so a client without it is a test suite or a script.
  */
 function refuseOtherSites({ headers }: FastifyRequest): void {
   const site = headers['sec-fetch-site']
