@@ -1,23 +1,22 @@
 /**
- * Builds what the pages link to: a style sheet and one more for the documentation, one script, one icon. Each goes into
- * src/web/assets/built/ under a name that holds a hash of its content, beside its Brotli and gzip
- * forms, with a manifest that src/web/assets.ts reads. Runs as `npm run prepare`, which `npm ci` includes.
+ * Builds the files that the pages link to: a style sheet, a second one for the documentation, a script and an
+ * icon. They go into src/web/assets/built/ under names that contain a hash of the content, with a manifest
+ * that src/web/assets.ts reads. Runs as `npm run prepare`, which `npm ci` includes.
  */
 import { createHash } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { brotliCompressSync, gzipSync } from 'node:zlib'
 
 const source = new URL('../src/web/assets/', import.meta.url)
 const built = new URL('built/', source)
 
-/** What both bundles owe to the people whose work they contain. */
+/** The notice that the MIT licence asks for, at the top of both bundles. */
 const notice =
   '/*! Contains parts of GOV.UK Frontend, MIT licence, github.com/alphagov/govuk-frontend */\n'
 
 type Tools = { sass: typeof import('sass'); esbuild: typeof import('esbuild') }
 
-/** The build tools, or undefined where development dependencies were left out of the installation. */
+/** Returns undefined if development dependencies were left out of the installation. */
 async function loadTools(): Promise<Tools | undefined> {
   try {
     return { sass: await import('sass'), esbuild: await import('esbuild') }
@@ -48,14 +47,11 @@ async function buildScript({ esbuild }: Tools): Promise<string> {
   return outputFiles[0]!.text
 }
 
-/** Writes one file and its two compressed forms; answers its name. */
+/** Writes one file and returns its name. */
 async function put(stem: string, extension: string, text: string): Promise<string> {
-  const body = Buffer.from(text)
-  const hash = createHash('sha256').update(body).digest('hex').slice(0, 16)
+  const hash = createHash('sha256').update(text).digest('hex').slice(0, 16)
   const name = `${stem}-${hash}.${extension}`
-  await writeFile(new URL(name, built), body)
-  await writeFile(new URL(`${name}.br`, built), brotliCompressSync(body))
-  await writeFile(new URL(`${name}.gz`, built), gzipSync(body, { level: 9 }))
+  await writeFile(new URL(name, built), text)
   return name
 }
 
@@ -67,17 +63,16 @@ async function build(tools: Tools): Promise<void> {
     js: await put('app', 'js', notice + (await buildScript(tools))),
     icon: await put('icon', 'svg', (await readFile(new URL('icon.svg', source), 'utf8')).trim()),
   }
-  // The manifest changes in one step and after the files it names, so no reader sees half a build.
+  // The manifest is renamed into place after its files are written, so no reader sees half a build.
   const draft = new URL(`manifest.${process.pid}.draft`, built)
   await writeFile(draft, `${JSON.stringify(manifest, null, 2)}\n`)
   await rename(draft, new URL('manifest.json', built))
   await removeAllBut([...Object.values(manifest), 'manifest.json'])
 }
 
-/** Removes what earlier builds left, so that a published package holds only what its pages use. */
+/** Removes the files of earlier builds, so that a published package contains only files in use. */
 async function removeAllBut(names: string[]): Promise<void> {
-  for (const file of await readdir(built))
-    if (!names.includes(file.replace(/\.(br|gz)$/, ''))) await rm(new URL(file, built))
+  for (const file of await readdir(built)) if (!names.includes(file)) await rm(new URL(file, built))
 }
 
 const tools = await loadTools()

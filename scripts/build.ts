@@ -1,4 +1,4 @@
-/** Makes dist/: the compiled source, and beside it the files that are read while the service runs. */
+/** Makes dist/: the compiled source and the files that the service reads at run time. */
 import { spawnSync } from 'node:child_process'
 import { cpSync, rmSync } from 'node:fs'
 

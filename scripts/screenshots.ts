@@ -1,6 +1,6 @@
 /**
- * Makes the pictures of the hosted pages in docs/images/: `npm run screenshots`. The service, its clock and
- * the typeface are the same on every machine, so a picture changes only when its page does.
+ * Makes the pictures of the hosted pages in docs/images: `npm run screenshots`. The clock and the typeface are
+ * the same on every machine, so a picture changes only if its page does.
  */
 import { mkdir, readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
@@ -17,7 +17,7 @@ const screens = {
   phone: { width: 390, height: 620 },
 }
 
-/** Arimo has the measures of Arial, which the pages ask for and few servers have. */
+/** Arimo has the metrics of Arial, which the pages use and few servers have. */
 async function typeface(): Promise<string> {
   const { resolve } = createRequire(import.meta.url)
   const faces = ['latin', 'latin-ext'].flatMap(script =>
@@ -35,7 +35,7 @@ async function typeface(): Promise<string> {
 async function take(page: Page, styles: string, name: string): Promise<void> {
   await page.addStyleTag({ content: styles })
   await page.evaluate('document.fonts.ready')
-  // 32 colours show all that there is, in half the bytes.
+  // 32 colours are enough for these pages and halve the files.
   await sharp(await page.screenshot({ fullPage: true }))
     .png({ colours: 32, dither: 0, effort: 10, compressionLevel: 9 })
     .toFile(fileURLToPath(new URL(`${name}.png`, images)))

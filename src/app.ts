@@ -21,7 +21,7 @@ import {
 import { authoriseRoute, paymentRoutes } from './payments/routes.ts'
 import type { Ports } from './ports.ts'
 import { refundRoutes } from './refunds/routes.ts'
-import { assetRoutes } from './web/asset-routes.ts'
+import { assetRoutes } from './web/assets.ts'
 import { createDeliveries, type Deliveries } from './webhooks/deliver.ts'
 import { webhookRoutes } from './webhooks/routes.ts'
 

@@ -1,7 +1,7 @@
 /** The description of the API as a page for people: rendered from the document and nothing else. */
 
+import { page, type Site as Shell } from '../hosted/pages.ts'
 import { type Html, html } from '../web/html.ts'
-import { page, type Shell } from '../web/layout.ts'
 import type { Document } from './document.ts'
 import {
   endpointSection,

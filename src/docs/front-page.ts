@@ -1,7 +1,7 @@
 /** The page at the root of the service: for whoever opens its address in a browser. */
 
+import { page, type Site as Shell } from '../hosted/pages.ts'
 import { html } from '../web/html.ts'
-import { page, type Shell } from '../web/layout.ts'
 import { code, listing } from './text.ts'
 
 /** `api` is the address of the API as the reader sees it. */

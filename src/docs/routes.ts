@@ -3,9 +3,9 @@ import type { Farthing } from '../context.ts'
 import { type Addresses, addressesOf, exampleAddresses, pathOf } from '../http/addresses.ts'
 import { resource } from '../http/endpoint.ts'
 import type { Route } from '../http/openapi.ts'
+import { onFirstUse } from '../web/assets.ts'
 import { setPageHeaders } from '../web/headers.ts'
 import { html } from '../web/html.ts'
-import { onFirstUse } from '../web/on-first-use.ts'
 
 /**
  * What the service says of itself: the description of its API, a page of it, and a front page. All of it

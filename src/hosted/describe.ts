@@ -1,4 +1,4 @@
-/** What /openapi.json says of the hosted pages and the files that they load. */
+/** The hosted pages and their assets in /openapi.json. */
 import { noSuchEndpoint } from '../errors.ts'
 import { FORM_TYPE } from '../http/body.ts'
 import {
@@ -23,9 +23,9 @@ const token = pathParameter(
   hostedToken,
 )
 
-const RETURN = 'The return_url of the payment, with nothing added'
+const RETURN = 'The return_url of the payment, unchanged'
 
-/** A choice of the picker, and what each leads to. */
+/** The choices of the picker. */
 export const scenario = {
   type: 'string',
   enum: scenarios,
@@ -47,7 +47,7 @@ const confirmForm = {
     scenario: {
       type: 'string',
       description:
-        '`cancel`: the payment ends as failed with P0030. Anything else, or nothing, confirms it',
+        '`cancel` ends the payment as failed with P0030. Any other value, or none, confirms it',
     },
   },
 } as const
@@ -61,24 +61,24 @@ const tokenForm = {
     step: {
       type: 'string',
       description:
-        '`details` or `confirm`: what the page that POST /secure answered with sends on. Without it, the first page',
+        'Sent by the forms on these pages: `details` or `confirm`. Leave it out to show the first page',
     },
     scenario,
   },
 } as const
 
-const notFound = html('No web payment of the last 7 days has this token')
+const notFound = html('No web payment has this token, or the payment is more than 7 days old')
 const wrongMethod: Answer = {
-  ...html('Any method but GET, HEAD and POST'),
+  ...html('The method is not GET, HEAD or POST'),
   headers: commonHeaders[405],
 }
-const fault = html('A fault of the service')
+const fault = html('Farthing has failed')
 const busy: Answer = {
-  ...html('More requests at once than the service can do'),
+  ...html('Farthing is handling too many requests'),
   headers: commonHeaders[503],
 }
 
-/** Errors of pages are pages, in English and Welsh. */
+/** Errors are pages too, in English and Welsh. */
 const page = (parts: Operation): Operation => ({
   security: [],
   ...parts,
@@ -91,15 +91,15 @@ const form = (description: string, schema: Schema, examples: Record<string, unkn
 })
 
 const postErrors = {
-  403: html('The form comes from another site (Sec-Fetch-Site). Nothing has changed'),
-  413: html('The form is over 65,536 bytes'),
+  403: html('The form was sent from another site (Sec-Fetch-Site). The payment is unchanged'),
+  413: html('The form has more than 65,536 bytes'),
   415: html('The body is not application/x-www-form-urlencoded'),
 }
 
 const openPaymentPage = page({
   summary: 'Show the page to enter payment details',
   description:
-    'The first showing moves the payment from created to started; a HEAD request does not. In place of card entry the page asks how the payment should end.',
+    'The first GET moves the payment from created to started. A HEAD request does not. The page asks how the payment should end, where a real service asks for a card.',
   parameters: [token],
   responses: {
     200: html('The page, in the language of the payment'),
@@ -110,18 +110,20 @@ const openPaymentPage = page({
 const chooseScenario = page({
   summary: 'Choose how the payment ends',
   parameters: [token],
-  requestBody: form('What the page sends', scenarioForm, {
+  requestBody: form('The form of the page', scenarioForm, {
     'The payment goes through': { scenario: 'success' },
     'The card is declined': { scenario: 'declined' },
   }),
   responses: {
-    200: html('`declined`, `error`, `cancel`: the page that says so, with a link to return_url'),
+    200: html(
+      'For `declined`, `error` and `cancel`: a page that says so, with a link to return_url',
+    ),
     303: redirect(
-      '`success`, or the payment was over already',
-      'The confirm page, as a path; or the return_url',
+      'For `success`, or if the payment was finished or capturable already',
+      'The path of the confirm page, or the return_url',
     ),
     400: html(
-      'Not one of the scenarios was chosen: the page again, with an error. Nothing changes',
+      'No valid scenario was chosen. The page is shown again with an error. The payment is unchanged',
     ),
     ...postErrors,
   },
@@ -133,28 +135,29 @@ const openConfirmPage = page({
   responses: {
     200: html('The page, with a mock card'),
     303: redirect(
-      '`success` was not chosen yet, or the payment is over',
-      'The first page, as a path; or the return_url',
+      '`success` was not chosen yet, or the payment is finished or capturable',
+      'The path of the first page, or the return_url',
     ),
   },
 })
 
 const confirmPayment = page({
   summary: 'Confirm the payment',
-  description: 'The payment becomes success, or capturable. The answer waits for the webhooks.',
+  description:
+    'The payment becomes success, or capturable with delayed_capture. The response waits until its webhook messages have been tried.',
   parameters: [token],
   requestBody: {
-    ...form('What the page sends; nothing is needed', confirmForm, {
+    ...form('The form of the page. It may be empty', confirmForm, {
       Confirm: {},
       Cancel: { scenario: 'cancel' },
     }),
     required: false,
   },
   responses: {
-    200: html('`cancel`: the page that says so, with a link to return_url'),
+    200: html('For `cancel`: a page that says so, with a link to return_url'),
     303: redirect(
-      'Confirmed, or over already; or `success` was not chosen yet',
-      'The return_url; or the first page, as a path',
+      'The payment is confirmed, or was finished or capturable already, or `success` was not chosen yet',
+      'The return_url, or the path of the first page if `success` was not chosen',
     ),
     ...postErrors,
   },
@@ -163,36 +166,39 @@ const confirmPayment = page({
 const journeyByForm = page({
   summary: 'Show the pages without the token in an address',
   description:
-    'With chargeTokenId alone it answers as `GET /secure/{token}`, and any site may post it. The forms on its pages come back here with a step, and then it answers as the two endpoints that take a form, with pages where those redirect to pages.',
+    'Post `chargeTokenId` from any site to show the first page. The forms on that page post back here with a `step`. The responses are then pages instead of redirects, so that the token is never in an address.',
   requestBody: form('The params of next_url_post', tokenForm, {
     'The first page': { chargeTokenId: hostedToken },
     'A choice on it': { chargeTokenId: hostedToken, step: 'details', scenario: 'success' },
   }),
   responses: {
     200: html('A page'),
-    303: redirect('The payment is over', RETURN),
+    303: redirect('The payment is finished or capturable', RETURN),
     400: html(
-      'Not one of the scenarios was chosen: the page again, with an error. Nothing changes',
+      'No valid scenario was chosen. The page is shown again with an error. The payment is unchanged',
     ),
     ...postErrors,
   },
 })
 
 const openNoPage = page({
-  summary: 'There is no page without a token',
+  summary: 'Show Page not found, because there is no token',
   responses: { 404: html('Always') },
 })
 
 const readAsset = open({
   summary: 'Read a file of the pages',
-  description: 'Names hold a hash of the content, so a file may be kept for ever.',
-  parameters: [pathParameter('name', 'As a page gives it', 'app-0123456789abcdef.css')],
+  description:
+    'Names contain a hash of the content, so a file never changes and may be cached for a year.',
+  parameters: [pathParameter('name', 'As it is linked in a page', 'app-0123456789abcdef.css')],
   answers: {
     200: {
-      description: 'The file, as Accept-Encoding allows: Brotli, gzip or plain',
+      description: 'The file, compressed with gzip if Accept-Encoding lists it',
       headers: {
-        'Cache-Control': header('For a year', { const: 'public, max-age=31536000, immutable' }),
-        ETag: header('Of this encoding'),
+        'Cache-Control': header('The file may be cached for a year', {
+          const: 'public, max-age=31536000, immutable',
+        }),
+        ETag: header('It differs between the plain and the compressed file'),
       },
       content: {
         'text/css': { schema: { type: 'string' } },
@@ -200,7 +206,7 @@ const readAsset = open({
         'image/svg+xml': { schema: { type: 'string' } },
       },
     },
-    304: { description: 'If-None-Match holds its ETag' },
+    304: { description: 'If-None-Match contains the ETag of the file' },
   },
   errors: [noSuchEndpoint()],
 })

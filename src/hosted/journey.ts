@@ -1,10 +1,16 @@
-import type { Farthing } from '../context.ts'
+/**
+ * The user's journey through the hosted pages. Each step moves the payment and returns the page that comes
+ * next (Specification, *Hosted payment pages*).
+ */
+import type { Context } from '../context.ts'
 import type { Addresses } from '../http/addresses.ts'
 import { type ChangeResult, changePayment } from '../payments/commands.ts'
-import { advance, isPayable, type Payment, statusOf, type Trigger } from '../payments/payment.ts'
+import { advance, isPayable, mockCardOf, type Payment, statusOf, type Trigger } from '../payments/payment.ts'
 import { findByToken } from '../payments/store.ts'
+import { confirmPage, detailsPage, type Ending, endPage, type Form } from './pages.ts'
+import type { PaymentSummary } from './summary.ts'
 
-/** The scenario picker's choices, and what each does to the payment. */
+/** The scenarios of the picker, and the trigger of each. */
 const triggers = {
   success: 'choose_success',
   declined: 'choose_declined',
@@ -12,49 +18,118 @@ const triggers = {
   cancel: 'choose_cancel',
 } as const satisfies Record<string, Trigger>
 
-export type Scenario = keyof typeof triggers
+type Scenario = keyof typeof triggers
 export const scenarios = Object.keys(triggers)
 
-/** The one choice that a form makes; undefined when there is none, an unknown one, or several. */
-export function readScenario(form: URLSearchParams): Scenario | undefined {
+const endings: Record<Exclude<Scenario, 'success'>, Ending> = {
+  declined: 'declined',
+  error: 'technical',
+  cancel: 'cancelled',
+}
+
+/** One request of a journey. The token alone gives access to the payment. */
+export type Visit = {
+  context: Context
+  addresses: Addresses
+  /** The path of the pages' public address, without a slash at its end. */
+  basePath: string
+  token: string
+  /** The token came in a form. It must not appear in an address, so the next forms carry it. */
+  hidden: boolean
+}
+
+/** A page or a redirect. Undefined if no web payment has the token, or if it has expired. */
+export type Next = { status: 200 | 400; page: string } | { location: string } | undefined
+
+/** Shows the first page. With `starts` that moves a created payment to started. */
+export async function showDetails(visit: Visit, { starts }: { starts: boolean }): Promise<Next> {
+  const payment = starts ? (await move(visit, 'open_page'))?.payment : await find(visit)
+  return unlessOver(payment, payment => details(visit, payment))
+}
+
+/** Applies the chosen scenario. Without exactly one valid choice it shows the first page again, with an error. */
+export async function choose(visit: Visit, form: URLSearchParams): Promise<Next> {
+  const scenario = readScenario(form)
+  if (!scenario) return unlessOver(await find(visit), payment => details(visit, payment, true))
+  if (scenario !== 'success') return end(visit, scenario)
+  const outcome = await move(visit, triggers.success)
+  return unlessOver(outcome?.payment, payment =>
+    visit.hidden ? confirmation(visit, payment) : { location: `${pathOf(visit)}/confirm` },
+  )
+}
+
+/** Shows the confirm page, or redirects to the first page if success was not chosen. */
+export async function showConfirm(visit: Visit): Promise<Next> {
+  return unlessOver(await find(visit), payment =>
+    payment.success_chosen ? confirmation(visit, payment) : { location: pathOf(visit) },
+  )
+}
+
+/** Confirms the payment, or cancels it if the form says so. Goes back to the first page if success was not chosen. */
+export async function confirm(visit: Visit, form: URLSearchParams): Promise<Next> {
+  if (form.getAll('scenario').includes('cancel')) return end(visit, 'cancel')
+  const outcome = await move(visit, 'confirm')
+  return unlessOver(outcome?.payment, payment =>
+    visit.hidden ? details(visit, payment) : { location: pathOf(visit) },
+  )
+}
+
+/** Shows the page of an ending, unless another request ended the payment first. */
+async function end(visit: Visit, scenario: keyof typeof endings): Promise<Next> {
+  const outcome = await move(visit, triggers[scenario])
+  if (!outcome?.moved) return outcome && leave(outcome.payment)
+  const { language, return_url = '' } = outcome.payment.given
+  return { status: 200, page: endPage(visit, endings[scenario], language, return_url) }
+}
+
+/** Returns the one valid scenario in the form; undefined if there is none, or more than one value. */
+function readScenario(form: URLSearchParams): Scenario | undefined {
   const [scenario, ...more] = form.getAll('scenario')
   return scenario !== undefined && more.length === 0 && Object.hasOwn(triggers, scenario)
     ? (scenario as Scenario) // hasOwn has checked it
     : undefined
 }
 
-/**
- * The user's way through the hosted pages: who holds the token moves the payment. Everything answers
- * undefined when no web payment has this token, or it is gone. A step that could not be taken has not
- * `moved` the payment, which is then as it was found: over, perhaps, because somebody else was faster.
- */
-export type Journey = {
-  token: string
-  find(): Promise<Payment | undefined>
-  open(): Promise<ChangeResult | undefined>
-  choose(scenario: Scenario): Promise<ChangeResult | undefined>
-  confirm(): Promise<ChangeResult | undefined>
+async function find(visit: Visit): Promise<Payment | undefined> {
+  return (await findWithAccount(visit))?.payment
 }
 
-export function journeyOf(farthing: Farthing, addresses: Addresses, token: string): Journey {
-  const { database, clock } = farthing
-
-  async function find(): Promise<Payment | undefined> {
-    const payment = await findByToken(database, token, clock())
-    return payment?.given.authorisation_mode === 'web' ? payment : undefined
-  }
-
-  const move = (trigger: Trigger) =>
-    changePayment(farthing, addresses, find, payment => advance(payment, trigger, clock()))
-
-  return {
-    token,
-    find,
-    open: () => move('open_page'),
-    choose: scenario => move(triggers[scenario]),
-    confirm: () => move('confirm'),
-  }
+async function findWithAccount({ context, token }: Visit) {
+  const found = await findByToken(context, token)
+  return found?.payment.given.authorisation_mode === 'web' ? found : undefined
 }
 
-/** SPEC *States and transitions*, rule 2: once it is finished or capturable, every page leads to return_url. */
-export const isOver = (payment: Payment): boolean => !isPayable(statusOf(payment))
+const move = (visit: Visit, trigger: Trigger): Promise<ChangeResult | undefined> =>
+  changePayment(
+    visit.context,
+    visit.addresses,
+    () => findWithAccount(visit),
+    (payment, now) => advance(payment, trigger, now),
+  )
+
+/** Once the payment is finished or capturable, every page redirects to return_url (Specification, *States and transitions*). */
+const unlessOver = (payment: Payment | undefined, show: (payment: Payment) => Next): Next =>
+  payment && (isPayable(statusOf(payment)) ? show(payment) : leave(payment))
+
+/** A web payment always has a return_url. */
+const leave = ({ given }: Payment): Next => ({ location: given.return_url ?? '' })
+
+function details(visit: Visit, payment: Payment, error = false): Next {
+  const page = detailsPage(visit, summaryOf(payment), formTo(visit, 'details'), { error })
+  return { status: error ? 400 : 200, page }
+}
+
+function confirmation(visit: Visit, payment: Payment): Next {
+  const summary = { ...summaryOf(payment), card: mockCardOf(payment) }
+  return { status: 200, page: confirmPage(visit, summary, formTo(visit, 'confirm')) }
+}
+
+const summaryOf = ({ given }: Payment): PaymentSummary => ({ ...given, ...given.prefilled })
+
+const pathOf = ({ basePath, token }: Visit): string => `${basePath}/secure/${token}`
+
+function formTo(visit: Visit, step: 'details' | 'confirm'): Form {
+  const { basePath, token, hidden } = visit
+  if (hidden) return { action: `${basePath}/secure`, hidden: { chargeTokenId: token, step } }
+  return { action: step === 'confirm' ? `${pathOf(visit)}/confirm` : pathOf(visit), hidden: {} }
+}

@@ -1,6 +1,6 @@
 /**
- * The hosted pages (SPEC *Hosted payment pages*) as functions of what they show. Each answers a whole HTML
- * document; which one is shown when, and with which status, is for the routes to say.
+ * The hosted pages as functions that return a whole HTML document (Specification, *Hosted payment pages*).
+ * The routes decide which page is shown when, and with which status.
  */
 import type { CardDetails } from '../payments/card.ts'
 import type { Language } from '../payments/payment.ts'
@@ -15,31 +15,48 @@ import {
   summaryList,
 } from '../web/components.ts'
 import { type Html, html } from '../web/html.ts'
-import { page, type Shell } from '../web/layout.ts'
+import * as layout from '../web/layout.ts'
 import { cardRows, type PaymentSummary, paymentRows, personRows } from './summary.ts'
-import type { Messages } from './text.en.ts'
-import { messages } from './text.ts'
+import { cy } from './text.cy.ts'
+import { en, type Messages } from './text.en.ts'
 
-/** Where a page's form posts to, and what it says beside the user's choice. */
+export const messages: Record<Language, Messages> = { en, cy }
+
+/** `basePath` is the path of the pages' public address, without a slash at its end. */
+export type Site = Pick<layout.Shell, 'basePath'>
+
+/** Puts `content` into a document with Farthing's header, banner and footer. */
+export function page(
+  { basePath }: Site,
+  language: Language,
+  title: string,
+  content: Html,
+  options?: Parameters<typeof layout.page>[3],
+): string {
+  const shell = { basePath, language, ...messages[language].shell }
+  return layout.page(shell, title, content, options)
+}
+
+/** The form of a page: the address it posts to, and its hidden fields. */
 export type Form = { id?: string; action: string; hidden: Record<string, string> }
 
-/** The ways in which a journey ends on a page of ours: SPEC *States and transitions*. */
+/** The pages that end a journey (Specification, *States and transitions*). */
 export type Ending = 'cancelled' | 'declined' | 'technical'
 
-/** The first page. With `error` it says that nothing was chosen: SPEC *States and transitions*, rule 3. */
+/** The first page. With `error` it shows that no scenario was chosen. */
 export function detailsPage(
-  shell: Shell,
+  site: Site,
   payment: PaymentSummary,
   form: Form,
   { error }: { error: boolean },
 ): string {
   const text = messages[payment.language]
   const { heading, errorSummaryTitle, nothingChosen } = text.details
-  const person = personRows(payment, payment.language)
+  const person = personRows(payment, text)
   const top = html`
 ${error && errorSummary(errorSummaryTitle, [{ text: nothingChosen, href: '#scenario' }])}
 <h1 class="govuk-heading-l">${heading}</h1>`
-  // A form of its own, so that Cancel counts whatever is chosen in the picker.
+  // Cancel has a form of its own, so that it works whichever scenario is chosen in the picker.
   const cancel = { id: 'cancel', action: form.action, hidden: form.hidden }
   const rest = html`
 ${person.length > 0 && section(text.person.heading, person)}
@@ -52,7 +69,7 @@ ${formElement(form, [
 ])}
 ${formElement(cancel, [])}`
   const title = error ? text.errorTitle(heading) : text.title(heading)
-  return page(shell, payment.language, title, beside(paymentPanel(payment), top, rest))
+  return page(site, payment.language, title, beside(paymentPanel(payment, text), top, rest))
 }
 
 function scenarioPicker(
@@ -77,29 +94,26 @@ function scenarioPicker(
   })
 }
 
-/** The second page, after the success scenario was chosen. `card` is the mock card to be shown. */
+/** The second page, shown after the success scenario was chosen. `card` is the mock card. */
 export function confirmPage(
-  shell: Shell,
+  site: Site,
   payment: PaymentSummary & { card: CardDetails },
   form: Form,
 ): string {
   const { language, card } = payment
   const text = messages[language]
   const { heading, cardHeading, confirmButton } = text.confirm
-  const cardAndPerson = [
-    ...cardRows(card, language),
-    ...personRows({ ...payment, ...card }, language),
-  ]
+  const cardAndPerson = [...cardRows(card, text), ...personRows({ ...payment, ...card }, text)]
   const top = html`<h1 class="govuk-heading-l">${heading}</h1>`
   const rest = html`
 ${section(cardHeading, cardAndPerson)}
 ${formElement(form, [
   buttonGroup([button({ id: 'confirm', text: confirmButton }), cancelButton(text)]),
 ])}`
-  return page(shell, language, text.title(heading), beside(paymentPanel(payment), top, rest))
+  return page(site, language, text.title(heading), beside(paymentPanel(payment, text), top, rest))
 }
 
-/** Sends the form with the id `form`, or the one around it. */
+/** Submits the form with the id `form`, or the form around it. */
 const cancelButton = (text: Messages, form?: string): Html =>
   button({
     id: 'cancel-payment',
@@ -109,20 +123,15 @@ const cancelButton = (text: Messages, form?: string): Html =>
     ...(form && { form }),
   })
 
-/** Tells how the journey ended; its Continue leads to `returnUrl`, unchanged. */
-export function endPage(
-  shell: Shell,
-  ending: Ending,
-  language: Language,
-  returnUrl: string,
-): string {
+/** Says how the journey ended. Its button links to `returnUrl`, unchanged. */
+export function endPage(site: Site, ending: Ending, language: Language, returnUrl: string): string {
   const text = messages[language]
   const { heading, body } = text[ending]
   const content = html`
 <h1 class="govuk-heading-l">${heading}</h1>
-${paragraphs([...body, text.goBack])}
-${buttonLink('return-url', text.continueButton, returnUrl)}`
-  return page(shell, language, text.title(heading), twoThirds(content))
+${paragraphs(body)}
+${buttonLink('return-url', text.returnButton, returnUrl)}`
+  return page(site, language, text.title(heading), twoThirds(content))
 }
 
 type Fault =
@@ -143,12 +152,11 @@ const faults: Record<number, Fault> = {
 }
 
 /**
- * The page for an error status: any status has one. There is no payment whose language is known, so it
- * is in English, then shortly in Welsh.
+ * The page for any error status. The language of the payment is not known here, so the page is in English
+ * with a section in Welsh.
  */
-export function faultPage(shell: Shell, status: number): string {
+export function faultPage(site: Site, status: number): string {
   const fault = faults[status] ?? (status < 500 ? 'badRequest' : 'fault')
-  const { en, cy } = messages
   const content = html`
 <h1 class="govuk-heading-l">${en[fault].heading}</h1>
 ${paragraphs(en[fault].body)}
@@ -157,7 +165,7 @@ ${paragraphs(en[fault].body)}
 <h2 class="govuk-heading-m">${cy[fault].heading}</h2>
 ${paragraphs(cy[fault].body)}
 </div>`
-  return page(shell, 'en', en.title(en[fault].heading), twoThirds(content))
+  return page(site, 'en', en.title(en[fault].heading), twoThirds(content))
 }
 
 const twoThirds = (content: Html): Html => html`<div class="govuk-grid-row">
@@ -166,7 +174,7 @@ ${content}
 </div>
 </div>`
 
-/** Two columns on a wide screen, with `panel` on the right; on a narrow one it stands between the others. */
+/** On a wide screen `panel` is on the right of the rest. On a narrow one it is between `top` and `rest`. */
 const beside = (panel: Html, top: Html, rest: Html): Html => html`<div class="farthing-columns">
 <div>
 ${top}
@@ -177,8 +185,9 @@ ${rest}
 </div>
 </div>`
 
-const paymentPanel = (payment: PaymentSummary): Html => html`<div class="farthing-panel">
-${section(messages[payment.language].summary.heading, paymentRows(payment))}
+const paymentPanel = (payment: PaymentSummary, text: Messages): Html =>
+  html`<div class="farthing-panel">
+${section(text.summary.heading, paymentRows(payment, text))}
 </div>`
 
 function section(heading: string, rows: SummaryRow[]): Html {

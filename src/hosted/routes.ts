@@ -7,14 +7,12 @@ import { pathParam, resource } from '../http/endpoint.ts'
 import { toApiError } from '../http/errors.ts'
 import { isUnder } from '../http/server.ts'
 import { setPageHeaders } from '../web/headers.ts'
-import { journeyOf } from './journey.ts'
+import { choose, confirm, type Next, showConfirm, showDetails, type Visit } from './journey.ts'
 import { faultPage } from './pages.ts'
-import { type Answer, choose, confirm, showConfirm, showDetails, type Visit } from './steps.ts'
 
-/** The path below which the pages are. */
+/** The path of the pages' public address. */
 const basePathOf = ({ pagesUrl, baseUrl }: Config): string => pathOf(pagesUrl ?? baseUrl)
 
-/** SPEC *Hosted payment pages*. */
 export function hostedRoutes(app: FastifyInstance, farthing: Farthing): void {
   const basePath = basePathOf(farthing.config)
   app.addHook('onRequest', (request, reply, done) => {
@@ -24,8 +22,8 @@ export function hostedRoutes(app: FastifyInstance, farthing: Farthing): void {
   app.setErrorHandler((error, request, reply) => sendFault(farthing, error, request, reply))
 
   function visit(request: FastifyRequest, token: string, { hidden }: { hidden: boolean }): Visit {
-    const journey = journeyOf(farthing, addressesOf(request, farthing.config), token)
-    return { basePath, journey, hidden }
+    const addresses = addressesOf(request, farthing.config)
+    return { farthing, addresses, basePath, token, hidden }
   }
   const visitByPath = (request: FastifyRequest) =>
     visit(request, pathParam(request, 'token'), { hidden: false })
@@ -68,7 +66,7 @@ export function hostedRoutes(app: FastifyInstance, farthing: Farthing): void {
         const [token, ...more] = form.getAll('chargeTokenId')
         if (token === undefined || more.length > 0) return send(reply, undefined)
         const step = form.get('step')
-        // The first request comes from the client's site, every later one from our own pages.
+        // Only the first request, which has no step, comes from the client's site.
         if (step !== null) refuseOtherSites(request)
         const here = visit(request, token, { hidden: true })
         if (step === 'details') return send(reply, await choose(here, form))
@@ -79,30 +77,33 @@ export function hostedRoutes(app: FastifyInstance, farthing: Farthing): void {
   })
 }
 
-function send(reply: FastifyReply, answer: Answer | undefined): FastifyReply {
-  if (!answer) throw pageFault(404)
-  if ('next' in answer) return reply.code(303).header('location', inAscii(answer.next)).send()
-  return sendPage(reply, answer.status, answer.page)
+function send(reply: FastifyReply, next: Next): FastifyReply {
+  if (!next) throw pageFault(404)
+  if ('location' in next) return reply.code(303).header('location', inAscii(next.location)).send()
+  return sendPage(reply, next.status, next.page)
 }
 
-/** An address as a header can carry it. It is as it was given unless it cannot be. */
+/** Encodes an address that a header cannot carry, because it is not ASCII. Any other stays exactly as it was given. */
 const inAscii = (address: string): string =>
   /^[!-~]*$/.test(address) ? address : new URL(address).href
 
 const sendPage = (reply: FastifyReply, status: number, page: string): FastifyReply =>
   reply.code(status).type('text/html; charset=utf-8').send(page)
 
-/** An error of which the page for its status says all there is to say. */
+/** An error that is shown as the page for its status. */
 const pageFault = (statusCode: number): Error =>
   Object.assign(new Error(`hosted page: ${statusCode}`), { statusCode })
 
-/** Without a cookie or a field of our own, this tells a form of another site from one of ours. */
+/**
+ * Refuses forms that another site makes a browser submit (CSRF). Every current browser sends Sec-Fetch-Site,
+ * so a client without it is a test suite or a script.
+ */
 function refuseOtherSites({ headers }: FastifyRequest): void {
   const site = headers['sec-fetch-site']
   if (site !== undefined && site !== 'same-origin' && site !== 'none') throw pageFault(403)
 }
 
-/** Errors of people's pages are pages too. */
+/** Sends any error as a page. */
 export function sendFault(
   { config }: Farthing,
   error: unknown,
@@ -114,5 +115,5 @@ export function sendFault(
   return sendPage(reply, status, faultPage({ basePath: basePathOf(config) }, status))
 }
 
-/** True for the paths whose errors are pages. */
+/** True if errors on this path are pages. */
 export const isPagePath = (request: FastifyRequest): boolean => isUnder('/secure', request)

@@ -1,51 +1,32 @@
 /**
- * What the hosted pages say about a payment, its payer and its card: the rows of their summary lists.
- * Values have the ids that they have on GOV.UK Pay's pages, where tests of calling services look for them.
+ * The rows of the summary lists: the payment, the payer and the card. The values have the element ids of
+ * GOV.UK Pay's pages, because test suites of calling services look for them.
  */
 import type { BillingAddress, CardDetails, Prefilled } from '../payments/card.ts'
 import type { Language, NewPayment } from '../payments/payment.ts'
 import type { SummaryRow } from '../web/components.ts'
 import { type Html, html } from '../web/html.ts'
-import { onFirstUse } from '../web/on-first-use.ts'
-import { messages } from './text.ts'
+import type { Messages } from './text.en.ts'
 
-/** The payment as its pages show it; what the client did not send is absent. */
+/** The fields of a payment that its pages show. Fields that the client did not send are absent. */
 export type PaymentSummary = Pick<
   NewPayment,
   'description' | 'reference' | 'amount' | 'language' | 'email' | 'delayed_capture'
 > &
   Prefilled
 
-/** Languages take 20 ms and 10 MB to load, and not every service shows pages. */
-const pounds = onFirstUse(
-  () => new Intl.NumberFormat('en-GB', { style: 'currency', currency: 'GBP' }),
-)
+type Person = Pick<PaymentSummary, 'cardholder_name' | 'billing_address' | 'email'>
 
-const countries = {
-  en: onFirstUse(() => new Intl.DisplayNames('en-GB', { type: 'region' })),
-  cy: onFirstUse(() => new Intl.DisplayNames('cy', { type: 'region' })),
-}
-
-export function paymentRows(payment: PaymentSummary): SummaryRow[] {
-  const text = messages[payment.language].summary
+export function paymentRows(payment: PaymentSummary, { summary: text }: Messages): SummaryRow[] {
   return [
     { id: 'payment-description', key: text.description, value: payment.description },
     { id: 'payment-reference', key: text.reference, value: payment.reference },
-    {
-      id: 'amount',
-      key: text.total,
-      value: pounds().format(payment.amount / 100),
-      emphasised: true,
-    },
+    { id: 'amount', key: text.total, value: inPounds(payment.amount), emphasised: true },
   ]
 }
 
-/** Who pays, as far as it is known: no rows when nothing is. */
-export function personRows(
-  person: Pick<PaymentSummary, 'cardholder_name' | 'billing_address' | 'email'>,
-  language: Language,
-): SummaryRow[] {
-  const text = messages[language].person
+/** The details of the payer that are known, so there may be no rows. */
+export function personRows(person: Person, { person: text, language }: Messages): SummaryRow[] {
   return presentRows([
     ['cardholder-name', text.name, person.cardholder_name],
     ['address', text.address, addressLines(person.billing_address, language)],
@@ -53,8 +34,7 @@ export function personRows(
   ])
 }
 
-export function cardRows(card: CardDetails, language: Language): SummaryRow[] {
-  const text = messages[language].confirm
+export function cardRows(card: CardDetails, { confirm: text }: Messages): SummaryRow[] {
   const { card_brand: brand, last_digits_card_number: lastDigits } = card
   const kind = { credit: text.creditCard, debit: text.debitCard }
   return presentRows([
@@ -64,7 +44,24 @@ export function cardRows(card: CardDetails, language: Language): SummaryRow[] {
   ])
 }
 
-/** An address in the order of an envelope, with the country's name in the language of the page; each line runs in its own direction. */
+// Intl loads its data when the first formatter is made, which takes 20 ms and 10 MB. A service that shows
+// no pages never pays for that.
+let pounds: Intl.NumberFormat | undefined
+const countries: Partial<Record<Language, Intl.DisplayNames>> = {}
+
+function inPounds(pence: number): string {
+  pounds ??= new Intl.NumberFormat('en-GB', { style: 'currency', currency: 'GBP' })
+  return pounds.format(pence / 100)
+}
+
+/** The name of the country. Its code stays in the markup as it was sent, for test suites to read. */
+function countryName(code: string, language: Language): Html {
+  const locale = language === 'en' ? 'en-GB' : language
+  countries[language] ??= new Intl.DisplayNames(locale, { type: 'region' })
+  return html`<data value="${code}">${countries[language].of(code.toUpperCase())}</data>`
+}
+
+/** The lines of an address in the order of an envelope. Each line has a text direction of its own. */
 function addressLines(address: BillingAddress | undefined, language: Language): Html | undefined {
   if (!address) return
   const { line1, line2, city, postcode, country } = address
@@ -72,11 +69,6 @@ function addressLines(address: BillingAddress | undefined, language: Language): 
   const given = lines.filter(line => line !== undefined && line !== '')
   if (given.length === 0) return
   return html`${given.map((line, i) => html`${i > 0 && html`<br>`}<bdi>${line}</bdi>`)}`
-}
-
-/** The name, with the code as it was sent left for a test of the calling service to read. */
-function countryName(code: string, language: Language): Html {
-  return html`<data value="${code}">${countries[language]().of(code.toUpperCase())}</data>`
 }
 
 type Row = [id: string, key: string, value: string | Html | undefined]

@@ -1,15 +1,21 @@
-/** Every sentence of the hosted pages, in Welsh. Notes on the keys stand in the English catalogue. */
+/** The texts of the hosted pages in Welsh. */
 import type { Messages } from './text.en.ts'
 
 export const cy: Messages = {
-  serviceName: 'Taliadau Farthing',
+  language: 'cy',
   title: page => `${page} - Taliadau Farthing`,
   errorTitle: page => `Gwall: ${page} - Taliadau Farthing`,
-  skipLink: 'Neidio i’r prif gynnwys',
-  demoTag: 'Demo',
-  demoText: 'Arddangosiad yw hwn. Ni chodir tâl ar unrhyw gerdyn ac nid oes unrhyw arian yn symud.',
-  footer: 'Ar gyfer arddangos a phrofi yn unig y mae Farthing. Nid gwefan y llywodraeth yw hon.',
+  shell: {
+    serviceName: 'Taliadau Farthing',
+    skipLink: 'Neidio i’r prif gynnwys',
+    banner: {
+      tag: 'Demo',
+      text: 'Arddangosiad yw hwn. Ni chodir tâl ar unrhyw gerdyn ac nid oes unrhyw arian yn symud.',
+    },
+    footer: 'Ar gyfer arddangos a phrofi yn unig y mae Farthing. Nid gwefan y llywodraeth yw hon.',
+  },
   continueButton: 'Parhau',
+  returnButton: 'Mynd yn ôl i’r gwasanaeth',
   cancelButton: 'Canslo’r taliad',
 
   summary: {
@@ -33,14 +39,14 @@ export const cy: Messages = {
     success: 'Mae’r taliad yn llwyddo',
     successHint: 'Byddwch yn ei gadarnhau ar y dudalen nesaf. Statws terfynol: success.',
     capturableHint:
-      'Byddwch yn ei gadarnhau ar y dudalen nesaf. Statws: capturable, nes bydd y gwasanaeth yn ei gipio.',
+      'Byddwch yn ei gadarnhau ar y dudalen nesaf. Statws: capturable, nes bydd y gwasanaeth yn cymryd y taliad.',
     declined: 'Mae’r cerdyn yn cael ei wrthod',
-    declinedHint: 'Statws terfynol: failed. Cod: P0010.',
+    declinedHint: 'Statws terfynol: failed. Cod:\u00a0P0010.',
     error: 'Mae gwall yn codi gyda’r darparwr taliadau',
-    errorHint: 'Statws terfynol: error. Cod: P0050.',
+    errorHint: 'Statws terfynol: error. Cod:\u00a0P0050.',
     or: 'neu',
     cancel: 'Mae’r defnyddiwr yn canslo’r taliad',
-    cancelHint: 'Statws terfynol: failed. Cod: P0030.',
+    cancelHint: 'Statws terfynol: failed. Cod:\u00a0P0030.',
     errorSummaryTitle: 'Mae problem wedi codi',
     errorPrefix: 'Gwall',
     nothingChosen: 'Dewiswch sut y dylai’r taliad hwn ddod i ben',
@@ -76,7 +82,6 @@ export const cy: Messages = {
       'Nid ydych wedi gwneud dim o’i le.',
     ],
   },
-  goBack: 'Dewiswch Parhau i fynd yn ôl i’r gwasanaeth y daethoch ohono.',
 
   notFound: {
     heading: 'Heb ddod o hyd i’r dudalen',
@@ -99,24 +104,24 @@ export const cy: Messages = {
     ],
   },
   wrongMethod: {
-    heading: 'Ni chaniateir y cais hwn',
+    heading: 'Mae’n ddrwg gennym, ni allwch wneud hynny ar y dudalen hon',
     body: [
-      'Gallwch agor y dudalen hon neu anfon ei ffurflen ei hun ati (GET, HEAD a POST), a dim byd arall. Nid oes dim wedi newid.',
+      'Dim ond darllen y dudalen hon ac anfon y ffurflen sydd arni y gallwch ei wneud. Nid oes dim wedi newid.',
       'Ewch yn ôl i’r gwasanaeth y daethoch ohono ac agorwch y dudalen dalu eto.',
     ],
   },
   tooLarge: {
     heading: 'Mae’r ffurflen yn rhy fawr',
     body: [
-      'Anfonwyd mwy nag y mae’r dudalen hon yn ei dderbyn. Nid oes dim wedi newid.',
-      'Ewch yn ôl a rhowch gynnig arall arni.',
+      'Cawsom fwy o wybodaeth nag y mae’r dudalen hon yn ei derbyn. Nid oes dim wedi newid.',
+      'Ewch yn ôl i’r dudalen dalu a rhowch gynnig arall arni.',
     ],
   },
   wrongForm: {
     heading: 'Nid ydym yn adnabod y ffurflen hon',
     body: [
-      'Nid oes dim wedi newid. Ewch yn ôl a rhowch gynnig arall arni.',
-      'Dim ond ffurflen a anfonir fel application/x-www-form-urlencoded y mae’r dudalen hon yn ei derbyn.',
+      'Nid yw’n edrych fel ffurflen o’n tudalennau talu. Nid oes dim wedi newid.',
+      'Ewch yn ôl i’r gwasanaeth y daethoch ohono ac agorwch y dudalen dalu eto.',
     ],
   },
   fault: {

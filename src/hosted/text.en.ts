@@ -1,17 +1,25 @@
 /**
- * Every sentence of the hosted pages, in English. The Welsh catalogue has the same keys: the compiler sees
- * to that. A sentence with a value in it is a function; none is put together from fragments, because
- * Welsh words change with what stands before them.
+ * The texts of the hosted pages in English. The compiler checks that the Welsh catalogue has the same keys.
+ * A sentence with a value in it is a function. No sentence is put together from fragments, because Welsh
+ * words mutate after certain words.
  */
+import type { Language } from '../payments/payment.ts'
+
 export const en = {
-  serviceName: 'Farthing payments',
+  language: 'en' as Language,
   title: (page: string) => `${page} - Farthing payments`,
   errorTitle: (page: string) => `Error: ${page} - Farthing payments`,
-  skipLink: 'Skip to main content',
-  demoTag: 'Demo',
-  demoText: 'This is a demonstration. No card is charged and no money moves.',
-  footer: 'Farthing is for demonstration and testing only. It is not a government website.',
+  shell: {
+    serviceName: 'Farthing payments',
+    skipLink: 'Skip to main content',
+    banner: {
+      tag: 'Demo',
+      text: 'This is a demonstration. No card is charged and no money moves.',
+    },
+    footer: 'Farthing is for demonstration and testing only. It is not a government website.',
+  },
   continueButton: 'Continue',
+  returnButton: 'Go back to the service',
   cancelButton: 'Cancel payment',
 
   summary: {
@@ -33,16 +41,16 @@ export const en = {
     legend: 'How should this payment end?',
     hint: 'A real service would ask for card details here.',
     success: 'The payment succeeds',
-    successHint: 'You confirm it on the next page. Final status: success.',
+    successHint: 'You will confirm it on the next page. Final status: success.',
     capturableHint:
-      'You confirm it on the next page. Status: capturable, until the service captures it.',
+      'You will confirm it on the next page. Status: capturable, until the service captures it.',
     declined: 'The card is declined',
-    declinedHint: 'Final status: failed. Code: P0010.',
+    declinedHint: 'Final status: failed. Code:\u00a0P0010.',
     error: 'The payment provider has an error',
-    errorHint: 'Final status: error. Code: P0050.',
+    errorHint: 'Final status: error. Code:\u00a0P0050.',
     or: 'or',
     cancel: 'The user cancels the payment',
-    cancelHint: 'Final status: failed. Code: P0030.',
+    cancelHint: 'Final status: failed. Code:\u00a0P0030.',
     errorSummaryTitle: 'There is a problem',
     errorPrefix: 'Error',
     nothingChosen: 'Select how this payment should end',
@@ -78,7 +86,6 @@ export const en = {
       'You have not done anything wrong.',
     ],
   },
-  goBack: 'Select Continue to go back to the service you came from.',
 
   notFound: {
     heading: 'Page not found',
@@ -99,21 +106,24 @@ export const en = {
     ],
   },
   wrongMethod: {
-    heading: 'This request is not allowed',
+    heading: 'Sorry, you cannot do that on this page',
     body: [
-      'You can only open this page or submit its form (GET, HEAD or POST). Nothing has changed.',
+      'You can only read this page and send the form on it. Nothing has changed.',
       'Go back to the service you came from and open the payment page again.',
     ],
   },
   tooLarge: {
     heading: 'The form is too large',
-    body: ['More was sent than this page accepts. Nothing has changed.', 'Go back and try again.'],
+    body: [
+      'We received more information than this page accepts. Nothing has changed.',
+      'Go back to the payment page and try again.',
+    ],
   },
   wrongForm: {
     heading: 'We do not recognise this form',
     body: [
-      'Nothing has changed. Go back and try again.',
-      'This page only accepts a form sent as application/x-www-form-urlencoded.',
+      'It does not look like a form from our payment pages. Nothing has changed.',
+      'Go back to the service you came from and open the payment page again.',
     ],
   },
   fault: {
@@ -125,5 +135,5 @@ export const en = {
   },
 }
 
-/** The keys that every language has, with the kinds of their values. */
+/** The keys that every language has, with the types of their values. */
 export type Messages = typeof en

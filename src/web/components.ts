@@ -1,6 +1,6 @@
 /**
- * Components of GOV.UK Frontend as typed functions: of each as much as our pages use. The test compares
- * every one with the official macro, so that an upgrade which changes its markup is noticed.
+ * Components of GOV.UK Frontend as typed functions, with the options that our pages use. A test compares
+ * each with the official macro, so an upgrade that changes the markup fails the test.
  */
 import { type Html, html, type Part } from './html.ts'
 
@@ -8,7 +8,7 @@ export function skipLink(text: string): Html {
   return html`<a href="#main-content" class="govuk-skip-link" data-module="govuk-skip-link">${text}</a>`
 }
 
-/** The header for services that are not on GOV.UK. Its name is plain text: there is no home page. */
+/** The header for services that are not on GOV.UK. The name is plain text, because there is no home page to link to. */
 export function genericHeader(serviceName: string): Html {
   return html`<div class="govuk-generic-header farthing-header">
   <div class="govuk-generic-header__container govuk-width-container">
@@ -28,12 +28,10 @@ export function phaseBanner(tag: string, text: string): Html {
 </div>`
 }
 
-/**
- * One row. `id` is that of its value, which may be HTML, so that an address can have lines. What others
- * wrote may run in either direction: `bdi` keeps that to itself.
- */
+/** One row. `id` is the element id of the value, which may be HTML, such as the lines of an address. */
 export type SummaryRow = { id: string; key: string; value: string | Html; emphasised?: boolean }
 
+/** `bdi` keeps right-to-left text in one value from reordering the text around it. */
 export function summaryList(rows: SummaryRow[]): Html {
   return html`<dl class="govuk-summary-list">
 ${rows.map(
@@ -57,7 +55,7 @@ ${errors.map(error => html`        <li><a href="${error.href}">${error.text}</a>
 </div>`
 }
 
-/** `prefix` is the word that a screen reader hears first: "Error". */
+/** `prefix` is read out by screen readers before the text, such as "Error". */
 export type ErrorMessage = { text: string; prefix: string }
 
 export function errorMessage(id: string, { text, prefix }: ErrorMessage): Html {
@@ -79,8 +77,8 @@ export type Radios = {
 }
 
 /**
- * Radio buttons in a fieldset, none of them chosen. The first has the id `name`, the others `name-2` and
- * so on; a divider counts.
+ * Radio buttons in a fieldset. None is preselected. The first has the id `name`, the others have `name-2`
+ * and so on. A divider takes a number too.
  */
 export function radios({ name, legend, hint: hintText, items, error }: Radios): Html {
   const hintId = `${name}-hint`
@@ -113,13 +111,13 @@ export type Button = {
   id: string
   text: string
   secondary?: boolean
-  /** What the form says when this button sent it. */
+  /** Sent with the form if the user pressed this button. */
   field?: { name: string; value: string }
-  /** The id of the form that it sends, where that is not the one around it. */
+  /** The id of the form to submit, if it is not the form around the button. */
   form?: string
 }
 
-/** A button that sends its form, and by script not twice within a second. */
+/** A submit button. Its script ignores a second click within a second. */
 export function button({ id, text, secondary, field, form }: Button): Html {
   const sent = field && html` value="${field.value}" name="${field.name}"`
   const owner = form && html` form="${form}"`
@@ -128,12 +126,12 @@ export function button({ id, text, secondary, field, form }: Button): Html {
   }" data-module="govuk-button" id="${id}">${text}</button>`
 }
 
-/** A link that looks like a button and, by script, answers the space bar like one. */
+/** A link that looks like a button. Its script lets the space bar activate it. */
 export function buttonLink(id: string, text: string, href: string): Html {
   return html`<a href="${href}" role="button" draggable="false" class="govuk-button" data-module="govuk-button" id="${id}">${text}</a>`
 }
 
-/** Buttons side by side. The first is what Enter presses. */
+/** Buttons side by side. Pressing Enter in the form activates the first. */
 export function buttonGroup(buttons: Part[]): Html {
   return html`<div class="govuk-button-group">${buttons.map(one => html`\n  ${one}`)}
 </div>`

@@ -1,11 +1,9 @@
 import type { FastifyReply } from 'fastify'
 import type { Addresses } from '../http/addresses.ts'
 
-/**
- * Chromium applies form-action to the redirect that follows a form too, so that the way back to
- * return_url, and on from there, needs `https:`.
- */
 const headers = {
+  // `form-action` allows any https address, because Chromium applies it to the redirects after a form too.
+  // Those lead to the client's site, and from there possibly to a third one.
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; form-action 'self' https:; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'",
   'cache-control': 'no-store',
@@ -17,7 +15,7 @@ const headers = {
   'x-robots-tag': 'noindex, nofollow',
 }
 
-/** What every page, and every redirect and error among the pages, carries. */
+/** Sets the headers of every page, and of the redirects and errors among the pages. */
 export function setPageHeaders(reply: FastifyReply, { pages }: Addresses): void {
   void reply.headers(headers)
   if (pages.startsWith('https:')) void reply.header('strict-transport-security', 'max-age=31536000')

@@ -1,34 +1,36 @@
-/** What all hosted pages have around their content: the document, its header and its footer. */
-
-import { messages } from '../hosted/text.ts'
-import type { Language } from '../payments/payment.ts'
+/** The document around the content of every page: head, header, banner and footer. */
 import { assets } from './assets.ts'
 import { genericHeader, phaseBanner, skipLink } from './components.ts'
 import { type Html, html } from './html.ts'
 
+/** Everything on a page that does not change from page to page. */
 export type Shell = {
-  /** The path of the pages' public address: empty, or like `/farthing`, without a slash at its end. */
+  /** The path of the site's public address, such as `/farthing`. It has no slash at its end and may be empty. */
   basePath: string
+  /** The language of the whole document, such as `en`. */
+  language: string
+  serviceName: string
+  skipLink: string
+  banner: { tag: string; text: string }
+  footer: string
 }
 
 /**
- * A whole document. `title` is complete, the service's name included. `docs`: it documents the service;
- * `contents` then stands beside or before the main part.
+ * Returns a whole document. `title` includes the service's name. `docs` adds the style sheet of the
+ * documentation. `contents` is a navigation beside the main part, or before it on a narrow screen.
  */
 export function page(
   shell: Shell,
-  language: Language,
   title: string,
   content: Html,
   { docs = false, contents }: { docs?: boolean; contents?: Html } = {},
 ): string {
-  const text = messages[language]
   const main = html`<main class="govuk-main-wrapper" id="main-content">
 ${content}
 </main>`
   const asset = (name: string) => `${shell.basePath}/assets/${name}`
   return html`<!doctype html>
-<html lang="${language}" class="govuk-template">
+<html lang="${shell.language}" class="govuk-template">
 <head>
 <meta charset="utf-8">
 <title>${title}</title>
@@ -43,10 +45,10 @@ ${
 <link rel="icon" sizes="any" href="${asset(assets.icon)}" type="image/svg+xml">
 </head>
 <body class="govuk-template__body">
-${skipLink(text.skipLink)}
+${skipLink(shell.skipLink)}
 <header class="govuk-template__header">
-${genericHeader(text.serviceName)}
-${phaseBanner(text.demoTag, text.demoText)}
+${genericHeader(shell.serviceName)}
+${phaseBanner(shell.banner.tag, shell.banner.text)}
 </header>
 <div class="govuk-width-container">
 ${contents ? html`<div class="docs">\n${contents}\n${main}\n</div>` : main}
@@ -54,7 +56,7 @@ ${contents ? html`<div class="docs">\n${contents}\n${main}\n</div>` : main}
 <footer class="govuk-template__footer">
 <div class="farthing-footer">
 <div class="govuk-width-container">
-<p class="farthing-footer__text">${text.footer}</p>
+<p class="farthing-footer__text">${shell.footer}</p>
 </div>
 </div>
 </footer>

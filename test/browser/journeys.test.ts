@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Browser } from 'playwright-core'
+import { messages } from '../../src/hosted/pages.ts'
 import type { Send } from '../../src/ports.ts'
 import { startBrowser, type Visitor, visit } from '../support/browser.ts'
 import type { Body, Client } from '../support/client.ts'
@@ -15,14 +16,14 @@ const OTHER_SITE = 'other.receiver.test'
 let service: Service
 let api: Client
 let browser: Browser
-/** The client's site, which users come back to: everything below /onward sends them to another one. */
+/** The site that return_url leads to. Its paths below /onward redirect to another site. */
 let site: Receiver
 let otherSite: Receiver
 
 const welcome = ({ response }: Answer) =>
   response.setHeader('Content-Type', 'text/html').end('<!doctype html><title>Back</title><h1>Back')
 
-/** What the confirm page waits for where an account has a webhook. */
+/** Sending a webhook message ends when this promise does. Confirm waits for it. */
 let deliveries = Promise.resolve()
 const send: Send = async () => {
   await deliveries
@@ -63,134 +64,102 @@ async function codeOf(payment: Body): Promise<[status: string, code: string | un
 
 const heading = ({ page }: Visitor) => page.textContent('h1')
 
-const headings = {
-  en: {
-    details: 'Enter payment details',
-    confirm: 'Confirm your payment',
-    cancelled: 'Your payment has been cancelled',
-    declined: 'Your payment has been declined',
-    error: 'Sorry, we are having technical problems',
-  },
-  cy: {
-    details: 'Rhowch fanylion y taliad',
-    confirm: 'Cadarnhewch eich taliad',
-    cancelled: 'Mae eich taliad wedi’i ganslo',
-    declined: 'Mae eich taliad wedi’i wrthod',
-    error: 'Mae’n ddrwg gennym, rydym yn cael problemau technegol',
-  },
+// Two of the four combinations, because neither setting changes the effect of the other.
+for (const [language, javaScriptEnabled] of [
+  ['en', true],
+  ['cy', false],
+] as const) {
+  const text = messages[language]
+  const kind = `${language}, ${javaScriptEnabled ? 'with' : 'without'} script`
+  const journey = (use: (visitor: Visitor) => Promise<void>) =>
+    visit(browser, { javaScriptEnabled }, use)
+
+  describe(`Journeys (${kind})`, () => {
+    test(`A confirmed payment is a success and the browser is at return_url (${kind})`, () =>
+      journey(async visitor => {
+        const payment = await newPayment(language)
+        const { page } = visitor
+        await page.goto(pageOf(payment))
+        assert.equal(await heading(visitor), text.details.heading)
+        await choose(page, 'success')
+        assert.equal(page.url(), `${pageOf(payment)}/confirm`)
+        assert.equal(await heading(visitor), text.confirm.heading)
+        await page.click('#confirm')
+        await page.waitForURL(returnUrl())
+        assert.equal(await heading(visitor), 'Back')
+        const statuses = ['created', 'started', 'submitted', 'success']
+        assert.deepEqual(await statusesOf(api, payment), statuses)
+        assert.deepEqual(visitor.complaints, [])
+      }))
+
+    const endings: ['declined' | 'error' | 'cancel', string, string, string][] = [
+      ['declined', text.declined.heading, 'failed', 'P0010'],
+      ['error', text.technical.heading, 'error', 'P0050'],
+      ['cancel', text.cancelled.heading, 'failed', 'P0030'],
+    ]
+    for (const [scenario, title, status, code] of endings)
+      test(`The scenario ${scenario} shows its page, whose button leads to return_url (${kind})`, () =>
+        journey(async visitor => {
+          const payment = await newPayment(language)
+          await visitor.page.goto(pageOf(payment))
+          await choose(visitor.page, scenario)
+          assert.equal(await heading(visitor), title)
+          assert.deepEqual(await codeOf(payment), [status, code])
+          await visitor.page.click('#return-url')
+          await visitor.page.waitForURL(returnUrl())
+          assert.deepEqual(visitor.complaints, [])
+        }))
+
+    test(`Cancel on the first page cancels, whichever scenario is chosen (${kind})`, () =>
+      journey(async visitor => {
+        const payment = await newPayment(language)
+        await visitor.page.goto(pageOf(payment))
+        await visitor.page.check('#scenario')
+        await press(visitor.page, '#cancel-payment')
+        assert.equal(await heading(visitor), text.cancelled.heading)
+        assert.deepEqual(await codeOf(payment), ['failed', 'P0030'])
+      }))
+
+    test(`Cancel on the confirm page cancels (${kind})`, () =>
+      journey(async visitor => {
+        const payment = await newPayment(language)
+        await visitor.page.goto(pageOf(payment))
+        await choose(visitor.page, 'success')
+        await press(visitor.page, '#cancel-payment')
+        assert.equal(await heading(visitor), text.cancelled.heading)
+        assert.deepEqual(await codeOf(payment), ['failed', 'P0030'])
+      }))
+
+    test(`A journey that starts with a form on the client's site never has the token in an address (${kind})`, () =>
+      journey(async visitor => {
+        const payment = await newPayment(language)
+        const { href, params } = payment._links.next_url_post
+        const form = `<form method="post" action="${href}"><input name="chargeTokenId" value="${params.chargeTokenId}"><button>Pay</button></form>`
+        const start = await startReceiver({
+          plain: true,
+          onRequest: ({ response }) => response.setHeader('Content-Type', 'text/html').end(form),
+        })
+        const { page } = visitor
+        await page.goto(start.url)
+        await page.click('button')
+        assert.equal(await heading(visitor), text.details.heading)
+        await press(page, '#submit-card-details')
+        assert.equal(await page.locator('[role=alert]').count(), 1)
+        await choose(page, 'success')
+        assert.equal(await heading(visitor), text.confirm.heading)
+        await page.click('#confirm')
+        await page.waitForURL(returnUrl())
+        assert.deepEqual(await codeOf(payment), ['success', undefined])
+        for (const request of visitor.requests)
+          assert.ok(!request.includes(params.chargeTokenId), request)
+        assert.deepEqual(visitor.complaints, [])
+        await start.close()
+      }))
+  })
 }
 
-for (const language of ['en', 'cy'] as const)
-  for (const javaScriptEnabled of [true, false])
-    describe(`A journey, ${language}, ${javaScriptEnabled ? 'with' : 'without'} script`, () => {
-      const text = headings[language]
-      const journey = (use: (visitor: Visitor) => Promise<void>) =>
-        visit(browser, { javaScriptEnabled }, use)
-
-      for (const delayed_capture of [false, true]) {
-        const last = delayed_capture ? 'capturable' : 'success'
-        test(`succeeds: it ends at return_url and the payment is ${last}`, () =>
-          journey(async visitor => {
-            const payment = await newPayment(language, { delayed_capture })
-            const { page } = visitor
-            await page.goto(pageOf(payment))
-            assert.equal(await heading(visitor), text.details)
-            await choose(page, 'success')
-            assert.equal(page.url(), `${pageOf(payment)}/confirm`)
-            assert.equal(await heading(visitor), text.confirm)
-            await page.click('#confirm')
-            await page.waitForURL(returnUrl())
-            assert.equal(await heading(visitor), 'Back')
-            assert.deepEqual(await statusesOf(api, payment), [
-              'created',
-              'started',
-              'submitted',
-              last,
-            ])
-            assert.deepEqual(visitor.complaints, [])
-          }))
-      }
-
-      const endings: ['declined' | 'error' | 'cancel', string, string, string][] = [
-        ['declined', text.declined, 'failed', 'P0010'],
-        ['error', text.error, 'error', 'P0050'],
-        ['cancel', text.cancelled, 'failed', 'P0030'],
-      ]
-      for (const [scenario, title, status, code] of endings)
-        test(`ends with ${scenario}, and Continue leads to return_url`, () =>
-          journey(async visitor => {
-            const payment = await newPayment(language)
-            await visitor.page.goto(pageOf(payment))
-            await choose(visitor.page, scenario)
-            assert.equal(await heading(visitor), title)
-            assert.deepEqual(await codeOf(payment), [status, code])
-            await visitor.page.click('#return-url')
-            await visitor.page.waitForURL(returnUrl())
-            assert.deepEqual(visitor.complaints, [])
-          }))
-
-      test('is cancelled by the button of the first page, whatever is chosen there', () =>
-        journey(async visitor => {
-          const payment = await newPayment(language)
-          await visitor.page.goto(pageOf(payment))
-          await visitor.page.check('#scenario')
-          await press(visitor.page, '#cancel-payment')
-          assert.equal(await heading(visitor), text.cancelled)
-          assert.deepEqual(await codeOf(payment), ['failed', 'P0030'])
-        }))
-
-      test('is cancelled by the button of the confirm page', () =>
-        journey(async visitor => {
-          const payment = await newPayment(language)
-          await visitor.page.goto(pageOf(payment))
-          await choose(visitor.page, 'success')
-          await press(visitor.page, '#cancel-payment')
-          assert.equal(await heading(visitor), text.cancelled)
-          assert.deepEqual(await codeOf(payment), ['failed', 'P0030'])
-        }))
-
-      test('goes on after nothing was chosen', () =>
-        journey(async visitor => {
-          const payment = await newPayment(language)
-          await visitor.page.goto(pageOf(payment))
-          await press(visitor.page, '#submit-card-details')
-          assert.equal(await visitor.page.locator('[role=alert]').count(), 1)
-          await choose(visitor.page, 'success')
-          assert.equal(await heading(visitor), text.confirm)
-        }))
-
-      test('begins with a form of the client’s site, and its token shows in no address', () =>
-        journey(async visitor => {
-          const payment = await newPayment(language)
-          const { href, params } = payment._links.next_url_post
-          const start = await startReceiver({
-            plain: true,
-            onRequest: ({ response }) =>
-              response
-                .setHeader('Content-Type', 'text/html')
-                .end(
-                  `<form method="post" action="${href}"><input name="chargeTokenId" value="${params.chargeTokenId}"><button>Pay</button></form>`,
-                ),
-          })
-          const { page } = visitor
-          await page.goto(start.url)
-          await page.click('button')
-          assert.equal(await heading(visitor), text.details)
-          await press(page, '#submit-card-details')
-          await choose(page, 'success')
-          assert.equal(await heading(visitor), text.confirm)
-          await page.click('#confirm')
-          await page.waitForURL(returnUrl())
-          assert.deepEqual(await codeOf(payment), ['success', undefined])
-          for (const request of visitor.requests)
-            assert.ok(!request.includes(params.chargeTokenId), request)
-          assert.deepEqual(visitor.complaints, [])
-          await start.close()
-        }))
-    })
-
-describe('The content security policy lets the browser', () => {
-  test('follow the redirect after Confirm to return_url, and on from there to a third site', () =>
+describe('The content security policy', () => {
+  test('The browser may follow the redirect after Confirm to return_url and from there to a third site', () =>
     visit(browser, {}, async ({ page, complaints }) => {
       const payment = await newPayment('en', { return_url: returnUrl('/onward') })
       await page.goto(pageOf(payment))
@@ -200,7 +169,7 @@ describe('The content security policy lets the browser', () => {
       assert.deepEqual(complaints, [])
     }))
 
-  test('follow the redirect of a form that came too late', () =>
+  test('The browser may follow the redirect after a form that was sent too late', () =>
     visit(browser, {}, async ({ page, complaints }) => {
       const payment = await newPayment('en', { return_url: returnUrl('/onward') })
       await page.goto(pageOf(payment))
@@ -211,21 +180,21 @@ describe('The content security policy lets the browser', () => {
     }))
 })
 
-describe('It is safe to', () => {
-  test('go back from the confirm page, and to choose again', () =>
+describe('Going back, reloading and pressing twice', () => {
+  test('A user can go back from the confirm page and choose again', () =>
     visit(browser, {}, async visitor => {
       const { page } = visitor
       const payment = await newPayment('en')
       await page.goto(pageOf(payment))
       await choose(page, 'success')
       await page.goBack()
-      assert.equal(await heading(visitor), headings.en.details)
+      assert.equal(await heading(visitor), messages.en.details.heading)
       await choose(page, 'declined')
-      assert.equal(await heading(visitor), headings.en.declined)
+      assert.equal(await heading(visitor), messages.en.declined.heading)
       assert.deepEqual(await statusesOf(api, payment), ['created', 'started', 'failed'])
     }))
 
-  test('go back after the payment was confirmed: the browser asks, and is sent on', () =>
+  test('Going back after Confirm requests the page again, which redirects to return_url', () =>
     visit(browser, {}, async ({ page, requests }) => {
       const payment = await newPayment('en')
       await page.goto(pageOf(payment))
@@ -242,46 +211,46 @@ describe('It is safe to', () => {
       assert.equal((await statusesOf(api, payment)).length, 4)
     }))
 
-  test('go back to a page that the browser has kept, although it must not: the page asks again', () =>
+  test('A page that the browser restores from its back-forward cache reloads itself', () =>
     visit(browser, {}, async ({ page }) => {
       const payment = await newPayment('en')
       await page.goto(pageOf(payment))
       await choose(page, 'success')
       await api.postForm(`${pageOf(payment)}/confirm`, {})
-      // No browser that a test drives keeps pages: it would show the page again with this event.
+      // A browser fires this event when it restores a page. Under a test it keeps none.
       await page.evaluate(`dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))`)
       await page.waitForURL(returnUrl())
     }))
 
-  test('reload every page', () =>
+  test('Every page can be reloaded without a further effect', () =>
     visit(browser, {}, async visitor => {
       const { page } = visitor
       const payment = await newPayment('en')
       await page.goto(pageOf(payment))
       await page.reload()
-      assert.equal(await heading(visitor), headings.en.details)
+      assert.equal(await heading(visitor), messages.en.details.heading)
       await press(page, '#submit-card-details')
       await page.reload()
       assert.equal(await page.locator('[role=alert]').count(), 1)
       assert.deepEqual(await statusesOf(api, payment), ['created', 'started'])
       await choose(page, 'success')
       await page.reload()
-      assert.equal(await heading(visitor), headings.en.confirm)
+      assert.equal(await heading(visitor), messages.en.confirm.heading)
       await press(page, '#cancel-payment')
-      assert.equal(await heading(visitor), headings.en.cancelled)
+      assert.equal(await heading(visitor), messages.en.cancelled.heading)
       await page.reload()
       await page.waitForURL(returnUrl())
       assert.deepEqual(await statusesOf(api, payment), ['created', 'started', 'failed'])
     }))
 
   for (const javaScriptEnabled of [true, false])
-    test(`press Confirm again while the first answer is awaited, ${javaScriptEnabled ? 'with script: one POST' : 'without script'}`, () =>
+    test(`A second press of Confirm has no effect (${javaScriptEnabled ? 'with script, which sends one POST' : 'without script, two POSTs'})`, () =>
       visit(browser, { javaScriptEnabled }, async ({ page, requests }) => {
         const impatient = await service.newAccount()
         await impatient.post('/v1/webhooks', { callback_url: 'https://slow.example.org/' })
         const payment = await paymentIn(impatient, 'en', { return_url: returnUrl() })
         const confirm = `POST ${pageOf(payment)}/confirm`
-        // The script takes no second press within a second: time stands still until both are done.
+        // The script ignores a second press within a second. The clock of the page stands still.
         await page.clock.install()
         await page.goto(pageOf(payment))
         await choose(page, 'success')
@@ -290,7 +259,7 @@ describe('It is safe to', () => {
         deliveries = delivery
         const { x, y } = (await page.locator('#confirm').boundingBox())!
         const pressConfirm = () => page.mouse.click(x + 5, y + 5)
-        // Not waitForURL, which fails at the end of the request that the second press gives up.
+        // waitForURL would fail, because the second press aborts the request of the first.
         const paid = page.waitForEvent('load')
         await Promise.all([page.waitForRequest(/confirm$/), pressConfirm()])
         await pressConfirm()

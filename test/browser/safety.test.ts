@@ -24,7 +24,7 @@ after(async () => {
 
 const pageOf = (payment: Body): string => payment._links.next_url.href
 
-/** Without < and >, which the API refuses in a description or a reference. */
+/** The API refuses < and > in a description or a reference. */
 const inDescription = [
   '" autofocus onfocus="hacked=1',
   "' onmouseover='hacked=1",
@@ -46,7 +46,7 @@ const inDetails = [
   '<!--',
 ]
 
-/** The tags and ids of the page: what a text must not change. */
+/** The tags and ids of the page, which no text may change. */
 const skeleton = (page: Page): Promise<string> =>
   page.evaluate<string>(
     "[...document.querySelectorAll('*')].map(({ tagName, id }) => tagName + '#' + id).join(' ')",
@@ -54,7 +54,7 @@ const skeleton = (page: Page): Promise<string> =>
 
 const hacked = (page: Page): Promise<boolean> => page.evaluate<boolean>("'hacked' in window")
 
-describe('What a client wrote is text on every page', () => {
+describe('Text from clients', () => {
   const paymentWith = (text: string, described: string) =>
     paymentIn(api, 'en', {
       description: described,
@@ -67,7 +67,7 @@ describe('What a client wrote is text on every page', () => {
       },
     })
 
-  test('whatever it is, in descriptions, references, names, addresses, email and metadata', () =>
+  test('Hostile text from a client runs no script and adds no element to any page', () =>
     visit(browser, {}, async ({ page, requests, complaints }) => {
       const skeletons = new Map<string, string>()
       for (const text of ['harmless', ...inDetails]) {
@@ -90,7 +90,7 @@ describe('What a client wrote is text on every page', () => {
       assert.deepEqual(complaints, [])
     }))
 
-  test('and metadata is on no page', () =>
+  test('Metadata is on no page', () =>
     visit(browser, {}, async ({ page }) => {
       const payment = await paymentIn(api, 'en', { metadata: { secret: 'for the service alone' } })
       await page.goto(pageOf(payment))
@@ -99,7 +99,7 @@ describe('What a client wrote is text on every page', () => {
       assert.ok(!(await page.content()).includes('for the service alone'))
     }))
 
-  test('and one text that runs from right to left turns no other', () =>
+  test('Each value has a text direction of its own, so right-to-left text affects no other', () =>
     visit(browser, {}, async ({ page }) => {
       const payment = await paymentIn(api, 'en', { description: '\u202Eevil', reference: 'A-1' })
       await page.goto(pageOf(payment))
@@ -108,9 +108,9 @@ describe('What a client wrote is text on every page', () => {
     }))
 })
 
-describe('A page', () => {
+describe('Pages in a browser', () => {
   for (const state of Object.keys(pageStates))
-    test(`asks no other origin for anything, keeps nothing, and complains of nothing: ${state}`, () =>
+    test(`The page requests nothing from other origins, stores nothing and logs no error: ${state}`, () =>
       visit(browser, {}, async ({ page, context, requests, complaints }) => {
         await showState(page, api, state, 'en')
         assert.ok(requests.some(request => request.includes('/assets/')))
@@ -128,7 +128,7 @@ describe('A page', () => {
         assert.deepEqual(complaints, [])
       }))
 
-  test('fetches each asset once for a whole journey', () =>
+  test('A journey fetches each asset once', () =>
     visit(browser, {}, async ({ page }) => {
       const fetched: string[] = []
       const [app] = service.apps
@@ -140,7 +140,7 @@ describe('A page', () => {
       assert.equal(new Set(fetched).size, fetched.length)
     }))
 
-  test('runs no script but its own file, and loads nothing from elsewhere', () =>
+  test('The page runs no injected script and loads no image from another origin', () =>
     visit(browser, {}, async ({ page, complaints }) => {
       await showState(page, api, 'details', 'en')
       const refused = await page.evaluate<string>(`(() => {
@@ -166,7 +166,7 @@ describe('A page', () => {
       assert.equal(await hacked(page), false)
     }))
 
-  test('cannot be framed by another site', () =>
+  test('Another site cannot show the page in a frame', () =>
     visit(browser, {}, async ({ page, requests }) => {
       const payment = await paymentIn(api, 'en')
       const frame = `<iframe src="${pageOf(payment)}"></iframe>`

@@ -1,5 +1,5 @@
 /** How a card is submitted: on the hosted pages or to POST /v1/auth. */
-import { messages } from '../../src/hosted/text.ts'
+import { messages } from '../../src/hosted/pages.ts'
 import {
   answer,
   type Expected,

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import nunjucks from 'nunjucks'
-import { en } from '../../src/hosted/text.en.ts'
 import { assets } from '../../src/web/assets.ts'
 import {
   button,
@@ -18,7 +17,7 @@ import { html } from '../../src/web/html.ts'
 import { page } from '../../src/web/layout.ts'
 import { normalise } from './document.ts'
 
-/** Text that shows whether both sides escape alike. */
+/** Both sides must escape this text in the same way. */
 const hard = `Tom & "Jerry" <b>aren't</b> &amp; £5`
 
 const escaped = html`${hard}`.toString()
@@ -34,13 +33,13 @@ function same(ours: { toString(): string }, theirs: string): void {
   assert.equal(normalise(ours.toString()), normalise(theirs))
 }
 
-describe('Each component is what GOV.UK Frontend’s own macro makes of the same parameters', () => {
-  it('skip link', () => {
+describe('Components and the macros of GOV.UK Frontend', () => {
+  it('The skip link has the markup of the official macro', () => {
     const params = { href: '#main-content', text: hard }
     same(skipLink(hard), macro('skip-link', 'govukSkipLink', params))
   })
 
-  it('generic header, but for its link, which is plain text here', () => {
+  it('The generic header has the markup of the official macro, with plain text in place of the link', () => {
     const theirs = macro('generic-header', 'govukGenericHeader', {
       logoText: hard,
       classes: 'farthing-header',
@@ -50,12 +49,12 @@ describe('Each component is what GOV.UK Frontend’s own macro makes of the same
     same(genericHeader(hard), theirs.replace(link, '<span class="farthing-header__name">$1</span>'))
   })
 
-  it('phase banner', () => {
+  it('The phase banner has the markup of the official macro', () => {
     const params = { tag: { text: hard, classes: 'govuk-tag--orange' }, text: hard }
     same(phaseBanner(hard, hard), macro('phase-banner', 'govukPhaseBanner', params))
   })
 
-  it('summary list', () => {
+  it('The summary list has the markup of the official macro', () => {
     const params = {
       rows: [
         { key: { text: hard }, value: { html: `<bdi id="a">${escaped}</bdi>` } },
@@ -73,7 +72,7 @@ describe('Each component is what GOV.UK Frontend’s own macro makes of the same
     same(ours, macro('summary-list', 'govukSummaryList', params))
   })
 
-  it('error summary', () => {
+  it('The error summary has the markup of the official macro', () => {
     const errorList = [
       { text: hard, href: '#scenario' },
       { text: 'Another', href: '#other' },
@@ -82,7 +81,7 @@ describe('Each component is what GOV.UK Frontend’s own macro makes of the same
     same(errorSummary(hard, errorList), macro('error-summary', 'govukErrorSummary', params))
   })
 
-  it('error message', () => {
+  it('The error message has the markup of the official macro', () => {
     const params = { id: 'x-error', text: hard, visuallyHiddenText: 'Gwall' }
     const ours = errorMessage('x-error', { text: hard, prefix: 'Gwall' })
     same(ours, macro('error-message', 'govukErrorMessage', params))
@@ -111,22 +110,22 @@ describe('Each component is what GOV.UK Frontend’s own macro makes of the same
     ],
   }
 
-  it('radios with hints and a divider', () => {
+  it('Radios with hints and a divider have the markup of the official macro', () => {
     same(radios(ourRadios), macro('radios', 'govukRadios', radiosParams))
   })
 
-  it('radios with an error', () => {
+  it('Radios with an error have the markup of the official macro', () => {
     const errorMessage = { text: hard, visuallyHiddenText: 'Gwall' }
     const ours = radios({ ...ourRadios, error: { text: hard, prefix: 'Gwall' } })
     same(ours, macro('radios', 'govukRadios', { ...radiosParams, errorMessage }))
   })
 
-  it('button', () => {
+  it('A button has the markup of the official macro', () => {
     const params = { text: hard, id: 'confirm', preventDoubleClick: true }
     same(button({ text: hard, id: 'confirm' }), macro('button', 'govukButton', params))
   })
 
-  it('secondary button that sends a field', () => {
+  it('A secondary button that sends a field has the markup of the official macro', () => {
     const common = { text: hard, id: 'cancel-payment' }
     const field = { name: 'scenario', value: 'cancel' }
     const classes = 'govuk-button--secondary'
@@ -134,19 +133,19 @@ describe('Each component is what GOV.UK Frontend’s own macro makes of the same
     same(button({ ...common, field, secondary: true }), macro('button', 'govukButton', params))
   })
 
-  it('button of another form', () => {
+  it('A button of another form has the markup of the official macro', () => {
     const params = { text: hard, id: 'cancel', preventDoubleClick: true }
     const theirs = macro('button', 'govukButton', { ...params, attributes: { form: 'cancel' } })
     same(button({ text: hard, id: 'cancel', form: 'cancel' }), theirs)
   })
 
-  it('button link', () => {
+  it('A link that looks like a button has the markup of the official macro', () => {
     const href = 'https://example.org/back?a=1&b="2"'
     const params = { text: hard, href, id: 'return-url' }
     same(buttonLink('return-url', hard, href), macro('button', 'govukButton', params))
   })
 
-  it('page template, but for its inline script, and with our header and footer', () => {
+  it('The page has the markup of the official template without its inline script, header and footer', () => {
     const source = `{% extends "govuk/template.njk" %}
       {% block pageTitle %}{{ title }}{% endblock %}
       {% block head %}<link rel="stylesheet" href="/assets/{{ assets.css }}">
@@ -159,16 +158,21 @@ describe('Each component is what GOV.UK Frontend’s own macro makes of the same
     const theirs = official.renderString(source, {
       title: hard,
       assets,
-      footer: en.footer,
+      footer: hard,
       themeColor: '#1b2a33',
-      header: genericHeader(en.serviceName).toString(),
-      banner: phaseBanner(en.demoTag, en.demoText).toString(),
+      header: genericHeader(hard).toString(),
+      banner: phaseBanner(hard, hard).toString(),
     })
     const inlineScript = /<script>document\.body\.className[\s\S]*?<\/script>/
     assert.match(theirs, inlineScript)
-    same(
-      page({ basePath: '' }, 'en', hard, html`<h1>${hard}</h1>`),
-      theirs.replace(inlineScript, ''),
-    )
+    const shell = {
+      basePath: '',
+      language: 'en',
+      serviceName: hard,
+      skipLink: 'Skip to main content',
+      banner: { tag: hard, text: hard },
+      footer: hard,
+    }
+    same(page(shell, hard, html`<h1>${hard}</h1>`), theirs.replace(inlineScript, ''))
   })
 })

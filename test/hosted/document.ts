@@ -1,4 +1,4 @@
-/** Reads HTML the way a browser does, for tests that ask what is on a page. */
+/** Parses HTML as browsers do, for tests of the content of a page. */
 import { type DefaultTreeAdapterTypes, parse, parseFragment } from 'parse5'
 
 type Node = DefaultTreeAdapterTypes.Node
@@ -11,7 +11,7 @@ export type Found = {
   inside: Found[]
 }
 
-/** Every element of a document, in its order; `inside` holds those within each. */
+/** Returns every element in document order. `inside` has the descendants of each. */
 export function elementsOf(source: string): Found[] {
   return descend(parse(source))
 }
@@ -28,7 +28,7 @@ function descend(node: Node): Found[] {
   })
 }
 
-/** The one element that meets `condition`. Anything but one is a failure of the test. */
+/** Returns the one element that meets `condition`. Throws if there are none or several. */
 export function only(elements: Found[], condition: (element: Found) => boolean): Found {
   const found = elements.filter(condition)
   if (found.length !== 1) throw new Error(`${found.length} elements meet ${condition}`)
@@ -39,8 +39,8 @@ export const withId = (id: string) => (element: Found) => element.attributes.id 
 export const tagged = (tag: string) => (element: Found) => element.tag === tag
 
 /**
- * HTML in a form that ignores what makes no difference to a reader: order of attributes, indentation,
- * comments. One line for each start tag and each text.
+ * Normalises HTML for a comparison: one line for each start tag and each text. It ignores the order of
+ * attributes and classes, indentation and comments.
  */
 export function normalise(source: string): string {
   const whole = /<!doctype/i.test(source)

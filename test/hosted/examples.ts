@@ -1,12 +1,10 @@
-/** A payment, a card and one of each hosted page, for the tests of the pages. */
-
-import { confirmPage, detailsPage, endPage, faultPage } from '../../src/hosted/pages.ts'
+/** A payment, a card and an example of each hosted page. */
+import { confirmPage, detailsPage, endPage, faultPage, type Site } from '../../src/hosted/pages.ts'
 import type { PaymentSummary } from '../../src/hosted/summary.ts'
 import type { CardDetails } from '../../src/payments/card.ts'
 import type { Language } from '../../src/payments/payment.ts'
-import type { Shell } from '../../src/web/layout.ts'
 
-export const shell: Shell = { basePath: '/farthing' }
+export const site: Site = { basePath: '/farthing' }
 export const form = { action: '/farthing/secure/abc', hidden: { step: 'details' } }
 export const returnUrl = 'https://markets.example.org/paid?pitch=22&week=38'
 
@@ -41,7 +39,7 @@ export const card: CardDetails = {
 
 export type Example = { name: string; language: Language; source: string }
 
-/** Every page, the payer's details and the error state included. */
+/** Every page in both languages, with and without details of the payer and an error. */
 export const examples: Example[] = [
   ...(['en', 'cy'] as const).flatMap(language => {
     const some = { ...payment, language }
@@ -52,18 +50,18 @@ export const examples: Example[] = [
       source,
     })
     return [
-      named('details', detailsPage(shell, some, form, { error: false })),
-      named('details, prefilled', detailsPage(shell, full, form, { error: false })),
-      named('details, nothing chosen', detailsPage(shell, full, form, { error: true })),
-      named('confirm', confirmPage(shell, { ...full, card }, form)),
-      named('cancelled', endPage(shell, 'cancelled', language, returnUrl)),
-      named('declined', endPage(shell, 'declined', language, returnUrl)),
-      named('technical problems', endPage(shell, 'technical', language, returnUrl)),
+      named('details', detailsPage(site, some, form, { error: false })),
+      named('details, prefilled', detailsPage(site, full, form, { error: false })),
+      named('details, nothing chosen', detailsPage(site, full, form, { error: true })),
+      named('confirm', confirmPage(site, { ...full, card }, form)),
+      named('cancelled', endPage(site, 'cancelled', language, returnUrl)),
+      named('declined', endPage(site, 'declined', language, returnUrl)),
+      named('technical problems', endPage(site, 'technical', language, returnUrl)),
     ]
   }),
   ...[400, 403, 404, 405, 413, 415, 500].map(status => ({
     name: `fault ${status}`,
     language: 'en' as const,
-    source: faultPage(shell, status),
+    source: faultPage(site, status),
   })),
 ]

@@ -1,26 +1,26 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { messages } from '../../src/hosted/text.ts'
+import { messages } from '../../src/hosted/pages.ts'
 import { assets } from '../../src/web/assets.ts'
 import { elementsOf, only, tagged, withId } from './document.ts'
-import { examples, returnUrl, shell } from './examples.ts'
+import { examples, returnUrl, site } from './examples.ts'
 
 for (const { name, language, source } of examples) {
   const elements = elementsOf(source)
   const text = messages[language]
 
-  describe(`Every page has the same frame: ${name}`, () => {
-    it('declares its language, and Welsh where it is Welsh', () => {
+  describe(`The structure of the page: ${name}`, () => {
+    it(`The page declares its language: ${name}`, () => {
       assert.equal(only(elements, tagged('html')).attributes.lang, language)
     })
 
-    it('has one h1, and a title that begins with it and ends with the service’s name', () => {
+    it(`The title is the h1 followed by the name of the service: ${name}`, () => {
       const heading = only(elements, tagged('h1')).text
       const title = only(elements, tagged('title')).text
       assert.ok([text.title(heading), text.errorTitle(heading)].includes(title), title)
     })
 
-    it('has no heading below h2, and before its h1 only that of the error summary', () => {
+    it(`Only the error summary has a heading before the h1, and no heading is below h2: ${name}`, () => {
       const headings = elements.filter(({ tag }) => /^h\d$/.test(tag))
       for (const { tag } of headings) assert.match(tag, /^h[12]$/)
       const before = headings
@@ -29,26 +29,18 @@ for (const { name, language, source } of examples) {
       assert.ok(before.length === 0 || before.join() === text.details.errorSummaryTitle)
     })
 
-    it('has one header, main and footer, and a skip link that leads to main', () => {
-      only(elements, tagged('header'))
-      only(elements, tagged('footer'))
-      const main = only(elements, tagged('main'))
+    it(`The page has a skip link, a header with the Demo banner, a main part and a footer: ${name}`, () => {
+      const { skipLink, banner, footer } = text.shell
       const skip = only(elements, element => element.attributes.class === 'govuk-skip-link')
-      assert.equal(skip.attributes.href, `#${main.attributes.id}`)
-      assert.equal(skip.text, text.skipLink)
-    })
-
-    it('carries the Demo banner in its header', () => {
+      assert.equal(skip.attributes.href, `#${only(elements, tagged('main')).attributes.id}`)
+      assert.equal(skip.text, skipLink)
       const header = only(elements, tagged('header'))
       assert.equal(only(header.inside, tagged('strong')).text, 'Demo')
-      assert.ok(header.text.includes(text.demoText))
+      assert.ok(header.text.includes(banner.text))
+      assert.equal(only(elements, tagged('footer')).text.trim(), footer)
     })
 
-    it('says in its footer that it is no government website', () => {
-      assert.equal(only(elements, tagged('footer')).text.trim(), text.footer)
-    })
-
-    it('has ids once each, and no reference to an id that is not there', () => {
+    it(`Ids are unique and every reference to an id leads somewhere: ${name}`, () => {
       const ids = elements.flatMap(({ attributes }) => attributes.id ?? [])
       assert.equal(new Set(ids).size, ids.length)
       const references = elements.flatMap(({ attributes }) => [
@@ -59,7 +51,7 @@ for (const { name, language, source } of examples) {
       for (const reference of references) assert.ok(ids.includes(reference), reference)
     })
 
-    it('keeps to its content security policy: no inline script, style or handler', () => {
+    it(`The page has no inline script, style or event handler, which its policy forbids: ${name}`, () => {
       for (const { tag, attributes, text: content } of elements) {
         assert.notEqual(tag, 'style')
         if (tag === 'script') assert.equal(content, '')
@@ -68,58 +60,50 @@ for (const { name, language, source } of examples) {
       }
     })
 
-    it('loads its own built assets and nothing else', () => {
+    it(`The page loads the built assets and nothing else: ${name}`, () => {
       const loaded = elements
         .filter(({ tag }) => ['link', 'script', 'img', 'iframe', 'use'].includes(tag))
         .map(({ attributes }) => attributes.href ?? attributes.src)
       const names = [assets.css, assets.js, assets.icon]
       assert.deepEqual(
         loaded,
-        names.map(file => `${shell.basePath}/assets/${file}`),
+        names.map(file => `${site.basePath}/assets/${file}`),
       )
     })
 
-    it('leads nowhere but to itself and back to the client', () => {
+    it(`Links and forms lead to the pages or to return_url and nowhere else: ${name}`, () => {
       const links = elements.filter(tagged('a')).map(({ attributes }) => attributes.href)
       for (const href of links) assert.ok(href === returnUrl || href?.startsWith('#'), `${href}`)
       for (const { attributes } of elements.filter(tagged('form')))
-        assert.ok(attributes.action?.startsWith(`${shell.basePath}/secure`))
+        assert.ok(attributes.action?.startsWith(`${site.basePath}/secure`))
+    })
+
+    it(`The page is less than 10 KB and prints no missing value: ${name}`, () => {
+      assert.ok(Buffer.byteLength(source) < 10_000)
+      assert.doesNotMatch(source, /undefined|null|\[object|NaN|=>/)
     })
   })
 }
 
-describe('Pages whose reader’s language is not known', () => {
-  for (const { name, source } of examples.filter(({ name }) => /not found|fault/.test(name)))
-    it(`say it in Welsh too: ${name}`, () => {
+describe('The language and the ids of the pages', () => {
+  for (const { name, source } of examples.filter(({ name }) => name.startsWith('fault')))
+    it(`The page has a section in Welsh, because the reader’s language is not known: ${name}`, () => {
       const welsh = only(elementsOf(source), element => element.attributes.lang === 'cy')
       assert.ok(welsh.inside.some(tagged('h2')))
       assert.ok(welsh.inside.some(tagged('p')))
     })
-})
 
-describe('Ids that tests of calling services look for', () => {
-  const where: [id: string, page: string][] = [
-    ['submit-card-details', 'details (en)'],
-    ['cancel-payment', 'details (en)'],
-    ['payment-description', 'details (en)'],
-    ['amount', 'details (en)'],
-    ['payment-description', 'confirm (en)'],
-    ['amount', 'confirm (en)'],
-    ['card-number', 'confirm (en)'],
-    ['expiry-date', 'confirm (en)'],
-    ['cardholder-name', 'confirm (en)'],
-    ['address', 'confirm (en)'],
-    ['email', 'confirm (en)'],
-    ['confirm', 'confirm (en)'],
-    ['cancel-payment', 'confirm (en)'],
-    ['return-url', 'cancelled (en)'],
-    ['return-url', 'declined (en)'],
-    ['return-url', 'technical problems (en)'],
-  ]
-  for (const [id, page] of where)
-    it(`#${id} on ${page}`, () => {
-      const example = examples.find(({ name }) => name === page)
-      assert.ok(example)
-      only(elementsOf(example.source), withId(id))
+  const summary = ['payment-description', 'amount', 'cardholder-name', 'address', 'email']
+  const ids: Record<string, string[]> = {
+    'details, prefilled (en)': ['submit-card-details', 'cancel-payment', ...summary],
+    'confirm (en)': ['confirm', 'cancel-payment', 'card-number', 'expiry-date', ...summary],
+    'cancelled (en)': ['return-url'],
+    'declined (en)': ['return-url'],
+    'technical problems (en)': ['return-url'],
+  }
+  for (const [page, wanted] of Object.entries(ids))
+    it(`The page has the ids that test suites of calling services look for: ${page}`, () => {
+      const elements = elementsOf(examples.find(({ name }) => name === page)?.source ?? '')
+      for (const id of wanted) only(elements, withId(id))
     })
 })

@@ -3,61 +3,65 @@ import { describe, it } from 'node:test'
 import { cy } from '../../src/hosted/text.cy.ts'
 import { en } from '../../src/hosted/text.en.ts'
 
-/** Words that are the same in both languages. */
-const shared = ['demoTag']
+/** Keys whose text is the same in both languages. */
+const shared = ['shell.banner.tag']
 
-/** Every sentence of a catalogue under its key; a function's sentence has the value `Visa` in it. */
-function sentences(catalogue: object, prefix = ''): Map<string, string> {
+/** Every text of a catalogue by its key. Functions are called with `Visa`. */
+function textsOf(catalogue: object, prefix = ''): Map<string, string> {
   return new Map(
     Object.entries(catalogue).flatMap(([key, value]) => {
       const name = prefix + key
       if (typeof value === 'string') return [[name, value]]
       if (typeof value === 'function') return [[name, value('Visa')]]
-      return [...sentences(value, `${name}.`)]
+      return [...textsOf(value, `${name}.`)]
     }),
   )
 }
 
-const english = sentences(en)
-const welsh = sentences(cy)
+const english = textsOf(en)
+const welsh = textsOf(cy)
+const all = [...english, ...welsh]
 
-describe('The catalogues', () => {
-  it('have the same keys, lists of paragraphs included', () => {
+describe('The texts of the pages', () => {
+  it('Both languages have the same keys and the same number of paragraphs', () => {
     assert.deepEqual([...welsh.keys()], [...english.keys()])
   })
 
-  it('have no sentence that was left in English', () => {
-    for (const [key, sentence] of welsh)
-      if (!shared.includes(key)) assert.notEqual(sentence, english.get(key), key)
+  it('No Welsh text is the same as the English one', () => {
+    for (const [key, text] of welsh)
+      if (!shared.includes(key)) assert.notEqual(text, english.get(key), key)
   })
 
-  it('have no empty sentence, no straight apostrophe or quotation mark, no stray space', () => {
-    for (const catalogue of [english, welsh])
-      for (const [key, sentence] of catalogue) {
-        assert.match(sentence, /^\S(.*\S)?$/, key)
-        assert.doesNotMatch(sentence, /['"]| {2}/, key)
-      }
+  it('No text is empty or has a straight apostrophe, a straight quotation mark or a stray space', () => {
+    for (const [key, text] of all) {
+      assert.match(text, /^\S(.*\S)?$/, key)
+      assert.doesNotMatch(text, /['"]| {2}/, key)
+    }
   })
 
-  it('put each value into its sentence', () => {
-    for (const catalogue of [en, cy])
-      for (const sentence of [
-        catalogue.title('Visa'),
-        catalogue.errorTitle('Visa'),
-        catalogue.confirm.creditCard('Visa'),
-        catalogue.confirm.debitCard('Visa'),
-        catalogue.confirm.endingIn('Visa'),
+  it('No text names an HTTP method or a media type, which payers do not know', () => {
+    for (const [key, text] of all) assert.doesNotMatch(text, /\b(GET|HEAD|POST)\b|\w\/\w/, key)
+  })
+
+  it('A text that takes a value contains it', () => {
+    for (const { title, errorTitle, confirm } of [en, cy])
+      for (const make of [
+        title,
+        errorTitle,
+        confirm.creditCard,
+        confirm.debitCard,
+        confirm.endingIn,
       ])
-        assert.match(sentence, /Visa/)
+        assert.match(make('Visa'), /Visa/)
   })
 
-  it('name the status and the code that each scenario leads to', () => {
+  it('Each scenario names its status and its code, which stays on the line of the word before it', () => {
     for (const { details } of [en, cy]) {
       assert.match(details.successHint, /success/)
       assert.match(details.capturableHint, /capturable/)
-      assert.match(details.declinedHint, /failed.*P0010/)
-      assert.match(details.errorHint, /error.*P0050/)
-      assert.match(details.cancelHint, /failed.*P0030/)
+      assert.match(details.declinedHint, /failed.*\u00a0P0010/)
+      assert.match(details.errorHint, /error.*\u00a0P0050/)
+      assert.match(details.cancelHint, /failed.*\u00a0P0030/)
     }
   })
 })

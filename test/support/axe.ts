@@ -5,12 +5,12 @@ import type { Page } from 'playwright-core'
 
 const source = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** WCAG 2.2 at levels A and AA, and what axe counts as best practice. */
+/** WCAG 2.2 at levels A and AA, and the best practices of axe. */
 const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
 
 /**
- * What axe finds wrong with the page, one line for each; also what it could not decide. axe comes in by
- * way of the debugger, so that the page keeps its content security policy.
+ * Returns a text for each violation that axe finds, and for each check that it could not decide. axe is
+ * injected through the debugger, so the page's content security policy stays in force.
  */
 export async function axe(page: Page): Promise<string[]> {
   const debug = await page.context().newCDPSession(page)
@@ -24,7 +24,8 @@ export async function axe(page: Page): Promise<string[]> {
   await debug.detach()
   if (exceptionDetails) throw new Error(exceptionDetails.exception?.description)
   const { violations, incomplete, passes }: AxeResults = result.value
-  if (passes.length < 10) throw new Error('axe has looked at nothing')
+  if (passes.length < 10)
+    throw new Error('axe passed fewer than 10 checks, so it did not see the page')
   return [...violations, ...incomplete].flatMap(({ id, help, nodes }) =>
     nodes.map(({ html, failureSummary }) => `${id}: ${help}\n${html}\n${failureSummary}`),
   )

@@ -1,4 +1,4 @@
-/** Real Chromium for the tests of the hosted pages and for their screenshots. */
+/** Starts Chromium for the browser tests and the screenshots. */
 import { createReadStream, createWriteStream, existsSync, readFileSync } from 'node:fs'
 import { link, rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
@@ -14,7 +14,7 @@ import {
   type Page,
 } from 'playwright-core'
 
-/** The browser finds loopback and the names of the test certificate there, and nothing else anywhere. */
+/** The browser resolves loopback and the names of the test certificate to this machine, and no other name. */
 const resolverRules = [
   'MAP receiver.test 127.0.0.1',
   'MAP *.receiver.test 127.0.0.1',
@@ -24,8 +24,8 @@ const resolverRules = [
 ].join(',')
 
 /**
- * Starts the Chromium that FARTHING_TEST_CHROMIUM names or else the one in @sparticuz/chromium, with
- * `more` switches. Throws an Error whose message is one sentence when it cannot be started.
+ * Starts the Chromium at the path FARTHING_TEST_CHROMIUM, or the one in @sparticuz/chromium. `more` are further
+ * command-line switches. Throws an Error whose message is one sentence if it cannot be started.
  */
 export async function startBrowser(more: string[] = []): Promise<Browser> {
   const executablePath = process.env.FARTHING_TEST_CHROMIUM || (await unpackChromium())
@@ -51,20 +51,20 @@ export async function startBrowser(more: string[] = []): Promise<Browser> {
   })
 }
 
-/** One person with a browser of their own, and what was seen over their shoulder. */
+/** A browser window of its own, with a record of its requests and errors. */
 export type Visitor = {
   page: Page
   context: BrowserContext
-  /** Everything that was asked for, in its order: `GET http://...`. */
+  /** Every request in order, such as `GET http://...`. */
   requests: string[]
-  /** What the browser complained of on its console, and errors of scripts. */
+  /** Errors on the browser's console and uncaught errors of scripts. */
   complaints: string[]
 }
 
-/** Status lines are no complaints: the tests know which pages are errors. */
+/** Chromium logs every error status. The tests check statuses themselves. */
 const STATUS_LINE = /^Failed to load resource: the server responded with a status of/
 
-/** Opens a window of its own for `use` and closes it after. */
+/** Opens a new window, calls `use` and closes the window. */
 export async function visit<T>(
   browser: Browser,
   options: BrowserContextOptions,
@@ -88,7 +88,7 @@ export async function visit<T>(
   }
 }
 
-/** How an element, or a part of it like `::before`, looks once all styles are applied. */
+/** The computed value of a CSS property. `part` is a pseudo-element such as `::before`. */
 export const styleOf = (
   page: Page,
   selector: string,
@@ -99,14 +99,14 @@ export const styleOf = (
     `getComputedStyle(document.querySelector(${JSON.stringify(selector)}), '${part}').getPropertyValue('${property}')`,
   )
 
-/** The id of what the keyboard would act on; without an id its tag. */
+/** The id of the element that has the focus, or its tag if it has no id. */
 export const focusOf = (page: Page): Promise<string> =>
   page.evaluate<string>('document.activeElement.id || document.activeElement.tagName')
 
 /**
- * The package unpacks its browser itself, but not safely when two test files do so at once: this way
- * the file has its name only when it is whole, and is never replaced. A browser that is starting while
- * its file is replaced crashes.
+ * Unpacks the browser once. The package's own unpacking is not safe if two test files do it at the same time,
+ * because Chromium crashes if its file is replaced while it starts. `link` gives a complete file its name, and
+ * fails if the name exists.
  */
 async function unpackChromium(): Promise<string> {
   const entry = createRequire(import.meta.url).resolve('@sparticuz/chromium')

@@ -1,4 +1,4 @@
-/** What a person meets on a hosted page, read from its HTML. */
+/** Reads hosted pages from their HTML and submits their forms. */
 import assert from 'node:assert/strict'
 import { elementsOf, type Found, only, tagged, withId } from '../hosted/document.ts'
 import type { Answer, Body, Client } from './client.ts'
@@ -16,13 +16,13 @@ export const headings = {
 export const pageOf = (payment: Body): string => payment._links.next_url.href
 export const confirmOf = (payment: Body): string => `${pageOf(payment)}/confirm`
 
-/** The h1 of an answer, which must be a page. */
+/** The h1 of a response, which must be a page. */
 function headingOf(answer: Answer): string {
   assert.equal(answer.headers.get('content-type'), 'text/html; charset=utf-8')
   return only(elementsOf(answer.text), tagged('h1')).text
 }
 
-/** Status and h1 of a page, or status and address of a redirect, which has no body. */
+/** The status and h1 of a page, or the status and Location of a redirect, which has no body. */
 export function met(answer: Answer): [status: number, where: string | null] {
   if (answer.status !== 303) return [answer.status, headingOf(answer)]
   assert.equal(answer.text, '')
@@ -31,7 +31,7 @@ export function met(answer: Answer): [status: number, where: string | null] {
 
 export type PageForm = { action: string; fields: [name: string, value: string][] }
 
-/** The form that the button with this id sends, with the fields that are in it without a choice. */
+/** The form that the button with this id submits, with its hidden fields and the field of the button. */
 export function formOf(answer: Answer, buttonId: string): PageForm {
   const elements = elementsOf(answer.text)
   const button = only(elements, withId(buttonId))
@@ -47,7 +47,7 @@ export function formOf(answer: Answer, buttonId: string): PageForm {
   return { action: form.attributes.action ?? '', fields: fields.map(([...pair]) => pair) }
 }
 
-/** Presses a button of a page as a browser without scripts does, after making a choice in its form. */
+/** Submits the form of a button, with `choice` among its fields, as a browser without scripts does. */
 export function press(
   client: Client,
   answer: Answer,

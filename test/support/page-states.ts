@@ -1,4 +1,4 @@
-/** Every state of the hosted pages that a person can get to, and the way there in a browser. */
+/** The states of the hosted pages, and how a browser reaches each. */
 import type { Page } from 'playwright-core'
 import type { Body, Client } from './client.ts'
 
@@ -20,7 +20,7 @@ export const person = {
 
 const descriptions = { en: 'Market pitch, week 38', cy: 'Llain farchnad, wythnos 38' }
 
-/** A web payment whose pages are in this language. */
+/** Creates a web payment whose pages are in this language. */
 export const paymentIn = (api: Client, language: Language, fields = {}): Promise<Body> =>
   api.createPayment({
     amount: 123_450,
@@ -30,20 +30,20 @@ export const paymentIn = (api: Client, language: Language, fields = {}): Promise
     ...fields,
   })
 
-/** Chooses a scenario on the details page, which the browser shows, and continues to the next one. */
+/** Chooses a scenario on the details page and presses Continue. */
 export async function choose(page: Page, scenario: string): Promise<void> {
   await page.check(`input[name=scenario][value=${scenario}]`)
   await press(page, '#submit-card-details')
 }
 
-/** Presses a button that leads to a page, and waits for all of that page. */
+/** Presses a button that leads to a page and waits until that page has loaded. */
 export async function press(page: Page, button: string): Promise<void> {
   await Promise.all([page.waitForEvent('load'), page.click(button)])
 }
 
 type Way = (page: Page) => Promise<void>
 
-/** The name of each state, and the way to it from a details page. */
+/** Each state by its name, with the way to it from the details page. */
 export const pageStates: Record<string, Way> = {
   details: async () => {},
   'details-error': page => press(page, '#submit-card-details'),
@@ -56,7 +56,7 @@ export const pageStates: Record<string, Way> = {
   },
 }
 
-/** Brings the browser to a state, by a payment of its own. */
+/** Creates a payment and brings the browser to a state of its pages. */
 export async function showState(
   page: Page,
   api: Client,

@@ -1,17 +1,17 @@
 /**
- * The only script of the hosted pages. It is a module of its own file because the pages' content security
- * policy allows no inline script. Every page works without it.
+ * The only script of the pages, which work without it. It is a file because their content security policy
+ * allows no inline script.
  */
 import { Button, createAll, ErrorSummary, SkipLink } from 'govuk-frontend'
 
-// A browser that runs modules is one that the design system's components support.
+// Every browser that runs modules is supported by the components of the design system.
 document.body.classList.add('js-enabled', 'govuk-frontend-supported')
 
 createAll(Button)
 createAll(ErrorSummary)
 createAll(SkipLink)
 
-// A browser may show a page that it has kept, although it is told not to keep any: by now the payment may be over.
+// A browser may restore a page from its back-forward cache in spite of no-store, and the payment may be finished by now.
 addEventListener('pageshow', event => {
   if (event.persisted) location.reload()
 })

@@ -219,7 +219,7 @@ onEveryDatabase('POST /secure/{token}', service => {
       const link = only(elementsOf(answer.text), withId('return-url'))
       assert.deepEqual(
         [link.tag, link.text, link.attributes.href],
-        ['a', 'Continue', payment.return_url],
+        ['a', 'Go back to the service', payment.return_url],
       )
     })
 

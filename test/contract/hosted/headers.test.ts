@@ -70,7 +70,7 @@ onEveryDatabase('Every answer under /secure carries the headers of the pages', s
       [await api.get('/secure'), 404, 'Page not found'],
       [await api.get('/secure/a/b/c'), 404, 'Page not found'],
       [await api.get('/secure/%E0%A4%A'), 404, 'Page not found'],
-      [await api.request('DELETE', page), 405, 'This request is not allowed'],
+      [await api.request('DELETE', page), 405, 'Sorry, you cannot do that on this page'],
       [await form(api, page, otherSite), 403, 'Sorry, we cannot accept this request'],
       [await form(api, page, {}, big), 413, 'The form is too large'],
       [await api.post(page, {}), 415, 'We do not recognise this form'],
@@ -99,7 +99,7 @@ onEveryDatabase('A request that is not of the journey', service => {
       const payment = await api.createPayment()
       for (const method of methods) {
         const answer = await api.request(method, path(payment))
-        assert.deepEqual(met(answer), [405, 'This request is not allowed'], method)
+        assert.deepEqual(met(answer), [405, 'Sorry, you cannot do that on this page'], method)
         assert.equal(answer.headers.get('allow'), 'GET, HEAD, POST')
       }
       assert.deepEqual(await read(api, payment), payment)
