@@ -1,35 +1,30 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
-import { createBearer } from './accounts/bearer.ts'
-import { agreementRoutes } from './agreements/routes.ts'
+import { createAuthenticate } from './accounts/bearer.ts'
+import { agreementEndpoints } from './agreements/routes.ts'
 import type { Config } from './config.ts'
-import type { Farthing } from './context.ts'
-import { disputeRoutes } from './disputes/routes.ts'
-import { aboutRoutes } from './docs/routes.ts'
-import { noSuchEndpoint } from './errors.ts'
-import { hostedRoutes, isPagePath, sendFault } from './hosted/routes.ts'
-import { answerBehindBody } from './http/body.ts'
-import { healthRoutes } from './http/health.ts'
-import { createDrain, type Drain, refuseOverload } from './http/limits.ts'
-import { listRoutes } from './http/openapi.ts'
-import {
-  type AnswerUnknownPath,
-  answerUnknownPaths,
-  createServer,
-  isUnder,
-  setApiHeaders,
-} from './http/server.ts'
-import { authoriseRoute, paymentRoutes } from './payments/routes.ts'
+import type { Context } from './context.ts'
+import { disputeEndpoints } from './disputes/routes.ts'
+import type { Chapters } from './docs/openapi.ts'
+import { docsEndpoints } from './docs/routes.ts'
+import { pageArea, pageEndpoints } from './hosted/routes.ts'
+import type { Areas } from './http/areas.ts'
+import { registerEndpoints } from './http/endpoint.ts'
+import { sendApiError } from './http/errors.ts'
+import { healthEndpoints } from './http/health.ts'
+import { createLimits, type Limits } from './http/limits.ts'
+import { createServer, setApiHeaders } from './http/server.ts'
+import { paymentEndpoints } from './payments/routes.ts'
 import type { Ports } from './ports.ts'
-import { refundRoutes } from './refunds/routes.ts'
-import { assetRoutes } from './web/assets.ts'
+import { refundEndpoints } from './refunds/routes.ts'
+import { assetEndpoints } from './web/assets.ts'
 import { createDeliveries, type Deliveries } from './webhooks/deliver.ts'
-import { webhookRoutes } from './webhooks/routes.ts'
+import { webhookEndpoints } from './webhooks/routes.ts'
 
-export type App = { server: FastifyInstance; deliveries: Deliveries; drain: Drain }
+export type App = { server: FastifyInstance; deliveries: Deliveries; limits: Limits }
 
 /**
- * Ports and configuration in, a server that is not listening yet out: the list of what Farthing is.
- * `watch` is given the server before its routes, to add hooks of its own.
+ * Takes ports and configuration and returns a server that does not listen yet: the list of what Farthing is.
+ * `watch` gets the server before its routes, to add hooks.
  */
 export async function createApp(
   ports: Ports,
@@ -42,45 +37,41 @@ export async function createApp(
   const onBroken = (webhook_id: string, result: string, cause: string) =>
     logger?.info(`webhook ${webhook_id}: ${result} (${cause})`)
   const deliveries = createDeliveries({ ...ports, onFault, onBroken })
-  const farthing: Farthing = { ...ports, config, deliveries }
-  const bearer = createBearer(farthing)
-  const answerUnknownPath: AnswerUnknownPath = async (request, reply) => {
-    if (isPagePath(request)) return sendFault(farthing, noSuchEndpoint(), request, reply)
-    if (isUnder('/v1', request)) {
-      setApiHeaders(reply)
-      await bearer.authenticate(request, reply)
-    }
-    throw noSuchEndpoint()
-  }
-  const server = createServer(logger, answerUnknownPath)
-
+  const context: Context = { ...ports, config, deliveries }
+  const areas = createAreas(context)
+  const server = createServer(logger?.child({}), areas)
   watch?.(server)
-  const drain = createDrain(server)
-  refuseOverload(server, deliveries.waiting)
-  answerUnknownPaths(server, answerUnknownPath)
-  answerBehindBody(server)
-  const routes = listRoutes(server)
-  await server.register(async api => {
-    api.addHook('onRequest', (_request, reply, done) => {
-      setApiHeaders(reply)
-      done()
-    })
-    authoriseRoute(api, farthing)
-    await api.register(async behindKey => {
-      behindKey.addHook('onRequest', bearer.onRequest)
-      paymentRoutes(behindKey, farthing)
-      refundRoutes(behindKey, farthing)
-      agreementRoutes(behindKey, farthing)
-      disputeRoutes(behindKey, farthing)
-      webhookRoutes(behindKey, farthing)
-    })
-  })
-  await server.register(async pages => hostedRoutes(pages, farthing))
-  await server.register(async open => {
-    assetRoutes(open)
-    healthRoutes(open, farthing, drain)
-    aboutRoutes(open, farthing, routes)
-  })
+  const limits = createLimits(server, deliveries.waiting)
+  const chapters: Chapters = {
+    Payments: paymentEndpoints(context),
+    Refunds: refundEndpoints(context),
+    Agreements: agreementEndpoints(context),
+    Disputes: disputeEndpoints(context),
+    Webhooks: webhookEndpoints(context, paymentResource),
+    'Hosted pages': [...pageEndpoints(context), ...assetEndpoints()],
+    'About this service': [
+      ...docsEndpoints(context, () => chapters, messageDocs),
+      ...healthEndpoints(context, limits.draining),
+    ],
+  }
+  registerEndpoints(server, Object.values(chapters).flat(), areas, limits)
+  return { server, deliveries, limits }
+}
 
-  return { server, deliveries, drain }
+/** The payment in a webhook message, for the documentation. Loaded when somebody reads it. */
+const paymentResource = async () => (await import('./payments/examples.ts')).resource
+
+const messageDocs = async () =>
+  (await import('./webhooks/message-docs.ts')).messageDocs(await paymentResource())
+
+function createAreas(context: Context): Areas {
+  const api = { prefix: '/v1', setHeaders: setApiHeaders, sendError: sendApiError, limited: true }
+  const open = { prefix: '', setHeaders: () => {}, sendError: sendApiError, limited: true }
+  return {
+    api: { ...api, authenticate: createAuthenticate(context) },
+    token: api,
+    pages: { prefix: '/secure', ...pageArea(context), limited: true },
+    open,
+    health: { ...open, limited: false },
+  }
 }

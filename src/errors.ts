@@ -1,4 +1,4 @@
-/** What each code says, wherever it comes. /openapi.json and /docs print this. */
+/** What each code means, at every endpoint. /openapi.json and /docs print this. */
 export const meanings = {
   P0010: 'The card was declined. Also the state.code of that payment',
   P0030: 'Only a state.code: the user cancelled the payment on a hosted page',
@@ -6,50 +6,50 @@ export const meanings = {
   P0050: 'Only a state.code: the payment provider reported an error',
   P0101: 'A required attribute is missing, null or blank',
   P0102: 'A value is not valid; the description says what is allowed',
-  P0103: 'set_up_agreement is not an agreement of yours',
+  P0103: 'The account has no agreement with the agreement_id in set_up_agreement',
   P0104: 'The attribute is not allowed with this authorisation_mode',
   P0191: 'The Idempotency-Key has already created a payment',
   P0197: 'The body is not one JSON object',
-  P0200: 'No payment of yours has this payment_id',
-  P0300: 'No payment of yours has this payment_id',
+  P0200: 'The account has no payment with this payment_id',
+  P0300: 'The account has no payment with this payment_id',
   P0401: 'Query parameters are not valid; the description lists them',
-  P0402: 'The page is past the last one',
-  P0500: 'No payment of yours has this payment_id',
+  P0402: 'The page is after the last one',
+  P0500: 'The account has no payment with this payment_id',
   P0501: 'The state of the payment does not allow cancelling',
-  P0600: 'No payment of yours has this payment_id',
+  P0600: 'The account has no payment with this payment_id',
   P0601: 'The amount of the refund is missing',
   P0602: 'A value is not valid; the description says what is allowed',
   P0603:
     'The payment cannot be refunded: it is pending, unavailable or full, or the amount is more than is left (amount_not_available)',
   P0604: 'refund_amount_available is not the amount that is available',
   P0697: 'The body is not one JSON object',
-  P0700: 'No payment of yours has this payment_id, or it has no such refund',
-  P0800: 'No payment of yours has this payment_id',
-  P0900: 'Too many requests. Never sent: there is no rate limit',
+  P0700: 'The account has no payment with this payment_id, or the payment no such refund',
+  P0800: 'The account has no payment with this payment_id',
+  P0900: 'Too many requests. Never sent, because there is no rate limit',
   P0910: 'The API key is missing or not valid',
-  P0911: 'No endpoint has this path',
-  P0912: 'The endpoint has no such method; the Allow header lists those it has',
+  P0911: 'There is no endpoint with this path',
+  P0912: 'The path does not allow this method. The Allow header lists those it does',
   P0913: 'The body is over 65,536 bytes',
-  P0920: 'The body has a media type that the endpoint does not take, or a Content-Encoding',
+  P0920: 'The endpoint does not take this media type, or the body has a Content-Encoding',
   P0999:
-    'A fault of the service: the request may have taken effect. With 503 it has not: too many at once',
-  P1000: 'No payment of yours has this payment_id',
+    'A fault of the service. With 500 the request may have taken effect. With 503 it has not: too many came at once',
+  P1000: 'The account has no payment with this payment_id',
   P1003: 'The state of the payment does not allow capturing',
-  P1100: 'The page is past the last one',
+  P1100: 'The page is after the last one',
   P1101: 'Query parameters are not valid; the description lists them',
-  P1211: 'The one_time_token is not that of a payment waiting for a card',
+  P1211: 'No payment that waits for a card has this one_time_token',
   P1212: 'The one_time_token has been used',
   P2101: 'A required attribute is missing, null or blank',
   P2102: 'A value is not valid; the description says what is allowed',
   P2197: 'The body is not one JSON object',
-  P2200: 'No agreement of yours has this agreement_id',
+  P2200: 'The account has no agreement with this agreement_id',
   P2401: 'Query parameters are not valid; the description lists them',
-  P2402: 'The page is past the last one',
-  P2500: 'No agreement of yours has this agreement_id',
+  P2402: 'The page is after the last one',
+  P2500: 'The account has no agreement with this agreement_id',
   P2501: 'The agreement is already cancelled',
-  P2700: 'No webhook of yours has this external_id',
+  P2700: 'The account has no webhook with this external_id',
   P2701: 'Query parameters are not valid; the description lists them',
-  P2702: 'The page is past the last one',
+  P2702: 'The page is after the last one',
 }
 export type Code = keyof typeof meanings
 
@@ -75,11 +75,11 @@ export class ApiError extends Error {
   }
 }
 
-/** What searches answer to parameters that are not valid, and to a page past the last one. */
+/** The codes for invalid search parameters, and for a page after the last one. */
 export type SearchCode = 'P0401' | 'P1101' | 'P2401' | 'P2701'
 export type PageCode = 'P0402' | 'P1100' | 'P2402' | 'P2702'
 
-/** Which code and status an endpoint gives to a faulty field. */
+/** The status and code of an endpoint for a missing field, an invalid one and one outside its limits. */
 export type FieldCodes = {
   missing: [status: number, code: Code]
   invalid: [status: number, code: Code]
@@ -100,23 +100,28 @@ const inField = ([status, code]: [number, Code], field: string, text: string) =>
 export const missing = (codes: FieldCodes, field: string) =>
   inField(codes.missing, field, `${field} is required`)
 
-/** `rule` finishes the sentence that the field's name begins: "must be a string". */
+/** `rule` completes the sentence that begins with the field's name: "must be a string". */
 export const invalid = (codes: FieldCodes, field: string, rule: string) =>
   inField(codes.invalid, field, `${field} ${rule}`)
 
 export const outsideLimit = (codes: FieldCodes, field: string, rule: string) =>
   inField(codes.limit, field, `${field} ${rule}`)
 
-/** `reason` finishes the sentence: "when authorisation_mode is agreement". */
+/** `reason` completes the sentence: "when authorisation_mode is agreement". */
 export const notAllowed = (field: string, reason: string) =>
   new ApiError(400, 'P0104', `${field} is not allowed ${reason}`, { field })
 
 export const unknownSetUpAgreement = () =>
-  new ApiError(400, 'P0103', 'set_up_agreement is not the agreement_id of one of your agreements', {
-    field: 'set_up_agreement',
-  })
+  new ApiError(
+    400,
+    'P0103',
+    'set_up_agreement must be the agreement_id of an agreement of this account',
+    {
+      field: 'set_up_agreement',
+    },
+  )
 
-/** Clients of GOV.UK Pay look for its words "Agreement does not exist". */
+/** Clients of GOV.UK Pay search for the words "Agreement does not exist". */
 export const unknownAgreement = () =>
   invalid(fieldCodes.payment, 'agreement_id', 'cannot be used: Agreement does not exist')
 
@@ -124,7 +129,7 @@ export const inactiveAgreement = (status: string) =>
   invalid(
     fieldCodes.payment,
     'agreement_id',
-    `must be that of an active agreement: this one is ${status}`,
+    `must be that of an active agreement, and this one is ${status}`,
   )
 
 export const badIdempotencyKey = () =>
@@ -151,26 +156,30 @@ export const notAnObject = (code: BodyCode) =>
 export const paymentNotFound = (
   code: 'P0200' | 'P0300' | 'P0500' | 'P0600' | 'P0700' | 'P0800' | 'P1000',
 ) =>
-  new ApiError(404, code, 'no payment of yours from the last 7 days has the payment_id in the path')
+  new ApiError(
+    404,
+    code,
+    'this account has no payment of the last 7 days with the payment_id in the path',
+  )
 
 export const refundNotFound = () =>
   new ApiError(404, 'P0700', 'this payment has no refund with the refund_id in the path')
 
 export const agreementNotFound = (code: 'P2200' | 'P2500') =>
-  new ApiError(404, code, 'no agreement of yours has the agreement_id in the path')
+  new ApiError(404, code, 'this account has no agreement with the agreement_id in the path')
 
 export const webhookNotFound = () =>
-  new ApiError(404, 'P2700', 'no webhook of yours has the external_id in the path')
+  new ApiError(404, 'P2700', 'this account has no webhook with the external_id in the path')
 
 export const cannotCancelPayment = (status: string) =>
   new ApiError(
     400,
     'P0501',
-    `only a created, started or capturable payment can be cancelled: this one is ${status}`,
+    `only a created, started or capturable payment can be cancelled, and this one is ${status}`,
   )
 
 export const cannotCapture = (status: string) =>
-  new ApiError(409, 'P1003', `only a capturable payment can be captured: this one is ${status}`)
+  new ApiError(409, 'P1003', `only a capturable payment can be captured, and this one is ${status}`)
 
 export const cannotCancelAgreement = () =>
   new ApiError(400, 'P2501', 'the agreement is already cancelled')
@@ -193,19 +202,19 @@ export const unknownOneTimeToken = () =>
   new ApiError(
     400,
     'P1211',
-    'the one_time_token is not that of a payment waiting for a card: it is unknown or older than 7 ' +
-      'days, or the payment was cancelled',
+    'no payment that waits for a card has this one_time_token: it is unknown or older than 7 days, or the ' +
+      'payment was cancelled',
   )
 
 export const usedOneTimeToken = () =>
   new ApiError(400, 'P1212', 'the one_time_token has already been used')
 
-/** `rules`: of all parameters that are wrong, in the order of the documentation: "page must be ...". */
+/** `rules` of all invalid parameters, in the order of the documentation: "page must be ...". */
 export const badSearch = (code: SearchCode, rules: string[]) =>
   new ApiError(422, code, `the query cannot be used: ${rules.join('; ')}`)
 
 export const noSuchPage = (code: PageCode, page: number, last: number) =>
-  new ApiError(404, code, `page ${page} is past the last page, which is ${last}`)
+  new ApiError(404, code, `page ${page} is after the last page, which is ${last}`)
 
 export const badBearerKey = () =>
   new ApiError(
@@ -215,11 +224,15 @@ export const badBearerKey = () =>
   )
 
 export const noSuchEndpoint = () =>
-  new ApiError(404, 'P0911', 'no endpoint has this path: GET /openapi.json lists all of them')
+  new ApiError(
+    404,
+    'P0911',
+    'there is no endpoint with this path: GET /openapi.json lists them all',
+  )
 
-/** `allow` is the value of the header Allow. */
+/** `allow` is the value of the Allow header. */
 export const methodNotAllowed = (method: string, allow: string) =>
-  new ApiError(405, 'P0912', `${method} is not a method of this endpoint: use ${allow}`)
+  new ApiError(405, 'P0912', `this path does not allow ${method}: use ${allow}`)
 
 export const unreadable = (status = 400) =>
   new ApiError(status, 'P0197', 'the request could not be read')
@@ -232,20 +245,20 @@ export const wrongMediaType = (...allowed: string[]) =>
   new ApiError(
     415,
     'P0920',
-    `the Content-Type must be ${allowed.join(', ')} or absent, and there must be no Content-Encoding`,
+    `the Content-Type must be ${allowed.join(', ')} or absent, without a Content-Encoding`,
   )
 
-/** Never thrown: there is no rate limit. SPEC *Errors* has it all the same. */
+/** Never thrown, because there is no rate limit. The Specification, *Errors*, describes it all the same. */
 export const tooManyRequests = () => new ApiError(429, 'P0900', 'too many requests')
 
-/** Only beyond capacity, with Retry-After: no limit of a client's rate. */
+/** Too many requests in flight, with Retry-After. It does not limit the rate of a client. */
 export const overloaded = () =>
-  new ApiError(503, 'P0999', 'too many requests at once: try again after the time in Retry-After')
+  new ApiError(503, 'P0999', 'the service is busy: try again after the seconds in Retry-After')
 
 export const unexpectedFault = () =>
   new ApiError(
     500,
     'P0999',
-    'something went wrong in the service, and the request may have taken effect or not: read back what ' +
-      'you changed, or repeat a create with the same Idempotency-Key',
+    'something went wrong in the service. The request may have taken effect: read back what you changed, or ' +
+      'repeat a create with the same Idempotency-Key',
   )

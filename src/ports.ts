@@ -1,3 +1,5 @@
+import type { Account } from './accounts/account.ts'
+
 /**
  * What Farthing needs from outside, and the promise that each implementation must keep.
  * Ports are plain arguments: src/app.ts is handed the real ones by src/serve.ts and others by the tests.
@@ -40,10 +42,15 @@ export interface Database {
 }
 
 /**
- * The time, in milliseconds since 1970. The only way to ask for it; whatever is called `now`, `at`,
- * `since`, `until`, `created` or `revoked` is such a time.
+ * The time, in whole milliseconds since 1970. There are two, and each caller names the one that it means. They are the
+ * same until somebody moves an account's clock.
  */
-export type Clock = () => number
+export type Time = {
+  /** The account's time, for everything that its users can see: identifiers, dates, what has expired. */
+  now(account: Account): number
+  /** The machine's time: for claims, caches and the deletion of old rows. */
+  wall(): number
+}
 
 /** A new identifier for something made at `now`: 26 of `[0-9a-v]`, later ones sort after earlier ones. */
 export type NewId = (now: number) => string
@@ -73,7 +80,7 @@ export type Send = (url: string, headers: Record<string, string>, body: string) 
 
 export type Ports = {
   database: Database
-  clock: Clock
+  time: Time
   newId: NewId
   resolve: Resolve
   send: Send

@@ -1,7 +1,8 @@
 import { lookup } from 'node:dns/promises'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
-import { createKey, DEFAULT_ACCOUNT, listKeys } from './accounts/store.ts'
+import { DEFAULT_ACCOUNT } from './accounts/account.ts'
+import { createKey, listKeys } from './accounts/store.ts'
 import { type App, createApp } from './app.ts'
 import type { Config } from './config.ts'
 import { openDatabase } from './database/open.ts'
@@ -9,135 +10,158 @@ import { linkTo } from './http/addresses.ts'
 import { createNewId } from './ids.ts'
 import { createResolve } from './outbound/resolve.ts'
 import { createSend } from './outbound/send.ts'
-import type { Clock, Database, NewId } from './ports.ts'
+import type { Ports, Resolve } from './ports.ts'
 import { sweep } from './retention.ts'
+import { createTime } from './time.ts'
 import { version } from './version.ts'
 
-/** In milliseconds. */
-const SWEEP_EVERY = 60_000
-const RECOVER_EVERY = 5_000
-/** For requests and deliveries once the service is to stop, and then for its connections and files. */
-const LONGEST_STOP = 9_000
-const LONGEST_CLOSE = 500
-/** For the answers 500 of a commit whose outcome is unknown, before the process ends. */
-const LAST_ANSWERS = 500
+/** Milliseconds. */
+const SWEEP_INTERVAL = 60_000
+const RECOVERY_INTERVAL = 5_000
+/** For requests and deliveries once the service is closing, and then for its connections and files. */
+const DRAIN_TIMEOUT = 9_000
+const CLOSE_TIMEOUT = 500
+/** For the responses after a commit whose outcome is unknown, before the process ends. */
+const LAST_RESPONSES = 500
 
 /**
- * Connections that the system keeps until the event loop comes round; more than Node's 511, beyond which
- * Linux lets clients believe that they are connected and resets them later.
+ * Connections that the system keeps until the event loop accepts them. Node's default is 511; beyond it Linux lets
+ * clients believe that they are connected and resets them later.
  */
-const MOST_UNACCEPTED = 4_096
+const BACKLOG = 4_096
 
-export type Serving = {
-  /** Where it listens, as a link. */
-  address: string
-  /** The key made on the first start, which nothing can show again. */
-  firstKey: string | undefined
-  /** Where the metrics are, if they are on. */
-  metricsAddress: string | undefined
-  /** Finishes what is in flight, deliveries included, within 10 seconds. */
-  stop(): Promise<void>
+export type StartOptions = {
+  config: Config
+  /** Without one nothing is logged. Its level is left alone. */
+  logger?: Logger
+  /** Called when the process must end, because nobody knows what is on disk. Without it the error is thrown. */
+  onFatal?: (error: unknown) => void
+  /** Replaces ports: gets the real ones and returns those to use. */
+  ports?: (real: Ports) => Ports
+  /** Whether unsent messages are recovered and old rows deleted while it runs. */
+  backgroundWork?: boolean
+  /** Looks up the hosts of webhooks, instead of the hosts file and DNS. */
+  resolve?: Resolve
+  /** Certificates to trust when webhooks are sent, in PEM, instead of those that Node trusts. */
+  ca?: string
 }
 
-/**
- * Runs the service: configuration in, something that listens out. Throws when the database or the
- * port cannot be had. `onFatal` is called when the process must end.
- */
-export async function serve(
-  config: Config,
-  logger: Logger,
-  onFatal: (error: unknown) => void,
-): Promise<Serving> {
-  const metrics =
-    config.metricsPort === undefined
-      ? undefined
-      : (await import('./metrics/metrics.ts')).createMetrics()
+export type Farthing = {
+  /** Where it listens, such as http://127.0.0.1:3000. */
+  url: string
+  /** The configured API key, or the one that the first start made and nothing can show again. */
+  apiKey: string | undefined
+  /** Where the metrics are, if they are on. */
+  metricsUrl: string | undefined
+  /**
+   * Answers what is in flight, deliveries included, within 10 seconds, and leaves nothing behind. Idle keep-alive
+   * connections are closed after `graceMs` milliseconds: at once, unless said otherwise.
+   */
+  close(graceMs?: number): Promise<void>
+  app: App
+  ports: Ports
+}
+
+/** Starts the service. Throws when the database or the port cannot be had. The only place where it is put together. */
+export async function startFarthing(options: StartOptions): Promise<Farthing> {
+  const { config, logger, ca } = options
+  const metrics = await createMetrics(config)
   const database = await openDatabase(config.database, {
     onCommit: metrics?.committed,
-    onUnknownOutcome: error => void setTimeout(onFatal, LAST_ANSWERS, error),
-    onConnectionError: error => logger.warn(`a database connection was lost: ${error.message}`),
+    onUnknownOutcome: error => void setTimeout(fatal, LAST_RESPONSES, options, error),
+    onConnectionError: error => logger?.warn(`a database connection was lost: ${error.message}`),
   })
-  const clock: Clock = Date.now
-  const newId = createNewId()
-  const resolve = createResolve()
-  const realSend = createSend({
+  const resolve = options.resolve ?? createResolve()
+  const send = createSend({
     resolve,
     allowed: config.callbackHosts,
     userAgent: `Farthing/${version}`,
+    ...(ca && { ca }),
   })
-  const send = metrics?.counting(realSend) ?? realSend
-  const ports = { database, clock, newId, resolve, send }
-  async function close(): Promise<void> {
-    realSend.close()
+  const real: Ports = { database, time: createTime(), newId: createNewId(), resolve, send }
+  const counted = { ...real, send: metrics?.counting(send) ?? send }
+  const ports = options.ports?.(counted) ?? counted
+
+  async function closePorts(): Promise<void> {
+    send.close()
     metrics?.close()
     await database.close()
   }
+
   let server: FastifyInstance | undefined
   try {
     const app = await createApp(ports, config, logger, metrics?.watch)
     server = app.server
-    await app.deliveries.takeOver()
-    await listenQuietly(app, config)
-    const metricsAddress = await metrics?.listen(config.host, config.metricsPort ?? 0)
-    // Not before: nobody would see the key of a start that fails.
-    const firstKey = await makeFirstKey(ports, config)
-    const stopWork = startBackgroundWork(app, database, clock, logger)
+    await listen(server, config)
+    const metricsUrl = await metrics?.listen(config.host, config.metricsPort ?? 0)
+    // Create the first key only after `listen` succeeded; otherwise it would be lost.
+    const apiKey = config.apiKey ?? (await makeFirstKey(ports))
+    const stopWork = options.backgroundWork === false ? () => {} : startWork(app, ports, logger)
+    let closing: Promise<void> | undefined
+    async function close(graceMs: number): Promise<void> {
+      stopWork()
+      await withTimeout(finish(app, graceMs), DRAIN_TIMEOUT)
+      await withTimeout(closePorts(), CLOSE_TIMEOUT)
+    }
     return {
-      address: linkTo(config.host, server.server),
-      firstKey,
-      metricsAddress,
-      async stop() {
-        stopWork()
-        await Promise.race([finish(app), after(LONGEST_STOP)])
-        await Promise.race([close(), after(LONGEST_CLOSE)])
+      url: linkTo(config.host, server.server),
+      apiKey,
+      metricsUrl,
+      close(graceMs = 0) {
+        closing ??= close(graceMs)
+        return closing
       },
+      app,
+      ports,
     }
   } catch (error) {
     await server?.close()
-    await close()
+    await closePorts()
     throw error
   }
 }
 
-/** Fastify would announce itself before the line that is for people. */
-async function listenQuietly({ server }: App, { port, host, logLevel }: Config): Promise<void> {
-  server.log.level = 'silent'
-  try {
-    // One address: the name localhost can have two, and of two servers Fastify lets only one end in peace.
-    const { address } = await lookup(host, { order: 'ipv4first' })
-    await server.listen({ port, host: address, backlog: MOST_UNACCEPTED })
-  } catch (error) {
-    const unknownName = error instanceof Error && 'hostname' in error
-    throw unknownName ? new Error(`HOST ${host} is no name or address of this machine`) : error
-  }
-  server.log.level = logLevel
+const createMetrics = async ({ metricsPort }: Config) =>
+  metricsPort === undefined ? undefined : (await import('./metrics/metrics.ts')).createMetrics()
+
+function fatal({ onFatal }: StartOptions, error: unknown): void {
+  if (!onFatal) throw error
+  onFatal(error)
 }
 
-async function makeFirstKey(
-  ports: { database: Database; clock: Clock; newId: NewId },
-  config: Config,
-): Promise<string | undefined> {
-  if (config.apiKey || (await listKeys(ports.database)).length > 0) return undefined
+async function listen(server: FastifyInstance, { port, host }: Config): Promise<void> {
+  // Fastify would log its address before the line for people. The logger is the server's own.
+  const { level } = server.log
+  server.log.level = 'silent'
+  try {
+    // One address: the name localhost can have two, and of two servers Fastify closes only one gracefully.
+    const { address } = await lookup(host, { order: 'ipv4first' })
+    await server.listen({ port, host: address, backlog: BACKLOG })
+  } catch (error) {
+    const unknownName = error instanceof Error && 'hostname' in error
+    throw unknownName ? new Error(`HOST ${host} is not a name or address of this machine`) : error
+  } finally {
+    server.log.level = level
+  }
+}
+
+async function makeFirstKey(ports: Ports): Promise<string | undefined> {
+  if ((await listKeys(ports.database)).length > 0) return undefined
   return (await createKey(ports, DEFAULT_ACCOUNT)).key
 }
 
-/** Sends what an earlier stop left unsent, now and whenever another instance dies; frees old space. */
-function startBackgroundWork(
-  app: App,
-  database: Database,
-  clock: Clock,
-  logger: Logger,
-): () => void {
+/** Sends what an earlier stop left unsent, now and whenever another instance dies, and deletes old rows. */
+function startWork({ deliveries }: App, { database, time }: Ports, logger?: Logger): () => void {
   const report = (error: unknown) =>
-    logger.warn({ err: error }, 'background work will be tried again')
+    logger?.warn({ err: error }, 'background work will be tried again')
   const stopping = new AbortController()
-  const recover = () => void app.deliveries.recover(stopping.signal).catch(report)
+  const recover = () => void deliveries.recover(stopping.signal).catch(report)
   recover()
-  const recovering = setInterval(recover, RECOVER_EVERY)
+  const recovering = setInterval(recover, RECOVERY_INTERVAL)
   let sweeping: NodeJS.Timeout | undefined
   async function sweepNow(): Promise<void> {
-    await sweep(database, clock(), stopping.signal).catch(report)
-    if (!stopping.signal.aborted) sweeping = setTimeout(sweepNow, SWEEP_EVERY)
+    await sweep(database, time.wall(), stopping.signal).catch(report)
+    if (!stopping.signal.aborted) sweeping = setTimeout(sweepNow, SWEEP_INTERVAL)
   }
   void sweepNow()
   return () => {
@@ -147,13 +171,17 @@ function startBackgroundWork(
   }
 }
 
-async function finish({ server, deliveries, drain }: App): Promise<void> {
-  await drain.begin()
+async function finish({ server, deliveries, limits }: App, graceMs: number): Promise<void> {
+  await limits.drain(graceMs)
   await server.close()
   await deliveries.settled()
 }
 
-const after = (ms: number): Promise<void> =>
-  new Promise(resolve => {
-    setTimeout(resolve, ms).unref()
+/** Resolves when `work` is done, or after `ms` milliseconds. Rejects as `work` does. */
+async function withTimeout(work: Promise<void>, ms: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const timeout = new Promise<void>(resolve => {
+    timer = setTimeout(resolve, ms)
   })
+  await Promise.race([work, timeout]).finally(() => clearTimeout(timer))
+}

@@ -1,3 +1,5 @@
+import type { Time } from './ports.ts'
+
 /** In milliseconds. */
 const SECOND = 1_000
 const MINUTE = 60_000
@@ -29,3 +31,9 @@ function print2(count: number, place: number): void {
   printed[place] = ZERO + Math.floor(count / 10)
   printed[place + 1] = ZERO + (count % 10)
 }
+
+/** The real `Time`, or one on another machine clock. */
+export const createTime = (wall: () => number = Date.now): Time => ({
+  wall,
+  now: ({ clock_offset, frozen_at }) => frozen_at ?? wall() + clock_offset,
+})

@@ -1,45 +1,46 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Farthing } from '../context.ts'
+import type { Context } from '../context.ts'
 import { badBearerKey } from '../errors.ts'
+import type { Account } from './account.ts'
 import { accountOfKey } from './store.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The account of the bearer key; empty on routes that need none. */
-    account: string
+    /** The account of the bearer key. Only endpoints of the area `api` may read it. */
+    account: Account
   }
 }
 
-/** A key that was found good is not looked up again for this long, in milliseconds; a revoked one stops after it. */
-const REMEMBER_MS = 900
-const MOST_REMEMBERED = 1_000
+/** Milliseconds for which a good key is not looked up again. A revoked one stops after it. */
+const CACHE_MS = 900
+const MAX_CACHED = 1_000
 const BEARER = 'Bearer '
 
-/** Node reads the bytes of a header as Latin-1; what clients write is UTF-8. */
+/** Node reads the bytes of a header as Latin-1; clients write UTF-8. */
 const inUtf8 = (header: string): string => Buffer.from(header, 'latin1').toString('utf8')
 
 /**
- * SPEC *Authentication*: sets `request.account`, or throws the same 401 whatever is wrong.
- * Keys that were just checked are remembered, so that a busy client's key is hashed once a second.
+ * Specification, *Authentication*: sets `request.account`, or rejects with a 401. Keys that were just checked are
+ * cached, so that the key of a busy client is hashed once a second. Returns undefined when there is nothing to
+ * wait for: a promise for each request would cost more than the rest.
  */
-export function createBearer({ database, clock, config }: Farthing) {
-  const remembered = new Map<string, { account: string; until: number }>()
+export function createAuthenticate({ database, time, config }: Context) {
+  const cache = new Map<string, { account: Account; until: number }>()
 
-  function recall(key: string): string | undefined {
-    const now = clock()
-    const known = remembered.get(key)
-    return known && now < known.until && now >= known.until - REMEMBER_MS
-      ? known.account
-      : undefined
+  function cached(key: string): Account | undefined {
+    const now = time.wall()
+    const known = cache.get(key)
+    return known && now < known.until && now >= known.until - CACHE_MS ? known.account : undefined
   }
 
-  async function lookUp(key: string): Promise<string | undefined> {
-    const asked = clock() // not when the answer came: the key may have been revoked meanwhile
+  async function lookUp(key: string): Promise<Account | undefined> {
+    const asked = time.wall() // before the query: the key may be revoked during it
     const account = await accountOfKey(database, inUtf8(key), config.apiKey)
-    remembered.delete(key)
+    cache.delete(key)
     if (account === undefined) return undefined
-    if (remembered.size >= MOST_REMEMBERED) remembered.clear()
-    remembered.set(key, { account, until: asked + REMEMBER_MS })
+    const [oldest] = cache.keys()
+    if (cache.size >= MAX_CACHED && oldest !== undefined) cache.delete(oldest)
+    cache.set(key, { account, until: asked + CACHE_MS })
     return account
   }
 
@@ -52,22 +53,12 @@ export function createBearer({ database, clock, config }: Farthing) {
     request.account = account
   }
 
-  /** undefined when nothing has to be waited for: a promise for each request would cost more than the rest of this. */
-  function authenticate(request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined {
+  return (request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined => {
     const { authorization = '' } = request.headers
     const key = authorization.startsWith(BEARER) ? authorization.slice(BEARER.length) : ''
-    const known = recall(key)
-    if (known === undefined) return admit(key, request, reply)
-    request.account = known
+    const account = cached(key)
+    if (account === undefined) return admit(key, request, reply)
+    request.account = account
     return undefined
-  }
-
-  return {
-    authenticate,
-    onRequest(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void {
-      const admitted = authenticate(request, reply)
-      if (admitted) admitted.then(() => done(), done)
-      else done()
-    },
   }
 }

@@ -1,40 +1,38 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { newSecret } from '../ids.ts'
-import type { Clock, Database, NewId } from '../ports.ts'
-
-export const DEFAULT_ACCOUNT = 'default'
-
-/** What the account's name may be: it is shown in lists. */
-const ACCOUNT = /^[A-Za-z0-9][A-Za-z0-9 ._-]{0,63}$/
-
-/** Throws when no account may have the name that a command was given. */
-export function checkAccountName(name: string): void {
-  if (!ACCOUNT.test(name))
-    throw new Error(
-      '--account must be 1 to 64 letters, digits, spaces, dots, hyphens or underscores',
-    )
-}
+import type { Database, NewId, Statement, Time } from '../ports.ts'
+import { type Account, DEFAULT_ACCOUNT, newAccount } from './account.ts'
 
 export type ApiKey = { key_id: string; account: string; created: number; revoked: number | null }
 
+const COLUMNS = 'accounts.name, accounts.room, accounts.clock_offset, accounts.frozen_at'
+
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest()
 
-/** Makes a key of the account and answers it; only its hash is kept, so it cannot be shown again. */
+/** Makes a key of the account, and the account if there is none. Only the key's hash is kept, so it cannot be shown again. */
 export async function createKey(
-  ports: { database: Database; clock: Clock; newId: NewId },
+  ports: { database: Database; time: Time; newId: NewId },
   account: string,
 ): Promise<{ key_id: string; key: string }> {
-  const now = ports.clock()
-  const key_id = ports.newId(now)
+  const created = ports.time.wall()
+  const key_id = ports.newId(created)
   const key = `api_test_${newSecret()}${newSecret()}`
   await ports.database.write([
+    insertAccount(newAccount(account)),
     {
       sql: 'insert into api_keys (key_id, account, hash, created) values ($1, $2, $3, $4)',
-      values: [key_id, account, sha256(key).toString('hex'), now],
+      values: [key_id, account, sha256(key).toString('hex'), created],
     },
   ])
   return { key_id, key }
 }
+
+/** Changes nothing when the account exists. */
+export const insertAccount = ({ name, room, clock_offset, frozen_at }: Account): Statement => ({
+  sql: `insert into accounts (name, room, clock_offset, frozen_at) values ($1, $2, $3, $4)
+        on conflict do nothing`,
+  values: [name, room, clock_offset, frozen_at],
+})
 
 /** All keys, oldest first, without the keys themselves. */
 export const listKeys = (database: Database): Promise<ApiKey[]> =>
@@ -42,7 +40,7 @@ export const listKeys = (database: Database): Promise<ApiKey[]> =>
     'select key_id, account, created, revoked from api_keys order by created, key_id',
   )
 
-/** False when there is no such key or it was revoked before. */
+/** Returns false when there is no such key or it was revoked before. */
 export const revokeKey = (database: Database, key_id: string, now: number): Promise<boolean> =>
   database.write([
     {
@@ -52,17 +50,34 @@ export const revokeKey = (database: Database, key_id: string, now: number): Prom
     },
   ])
 
-/** The account that a bearer key belongs to, or undefined; `configured` is the default account's fixed key. */
+/** The account of a bearer key, or undefined; `configured` is the default account's fixed key. */
 export async function accountOfKey(
   database: Database,
   key: string,
   configured: string | undefined,
-): Promise<string | undefined> {
+): Promise<Account | undefined> {
   const hash = sha256(key)
-  if (configured !== undefined && timingSafeEqual(hash, sha256(configured))) return DEFAULT_ACCOUNT
-  const rows = await database.query<{ account: string }>(
-    'select account from api_keys where hash = $1 and revoked is null',
-    [hash.toString('hex')],
+  const isConfigured = configured !== undefined && timingSafeEqual(hash, sha256(configured))
+  const [account] = isConfigured
+    ? await database.query<Account>(`select ${COLUMNS} from accounts where name = $1`, [
+        DEFAULT_ACCOUNT,
+      ])
+    : await database.query<Account>(
+        `select ${COLUMNS} from api_keys join accounts on accounts.name = api_keys.account
+         where api_keys.hash = $1 and api_keys.revoked is null`,
+        [hash.toString('hex')],
+      )
+  return account
+}
+
+/** The account whose rows have this room; undefined when there is none. */
+export async function accountOfRoom(
+  database: Database,
+  room: string,
+): Promise<Account | undefined> {
+  const [account] = await database.query<Account>(
+    `select ${COLUMNS} from accounts where room = $1`,
+    [room],
   )
-  return rows[0]?.account
+  return account
 }

@@ -1,4 +1,5 @@
 /** An example agreement for /openapi.json. */
+import { pathParameter } from '../http/openapi.ts'
 import { timeOf } from '../ids.ts'
 import { type Agreement, activate } from './agreement.ts'
 
@@ -26,3 +27,9 @@ export const instrumentCard = {
 } as const
 
 export const active = activate(created, instrumentCard, timeOf(created.agreement_id) + 213_004)
+
+export const agreementId = pathParameter(
+  'agreement_id',
+  'An agreement of the account',
+  created.agreement_id,
+)

@@ -1,20 +1,37 @@
-import type { FastifyInstance } from 'fastify'
-import type { Farthing } from '../context.ts'
+import type { Account } from '../accounts/account.ts'
+import type { Context } from '../context.ts'
 import { fold } from '../database/fold.ts'
-import { agreementNotFound, cannotCancelAgreement } from '../errors.ts'
+import {
+  agreementNotFound,
+  cannotCancelAgreement,
+  fieldCodes,
+  invalid,
+  missing,
+  notAnObject,
+  outsideLimit,
+  wrongMediaType,
+} from '../errors.ts'
 import { addressesOf } from '../http/addresses.ts'
-import { jsonBody, requireJson } from '../http/body.ts'
-import { pathParam, resource } from '../http/endpoint.ts'
-import { findPage, where } from '../http/find-page.ts'
-import { pageOf, readSearch, type SearchKind } from '../http/page.ts'
+import { JSON_TYPE, jsonBody } from '../http/body.ts'
+import { type Endpoint, pathParam } from '../http/endpoint.ts'
+import { json, noContent, requestBody, searchDocs } from '../http/openapi.ts'
 import { plainText } from '../http/schema.ts'
-import { anyOf, paging, textUpTo } from '../http/search.ts'
+import {
+  anyOf,
+  findPage,
+  pageOf,
+  paging,
+  readSearch,
+  type SearchKind,
+  textUpTo,
+  where,
+} from '../http/search.ts'
 import { untilWritten } from '../retry.ts'
-import { type Agreement, agreementStatuses, cancel } from './agreement.ts'
+import { type Agreement, agreementStatuses, cancel as cancelled } from './agreement.ts'
 import { agreementRows, findAgreement, insertAgreement, saveAgreement } from './store.ts'
-import { present, readNewAgreement } from './wire.ts'
+import { agreement, newAgreement, present, readNewAgreement } from './wire.ts'
 
-export const agreementSearch: SearchKind = {
+const agreementSearch: SearchKind = {
   path: '/v1/agreements',
   codes: { invalid: 'P2401', pastEnd: 'P2402' },
   filters: {
@@ -25,76 +42,127 @@ export const agreementSearch: SearchKind = {
 }
 
 /** Specification, *Agreement* and *GET /v1/agreements*. */
-export function agreementRoutes(app: FastifyInstance, farthing: Farthing): void {
-  const { database, clock, newId, config } = farthing
+export const agreementEndpoints = (context: Context): Endpoint[] => [
+  create(context),
+  search(context),
+  read(context),
+  cancel(context),
+]
 
-  resource(app, '/v1/agreements', {
-    POST: {
-      operation: 'createAgreement',
-      accepts: requireJson,
-      handler: async (request, reply) => {
-        const given = readNewAgreement(jsonBody(request, 'P2197'))
-        const agreement: Agreement = {
-          agreement_id: newId(clock()),
-          account: request.account,
-          version: 1,
-          status: 'created',
-          ...given,
-        }
-        await database.write([insertAgreement(agreement)])
-        void reply.code(201)
-        return present(agreement)
-      },
-    },
-    GET: {
-      operation: 'searchAgreements',
-      handler: async request => {
-        const search = readSearch(request.query, agreementSearch)
-        const { status, reference } = search.given
-        const conditions = [
-          where('account = ?', request.account),
-          ...(status ? [where('status = ?', status)] : []),
-          ...(reference ? [where('reference_folded = ?', fold(reference))] : []),
-        ]
-        const found = await findPage(database, agreementRows, conditions, search)
-        return pageOf(search, found, addressesOf(request, config), present)
-      },
-    },
-  })
+const create = ({ database, time, newId }: Context): Endpoint => ({
+  method: 'POST',
+  path: '/v1/agreements',
+  area: 'api',
+  operationId: 'createAgreement',
+  summary: 'Create an agreement',
+  accepts: 'json',
+  docs: async () => {
+    const { created, request } = await import('./examples.ts')
+    const codes = fieldCodes.agreement
+    return {
+      description:
+        'It becomes active when a web payment with its agreement_id as `set_up_agreement` is authorised.',
+      requestBody: requestBody(newAgreement, { 'A monthly membership': request }),
+      responses: { 201: json('The agreement', agreement, { 'Just created': present(created) }) },
+      errors: [
+        missing(codes, 'reference'),
+        invalid(codes, 'description', 'must be a string'),
+        notAnObject('P2197'),
+        wrongMediaType(JSON_TYPE),
+        outsideLimit(codes, 'reference', 'must be at most 255 characters long'),
+      ],
+    }
+  },
+  handler: async (request, reply) => {
+    const made: Agreement = {
+      agreement_id: newId(time.now(request.account)),
+      account: request.account.room,
+      version: 1,
+      status: 'created',
+      ...readNewAgreement(jsonBody(request, 'P2197')),
+    }
+    await database.write([insertAgreement(made)])
+    void reply.code(201)
+    return present(made)
+  },
+})
 
-  resource(app, '/v1/agreements/:agreement_id', {
-    GET: {
-      operation: 'readAgreement',
-      handler: async request => {
-        const agreement_id = pathParam(request, 'agreement_id')
-        const agreement = await findAgreement(database, request.account, agreement_id)
-        if (!agreement) throw agreementNotFound('P2200')
-        return present(agreement)
-      },
-    },
-  })
+const search = ({ database, config }: Context): Endpoint => ({
+  method: 'GET',
+  path: '/v1/agreements',
+  area: 'api',
+  operationId: 'searchAgreements',
+  summary: 'Search agreements',
+  docs: async () => {
+    const { active } = await import('./examples.ts')
+    return {
+      description: 'Newest first.',
+      ...searchDocs(agreementSearch, agreement, present(active), ['status']),
+    }
+  },
+  handler: async request => {
+    const asked = readSearch(request.query, agreementSearch)
+    const { status, reference } = asked.given
+    const conditions = [
+      where('account = ?', request.account.room),
+      ...(status ? [where('status = ?', status)] : []),
+      ...(reference ? [where('reference_folded = ?', fold(reference))] : []),
+    ]
+    const found = await findPage(database, agreementRows, conditions, asked)
+    return pageOf(asked, found, addressesOf(request, config), present)
+  },
+})
 
-  resource(app, '/v1/agreements/:agreement_id/cancel', {
-    POST: {
-      operation: 'cancelAgreement',
-      handler: async (request, reply) => {
-        await cancelAgreement(farthing, request.account, pathParam(request, 'agreement_id'))
-        return reply.code(204).send()
-      },
-    },
-  })
-}
+const read = ({ database }: Context): Endpoint => ({
+  method: 'GET',
+  path: '/v1/agreements/{agreement_id}',
+  area: 'api',
+  operationId: 'readAgreement',
+  summary: 'Read an agreement',
+  docs: async () => {
+    const { active, agreementId } = await import('./examples.ts')
+    return {
+      parameters: [agreementId],
+      responses: { 200: json('The agreement', agreement, { 'An active one': present(active) }) },
+      errors: [agreementNotFound('P2200')],
+    }
+  },
+  handler: async request => {
+    const agreement_id = pathParam(request, 'agreement_id')
+    const found = await findAgreement(database, request.account.room, agreement_id)
+    if (!found) throw agreementNotFound('P2200')
+    return present(found)
+  },
+})
+
+const cancel = (context: Context): Endpoint => ({
+  method: 'POST',
+  path: '/v1/agreements/{agreement_id}/cancel',
+  area: 'api',
+  operationId: 'cancelAgreement',
+  summary: 'Cancel an agreement',
+  docs: async () => ({
+    description: 'Allowed in every status but cancelled. A body is ignored.',
+    parameters: [(await import('./examples.ts')).agreementId],
+    responses: { 204: noContent('It is cancelled') },
+    errors: [cannotCancelAgreement(), agreementNotFound('P2500')],
+  }),
+  handler: async (request, reply) => {
+    await cancelAgreement(context, request.account, pathParam(request, 'agreement_id'))
+    return reply.code(204).send()
+  },
+})
 
 async function cancelAgreement(
-  { database, clock }: Farthing,
-  account: string,
+  { database, time }: Context,
+  account: Account,
   agreement_id: string,
 ): Promise<void> {
   await untilWritten(async () => {
-    const agreement = await findAgreement(database, account, agreement_id)
-    if (!agreement) throw agreementNotFound('P2500')
-    const cancelled = cancel(agreement, clock())
-    if (!cancelled) throw cannotCancelAgreement()
-    return (await database.write([saveAgreement(cancelled)])) ? cancelled : undefined
+    const found = await findAgreement(database, account.room, agreement_id)
+    if (!found) throw agreementNotFound('P2500')
+    const after = cancelled(found, time.now(account))
+    if (!after) throw cannotCancelAgreement()
+    return (await database.write([saveAgreement(after)])) ? after : undefined
   })
 }

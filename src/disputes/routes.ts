@@ -1,7 +1,7 @@
-import type { FastifyInstance } from 'fastify'
-import type { Farthing } from '../context.ts'
-import { addressesOf } from '../http/addresses.ts'
-import { resource } from '../http/endpoint.ts'
+import type { Context } from '../context.ts'
+import { addressesOf, exampleAddresses } from '../http/addresses.ts'
+import type { Endpoint } from '../http/endpoint.ts'
+import { searchDocs } from '../http/openapi.ts'
 import {
   anyOf,
   filters,
@@ -12,30 +12,42 @@ import {
   type SearchKind,
 } from '../http/search.ts'
 import { type Dispute, disputeStatuses, disputes } from './dispute.ts'
-import { present } from './wire.ts'
+import { dispute, present } from './wire.ts'
 
-export const disputeSearch: SearchKind = {
+const disputeSearch: SearchKind = {
   path: '/v1/disputes',
   codes: { invalid: 'P0401', pastEnd: 'P0402' },
   filters: { ...filters, status: anyOf(disputeStatuses, 'The status of the dispute') },
 }
 
 /** Specification, *Other resources*: every account has the same four disputes. */
-export function disputeRoutes(app: FastifyInstance, { config }: Farthing): void {
-  resource(app, '/v1/disputes', {
-    GET: {
-      operation: 'searchDisputes',
-      handler: async request => {
-        const search = readSearch(request.query, disputeSearch)
-        const matching = disputes.filter(dispute => matches(dispute, search))
-        const from = (search.page - 1) * search.displaySize
-        const results = matching.slice(from, from + search.displaySize)
-        const found = { total: matching.length, results }
-        return pageOf(search, found, addressesOf(request, config), present)
-      },
+export const disputeEndpoints = ({ config }: Context): Endpoint[] => [
+  {
+    method: 'GET',
+    path: '/v1/disputes',
+    area: 'api',
+    operationId: 'searchDisputes',
+    summary: 'Search disputes',
+    docs: () => {
+      const [lost] = disputes
+        .filter(({ status }) => status === 'lost')
+        .map(one => present(one, exampleAddresses))
+      return {
+        description:
+          'Four fixed sample records, the same for every account. Their payments do not exist here.',
+        ...searchDocs(disputeSearch, dispute, lost, ['status'], disputes.length),
+      }
     },
-  })
-}
+    handler: async request => {
+      const search = readSearch(request.query, disputeSearch)
+      const matching = disputes.filter(one => matches(one, search))
+      const from = (search.page - 1) * search.displaySize
+      const results = matching.slice(from, from + search.displaySize)
+      const found = { total: matching.length, results }
+      return pageOf(search, found, addressesOf(request, config), present)
+    },
+  },
+]
 
 function matches(dispute: Dispute, { given }: Search): boolean {
   const created = Date.parse(dispute.created_date)

@@ -1,6 +1,6 @@
 import type { FromSchema } from 'json-schema-to-ts'
 import type { Addresses } from '../http/addresses.ts'
-import { getLink } from '../http/link.ts'
+import { getLink } from '../http/addresses.ts'
 import { date, id, link, object, pence, timestamp } from '../http/schema.ts'
 import { paymentAddress } from '../payments/response.ts'
 import { type Dispute, disputeStatuses } from './dispute.ts'

@@ -1,74 +1,92 @@
-import type { FastifyInstance } from 'fastify'
-import type { Farthing } from '../context.ts'
+import type { FastifyReply } from 'fastify'
+import type { Context } from '../context.ts'
 import { type Addresses, addressesOf, exampleAddresses, pathOf } from '../http/addresses.ts'
-import { resource } from '../http/endpoint.ts'
-import type { Route } from '../http/openapi.ts'
+import type { Endpoint } from '../http/endpoint.ts'
+import { html, type Schema } from '../http/openapi.ts'
 import { onFirstUse } from '../web/assets.ts'
 import { setPageHeaders } from '../web/headers.ts'
-import { html } from '../web/html.ts'
+import type { Chapters } from './openapi.ts'
 
 /**
- * What the service says of itself: the description of its API, a page of it, and a front page. All of it
- * is loaded and made when somebody asks for the first time, and then kept.
+ * The description of the API, the page that shows it, and the front page. They are loaded and made when somebody
+ * first asks for them, and then kept. `chapters` holds every endpoint once the service is put together.
  */
-export function aboutRoutes(
-  app: FastifyInstance,
-  { config }: Farthing,
-  routes: readonly Route[],
-): void {
+export function docsEndpoints(
+  { config }: Context,
+  chapters: () => Chapters,
+  message: () => Promise<object>,
+): Endpoint[] {
   const basePath = pathOf(config.baseUrl)
   const description = onFirstUse(async () => {
-    const { describeService } = await import('./document.ts')
-    return describeService(routes)
-  })
-  const descriptionText = onFirstUse(async () => JSON.stringify(await description()))
-  const docs = onFirstUse(async () => {
-    const { docsPage } = await import('./docs-page.ts')
-    return docsPage({ basePath }, await description())
+    const { openapi } = await import('./openapi.ts')
+    return JSON.stringify(await openapi(chapters(), await message()))
   })
 
-  resource(app, '/openapi.json', {
-    GET: {
-      operation: 'readDescription',
+  return [
+    {
+      method: 'GET',
+      path: '/openapi.json',
+      area: 'open',
+      operationId: 'readDescription',
+      summary: 'Read this document',
+      docs: () => ({
+        responses: {
+          200: {
+            description: 'The description of the API, in OpenAPI 3.1',
+            content: { 'application/json': { schema: openapiSchema } },
+          },
+        },
+      }),
       handler: async (request, reply) => {
         void reply.type('application/json; charset=utf-8')
-        return withAddresses(await descriptionText(), addressesOf(request, config))
+        return withAddresses(await description(), addressesOf(request, config))
       },
     },
-  })
-
-  resource(app, '/docs', {
-    GET: {
-      operation: 'readDocs',
+    {
+      method: 'GET',
+      path: '/docs',
+      area: 'open',
+      operationId: 'readDocs',
+      summary: 'Show this document as a page',
+      docs: () => ({ responses: { 200: html('The page') } }),
+      handler: async (request, reply) => {
+        const { docsPage } = await import('./pages.ts')
+        return sendPage(reply, addressesOf(request, config), docsPage({ basePath }))
+      },
+    },
+    {
+      method: 'GET',
+      path: '/',
+      area: 'open',
+      operationId: 'readFrontPage',
+      summary: 'Show what this service is',
+      docs: () => ({ responses: { 200: html('The page') } }),
       handler: async (request, reply) => {
         const addresses = addressesOf(request, config)
-        setPageHeaders(reply, addresses)
-        void reply.type('text/html; charset=utf-8')
-        return withAddresses(await docs(), escaped(addresses))
+        const { frontPage } = await import('./pages.ts')
+        return sendPage(reply, addresses, frontPage({ basePath }, addresses.api))
       },
     },
-  })
-
-  resource(app, '/', {
-    GET: {
-      operation: 'readFrontPage',
-      handler: async (request, reply) => {
-        const addresses = addressesOf(request, config)
-        const { frontPage } = await import('./front-page.ts')
-        setPageHeaders(reply, addresses)
-        void reply.type('text/html; charset=utf-8')
-        return frontPage({ basePath }, addresses.api)
-      },
-    },
-  })
+  ]
 }
 
-/** Puts the addresses that the reader uses in the place of those in the examples. */
+const openapiSchema: Schema = {
+  type: 'object',
+  required: ['openapi', 'info', 'paths'],
+  properties: {
+    openapi: { type: 'string' },
+    info: { type: 'object' },
+    paths: { type: 'object' },
+  },
+  additionalProperties: true,
+}
+
+function sendPage(reply: FastifyReply, addresses: Addresses, page: string): string {
+  setPageHeaders(reply, addresses)
+  void reply.type('text/html; charset=utf-8')
+  return page
+}
+
+/** Replaces the addresses in the examples by those that the reader uses. */
 const withAddresses = (text: string, { api, pages }: Addresses): string =>
   text.replaceAll(exampleAddresses.pages, () => pages).replaceAll(exampleAddresses.api, () => api)
-
-/** Addresses as they may stand in HTML. */
-const escaped = ({ api, pages }: Addresses): Addresses => ({
-  api: html`${api}`.toString(),
-  pages: html`${pages}`.toString(),
-})

@@ -5,7 +5,14 @@
 import type { Context } from '../context.ts'
 import type { Addresses } from '../http/addresses.ts'
 import { type ChangeResult, changePayment } from '../payments/commands.ts'
-import { advance, isPayable, mockCardOf, type Payment, statusOf, type Trigger } from '../payments/payment.ts'
+import {
+  advance,
+  isPayable,
+  mockCardOf,
+  type Payment,
+  statusOf,
+  type Trigger,
+} from '../payments/payment.ts'
 import { findByToken } from '../payments/store.ts'
 import { confirmPage, detailsPage, type Ending, endPage, type Form } from './pages.ts'
 import type { PaymentSummary } from './summary.ts'

@@ -1,50 +1,74 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { methodNotAllowed } from '../errors.ts'
+import { type Area, type AreaName, type Areas, beforeHandler } from './areas.ts'
+import { type Accepts, wrongMediaTypeOf } from './body.ts'
+import { METHODS, methodOf } from './fastify.ts'
 import { isStorable } from './fields.ts'
-import { METHODS, methodOf } from './server.ts'
+import type { Limits } from './limits.ts'
+import type { Docs } from './openapi.ts'
 
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    operationId?: string
-  }
-}
-
-type Endpoint = {
-  /** Its name in /openapi.json, and in the describe.ts that says what it does. */
-  operation: string
-  /** Refuses media types before the body is read. */
-  accepts?: (request: FastifyRequest) => Error | undefined
+/** One method of one path: what it is, what it does, and what /openapi.json says about it. */
+export type Endpoint = {
+  method: 'GET' | 'POST' | 'DELETE'
+  /** As OpenAPI writes it: `/v1/payments/{payment_id}`. */
+  path: string
+  area: AreaName
+  /** Its name in the OpenAPI document. */
+  operationId: string
+  summary: string
+  /** Which media types its body may have. Without it the endpoint reads no body and takes any type. */
+  accepts?: Accepts
+  /** The rest of its description. Called when somebody reads the document, never at the start. */
+  docs: () => Docs | Promise<Docs>
+  /** Returns the body of the response, or undefined once it has sent one; throws an ApiError. */
   handler: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
 }
 
-type Methods = { GET?: Endpoint; POST?: Endpoint; DELETE?: Endpoint }
-
-/** Registers all methods of one path; any other method is answered 405 with `Allow`. HEAD is wherever GET is. */
-export function resource(app: FastifyInstance, url: string, methods: Methods): void {
-  for (const [method, { operation, accepts, handler }] of Object.entries(methods))
-    app.route({
-      method: method as HTTPMethods,
-      url,
-      config: { operationId: operation },
-      handler,
-      ...(accepts && { onRequest: (request, _reply, done) => done(accepts(request)) }),
-    })
-  const allowed = Object.keys(methods).flatMap(method =>
-    method === 'GET' ? ['GET', 'HEAD'] : method,
-  )
-  const allow = allowed.join(', ')
-  app.route({
-    method: METHODS.filter(method => !allowed.includes(method)),
-    url,
-    onRequest: async (request, reply) => {
-      void reply.header('allow', allow)
-      throw methodNotAllowed(methodOf(request), allow)
-    },
-    handler: async () => {},
-  })
+/** Registers endpoints. HEAD works wherever GET does; another method of a known path is a 405 with `Allow`. */
+export function registerEndpoints(
+  app: FastifyInstance,
+  endpoints: readonly Endpoint[],
+  areas: Areas,
+  limits: Limits,
+): void {
+  for (const [path, group] of Map.groupBy(endpoints, endpoint => endpoint.path)) {
+    const url = path.replace(/\{(\w+)\}/g, ':$1')
+    for (const { method, area: name, accepts, handler } of group) {
+      const area = areas[name]
+      const refuse = (request: FastifyRequest) => accepts && wrongMediaTypeOf(request, accepts)
+      const count = area.limited && { preHandler: limits.enter }
+      app.route({ method, url, handler, ...count, ...routeOptions(area, refuse) })
+    }
+    refuseOtherMethods(app, url, group, areas)
+  }
 }
 
-/** A parameter of the path, as text; '' for text that no database can look for. */
+function refuseOtherMethods(
+  app: FastifyInstance,
+  url: string,
+  group: readonly Endpoint[],
+  areas: Areas,
+): void {
+  const allowed = group.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : method))
+  const allow = allowed.join(', ')
+  const [first] = group
+  if (!first) return
+  const refuse = (request: FastifyRequest, reply: FastifyReply) => {
+    void reply.header('allow', allow)
+    return methodNotAllowed(methodOf(request), allow)
+  }
+  const method = METHODS.filter(name => !allowed.includes(name))
+  app.route({ method, url, handler: async () => {}, ...routeOptions(areas[first.area], refuse) })
+}
+
+type Refuse = (request: FastifyRequest, reply: FastifyReply) => Error | undefined
+
+const routeOptions = (area: Area, refuse: Refuse) => ({
+  onRequest: beforeHandler(area, refuse),
+  errorHandler: area.sendError,
+})
+
+/** A parameter of the path, as text. It is '' for text that no database can search for. */
 export function pathParam(request: FastifyRequest, name: string): string {
   const text = (request.params as Record<string, string>)[name] ?? '' // Fastify types parameters as unknown
   return isStorable(text) ? text : ''

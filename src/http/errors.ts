@@ -1,7 +1,10 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError, bodyTooLarge, unexpectedFault, unreadable } from '../errors.ts'
 
-/** Every error leaves as an ApiError: Fastify's own and unexpected faults too. */
+/** Seconds to wait before the next try, as the Retry-After header of every 503. */
+export const RETRY_AFTER = '1'
+
+/** The ApiError that a client gets for `error`. Logs what is the service's own fault. */
 export function toApiError(error: unknown, request: FastifyRequest): ApiError {
   if (error instanceof ApiError) return error
   const { statusCode = 500 } = (error ?? {}) as Partial<FastifyError> // each property may be missing
@@ -11,15 +14,16 @@ export function toApiError(error: unknown, request: FastifyRequest): ApiError {
   return unexpectedFault()
 }
 
-/** SPEC *Errors*: the JSON body of an error. */
+/** Specification, *Errors*: the JSON body of an error. */
 export const errorBodyOf = ({ at, code, message }: ApiError) => ({
   ...at,
   code,
   description: message,
 })
 
-/** Answers with the status and body of the error, whatever was thrown. */
+/** Sends the status and the JSON body of any error. */
 export function sendApiError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const apiError = toApiError(error, request)
+  if (apiError.status === 503) void reply.header('retry-after', RETRY_AFTER)
   void reply.code(apiError.status).send(errorBodyOf(apiError))
 }

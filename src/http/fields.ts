@@ -4,7 +4,7 @@ import { plainText } from './schema.ts'
 /** A parsed JSON object. */
 export type Json = Record<string, unknown>
 
-/** The part of a property's JSON schema that decides whether a value is accepted. */
+/** The keywords of a property's JSON schema that decide whether a value is accepted. */
 type Limits = {
   readonly enum?: readonly unknown[]
   readonly minLength?: number
@@ -12,12 +12,12 @@ type Limits = {
   readonly minimum?: number
   readonly maximum?: number
   readonly pattern?: string
-  /** Of a property with a pattern: says in words what the pattern allows. */
+  /** With a pattern: what the pattern allows, in words. */
   readonly description?: string
 }
 type BodySchema = { readonly properties: Readonly<Record<string, Limits | object>> }
 
-/** What null or blank text counts as: not given, which is a fault (missing) or none (absent), or a fault of its own. */
+/** How null or blank text counts: as a required field that is missing, as an optional one that is absent, or as invalid. */
 type Blank = 'missing' | 'absent' | 'invalid'
 
 const BLANK = /^\s*$/
@@ -26,19 +26,17 @@ const FORBIDDEN = new RegExp(plainText.not.pattern)
 export const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** False for text that no database can keep: U+0000 or half of a surrogate pair. */
+/** False for text that no database can keep: with U+0000 or half of a surrogate pair. */
 export const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed()
 
-/** What is said of an amount that is no whole number. */
 export const PENCE_RULE = 'must be a whole number of pence'
 
-/** What is said of text that is not storable. */
 export const STORABLE_RULE = 'must not contain U+0000 or half of a surrogate pair'
 
 /**
- * Reads the fields of one body in the order in which the caller asks for them; the first fault is
- * thrown with the endpoint's codes. The caller says of what type each is, and calls `checkLimits`:
- * lengths, ranges and allowed values are those of the schema that /openapi.json prints.
+ * Reads the fields of a body in the order in which the caller asks for them. The first fault is thrown with the
+ * endpoint's codes. The caller names each field's type, and calls `checkLimits` when the types are right: lengths,
+ * ranges and allowed values are those of the schema that /openapi.json prints.
  */
 export function readFields(body: Json, schema: BodySchema, codes: FieldCodes) {
   const limitsOf = (name: string): Limits => {
@@ -47,7 +45,7 @@ export function readFields(body: Json, schema: BodySchema, codes: FieldCodes) {
     return limits
   }
 
-  /** undefined when the field is not given, or is null, where that is no fault. */
+  /** Returns undefined when the field is absent, or null where that is allowed. */
   function present(name: string, whenNull: Blank): unknown {
     const value = body[name] ?? undefined
     if (value === undefined && whenNull === 'missing') throw missing(codes, name)
@@ -72,7 +70,7 @@ export function readFields(body: Json, schema: BodySchema, codes: FieldCodes) {
   }
 
   const reader = {
-    /** An amount; 1.0 is 1, and a number too large for JavaScript is still whole. */
+    /** An amount in pence. 1.0 is 1, and a number too large for JavaScript still counts as whole. */
     pence(name: string): number {
       const value = present(name, 'missing')
       if (!isWholeNumber(value)) throw invalid(codes, name, PENCE_RULE)
@@ -94,23 +92,23 @@ export function readFields(body: Json, schema: BodySchema, codes: FieldCodes) {
 
     text: (name: string): string => text(name, 'missing') ?? '',
 
-    /** Blank text is as if it were not given. */
+    /** Blank text counts as absent. */
     optionalText: (name: string): string | undefined => text(name, 'absent'),
 
-    /** Not blank, where it is given. */
+    /** Optional, and blank text is invalid. */
     filledText: (name: string): string | undefined => text(name, 'invalid'),
 
-    /** Blank text is a value, for `checkLimits` to judge. */
+    /** Optional, and blank text is a value that `checkLimits` judges. */
     optionalRawText: (name: string): string | undefined => rawText(name, 'absent'),
 
-    /** As `text`, without the characters < > and |. */
+    /** Required text without the characters < > and |. */
     plainText(name: string): string {
       const value = reader.text(name)
       if (FORBIDDEN.test(value)) throw invalid(codes, name, 'must not contain <, > or |')
       return value
     },
 
-    /** One of the schema's values; another is outside the limits, another type is invalid. */
+    /** One of the schema's values. Another value is outside the limits; another type is invalid. */
     choice<Choice extends string>(name: string): Choice | undefined {
       const value = reader.filledText(name)
       const allowed = limitsOf(name).enum ?? []
@@ -126,7 +124,7 @@ export function readFields(body: Json, schema: BodySchema, codes: FieldCodes) {
       return value
     },
 
-    /** As `object`; null and blank text are as if it were not given. */
+    /** As `object`. Null and blank text count as absent. */
     optionalObject(name: string): Json | undefined {
       const value = body[name]
       return typeof value === 'string' && BLANK.test(value)
@@ -134,7 +132,7 @@ export function readFields(body: Json, schema: BodySchema, codes: FieldCodes) {
         : reader.object(name, 'absent')
     },
 
-    /** Lengths and ranges of the schema, in the order of `names`, or of all its fields in its own. */
+    /** Checks lengths and ranges in the order of `names`, or of the schema. */
     checkLimits(names = Object.keys(schema.properties)): void {
       for (const name of names) checkLimit(codes, name, body[name], limitsOf(name))
     },
@@ -142,10 +140,19 @@ export function readFields(body: Json, schema: BodySchema, codes: FieldCodes) {
   return reader
 }
 
+/** Each pattern of a schema is compiled once. */
+const patterns = new Map<string, RegExp>()
+
+function patternOf(source: string): RegExp {
+  const pattern = patterns.get(source) ?? new RegExp(source)
+  patterns.set(source, pattern)
+  return pattern
+}
+
 const isWholeNumber = (value: unknown): value is number =>
   typeof value === 'number' && (Number.isInteger(value) || !Number.isFinite(value))
 
-/** Throws when a string or number is outside the limits; anything else passes. */
+/** Throws when a string or number is outside the limits. Any other type passes. */
 export function checkLimit(codes: FieldCodes, name: string, value: unknown, limits: Limits): void {
   const fail = (rule: string) => {
     throw outsideLimit(codes, name, rule)
@@ -155,17 +162,17 @@ export function checkLimit(codes: FieldCodes, name: string, value: unknown, limi
     if (value < minimum) fail(`must be at least ${minimum}`)
     if (value > maximum) fail(`must be at most ${maximum}`)
   }
-  if (typeof value !== 'string' || (BLANK.test(value) && isAsIfAbsent(limits))) return
+  if (typeof value !== 'string' || (BLANK.test(value) && countsAsAbsent(limits))) return
   const { minLength = 0, maxLength = Infinity, pattern } = limits
   if (minLength === maxLength && value.length !== maxLength)
     fail(`must be exactly ${maxLength} characters long`)
   if (value.length < minLength)
     fail(minLength === 1 ? 'must not be empty' : `must be at least ${minLength} characters long`)
   if (value.length > maxLength) fail(`must be at most ${maxLength} characters long`)
-  if (pattern && !new RegExp(pattern).test(value)) fail(`must be ${limits.description ?? pattern}`)
+  if (pattern && !patternOf(pattern).test(value)) fail(`must be ${limits.description ?? pattern}`)
   if (!isStorable(value)) fail(STORABLE_RULE)
 }
 
-/** Blank text is as if it were not given, unless the schema says how short or of what form a text may be. */
-const isAsIfAbsent = ({ minLength, pattern }: Limits): boolean =>
+/** Blank text counts as absent, unless the schema has a least length or a pattern. */
+const countsAsAbsent = ({ minLength, pattern }: Limits): boolean =>
   minLength === undefined && pattern === undefined

@@ -1,33 +1,83 @@
-import type { FastifyInstance } from 'fastify'
-import type { Farthing } from '../context.ts'
-import { resource } from './endpoint.ts'
-import type { Drain } from './limits.ts'
+import type { Context } from '../context.ts'
+import type { Endpoint } from './endpoint.ts'
+import { json } from './openapi.ts'
 
-/** For whoever starts, stops and balances instances; no key, no detail. */
-export function healthRoutes(app: FastifyInstance, { database }: Farthing, drain: Drain): void {
-  resource(app, '/healthz', {
-    GET: { operation: 'readHealth', handler: async () => ({ status: 'ok' }) },
-  })
-
-  resource(app, '/readyz', {
-    GET: {
-      operation: 'readReadiness',
+/** For whatever starts, stops and balances instances. They need no key and give no detail. */
+export function healthEndpoints({ database }: Context, draining: () => boolean): Endpoint[] {
+  return [
+    {
+      method: 'GET',
+      path: '/healthz',
+      area: 'health',
+      operationId: 'readHealth',
+      summary: 'Check that the service is alive',
+      docs: () => ({
+        description: 'It does not ask the database.',
+        responses: { 200: healthy('It is alive') },
+      }),
+      handler: async () => ({ status: 'ok' }),
+    },
+    {
+      method: 'GET',
+      path: '/readyz',
+      area: 'health',
+      operationId: 'readReadiness',
+      summary: 'Check that the service can serve requests',
+      docs: () => ({
+        responses: {
+          200: healthy('It can serve requests'),
+          503: json(
+            'The database cannot be reached or written to, or the service is stopping',
+            status('unavailable'),
+            { Unavailable: { status: 'unavailable' } },
+          ),
+        },
+      }),
       handler: async (_request, reply) => {
         const usable = await database.check().then(
           () => true,
           () => false,
         )
-        if (usable && !drain.begun()) return { status: 'ok' }
+        if (usable && !draining()) return { status: 'ok' }
         return reply.code(503).send({ status: 'unavailable' })
       },
     },
-  })
-
-  // GOV.UK Pay's own health check: some clients ask it before they pay, and look at both.
-  resource(app, '/healthcheck', {
-    GET: {
-      operation: 'readHealthcheck',
-      handler: async () => ({ ping: { healthy: true }, deadlocks: { healthy: true } }),
+    {
+      method: 'GET',
+      path: '/healthcheck',
+      area: 'open',
+      operationId: 'readHealthcheck',
+      summary: 'Check that the service is alive, as with GOV.UK Pay',
+      docs: () => ({
+        description: 'For clients that ask GOV.UK Pay before they send it a payment.',
+        responses: { 200: json('It is alive', healthcheck, { Healthy: HEALTHY }) },
+      }),
+      handler: async () => HEALTHY,
     },
-  })
+  ]
+}
+
+const HEALTHY = { ping: { healthy: true }, deadlocks: { healthy: true } }
+
+const status = (value: string) => ({
+  title: value === 'ok' ? 'Healthy' : 'Unavailable',
+  type: 'object',
+  required: ['status'],
+  properties: { status: { type: 'string', const: value } },
+})
+
+const healthy = (description: string) =>
+  json(description, status('ok'), { Healthy: { status: 'ok' } })
+
+const check = {
+  type: 'object',
+  required: ['healthy'],
+  properties: { healthy: { type: 'boolean', const: true } },
+}
+
+const healthcheck = {
+  title: 'Healthcheck',
+  type: 'object',
+  required: ['ping', 'deadlocks'],
+  properties: { ping: check, deadlocks: check },
 }

@@ -1,82 +1,153 @@
-/** Makes one OpenAPI 3.1 document of the routes that exist and of what describe.ts says of each. */
-import type { FastifyInstance } from 'fastify'
-import type { Operation, Operations, Schema } from './describe.ts'
+/**
+ * The words in which an endpoint says what it takes and returns. They make the objects of an OpenAPI 3.1 document.
+ * Schemas stand in them as they are; src/docs/openapi.ts collects everything into one document.
+ */
+import { type ApiError, meanings, noSuchPage } from '../errors.ts'
+import { exampleAddresses } from './addresses.ts'
+import { JSON_TYPE } from './body.ts'
+import { errorBodyOf } from './errors.ts'
+import { errorBody, pageSchema } from './schema.ts'
+import { pageOf, type SearchKind, wrongFilters } from './search.ts'
 
-export type Route = { method: string; path: string; operationId: string }
+export type Schema = { readonly [keyword: string]: unknown }
+export type Example = { summary: string; value: unknown }
+export type Examples = Record<string, Example>
+export type Content = Record<string, { schema: Schema; examples?: Examples }>
+export type Header = { description: string; required?: boolean; schema: Schema }
+export type Parameter = Header & { name: string; in: 'path' | 'query' | 'header' }
+export type Response =
+  | { description: string; headers?: Record<string, Header>; content?: Content }
+  | { $ref: string }
+export type RequestBody = { description?: string; required: boolean; content: Content }
 
-/** Every endpoint that is registered after this call, in its order; complete once the server is ready. */
-export function listRoutes(app: FastifyInstance): readonly Route[] {
-  const routes: Route[] = []
-  app.addHook('onRoute', ({ method, url, config }) => {
-    const operationId = config?.operationId
-    if (operationId === undefined || typeof method !== 'string' || method === 'HEAD') return
-    routes.push({ method: method.toLowerCase(), path: url.replace(/:(\w+)/g, '{$1}'), operationId })
+/** What an endpoint adds to its object for the document. Texts are in CommonMark. */
+export type Docs = {
+  description?: string
+  parameters?: Parameter[]
+  requestBody?: RequestBody
+  /** By status. */
+  responses: Record<string, Response>
+  /** The errors that the endpoint itself may throw. */
+  errors?: ApiError[]
+}
+
+/** A header that a response always has. */
+export const header = (description: string, limits: Schema = {}): Header => ({
+  description,
+  required: true,
+  schema: { type: 'string', ...limits },
+})
+
+/** The same body in each of these media types. Examples are keyed by their summaries. */
+function contentOf(types: string[], schema: Schema, values: Record<string, unknown>): Content {
+  const named = Object.entries(values).map(([summary, value]): [string, Example] => {
+    const name = summary.toLowerCase().replace(/[^a-z0-9]+/g, '-')
+    return [name, { summary, value }]
   })
-  return routes
+  const examples = Object.fromEntries(named)
+  return Object.fromEntries(types.map(type => [type, { schema, examples }]))
 }
 
-type Item = Record<string, Operation & { operationId: string }>
+/** A response with a JSON body and at least one example, keyed by its summary. */
+export const json = (
+  description: string,
+  schema: Schema,
+  examples: Record<string, unknown>,
+  headers?: Record<string, Header>,
+): Response => ({
+  description,
+  ...(headers && { headers }),
+  content: contentOf([JSON_TYPE], schema, examples),
+})
 
-/** The paths section, in the order of the descriptions. Throws where a route and a description miss each other. */
-export function pathsOf(routes: readonly Route[], operations: Operations): Record<string, Item> {
-  const undescribed = new Map(routes.map(route => [route.operationId, route]))
-  const paths: Record<string, Item> = {}
-  for (const [operationId, operation] of Object.entries(operations)) {
-    const route = undescribed.get(operationId)
-    if (!route) throw new Error(`no route has the operation ${operationId}`)
-    undescribed.delete(operationId)
-    const { path, method } = route
-    paths[path] = { ...paths[path], [method]: { operationId, ...operation } }
-  }
-  for (const operationId of undescribed.keys())
-    throw new Error(`nothing describes the operation ${operationId}`)
-  return paths
-}
-
-type Components = { schemas: Record<string, Schema> }
+/** The request body of an endpoint, with at least one example. */
+export const requestBody = (
+  schema: Schema,
+  examples: Record<string, unknown>,
+  types = [JSON_TYPE],
+): RequestBody => ({ required: true, content: contentOf(types, schema, examples) })
 
 /**
- * The document with each schema that has a title printed once, among its components, and referred to
- * from everywhere else. Descriptions stay where they were. Two schemas may not share a title.
+ * What all searches have in common: their parameters, from the table that requests are checked against, a response
+ * with one `result` of `total`, and their errors, with the parameters `wrong` as an example.
  */
-export function withSharedSchemas<Document extends { components: object }>(
-  document: Document,
-): Document & { components: Components } {
-  const schemas: Record<string, Schema> = {}
-  const printed = new Map<string, string>()
-
-  function place(schema: unknown): unknown {
-    if (Array.isArray(schema)) return schema.map(place)
-    if (typeof schema !== 'object' || schema === null) return schema
-    const { description, ...rest } = schema as Record<string, unknown> // a JSON object
-    const { title } = rest
-    if (typeof title !== 'string') return mapValues(schema, place)
-    const text = JSON.stringify(rest)
-    if (printed.get(title) === undefined) {
-      printed.set(title, text)
-      schemas[title] = mapValues(rest, place)
-    } else if (printed.get(title) !== text) throw new Error(`two schemas are called ${title}`)
-    return {
-      $ref: `#/components/schemas/${title}`,
-      ...(description !== undefined && { description }),
-    }
+export function searchDocs(
+  kind: SearchKind,
+  item: Schema & { readonly title: string },
+  result: unknown,
+  wrong: string[],
+  total = 41,
+): Docs {
+  const search = { kind, given: {}, page: 1, displaySize: 1 }
+  const example = pageOf(search, { total, results: [result] }, exampleAddresses, shown => shown)
+  const page = json('One page of results, newest first', pageSchema(item), {
+    [`The first of ${total} pages, with one result each`]: example,
+  })
+  return {
+    parameters: queryParameters(kind),
+    responses: { 200: page },
+    errors: [noSuchPage(kind.codes.pastEnd, 7, 3), wrongFilters(kind, wrong)],
   }
-
-  /** Looks for schemas everywhere but in examples, whose keys may be anything. */
-  function placeWithin(value: unknown): unknown {
-    if (Array.isArray(value)) return value.map(placeWithin)
-    if (typeof value !== 'object' || value === null) return value
-    return mapValues(value, (inner, key) =>
-      key === 'schema' ? place(inner) : key === 'value' ? inner : placeWithin(inner),
-    )
-  }
-
-  const placed = placeWithin(document) as Document // only schemas were replaced
-  return { ...placed, components: { ...placed.components, schemas } }
 }
 
-const mapValues = (
-  object: object,
-  change: (value: unknown, key: string) => unknown,
-): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value, key)]))
+const queryParameters = ({ filters }: SearchKind): Parameter[] =>
+  Object.entries(filters).map(([name, { schema, description }]) => ({
+    name,
+    in: 'query',
+    description,
+    schema: { ...schema },
+  }))
+
+export const noContent = (description: string): Response => ({ description })
+
+/** An HTML page. */
+export const html = (description: string): Response => ({
+  description,
+  content: { 'text/html': { schema: { type: 'string' } } },
+})
+
+export const redirect = (description: string, to: string): Response => ({
+  description,
+  headers: { Location: header(to) },
+})
+
+export const pathParameter = (name: string, description: string, example: string): Parameter => ({
+  name,
+  in: 'path',
+  required: true,
+  description,
+  schema: { type: 'string', examples: [example] },
+})
+
+/** The headers of the errors of some statuses. */
+export const errorHeaders: {
+  [status in 401 | 405 | 503]: Record<string, Header>
+} & Record<number, Record<string, Header>> = {
+  401: { 'WWW-Authenticate': header('The scheme to use', { const: 'Bearer' }) },
+  405: { Allow: header('The methods that the path has', { examples: ['GET, HEAD, POST'] }) },
+  503: { 'Retry-After': header('Seconds to wait', { pattern: '^[0-9]+$', examples: ['1'] }) },
+}
+
+/** The response for errors of one status: an example of each, and no codes other than theirs. */
+export function errorResponse(errors: ApiError[]): Response {
+  const codes = [...new Set(errors.map(({ code }) => code))]
+  const headers = errorHeaders[errors[0]?.status ?? 0]
+  return {
+    description: codes.map(code => `- \`${code}\`: ${meanings[code]}`).join('\n'),
+    ...(headers && { headers }),
+    content: {
+      [JSON_TYPE]: {
+        schema: { allOf: [errorBody, { properties: { code: { enum: codes } } }] },
+        examples: Object.fromEntries(errors.map(error => [nameOf(error), exampleOf(error)])),
+      },
+    },
+  }
+}
+
+/** The code and, where several errors have it, what is at fault: `P0102-amount`. */
+const nameOf = ({ code, at }: ApiError): string => [code, ...Object.values(at)].join('-')
+
+const exampleOf = (error: ApiError): Example => ({
+  summary: meanings[error.code],
+  value: errorBodyOf(error),
+})

@@ -4,12 +4,12 @@ import type { Database, Value } from '../ports.ts'
 import { type Addresses, getLink } from './addresses.ts'
 import { isStorable } from './fields.ts'
 
-/** What the query parameters of searches may hold. The rules are in docs/spec-gaps.md. */
+/** Searches: their query parameters, their conditions in SQL and the page that they return. Rules: docs/spec-gaps.md. */
 
 export const LARGEST_DISPLAY_SIZE = 500
 const LARGEST_PAGE = 2_147_483_647
 
-/** `rule` says what `valid` checks to who broke it, `schema` to who reads first. */
+/** A query parameter. `rule` says in error messages what `valid` checks; `schema` says it in /openapi.json. */
 export type Filter = {
   valid: (text: string) => boolean
   rule: string
@@ -38,13 +38,13 @@ const day = (description: string): Filter => ({
   description: `${description}, as YYYY-MM-DD`,
 })
 
-/** Which page of what was found: every search has them. */
+/** The parameters of every search. */
 export const paging = {
   page: count(1, LARGEST_PAGE, 1, 'The page to show'),
   display_size: count(1, LARGEST_DISPLAY_SIZE, LARGEST_DISPLAY_SIZE, 'Results on a page'),
 } satisfies Record<string, Filter>
 
-/** What several searches have; all of them, in this order, are those of refunds. */
+/** The parameters of several searches. All of them, in this order, are those of refunds. */
 export const filters = {
   from_date: dateTime('Created at or after this time'),
   to_date: dateTime('Created before this time'),
@@ -53,7 +53,7 @@ export const filters = {
   ...paging,
 } satisfies Record<string, Filter>
 
-/** Exactly one of `values`, in their case. */
+/** One of `values`, case-sensitive. */
 export const anyOf = (values: readonly string[], description: string): Filter => ({
   valid: text => values.includes(text),
   rule: `one of ${values.join(', ')}`,
@@ -69,7 +69,7 @@ export const textUpTo = (length: number, description: string): Filter => ({
   description,
 })
 
-/** That many digits, no more and no fewer. */
+/** Exactly that many digits. */
 export const exactly = (digits: number, description: string): Filter => {
   const pattern = `^[0-9]{${digits}}$`
   const shape = new RegExp(pattern)
@@ -95,13 +95,11 @@ function isDate(text: string): boolean {
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text)
 }
 
-/** In milliseconds, rounded up, so that a whole one compares with it as with the exact time. */
+/** The time in milliseconds, rounded up, so that whole milliseconds compare with it as with the exact time. */
 export const instant = (text: string): number =>
   Date.parse(text) + (/\.\d{3}\d*[1-9]/.test(text) ? 1 : 0)
 
-/** How a search is asked for, and the page that answers it. SPEC *Search result page*. */
-
-/** What tells one search from another. `filters` is in the order in which links and errors name them. */
+/** One of the searches. Links and errors name its parameters in the order of `filters`. */
 export type SearchKind = {
   path: string
   filters: Record<string, Filter>
@@ -110,16 +108,16 @@ export type SearchKind = {
 
 export type Search = {
   kind: SearchKind
-  /** The given filters in the order of the kind's table, page and display_size not among them. */
+  /** The parameters that were given, in the order of `filters`, without page and display_size. */
   given: Record<string, string>
   page: number
   displaySize: number
 }
 
-/** What no value may break, whatever the filter. */
+/** The rule for every parameter. */
 const READABLE_RULE = 'text in percent-encoded UTF-8, without U+0000'
 
-/** The error for these filters of a search, in the order of its table; the values of some could not even be read. */
+/** The error for the parameters `names`, in the order of `filters`. Those in `unreadable` are not valid text. */
 export const wrongFilters = (
   { codes, filters }: SearchKind,
   names: string[],
@@ -133,7 +131,7 @@ export const wrongFilters = (
     }),
   )
 
-/** Reads query parameters; throws one error that lists all wrong names. Blank ones are as if not given. */
+/** Reads query parameters. Throws one error that lists all invalid ones. Blank ones count as absent. */
 export function readSearch(query: unknown, kind: SearchKind): Search {
   const read: Record<string, string> = {}
   const wrong: string[] = []
@@ -153,7 +151,7 @@ export function readSearch(query: unknown, kind: SearchKind): Search {
 const firstText = (value: unknown): string =>
   String((Array.isArray(value) ? value[0] : value) ?? '')
 
-/** One page of what was found, each as `present` shows it; throws where the page asked for is past the last one. */
+/** Specification, *Search result page*. Each result is as `present` returns it. Throws for a page after the last one. */
 export function pageOf<Found, Item>(
   search: Search,
   { total, results }: { total: number; results: Found[] },
@@ -179,7 +177,6 @@ export function pageOf<Found, Item>(
   }
 }
 
-/** Given filters, then page and display_size. */
 function queryOf({ given, displaySize }: Search, page: number): string {
   const pairs = Object.entries({ ...given, page, display_size: displaySize })
   return `?${pairs.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&')}`
@@ -188,16 +185,15 @@ function queryOf({ given, displaySize }: Search, page: number): string {
 /** A condition of a search: SQL with one `?` for each value. */
 export type Condition = { sql: string; values: Value[] }
 
-/** `values` take the places of the `?` in their order. */
 export const where = (sql: string, ...values: Value[]): Condition => ({ sql, values })
 
-/** from_date and to_date as the identifiers that are the first to match and the first not to. */
+/** from_date and to_date as identifiers: the first that matches, and the first after those that match. */
 export const createdRange = ({ given: { from_date, to_date } }: Search) => ({
   from: from_date && idFloor(instant(from_date)),
   until: to_date && idFloor(instant(to_date)),
 })
 
-/** from_date and to_date on the time that an identifier begins with. */
+/** Conditions for from_date and to_date, on the time that an identifier begins with. */
 export function createdBetween(search: Search, id: string): Condition[] {
   const { from, until } = createdRange(search)
   return [
@@ -210,7 +206,7 @@ export function createdBetween(search: Search, id: string): Condition[] {
 export const settledBetween = ({ given }: Search): Condition[] =>
   given.from_settled_date || given.to_settled_date ? [where('1 = 0')] : []
 
-/** A searchable table: its rows come newest first, by identifier. */
+/** A table that can be searched. Rows are sorted by identifier, newest first. */
 export type Searchable<Row, Item> = {
   from: string
   columns: string
@@ -219,8 +215,8 @@ export type Searchable<Row, Item> = {
 }
 
 /**
- * One page of rows and the number of all that match, from one moment. `total` is a query of that
- * number, for who has a faster one than to count them.
+ * One page of rows and the number of all that match, from one snapshot. `total` is a query for that number, where
+ * there is a faster one than counting.
  */
 export async function findPage<Row, Item>(
   database: Database,

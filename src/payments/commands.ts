@@ -1,6 +1,7 @@
+import type { Account } from '../accounts/account.ts'
 import { type Agreement, activate } from '../agreements/agreement.ts'
 import { findAgreement, holdAgreement, saveAgreement } from '../agreements/store.ts'
-import type { Farthing } from '../context.ts'
+import type { Context } from '../context.ts'
 import {
   idempotencyKeyUsed,
   inactiveAgreement,
@@ -9,7 +10,7 @@ import {
 } from '../errors.ts'
 import type { Addresses } from '../http/addresses.ts'
 import { newSecret, newUuid } from '../ids.ts'
-import type { Database, Statement } from '../ports.ts'
+import type { Database, NewId, Statement } from '../ports.ts'
 import { untilWritten } from '../retry.ts'
 import { activeWebhooks } from '../webhooks/store.ts'
 import { type Message, messagesFor } from '../webhooks/webhook.ts'
@@ -17,34 +18,35 @@ import { advance, type Change, type NewPayment, type Payment } from './payment.t
 import { present } from './response.ts'
 import { insertPayment, isIdempotencyKeyTaken, savePayment, takeIdempotencyKey } from './store.ts'
 
-export type Creation = { account: string; given: NewPayment; idempotencyKey?: string | undefined }
+export type Creation = { account: Account; given: NewPayment; idempotencyKey?: string | undefined }
 
 /**
  * Creates a payment. In agreement mode it has its final state. Resolves once the webhook messages were
  * delivered. Throws an ApiError when an agreement cannot be used or the key is taken.
  */
 export async function createPayment(
-  farthing: Farthing,
+  context: Context,
   addresses: Addresses,
   creation: Creation,
 ): Promise<Payment> {
   const { account, given, idempotencyKey } = creation
   const { payment, messages } = await untilWritten(async () => {
-    const agreement = await usedAgreement(farthing, account, given)
-    const change = makePayment(farthing, account, given, agreement)
-    const messages = await messagesOf(farthing, addresses, change)
-    const written = await farthing.database.write([
+    const agreement = await usedAgreement(context, account.room, given)
+    const now = context.time.now(account)
+    const change = makePayment(context.newId, account.room, now, given, agreement)
+    const messages = await messagesOf(context, addresses, change)
+    const written = await context.database.write([
       // The statement most likely to miss comes first, so that little is rolled back.
       ...(idempotencyKey ? [takeIdempotencyKey(change.after, idempotencyKey)] : []),
       ...(agreement ? [holdAgreement(agreement)] : []),
       insertPayment(change.after),
-      ...farthing.deliveries.insert(messages),
+      ...context.deliveries.insert(messages),
     ])
     if (written) return { payment: change.after, messages }
-    if (await isKeyTaken(farthing, creation, agreement)) throw idempotencyKeyUsed()
+    if (await isKeyTaken(context, creation, agreement)) throw idempotencyKeyUsed()
     return undefined
   })
-  await farthing.deliveries.deliver(messages)
+  await context.deliveries.deliver(messages)
   return payment
 }
 
@@ -53,14 +55,14 @@ export async function createPayment(
  * set_up_agreement names no agreement of the account.
  */
 async function usedAgreement(
-  { database }: Farthing,
-  account: string,
+  { database }: Context,
+  room: string,
   { authorisation_mode, agreement_id, set_up_agreement }: NewPayment,
 ): Promise<Agreement | undefined> {
-  if (set_up_agreement && !(await findAgreement(database, account, set_up_agreement)))
+  if (set_up_agreement && !(await findAgreement(database, room, set_up_agreement)))
     throw unknownSetUpAgreement()
   if (authorisation_mode !== 'agreement' || !agreement_id) return undefined
-  const agreement = await findAgreement(database, account, agreement_id)
+  const agreement = await findAgreement(database, room, agreement_id)
   if (!agreement) throw unknownAgreement()
   if (agreement.status !== 'active' || !agreement.instrument)
     throw inactiveAgreement(agreement.status)
@@ -69,15 +71,15 @@ async function usedAgreement(
 
 /** Makes a payment without writing it. With an agreement, the payment is already authorised. */
 export function makePayment(
-  { clock, newId }: Pick<Farthing, 'clock' | 'newId'>,
-  account: string,
+  newId: NewId,
+  room: string,
+  now: number,
   given: NewPayment,
   agreement: Agreement | undefined,
 ): Omit<Change, 'before'> {
-  const now = clock()
   const payment: Payment = {
     payment_id: newId(now),
-    account,
+    account: room,
     version: 1,
     given,
     provider_id: newUuid(),
@@ -92,12 +94,14 @@ export function makePayment(
 
 /** Tells a write that missed because of the key from one whose agreement changed after it was read. */
 async function isKeyTaken(
-  { database, clock }: Farthing,
+  { database, time }: Context,
   { account, idempotencyKey }: Creation,
   agreement: Agreement | undefined,
 ): Promise<boolean> {
   if (!idempotencyKey) return false
-  return !agreement || isIdempotencyKeyTaken(database, account, idempotencyKey, clock())
+  return (
+    !agreement || isIdempotencyKeyTaken(database, account.room, idempotencyKey, time.now(account))
+  )
 }
 
 export type ChangeResult = { moved: boolean; payment: Payment }
@@ -109,32 +113,32 @@ export type ChangeResult = { moved: boolean; payment: Payment }
  * may throw an ApiError. Resolves to undefined when `read` finds no payment.
  */
 export async function changePayment(
-  farthing: Farthing,
+  context: Context,
   addresses: Addresses,
-  read: () => Promise<Payment | undefined>,
-  decide: (payment: Payment) => Change | undefined,
+  read: () => Promise<{ payment: Payment; account: Account } | undefined>,
+  decide: (payment: Payment, now: number) => Change | undefined,
   also: Statement[] = [],
 ): Promise<ChangeResult | undefined> {
   const { payment, messages } = await untilWritten(async () => {
-    const payment = await read()
-    const change = payment && decide(payment)
-    if (!change) return { payment, messages: undefined }
-    const messages = await messagesOf(farthing, addresses, change)
-    const written = await farthing.database.write([
+    const found = await read()
+    const change = found && decide(found.payment, context.time.now(found.account))
+    if (!change) return { payment: found?.payment, messages: undefined }
+    const messages = await messagesOf(context, addresses, change)
+    const written = await context.database.write([
       savePayment(change),
       ...also,
-      ...(await agreementSetUp(farthing.database, change)),
-      ...farthing.deliveries.insert(messages),
+      ...(await agreementSetUp(context.database, change)),
+      ...context.deliveries.insert(messages),
     ])
     return written ? { payment: change.after, messages } : undefined
   })
-  if (messages) await farthing.deliveries.deliver(messages)
+  if (messages) await context.deliveries.deliver(messages)
   return payment && { payment, moved: messages !== undefined }
 }
 
 /** The webhook messages of a change. Each contains the payment as GET returns it after the change. */
 async function messagesOf(
-  { database, newId }: Farthing,
+  { database, newId }: Context,
   addresses: Addresses,
   { after, at, sends }: Omit<Change, 'before'>,
 ): Promise<Message[]> {

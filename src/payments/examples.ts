@@ -5,12 +5,13 @@
 import { created as agreement, instrumentCard } from '../agreements/examples.ts'
 import { exampleAddresses } from '../http/addresses.ts'
 import type { Json } from '../http/fields.ts'
+import { pathParameter } from '../http/openapi.ts'
 import { timeOf } from '../ids.ts'
 import { type CardDetails, DECLINED_CARD, submittedCard } from './card.ts'
 import { makePayment } from './commands.ts'
 import { advance, type Payment, refund, stateOf, type Trigger } from './payment.ts'
 import { checkMode, readNewPayment } from './request.ts'
-import { present, presentEvents, presentFound } from './response.ts'
+import { payment, present, presentEvents, presentFound } from './response.ts'
 
 export const requests = {
   web: {
@@ -66,8 +67,8 @@ export const hostedToken = '06gq1c5v3bb47ajnkkpgtcun2hmbvvh7sddn610k7ha8ilo5tjsq
 function created(body: Json, token: string, provider_id: string): Payment {
   const given = readNewPayment(body)
   checkMode(given)
-  const ports = { clock: () => timeOf(token), newId: () => token.slice(0, 26) }
-  const { after } = makePayment(ports, 'example', given, undefined)
+  const newId = () => token.slice(0, 26)
+  const { after } = makePayment(newId, 'example', timeOf(token), given, undefined)
   return { ...after, provider_id, secret: token.slice(26) }
 }
 
@@ -126,3 +127,12 @@ export const payments = {
 }
 
 export const events = presentEvents(paid, exampleAddresses)
+
+/** What webhook messages are about, for the documentation of webhooks. */
+export const resource = { schema: payment, example: payments.paid }
+
+export const paymentId = pathParameter(
+  'payment_id',
+  'A payment of the account from the last 7 days',
+  payments.created.payment_id,
+)

@@ -1,6 +1,6 @@
 import type { FromSchema } from 'json-schema-to-ts'
 import type { Addresses } from '../http/addresses.ts'
-import { addressOf, getLink, postLink } from '../http/link.ts'
+import { addressOf, getLink, postLink } from '../http/addresses.ts'
 import {
   cardDetails,
   date,

@@ -1,29 +1,52 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Farthing } from '../context.ts'
+import type { FastifyRequest } from 'fastify'
+import type { Context } from '../context.ts'
 import {
+  badIdempotencyKey,
   cannotCancelPayment,
   cannotCapture,
   cardDeclined,
+  fieldCodes,
+  idempotencyKeyUsed,
+  invalid,
+  missing,
+  notAllowed,
+  notAnObject,
+  outsideLimit,
   paymentNotFound,
+  unknownAgreement,
   unknownOneTimeToken,
+  unknownSetUpAgreement,
   usedOneTimeToken,
+  wrongMediaType,
 } from '../errors.ts'
 import { addressesOf } from '../http/addresses.ts'
-import { formBody, isForm, jsonBody, requireJson, requireJsonOrForm } from '../http/body.ts'
-import { pathParam, resource } from '../http/endpoint.ts'
-import { findPage } from '../http/find-page.ts'
-import { pageOf, readSearch } from '../http/page.ts'
+import { FORM_TYPE, formBody, isForm, JSON_TYPE, jsonBody } from '../http/body.ts'
+import { type Endpoint, pathParam } from '../http/endpoint.ts'
+import { PENCE_RULE } from '../http/fields.ts'
+import { header, json, noContent, requestBody, searchDocs } from '../http/openapi.ts'
+import { findPage, pageOf, readSearch } from '../http/search.ts'
 import { DECLINED_CARD, submittedCard } from './card.ts'
 import { changePayment, createPayment } from './commands.ts'
 import { advance, type Payment, statusOf, type Trigger } from './payment.ts'
 import {
   type CardAuthorisation,
+  cardAuthorisation,
   checkMode,
+  idempotencyKey,
+  newPayment,
   readCardAuthorisation,
   readIdempotencyKey,
   readNewPayment,
 } from './request.ts'
-import { paymentAddress, present, presentEvents, presentFound } from './response.ts'
+import {
+  foundPayment,
+  payment,
+  paymentAddress,
+  paymentEvents,
+  present,
+  presentEvents,
+  presentFound,
+} from './response.ts'
 import {
   findByToken,
   findPayment,
@@ -33,140 +56,290 @@ import {
   searchConditions,
 } from './store.ts'
 
-/** Specification, *POST /v1/payments* and *GET /v1/payments/{paymentId}*, and the search and the links of a payment. */
-export function paymentRoutes(app: FastifyInstance, farthing: Farthing): void {
-  const { database, clock, config } = farthing
-  const addresses = (request: FastifyRequest) => addressesOf(request, config)
+/** Specification, *Endpoints*: payments, what their links lead to, and POST /v1/auth. */
+export const paymentEndpoints = (context: Context): Endpoint[] => [
+  create(context),
+  search(context),
+  read(context),
+  listEvents(context),
+  cancel(context),
+  capture(context),
+  authorise(context),
+]
 
-  resource(app, '/v1/payments', {
-    POST: {
-      operation: 'createPayment',
-      accepts: requireJson,
-      handler: async (request, reply) => {
-        const given = readNewPayment(jsonBody(request, 'P0197'))
-        const idempotencyKey = readIdempotencyKey(request.headers['idempotency-key'])
-        checkMode(given)
-        const { account } = request
-        const at = addresses(request)
-        const payment = await createPayment(farthing, at, { account, given, idempotencyKey })
-        void reply.code(201).header('location', paymentAddress(payment.payment_id, at))
-        return present(payment, at)
+const create = (context: Context): Endpoint => ({
+  method: 'POST',
+  path: '/v1/payments',
+  area: 'api',
+  operationId: 'createPayment',
+  summary: 'Create a payment',
+  accepts: 'json',
+  docs: async () => {
+    const { payments, requests } = await import('./examples.ts')
+    const codes = fieldCodes.payment
+    return {
+      description: `In web mode, send the user's browser to \`next_url\`, and read the payment when the browser is back at \`return_url\`. In moto_api mode, post the card to \`/v1/auth\` with the one_time_token of \`auth_url_post\`. In agreement mode the response shows the final state.
+
+Checks run in this order: the type of every field, and whether agreement_id and agreement_payment_type belong to the mode; every limit; the format of the Idempotency-Key; what the authorisation_mode requires and forbids; whether the key was used. The response reports the first problem found.`,
+      parameters: [
+        {
+          name: 'Idempotency-Key',
+          in: 'header',
+          description:
+            'Ensures that a payment is created only once. A key that has created a payment returns 409 until that payment expires, whatever the body. After any other response the key is still free',
+          schema: { ...idempotencyKey, examples: ['boat-1187-try-1'] },
+        },
+      ],
+      requestBody: requestBody(newPayment, {
+        'A user pays on the hosted pages': requests.web,
+        'The pages in Welsh, a name filled in, captured later': requests.delayed,
+        'A card taken by telephone': requests.moto,
+        'A payment that sets up an agreement': requests.setUp,
+        'A payment made with an agreement': requests.agreement,
+      }),
+      responses: {
+        201: json(
+          'The payment',
+          payment,
+          {
+            'A user pays on the hosted pages': payments.created,
+            'A card taken by telephone': payments.createdMoto,
+            'A payment made with an agreement': payments.byAgreement,
+          },
+          { Location: header('The address of the payment', { format: 'uri' }) },
+        ),
       },
-    },
-    GET: {
-      operation: 'searchPayments',
-      handler: async request => {
-        const search = readSearch(request.query, paymentSearch)
-        const now = clock()
-        const conditions = searchConditions(search, request.account, now)
-        const quick = quickTotal(search, request.account, now)
-        const found = await findPage(database, paymentRows, conditions, search, quick)
-        return pageOf(search, found, addresses(request), presentFound)
+      errors: [
+        missing(codes, 'amount'),
+        invalid(codes, 'amount', PENCE_RULE),
+        unknownAgreement(),
+        unknownSetUpAgreement(),
+        notAllowed('return_url', 'when authorisation_mode is moto_api'),
+        notAnObject('P0197'),
+        idempotencyKeyUsed(),
+        wrongMediaType(JSON_TYPE),
+        outsideLimit(codes, 'amount', `must be at most ${newPayment.properties.amount.maximum}`),
+        badIdempotencyKey(),
+      ],
+    }
+  },
+  handler: async (request, reply) => {
+    const given = readNewPayment(jsonBody(request, 'P0197'))
+    const key = readIdempotencyKey(request.headers['idempotency-key'])
+    checkMode(given)
+    const { account } = request
+    const addresses = addressesOf(request, context.config)
+    const created = await createPayment(context, addresses, {
+      account,
+      given,
+      idempotencyKey: key,
+    })
+    void reply.code(201).header('location', paymentAddress(created.payment_id, addresses))
+    return present(created, addresses)
+  },
+})
+
+const search = ({ database, time, config }: Context): Endpoint => ({
+  method: 'GET',
+  path: '/v1/payments',
+  area: 'api',
+  operationId: 'searchPayments',
+  summary: 'Search payments',
+  docs: async () => {
+    const { payments } = await import('./examples.ts')
+    return {
+      description:
+        "The account's payments of the last 7 days, newest first. Blank parameters count as absent; of a repeated one the first counts. Payments are never settled, so a filter on the settled date finds nothing.",
+      ...searchDocs(paymentSearch, foundPayment, payments.found, ['state', 'from_date']),
+    }
+  },
+  handler: async request => {
+    const asked = readSearch(request.query, paymentSearch)
+    const { room } = request.account
+    const now = time.now(request.account)
+    const conditions = searchConditions(asked, room, now)
+    const total = quickTotal(asked, room, now)
+    const found = await findPage(database, paymentRows, conditions, asked, total)
+    return pageOf(asked, found, addressesOf(request, config), presentFound)
+  },
+})
+
+const read = (context: Context): Endpoint => ({
+  method: 'GET',
+  path: '/v1/payments/{payment_id}',
+  area: 'api',
+  operationId: 'readPayment',
+  summary: 'Read a payment',
+  docs: async () => {
+    const { paymentId, payments } = await import('./examples.ts')
+    return {
+      parameters: [paymentId],
+      responses: {
+        200: json('The payment', payment, {
+          'Paid and partly refunded': payments.partlyRefunded,
+          'Waiting to be captured': payments.capturable,
+          'Its card was declined': payments.declined,
+        }),
       },
-    },
-  })
+      errors: [paymentNotFound('P0200')],
+    }
+  },
+  handler: async request =>
+    present(await paymentInPath(request, context, 'P0200'), addressesOf(request, context.config)),
+})
 
-  resource(app, '/v1/payments/:payment_id', {
-    GET: {
-      operation: 'readPayment',
-      handler: async request =>
-        present(await paymentInPath(request, farthing, 'P0200'), addresses(request)),
-    },
-  })
-
-  resource(app, '/v1/payments/:payment_id/events', {
-    GET: {
-      operation: 'listPaymentEvents',
-      handler: async request =>
-        presentEvents(await paymentInPath(request, farthing, 'P0300'), addresses(request)),
-    },
-  })
-
-  resource(app, '/v1/payments/:payment_id/cancel', {
-    POST: {
-      operation: 'cancelPayment',
-      handler: async (request, reply) => {
-        await move(request, farthing, 'cancel', 'P0500', cannotCancelPayment)
-        return reply.code(204).send()
+const listEvents = (context: Context): Endpoint => ({
+  method: 'GET',
+  path: '/v1/payments/{payment_id}/events',
+  area: 'api',
+  operationId: 'listPaymentEvents',
+  summary: 'Read the history of a payment',
+  docs: async () => {
+    const { events, paymentId } = await import('./examples.ts')
+    return {
+      parameters: [paymentId],
+      responses: {
+        200: json('Every state that it has had', paymentEvents, { 'Paid in a browser': events }),
       },
-    },
-  })
+      errors: [paymentNotFound('P0300')],
+    }
+  },
+  handler: async request =>
+    presentEvents(
+      await paymentInPath(request, context, 'P0300'),
+      addressesOf(request, context.config),
+    ),
+})
 
-  resource(app, '/v1/payments/:payment_id/capture', {
-    POST: {
-      operation: 'capturePayment',
-      handler: async (request, reply) => {
-        await move(request, farthing, 'capture', 'P1000', cannotCapture)
-        return reply.code(204).send()
-      },
-    },
-  })
-}
+const cancel = (context: Context): Endpoint => ({
+  method: 'POST',
+  path: '/v1/payments/{payment_id}/cancel',
+  area: 'api',
+  operationId: 'cancelPayment',
+  summary: 'Cancel a payment',
+  docs: async () => ({
+    description:
+      'Allowed while its status is created, started or capturable. It becomes cancelled, with the code P0040. The response waits for the webhooks. A body is ignored.',
+    parameters: [(await import('./examples.ts')).paymentId],
+    responses: { 204: noContent('It is cancelled') },
+    errors: [cannotCancelPayment('success'), paymentNotFound('P0500')],
+  }),
+  handler: async (request, reply) => {
+    await move(request, context, 'cancel', 'P0500', cannotCancelPayment)
+    return reply.code(204).send()
+  },
+})
 
-/** Moves the payment that the path names. `refuse` makes the error for a status that has no such transition. */
+const capture = (context: Context): Endpoint => ({
+  method: 'POST',
+  path: '/v1/payments/{payment_id}/capture',
+  area: 'api',
+  operationId: 'capturePayment',
+  summary: 'Capture a payment',
+  docs: async () => ({
+    description:
+      'Allowed while its status is capturable, which a payment with `delayed_capture` reaches when it is authorised. It becomes success. The response waits for the webhooks. A body is ignored.',
+    parameters: [(await import('./examples.ts')).paymentId],
+    responses: { 204: noContent('It is captured') },
+    errors: [paymentNotFound('P1000'), cannotCapture('success')],
+  }),
+  handler: async (request, reply) => {
+    await move(request, context, 'capture', 'P1000', cannotCapture)
+    return reply.code(204).send()
+  },
+})
+
+/** Moves the payment in the path. Where its state does not allow that, `refuse` makes the error. */
 async function move(
   request: FastifyRequest,
-  farthing: Farthing,
+  context: Context,
   trigger: Trigger,
   unknown: 'P0500' | 'P1000',
   refuse: (status: string) => Error,
 ): Promise<void> {
   await changePayment(
-    farthing,
-    addressesOf(request, farthing.config),
-    () => paymentInPath(request, farthing, unknown),
-    payment => {
-      const change = advance(payment, trigger, farthing.clock())
-      if (!change) throw refuse(statusOf(payment))
+    context,
+    addressesOf(request, context.config),
+    async () => ({
+      payment: await paymentInPath(request, context, unknown),
+      account: request.account,
+    }),
+    (found, now) => {
+      const change = advance(found, trigger, now)
+      if (!change) throw refuse(statusOf(found))
       return change
     },
   )
 }
 
-/** The payment that the path names. Throws a 404 with `code` when the account has no such payment. */
+/** The payment in the path. Throws the endpoint's error when the account has no such payment. */
 export async function paymentInPath(
   request: FastifyRequest,
-  { database, clock }: Farthing,
+  { database, time }: Context,
   code: Parameters<typeof paymentNotFound>[0],
 ): Promise<Payment> {
+  const { account } = request
   const payment_id = pathParam(request, 'payment_id')
-  const payment = await findPayment(database, request.account, payment_id, clock())
-  if (!payment) throw paymentNotFound(code)
-  return payment
+  const found = await findPayment(database, account.room, payment_id, time.now(account))
+  if (!found) throw paymentNotFound(code)
+  return found
 }
 
-/** Specification, *POST /v1/auth*: completes a moto_api payment. The one-time token replaces the API key. */
-export function authoriseRoute(app: FastifyInstance, farthing: Farthing): void {
-  const { database, clock, config } = farthing
-  resource(app, '/v1/auth', {
-    POST: {
-      operation: 'authorisePayment',
-      accepts: requireJsonOrForm,
-      handler: async (request, reply) => {
-        const body = isForm(request)
-          ? Object.fromEntries(formBody(request))
-          : jsonBody(request, 'P0197')
-        const given = readCardAuthorisation(body)
-        const declined = given.card_number === DECLINED_CARD
-        const result = await changePayment(
-          farthing,
-          addressesOf(request, config),
-          () => findByToken(database, given.one_time_token, clock()),
-          payment => authorise(payment, given, declined, clock()),
-        )
-        if (!result) throw unknownOneTimeToken()
-        if (declined) throw cardDeclined()
-        return reply.code(204).send()
+/** Specification, *POST /v1/auth*: completes a moto_api payment. The one-time token is the authorisation. */
+const authorise = (context: Context): Endpoint => ({
+  method: 'POST',
+  path: '/v1/auth',
+  area: 'token',
+  operationId: 'authorisePayment',
+  summary: 'Complete a moto_api payment with a card',
+  accepts: 'json or form',
+  docs: async () => {
+    const { authorisation } = await import('./examples.ts')
+    const codes = fieldCodes.authorisation
+    return {
+      description:
+        'The one_time_token is the authorisation: no API key is needed, and an Authorization header is ignored. Card 4000000000000002 is declined. Every other number of 12 to 19 digits is accepted. The response waits for the webhooks. Read the payment to see its state.',
+      requestBody: requestBody(cardAuthorisation, { 'A card that is accepted': authorisation }, [
+        JSON_TYPE,
+        FORM_TYPE,
+      ]),
+      responses: {
+        204: noContent('The payment is success or, with delayed_capture, capturable'),
       },
-    },
-  })
-}
+      errors: [
+        notAnObject('P0197'),
+        unknownOneTimeToken(),
+        usedOneTimeToken(),
+        cardDeclined(),
+        wrongMediaType(JSON_TYPE, FORM_TYPE),
+        missing(codes, 'cvc'),
+        outsideLimit(codes, 'card_number', 'must be 12 to 19 digits'),
+      ],
+    }
+  },
+  handler: async (request, reply) => {
+    const body = isForm(request)
+      ? Object.fromEntries(formBody(request))
+      : jsonBody(request, 'P0197')
+    const given = readCardAuthorisation(body)
+    const declined = given.card_number === DECLINED_CARD
+    const result = await changePayment(
+      context,
+      addressesOf(request, context.config),
+      () => findByToken(context, given.one_time_token),
+      (found, now) => authorisation(found, given, declined, now),
+    )
+    if (!result) throw unknownOneTimeToken()
+    if (declined) throw cardDeclined()
+    return reply.code(204).send()
+  },
+})
 
-function authorise(payment: Payment, given: CardAuthorisation, declined: boolean, now: number) {
-  if (payment.given.authorisation_mode !== 'moto_api') throw unknownOneTimeToken()
-  if (payment.card) throw usedOneTimeToken()
+function authorisation(found: Payment, given: CardAuthorisation, declined: boolean, now: number) {
+  if (found.given.authorisation_mode !== 'moto_api') throw unknownOneTimeToken()
+  if (found.card) throw usedOneTimeToken()
   const card = submittedCard(given.card_number, given.cardholder_name, given.expiry_date)
-  const change = advance(payment, declined ? 'authorise_declined' : 'authorise', now, card)
+  const change = advance(found, declined ? 'authorise_declined' : 'authorise', now, card)
   if (!change) throw unknownOneTimeToken()
   return change
 }

@@ -1,17 +1,22 @@
 import { timingSafeEqual } from 'node:crypto'
+import type { Account } from '../accounts/account.ts'
 import { containing, fold, groupOf } from '../database/fold.ts'
+import { plainText } from '../http/schema.ts'
+import type { Search, SearchKind } from '../http/search.ts'
 import {
+  anyOf,
   type Condition,
   createdBetween,
   createdRange,
+  exactly,
+  filters,
+  paging,
   settledBetween,
+  textUpTo,
   where,
-} from '../http/find-page.ts'
-import type { Search, SearchKind } from '../http/page.ts'
-import { plainText } from '../http/schema.ts'
-import { anyOf, exactly, filters, paging, textUpTo } from '../http/search.ts'
+} from '../http/search.ts'
 import { timeOf } from '../ids.ts'
-import type { Database, Statement, Value } from '../ports.ts'
+import type { Database, Statement, Time, Value } from '../ports.ts'
 import { oldestKept } from '../retention.ts'
 import { brandId, brandIds } from './card.ts'
 import { type Change, type Payment, statuses, statusOf } from './payment.ts'
@@ -32,8 +37,9 @@ type Body = Omit<Payment, keyof Row>
  * string of its URL, which JSON.stringify serialises at half the speed of a flat string.
  */
 const COLUMNS = 'payment_id, account, version, refunded_amount, body'
-const FIND = `select ${COLUMNS} from payments where payment_id = $1`
-const FIND_IN_ACCOUNT = `${FIND} and account = $2`
+const FIND = `select ${COLUMNS} from payments where payment_id = $1 and account = $2`
+const FIND_WITH_ACCOUNT = `select ${COLUMNS}, name, clock_offset, frozen_at
+  from payments join accounts on room = account where payment_id = $1`
 
 function fromRow({ payment_id, account, version, refunded_amount, body }: Row): Payment {
   const rest = JSON.parse(body) as Body // written by bodyOf
@@ -53,24 +59,26 @@ export async function findPayment(
   now: number,
 ): Promise<Payment | undefined> {
   if (payment_id < oldestKept(now)) return undefined
-  const rows = await database.query<Row>(FIND_IN_ACCOUNT, [payment_id, account])
+  const rows = await database.query<Row>(FIND, [payment_id, account])
   return rows[0] && fromRow(rows[0])
 }
 
 const TOKEN = /^([0-9a-v]{26})([0-9a-v]{26})$/
 
-/** Finds a payment by the token that `tokenOf` makes. undefined for any other text, and once it has expired. */
+/** The payment whose token this is, with its account; undefined for any other text, and once it has expired. */
 export async function findByToken(
-  database: Database,
+  { database, time }: { database: Database; time: Time },
   token: string,
-  now: number,
-): Promise<Payment | undefined> {
+): Promise<{ payment: Payment; account: Account } | undefined> {
   const [, payment_id, secret] = TOKEN.exec(token) ?? []
-  if (!payment_id || !secret || payment_id < oldestKept(now)) return undefined
-  const rows = await database.query<Row>(FIND, [payment_id])
-  const payment = rows[0] && fromRow(rows[0])
-  const matches = payment && timingSafeEqual(Buffer.from(secret), Buffer.from(payment.secret))
-  return matches ? payment : undefined
+  if (!payment_id || !secret) return undefined
+  const [row] = await database.query<Row & Omit<Account, 'room'>>(FIND_WITH_ACCOUNT, [payment_id])
+  if (!row) return undefined
+  const { name, clock_offset, frozen_at, ...columns } = row
+  const account = { name, room: row.account, clock_offset, frozen_at }
+  const payment = fromRow(columns)
+  const isSecret = timingSafeEqual(Buffer.from(secret), Buffer.from(payment.secret))
+  return isSecret && payment_id >= oldestKept(time.now(account)) ? { payment, account } : undefined
 }
 
 type Column = [name: string, read: (payment: Payment) => Value]

@@ -1,12 +1,32 @@
-import type { FastifyInstance } from 'fastify'
-import type { Farthing } from '../context.ts'
-import { notRefundable, paymentNotFound, refundAmountMismatch, refundNotFound } from '../errors.ts'
+import type { Account } from '../accounts/account.ts'
+import type { Context } from '../context.ts'
+import {
+  fieldCodes,
+  invalid,
+  missing,
+  notAnObject,
+  notRefundable,
+  outsideLimit,
+  paymentNotFound,
+  refundAmountMismatch,
+  refundNotFound,
+  wrongMediaType,
+} from '../errors.ts'
 import { type Addresses, addressesOf } from '../http/addresses.ts'
-import { jsonBody, requireJson } from '../http/body.ts'
-import { pathParam, resource } from '../http/endpoint.ts'
-import { createdBetween, findPage, settledBetween, where } from '../http/find-page.ts'
-import { pageOf, readSearch, type SearchKind } from '../http/page.ts'
-import { filters } from '../http/search.ts'
+import { JSON_TYPE, jsonBody } from '../http/body.ts'
+import { type Endpoint, pathParam } from '../http/endpoint.ts'
+import { PENCE_RULE } from '../http/fields.ts'
+import { json, requestBody, searchDocs } from '../http/openapi.ts'
+import {
+  createdBetween,
+  filters,
+  findPage,
+  pageOf,
+  readSearch,
+  type SearchKind,
+  settledBetween,
+  where,
+} from '../http/search.ts'
 import { changePayment } from '../payments/commands.ts'
 import { type Payment, refund as refundPayment, refundSummary } from '../payments/payment.ts'
 import { paymentInPath } from '../payments/routes.ts'
@@ -14,97 +34,174 @@ import { findPayment } from '../payments/store.ts'
 import { oldestKept } from '../retention.ts'
 import { type NewRefund, type Refund, refundProblem } from './refund.ts'
 import { findRefund, insertRefund, refundRows, refundsOf } from './store.ts'
-import { present, presentAll, readNewRefund } from './wire.ts'
+import { newRefund, present, presentAll, readNewRefund, refund, refundsOfPayment } from './wire.ts'
 
-export const refundSearch: SearchKind = {
+const refundSearch: SearchKind = {
   path: '/v1/refunds',
   codes: { invalid: 'P1101', pastEnd: 'P1100' },
   filters,
 }
 
 /** Specification, *Other resources*: refunds. */
-export function refundRoutes(app: FastifyInstance, farthing: Farthing): void {
-  const { database, clock, config } = farthing
+export const refundEndpoints = (context: Context): Endpoint[] => [
+  create(context),
+  list(context),
+  read(context),
+  search(context),
+]
 
-  resource(app, '/v1/payments/:payment_id/refunds', {
-    POST: {
-      operation: 'refundPayment',
-      accepts: requireJson,
-      handler: async (request, reply) => {
-        const asked = readNewRefund(jsonBody(request, 'P0697'))
-        const addresses = addressesOf(request, config)
-        const payment_id = pathParam(request, 'payment_id')
-        const refund = await createRefund(farthing, addresses, request.account, payment_id, asked)
-        void reply.code(202)
-        return present(refund, clock(), addresses)
-      },
-    },
-    GET: {
-      operation: 'listRefunds',
-      handler: async request => {
-        const { payment_id } = await paymentInPath(request, farthing, 'P0800')
-        const refunds = await refundsOf(database, payment_id)
-        return presentAll(payment_id, refunds, clock(), addressesOf(request, config))
-      },
-    },
-  })
+const create = (context: Context): Endpoint => ({
+  method: 'POST',
+  path: '/v1/payments/{payment_id}/refunds',
+  area: 'api',
+  operationId: 'refundPayment',
+  summary: 'Refund a payment',
+  accepts: 'json',
+  docs: async () => {
+    const { paymentId } = await import('../payments/examples.ts')
+    const { submitted } = await import('./examples.ts')
+    const codes = fieldCodes.refund
+    return {
+      description:
+        'Refunds all of it or a part, as often as something is left. The payment stays success, and its refund_summary changes at once. The response waits for the webhooks.',
+      parameters: [paymentId],
+      requestBody: requestBody(newRefund, {
+        'A part': { amount: 1500 },
+        'A part, if there was no other refund meanwhile': {
+          amount: 1500,
+          refund_amount_available: 8500,
+        },
+      }),
+      responses: { 202: json('The refund', refund, { 'A refund': submitted }) },
+      errors: [
+        missing(codes, 'amount'),
+        invalid(codes, 'amount', PENCE_RULE),
+        notRefundable('pending', 'its refund_summary.status must be available'),
+        notAnObject('P0697'),
+        paymentNotFound('P0600'),
+        refundAmountMismatch(7000),
+        wrongMediaType(JSON_TYPE),
+        outsideLimit(codes, 'amount', 'must be at least 1'),
+      ],
+    }
+  },
+  handler: async (request, reply) => {
+    const { account } = request
+    const asked = readNewRefund(jsonBody(request, 'P0697'))
+    const addresses = addressesOf(request, context.config)
+    const payment_id = pathParam(request, 'payment_id')
+    const made = await createRefund(context, addresses, account, payment_id, asked)
+    void reply.code(202)
+    return present(made, context.time.now(account), addresses)
+  },
+})
 
-  resource(app, '/v1/payments/:payment_id/refunds/:refund_id', {
-    GET: {
-      operation: 'readRefund',
-      handler: async request => {
-        const { payment_id } = await paymentInPath(request, farthing, 'P0700')
-        const refund = await findRefund(database, payment_id, pathParam(request, 'refund_id'))
-        if (!refund) throw refundNotFound()
-        return present(refund, clock(), addressesOf(request, config))
+const list = (context: Context): Endpoint => ({
+  method: 'GET',
+  path: '/v1/payments/{payment_id}/refunds',
+  area: 'api',
+  operationId: 'listRefunds',
+  summary: 'List the refunds of a payment',
+  docs: async () => {
+    const { paymentId } = await import('../payments/examples.ts')
+    const { list } = await import('./examples.ts')
+    return {
+      parameters: [paymentId],
+      responses: {
+        200: json('All of them, oldest first', refundsOfPayment, { 'One refund': list }),
       },
-    },
-  })
+      errors: [paymentNotFound('P0800')],
+    }
+  },
+  handler: async request => {
+    const { payment_id } = await paymentInPath(request, context, 'P0800')
+    const refunds = await refundsOf(context.database, payment_id)
+    const now = context.time.now(request.account)
+    return presentAll(payment_id, refunds, now, addressesOf(request, context.config))
+  },
+})
 
-  resource(app, '/v1/refunds', {
-    GET: {
-      operation: 'searchRefunds',
-      handler: async request => {
-        const search = readSearch(request.query, refundSearch)
-        const now = clock()
-        const conditions = [
-          where('account = ?', request.account),
-          where('payment_id >= ?', oldestKept(now)),
-          ...createdBetween(search, 'refund_id'),
-          ...settledBetween(search),
-        ]
-        const found = await findPage(database, refundRows, conditions, search)
-        return pageOf(search, found, addressesOf(request, config), (refund, addresses) =>
-          present(refund, now, addresses),
-        )
-      },
-    },
-  })
-}
+const read = (context: Context): Endpoint => ({
+  method: 'GET',
+  path: '/v1/payments/{payment_id}/refunds/{refund_id}',
+  area: 'api',
+  operationId: 'readRefund',
+  summary: 'Read a refund',
+  docs: async () => {
+    const { paymentId } = await import('../payments/examples.ts')
+    const { refundId, succeeded } = await import('./examples.ts')
+    return {
+      parameters: [paymentId, refundId],
+      responses: { 200: json('The refund', refund, { 'After 5 seconds': succeeded }) },
+      errors: [refundNotFound()],
+    }
+  },
+  handler: async request => {
+    const { payment_id } = await paymentInPath(request, context, 'P0700')
+    const found = await findRefund(context.database, payment_id, pathParam(request, 'refund_id'))
+    if (!found) throw refundNotFound()
+    const now = context.time.now(request.account)
+    return present(found, now, addressesOf(request, context.config))
+  },
+})
+
+const search = ({ database, time, config }: Context): Endpoint => ({
+  method: 'GET',
+  path: '/v1/refunds',
+  area: 'api',
+  operationId: 'searchRefunds',
+  summary: 'Search refunds',
+  docs: async () => {
+    const { succeeded } = await import('./examples.ts')
+    return {
+      description:
+        "The refunds of the account's payments of the last 7 days, newest first. Payments are never settled, so a filter on the settled date finds nothing.",
+      ...searchDocs(refundSearch, refund, succeeded, ['to_date']),
+    }
+  },
+  handler: async request => {
+    const asked = readSearch(request.query, refundSearch)
+    const now = time.now(request.account)
+    const conditions = [
+      where('account = ?', request.account.room),
+      where('payment_id >= ?', oldestKept(now)),
+      ...createdBetween(asked, 'refund_id'),
+      ...settledBetween(asked),
+    ]
+    const found = await findPage(database, refundRows, conditions, asked)
+    return pageOf(asked, found, addressesOf(request, config), (each, addresses) =>
+      present(each, now, addresses),
+    )
+  },
+})
 
 /** Resolves once the webhook messages were delivered. Throws an ApiError when the payment does not allow it. */
 async function createRefund(
-  farthing: Farthing,
+  context: Context,
   addresses: Addresses,
-  account: string,
+  account: Account,
   payment_id: string,
   asked: NewRefund,
 ): Promise<Refund> {
-  const { database, clock, newId } = farthing
-  const now = clock()
-  const refund = { refund_id: newId(now), payment_id, account, amount: asked.amount }
+  const { database, time, newId } = context
+  const { room } = account
+  const now = time.now(account)
+  const made = { refund_id: newId(now), payment_id, account: room, amount: asked.amount }
   const result = await changePayment(
-    farthing,
+    context,
     addresses,
-    () => findPayment(database, account, payment_id, clock()),
+    async () => {
+      const payment = await findPayment(database, room, payment_id, time.now(account))
+      return payment && { payment, account }
+    },
     payment => {
       checkRefundable(payment, asked)
       return refundPayment(payment, asked.amount, now)
     },
-    [insertRefund(refund)],
+    [insertRefund(made)],
   )
   if (!result) throw paymentNotFound('P0600')
-  return refund
+  return made
 }
 
 function checkRefundable(payment: Payment, asked: NewRefund): void {

@@ -4,9 +4,9 @@
  */
 import { readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
-import type { FastifyInstance } from 'fastify'
 import { noSuchEndpoint } from '../errors.ts'
-import { pathParam, resource } from '../http/endpoint.ts'
+import { type Endpoint, pathParam } from '../http/endpoint.ts'
+import { header, pathParameter } from '../http/openapi.ts'
 
 const contentTypes: Record<string, string> = {
   css: 'text/css; charset=utf-8',
@@ -53,30 +53,55 @@ export function onFirstUse<Made>(make: () => Made): () => Made {
 const { names, files } = readAssets(new URL('./assets/built/', import.meta.url))
 export const assets = names
 
-export function assetRoutes(app: FastifyInstance): void {
-  resource(app, '/assets/:name', {
-    GET: {
-      operation: 'readAsset',
-      handler: async (request, reply) => {
-        const name = pathParam(request, 'name')
-        const asset = files.get(name)
-        if (!asset) throw noSuchEndpoint()
-        const gzip = acceptsGzip(request.headers['accept-encoding'])
-        // A strong ETag names the bytes, so each encoding has its own.
-        const etag = gzip ? `"${name}.gz"` : `"${name}"`
-        void reply.headers({
-          'content-type': asset.contentType,
-          'cache-control': 'public, max-age=31536000, immutable',
-          vary: 'Accept-Encoding',
-          etag,
-          ...(gzip && { 'content-encoding': 'gzip' }),
-        })
-        if (isOneOf(request.headers['if-none-match'], etag)) return reply.code(304).send()
-        return reply.send(gzip ? asset.gzipped() : asset.plain)
+export const assetEndpoints = (): Endpoint[] => [
+  {
+    method: 'GET',
+    path: '/assets/{name}',
+    area: 'open',
+    operationId: 'readAsset',
+    summary: 'Read a file of the pages',
+    docs: () => ({
+      description:
+        'Names contain a hash of the content, so a file never changes and may be cached for a year.',
+      parameters: [pathParameter('name', 'As it is linked in a page', 'app-0123456789abcdef.css')],
+      responses: {
+        200: {
+          description: 'The file, compressed with gzip if Accept-Encoding lists it',
+          headers: {
+            'Cache-Control': header('The file may be cached for a year', {
+              const: 'public, max-age=31536000, immutable',
+            }),
+            ETag: header('It differs between the plain and the compressed file'),
+          },
+          content: {
+            'text/css': { schema: { type: 'string' } },
+            'text/javascript': { schema: { type: 'string' } },
+            'image/svg+xml': { schema: { type: 'string' } },
+          },
+        },
+        304: { description: 'If-None-Match contains the ETag of the file' },
       },
+      errors: [noSuchEndpoint()],
+    }),
+    handler: async (request, reply) => {
+      const name = pathParam(request, 'name')
+      const asset = files.get(name)
+      if (!asset) throw noSuchEndpoint()
+      const gzip = acceptsGzip(request.headers['accept-encoding'])
+      // A strong ETag names the bytes, so each encoding has its own.
+      const etag = gzip ? `"${name}.gz"` : `"${name}"`
+      void reply.headers({
+        'content-type': asset.contentType,
+        'cache-control': 'public, max-age=31536000, immutable',
+        vary: 'Accept-Encoding',
+        etag,
+        ...(gzip && { 'content-encoding': 'gzip' }),
+      })
+      if (isOneOf(request.headers['if-none-match'], etag)) return reply.code(304).send()
+      return reply.send(gzip ? asset.gzipped() : asset.plain)
     },
-  })
-}
+  },
+]
 
 /**
  * True if Accept-Encoding lists gzip with any weight but zero (RFC 9110, section 12.5.3). Every browser lists

@@ -1,4 +1,4 @@
-import type { Clock, Database, Send, Statement } from '../ports.ts'
+import type { Database, Send, Statement, Time } from '../ports.ts'
 import {
   claimMessage,
   findSendable,
@@ -51,7 +51,7 @@ export type Deliveries = {
 
 export type DeliveryPorts = {
   database: Database
-  clock: Clock
+  time: Time
   send: Send
   /** Told of faults that are ours, not the receiver's: the message stays PENDING. */
   onFault: (error: unknown) => void
@@ -60,7 +60,7 @@ export type DeliveryPorts = {
 }
 
 export function createDeliveries(ports: DeliveryPorts): Deliveries {
-  const { database, clock, onFault } = ports
+  const { database, time, onFault } = ports
   const underway = new Set<Promise<void>>()
   let waiting = 0
 
@@ -71,7 +71,7 @@ export function createDeliveries(ports: DeliveryPorts): Deliveries {
   }
 
   return {
-    insert: messages => messages.map(message => insertMessage(message, clock() + CLAIM_MS)),
+    insert: messages => messages.map(message => insertMessage(message, time.wall() + CLAIM_MS)),
     deliver(messages) {
       if (messages.length === 0) return Promise.resolve()
       const byWebhook = [...Map.groupBy(messages, message => message.webhook_id).values()]
@@ -87,7 +87,7 @@ export function createDeliveries(ports: DeliveryPorts): Deliveries {
       await database.ifAlone(() => database.write([releaseClaims()]))
     },
     async recover(stop) {
-      const webhooks = await webhooksToRecover(database, clock())
+      const webhooks = await webhooksToRecover(database, time())
       await sideBySide(webhooks.map(id => recoverWebhook(ports, id, stop).catch(onFault)))
     },
     async settled() {
@@ -107,11 +107,11 @@ async function recoverWebhook(
   webhook_id: string,
   stop?: AbortSignal,
 ): Promise<void> {
-  const { database, clock } = ports
+  const { database, time } = ports
   while (!stop?.aborted) {
     const unsent = await oldestUnsent(database, webhook_id)
-    if (!unsent || unsent.claimed_until > clock()) return
-    if (!(await database.write([claimMessage(unsent, clock() + CLAIM_MS)]))) return
+    if (!unsent || unsent.claimed_until > time.wall()) return
+    if (!(await database.write([claimMessage(unsent, time.wall() + CLAIM_MS)]))) return
     await deliverOne(ports, unsent.message_id)
   }
 }
@@ -119,7 +119,7 @@ async function recoverWebhook(
 /** False when another instance has taken the message over: its webhook is served there. */
 async function deliverOne(ports: DeliveryPorts, message_id: string): Promise<boolean> {
   for (;;) {
-    const sendable = await findSendable(ports.database, message_id, ports.clock())
+    const sendable = await findSendable(ports.database, message_id, ports.time)
     if (!sendable) return true
     const status = await attempt(ports, message_id, sendable)
     if (status !== 'PENDING') return status !== undefined
@@ -131,14 +131,14 @@ async function deliverOne(ports: DeliveryPorts, message_id: string): Promise<boo
  * another instance has taken the message over: what this one did then is not recorded.
  */
 async function attempt(
-  { database, clock, send, onBroken }: DeliveryPorts,
+  { database, time, send, onBroken }: DeliveryPorts,
   message_id: string,
   { webhook_id, callback_url, signing_key, body, webhook_status, attempts: before }: Sendable,
 ): Promise<DeliveryStatus | undefined> {
   const attempts = JSON.parse(before) as Attempt[] // written by recordAttempts
   let status: DeliveryStatus = 'FAILED'
   if (body !== null && webhook_status === 'ACTIVE') {
-    const at = clock()
+    const at = time.wall()
     const headers = {
       'Content-Type': 'application/json',
       'Pay-Signature': signature(body, signing_key),
@@ -148,7 +148,7 @@ async function attempt(
     attempts.push({ ...outcome, at })
     status = deliveryStatus(attempts)
   }
-  const until = clock() + CLAIM_MS
+  const until = time.wall() + CLAIM_MS
   const recorded = await database.write([
     recordAttempts(message_id, before, status, attempts, until),
   ])

@@ -1,124 +1,222 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Farthing } from '../context.ts'
-import { fieldCodes, invalid, webhookNotFound } from '../errors.ts'
+import type { FastifyRequest } from 'fastify'
+import type { Context } from '../context.ts'
+import {
+  fieldCodes,
+  invalid,
+  missing,
+  notAnObject,
+  webhookNotFound,
+  wrongMediaType,
+} from '../errors.ts'
 import { addressesOf } from '../http/addresses.ts'
-import { jsonBody, requireJson } from '../http/body.ts'
-import { pathParam, resource } from '../http/endpoint.ts'
-import { type Json, readFields } from '../http/fields.ts'
+import { JSON_TYPE, jsonBody } from '../http/body.ts'
+import { type Endpoint, pathParam } from '../http/endpoint.ts'
+import { json, noContent, requestBody, searchDocs } from '../http/openapi.ts'
 import { findPage, pageOf, paging, readSearch, type SearchKind, where } from '../http/search.ts'
-import { registrationProblem } from '../outbound/address.ts'
-import { newWebhook } from './schema.ts'
+import { MUST_BE_PUBLIC } from '../outbound/address.ts'
+import type { Resource } from './examples.ts'
 import { deactivateWebhook, findWebhook, insertWebhook, messageRows, webhookRows } from './store.ts'
-import { type EventType, eventTypes, newSigningKey, type Webhook } from './webhook.ts'
-import { present, presentListed, presentMessage } from './wire.ts'
+import { newSigningKey, type Webhook } from './webhook.ts'
+import {
+  listedWebhook,
+  messageBody,
+  newWebhook,
+  present,
+  presentListed,
+  presentMessage,
+  readNewWebhook,
+  webhook,
+  webhookMessage,
+} from './wire.ts'
 
-const codes = fieldCodes.webhook
-
-export const webhookSearch: SearchKind = {
+const webhookSearch: SearchKind = {
   path: '/v1/webhooks',
   codes: { invalid: 'P2701', pastEnd: 'P2702' },
   filters: paging,
 }
 
-/** The delivery history of a webhook is paged alike. */
-export const messageSearch = (webhook_id: string): SearchKind => ({
+const messageSearch = (webhook_id: string): SearchKind => ({
   ...webhookSearch,
   path: `/v1/webhooks/${webhook_id}/messages`,
 })
 
-/** SPEC *Webhook management*. */
-export function webhookRoutes(app: FastifyInstance, farthing: Farthing): void {
-  const { database, clock, newId, config } = farthing
+/** Specification, *Webhook management*. `resource` describes the payment in a message. */
+export const webhookEndpoints = (
+  context: Context,
+  resource: () => Promise<Resource>,
+): Endpoint[] => [
+  create(context),
+  list(context),
+  read(context),
+  deactivate(context),
+  listMessages(context, resource),
+]
 
-  async function found(request: FastifyRequest): Promise<Webhook> {
-    const webhook = await findWebhook(database, request.account, pathParam(request, 'webhook_id'))
-    if (!webhook) throw webhookNotFound()
-    return webhook
-  }
+const create = (context: Context): Endpoint => ({
+  method: 'POST',
+  path: '/v1/webhooks',
+  area: 'api',
+  operationId: 'createWebhook',
+  summary: 'Register a webhook',
+  accepts: 'json',
+  docs: async () => {
+    const examples = await import('./examples.ts')
+    const codes = fieldCodes.webhook
+    return {
+      description: `The callback_url must be https, and its host must have public addresses only: not private, loopback or link-local ones. Farthing looks the name up now and again at every delivery, and connects to an address that it has checked. The setting \`FARTHING_CALLBACK_HOSTS\` of the service lists hosts that may be private and use plain http, such as \`localhost:4000\` on a laptop.
 
-  resource(app, '/v1/webhooks', {
-    POST: {
-      operation: 'createWebhook',
-      accepts: requireJson,
-      handler: async (request, reply) => {
-        const given = await readNewWebhook(jsonBody(request, 'P0197'), farthing)
-        const webhook: Webhook = {
-          webhook_id: newId(clock()),
-          account: request.account,
-          status: 'ACTIVE',
-          ...given,
-          signing_key: newSigningKey(),
-        }
-        await database.write([insertWebhook(webhook)])
-        void reply.code(201)
-        return present(webhook)
+Keep the signing_key, which signs every message. You cannot change a webhook or replace its key. Register another webhook instead.`,
+      requestBody: requestBody(newWebhook, { 'Two event types': examples.request }),
+      responses: {
+        201: json('The webhook, with its signing key', webhook, {
+          'A webhook': present(examples.webhook),
+        }),
       },
-    },
-    GET: {
-      operation: 'listWebhooks',
-      handler: async request => {
-        const search = readSearch(request.query, webhookSearch)
-        const conditions = [where('account = ?', request.account)]
-        const found = await findPage(database, webhookRows, conditions, search)
-        return pageOf(search, found, addressesOf(request, config), presentListed)
+      errors: [
+        notAnObject('P0197'),
+        wrongMediaType(JSON_TYPE),
+        missing(codes, 'callback_url'),
+        invalid(codes, 'callback_url', MUST_BE_PUBLIC),
+      ],
+    }
+  },
+  handler: async (request, reply) => {
+    const { database, time, newId, config, resolve } = context
+    const body = jsonBody(request, 'P0197')
+    const given = await readNewWebhook(body, config.callbackHosts, resolve)
+    const made: Webhook = {
+      webhook_id: newId(time.now(request.account)),
+      account: request.account.room,
+      status: 'ACTIVE',
+      ...given,
+      signing_key: newSigningKey(),
+    }
+    await database.write([insertWebhook(made)])
+    void reply.code(201)
+    return present(made)
+  },
+})
+
+const list = ({ database, config }: Context): Endpoint => ({
+  method: 'GET',
+  path: '/v1/webhooks',
+  area: 'api',
+  operationId: 'listWebhooks',
+  summary: 'List webhooks',
+  docs: async () => {
+    const examples = await import('./examples.ts')
+    const example = presentListed(examples.webhook)
+    return {
+      description: 'Newest first, with deleted ones. Signing keys are not shown.',
+      ...searchDocs(webhookSearch, listedWebhook, example, ['page']),
+    }
+  },
+  handler: async request => {
+    const search = readSearch(request.query, webhookSearch)
+    const conditions = [where('account = ?', request.account.room)]
+    const found = await findPage(database, webhookRows, conditions, search)
+    return pageOf(search, found, addressesOf(request, config), presentListed)
+  },
+})
+
+const read = (context: Context): Endpoint => ({
+  method: 'GET',
+  path: '/v1/webhooks/{webhook_id}',
+  area: 'api',
+  operationId: 'readWebhook',
+  summary: 'Read a webhook',
+  docs: async () => {
+    const examples = await import('./examples.ts')
+    return {
+      parameters: [examples.webhookId],
+      responses: {
+        200: json('The webhook, with its signing key', webhook, {
+          'A webhook': present(examples.webhook),
+        }),
       },
-    },
-  })
+      errors: [webhookNotFound()],
+    }
+  },
+  handler: async request => present(await webhookInPath(request, context)),
+})
 
-  resource(app, '/v1/webhooks/:webhook_id', {
-    GET: { operation: 'readWebhook', handler: async request => present(await found(request)) },
-    DELETE: {
-      operation: 'deleteWebhook',
-      handler: async (request, reply) => {
-        const webhook_id = pathParam(request, 'webhook_id')
-        const known = await database.write([deactivateWebhook(request.account, webhook_id)])
-        if (!known) throw webhookNotFound()
-        return reply.code(204).send()
-      },
-    },
-  })
+const deactivate = ({ database }: Context): Endpoint => ({
+  method: 'DELETE',
+  path: '/v1/webhooks/{webhook_id}',
+  area: 'api',
+  operationId: 'deleteWebhook',
+  summary: 'Deactivate a webhook',
+  docs: async () => ({
+    description:
+      'It gets no more messages and its status is INACTIVE. You can still read it and its history. Deleting it again changes nothing. A body is ignored.',
+    parameters: [(await import('./examples.ts')).webhookId],
+    responses: { 204: noContent('It is deactivated') },
+    errors: [webhookNotFound()],
+  }),
+  handler: async (request, reply) => {
+    const webhook_id = pathParam(request, 'webhook_id')
+    const known = await database.write([deactivateWebhook(request.account.room, webhook_id)])
+    if (!known) throw webhookNotFound()
+    return reply.code(204).send()
+  },
+})
 
-  resource(app, '/v1/webhooks/:webhook_id/messages', {
-    GET: {
-      operation: 'listWebhookMessages',
-      handler: async request => {
-        const kind = messageSearch(pathParam(request, 'webhook_id'))
-        const search = readSearch(request.query, kind)
-        const { webhook_id } = await found(request)
-        const conditions = [where('webhook_id = ?', webhook_id)]
-        const messages = await findPage(database, messageRows, conditions, search)
-        const now = clock()
-        return pageOf(search, messages, addressesOf(request, config), row =>
-          presentMessage(row, now),
-        )
-      },
-    },
-  })
-}
-
-type Given = Pick<Webhook, 'callback_url' | 'description' | 'subscriptions'>
-
-async function readNewWebhook(body: Json, { resolve, config }: Farthing): Promise<Given> {
-  const fields = readFields(body, newWebhook, codes)
-  const callback_url = fields.text('callback_url')
-  fields.checkLimits(['callback_url'])
-  const problem = await registrationProblem(callback_url, config.callbackHosts, resolve)
-  if (problem) throw invalid(codes, 'callback_url', problem)
-  const description = fields.optionalRawText('description')
-  fields.checkLimits(['description'])
-  const subscriptions = readSubscriptions(body.subscriptions)
-  return { callback_url, ...(description !== undefined && { description }), subscriptions }
-}
-
-/** SPEC *Webhook*: all event types if not given. Repeats collapse. */
-function readSubscriptions(value: unknown): readonly EventType[] {
-  if (value === undefined || value === null) return eventTypes
-  const known = (entry: unknown): entry is EventType => eventTypes.some(type => type === entry)
-  if (!Array.isArray(value) || value.length === 0 || !value.every(known))
-    throw invalid(
-      codes,
-      'subscriptions',
-      `must be a list of one or more of ${eventTypes.join(', ')}`,
+const listMessages = (context: Context, resource: () => Promise<Resource>): Endpoint => ({
+  method: 'GET',
+  path: '/v1/webhooks/{webhook_id}/messages',
+  area: 'api',
+  operationId: 'listWebhookMessages',
+  summary: "Read a webhook's delivery history",
+  docs: async () => {
+    const examples = await import('./examples.ts')
+    const about = await resource()
+    const {
+      parameters = [],
+      errors = [],
+      ...search
+    } = searchDocs(
+      messageSearch(examples.webhook.webhook_id),
+      historyItem(about),
+      examples.deliveredMessage(about),
+      ['display_size'],
     )
-  return [...new Set(value)]
+    return {
+      description:
+        'Every message, newest first, with its attempts and the body that was sent. After 7 days, when its payment has expired, a message stays and its body is null.',
+      ...search,
+      parameters: [examples.webhookId, ...parameters],
+      errors: [webhookNotFound(), ...errors],
+    }
+  },
+  handler: async request => {
+    const { database, time, config } = context
+    const search = readSearch(request.query, messageSearch(pathParam(request, 'webhook_id')))
+    const { webhook_id } = await webhookInPath(request, context)
+    const messages = await findPage(
+      database,
+      messageRows,
+      [where('webhook_id = ?', webhook_id)],
+      search,
+    )
+    const now = time.now(request.account)
+    return pageOf(search, messages, addressesOf(request, config), row => presentMessage(row, now))
+  },
+})
+
+async function webhookInPath(request: FastifyRequest, { database }: Context): Promise<Webhook> {
+  const webhook_id = pathParam(request, 'webhook_id')
+  const found = await findWebhook(database, request.account.room, webhook_id)
+  if (!found) throw webhookNotFound()
+  return found
 }
+
+const historyItem = ({ schema }: Resource) => ({
+  ...webhookMessage,
+  properties: {
+    ...webhookMessage.properties,
+    body: {
+      anyOf: [messageBody(schema), { type: 'null' }],
+      description: webhookMessage.properties.body.description,
+    },
+  },
+})

@@ -1,4 +1,5 @@
-import type { Database, Statement } from '../ports.ts'
+import type { Account } from '../accounts/account.ts'
+import type { Database, Statement, Time } from '../ports.ts'
 import { oldestKept } from '../retention.ts'
 import type {
   Attempt,
@@ -83,24 +84,29 @@ export type Sendable = {
   webhook_status: WebhookStatus
 } & Pick<Webhook, 'webhook_id' | 'callback_url' | 'signing_key'>
 
-/** undefined when there is no such message or nothing is left to do for it. */
+/** Returns undefined when there is no such message, or it has been delivered or given up. */
 export async function findSendable(
   database: Database,
   message_id: string,
-  now: number,
+  time: Pick<Time, 'now'>,
 ): Promise<Sendable | undefined> {
-  const [row] = await database.query<Omit<Sendable, keyof WebhookBody> & { webhook_body: string }>(
-    `select m.attempts, case when m.payment_id >= $2 then m.body end as body,
-            w.webhook_id, w.status as webhook_status, w.body as webhook_body
-     from webhook_messages m join webhooks w on w.webhook_id = m.webhook_id
-     where m.message_id = $1 and m.status = 'PENDING'`,
-    [message_id, oldestKept(now)],
-  )
+  const [row] = await database.query<SendableRow>(FIND_SENDABLE, [message_id])
   if (!row) return undefined
-  const { webhook_body, ...message } = row
+  const { name, room, clock_offset, frozen_at, webhook_body, payment_id, body, ...message } = row
+  const expired = payment_id < oldestKept(time.now({ name, room, clock_offset, frozen_at }))
   const { callback_url, signing_key } = JSON.parse(webhook_body) as WebhookBody // written by insertWebhook
-  return { ...message, callback_url, signing_key }
+  return { ...message, body: expired ? null : body, callback_url, signing_key }
 }
+
+type SendableRow = Omit<Sendable, keyof WebhookBody> &
+  Account & { payment_id: string; webhook_body: string }
+
+const FIND_SENDABLE = `select m.attempts, m.payment_id, m.body, w.webhook_id, w.status as webhook_status,
+    w.body as webhook_body, a.name, a.room, a.clock_offset, a.frozen_at
+  from webhook_messages m
+  join webhooks w on w.webhook_id = m.webhook_id
+  join accounts a on a.room = w.account
+  where m.message_id = $1 and m.status = 'PENDING'`
 
 /**
  * `attempts`: all of them, oldest first, `before` those that were found. What is still PENDING stays with

@@ -3,12 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe } from 'node:test'
 import { createKey } from '../../src/accounts/store.ts'
-import { type App, createApp } from '../../src/app.ts'
+import type { App } from '../../src/app.ts'
 import { type Config, readConfig } from '../../src/config.ts'
-import { openDatabase } from '../../src/database/open.ts'
-import { createNewId } from '../../src/ids.ts'
-import { createSend } from '../../src/outbound/send.ts'
-import type { Database, Resolve, Send } from '../../src/ports.ts'
+import type { Database, Resolve, Send, Time } from '../../src/ports.ts'
+import { startFarthing } from '../../src/start.ts'
+import { createTime } from '../../src/time.ts'
 import { type Client, createClient } from './client.ts'
 import { createPostgresDatabase } from './postgres.ts'
 
@@ -35,9 +34,11 @@ export type Service = {
   database: Database
   apps: App[]
   config: Config
+  time: Time
   clock: { now(): number; advance(ms: number): void }
   /** A new account with a key of its own, which sees only what it made. */
   newAccount(): Promise<Client>
+  newNamedAccount(): Promise<{ name: string; api: Client }>
   /** Requests without a key. */
   anonymous: Client
   stop(): Promise<void>
@@ -46,7 +47,7 @@ export type Service = {
 /** Two instances stand behind one address, so that links are the same whichever of them answers. */
 const SHARED_ADDRESS = { FARTHING_BASE_URL: 'https://payments.example.org' }
 
-/** The real application on a real database, with a clock that the test moves. */
+/** The real service on a real database, with a clock that the test moves. */
 export async function startService(
   kind: DatabaseKind,
   options: ServiceOptions = {},
@@ -61,64 +62,43 @@ export async function startService(
     ...options.env,
   })
   let now = START
-  const clock = () => now
+  const time = createTime(() => now)
   const resolve = options.resolve ?? (async () => [])
-  const sends: { close(): void }[] = []
-  const databases: Database[] = []
-
-  async function startInstance(): Promise<App> {
-    const database = await openDatabase(config.database, {
-      onUnknownOutcome: error => {
-        throw error
-      },
-      onConnectionError: () => {},
-    })
-    databases.push(database)
-    const real = createSend({
+  const startInstance = () =>
+    startFarthing({
+      config,
+      backgroundWork: false,
+      ports: real => ({ ...real, time, send: options.send ?? real.send }),
       resolve,
-      allowed: config.callbackHosts,
-      userAgent: 'Farthing/test',
       ...(options.ca && { ca: options.ca }),
     })
-    sends.push(real)
-    const ports = { database, clock, newId: createNewId(), resolve, send: options.send ?? real }
-    const app = await createApp(ports, config)
-    await app.server.listen({ port: 0, host: '127.0.0.1' })
-    return app
-  }
-
-  const apps = [await startInstance()]
-  if (kind === 'postgres') apps.push(await startInstance())
-  const baseUrls = apps.map(app => app.server.listeningOrigin)
-  const [database] = databases
-  const [baseUrl] = baseUrls
-  if (!database || !baseUrl) throw new Error('no instance')
+  const first = await startInstance()
+  const instances = kind === 'postgres' ? [first, await startInstance()] : [first]
+  const baseUrls = instances.map(instance => instance.url)
   let accounts = 0
+  async function newNamedAccount() {
+    const name = `account-${++accounts}`
+    const { key } = await createKey(first.ports, name)
+    return { name, api: createClient(baseUrls, key) }
+  }
   return {
     kind,
-    baseUrl,
-    database,
-    apps,
+    baseUrl: first.url,
+    database: first.ports.database,
+    apps: instances.map(({ app }) => app),
     config,
+    time,
     clock: {
-      now: clock,
+      now: time.wall,
       advance: ms => {
         now += ms
       },
     },
-    async newAccount() {
-      const newId = createNewId()
-      const { key } = await createKey({ database, clock, newId }, `account-${++accounts}`)
-      return createClient(baseUrls, key)
-    },
+    newAccount: async () => (await newNamedAccount()).api,
+    newNamedAccount,
     anonymous: createClient(baseUrls, undefined),
     async stop() {
-      for (const { server, deliveries } of apps) {
-        await server.close()
-        await deliveries.settled()
-      }
-      for (const send of sends) send.close()
-      for (const open of databases) await open.close()
+      await Promise.all(instances.map(instance => instance.close()))
       rmSync(folder, { recursive: true, force: true })
     },
   }

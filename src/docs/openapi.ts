@@ -1,0 +1,212 @@
+/** Collects one OpenAPI 3.1 document from the endpoints that are registered. */
+import {
+  type ApiError,
+  badBearerKey,
+  bodyTooLarge,
+  meanings,
+  methodNotAllowed,
+  noSuchEndpoint,
+  overloaded,
+  tooManyRequests,
+  unexpectedFault,
+} from '../errors.ts'
+import { exampleAddresses } from '../http/addresses.ts'
+import type { AreaName } from '../http/areas.ts'
+import { JSON_TYPE } from '../http/body.ts'
+import type { Endpoint } from '../http/endpoint.ts'
+import {
+  type Docs,
+  errorHeaders,
+  errorResponse,
+  html,
+  type Response,
+  type Schema,
+} from '../http/openapi.ts'
+import { version } from '../version.ts'
+import { introduction, tags } from './introduction.ts'
+
+/** Endpoints by the chapter of the documentation that they stand in, in its order. */
+export type Chapters = Readonly<Record<string, readonly Endpoint[]>>
+
+/**
+ * The document. Addresses in it are those of `exampleAddresses`: the sender replaces them by the reader's.
+ * `message` describes what is posted to a webhook.
+ */
+export async function openapi(chapters: Chapters, message: object) {
+  const paths: Record<string, Record<string, unknown>> = {}
+  const used: Responses[] = []
+  for (const [tag, endpoints] of Object.entries(chapters))
+    for (const endpoint of endpoints) {
+      const operation = await operationOf(tag, endpoint)
+      used.push(operation.responses)
+      // A browser may see the pages at another address than clients see the API.
+      const servers = endpoint.area === 'pages' && { servers: [PAGE_SERVER] }
+      const methods = paths[endpoint.path] ?? { ...servers }
+      paths[endpoint.path] = { ...methods, [endpoint.method.toLowerCase()]: operation }
+    }
+  const responses = Object.fromEntries(
+    Object.entries(sharedErrors).map(([name, make]) => [name, errorResponse([make()])]),
+  )
+  return shareSchemas({
+    openapi: '3.1.0',
+    info: {
+      title: 'Farthing',
+      summary: 'A payment service that moves no money',
+      version,
+      description: introduction,
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: exampleAddresses.api, description: 'This service' }],
+    tags: [...tags, { name: 'Errors', description: errorTable(used, responses) }],
+    paths,
+    webhooks: { message },
+    components: {
+      securitySchemes: {
+        bearer: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'An API key, as farthing keys create prints it',
+        },
+      },
+      responses,
+    },
+  })
+}
+
+const PAGE_SERVER = { url: exampleAddresses.pages, description: 'The hosted pages' }
+
+type Responses = Record<string, Response>
+
+/** Errors that many endpoints have in common, by their names among the document's components. */
+const sharedErrors = {
+  Unauthorised: badBearerKey,
+  NoSuchEndpoint: noSuchEndpoint,
+  MethodNotAllowed: () => methodNotAllowed('PUT', 'GET, HEAD'),
+  BodyTooLarge: bodyTooLarge,
+  TooManyRequests: tooManyRequests,
+  UnexpectedFault: unexpectedFault,
+  Overloaded: overloaded,
+} satisfies Record<string, () => ApiError>
+
+type SharedError = keyof typeof sharedErrors
+
+const always: SharedError[] = ['MethodNotAllowed', 'UnexpectedFault']
+const open: SharedError[] = [...always, 'Overloaded']
+const token: SharedError[] = [...open, 'NoSuchEndpoint', 'BodyTooLarge', 'TooManyRequests']
+
+/** The errors that every endpoint of an area may return. */
+const errorsOf: Record<AreaName, SharedError[]> = {
+  api: [...token, 'Unauthorised'],
+  token,
+  pages: [],
+  open,
+  health: always,
+}
+
+/** Errors of the hosted pages are pages too. */
+const pageErrors: Responses = {
+  404: html('No web payment of the last 7 days has this token'),
+  405: { ...html('The page has no such method'), headers: errorHeaders[405] },
+  500: html('A fault of the service'),
+  503: { ...html('Too many requests at once'), headers: errorHeaders[503] },
+}
+
+async function operationOf(tag: string, { area, operationId, summary, docs }: Endpoint) {
+  const { responses, errors, ...rest } = await docs()
+  return {
+    tags: [tag],
+    operationId,
+    summary,
+    ...rest,
+    security: area === 'api' ? [{ bearer: [] }] : [],
+    responses: allResponses(area, { responses, ...(errors && { errors }) }),
+  }
+}
+
+function allResponses(area: AreaName, { responses, errors = [] }: Docs): Responses {
+  if (area === 'pages') return { ...pageErrors, ...responses }
+  const own = Map.groupBy(errors, error => error.status)
+  const all: Responses = { ...responses }
+  for (const name of errorsOf[area]) {
+    const error = sharedErrors[name]()
+    if (own.has(error.status)) own.get(error.status)?.push(error)
+    else all[error.status] = { $ref: `#/components/responses/${name}` }
+  }
+  for (const [status, group] of own) all[status] = errorResponse(group)
+  return all
+}
+
+/** A table of all error codes, with their statuses and their meanings. */
+function errorTable(operations: Responses[], shared: Responses): string {
+  const statuses = Map.groupBy(
+    operations.flatMap(responses =>
+      Object.entries(responses).flatMap(([status, response]) =>
+        codesIn(response, shared).map(code => ({ code, status })),
+      ),
+    ),
+    ({ code }) => code,
+  )
+  const rows = Object.entries(meanings).map(([code, meaning]) => {
+    const found = new Set(statuses.get(code)?.map(({ status }) => status))
+    return `| \`${code}\` | ${[...found].sort().join(', ') || 'none'} | ${meaning} |`
+  })
+  return ['| Code | Status | Meaning |', '|---|---|---|', ...rows].join('\n')
+}
+
+/** The codes in a response's examples. */
+function codesIn(response: Response | undefined, shared: Responses): string[] {
+  if (!response) return []
+  if ('$ref' in response) return codesIn(shared[response.$ref.split('/').at(-1) ?? ''], shared)
+  const examples = Object.values(response.content?.[JSON_TYPE]?.examples ?? {})
+  return examples.flatMap(({ value }) =>
+    typeof value === 'object' && value !== null && 'code' in value ? [String(value.code)] : [],
+  )
+}
+
+type Components = { schemas: Record<string, Schema> }
+
+/**
+ * Moves each schema that has a title to the document's components and refers to it from everywhere else.
+ * Descriptions stay where they were. Throws when two different schemas share a title.
+ */
+function shareSchemas<Document extends { components: object }>(
+  document: Document,
+): Document & { components: Components } {
+  const schemas: Record<string, Schema> = {}
+  const printed = new Map<string, string>()
+
+  function place(schema: unknown): unknown {
+    if (Array.isArray(schema)) return schema.map(place)
+    if (typeof schema !== 'object' || schema === null) return schema
+    const { description, ...rest } = schema as Record<string, unknown> // a JSON object
+    const { title } = rest
+    if (typeof title !== 'string') return mapValues(schema, place)
+    const text = JSON.stringify(rest)
+    if (printed.get(title) === undefined) {
+      printed.set(title, text)
+      schemas[title] = mapValues(rest, place)
+    } else if (printed.get(title) !== text) throw new Error(`two schemas have the title ${title}`)
+    return {
+      $ref: `#/components/schemas/${title}`,
+      ...(description !== undefined && { description }),
+    }
+  }
+
+  /** Looks for schemas everywhere but in examples, whose keys may be anything. */
+  function placeWithin(value: unknown): unknown {
+    if (Array.isArray(value)) return value.map(placeWithin)
+    if (typeof value !== 'object' || value === null) return value
+    return mapValues(value, (inner, key) =>
+      key === 'schema' ? place(inner) : key === 'value' ? inner : placeWithin(inner),
+    )
+  }
+
+  const placed = placeWithin(document) as Document // only schemas were replaced
+  return { ...placed, components: { ...placed.components, schemas } }
+}
+
+const mapValues = (
+  object: object,
+  change: (value: unknown, key: string) => unknown,
+): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value, key)]))

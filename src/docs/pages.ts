@@ -1,0 +1,48 @@
+/** The pages about the service: the front page and the documentation. */
+import { page, type Site } from '../hosted/pages.ts'
+import { type Html, html } from '../web/html.ts'
+
+const code = (text: string): Html => html`<code>${text}</code>`
+const listing = (text: string): Html => html`<pre class="docs-listing">${text}</pre>`
+
+/** For people who open the service's address in a browser. `api` is that address as they see it. */
+export function frontPage(site: Site, api: string): string {
+  const docs = `${site.basePath}/docs`
+  const payment = `curl -i ${api}/v1/payments \\
+  -H 'Authorization: Bearer YOUR_API_KEY' \\
+  -H 'Content-Type: application/json' \\
+  -d '{
+    "amount": 1450,
+    "reference": "FIRST-1",
+    "description": "My first payment",
+    "return_url": "https://example.org/paid"
+  }'`
+  const read = `curl ${api}/v1/payments/PAYMENT_ID \\
+  -H 'Authorization: Bearer YOUR_API_KEY'`
+  const content = html`<div class="docs-front">
+<h1 class="govuk-heading-xl">Farthing</h1>
+<p class="govuk-body-l">A payment service that moves no money.</p>
+<p class="govuk-body">It stands in for GOV.UK Pay while you build and test: it speaks the same API, shows payment pages, keeps what you create and sends signed webhooks. It is not affiliated with GOV.UK Pay or the UK government.</p>
+<p class="govuk-body"><a class="govuk-link" href="${docs}">API documentation</a>, also as <a class="govuk-link" href="${site.basePath}/openapi.json">openapi.json</a> for your tools.</p>
+<h2 class="govuk-heading-m">Make a first payment</h2>
+<ol class="govuk-list govuk-list--number govuk-list--spaced">
+<li>Get an API key. The first start of the service prints one, and ${code('farthing keys create')} (in a clone: ${code('npm start -- keys create')}) makes another.</li>
+<li>Create a payment, replacing YOUR_API_KEY with your key:
+${listing(payment)}</li>
+<li>Open the ${code('href')} of ${code('next_url')} in the response in a browser, and choose how the payment ends.</li>
+<li>Read the payment, replacing PAYMENT_ID with its ${code('payment_id')}:
+${listing(read)}</li>
+</ol>
+<p class="govuk-body">To use it from your own service, set that service’s GOV.UK Pay URL to ${code(api)}.</p>
+</div>`
+  return page(site, 'en', 'Farthing payments', content, { docs: true })
+}
+
+/** The place for the viewer of /openapi.json, which a script fills. Without it there are links. */
+export function docsPage(site: Site): string {
+  const description = `${site.basePath}/openapi.json`
+  const content = html`<h1 class="govuk-heading-xl">API documentation</h1>
+<p class="govuk-body">The same as <a class="govuk-link" href="${description}">openapi.json</a>, for your tools. To try requests, choose Authorize and paste your API key.</p>
+<div id="docs" data-openapi="${description}"><noscript><p class="govuk-body">The viewer on this page needs JavaScript. Read openapi.json instead, or open it in another viewer.</p></noscript></div>`
+  return page(site, 'en', 'API documentation – Farthing payments', content, { docs: true })
+}

@@ -1,0 +1,72 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { noSuchEndpoint } from '../errors.ts'
+
+/**
+ * The kinds of endpoint. `api` needs a key. `token` is the one endpoint under /v1 that is authorised by its body.
+ * `pages` are the hosted pages. `open` are documents and files. `health` is always answered.
+ */
+export type AreaName = 'api' | 'token' | 'pages' | 'open' | 'health'
+
+/** What the endpoints of one kind have in common. src/app.ts has the list. */
+export type Area = {
+  /** The path that an unknown path must be below to be answered as this area does. */
+  prefix: string
+  /**
+   * Sets `request.account`, or throws or rejects with a 401. Returns undefined when there is nothing to wait
+   * for. An area without it needs no key.
+   */
+  authenticate?: (request: FastifyRequest, reply: FastifyReply) => Promise<void> | undefined
+  setHeaders(request: FastifyRequest, reply: FastifyReply): void
+  /** Sends any error, whatever was thrown. */
+  sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): void
+  /** Whether its requests count as in flight, and are refused when there are too many. */
+  limited: boolean
+}
+
+export type Areas = Readonly<Record<AreaName, Area>>
+
+type Done = (error?: Error) => void
+
+/**
+ * What runs before a handler, in this order. The first step that fails decides the response.
+ *
+ * 1. Two Host headers: 400, and the connection closes (http/server.ts).
+ * 2. The headers that every response of the service and of the area has.
+ * 3. The key.
+ * 4. The path (404), the method (405), the media type (415), all before the body is read.
+ * 5. The size of the body (413), by Fastify as it reads it.
+ * 6. The number of requests in flight (503, http/limits.ts).
+ *
+ * `refuse` returns the error of step 4, if any.
+ */
+export function beforeHandler(
+  area: Area,
+  refuse: (request: FastifyRequest, reply: FastifyReply) => Error | undefined,
+): (request: FastifyRequest, reply: FastifyReply, done: Done) => void {
+  const refusal = (request: FastifyRequest, reply: FastifyReply) =>
+    hasEmptySegment(request.url) ? noSuchEndpoint() : refuse(request, reply)
+  return (request, reply, done) => {
+    area.setHeaders(request, reply)
+    const authenticated = area.authenticate?.(request, reply)
+    if (authenticated) authenticated.then(() => done(refusal(request, reply)), done)
+    else done(refusal(request, reply))
+  }
+}
+
+/** The area whose endpoints a path looks like: the first whose prefix it is below. */
+export function areaOfPath(areas: Areas, { url }: FastifyRequest): Area {
+  return Object.values(areas).find(({ prefix }) => isBelow(prefix, url)) ?? areas.open
+}
+
+/** True for the prefix itself and every path below it, also percent-encoded or as a whole URL. */
+function isBelow(prefix: string, url: string): boolean {
+  const [path = ''] = url.replace(/^https?:\/\/[^/?#]*/i, '').split(/[?#]/, 1)
+  const decoded = path.replace(/%([0-7][0-9a-f])/gi, (_, hex) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  )
+  return decoded === prefix || decoded.startsWith(`${prefix}/`)
+}
+
+/** Two slashes in a row. The router takes the empty text between them for a parameter; no endpoint does. */
+export const hasEmptySegment = (url: string): boolean =>
+  url.includes('//') && /^[^?#]*\/\//.test(url.replace(/^https?:\/\//i, ''))

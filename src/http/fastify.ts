@@ -1,0 +1,166 @@
+/**
+ * Where the service needs something other than what Fastify does. Each entry says why and names the test file
+ * that fails without it, below test/.
+ */
+import { isUtf8 } from 'node:buffer'
+import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import { parse } from 'node:querystring'
+import { finished, Readable } from 'node:stream'
+import { type FastifyInstance, type FastifyRequest, LogController } from 'fastify'
+import { unreadable } from '../errors.ts'
+import { FORM_TYPE, hasBody, isForm } from './body.ts'
+import { http } from './node-http.ts'
+
+declare module 'node:http' {
+  interface IncomingMessage {
+    /** The method that the client sent, where `foldMethod` replaced it. */
+    givenMethod?: string
+  }
+}
+
+/**
+ * No route has a schema: each endpoint checks its body itself, in the order of its rules. These compilers are never
+ * called; with them Fastify does not load its own at the start (bench P7).
+ */
+const noCompiler = (): never => {
+  throw new Error('no route has a schema')
+}
+
+export const fastifyOptions = {
+  // A child logger for each request would cost more than the request's one line. contract/… has no say in it: bench P1.
+  childLoggerFactory: <Logger>(parent: Logger): Logger => parent,
+  logController: new LogController({ disableRequestLogging: true }),
+  schemaController: {
+    compilersFactory: { buildValidator: noCompiler, buildSerializer: noCompiler },
+  },
+  routerOptions: { ignoreTrailingSlash: true, maxParamLength: 20_000, querystringParser },
+  rewriteUrl: foldMethod,
+  // The last request of a connection is answered while the service stops. faults/process/shutdown.test.ts
+  return503OnClosing: false,
+  forceCloseConnections: 'idle',
+  clientErrorHandler: refuseUnreadable,
+} as const
+
+/** Everything that needs a hook; call it before there are routes. */
+export function adjustFastify(app: FastifyInstance): void {
+  ignoreExpectations(app)
+  readBodiesAsBytes(app)
+  respondAfterUpgradeBodies(app)
+}
+
+/** Ignores unknown Expect values, where Node would respond 417. contract/http/headers.test.ts */
+function ignoreExpectations(app: FastifyInstance): void {
+  app.server.on('checkExpectation', (...request) => app.server.emit('request', ...request))
+}
+
+/** What bodies other than forms count as for Fastify: it finds the parser of a fixed type without parsing the header. */
+const BYTES_TYPE = 'application/octet-stream'
+
+/**
+ * Bodies are read as bytes whatever their Content-Type: each endpoint decides which types it takes, and some ignore
+ * the type. Fastify would refuse a malformed one. contract/http/bodies.test.ts
+ */
+function readBodiesAsBytes(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers()
+  app.addHook('preParsing', (request, _reply, payload, done) => {
+    request.raw.headers['content-type'] = isForm(request) ? FORM_TYPE : BYTES_TYPE
+    const body = hasEndedUnseen(request) ? Readable.from([]) : payload
+    // A client that left before its body is read emits no further event. faults/departures.test.ts
+    done(request.socket.destroyed ? unreadable() : null, body)
+  })
+  // Fastify would close the connection of a client that is still sending, which then cannot read the 413.
+  app.addHook('onError', (_request, reply, error, done) => {
+    if (error.statusCode === 413) reply.removeHeader('connection')
+    done()
+  })
+  app.addContentTypeParser([BYTES_TYPE, FORM_TYPE], { parseAs: 'buffer' }, (_request, body, done) =>
+    done(null, body),
+  )
+}
+
+/** With `optimizeEmptyRequests` Node emits no end event for an empty body, and Fastify would wait for it. */
+const hasEndedUnseen = ({ method, raw }: FastifyRequest): boolean =>
+  raw.readableEnded && method !== 'GET' && method !== 'HEAD'
+
+/**
+ * After the response to a request with an Upgrade header, as Java's client sends with every request, Node drops what
+ * follows the body. So the response waits for the end of the body. contract/http/upgrade.test.ts
+ */
+function respondAfterUpgradeBodies(app: FastifyInstance): void {
+  app.addHook('onSend', (request, _reply, payload, done) => {
+    const { raw } = request
+    if (raw.complete || raw.headers.upgrade === undefined || !hasBody(request)) done(null, payload)
+    else finished(raw.resume(), () => done(null, payload))
+  })
+}
+
+/** Half of a surrogate pair, which no parameter may contain. */
+const INVALID = '\uD800'
+
+/** A parameter that is not percent-encoded UTF-8 is invalid, where Node would take it literally. contract/http/addresses.test.ts */
+function querystringParser(query: string) {
+  return parse(query, '&', '=', { maxKeys: 0, decodeURIComponent: decodeParameter })
+}
+
+/** Returns INVALID instead of throwing: an exception for each of thousands of parameters would take milliseconds. */
+function decodeParameter(text: string): string {
+  if (!text.includes('%')) return text
+  if (/%(?![\da-f]{2})/i.test(text)) return INVALID
+  const bytes = text
+    .replace(/[^\0-\x7f]/g, '?')
+    .replace(/%(..)/g, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))
+  return isUtf8(Buffer.from(bytes, 'latin1')) ? decodeURIComponent(text) : INVALID
+}
+
+/** The methods that endpoints have. */
+const USED_METHODS = ['GET', 'HEAD', 'POST', 'DELETE'] as const
+/** One that none has. */
+const UNUSED_METHOD = 'PUT'
+
+export const METHODS = [...USED_METHODS, UNUSED_METHOD] as const
+
+/**
+ * Lets a request of any HTTP method reach the routes, so that a wrong one is answered 405. All unused methods become
+ * one, because the router keeps a tree for each: thirty more would take an eighth of the start and 4 MB.
+ * Returns the URL unchanged. contract/http/routes.test.ts
+ */
+function foldMethod(raw: IncomingMessage): string {
+  if (!USED_METHODS.some(method => method === raw.method)) {
+    raw.givenMethod = raw.method ?? ''
+    raw.method = UNUSED_METHOD
+  }
+  return raw.url ?? ''
+}
+
+/** The method that the client sent. */
+export const methodOf = ({ raw, method }: FastifyRequest): string => raw.givenMethod ?? method
+
+/** Node's names for the faults below HTTP that are not simply a bad request. */
+const statuses: Record<string, number> = {
+  ERR_HTTP_REQUEST_TIMEOUT: 408,
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
+  HPE_HEADER_OVERFLOW: 431,
+}
+
+/**
+ * Responds with a bare status to what is not HTTP, is too long or comes too slowly, and closes the connection. Logs
+ * nothing: the error holds the bytes that came, with keys and tokens. contract/http/connections.test.ts
+ */
+function refuseUnreadable({ code = '' }: { code?: string }, socket: Socket): void {
+  if (code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const status = statuses[code] ?? 400
+  const head = `HTTP/1.1 ${status} ${http.STATUS_CODES[status]}`
+  socket.end(`${head}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`, () => socket.destroy())
+}
+
+/** HTTP asks for 400 then: a proxy may mean one and the service the other. Node would take the first. contract/http/headers.test.ts */
+export function hasTwoHosts({ raw: { rawHeaders } }: FastifyRequest): boolean {
+  let hosts = 0
+  for (let i = 0; i < rawHeaders.length; i += 2)
+    if (rawHeaders[i]?.length === 4 && rawHeaders[i]?.toLowerCase() === 'host') hosts += 1
+  return hosts > 1
+}
