@@ -124,7 +124,7 @@ describe('The service, when it starts,', () => {
     const warnings = logged(started.output()).filter(({ level }) => level === 40)
     assert.deepEqual(
       warnings.map(({ msg }) => msg),
-      ['no settings of Farthing: FARTHING_CALBACK_HOSTS (farthing --help)'],
+      ['FARTHING_CALBACK_HOSTS is not a Farthing setting and was ignored. Did you mean FARTHING_CALLBACK_HOSTS?'],
     )
   })
 

@@ -29,8 +29,7 @@ export function announce(
     logger.warn(
       `FARTHING_CALLBACK_HOSTS lets webhooks reach private addresses: ${[...config.callbackHosts].join(', ')}`,
     )
-  if (config.unknown.length > 0)
-    logger.warn(`no settings of Farthing: ${config.unknown.join(', ')} (farthing --help)`)
+  for (const warning of config.warnings) logger.warn(warning)
 }
 
 function paymentCommand(site: string, key: string): string {
