@@ -4,22 +4,16 @@ import type { Clock, Database, NewId } from '../ports.ts'
 
 export const DEFAULT_ACCOUNT = 'default'
 
-/** What the account's name may be: it is shown in lists. */
+/** Names are shown in lists, so they hold no control characters and do not begin with a space. */
 const ACCOUNT = /^[A-Za-z0-9][A-Za-z0-9 ._-]{0,63}$/
 
-/** Throws when no account may have the name that a command was given. */
-export function checkAccountName(name: string): void {
-  if (!ACCOUNT.test(name))
-    throw new Error(
-      '--account must be 1 to 64 letters, digits, spaces, dots, hyphens or underscores',
-    )
-}
+export const isAccountName = (name: string): boolean => ACCOUNT.test(name)
 
 export type ApiKey = { key_id: string; account: string; created: number; revoked: number | null }
 
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest()
 
-/** Makes a key of the account and answers it; only its hash is kept, so it cannot be shown again. */
+/** Makes a key of the account. Only its hash is stored, so the key cannot be shown again. */
 export async function createKey(
   ports: { database: Database; clock: Clock; newId: NewId },
   account: string,
@@ -42,7 +36,7 @@ export const listKeys = (database: Database): Promise<ApiKey[]> =>
     'select key_id, account, created, revoked from api_keys order by created, key_id',
   )
 
-/** False when there is no such key or it was revoked before. */
+/** Returns false if there is no such key or it was revoked before. */
 export const revokeKey = (database: Database, key_id: string, now: number): Promise<boolean> =>
   database.write([
     {
@@ -52,7 +46,7 @@ export const revokeKey = (database: Database, key_id: string, now: number): Prom
     },
   ])
 
-/** The account that a bearer key belongs to, or undefined; `configured` is the default account's fixed key. */
+/** Returns the account of a bearer key, or undefined. `configured` is the fixed key of the default account. */
 export async function accountOfKey(
   database: Database,
   key: string,
