@@ -8,23 +8,40 @@ export type Config = {
   database: DatabaseAddress
   /** A fixed key of the default account. */
   apiKey: string | undefined
-  /** Without a trailing slash; undefined: from the request's Host. */
+  /** The API's address in links, without a trailing slash. If undefined, the request's Host is used. */
   baseUrl: string | undefined
-  /** As the browser sees the hosted pages; undefined: the same as baseUrl. */
+  /** The address of the hosted pages in links. If undefined, it is the API's. */
   pagesUrl: string | undefined
   callbackHosts: AllowedHosts
   trustProxy: boolean
-  /** undefined: no metrics. */
+  /** If undefined, there are no metrics. */
   metricsPort: number | undefined
   logLevel: string
-  /** Variables that look like settings and are none: misspelt, perhaps. */
-  unknown: string[]
+  /** A sentence for each variable that looks like a setting and is none. */
+  warnings: string[]
 }
+
+/** Every environment variable that Farthing reads. */
+export const SETTINGS = [
+  'PORT',
+  'HOST',
+  'DATABASE_URL',
+  'FARTHING_API_KEY',
+  'FARTHING_BASE_URL',
+  'FARTHING_PAGES_URL',
+  'FARTHING_CALLBACK_HOSTS',
+  'FARTHING_TRUST_PROXY',
+  'FARTHING_METRICS_PORT',
+  'LOG_LEVEL',
+] as const
+
+type Setting = (typeof SETTINGS)[number]
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 const SHORTEST_API_KEY = 16
+const LONGEST_REPEATED = 100
 
-/** Every value that cannot be used, one line each, all at once. */
+/** Has one line for each value that cannot be used. */
 export class ConfigError extends Error {
   readonly problems: string[]
   constructor(problems: string[]) {
@@ -33,17 +50,15 @@ export class ConfigError extends Error {
   }
 }
 
-/** Reads the configuration; a blank variable is as if not set. Throws a ConfigError. */
+/** Reads the configuration. A blank variable counts as not set. Throws a ConfigError that has every problem. */
 export function readConfig(env: Record<string, string | undefined>): Config {
   const problems: string[] = []
-  const known = new Set(['FARTHING_CALLBACK_HOSTS'])
-  /** undefined where the variable is not set, or cannot be used. */
-  function read<T>(name: string, parse: (text: string) => T | undefined, rule: string) {
-    known.add(name)
+  /** Returns undefined where the variable is not set or cannot be used. */
+  function read<T>(name: Setting, parse: (text: string) => T | undefined, rule: string) {
     const text = env[name]?.trim()
     if (!text) return undefined
     const value = parse(text)
-    if (value === undefined) problems.push(`${name} must be ${rule}`)
+    if (value === undefined) problems.push(`${name} must be ${rule}${repeated(name, text)}`)
     return value
   }
   const callbackHosts = parseAllowedHosts(env.FARTHING_CALLBACK_HOSTS ?? '')
@@ -74,12 +89,64 @@ export function readConfig(env: Record<string, string | undefined>): Config {
         text => LOG_LEVELS.find(level => level === text.toLowerCase()),
         `one of ${LOG_LEVELS.join(', ')}`,
       ) ?? 'info',
-    unknown: Object.keys(env).filter(name => name.startsWith('FARTHING_') && !known.has(name)),
+    warnings: Object.keys(env).filter(isUnknown).map(unknownWarning),
   }
   if (config.port !== 0 && config.metricsPort === config.port)
-    problems.push(`FARTHING_METRICS_PORT must be another port than the service's, ${config.port}`)
+    problems.push(`FARTHING_METRICS_PORT must differ from PORT: both are ${config.port}`)
   if (problems.length > 0) throw new ConfigError(problems)
   return config
+}
+
+/** The end of a sentence that repeats the value, unless the value may hold a key or a password. */
+function repeated(name: Setting, text: string): string {
+  const secret =
+    name === 'FARTHING_API_KEY' ||
+    /[?@]/.test(text) ||
+    (name === 'DATABASE_URL' && !/^(sqlite:|[\w./~-]+$)/.test(text))
+  if (secret) return ''
+  const shown = text.length > LONGEST_REPEATED ? `${text.slice(0, LONGEST_REPEATED)}...` : text
+  const isUrl = name === 'FARTHING_BASE_URL' || name === 'FARTHING_PAGES_URL'
+  const lacksScheme = isUrl && /^[a-z\d[]/i.test(text) && !text.includes('://')
+  const meant = lacksScheme && parseAddress(`http://${text}`)
+  return `. It is ${JSON.stringify(shown)}${meant ? `: did you mean http://${text}?` : ''}`
+}
+
+const PREFIX = /^FARTHING_/
+
+const isUnknown = (name: string): boolean =>
+  PREFIX.test(name) && !SETTINGS.some(setting => setting === name)
+
+function unknownWarning(name: string): string {
+  const meant = nearestSetting(name)
+  const advice = meant ? `Did you mean ${meant}?` : 'farthing --help lists the settings.'
+  return `${name} is not a Farthing setting and was ignored. ${advice}`
+}
+
+/**
+ * The setting whose name is most like this one, or undefined if none is like it. The prefix does not
+ * count, because some settings have none: FARTHING_PORT is like PORT.
+ */
+function nearestSetting(name: string): Setting | undefined {
+  const bare = name.replace(PREFIX, '')
+  const [nearest] = SETTINGS.map(setting => ({
+    setting,
+    distance: editDistance(bare, setting.replace(PREFIX, '')),
+  })).sort((a, b) => a.distance - b.distance)
+  return nearest && nearest.distance <= bare.length / 3 ? nearest.setting : undefined
+}
+
+/** The Levenshtein distance: how many characters must be inserted, deleted or replaced. */
+function editDistance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, i) => i)
+  for (const [i, character] of [...from].entries()) {
+    const next = [i + 1]
+    for (let j = 0; j < to.length; j++) {
+      const replaced = (row[j] ?? 0) + (character === to[j] ? 0 : 1)
+      next.push(Math.min(replaced, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1))
+    }
+    row = next
+  }
+  return row.at(-1) ?? 0
 }
 
 function parsePort(text: string): number | undefined {
@@ -92,8 +159,8 @@ function parseBoolean(text: string): boolean | undefined {
 }
 
 function parseDatabase(text: string): DatabaseAddress | undefined {
-  // Elsewhere sqlite://x is a path below the current folder, or no path at all: it could be meant either way.
-  // And file:x is a file of that name for Node, but for SQLite an address, of the file x.
+  // sqlite://x is refused because it is ambiguous: other programs disagree on what it names. So is file:x, which
+  // Node takes for the name of a file and SQLite for a URI.
   if (/^sqlite:(?!\/\/[^/]|file:)./.test(text))
     return { kind: 'sqlite', path: text.slice('sqlite:'.length) }
   return /^postgres(ql)?:\/\//i.test(text) && URL.canParse(text)
@@ -106,6 +173,6 @@ function parseAddress(text: string): string | undefined {
   const url = new URL(text)
   if (/[?#]/.test(text) || url.username || url.password) return undefined
   const path = url.pathname.replace(/\/+$/, '')
-  // A page's links are paths: one that begins with two slashes would be another host.
+  // The pages link to paths, and a browser takes a path that begins with two slashes for another host.
   return path.includes('//') ? undefined : url.origin + path
 }

@@ -1,24 +1,15 @@
 import assert from 'node:assert/strict'
-import { execFileSync, spawnSync } from 'node:child_process'
-import {
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, describe, type TestContext, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
+import { placeOf } from '../src/cli/database.ts'
+import { SETTINGS } from '../src/config.ts'
 import { createClient, webPayment } from './support/client.ts'
 import { runProcess, startProcess } from './support/process.ts'
 import { type Behaviour, startReceiver } from './support/receiver.ts'
 
-const COMMAND = fileURLToPath(new URL('../bin/farthing.js', import.meta.url))
 const KEY = /^api_test_[0-9a-v]{52}$/
 const folder = mkdtempSync(join(tmpdir(), 'farthing-command-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
@@ -26,14 +17,13 @@ after(() => rmSync(folder, { recursive: true, force: true }))
 let databases = 0
 const newDatabase = () => `sqlite:${join(folder, `${++databases}`, 'farthing.db')}`
 
-/** A running service, which does not outlive the test. */
 async function start(t: TestContext, env: Record<string, string>) {
   const started = await startProcess({ env })
   t.after(() => started.kill())
   return started
 }
 
-/** The lines of standard output after the first, which is for people. */
+/** The JSON lines, which follow the first line. */
 const logged = (output: string): Record<string, unknown>[] =>
   output
     .trimEnd()
@@ -41,8 +31,8 @@ const logged = (output: string): Record<string, unknown>[] =>
     .slice(1)
     .map(line => JSON.parse(line))
 
-describe('The service, when it starts,', () => {
-  test('says in its first line where it listens, then writes JSON, with a key of the first start', async t => {
+describe('A start of the service', () => {
+  test('The first line says where the service listens, and JSON lines follow, with a key at the first start only', async t => {
     const env = { DATABASE_URL: newDatabase() }
     const first = await start(t, env)
     const api = createClient([first.baseUrl], undefined)
@@ -62,14 +52,14 @@ describe('The service, when it starts,', () => {
     assert.equal(logged(second.output()).filter(entry => entry.api_key).length, 0)
   })
 
-  test('shows the first key whatever LOG_LEVEL is', async t => {
+  test('The first key is shown at every LOG_LEVEL', async t => {
     const env = { DATABASE_URL: newDatabase(), LOG_LEVEL: 'silent' }
     const started = await start(t, env)
     await started.terminate()
     assert.match(started.output(), /"api_key":"api_test_[0-9a-v]{52}"/)
   })
 
-  test('makes no key when FARTHING_API_KEY is one, and that one works and is not written', async t => {
+  test('With FARTHING_API_KEY set that key works, no other is made, and none is written to the log', async t => {
     const FARTHING_API_KEY = 'a key of our own, ü'
     const env = { DATABASE_URL: newDatabase(), FARTHING_API_KEY }
     const started = await start(t, env)
@@ -78,10 +68,10 @@ describe('The service, when it starts,', () => {
     assert.equal((await api.post('/v1/payments', webPayment)).status, 201)
     await started.terminate()
     assert.doesNotMatch(started.output(), /of our own|api_test_/)
-    assert.match((await runProcess({ args: ['keys', 'list'], env })).stdout, /no keys/)
+    assert.match((await runProcess({ args: ['keys', 'list'], env })).stdout, /There are no keys/)
   })
 
-  test('logs no key, no token, no body and no address of a client', async t => {
+  test('The log has no key, no token, no body and no URL that a client sent', async t => {
     const key = 'SECRET-KEY-OF-OURS'
     const env = { DATABASE_URL: newDatabase(), FARTHING_API_KEY: key }
     const started = await start(t, env)
@@ -98,7 +88,7 @@ describe('The service, when it starts,', () => {
       assert.ok(!output.includes(secret), secret)
   })
 
-  test('logs why a webhook could not be reached', async t => {
+  test('The log says why a webhook could not be reached', async t => {
     const key = 'a-key-of-our-own-1234'
     const env = { FARTHING_API_KEY: key, FARTHING_CALLBACK_HOSTS: 'localhost' }
     const started = await start(t, { ...env, DATABASE_URL: newDatabase() })
@@ -117,18 +107,41 @@ describe('The service, when it starts,', () => {
     assert.ok(lines.includes(`webhook ${untrusted}: tls failed (UNABLE_TO_VERIFY_LEAF_SIGNATURE)`))
   })
 
-  test('warns of variables that look like settings and are none', async t => {
+  test('The log says where payments are kept, without the password of PostgreSQL', async t => {
+    const url = newDatabase()
+    const places = {
+      [url]: `the SQLite file ${url.slice('sqlite:'.length)}`,
+      'sqlite::memory:': 'memory until Farthing stops',
+    }
+    for (const [DATABASE_URL, place] of Object.entries(places)) {
+      const started = await start(t, { DATABASE_URL })
+      await started.terminate()
+      const said = logged(started.output()).find(({ database }) => database)
+      assert.deepEqual([said?.database, said?.msg], [place, `payments are kept in ${place}`])
+    }
+    for (const [url, place] of Object.entries({
+      'postgres://me:secret@db:5433/a%20b': 'PostgreSQL on db:5433, database a b',
+      'postgres:///farthing?host=/run/postgresql&password=secret':
+        'PostgreSQL on /run/postgresql, database farthing',
+      'postgres://db': 'PostgreSQL on db, its default database',
+    }))
+      assert.equal(placeOf({ kind: 'postgres', url }), place)
+  })
+
+  test('A misspelt variable is a warning that suggests the right name', async t => {
     const FARTHING_CALBACK_HOSTS = 'localhost'
     const started = await start(t, { DATABASE_URL: newDatabase(), FARTHING_CALBACK_HOSTS })
     await started.terminate()
     const warnings = logged(started.output()).filter(({ level }) => level === 40)
     assert.deepEqual(
       warnings.map(({ msg }) => msg),
-      ['no settings of Farthing: FARTHING_CALBACK_HOSTS (farthing --help)'],
+      [
+        'FARTHING_CALBACK_HOSTS is not a Farthing setting and was ignored. Did you mean FARTHING_CALLBACK_HOSTS?',
+      ],
     )
   })
 
-  test('ends with one line for each variable that cannot be used, all at once', async () => {
+  test('A start with unusable settings ends with one line for each of them', async () => {
     const env = {
       PORT: '65536',
       DATABASE_URL: 'mysql://a',
@@ -156,7 +169,7 @@ describe('The service, when it starts,', () => {
     assert.equal(stderr.trimEnd().split('\n').length, 1, stderr)
   }
 
-  test('ends with one line when the port is in use, and then has made no key', async t => {
+  test('A start ends with one line if the port is in use, and makes no key', async t => {
     const running = await start(t, { DATABASE_URL: newDatabase() })
     const { port } = new URL(running.baseUrl)
     const env = { DATABASE_URL: newDatabase() }
@@ -167,13 +180,13 @@ describe('The service, when it starts,', () => {
     assert.match(next.output(), /"api_key":"api_test_/)
   })
 
-  test('ends with one line when HOST is not of this machine', async () => {
+  test('A start ends with one line if HOST is not an address of this machine', async () => {
     const env = { DATABASE_URL: newDatabase() }
     await oneLine({ ...env, HOST: '203.0.113.7' }, /HOST 203\.0\.113\.7/)
     await oneLine({ ...env, HOST: 'no.such.host.invalid' }, /HOST no\.such\.host\.invalid/)
   })
 
-  test('ends with one line when the database cannot be had', async () => {
+  test('A start ends with one line if the database cannot be opened', async () => {
     const file = join(folder, 'a-text')
     writeFileSync(file, 'This is no database, but it is long enough to be looked at. '.repeat(100))
     for (const path of [file, `${file}/below/farthing.db`, '/proc/farthing/farthing.db'])
@@ -199,7 +212,7 @@ describe('The service, when it starts,', () => {
     'is writing to': 'begin immediate',
     'holds all of': 'pragma locking_mode = exclusive; create table a (b)',
   }))
-    test(`ends with one line that says what to do when another process ${name} the database`, {
+    test(`A start ends with one line that says what to do if another process ${name} the database`, {
       timeout: 60_000,
     }, async t => {
       const path = join(folder, `${name}.db`)
@@ -212,7 +225,7 @@ describe('The service, when it starts,', () => {
       )
     })
 
-  test('ends with one line when the database is that of another program, and leaves it alone', async () => {
+  test('A start ends with one line if the database belongs to another program, and does not change it', async () => {
     const path = join(folder, 'recipes.db')
     const other = new DatabaseSync(path)
     other.exec('create table recipes (name text)')
@@ -222,9 +235,12 @@ describe('The service, when it starts,', () => {
     assert.deepEqual(readFileSync(path), before)
   })
 
-  test('makes its files and their folder for nobody else to read', async () => {
+  test('New database files and their folder are readable by their owner only', async () => {
     const path = join(folder, 'new-folder', 'farthing.db')
-    await runProcess({ args: ['keys', 'create'], env: { DATABASE_URL: `sqlite:${path}` } })
+    await runProcess({
+      args: ['keys', 'create', '--create'],
+      env: { DATABASE_URL: `sqlite:${path}` },
+    })
     assert.equal(statSync(dirname(path)).mode & 0o777, 0o700)
     const files = readdirSync(dirname(path))
     assert.ok(files.includes('farthing.db'))
@@ -232,7 +248,7 @@ describe('The service, when it starts,', () => {
       assert.equal(statSync(join(dirname(path), file)).mode & 0o777, 0o600, file)
   })
 
-  test('ends with one line when the database is that of a newer version', async () => {
+  test('A start ends with one line if a newer Farthing made the database', async () => {
     const path = join(folder, 'newer.db')
     const database = new DatabaseSync(path)
     database.exec('create table migrations (number integer primary key, name text not null)')
@@ -242,75 +258,101 @@ describe('The service, when it starts,', () => {
   })
 })
 
-describe('A Node that is too old', () => {
-  const old = ['/usr/bin/node', '/usr/local/bin/node'].find(
-    path => existsSync(path) && majorOf(path) < 24,
-  )
-
-  test('says in one line which one is needed', () => {
-    // Where no old Node is at hand, the same file runs with an old version in its place.
-    const code = `Object.defineProperty(process.versions, 'node', { value: '22.18.0' }); import(${JSON.stringify(COMMAND)})`
-    const args = old ? [COMMAND] : ['--input-type=module', '--eval', code]
-    const { status, stdout, stderr } = spawnSync(old ?? process.execPath, args, {
-      encoding: 'utf8',
-    })
-    assert.equal(status, 1)
-    assert.equal(stdout, '')
-    assert.match(stderr, /^farthing: Node 24\.15 or newer is needed, this is \d+\.\d+\.\d+.*\n$/)
-  })
-
-  test('is older than what package.json asks for', () => {
-    const { engines } = JSON.parse(
-      readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
-    )
-    assert.equal(engines.node, '>=24.15')
-  })
-})
-
-function majorOf(node: string): number {
-  return Number.parseInt(execFileSync(node, ['--version'], { encoding: 'utf8' }).slice(1), 10)
-}
+/** Fails when a module of the command line is loaded, and shows where the check is to be made. */
+const WITHOUT_COMMANDER = `import { registerHooks } from 'node:module'
+registerHooks({
+  resolve(specifier, context, nextResolve) {
+    if (/commander|@bomb.sh/.test(specifier)) throw new Error('loaded ' + specifier)
+    return nextResolve(specifier, context)
+  },
+})`
 
 describe('The command line', () => {
-  test('says its version, and what it can do', async () => {
-    const version = await runProcess({ args: ['--version'] })
-    assert.match(version.stdout, /^\d+\.\d+\.\d+\n$/)
-    const { code, stdout } = await runProcess({ args: ['--help'] })
-    assert.equal(code, 0)
-    for (const word of ['serve', 'keys create', 'keys list', 'keys revoke', 'DATABASE_URL'])
-      assert.ok(stdout.includes(word), word)
+  const farthing = (...args: string[]) => runProcess({ args, env: { PORT: 'abc' } })
+
+  test('Starting the service does not load commander, every other command does', async t => {
+    const preload = join(folder, 'without-commander.mjs')
+    writeFileSync(preload, WITHOUT_COMMANDER)
+    const env = { DATABASE_URL: 'sqlite::memory:', NODE_OPTIONS: `--import ${preload}` }
+    for (const args of [[], ['serve']]) {
+      const started = await startProcess({ args, env })
+      t.after(() => started.kill())
+      assert.deepEqual(await started.terminate(), { code: 0, signal: null })
+    }
+    const { stderr } = await runProcess({ args: ['keys', 'list'], env })
+    assert.match(stderr, /^farthing: loaded @bomb\.sh/)
   })
 
-  test('explains each command, whatever the configuration', async () => {
-    for (const [args, words] of Object.entries({
-      keys: /^API keys\..*keys create/s,
-      'keys --help': /^API keys\..*keys create/s,
-      'seed --help': /^Usage:\n {2}farthing seed --payments N/,
-      'backup --help': /^Usage:\n {2}farthing backup FILE/,
-      'serve --help': /^Farthing: /,
+  test('--version prints the version and --help lists every command and setting', async () => {
+    const version = await farthing('--version')
+    assert.match(version.stdout, /^\d+\.\d+\.\d+\n$/)
+    const { code, stdout } = await farthing('--help')
+    assert.equal(code, 0)
+    for (const word of ['serve', 'keys', 'seed', 'backup', 'completion', ...SETTINGS])
+      assert.match(stdout, new RegExp(`^ .*\\b${word}\\b`, 'm'), word)
+  })
+
+  test('--help explains each command, even if a setting cannot be used', async () => {
+    for (const [command, words] of Object.entries({
+      serve: /^Usage: farthing serve/,
+      keys: /^Usage: farthing keys .* create .* list .* revoke <id>/s,
+      'keys create': /^Usage: farthing keys create .*--account <name>.*--create/s,
+      seed: /^Usage: farthing seed .*--payments <number>.*last 6 days/s,
+      backup: /^Usage: farthing backup .*To restore/s,
+      completion: /^Usage: farthing completion .*\.bashrc/s,
     })) {
-      const { code, stdout } = await runProcess({ args: args.split(' '), env: { PORT: 'abc' } })
-      assert.equal(code, 0, args)
+      const { code, stdout } = await farthing(...command.split(' '), '--help')
+      assert.equal(code, 0, command)
       assert.match(stdout, words)
     }
   })
 
-  test('refuses what it does not know, in one line', async () => {
-    for (const args of [
-      ['sing'],
-      ['sing', '--help'],
-      ['serve', 'twice'],
-      ['--loud'],
-      ['constructor', '--account', 'a'],
-      ['--account', 'a'],
-      ['keys', 'create', '--payments', '5'],
-      ['backup', 'a.db', '--account', 'a'],
-      ['seed', '--payments', '-5'],
-    ]) {
-      const { code, stdout, stderr } = await runProcess({ args })
-      assert.equal(code, 1, args.join(' '))
-      assert.equal(stdout, '')
-      assert.match(stderr, /^farthing: [^.]+\n$/)
+  test('Wrong usage ends with code 2 and a message that says what to change', async () => {
+    for (const [line, says] of Object.entries({
+      'key list': /unknown command 'key'\n\(Did you mean keys\?\)/,
+      'keys crate': /unknown command 'crate'\n\(Did you mean create\?\)/,
+      'seed --payments 5 --acount a': /unknown option '--acount'\n\(Did you mean --account\?\)/,
+      'serve twice': /too many arguments for 'serve'.* got 1: twice/,
+      'keys create foo': /too many arguments for 'create'.* got 1: foo/,
+      'keys list --account a': /unknown option '--account'/,
+      'keys revoke': /missing required argument 'id'/,
+      backup: /missing required argument 'file'/,
+      'backup a b': /too many arguments for 'backup'.* got 2: a, b/,
+      seed: /required option '--payments <number>' not specified/,
+      'seed --payments 1.5': /'1\.5' is invalid\. It must be a number from 1 to/,
+      'completion tcsh': /'tcsh' is invalid.*zsh, bash, fish/,
+      '--port 4000': /unknown option '--port': set the environment variable PORT instead/,
+      'serve --api-key=x': /'--api-key': set the environment variable FARTHING_API_KEY instead/,
+    })) {
+      const { code, stdout, stderr } = await farthing(...line.split(' '))
+      assert.equal(code, 2, line)
+      assert.equal(stdout, '', line)
+      assert.match(stderr, new RegExp(`^farthing: .*${says.source}`), line)
+      assert.match(stderr, /\(farthing --help lists the commands and settings\)\n$/, line)
     }
+    const { code, stderr } = await farthing('keys')
+    assert.equal(code, 2)
+    assert.match(stderr, /^Usage: farthing keys .*create/s)
+  })
+
+  test('A command ends with code 1 if a setting cannot be used', async () => {
+    const { code, stderr } = await farthing('keys', 'list')
+    assert.equal(code, 1)
+    assert.match(stderr, /^farthing: PORT must be .* It is "abc"\n$/)
+  })
+
+  test('completion prints a script for bash, zsh and fish that asks the command itself', async () => {
+    for (const shell of ['bash', 'zsh', 'fish']) {
+      const { code, stdout } = await farthing('completion', shell)
+      assert.equal(code, 0)
+      assert.match(stdout, new RegExp(`# ${shell} completion for farthing`))
+      assert.match(stdout, /complete --/)
+    }
+    const words = async (...typed: string[]) =>
+      (await farthing('complete', '--', ...typed)).stdout
+        .split('\n')
+        .map(line => line.split('\t')[0])
+    assert.deepEqual(await words('keys', ''), ['create', 'list', 'revoke', 'help', ':4', ''])
+    assert.deepEqual(await words('seed', '--pay'), ['--payments', ':4', ''])
   })
 })

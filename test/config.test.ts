@@ -16,7 +16,7 @@ function problemsOf(env: Record<string, string>): string[] {
 const postgres = (url: string) => ({ kind: 'postgres' as const, url })
 const sqlite = (path: string) => ({ kind: 'sqlite' as const, path })
 
-/** Values that are good, and what they are read as. */
+/** Values that can be used, and what they are read as. */
 const good: Record<string, [key: keyof Config, values: [text: string, value: unknown][]]> = {
   PORT: [
     'port',
@@ -137,7 +137,7 @@ const bad: Record<string, string[]> = {
 }
 
 describe('The configuration', () => {
-  test('has a default for everything', () => {
+  test('has a default for each setting, which a blank variable does not change', () => {
     const defaults: Config = {
       port: 3000,
       host: '127.0.0.1',
@@ -149,7 +149,7 @@ describe('The configuration', () => {
       trustProxy: false,
       metricsPort: undefined,
       logLevel: 'info',
-      unknown: [],
+      warnings: [],
     }
     assert.deepEqual(readConfig({}), defaults)
     const blank = Object.fromEntries(Object.keys(good).map(name => [name, ' ']))
@@ -158,13 +158,13 @@ describe('The configuration', () => {
   })
 
   for (const [name, [key, values]] of Object.entries(good))
-    test(`${name} is read`, () => {
+    test(`${name} is read in each of its forms`, () => {
       for (const [text, value] of values)
         assert.deepEqual(readConfig({ [name]: text })[key], value, text)
     })
 
   for (const [name, values] of Object.entries(bad))
-    test(`${name} that cannot be used is one line that names it and does not repeat a secret`, () => {
+    test(`${name} that cannot be used is reported in one line that begins with its name and holds no secret`, () => {
       for (const value of values) {
         const [problem = '', ...more] = problemsOf({ [name]: value })
         assert.ok(problem.startsWith(name), `${value}: ${problem}`)
@@ -174,9 +174,69 @@ describe('The configuration', () => {
       }
     })
 
-  test('tells all that is wrong at once', () => {
+  test('A value that cannot be used is repeated in the error', () => {
+    for (const [name, value] of Object.entries({
+      PORT: '3e3',
+      DATABASE_URL: 'data/farthing.db',
+      FARTHING_PAGES_URL: 'ftp://pay.example.org',
+      FARTHING_CALLBACK_HOSTS: '*.internal',
+      FARTHING_TRUST_PROXY: 'yes',
+      LOG_LEVEL: 'loud',
+    }))
+      assert.match(String(problemsOf({ [name]: value })), new RegExp(RegExp.escape(`"${value}"`)))
+    const [long = ''] = problemsOf({ PORT: '1'.repeat(10_000) })
+    assert.ok(long.length < 200, 'a long value is cut')
+  })
+
+  test('A value that may hold a key or a password is not repeated in the error', () => {
+    for (const [name, values] of Object.entries({
+      DATABASE_URL: [
+        'postgres://me:secret:5432',
+        'mysql://me:secret@db/farthing',
+        'me:secret@db/farthing',
+        'host=db password=secret',
+        'postgres://db:x?password=secret',
+      ],
+      FARTHING_BASE_URL: ['https://me:secret@pay', 'me:secret@pay', 'https://pay?key=secret'],
+      FARTHING_API_KEY: ['secret'],
+    }))
+      for (const value of values) {
+        const [problem = ''] = problemsOf({ [name]: value })
+        assert.match(problem, new RegExp(`^${name} must be`), value)
+        assert.doesNotMatch(problem, /secret/)
+      }
+  })
+
+  test('An address without a scheme is reported with the address that may be meant', () => {
+    const [problem] = problemsOf({ FARTHING_BASE_URL: 'pay:3000' })
+    assert.match(problem ?? '', /It is "pay:3000": did you mean http:\/\/pay:3000\?$/)
+    for (const other of ['/pay', 'javascript:alert(1)', 'ftp://pay'])
+      assert.doesNotMatch(String(problemsOf({ FARTHING_BASE_URL: other })), /did you mean/)
+  })
+
+  test('An unknown FARTHING_ variable is a warning that suggests the nearest setting', () => {
+    for (const [name, meant] of Object.entries({
+      FARTHING_APIKEY: 'FARTHING_API_KEY',
+      FARTHING_CALBACK_HOST: 'FARTHING_CALLBACK_HOSTS',
+      FARTHING_PORT: 'PORT',
+      FARTHING_DATABASE_URL: 'DATABASE_URL',
+      FARTHING_LOGLEVEL: 'LOG_LEVEL',
+    }))
+      assert.deepEqual(readConfig({ [name]: 'x' }).warnings, [
+        `${name} is not a Farthing setting and was ignored. Did you mean ${meant}?`,
+      ])
+    const [warning = ''] = readConfig({ FARTHING_COLOUR: 'red' }).warnings
+    assert.match(warning, /ignored\. farthing --help lists the settings\.$/)
+  })
+
+  test('Every problem is reported at once', () => {
     const env = Object.fromEntries(Object.entries(bad).map(([name, [value = '']]) => [name, value]))
     const named = problemsOf(env).map(problem => /^[A-Z_]+/.exec(problem)?.[0])
     assert.deepEqual(named.sort(), Object.keys(bad).sort())
+  })
+
+  test('The metrics cannot have the port of the service', () => {
+    const [problem] = problemsOf({ PORT: '4000', FARTHING_METRICS_PORT: '4000' })
+    assert.equal(problem, 'FARTHING_METRICS_PORT must differ from PORT: both are 4000')
   })
 })

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, test } from 'node:test'
-import { seedCommand } from '../src/cli/seed.ts'
+import { after, describe, test } from 'node:test'
 import { readConfig } from '../src/config.ts'
 import { openDatabase } from '../src/database/open.ts'
 import { statuses } from '../src/payments/payment.ts'
@@ -16,7 +15,7 @@ const DAY = 24 * 60 * 60 * 1000
 
 for (const kind of ['sqlite', 'postgres'] as const)
   describe(`farthing seed, beside a running service (${kind})`, () => {
-    test('makes payments in every state and mode, none of which breaks a rule', async t => {
+    test('Seeded payments cover every state and mode, and none breaks an invariant', async t => {
       const folder = mkdtempSync(join(tmpdir(), 'farthing-seed-'))
       t.after(() => rmSync(folder, { recursive: true, force: true }))
       const url =
@@ -28,7 +27,7 @@ for (const kind of ['sqlite', 'postgres'] as const)
 
       const seeded = await runProcess({ args: ['seed', '--payments', '1003'], env })
       assert.equal(seeded.code, 0, seeded.stderr)
-      assert.equal(seeded.stdout, 'made 1003 payments in the account default\n')
+      assert.equal(seeded.stdout, 'Made 1003 payments in the account default.\n')
       assert.match(seeded.stderr, /\[#+\] 100 % {2}1003 of 1003/)
 
       const { body: page } = await api.get('/v1/payments')
@@ -56,47 +55,46 @@ for (const kind of ['sqlite', 'postgres'] as const)
   })
 
 describe('farthing seed', () => {
-  const seed = async (
-    options: Parameters<typeof seedCommand>[1],
-    words: string[] = [],
-    DATABASE_URL = 'sqlite:/nowhere/never/farthing.db',
-  ) => {
-    let printed = ''
-    const print = (text: string) => {
-      printed += text
-      return 0
+  const folder = mkdtempSync(join(tmpdir(), 'farthing-seed-'))
+  after(() => rmSync(folder, { recursive: true, force: true }))
+  const env = { DATABASE_URL: `sqlite:${join(folder, 'farthing.db')}` }
+  const run = (...args: string[]) => runProcess({ args, env })
+
+  test('Numbers and account names that cannot be used are refused before a database is opened', async () => {
+    for (const payments of ['0', '-1', '1.5', 'many', '', '100000001']) {
+      const { code, stderr } = await run('seed', `--payments=${payments}`)
+      assert.deepEqual([code, /must be a number from 1 to/.test(stderr)], [2, true], stderr)
     }
-    const screen = { write: print, isTerminal: false }
-    await seedCommand(words, options, readConfig({ DATABASE_URL }), print, screen)
-    return printed
-  }
-
-  test('explains itself when it is not told how many', async () => {
-    await assert.rejects(seed({}), /^Error: usage: farthing seed --payments N/)
-    await assert.rejects(seed({ payments: '5' }, ['more']), /^Error: usage: farthing seed/)
+    const { code, stderr } = await run('seed', '--payments', '5', '--account', '../x')
+    assert.equal(code, 2)
+    assert.match(stderr, /It must be 1 to 64 letters/)
   })
 
-  test('refuses what is no number, and names that no account may have', async () => {
-    for (const payments of ['0', '-1', '1.5', 'many', '', '100000001'])
-      await assert.rejects(seed({ payments }), /--payments must be a number/)
-    await assert.rejects(seed({ payments: '5', account: '../x' }), /--account must be/)
+  test('A database in memory cannot be filled by a command', async () => {
+    const memory = { DATABASE_URL: 'sqlite::memory:' }
+    const args = ['seed', '--payments', '5', '--create']
+    const { code, stderr } = await runProcess({ args, env: memory })
+    assert.equal(code, 1)
+    assert.match(stderr, /^farthing: DATABASE_URL is sqlite::memory:.* no command can reach it\n$/)
   })
 
-  test('makes none where they would be gone at once', async () => {
-    await assert.rejects(seed({ payments: '5' }, [], 'sqlite::memory:'), /in memory .*no command/)
-  })
+  test('A new database is made only with --create, and a missing key for the account is reported', async () => {
+    const licensing = ['--account', 'Licensing team']
+    const hint = /No key can see them yet.*: farthing keys create --account "Licensing team"\n/
+    const refused = await run('seed', '--payments', '5', ...licensing)
+    assert.equal(refused.code, 1)
+    assert.match(refused.stderr, /^farthing: there is no database at .* Add --create /)
+    assert.deepEqual(readdirSync(folder), [])
 
-  test('says so when no key of the account could see them', async t => {
-    const folder = mkdtempSync(join(tmpdir(), 'farthing-seed-'))
-    t.after(() => rmSync(folder, { recursive: true, force: true }))
-    const url = `sqlite:${join(folder, 'farthing.db')}`
-    const licensing = { payments: '5', account: 'Licensing team' }
-    const hint = 'no key sees them yet: farthing keys create --account "Licensing team"'
-    assert.ok((await seed(licensing, [], url)).includes(hint))
-    const env = { DATABASE_URL: url }
-    const made = await runProcess({ args: ['keys', 'create', '--account', licensing.account], env })
-    assert.equal(made.code, 0, made.stderr)
-    assert.doesNotMatch(await seed(licensing, [], url), /no key/)
-    assert.doesNotMatch(await seed({ payments: '5' }, [], url), /no key/)
+    const made = await run('seed', '--payments', '5', ...licensing, '--create')
+    assert.equal(made.stdout, 'Made 5 payments in the account Licensing team.\n')
+    assert.match(made.stderr, /^Database: the SQLite file \/.*farthing\.db\n/)
+    assert.match(made.stderr, hint)
+    // The first start will make a key of the default account.
+    assert.doesNotMatch((await run('seed', '--payments', '1')).stderr, /No key/)
+    assert.equal((await run('keys', 'create', ...licensing)).code, 0)
+    assert.doesNotMatch((await run('seed', '--payments', '5', ...licensing)).stderr, /No key/)
+    // It will not, now that there is a key.
+    assert.match((await run('seed', '--payments', '1')).stderr, /No key can see them yet/)
   })
 })

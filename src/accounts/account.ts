@@ -20,13 +20,7 @@ export const newAccount = (name: string): Account => ({
   frozen_at: null,
 })
 
-/** An account's name is shown in lists. */
+/** Names are shown in lists, so they hold no control characters and do not begin with a space. */
 const NAME = /^[A-Za-z0-9][A-Za-z0-9 ._-]{0,63}$/
 
-/** Throws when no account may have the name that a command was given. */
-export function checkAccountName(name: string): void {
-  if (!NAME.test(name))
-    throw new Error(
-      '--account must be 1 to 64 letters, digits, spaces, dots, hyphens or underscores',
-    )
-}
+export const isAccountName = (name: string): boolean => NAME.test(name)

@@ -8,46 +8,33 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { backup, DatabaseSync } from 'node:sqlite'
+import { backup as copyPages, DatabaseSync } from 'node:sqlite'
 import type { Config } from '../config.ts'
 import { extendedCode, primaryCode, SQLITE, SQLITE_IOERR_WRITE } from '../database/sqlite/codes.ts'
 import { LONGEST_WAIT } from '../database/sqlite/connection.ts'
-import { OWNER_ONLY, refuseForeign, refuseMemory, requireFile } from '../database/sqlite/file.ts'
+import { OWNER_ONLY, refuseForeign } from '../database/sqlite/file.ts'
+import { requireDatabase } from './database.ts'
 
-export const BACKUP_HELP = `Usage:
-  farthing backup FILE   copies the SQLite database that DATABASE_URL names to a new file, and checks the copy
-
-The service may be running. To restore, stop it, and put the file where DATABASE_URL points: into a
-folder where no file of an older database is left, -wal and -shm included. PostgreSQL has pg_dump.
-`
-
-/** All pages in one step: in several, each write of the service would begin the copy anew. */
+/** One step copies all pages. With more steps SQLite would start again after each write of the service. */
 const ALL_PAGES = 2 ** 31 - 1
 
-/** Runs `farthing backup` and answers the exit code; throws what kept it from succeeding. */
-export async function backupCommand(
-  [file, ...more]: string[],
-  { database }: Config,
-  print: (text: string) => number,
-): Promise<number> {
-  if (!file || more.length > 0)
-    throw new Error('usage: farthing backup FILE (farthing backup --help)')
+/** `farthing backup`: copies the SQLite database to a new file. Throws if the copy could not be made or is damaged. */
+export async function backup({ database }: Config, file: string): Promise<void> {
   if (database.kind !== 'sqlite')
-    throw new Error('backup is for SQLite files: for PostgreSQL use pg_dump')
-  refuseMemory(database)
-  requireFile(database)
-  if (existsSync(file)) throw new Error(`${file} is there already: name a new file`)
+    throw new Error('backup copies SQLite files only. For PostgreSQL use pg_dump')
+  requireDatabase(database)
+  if (existsSync(file)) throw new Error(`${file} exists: name a new file`)
   refuseForeign(database.path)
-  // Of a name that begins with "file:" SQLite would make another file; a whole path does not.
+  // SQLite takes a name that begins with "file:" for a URI. An absolute path it does not.
   const payments = await copyChecked(database.path, resolve(file))
-  return print(
-    `copied the database to ${file}, with ${payments} payment${payments === 1 ? '' : 's'}`,
+  process.stdout.write(
+    `Copied the database to ${file}, with ${payments} payment${payments === 1 ? '' : 's'}.\n`,
   )
 }
 
 /**
- * The copy is whole and on disk before it gets its name. It is the database at one moment, with
- * everything that was acknowledged before it. Answers how many payments it has.
+ * Writes the copy under a temporary name, checks it, and renames it, so that a file of that name is always whole.
+ * The copy is a snapshot: it has every write that was acknowledged before. Returns its number of payments.
  */
 async function copyChecked(path: string, file: string): Promise<number> {
   const unchecked = `${file}.part`
@@ -69,9 +56,9 @@ async function copyChecked(path: string, file: string): Promise<number> {
 async function copy(path: string, file: string): Promise<void> {
   const source = new DatabaseSync(path, { readOnly: true, timeout: LONGEST_WAIT })
   try {
-    await backup(source, file, { rate: ALL_PAGES })
+    await copyPages(source, file, { rate: ALL_PAGES })
   } catch (error) {
-    // SQLite does not say which of the two it means, and the source is only read.
+    // Either error code can mean a full disk. The source is only read, so the fault is the copy's.
     const full = primaryCode(error) === SQLITE.FULL || extendedCode(error) === SQLITE_IOERR_WRITE
     throw full ? new Error('the copy cannot be written: is there room for it?') : error
   } finally {
@@ -79,17 +66,20 @@ async function copy(path: string, file: string): Promise<void> {
   }
 }
 
-/** Throws one line where no file can be made, or one is there already. */
+/** Throws if the file exists or cannot be made. */
 function makeEmpty(file: string): void {
   if (existsSync(file))
-    throw new Error(`${file} is there, of a backup that did not end: delete it if none is running`)
+    throw new Error(
+      `${file} was left by a backup that did not finish: delete it if no backup is running`,
+    )
   try {
     writeFileSync(file, '', { mode: OWNER_ONLY, flag: 'wx' })
   } catch (error) {
-    throw new Error(`no file can be made there: ${error instanceof Error ? error.message : error}`)
+    throw new Error(`the copy cannot be made: ${error instanceof Error ? error.message : error}`)
   }
 }
 
+/** Returns the number of payments. Throws if the copy is damaged. */
 function check(file: string): number {
   const copy = new DatabaseSync(file)
   try {

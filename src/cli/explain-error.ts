@@ -4,12 +4,13 @@ import { extendedCode, primaryCode, SQLITE } from '../database/sqlite/codes.ts'
 const UNREACHABLE = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT'])
 const NO_FOLDER = new Set(['EACCES', 'EROFS', 'ENOENT', 'EPERM', 'ENOTDIR', 'EEXIST'])
 
-/** One line for the person who started the service: what is wrong and what to do. */
-export function startProblem(error: unknown): string {
+/** Returns one line for the user: what is wrong and what to do. */
+export function explainError(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  const { code, address, port, path } = error as Error & Record<string, unknown> // each may be missing
-  if (code === 'EADDRINUSE') return `port ${port} on ${address} is in use: set PORT to another one`
-  if (code === 'EACCES' && port) return `port ${port} needs more rights: set PORT to one above 1023`
+  const { code, address, port, path } = error as Error & Record<string, unknown> // any of them may be missing
+  if (code === 'EADDRINUSE') return `port ${port} on ${address} is in use: set PORT to another port`
+  if (code === 'EACCES' && port)
+    return `port ${port} needs more rights: set PORT to a port above 1023`
   if (code === 'EADDRNOTAVAIL') return `HOST ${address} is not an address of this machine`
   if (NO_FOLDER.has(String(code)))
     return `the folder of the database cannot be written: ${error.message} (see who owns it, or set DATABASE_URL)`
@@ -28,8 +29,6 @@ export function startProblem(error: unknown): string {
     return `PostgreSQL refuses: ${error.message} (DATABASE_URL names it)`
   if (/password must be a/.test(error.message))
     return 'PostgreSQL asks for a password: give one in DATABASE_URL, as in postgres://USER:PASSWORD@HOST/DATABASE'
-  if (typeof code === 'string' && code.startsWith('ERR_PARSE_ARGS'))
-    return `${error.message.split(/\.\s/)[0]} (farthing --help)`
   return error.message
 }
 

@@ -1,86 +1,62 @@
-import { type ApiKey, checkAccountName, DEFAULT_ACCOUNT, listKeys } from '../accounts/store.ts'
+import { DEFAULT_ACCOUNT, newAccount } from '../accounts/account.ts'
+import { insertAccount, listKeys } from '../accounts/store.ts'
+import { type Agreement, activate } from '../agreements/agreement.ts'
 import { insertAgreement } from '../agreements/store.ts'
 import type { Config } from '../config.ts'
-import { openDatabase } from '../database/open.ts'
-import { refuseMemory } from '../database/sqlite/file.ts'
 import { createNewId } from '../ids.ts'
+import { type CardDetails, DECLINED_CARD, MOCK_CARD, submittedCard } from '../payments/card.ts'
+import { makePayment } from '../payments/commands.ts'
+import { advance, type Payment, refund, type Trigger } from '../payments/payment.ts'
+import { readNewPayment } from '../payments/request.ts'
 import { insertPayment } from '../payments/store.ts'
-import type { Database, Statement } from '../ports.ts'
+import type { Database, NewId, Statement } from '../ports.ts'
+import type { Refund } from '../refunds/refund.ts'
 import { insertRefund } from '../refunds/store.ts'
 import { RETENTION_MS } from '../retention.ts'
-import { createProgress, type Screen } from './progress.ts'
-import { createHistory, type History } from './seed-history.ts'
-
-export const SEED_HELP = `Usage:
-  farthing seed --payments N [--account NAME]   makes N payments, with refunds and agreements
-
-They are in every mode and state, as if made over the last six days: a day later the oldest are
-gone. DATABASE_URL names the database; the service may be running, but no webhook is told.
-`
+import { useDatabase } from './database.ts'
 
 const DAY = 24 * 60 * 60 * 1000
 
-/** The oldest seeded payments have a day left to be looked at. */
+/** Milliseconds from the oldest seeded payment to the newest. The oldest has a day left until it is deleted. */
 const SPAN = RETENTION_MS - DAY
 
-/** The newest are so old that all their steps are in the past, in milliseconds. */
+/** Age in milliseconds of the newest payment: all of its steps are in the past. */
 const LATEST = 5 * 60 * 1000
 
-/** Payments in one write: enough to make little of the journey, little enough to hold nobody up. */
+/** Payments in one write. More would hold up the requests of a running service, fewer take longer in all. */
 const BATCH = 250
-const MOST = 100_000_000
 
-export type SeedOptions = {
-  payments?: string | undefined
-  account?: string | undefined
-}
-
-/** Runs `farthing seed` and answers the exit code; `screen` shows how far it is. */
-export async function seedCommand(
-  words: string[],
-  { payments, account = DEFAULT_ACCOUNT }: SeedOptions,
+/** `farthing seed`: makes payments in every state and mode, and shows progress on standard error. */
+export async function seed(
   config: Config,
-  print: (text: string) => number,
-  screen: Screen,
-): Promise<number> {
-  if (payments === undefined || words.length > 0)
-    throw new Error('usage: farthing seed --payments N [--account NAME] (farthing seed --help)')
-  const count = Number(payments)
-  if (!/^\d+$/.test(payments) || count < 1 || count > MOST)
-    throw new Error(`--payments must be a number from 1 to ${MOST}`)
-  checkAccountName(account)
-  refuseMemory(config.database)
-  const database = await openDatabase(config.database, {
-    onUnknownOutcome: () => {},
-    onConnectionError: () => {},
-  })
-  try {
-    const progress = createProgress(count, screen, Date.now)
-    await seed(database, account, count, progress)
-    if (!(await mayBeSeen(database, account)))
-      screen.write(`no key sees them yet: farthing keys create --account "${account}"\n`)
-    return print(`made ${count} ${count === 1 ? 'payment' : 'payments'} in the account ${account}`)
-  } finally {
-    await database.close()
-  }
-}
-
-/** The first start makes a key of the default account where there is none. */
-async function mayBeSeen(database: Database, account: string): Promise<boolean> {
-  const keys = await listKeys(database)
-  const isOurs = (key: ApiKey) => key.account === account && key.revoked === null
-  return account === DEFAULT_ACCOUNT || keys.some(isOurs)
-}
-
-/** While one batch is being written, the next is made. */
-async function seed(
-  database: Database,
-  account: string,
-  count: number,
-  progress: (done: number) => void,
+  options: { payments: number; account: string; create?: boolean },
 ): Promise<void> {
+  const { payments, account } = options
+  await useDatabase(config.database, options, async database => {
+    await database.write([insertAccount(newAccount(account))])
+    await writeHistories(database, account, payments)
+    if (!(await mayBeSeen(database, account, config)))
+      process.stderr.write(
+        `No key can see them yet. To make one: farthing keys create --account "${account}"\n`,
+      )
+  })
+  process.stdout.write(
+    `Made ${payments} ${payments === 1 ? 'payment' : 'payments'} in the account ${account}.\n`,
+  )
+}
+
+/** The default account also has the key in FARTHING_API_KEY, or the one that the first start makes. */
+async function mayBeSeen(database: Database, account: string, config: Config): Promise<boolean> {
+  const keys = await listKeys(database)
+  if (account === DEFAULT_ACCOUNT && (config.apiKey !== undefined || keys.length === 0)) return true
+  return keys.some(key => key.account === account && key.revoked === null)
+}
+
+/** Makes each batch while the one before it is being written. */
+async function writeHistories(database: Database, account: string, count: number): Promise<void> {
   const newest = Date.now() - LATEST
   const next = createHistory(account, createNewId())
+  const showProgress = createProgress(count)
   let written: Promise<unknown> = Promise.resolve()
   for (let done = 0; done < count; done += BATCH) {
     const size = Math.min(BATCH, count - done)
@@ -88,11 +64,11 @@ async function seed(
       next(done + i, Math.floor(newest - SPAN * (1 - (done + i) / count))),
     )
     await written
-    progress(done)
+    showProgress(done)
     written = database.write(histories.flatMap(statementsOf))
   }
   await written
-  progress(count)
+  showProgress(count)
 }
 
 const statementsOf = ({ payment, refunds, agreement }: History): Statement[] => [
@@ -100,3 +76,159 @@ const statementsOf = ({ payment, refunds, agreement }: History): Statement[] => 
   insertPayment(payment),
   ...refunds.map(insertRefund),
 ]
+
+/** Milliseconds between two drawings of the bar. */
+const REDRAW = 100
+const WIDTH = 30
+
+/** Shows how much is done on standard error: a terminal has one line redrawn, a file gets a line each tenth. */
+function createProgress(total: number): (done: number) => void {
+  const began = performance.now()
+  let drawn = began
+  let tenths = 0
+
+  function line(done: number, elapsed: number): string {
+    const share = done / total
+    const rate = Math.round((done / Math.max(1, elapsed)) * 1000)
+    const left = share > 0 ? Math.ceil((elapsed * (1 - share)) / share / 1000) : 0
+    const bar = '#'.repeat(Math.round(share * WIDTH)).padEnd(WIDTH, '-')
+    const percent = `${Math.floor(share * 100)} %`.padStart(5)
+    return `[${bar}] ${percent}  ${done} of ${total}, ${rate} a second, ${left} s left`
+  }
+
+  return done => {
+    const now = performance.now()
+    const isLast = done === total
+    if (process.stderr.isTTY) {
+      if (!isLast && now - drawn < REDRAW) return
+      drawn = now
+      process.stderr.write(`\r${line(done, now - began).padEnd(90)}${isLast ? '\n' : ''}`)
+    } else if (isLast || Math.floor((done / total) * 10) > tenths) {
+      tenths = Math.floor((done / total) * 10)
+      process.stderr.write(`${line(done, now - began)}\n`)
+    }
+  }
+}
+
+/** The rows of one seeded payment. */
+type History = { payment: Payment; refunds: Refund[]; agreement: Agreement | undefined }
+
+type Course = {
+  /** How many of 100 payments take this course. */
+  share: number
+  mode?: 'moto_api' | 'agreement'
+  delayed?: true
+  setsUp?: true
+  triggers: Trigger[]
+  refunds?: 'some' | 'all'
+}
+
+const PAID: Trigger[] = ['open_page', 'choose_success', 'confirm']
+const SET_UP: Course = { share: 1, setsUp: true, triggers: PAID }
+
+/** The shares add up to 100. Every status, mode and ending is among them. */
+const courses: Course[] = [
+  { share: 40, triggers: PAID },
+  { share: 6, triggers: PAID, refunds: 'some' },
+  { share: 4, triggers: PAID, refunds: 'all' },
+  { share: 4, triggers: PAID, delayed: true },
+  { share: 4, triggers: [...PAID, 'capture'], delayed: true },
+  { share: 8, triggers: [] },
+  { share: 6, triggers: ['open_page'] },
+  { share: 8, triggers: ['open_page', 'choose_declined'] },
+  { share: 4, triggers: ['open_page', 'choose_cancel'] },
+  { share: 3, triggers: ['cancel'] },
+  { share: 2, triggers: ['open_page', 'choose_error'] },
+  { share: 4, mode: 'agreement', triggers: [] },
+  { share: 4, mode: 'moto_api', triggers: ['authorise'] },
+  { share: 2, mode: 'moto_api', triggers: ['authorise_declined'] },
+  SET_UP,
+]
+const byHundredth = courses.flatMap(course => Array<Course>(course.share).fill(course))
+
+/** Milliseconds from one step of a payment to the next. */
+const STEP = 20_000
+
+const surnames = ['ashworth', 'begum', 'cadogan', 'driscoll', 'eze', 'farrow', 'hughes', 'ikeda']
+const things = ['Market pitch', 'Allotment', 'Parking permit', 'Garden waste', 'Skip licence']
+
+/** Multiplicative hashing: scatters the numbers, in the same way in each run. */
+const scatter = (number: number): number => Math.imul(number + 1, 0x9e3779b1) >>> 7
+
+/**
+ * Makes the payments of an account, one after the other. `number` decides the course of each. `at`, in
+ * milliseconds, must not decrease. The rules of all payments apply, so every state is a possible one.
+ */
+function createHistory(account: string, newId: NewId) {
+  let active: Agreement | undefined
+
+  return function next(number: number, at: number): History {
+    const chosen = byHundredth[scatter(number) % byHundredth.length] ?? SET_UP
+    const course = chosen.mode === 'agreement' && !active ? SET_UP : chosen
+    const created = course.setsUp ? newAgreement(account, newId(at), number) : undefined
+    const used = course.mode === 'agreement' ? active : undefined
+    const given = readNewPayment(body(course, number, (created ?? used)?.agreement_id))
+    const { after } = makePayment(newId, account, at, given, used)
+    const payment = walk(after, course.triggers, at)
+    const end = at + course.triggers.length * STEP
+    const agreement = created && payment.card && activate(created, payment.card, end)
+    if (agreement) active = agreement
+    return { ...refunded(payment, course.refunds, newId, end), agreement }
+  }
+}
+
+/** The body of the request that would create the payment. */
+function body(course: Course, number: number, agreement_id: string | undefined) {
+  const { mode = 'web', delayed = false, setsUp = false } = course
+  const surname = surnames[scatter(number) % surnames.length]
+  const web = {
+    return_url: `https://shop.example.org/orders/${number}`,
+    email: `${surname}.${number}@example.org`,
+    prefilled_cardholder_details: { cardholder_name: `R ${surname}` },
+  }
+  return {
+    amount: 100 + (scatter(number) % 50_000),
+    reference: `SEED-${String(number).padStart(7, '0')}`,
+    description: `${things[number % things.length]}, number ${number}`,
+    language: number % 20 === 0 ? 'cy' : 'en',
+    delayed_capture: delayed,
+    authorisation_mode: mode,
+    ...(mode === 'web' && web),
+    ...(setsUp && { set_up_agreement: agreement_id }),
+    ...(mode === 'agreement' && { agreement_id }),
+  }
+}
+
+function newAgreement(account: string, agreement_id: string, number: number): Agreement {
+  return {
+    agreement_id,
+    account,
+    version: 1,
+    status: 'created',
+    reference: `SEED-AGREEMENT-${number}`,
+    description: 'Direct renewal, every month',
+  }
+}
+
+function walk(payment: Payment, triggers: Trigger[], created: number): Payment {
+  return triggers.reduce((before, trigger, i) => {
+    const change = advance(before, trigger, created + (i + 1) * STEP, cardFor(trigger))
+    if (!change) throw new Error(`a seeded payment cannot ${trigger}`)
+    return change.after
+  }, payment)
+}
+
+/** The card that a trigger of the API submits. */
+function cardFor(trigger: Trigger): CardDetails | undefined {
+  if (trigger === 'authorise') return submittedCard(MOCK_CARD, 'R Operator', '09/31')
+  if (trigger === 'authorise_declined') return submittedCard(DECLINED_CARD, 'R Operator', '09/31')
+  return undefined
+}
+
+function refunded(payment: Payment, how: Course['refunds'], newId: NewId, at: number) {
+  const { payment_id, account, given } = payment
+  if (!how) return { payment, refunds: [] }
+  const amount = how === 'all' ? given.amount : Math.ceil(given.amount / 3)
+  const refunds: Refund[] = [{ refund_id: newId(at), payment_id, account, amount }]
+  return { payment: refund(payment, amount, at).after, refunds }
+}

@@ -2,63 +2,66 @@ import { once } from 'node:events'
 import type { Server } from 'node:http'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { FastifyInstance } from 'fastify'
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { linkTo } from '../http/addresses.ts'
-import { http } from '../http/node-http.ts'
 import { methodOf } from '../http/fastify.ts'
+import { http } from '../http/node-http.ts'
 import { routeOf } from '../http/server.ts'
 import type { Outcome, Send } from '../ports.ts'
-import { createRegistry, type Registry } from './prometheus.ts'
 
-/** What the service tells the metrics while it works. No label grows with the data. */
+/**
+ * Where the service reports what it does. Label values come from closed lists (routes, statuses, results), so
+ * the number of time series does not grow with the data.
+ */
 export type Metrics = {
-  /** Counts the requests of a server; to be called before it has routes. */
+  /** Counts the requests of a server. Call it before the routes are added. */
   watch(app: FastifyInstance): void
-  /** A commit, and how many writes shared it. */
+  /** Counts a commit, which `writes` writes shared. */
   committed(writes: number): void
-  /** The same Send, counted. */
+  /** Returns a Send that counts its attempts. */
   counting(send: Send): Send
   /**
-   * Answers GET /metrics on a port of its own, so that who may see the service need not see its
-   * metrics. Answers the address, or throws one line when the port cannot be had.
+   * Serves GET /metrics on its own port, which a firewall can treat differently from the service's.
+   * Returns the address. Throws if the port cannot be used.
    */
   listen(host: string, port: number): Promise<string>
   close(): void
 }
 
-const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
-const WRITES = [1, 2, 4, 8, 16, 32]
-const MILLISECOND = 1e-3
-const MICROSECOND = 1e-6
-const NANOSECOND = 1e-9
-
 export function createMetrics(): Metrics {
-  const registry = createRegistry()
-  const requests = registry.counter('farthing_http_requests_total', 'Requests answered.', [
-    'method',
-    'route',
-    'status',
-  ])
-  const durations = registry.histogram(
-    'farthing_http_request_duration_seconds',
-    'Time from the request to the end of its answer, deliveries to webhooks included.',
-    ['method', 'route'],
-    SECONDS,
-  )
-  const commits = registry.histogram(
-    'farthing_commit_writes',
-    'Writes that shared a commit; the count is the number of commits.',
-    [],
-    WRITES,
-  )
-  const attempts = registry.counter('farthing_webhook_attempts_total', 'Attempts to deliver.', [
-    'result',
-  ])
-  const delay = readProcess(registry)
+  const registry = new Registry()
+  const registers = [registry]
+  const requests = new Counter({
+    name: 'farthing_http_requests_total',
+    help: 'Requests answered.',
+    labelNames: ['method', 'route', 'status'],
+    registers,
+  })
+  const durations = new Histogram({
+    name: 'farthing_http_request_duration_seconds',
+    help: 'Time from the request to the end of its answer, deliveries to webhooks included.',
+    labelNames: ['method', 'route'],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    registers,
+  })
+  const commits = new Histogram({
+    name: 'farthing_commit_writes',
+    help: 'Writes that shared a commit; the count is the number of commits.',
+    buckets: [1, 2, 4, 8, 16, 32],
+    registers,
+  })
+  const attempts = new Counter({
+    name: 'farthing_webhook_attempts_total',
+    help: 'Attempts to deliver.',
+    labelNames: ['result'],
+    registers,
+  })
+  const delay = addReadings(registry)
 
-  const server = http.createServer((request, response) => {
+  const server = http.createServer(async (request, response) => {
     const found = request.method === 'GET' && request.url?.split('?', 1)[0] === '/metrics'
-    response.writeHead(found ? 200 : 404, { 'Content-Type': 'text/plain; version=0.0.4' })
-    response.end(found ? registry.text() : 'only GET /metrics\n')
+    response.writeHead(found ? 200 : 404, { 'Content-Type': registry.contentType })
+    response.end(found ? await registry.metrics() : 'only GET /metrics\n')
     if (found) delay.reset()
   })
 
@@ -67,15 +70,15 @@ export function createMetrics(): Metrics {
       app.addHook('onResponse', (request, reply, done) => {
         const method = methodOf(request)
         const route = routeOf(request) ?? 'none'
-        requests.increase([method, route, String(reply.statusCode)])
-        durations.observe([method, route], reply.elapsedTime * MILLISECOND)
+        requests.inc({ method, route, status: reply.statusCode })
+        durations.observe({ method, route }, reply.elapsedTime / 1_000)
         done()
       })
     },
-    committed: writes => commits.observe([], writes),
+    committed: writes => commits.observe(writes),
     counting: send => async (url, headers, body) => {
       const outcome = await send(url, headers, body)
-      attempts.increase([resultOf(outcome)])
+      attempts.inc({ result: resultOf(outcome) })
       return outcome
     },
     async listen(host, port) {
@@ -90,35 +93,51 @@ export function createMetrics(): Metrics {
   }
 }
 
-/** Readings of the process. Answers the monitor of its event loop, which measures until it is disabled. */
-function readProcess(registry: Registry) {
+/** Adds what is read when Prometheus asks. Returns the monitor of the event loop, which measures until it is disabled. */
+function addReadings(registry: Registry) {
+  const registers = [registry]
   const delay = monitorEventLoopDelay({ resolution: 10 })
   delay.enable()
-  registry.reading(
+  const gauge = (name: string, help: string, read: () => number) =>
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        this.set(read())
+      },
+    })
+  gauge(
     'farthing_event_loop_delay_p99_seconds',
     'Time between two looks at the event loop, 10 ms where nothing delays it: 99 of 100 were shorter.',
-    () => delay.percentile(99) * NANOSECOND,
+    () => delay.percentile(99) / 1e9,
   )
-  registry.reading(
+  gauge(
     'farthing_event_loop_delay_max_seconds',
     'The longest time between two looks at the event loop since the last reading.',
-    () => delay.max * NANOSECOND,
+    () => delay.max / 1e9,
   )
-  registry.reading(
-    'process_cpu_seconds_total',
-    'Processor time used.',
-    () => {
+  gauge('process_resident_memory_bytes', 'Memory in use.', process.memoryUsage.rss)
+  gauge(
+    'nodejs_heap_size_used_bytes',
+    'Memory in use by JavaScript objects.',
+    () => process.memoryUsage().heapUsed,
+  )
+  gauge('farthing_uptime_seconds', 'Time since the start.', process.uptime)
+  new Counter({
+    name: 'process_cpu_seconds_total',
+    help: 'Processor time used.',
+    registers,
+    collect() {
       const { user, system } = process.cpuUsage()
-      return (user + system) * MICROSECOND
+      this.reset()
+      this.inc((user + system) / 1e6)
     },
-    'counter',
-  )
-  registry.reading('process_resident_memory_bytes', 'Memory in use.', process.memoryUsage.rss)
-  registry.reading('farthing_uptime_seconds', 'Time since the start.', process.uptime)
+  })
   return delay
 }
 
-/** The status as in `2xx`, or why there is none: a receiver's own words would be without number. */
+/** The class of the status, as in `2xx`, or the reason why there is none. */
 const resultOf = ({ status_code, result }: Outcome): string =>
   status_code === null ? result : `${Math.floor(status_code / 100)}xx`
 
@@ -127,7 +146,7 @@ async function listenOn(server: Server, host: string, port: number): Promise<voi
     server.listen(port, host)
     await once(server, 'listening')
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException // a server emits no other kind
+    const { code, message } = error as NodeJS.ErrnoException // the only kind that a server emits
     const reason =
       code === 'EADDRINUSE' ? 'is in use: set another one' : `cannot be used: ${message}`
     throw new Error(`FARTHING_METRICS_PORT ${port} on ${host} ${reason}`)

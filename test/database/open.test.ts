@@ -120,11 +120,11 @@ for (const kind of ['sqlite', 'postgres'] as const)
 
     test('is made once by processes that start at the same moment', async () => {
       const env = { DATABASE_URL: await newUrl(kind) }
-      const keys = () => runProcess({ args: ['keys', 'create'], env })
+      const keys = () => runProcess({ args: ['keys', 'create', '--create'], env })
       const results = await Promise.all([keys(), keys(), keys()])
       for (const { code, stderr } of results) {
         assert.equal(code, 0, stderr)
-        assert.match(stderr, /^The key .{26} of the account default, shown only now:\n$/)
+        assert.match(stderr, /\nThe key .{26} of the account default, shown only now:\n$/)
       }
       const database = await open(env.DATABASE_URL)
       assert.equal((await database.query('select * from api_keys')).length, 3)

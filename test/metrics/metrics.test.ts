@@ -1,16 +1,20 @@
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { promisify } from 'node:util'
+import { createMetrics } from '../../src/metrics/metrics.ts'
 import { createClient } from '../support/client.ts'
 import { createPostgresDatabase } from '../support/postgres.ts'
 import { runProcess, startProcess } from '../support/process.ts'
 import { startReceiver } from '../support/receiver.ts'
 
 const KEY = 'key-of-the-default-account'
+const METRICS = new URL('../../src/metrics/metrics.ts', import.meta.url).href
 
 const pause = (ms: number) => new Promise(resolve => setTimeout(resolve, ms))
 
@@ -30,11 +34,11 @@ function folderOf(t: TestContext): string {
   return folder
 }
 
-/** Each line that is no comment, by what stands before its value. */
+/** The value of each time series, by its name and labels. */
 async function read(address: string): Promise<Map<string, number>> {
   const answer = await fetch(address)
   assert.equal(answer.status, 200)
-  assert.equal(answer.headers.get('content-type'), 'text/plain; version=0.0.4')
+  assert.equal(answer.headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8')
   const lines = (await answer.text()).split('\n').filter(line => line && !line.startsWith('#'))
   return new Map(
     lines.map(line => {
@@ -47,7 +51,7 @@ async function read(address: string): Promise<Map<string, number>> {
 }
 
 for (const kind of ['sqlite', 'postgres'])
-  test(`requests, commits, attempts and the process can be watched (${kind})`, async t => {
+  test(`Requests, commits, attempts and the process are measured, and no label holds data (${kind})`, async t => {
     const receiver = await startReceiver({ plain: true })
     t.after(() => receiver.close())
     const host = `localhost:${receiver.port}`
@@ -73,7 +77,7 @@ for (const kind of ['sqlite', 'postgres'])
     const durations = 'farthing_http_request_duration_seconds'
     const creates = 'method="POST",route="/v1/payments"'
     assert.equal(metrics.get(`${durations}_count{${creates}}`), 20)
-    assert.equal(metrics.get(`${durations}_bucket{${creates},le="+Inf"}`), 20)
+    assert.equal(metrics.get(`${durations}_bucket{le="+Inf",${creates}}`), 20)
     assert.ok((metrics.get(`${durations}_sum{${creates}}`) ?? 0) > 0)
     assert.equal(metrics.get('farthing_webhook_attempts_total{result="2xx"}'), 1)
     const commits = metrics.get('farthing_commit_writes_count') ?? 0
@@ -89,7 +93,7 @@ for (const kind of ['sqlite', 'postgres'])
     assert.doesNotMatch(names, /secret|nothing-of-the-kind/)
   })
 
-test('metrics are on a port of their own and off unless one is set', async t => {
+test('Metrics have their own port, and are off unless it is set', async t => {
   const url = `sqlite:${join(folderOf(t), 'farthing.db')}`
   const { api, address, service } = await start(t, url)
   assert.notEqual(new URL(address).port, new URL(service.baseUrl).port)
@@ -102,7 +106,7 @@ test('metrics are on a port of their own and off unless one is set', async t => 
   assert.equal(silent.address, '')
 })
 
-test('a port that cannot be had ends the start with one line', async t => {
+test('A start ends with one line if the metrics port is in use', async t => {
   const taken = createServer().listen(0, '127.0.0.1')
   await once(taken, 'listening')
   t.after(() => taken.close())
@@ -115,4 +119,40 @@ test('a port that cannot be had ends the start with one line', async t => {
     stderr,
     /^farthing: FARTHING_METRICS_PORT \d+ on 127\.0\.0\.1 is in use: set another one\n$/,
   )
+})
+
+test('Two instances in one process count apart, and a process ends by itself once its metrics are closed', async () => {
+  const [one, two] = [createMetrics(), createMetrics()]
+  one.committed(3)
+  const addresses = [await one.listen('127.0.0.1', 0), await two.listen('127.0.0.1', 0)]
+  const counts = await Promise.all(
+    addresses.map(async address => (await read(address)).get('farthing_commit_writes_count')),
+  )
+  assert.deepEqual(counts, [1, 0])
+  one.close()
+  two.close()
+  const code = `const { createMetrics } = await import(${JSON.stringify(METRICS)})
+const metrics = createMetrics()
+await fetch(await metrics.listen('127.0.0.1', 0)).then(response => response.text())
+metrics.close()`
+  // An open server or connection would keep the process alive.
+  await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', code], {
+    timeout: 30_000,
+  })
+})
+
+test('Without a metrics port prom-client is not loaded', async () => {
+  const code = `import { registerHooks } from 'node:module'
+registerHooks({
+  resolve(specifier, context, nextResolve) {
+    if (specifier === 'prom-client') throw new Error('loaded ' + specifier)
+    return nextResolve(specifier, context)
+  },
+})`
+  const NODE_OPTIONS = `--import data:text/javascript,${encodeURIComponent(code)}`
+  const env = { DATABASE_URL: 'sqlite::memory:', NODE_OPTIONS }
+  const started = await startProcess({ env })
+  assert.deepEqual(await started.terminate(), { code: 0, signal: null })
+  const { stderr } = await runProcess({ env: { ...env, PORT: '0', FARTHING_METRICS_PORT: '0' } })
+  assert.match(stderr, /^farthing: loaded prom-client\n$/)
 })

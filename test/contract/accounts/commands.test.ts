@@ -2,9 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, test } from 'node:test'
-import { keysCommand } from '../../../src/cli/keys.ts'
-import { readConfig } from '../../../src/config.ts'
+import { after, describe, test } from 'node:test'
 import { createClient, webPayment } from '../../support/client.ts'
 import { createPostgresDatabase } from '../../support/postgres.ts'
 import { runProcess, startProcess } from '../../support/process.ts'
@@ -16,7 +14,7 @@ const folder = () => mkdtempSync(join(tmpdir(), 'farthing-keys-'))
 
 for (const kind of ['sqlite', 'postgres'] as const)
   describe(`farthing keys, beside a running service (${kind})`, () => {
-    test('makes, lists and revokes keys that the service knows within a second', async t => {
+    test('Keys are made, listed and revoked, and the service knows within a second', async t => {
       const path = folder()
       t.after(() => rmSync(path, { recursive: true, force: true }))
       const DATABASE_URL =
@@ -35,7 +33,7 @@ for (const kind of ['sqlite', 'postgres'] as const)
       const [one, two] = [await keys('create'), await keys('create', '--account', 'Team B')]
       assert.match(one.stdout, KEY)
       assert.match(two.stdout, KEY)
-      const [, told] = /^The key ([0-9a-v]{26}) of the account Team B, /.exec(two.stderr) ?? []
+      const [, told] = /^The key ([0-9a-v]{26}) of the account Team B, /m.exec(two.stderr) ?? []
       const key = two.stdout.trim()
       const api = createClient([running.baseUrl], key)
       const made = await api.post('/v1/payments', webPayment)
@@ -52,7 +50,7 @@ for (const kind of ['sqlite', 'postgres'] as const)
 
       const before = Date.now()
       const revoked = await keys('revoke', second?.id ?? '')
-      assert.deepEqual([revoked.code, revoked.stdout], [0, `revoked ${second?.id}\n`])
+      assert.deepEqual([revoked.code, revoked.stdout], [0, `Revoked ${second?.id}.\n`])
       const ended = Date.now()
       while ((await api.get('/v1/payments')).status !== 401)
         assert.ok(Date.now() < ended + 5_000, 'soon refused')
@@ -60,48 +58,61 @@ for (const kind of ['sqlite', 'postgres'] as const)
 
       const again = await keys('revoke', second?.id ?? '')
       assert.equal(again.code, 1)
-      assert.match(again.stderr, /^farthing: no key .+\n$/)
+      assert.match(again.stderr, /^farthing: no key .+\n$/m)
     })
   })
 
 describe('farthing keys', () => {
-  const config = readConfig({ DATABASE_URL: 'sqlite:/nowhere/never/farthing.db' })
-  const note = () => assert.fail('nothing is noted')
+  const path = folder()
+  after(() => rmSync(path, { recursive: true, force: true }))
+  const DATABASE_URL = `sqlite:${join(path, 'new', 'farthing.db')}`
+  const keys = (args: string[], env: Record<string, string> = { DATABASE_URL }) =>
+    runProcess({ args: ['keys', ...args], env })
 
-  test('refuses what it does not know, before it opens a database', async () => {
-    const print = () => assert.fail('nothing is printed')
-    for (const args of [
-      ['sing'],
-      ['revoke'],
-      ['revoke', 'a', 'b'],
-      ['list', 'all'],
-      ['create', 'a'],
-    ])
-      await assert.rejects(keysCommand(args, {}, config, print, note), /farthing keys/)
-    for (const account of ['', 'a\nb', '-a', 'x'.repeat(65)])
-      await assert.rejects(keysCommand(['create'], { account }, config, print, note), /--account/)
-  })
-
-  test('looks for keys only where there is a database', async () => {
-    for (const args of [['list'], ['revoke', 'an-id']])
-      await assert.rejects(
-        keysCommand(args, {}, config, () => assert.fail('nothing is printed'), note),
-        /^Error: there is no database at \/nowhere\/never\/farthing\.db/,
+  test('A new database is made only by create with --create', async () => {
+    for (const args of [['list'], ['revoke', 'an-id'], ['create']]) {
+      const { code, stdout, stderr } = await keys(args)
+      assert.deepEqual([code, stdout], [1, ''])
+      assert.match(
+        stderr,
+        /^farthing: there is no database at \/.*\/new\/farthing\.db \(DATABASE_URL/,
       )
-    assert.ok(!existsSync('/nowhere'))
+      assert.equal(stderr.includes('Add --create'), args[0] === 'create')
+    }
+    assert.ok(!existsSync(join(path, 'new')))
+    const { code, stdout, stderr } = await keys(['create', '--create'])
+    assert.equal(code, 0)
+    assert.match(stdout, KEY)
+    assert.match(
+      stderr,
+      /^Database: the SQLite file \/.*farthing\.db\nThe key .{26} of the account default, shown only now:\n$/,
+    )
   })
 
-  test('lists no keys where there are none', async () => {
-    const printed: string[] = []
-    const empty = readConfig({ DATABASE_URL: await createPostgresDatabase() })
-    await keysCommand(['list'], {}, empty, text => printed.push(text), note)
-    assert.deepEqual(printed, ['there are no keys'])
+  test('Account names that cannot be used are refused', async () => {
+    for (const account of ['', 'a\nb', '-a', 'x'.repeat(65)]) {
+      const { code, stderr } = await keys(['create', `--account=${account}`])
+      assert.equal(code, 2, account)
+      assert.match(stderr, /It must be 1 to 64 letters/)
+    }
   })
 
-  test('makes no key that would be gone at once', async () => {
-    const memory = readConfig({ DATABASE_URL: 'sqlite::memory:' })
-    const print = () => assert.fail('nothing to print')
-    for (const verb of ['create', 'list'])
-      await assert.rejects(keysCommand([verb], {}, memory, print, note), /in memory .*no command/)
+  test('list says so if there are no keys', async () => {
+    const { stdout, stderr } = await keys(['list'], {
+      DATABASE_URL: await createPostgresDatabase(),
+    })
+    assert.equal(stdout, 'There are no keys.\n')
+    assert.match(stderr, /^Database: PostgreSQL on [^@]+, database \w+\n$/)
+  })
+
+  test('A database in memory is out of reach for every command', async () => {
+    for (const args of [['create', '--create'], ['list']]) {
+      const { code, stderr } = await keys(args, { DATABASE_URL: 'sqlite::memory:' })
+      assert.equal(code, 1)
+      assert.match(
+        stderr,
+        /^farthing: DATABASE_URL is sqlite::memory:.* no command can reach it\n$/,
+      )
+    }
   })
 })

@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
-import { backupCommand } from '../../../src/cli/backup.ts'
+import { backup } from '../../../src/cli/backup.ts'
 import { readConfig } from '../../../src/config.ts'
 import { openDatabase } from '../../../src/database/open.ts'
 import { openSqlite } from '../../../src/database/sqlite/sqlite.ts'
@@ -62,7 +62,7 @@ test('a backup made under load, restored, has all that was acknowledged before i
   const made = await runProcess({ env, args: ['backup', copy] })
   assert.equal(made.code, 0, made.stderr)
   assert.ok(workload.answered() > answered, 'the service goes on meanwhile')
-  assert.match(made.stdout, /^copied the database to .*copy\.db, with \d+ payments\n$/)
+  assert.match(made.stdout, /^Copied the database to .*copy\.db, with \d+ payments\.\n$/)
   assert.equal(statSync(copy).mode & 0o077, 0, 'for its owner only')
   workload.stop()
   await working
@@ -103,7 +103,7 @@ test('a backup is in the file that was named, also where SQLite would take the n
   const home = process.cwd()
   process.chdir(folder)
   t.after(() => process.chdir(home))
-  assert.equal(await backupCommand(['file:copy.db'], config, () => 0), 0)
+  await backup(config, 'file:copy.db')
   assert.equal(countPayments(`sqlite:${join(folder, 'file:copy.db')}`), 0)
   assert.deepEqual(
     readdirSync(folder).filter(name => name.endsWith('.part')),
@@ -114,7 +114,7 @@ test('a backup is in the file that was named, also where SQLite would take the n
 test('a backup that has no room says so, and leaves nothing behind', async t => {
   const folder = folderOf(t)
   const env = environment(join(folder, 'farthing.db'))
-  await runProcess({ env, args: ['seed', '--payments', '500'] })
+  await runProcess({ env, args: ['seed', '--create', '--payments', '500'] })
   const wrapper = ['bash', '-c', 'ulimit -f 100; exec "$@"', 'bash']
   const copy = join(folder, 'copy.db')
   const { code, stderr } = await runProcess({ env, args: ['backup', copy], wrapper })
@@ -154,7 +154,7 @@ test('a backup overwrites nothing, and says what it cannot copy', async t => {
       run(`sqlite:${source}`, 'backup'),
       run(`sqlite:${source}`, 'backup', join(folder, 'a.db'), join(folder, 'b.db')),
     ])
-  assert.match(exists, /^1 farthing: .*there\.db is there already: name a new file\n$/)
+  assert.match(exists, /^1 farthing: .*there\.db exists: name a new file\n$/)
   assert.match(missing, /^1 farthing: there is no database at .*missing\.db .*\n$/)
   assert.match(
     text,
@@ -165,11 +165,14 @@ test('a backup overwrites nothing, and says what it cannot copy', async t => {
     ['taken.db.part'],
   )
   assert.match(alien, /^1 farthing: .*foreign\.db is the database of another program: .*\n$/)
-  assert.match(taken, /^1 farthing: .*taken\.db\.part is there, of a backup .*: delete it .*\n$/)
+  assert.match(taken, /^1 farthing: .*taken\.db\.part was left by a backup .*: delete it .*\n$/)
   assert.equal(readFileSync(join(folder, 'taken.db.part'), 'utf8'), 'precious')
-  assert.match(nowhere, /^1 farthing: no file can be made there: .*no-such-folder.*\n$/)
-  for (const wrong of [none, two])
-    assert.equal(wrong, '1 farthing: usage: farthing backup FILE (farthing backup --help)\n')
-  assert.match(postgres, /^1 farthing: backup is for SQLite files: for PostgreSQL use pg_dump\n$/)
-  assert.match(memory, /^1 farthing: a database in memory is inside the service’s process: .*\n$/)
+  assert.match(nowhere, /^1 farthing: the copy cannot be made: .*no-such-folder.*\n$/)
+  assert.match(none, /^2 farthing: missing required argument 'file'\n/)
+  assert.match(two, /^2 farthing: too many arguments for 'backup'/)
+  assert.match(
+    postgres,
+    /^1 farthing: backup copies SQLite files only\. For PostgreSQL use pg_dump\n$/,
+  )
+  assert.match(memory, /^1 farthing: DATABASE_URL is sqlite::memory:.*\n$/)
 })

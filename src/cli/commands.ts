@@ -1,0 +1,154 @@
+import tab from '@bomb.sh/tab/commander'
+import { Command, CommanderError, InvalidArgumentError } from 'commander'
+import { DEFAULT_ACCOUNT, isAccountName } from '../accounts/account.ts'
+import { readConfig, SETTINGS } from '../config.ts'
+import { version } from '../version.ts'
+
+const SETTINGS_HELP = `
+In a clone of the repository, type "npm start --" instead of "farthing", as in: npm start -- keys list
+
+Settings are environment variables. All are optional.
+  PORT, HOST               where to listen (default: 3000 on 127.0.0.1)
+  DATABASE_URL             sqlite:PATH, sqlite::memory: (nothing is kept) or
+                           postgres://USER:PASSWORD@HOST/DATABASE
+                           (default: sqlite:data/farthing.db in the current folder)
+  FARTHING_API_KEY         a fixed API key of the default account; without it the first start makes one
+  FARTHING_BASE_URL        the API's address in links (default: the request's Host)
+  FARTHING_PAGES_URL       the address of the hosted pages in links (default: the API's)
+  FARTHING_CALLBACK_HOSTS  hosts that webhooks may reach although they are private: a list of
+                           host or host:port, separated by commas
+  FARTHING_TRUST_PROXY     true: take scheme and host from X-Forwarded-Proto and X-Forwarded-Host
+  FARTHING_METRICS_PORT    serve Prometheus metrics on this port (default: no metrics)
+  LOG_LEVEL                fatal, error, warn, info, debug, trace or silent (default: info)
+
+Ctrl-C or SIGTERM stops the service. A signal to npx or npm may not reach it, so a script should start
+node_modules/.bin/farthing.
+`
+
+const KEYS_HELP = `
+DATABASE_URL names the database, as for the service. The service may be running.
+`
+
+const SEED_HELP = `
+The payments cover every mode and state, and are dated over the last 6 days. Payments last 7 days, so the
+oldest go tomorrow. No webhooks are sent. The service may be running.
+`
+
+const BACKUP_HELP = `
+The service may be running. To restore, stop it and put the copy where DATABASE_URL points, in a folder
+without the files of an older database (-wal and -shm included). For PostgreSQL use pg_dump.
+`
+
+const COMPLETION_HELP = `
+bash, with the package bash-completion: add this line to ~/.bashrc
+  source <(farthing completion bash)
+zsh: add this line to ~/.zshrc, after compinit
+  source <(farthing completion zsh)
+fish: run this once
+  farthing completion fish > ~/.config/fish/completions/farthing.fish
+
+The command farthing must be on the PATH.
+`
+
+const ACCOUNT = ['--account <name>', 'the account', parseAccount, DEFAULT_ACCOUNT] as const
+const CREATE = ['--create', 'make the SQLite file if there is none'] as const
+
+const WRONG_USAGE = 2
+
+/**
+ * Runs a command and returns the exit code: 0, or 2 for wrong usage, which has been explained on standard
+ * error. Throws what made the command fail.
+ */
+export async function runCommand(args: string[]): Promise<number> {
+  try {
+    await createProgram().parseAsync(args, { from: 'user' })
+    return 0
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error
+    return error.exitCode === 0 ? 0 : WRONG_USAGE
+  }
+}
+
+/** Describes the commands. Each loads its own code when it runs. */
+function createProgram(): Command {
+  const program = new Command('farthing')
+    .description('The payment service that moves no money.')
+    .version(version, '-v, --version')
+    .usage('[command] [options]')
+    .exitOverride()
+    .configureOutput({ outputError: (text, write) => write(explainUsage(text)) })
+    .showHelpAfterError('(farthing --help lists the commands and settings)')
+    .addHelpText('after', SETTINGS_HELP)
+  program
+    .command('serve')
+    .description('run the service (also without a command)')
+    .action(async () => (await import('./serve.ts')).serveUntilStopped(readConfig(process.env)))
+  addKeys(program)
+  program
+    .command('seed')
+    .description('make payments, with refunds and agreements, to try things with')
+    .requiredOption('--payments <number>', 'how many', parseCount)
+    .option(...ACCOUNT)
+    .option(...CREATE)
+    .addHelpText('after', SEED_HELP)
+    .action(async options => (await import('./seed.ts')).seed(readConfig(process.env), options))
+  program
+    .command('backup')
+    .description('copy the SQLite database to a new file, and check the copy')
+    .argument('<file>', 'the new file')
+    .addHelpText('after', BACKUP_HELP)
+    .action(async file => (await import('./backup.ts')).backup(readConfig(process.env), file))
+  tab(program, { completionCommandName: 'completion' })
+  program.commands
+    .find(command => command.name() === 'completion')
+    ?.description('print a script for your shell that completes commands')
+    .addHelpText('after', COMPLETION_HELP)
+  return program
+}
+
+function addKeys(program: Command): void {
+  const keys = program
+    .command('keys')
+    .description('make, list and revoke API keys, each of which sees only its own account')
+    .addHelpText('after', KEYS_HELP)
+  keys
+    .command('create')
+    .description('make an API key and print it once')
+    .option(...ACCOUNT)
+    .option(...CREATE)
+    .action(async options => (await import('./keys.ts')).create(readConfig(process.env), options))
+  keys
+    .command('list')
+    .description('show the id, account and dates of each key, never the key')
+    .action(async () => (await import('./keys.ts')).list(readConfig(process.env)))
+  keys
+    .command('revoke')
+    .description('stop a key; a running service refuses it within a second')
+    .argument('<id>', 'from keys list')
+    .action(async id => (await import('./keys.ts')).revoke(readConfig(process.env), id))
+}
+
+function parseAccount(name: string): string {
+  if (isAccountName(name)) return name
+  throw new InvalidArgumentError(
+    'It must be 1 to 64 letters, digits, spaces, dots, hyphens or underscores.',
+  )
+}
+
+const MOST_PAYMENTS = 100_000_000
+
+function parseCount(text: string): number {
+  const count = /^\d+$/.test(text) ? Number(text) : 0
+  if (count >= 1 && count <= MOST_PAYMENTS) return count
+  throw new InvalidArgumentError(`It must be a number from 1 to ${MOST_PAYMENTS}.`)
+}
+
+/** Commander's message. An option that has the name of a setting gets the variable to set instead. */
+function explainUsage(text: string): string {
+  const [, option = ''] = /^error: unknown option '--([a-z-]+)/.exec(text) ?? []
+  const name = option.replaceAll('-', '_').toUpperCase()
+  const setting = SETTINGS.find(known => known.replace('FARTHING_', '') === name)
+  return setting
+    ? `farthing: unknown option '--${option}': set the environment variable ${setting} instead\n`
+    : text.replace(/^error: /, 'farthing: ')
+}

@@ -1,0 +1,57 @@
+/** The database that DATABASE_URL names, as the commands beside the service use it. */
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { DatabaseAddress } from '../config.ts'
+import { openDatabase } from '../database/open.ts'
+import type { Database } from '../ports.ts'
+
+/** Where payments are kept, without a user name or a password. */
+export function placeOf(address: DatabaseAddress): string {
+  if (address.kind === 'sqlite')
+    return address.path === ':memory:'
+      ? 'memory until Farthing stops'
+      : `the SQLite file ${resolve(address.path)}`
+  const url = new URL(address.url)
+  // A Unix socket is given as ?host=/var/run/postgresql. What is not given, the driver takes from PGHOST and so on.
+  const host = url.host || url.searchParams.get('host') || 'its default host'
+  const name = decodeURIComponent(url.pathname.slice(1))
+  return `PostgreSQL on ${host}, ${name ? `database ${name}` : 'its default database'}`
+}
+
+/** Throws if the database is in the service's memory, or is an SQLite file that does not exist. */
+export function requireDatabase(address: DatabaseAddress, advice = ''): void {
+  if (address.kind !== 'sqlite') return
+  if (address.path === ':memory:')
+    throw new Error(
+      'DATABASE_URL is sqlite::memory:. That database is in the memory of the running service, where no command can reach it',
+    )
+  if (!existsSync(address.path))
+    throw new Error(
+      `there is no database at ${resolve(address.path)} (DATABASE_URL names it)${advice}`,
+    )
+}
+
+/**
+ * Opens the database for a command, names it on standard error, and closes it when `work` is done.
+ * Throws if there is none, unless `create` is true. A command that only reads gives no options.
+ */
+export async function useDatabase<Result>(
+  address: DatabaseAddress,
+  options: { create?: boolean } | undefined,
+  work: (database: Database) => Promise<Result>,
+): Promise<Result> {
+  const isMemory = address.kind === 'sqlite' && address.path === ':memory:'
+  if (!options?.create || isMemory)
+    requireDatabase(address, options && '. Add --create to make a new one')
+  // A failed write ends the command with its error, so the reports that the service needs are ignored.
+  const database = await openDatabase(address, {
+    onUnknownOutcome: () => {},
+    onConnectionError: () => {},
+  })
+  try {
+    process.stderr.write(`Database: ${placeOf(address)}\n`)
+    return await work(database)
+  } finally {
+    await database.close()
+  }
+}

@@ -1,0 +1,99 @@
+import type { Logger } from 'pino'
+import type { Config } from '../config.ts'
+import { createLogger } from '../log.ts'
+import { type Farthing, startFarthing } from '../start.ts'
+import { placeOf } from './database.ts'
+
+/** In milliseconds. Under npm one Ctrl-C arrives twice: from the terminal, and passed on by npm. */
+const SAME_KEY_PRESS = 1_000
+
+/**
+ * Milliseconds that an idle connection stays open while the service stops. A client that is at work sends its next
+ * request in this time, and gets `Connection: close` with the response.
+ */
+const GRACE = 500
+
+/**
+ * Starts the service and returns when it is listening. SIGTERM and SIGINT stop it, a second signal ends
+ * the process at once. Throws if the service cannot start.
+ */
+export async function serveUntilStopped(config: Config): Promise<void> {
+  const atTerminal = process.stdout.isTTY
+  const logger = createLogger(config.logLevel, atTerminal)
+  const end = (code: number) => logger.written().then(() => process.exit(code))
+  const die = (error: unknown) => {
+    logger.fatal({ err: error }, 'the service cannot go on')
+    void end(1)
+  }
+  process.on('uncaughtException', die)
+  // The first lines go to the same stream as the log. A full disk or a closed pipe must not end the service.
+  process.stdout.on('error', () => {})
+  const farthing = await startFarthing({ config, logger, onFatal: die })
+  let since: number | undefined
+  const stop = async () => {
+    if (since !== undefined) {
+      if (performance.now() - since < SAME_KEY_PRESS) return
+      logger.warn('stopped a second time: ending at once')
+      return end(1)
+    }
+    since = performance.now()
+    logger.info('stopping: finishing what is in flight')
+    await farthing.close(GRACE)
+    return end(0)
+  }
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop().catch(die))
+  announce(farthing, config, logger, atTerminal)
+}
+
+/**
+ * The first lines: where the service listens, where payments are kept, which key to use and how to make a
+ * payment. A terminal gets them as text. A file gets one line of text, then JSON.
+ */
+function announce(
+  { url: address, apiKey, metricsUrl }: Farthing,
+  config: Config,
+  logger: Logger,
+  atTerminal: boolean,
+): void {
+  const site = config.baseUrl ?? address
+  const firstKey = config.apiKey ? undefined : apiKey
+  const place = placeOf(config.database)
+  const curl = paymentCommand(site, firstKey ?? (config.apiKey ? '$FARTHING_API_KEY' : undefined))
+  process.stdout.write(`Farthing is listening on ${address}\n`)
+  if (metricsUrl) logger.info({ metrics: metricsUrl }, `metrics: ${metricsUrl}`)
+  if (atTerminal) {
+    process.stdout.write(`Payments are kept in ${place}.\n\n${keyLine(firstKey, config)}\n`)
+    process.stdout.write(`Make a payment, then open its next_url in a browser:\n\n  ${curl}\n\n`)
+    process.stdout.write(
+      `Documentation: ${config.pagesUrl ?? site}/docs   No money moves here.\n\n`,
+    )
+  } else {
+    logger.info({ address: site }, 'listening')
+    logger.info({ database: place }, `payments are kept in ${place}`)
+    // Logged at every LOG_LEVEL, because the key cannot be shown again.
+    const always = logger.child({}, { level: 'info' })
+    if (firstKey) always.info({ api_key: firstKey }, 'made an API key, shown only now')
+    logger.info({ curl }, 'make a payment')
+  }
+  if (config.callbackHosts.size > 0)
+    logger.warn(
+      `FARTHING_CALLBACK_HOSTS lets webhooks reach private addresses: ${[...config.callbackHosts].join(', ')}`,
+    )
+  for (const warning of config.warnings) logger.warn(warning)
+}
+
+function keyLine(firstKey: string | undefined, config: Config): string {
+  if (firstKey) return `Your API key, shown only now:\n\n  ${firstKey}\n`
+  if (config.apiKey) return 'The API key is the one in FARTHING_API_KEY.\n'
+  return 'If you have lost your API key, make a new one: farthing keys create (npm start -- keys create)\n'
+}
+
+function paymentCommand(site: string, key = 'YOUR_API_KEY'): string {
+  const body = JSON.stringify({
+    amount: 1450,
+    reference: 'FIRST-1',
+    description: 'My first payment',
+    return_url: 'https://example.org/paid',
+  })
+  return `curl -s ${site}/v1/payments -H "Authorization: Bearer ${key}" -H 'Content-Type: application/json' -d '${body}'`
+}
