@@ -127,7 +127,7 @@ export function readNewPayment(body: Json): NewPayment {
   const fields = readFields(body, newPayment, codes)
   const given = readTypes(fields, body)
   checkLimits(fields)
-  return withModeDefaults(given)
+  return given
 }
 
 type Fields = ReturnType<typeof readFields>
@@ -155,7 +155,7 @@ function readTypes(fields: Fields, body: Json): NewPayment {
     description,
     language,
     delayed_capture,
-    moto,
+    moto: moto || mode === 'moto_api',
     authorisation_mode: mode,
     ...(return_url !== undefined && { return_url }),
     ...(email !== undefined && { email }),
@@ -173,9 +173,9 @@ function readAgreementPaymentType(
   setUp: string | undefined,
 ): AgreementPaymentType | undefined {
   const name = 'agreement_payment_type'
-  if (fields.filledText(name) === undefined) return undefined
-  if (mode !== 'agreement' && setUp === undefined)
-    throw notAllowed(name, 'without set_up_agreement or authorisation_mode agreement')
+  const allowed = mode === 'agreement' || setUp !== undefined
+  if (fields.filledText(name) === undefined) return allowed ? 'recurring' : undefined
+  if (!allowed) throw notAllowed(name, 'without set_up_agreement or authorisation_mode agreement')
   return fields.choice<AgreementPaymentType>(name)
 }
 
@@ -284,15 +284,6 @@ function returnUrlProblem(text: string): string | undefined {
   if (!/^[a-z][a-z0-9+.-]*:\/\/[^/?#]/i.test(text) || !URL.canParse(text))
     return 'must be an absolute URL with a host'
   return /^https:/i.test(text) ? undefined : 'must be an https URL'
-}
-
-function withModeDefaults(given: NewPayment): NewPayment {
-  const sets = given.set_up_agreement !== undefined || given.authorisation_mode === 'agreement'
-  return {
-    ...given,
-    moto: given.moto || given.authorisation_mode === 'moto_api',
-    ...(sets && { agreement_payment_type: given.agreement_payment_type ?? 'recurring' }),
-  }
 }
 
 /** Specification, *POST /v1/payments*: the Idempotency-Key header. */
