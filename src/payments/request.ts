@@ -53,7 +53,7 @@ const prefilledDetails = {
   title: 'PrefilledCardholderDetails',
   type: ['object', 'null'],
   description:
-    'Shown on the hosted pages. What is null or blank is as if it were not given. Not in agreement mode',
+    'Shown on the hosted pages. A null or blank value counts as absent. Not allowed in agreement mode',
   properties: { cardholder_name: nullableText(255), billing_address: prefilledAddress },
 } as const
 
@@ -61,7 +61,7 @@ const required = {
   amount: { ...pence, maximum: 10_000_000 },
   reference: {
     ...plainText,
-    description: 'Yours; need not be unique. Not blank, without <, > and |',
+    description: 'Your own reference. Need not be unique. Not blank, without <, > and |',
   },
   description: {
     ...plainText,
@@ -73,14 +73,14 @@ const required = {
 export const newPayment = object('NewPayment', required, {
   email: nullableText(
     254,
-    'Shown on the hosted pages. Its format is not checked. Blank is as if it were not given. Not in agreement mode',
+    'Shown on the hosted pages. Its format is not checked. Blank counts as absent. Not allowed in agreement mode',
   ),
   return_url: nullableText(
     2000,
-    'An absolute https URL, where the user ends up. Required in web mode, not allowed in the others, where blank is as if it were not given',
+    'An absolute https URL, to which the browser returns. Required in web mode. Not allowed in the other modes, where blank counts as absent',
   ),
   moto: flag(
-    'Marks a payment by post or telephone. Not in agreement mode; reads true in moto_api mode',
+    'Marks a payment by post or telephone. Not allowed in agreement mode. Reads true in moto_api mode',
   ),
   set_up_agreement: {
     ...agreementId,
@@ -111,7 +111,7 @@ export const newPayment = object('NewPayment', required, {
     propertyNames: { minLength: 1, maxLength: 30 },
     additionalProperties: { type: ['string', 'number', 'boolean'], maxLength: 100 },
     description:
-      'Up to 15 pairs of your own. Keys of 1 to 30 characters, unique ignoring case; values of up to 100 characters',
+      'Up to 15 pairs. Keys of 1 to 30 characters, unique ignoring case. Values of up to 100 characters',
   },
 })
 
