@@ -46,13 +46,14 @@ export const agreement = object(
     status: {
       type: 'string',
       enum: agreementStatuses,
-      description: 'Payments can be made with an active one. Nothing makes an agreement inactive',
+      description:
+        'Only an active agreement can be used for payments. No agreement becomes inactive',
     },
     created_date: timestamp,
   },
   {
-    user_identifier: { type: 'string', description: 'If it was given' },
-    cancelled_date: { ...timestamp, description: 'While it is cancelled' },
+    user_identifier: { type: 'string', description: 'Present if it was sent' },
+    cancelled_date: { ...timestamp, description: 'Present while the agreement is cancelled' },
     payment_instrument: {
       ...paymentInstrument,
       description: 'The card of the payment that last set the agreement up',

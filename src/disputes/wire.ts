@@ -19,11 +19,14 @@ export const dispute = object(
     _links: object('DisputeLinks', { payment: link }),
   },
   {
-    fee: { ...pence, description: 'In pence, if the dispute was lost' },
-    net_amount: { type: 'integer', description: 'Minus amount and fee, in pence. Beside fee' },
+    fee: { ...pence, description: 'In pence. Present if the dispute was lost' },
+    net_amount: {
+      type: 'integer',
+      description: 'Minus amount and fee, in pence. Present with fee',
+    },
     settlement_summary: {
       ...object('DisputeSettlementSummary', {}, { settled_date: date }),
-      description: 'If the dispute was lost',
+      description: 'Present if the dispute was lost',
     },
   },
 )

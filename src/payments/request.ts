@@ -53,7 +53,7 @@ const prefilledDetails = {
   title: 'PrefilledCardholderDetails',
   type: ['object', 'null'],
   description:
-    'Shown on the hosted pages. What is null or blank is as if it were not given. Not in agreement mode',
+    'Shown on the hosted pages. A null or blank value counts as absent. Not allowed in agreement mode',
   properties: { cardholder_name: nullableText(255), billing_address: prefilledAddress },
 } as const
 
@@ -61,7 +61,7 @@ const required = {
   amount: { ...pence, maximum: 10_000_000 },
   reference: {
     ...plainText,
-    description: 'Yours; need not be unique. Not blank, without <, > and |',
+    description: 'Your own reference. Need not be unique. Not blank, without <, > and |',
   },
   description: {
     ...plainText,
@@ -73,14 +73,14 @@ const required = {
 export const newPayment = object('NewPayment', required, {
   email: nullableText(
     254,
-    'Shown on the hosted pages. Its format is not checked. Blank is as if it were not given. Not in agreement mode',
+    'Shown on the hosted pages. Its format is not checked. Blank counts as absent. Not allowed in agreement mode',
   ),
   return_url: nullableText(
     2000,
-    'An absolute https URL, where the user ends up. Required in web mode, not allowed in the others, where blank is as if it were not given',
+    'An absolute https URL, to which the browser returns. Required in web mode. Not allowed in the other modes, where blank counts as absent',
   ),
   moto: flag(
-    'Marks a payment by post or telephone. Not in agreement mode; reads true in moto_api mode',
+    'Marks a payment by post or telephone. Not allowed in agreement mode. Reads true in moto_api mode',
   ),
   set_up_agreement: {
     ...agreementId,
@@ -111,7 +111,7 @@ export const newPayment = object('NewPayment', required, {
     propertyNames: { minLength: 1, maxLength: 30 },
     additionalProperties: { type: ['string', 'number', 'boolean'], maxLength: 100 },
     description:
-      'Up to 15 pairs of your own. Keys of 1 to 30 characters, unique ignoring case; values of up to 100 characters',
+      'Up to 15 pairs. Keys of 1 to 30 characters, unique ignoring case. Values of up to 100 characters',
   },
 })
 
@@ -127,7 +127,7 @@ export function readNewPayment(body: Json): NewPayment {
   const fields = readFields(body, newPayment, codes)
   const given = readTypes(fields, body)
   checkLimits(fields)
-  return withModeDefaults(given)
+  return given
 }
 
 type Fields = ReturnType<typeof readFields>
@@ -155,7 +155,7 @@ function readTypes(fields: Fields, body: Json): NewPayment {
     description,
     language,
     delayed_capture,
-    moto,
+    moto: moto || mode === 'moto_api',
     authorisation_mode: mode,
     ...(return_url !== undefined && { return_url }),
     ...(email !== undefined && { email }),
@@ -173,9 +173,9 @@ function readAgreementPaymentType(
   setUp: string | undefined,
 ): AgreementPaymentType | undefined {
   const name = 'agreement_payment_type'
-  if (fields.filledText(name) === undefined) return undefined
-  if (mode !== 'agreement' && setUp === undefined)
-    throw notAllowed(name, 'without set_up_agreement or authorisation_mode agreement')
+  const allowed = mode === 'agreement' || setUp !== undefined
+  if (fields.filledText(name) === undefined) return allowed ? 'recurring' : undefined
+  if (!allowed) throw notAllowed(name, 'without set_up_agreement or authorisation_mode agreement')
   return fields.choice<AgreementPaymentType>(name)
 }
 
@@ -284,15 +284,6 @@ function returnUrlProblem(text: string): string | undefined {
   if (!/^[a-z][a-z0-9+.-]*:\/\/[^/?#]/i.test(text) || !URL.canParse(text))
     return 'must be an absolute URL with a host'
   return /^https:/i.test(text) ? undefined : 'must be an https URL'
-}
-
-function withModeDefaults(given: NewPayment): NewPayment {
-  const sets = given.set_up_agreement !== undefined || given.authorisation_mode === 'agreement'
-  return {
-    ...given,
-    moto: given.moto || given.authorisation_mode === 'moto_api',
-    ...(sets && { agreement_payment_type: given.agreement_payment_type ?? 'recurring' }),
-  }
 }
 
 /** Specification, *POST /v1/payments*: the Idempotency-Key header. */

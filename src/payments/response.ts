@@ -44,9 +44,9 @@ const state = object(
     code: {
       type: 'string',
       enum: failureCodes,
-      description: 'Why: only with the status failed, error or cancelled',
+      description: 'The reason, only with the status failed, error or cancelled',
     },
-    message: { type: 'string', description: 'The code in words' },
+    message: { type: 'string', description: 'A description of the code' },
   },
 )
 
@@ -55,9 +55,9 @@ const refundSummarySchema = object('RefundSummary', {
     type: 'string',
     enum: ['pending', 'unavailable', 'available', 'full'],
     description:
-      'pending: not paid yet. unavailable: never to be refunded as it is. available: something is left. full: nothing is left',
+      'pending: not paid yet. unavailable: not refundable in this status. available: an amount is left to refund. full: nothing is left to refund',
   },
-  amount_available: { ...pence, description: 'What is left to refund, in pence' },
+  amount_available: { ...pence, description: 'The amount left to refund, in pence' },
   amount_submitted: { ...pence, description: 'The sum of all refunds, in pence' },
 })
 
@@ -86,37 +86,43 @@ const always = {
 } as const
 
 const sometimes = {
-  email: { type: 'string', description: 'If it was given' },
+  email: { type: 'string', description: 'Present if it was sent' },
   metadata: {
     type: 'object',
     additionalProperties: { type: ['string', 'number', 'boolean'] },
-    description: 'If it was given; types are kept',
+    description: 'Present if it was sent. Types are kept',
   },
   agreement_payment_type: {
     type: 'string',
     enum: agreementPaymentTypes,
-    description: 'Of a payment that sets up an agreement or is made with one',
+    description: 'Present if the payment sets up an agreement or uses one',
   },
   return_url: { type: 'string', description: 'In web mode, exactly as given' },
   card_brand: { type: 'string', deprecated: true, description: 'Use card_details.card_brand' },
   card_details: {
     ...cardDetails,
     description:
-      'Once a card was submitted; before that, if cardholder details were prefilled, just these',
+      'Present once a card was submitted. Before that, the prefilled cardholder details, if any',
   },
   authorisation_summary: {
     ...object('AuthorisationSummary', { three_d_secure: threeDSecure }),
-    description: 'Once a card was submitted',
+    description: 'Present once a card was submitted',
   },
-  fee: { ...pence, description: '0, once captured or failed after a card was submitted' },
-  net_amount: { ...pence, description: 'The amount, or 0 if it failed. Beside fee' },
+  fee: {
+    ...pence,
+    description: '0. Present after capture, or after a failure that followed a submitted card',
+  },
+  net_amount: { ...pence, description: 'The amount, or 0 if the payment failed. Present with fee' },
 } as const
 
 const alwaysLinked = { self: link, events: link, refunds: link } as const
 
 const linkedByState = {
-  cancel: { ...postLinkSchema, description: 'While it can be cancelled; not in agreement mode' },
-  capture: { ...postLinkSchema, description: 'While it is capturable' },
+  cancel: {
+    ...postLinkSchema,
+    description: 'Present while the payment can be cancelled. Absent in agreement mode',
+  },
+  capture: { ...postLinkSchema, description: 'Present while the payment is capturable' },
 } as const
 
 /** Specification, *Payment*: a payment in responses and webhook messages. */
@@ -129,15 +135,16 @@ export const payment = object(
         ...linkedByState,
         next_url: {
           ...link,
-          description: 'The hosted page for the user to pay on. Web mode, until it is paid',
+          description:
+            'The hosted page where the user pays. Web mode, until the payment is finished or capturable',
         },
         next_url_post: {
           ...postLinkSchema,
-          description: 'The same, with the token in a form and not in an address',
+          description: 'The same page, with the token in a form instead of the URL',
         },
         auth_url_post: {
           ...postLinkSchema,
-          description: 'Where to post the card, and the one_time_token. moto_api mode',
+          description: 'The address to post the card to, and the one_time_token. moto_api mode',
         },
       }),
       description: 'A link that does not apply is absent',
@@ -153,7 +160,7 @@ export const foundPayment = object(
     ...always,
     _links: {
       ...object('FoundPaymentLinks', alwaysLinked, linkedByState),
-      description: 'A link that does not apply is absent. Those with a token are on the payment',
+      description: 'A link that does not apply is absent, and so is every link with a token',
     },
   },
   sometimes,
@@ -170,7 +177,7 @@ export const paymentEvents = object('PaymentEvents', {
   payment_id: id,
   events: {
     type: 'array',
-    description: 'Oldest first. Refunds are not among them',
+    description: 'Oldest first. Refunds are not included',
     items: paymentEvent,
   },
   _links: object('PaymentEventsLinks', { self: link }),

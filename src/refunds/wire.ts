@@ -16,7 +16,7 @@ export const newRefund = object(
     refund_amount_available: {
       type: ['integer', 'null'],
       description:
-        'What you believe can still be refunded, in pence. If it is wrong, nothing is refunded',
+        'The amount that you expect to be refundable, in pence. If it is wrong, nothing is refunded',
     },
   },
 )

@@ -136,4 +136,14 @@ describe('The state machine', () => {
     const cancelled = advance(samplePayment('created'), 'choose_cancel', LATER)
     assert.equal(cancelled?.after.card, undefined)
   })
+
+  test('submits the mock card on the hosted pages, whatever card is passed', () => {
+    const before = samplePayment('started', {}, { success_chosen: true })
+    const passed = { card_type: 'debit', last_digits_card_number: '0002' } as const
+    for (const trigger of ['confirm', 'choose_declined', 'choose_error'] as const) {
+      const card = advance(before, trigger, LATER, passed)?.after.card
+      assert.equal(card?.last_digits_card_number, '4242', trigger)
+    }
+    assert.equal(advance(before, 'cancel', LATER, passed)?.after.card, undefined)
+  })
 })
