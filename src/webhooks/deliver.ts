@@ -87,7 +87,7 @@ export function createDeliveries(ports: DeliveryPorts): Deliveries {
       await database.ifAlone(() => database.write([releaseClaims()]))
     },
     async recover(stop) {
-      const webhooks = await webhooksToRecover(database, time())
+      const webhooks = await webhooksToRecover(database, time.wall())
       await sideBySide(webhooks.map(id => recoverWebhook(ports, id, stop).catch(onFault)))
     },
     async settled() {
