@@ -76,7 +76,6 @@ export async function serve(
   try {
     const app = await createApp(ports, config, logger, metrics?.watch)
     server = app.server
-    await app.deliveries.takeOver()
     await listenQuietly(app, config)
     const metricsAddress = await metrics?.listen(config.host, config.metricsPort ?? 0)
     // Not before: nobody would see the key of a start that fails.

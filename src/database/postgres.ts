@@ -51,7 +51,6 @@ export function openPostgres(
   pool.on('error', () => {}) // the same error once more, if nobody was using the connection
 
   return {
-    async ifAlone() {},
     async query<Row>(sql: string, values: Value[] = []) {
       const { rows } = await withRetries(() => pool.query(named(sql, values)))
       // A row's columns are those that the statement names: the caller states their type.

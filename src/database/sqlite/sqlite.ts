@@ -1,7 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import type { Database } from '../../ports.ts'
 import { type Connection, connect } from './connection.ts'
-import { showPresence } from './presence.ts'
 import { createQueue, type QueueOptions } from './queue.ts'
 import { createReader } from './reader.ts'
 import type { Order } from './thread.ts'
@@ -30,13 +29,11 @@ export function openSqlite(
   options: SqliteOptions,
 ): Database & { exec(sql: string): Promise<void> } {
   const connection = connect(options.path, READ_CACHE)
-  const presence = showPresence(options.path)
   const writer = options.path === ':memory:' ? sameThread(connection) : ownThread(options.path)
   const queue = createQueue(writer, options)
   const reader = createReader(connection, queue.broken)
 
   return {
-    ifAlone: presence.ifAlone,
     exec: sql => writer.exec(sql),
     query: reader.query,
     write: queue.write,
@@ -45,7 +42,6 @@ export function openSqlite(
       await queue.end()
       await writer.close()
       reader.close()
-      presence.end()
     },
   }
 }
