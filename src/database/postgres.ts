@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import pg from 'pg'
 import type { Database, Statement, Value } from '../ports.ts'
+import { pause } from '../retry.ts'
 
 export type PostgresOptions = {
   url: string
@@ -155,7 +156,7 @@ async function withRetries<T>(attempt: () => Promise<T>): Promise<T> {
       const code = error instanceof pg.DatabaseError ? error.code : undefined
       const undone = code === SERIALIZATION_FAILURE || code === DEADLOCK
       if (!undone || tries === MOST_TRIES) throw error
-      await new Promise(resolve => setTimeout(resolve, Math.random() * 10 * 2 ** tries))
+      await pause(10 * 2 ** tries)
     }
   }
 }
