@@ -32,12 +32,6 @@ export interface Database {
   /** Rejects when reads or writes cannot be expected to work. */
   check(): Promise<void>
 
-  /**
-   * Calls `action` if no other process has the database open, and lets none open it meanwhile: what a
-   * dead process left may then be taken. Where that cannot be known it is not called.
-   */
-  ifAlone(action: () => Promise<unknown>): Promise<void>
-
   close(): Promise<void>
 }
 

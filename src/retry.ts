@@ -1,16 +1,28 @@
-/** Whoever loses has been overtaken by one other request: to lose so often, so many must want the same row at once. */
-const MOST_TRIES = 1_000
+import { setTimeout } from 'node:timers/promises'
+import { overloaded } from './errors.ts'
+
+const MOST_TRIES = 20
+/** The first retry starts at once: most races are between two writers. */
+const TRIES_WITHOUT_PAUSE = 2
+/** Milliseconds. The longest pause doubles with each try, up to this: some 1.5 seconds of pauses in all. */
+const LONGEST_PAUSE = 250
 
 /**
- * Read, decide, write: `attempt` does all three, and answers undefined where somebody else was faster
- * than its write. Then it is all done again. Throws what `attempt` throws.
+ * Optimistic concurrency: `attempt` reads, decides and writes. It resolves undefined if another writer
+ * changed the row between its read and its write, and is then called again, after a pause with jitter.
+ * Throws 503 after 20 tries, and whatever `attempt` throws.
  */
 export async function untilWritten<Done extends object>(
   attempt: () => Promise<Done | undefined>,
 ): Promise<Done> {
-  for (let tries = 0; tries < MOST_TRIES; tries++) {
+  for (let tries = 1; tries <= MOST_TRIES; tries++) {
     const done = await attempt()
     if (done) return done
+    if (tries >= TRIES_WITHOUT_PAUSE && tries < MOST_TRIES)
+      await pause(Math.min(LONGEST_PAUSE, 2 ** tries))
   }
-  throw new Error(`others were faster ${MOST_TRIES} times in a row`)
+  throw overloaded()
 }
+
+/** Waits a random time, up to `longest` milliseconds, so that writers in a race draw apart. */
+export const pause = (longest: number): Promise<void> => setTimeout(Math.random() * longest)

@@ -10,8 +10,13 @@ import {
 import { dirname, resolve } from 'node:path'
 import { backup as copyPages, DatabaseSync } from 'node:sqlite'
 import type { Config } from '../config.ts'
-import { extendedCode, primaryCode, SQLITE, SQLITE_IOERR_WRITE } from '../database/sqlite/codes.ts'
-import { LONGEST_WAIT } from '../database/sqlite/connection.ts'
+import {
+  extendedCode,
+  LONGEST_WAIT,
+  primaryCode,
+  SQLITE,
+  SQLITE_IOERR_WRITE,
+} from '../database/sqlite/connection.ts'
 import { OWNER_ONLY, refuseForeign } from '../database/sqlite/file.ts'
 import { requireDatabase } from './database.ts'
 

@@ -1,5 +1,5 @@
 import { NewerDatabaseError } from '../database/migrate.ts'
-import { extendedCode, primaryCode, SQLITE } from '../database/sqlite/codes.ts'
+import { extendedCode, primaryCode, SQLITE } from '../database/sqlite/connection.ts'
 
 const UNREACHABLE = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT'])
 const NO_FOLDER = new Set(['EACCES', 'EROFS', 'ENOENT', 'EPERM', 'ENOTDIR', 'EEXIST'])

@@ -2,8 +2,8 @@ import type { DatabaseAddress } from '../config.ts'
 import type { Database } from '../ports.ts'
 import { migrate } from './migrate.ts'
 import type { PostgresOptions } from './postgres.ts'
+import type { QueueOptions } from './sqlite/commit.ts'
 import { makeFile, refuseForeign } from './sqlite/file.ts'
-import type { QueueOptions } from './sqlite/queue.ts'
 import { openSqlite } from './sqlite/sqlite.ts'
 
 export type OpenOptions = QueueOptions & Pick<PostgresOptions, 'onConnectionError'>

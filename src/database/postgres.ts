@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import pg from 'pg'
 import type { Database, Statement, Value } from '../ports.ts'
+import { pause } from '../retry.ts'
 
 export type PostgresOptions = {
   url: string
@@ -51,7 +52,6 @@ export function openPostgres(
   pool.on('error', () => {}) // the same error once more, if nobody was using the connection
 
   return {
-    async ifAlone() {},
     async query<Row>(sql: string, values: Value[] = []) {
       const { rows } = await withRetries(() => pool.query(named(sql, values)))
       // A row's columns are those that the statement names: the caller states their type.
@@ -156,7 +156,7 @@ async function withRetries<T>(attempt: () => Promise<T>): Promise<T> {
       const code = error instanceof pg.DatabaseError ? error.code : undefined
       const undone = code === SERIALIZATION_FAILURE || code === DEADLOCK
       if (!undone || tries === MOST_TRIES) throw error
-      await new Promise(resolve => setTimeout(resolve, Math.random() * 10 * 2 ** tries))
+      await pause(10 * 2 ** tries)
     }
   }
 }

@@ -5,7 +5,6 @@ import {
   insertMessage,
   oldestUnsent,
   recordAttempts,
-  releaseClaims,
   type Sendable,
   webhooksToRecover,
 } from './store.ts'
@@ -32,11 +31,6 @@ export type Deliveries = {
    * order. Never rejects; resolves when every attempt that is due has been recorded.
    */
   deliver(messages: readonly Message[]): Promise<void>
-  /**
-   * To be called before anything is written: where no other process can be using the database, what
-   * a dead one was sending need not wait for its claims to end.
-   */
-  takeOver(): Promise<void>
   /**
    * Sends what stopped instances left unsent, in the same order as `deliver`. May be called again at
    * any time, also by several instances at once: a webhook is served by one of them. Begins no
@@ -83,9 +77,6 @@ export function createDeliveries(ports: DeliveryPorts): Deliveries {
       })
     },
     waiting: () => waiting,
-    async takeOver() {
-      await database.ifAlone(() => database.write([releaseClaims()]))
-    },
     async recover(stop) {
       const webhooks = await webhooksToRecover(database, time.wall())
       await sideBySide(webhooks.map(id => recoverWebhook(ports, id, stop).catch(onFault)))

@@ -162,12 +162,6 @@ export function claimMessage(unsent: Unsent, claimedUntil: number): Statement {
   }
 }
 
-/** For who knows that no other process is sending: what is unsent is free to be claimed. */
-export const releaseClaims = (): Statement => ({
-  sql: `update webhook_messages set claimed_until = 0 where status = 'PENDING'`,
-  values: [],
-})
-
 export type MessageRow = {
   message_id: string
   event_type: EventType

@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { createCommit } from '../../src/database/sqlite/commit.ts'
 import { type Connection, connect } from '../../src/database/sqlite/connection.ts'
 import { openSqlite } from '../../src/database/sqlite/sqlite.ts'
-import { createCommit } from '../../src/database/sqlite/writer.ts'
 import type { Statement } from '../../src/ports.ts'
 
 const put = (value: number) => [{ sql: 'insert into a values ($1)', values: [value] }]

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -37,14 +37,6 @@ let files = 0
 const newFile = () => join(folder, `${++files}`, 'below', 'farthing.db')
 const newUrl = async (kind: 'sqlite' | 'postgres') =>
   kind === 'sqlite' ? `sqlite:${newFile()}` : createPostgresDatabase()
-
-async function isAlone(database: Database): Promise<boolean> {
-  let alone = false
-  await database.ifAlone(async () => {
-    alone = true
-  })
-  return alone
-}
 
 const steps = (database: Database) =>
   database.query<{ number: number; name: string }>(
@@ -155,7 +147,6 @@ describe('A SQLite file', () => {
     const database = await open(`sqlite:${file}`)
     assert.ok(statSync(file).size > 0)
     await database.close()
-    assert.equal(existsSync(`${file}-wal`), false)
   })
 
   test('is written with WAL and synchronous FULL, so that a power cut loses nothing', async () => {
@@ -174,56 +165,21 @@ describe('A SQLite file', () => {
     await database.close()
   })
 
-  test('belongs to one process alone as long as no other has it open', async () => {
-    const url = `sqlite:${newFile()}`
-    const one = await open(url)
-    assert.equal(await isAlone(one), true)
-    const two = await open(url)
-    assert.deepEqual([await isAlone(one), await isAlone(two)], [false, false])
-    await one.close()
-    const three = await open(url)
-    assert.equal(await isAlone(three), false, 'the second was never alone, and is still there')
-    await two.close()
-    assert.equal(await isAlone(three), true)
-    await three.close()
-  })
-
-  test('is the same one by whatever path it is opened', async () => {
-    const [file, link] = [newFile(), newFile()]
-    const one = await open(`sqlite:${file}`)
-    mkdirSync(dirname(link), { recursive: true })
-    symlinkSync(file, link)
-    const two = await open(`sqlite:${link}`)
-    assert.deepEqual([await isAlone(one), await isAlone(two)], [false, false])
-    await one.close()
-    await two.close()
-  })
-
-  test('can be opened by no other while one acts because it is alone', async () => {
+  test('is accompanied by -wal and -shm alone while it is open, and by nothing afterwards', async () => {
     const file = newFile()
     const database = await open(`sqlite:${file}`)
-    const other = new DatabaseSync(`${file}.lock`)
-    const enter = () => other.exec('begin; select 1 from sqlite_schema')
-    await database.ifAlone(async () => {
-      assert.throws(enter, /locked/)
-      assert.equal(existsSync(`${file}.lock-journal`), false)
-    })
-    assert.equal(statSync(`${file}.lock`).size, 0, 'a full disk is no obstacle')
-    other.exec('rollback')
-    enter()
-    other.close()
+    const beside = () => readdirSync(dirname(file)).sort()
+    assert.deepEqual(beside(), ['farthing.db', 'farthing.db-shm', 'farthing.db-wal'])
     await database.close()
+    assert.deepEqual(beside(), ['farthing.db'])
   })
 
-  test('in memory is nobody else’s, and PostgreSQL is never one process’s own', async () => {
+  test('in memory is not shared: each one that is opened is empty', async () => {
     const [memory, another] = [await open('sqlite::memory:'), await open('sqlite::memory:')]
-    assert.deepEqual([await isAlone(memory), await isAlone(another)], [true, true])
     const sql = 'insert into api_keys (key_id, account, hash, created) values ($1, $2, $3, $4)'
     await memory.write([{ sql, values: ['a', 'a', 'a', 1] }])
     assert.equal((await another.query('select * from api_keys')).length, 0)
-    const postgres = await open(await createPostgresDatabase())
-    assert.equal(await isAlone(postgres), false)
-    for (const each of [memory, another, postgres]) await each.close()
+    for (const each of [memory, another]) await each.close()
   })
 
   test('is closed when the writes that it has are done', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { connect } from '../../src/database/sqlite/connection.ts'
-import { createReader } from '../../src/database/sqlite/reader.ts'
+import { createReader } from '../../src/database/sqlite/sqlite.ts'
 
 test('After a commit of which nobody knows the outcome, what is read is rejected too', async () => {
   let refusal: Error | undefined

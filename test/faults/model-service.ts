@@ -116,7 +116,6 @@ export async function startModelService(options: ModelServiceOptions): Promise<M
       await close()
       reach = Number.POSITIVE_INFINITY
       running = await open()
-      for (const { app } of running) await app.deliveries.takeOver()
       await instance().app.deliveries.recover()
     },
     sweep: () => sweep(instance().database, clock()),

@@ -1,6 +1,29 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import type { Statement, Value } from '../../ports.ts'
-import { primaryCode, SQLITE } from './codes.ts'
+
+/** SQLite's primary result codes, as far as something is done about them. */
+export const SQLITE = {
+  BUSY: 5,
+  READONLY: 8,
+  IOERR: 10,
+  CORRUPT: 11,
+  FULL: 13,
+  CANTOPEN: 14,
+  NOTADB: 26,
+} as const
+
+/** The extended code of a write that failed. */
+export const SQLITE_IOERR_WRITE = 778
+
+/** SQLite's extended result code; undefined for what is no error of SQLite's. */
+export const extendedCode = (error: unknown): number | undefined =>
+  error instanceof Error && 'errcode' in error ? Number(error.errcode) : undefined
+
+/** The lowest byte of the extended code; 0 for what is no error of SQLite's. */
+export const primaryCode = (error: unknown): number => (extendedCode(error) ?? 0) & 0xff
+
+/** Prepared statements that a connection keeps. The filters of searches combine in thousands of ways. */
+const MOST_PREPARED = 200
 
 type Prepared = { statement: StatementSync; order: number[]; columns: string[] }
 
@@ -42,18 +65,15 @@ export function connect(path: string, cacheKilobytes: number): Connection {
   applySettings(database, { cache_size: -cacheKilobytes, ...SETTINGS }, path === ':memory:')
   const prepared = new Map<string, Prepared>()
 
+  /** A Map keeps the order of insertion, so the statement that was used least recently is its first. */
   function prepare(sql: string): Prepared {
-    let found = prepared.get(sql)
-    if (!found) {
-      const order: number[] = []
-      const text = toSqlite(sql).replace(/\$(\d+)/g, (_, position) => {
-        order.push(Number(position) - 1)
-        return '?'
-      })
-      const statement = database.prepare(text)
-      statement.setReturnArrays(true)
-      found = { statement, order, columns: statement.columns().map(({ name }) => name) }
-      prepared.set(sql, found)
+    const found = prepared.get(sql) ?? prepareAnew(database, sql)
+    prepared.delete(sql)
+    prepared.set(sql, found)
+    const [oldest] = prepared.size > MOST_PREPARED ? prepared : []
+    if (oldest) {
+      prepared.delete(oldest[0])
+      finalise(oldest[1].statement)
     }
     return found
   }
@@ -74,6 +94,21 @@ export function connect(path: string, cacheKilobytes: number): Connection {
     close: () => database.close(),
   }
 }
+
+function prepareAnew(database: DatabaseSync, sql: string): Prepared {
+  const order: number[] = []
+  const text = toSqlite(sql).replace(/\$(\d+)/g, (_, position) => {
+    order.push(Number(position) - 1)
+    return '?'
+  })
+  const statement = database.prepare(text)
+  statement.setReturnArrays(true)
+  return { statement, order, columns: statement.columns().map(({ name }) => name) }
+}
+
+/** Frees SQLite's memory at once. Node 24 has no way to do that and frees it with the garbage. */
+const finalise = (statement: StatementSync & Partial<Disposable>): void =>
+  statement[Symbol.dispose]?.()
 
 /** node:sqlite's own objects have no prototype, and V8 is slow with those. */
 function objectOf(columns: string[], row: Value[]): Record<string, Value> {

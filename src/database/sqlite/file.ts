@@ -1,7 +1,6 @@
 import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import type { DatabaseAddress } from '../../config.ts'
 import { LONGEST_WAIT } from './connection.ts'
 
 /** For its owner only: the database holds the webhooks' signing keys. */
@@ -24,20 +23,6 @@ export function refuseForeign(path: string): void {
   } finally {
     database.close()
   }
-}
-
-/** Throws where a command would make a database of its own, which ends with it. */
-export function refuseMemory(address: DatabaseAddress): void {
-  if (address.kind === 'sqlite' && address.path === ':memory:')
-    throw new Error(
-      'a database in memory is inside the service’s process: no command can reach it (DATABASE_URL)',
-    )
-}
-
-/** Throws where a command has nothing to read. */
-export function requireFile(address: DatabaseAddress): void {
-  if (address.kind === 'sqlite' && !existsSync(address.path))
-    throw new Error(`there is no database at ${address.path} (DATABASE_URL names it)`)
 }
 
 /** Makes the file and its folders where they are missing. What is wrong with a file that is there, SQLite will say. */

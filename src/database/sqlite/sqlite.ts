@@ -1,18 +1,17 @@
 import { Worker } from 'node:worker_threads'
-import type { Database } from '../../ports.ts'
-import { type Connection, connect } from './connection.ts'
-import { showPresence } from './presence.ts'
-import { createQueue, type QueueOptions } from './queue.ts'
-import { createReader } from './reader.ts'
-import type { Order } from './thread.ts'
+import type { Database, Statement, Value } from '../../ports.ts'
 import {
   createCommit,
+  createQueue,
   errorOf,
   type Failure,
   failureOf,
+  type QueueOptions,
   type Result,
   type Writer,
-} from './writer.ts'
+} from './commit.ts'
+import { type Connection, connect } from './connection.ts'
+import type { Order } from './thread.ts'
 
 export type SqliteOptions = QueueOptions & {
   /** A file, made when it is not there, or `:memory:`. */
@@ -30,13 +29,11 @@ export function openSqlite(
   options: SqliteOptions,
 ): Database & { exec(sql: string): Promise<void> } {
   const connection = connect(options.path, READ_CACHE)
-  const presence = showPresence(options.path)
   const writer = options.path === ':memory:' ? sameThread(connection) : ownThread(options.path)
   const queue = createQueue(writer, options)
   const reader = createReader(connection, queue.broken)
 
   return {
-    ifAlone: presence.ifAlone,
     exec: sql => writer.exec(sql),
     query: reader.query,
     write: queue.write,
@@ -45,7 +42,64 @@ export function openSqlite(
       await queue.end()
       await writer.close()
       reader.close()
-      presence.end()
+    },
+  }
+}
+
+type Reader = {
+  /** Rejects with SQLite's error. */
+  query<Row>(sql: string, values?: Value[]): Promise<Row[]>
+  /** Answers what was asked for before, and closes the connection. */
+  close(): void
+}
+
+const BEGIN: Statement = { sql: 'begin', values: [] }
+const END: Statement = { sql: 'commit', values: [] }
+
+/**
+ * Makes all reads that one turn of the event loop asks for at its end, one after the other and in one
+ * transaction. Between two requests SQLite's code and pages would be driven out of the processor's
+ * caches, and each read would take its own locks. The transaction's view of the file begins with its first
+ * read, when all have been asked for: so each sees every write that was answered before it was asked for.
+ * While `refusal` answers an error, reads are rejected with it.
+ */
+export function createReader(connection: Connection, refusal: () => Error | undefined): Reader {
+  const asked: (() => void)[] = []
+
+  /** False when the connection is closed: then each read tells who asked for it. */
+  function begin(): boolean {
+    try {
+      connection.run(BEGIN)
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  function answerAll(): void {
+    const together = asked.length > 1 && begin()
+    for (const answer of asked.splice(0)) answer()
+    if (together && connection.inTransaction()) connection.run(END)
+  }
+
+  return {
+    query: <Row>(sql: string, values: Value[] = []) =>
+      new Promise<Row[]>((resolve, reject) => {
+        if (asked.length === 0) setImmediate(answerAll)
+        asked.push(() => {
+          try {
+            const rows = connection.query<Row>(sql, values)
+            const refused = refusal()
+            if (refused) reject(refused)
+            else resolve(rows)
+          } catch (error) {
+            reject(error)
+          }
+        })
+      }),
+    close() {
+      answerAll()
+      connection.close()
     },
   }
 }

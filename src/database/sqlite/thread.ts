@@ -1,8 +1,8 @@
 /** The thread that writes. fsync takes longer than all other work together, and here it holds up nobody. */
 import { parentPort, workerData } from 'node:worker_threads'
 import type { Statement } from '../../ports.ts'
+import { createCommit, failureOf, type Result } from './commit.ts'
 import { connect } from './connection.ts'
-import { createCommit, failureOf, type Result } from './writer.ts'
 
 /** What the thread is asked to do. Each is answered with results, in the order of the asking. */
 export type Order = { commit: Statement[][] } | { exec: string } | 'close'

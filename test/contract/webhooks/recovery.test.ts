@@ -176,18 +176,6 @@ onEveryDatabase(
       assert.deepEqual(idsOf(sent), idsOf(messages.map(({ body }) => JSON.parse(body))))
     })
 
-    test('need not wait for its claim after a start that has the database to itself', async t => {
-      const [api, [webhook]] = await accountWith(t, 1)
-      await crashAfter(api, 1)
-      const { send, sent } = sender()
-      const next = instance(send)
-      await next.takeOver()
-      await next.recover()
-      const alone = service().kind === 'sqlite'
-      assert.equal(sent.length, alone ? 1 : 0)
-      assert.deepEqual(await story(api, webhook), [alone ? 'SUCCESSFUL 1' : 'PENDING 0'])
-    })
-
     test('is sent by one of many instances that look for it at the same time', async t => {
       const [api, webhooks] = await accountWith(t, 3)
       await crashAfter(api, 4, 3)

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { openPostgres } from '../../src/database/postgres.ts'
+import { openSqlite } from '../../src/database/sqlite/sqlite.ts'
+import type { Database } from '../../src/ports.ts'
+import { untilWritten } from '../../src/retry.ts'
+import { createPostgresDatabase } from '../support/postgres.ts'
+
+type Opened = Database & { exec(sql: string): Promise<void> }
+
+const kinds: Record<string, () => Promise<Opened>> = {
+  sqlite: async () => openSqlite({ path: ':memory:', onUnknownOutcome: assert.ifError }),
+  postgres: async () =>
+    openPostgres({ url: await createPostgresDatabase(), onConnectionError: assert.ifError }),
+}
+
+const raise = (version: number) => ({
+  sql: 'update rows set version = version + 1 where version = $1',
+  values: [version],
+  expect: 1 as const,
+})
+
+for (const [kind, open] of Object.entries(kinds)) {
+  /** A database with one row, and what reads that row's version. */
+  async function openRow() {
+    const database = await open()
+    await database.exec('create table rows (version integer)')
+    await database.exec('insert into rows values (0)')
+    const version = async () =>
+      (await database.query<{ version: number }>('select version from rows'))[0]?.version ?? 0
+    return { database, version }
+  }
+
+  test(`A write that loses every race is refused with 503 after 20 tries (${kind})`, async t => {
+    const { database, version } = await openRow()
+    t.after(() => database.close())
+    const tries = [0, 0]
+    const writers = tries.map((_, i) =>
+      untilWritten(async () => {
+        tries[i] = (tries[i] ?? 0) + 1
+        const read = await version()
+        await database.write([{ sql: 'update rows set version = version + 1', values: [] }])
+        return (await database.write([raise(read)])) ? { read } : undefined
+      }),
+    )
+    const refusal = { status: 503, code: 'P0999' }
+    await Promise.all(writers.map(writer => assert.rejects(writer, refusal)))
+    assert.deepEqual(tries, [20, 20])
+    assert.equal(await version(), 40)
+  })
+
+  test(`Twenty writers that race for one row all succeed (${kind})`, async t => {
+    const { database, version } = await openRow()
+    t.after(() => database.close())
+    const writers = Array.from({ length: 20 }, () =>
+      untilWritten(async () => {
+        const read = await version()
+        return (await database.write([raise(read)])) ? { read } : undefined
+      }),
+    )
+    const reads = (await Promise.all(writers)).map(({ read }) => read)
+    assert.deepEqual(
+      reads.toSorted((a, b) => a - b),
+      reads.map((_, i) => i),
+    )
+  })
+}
