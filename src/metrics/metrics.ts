@@ -6,7 +6,7 @@ import { linkTo } from '../http/addresses.ts'
 import { methodOf } from '../http/methods.ts'
 import { http } from '../http/node-http.ts'
 import { routeOf } from '../http/server.ts'
-import type { Outcome, Send } from '../ports.ts'
+import type { AttemptResult, Send } from '../ports.ts'
 import { createRegistry, type Registry } from './prometheus.ts'
 
 /** What the service tells the metrics while it works. No label grows with the data. */
@@ -73,10 +73,10 @@ export function createMetrics(): Metrics {
       })
     },
     committed: writes => commits.observe([], writes),
-    counting: send => async (url, headers, body) => {
-      const outcome = await send(url, headers, body)
-      attempts.increase([resultOf(outcome)])
-      return outcome
+    counting: send => async message => {
+      const result = await send(message)
+      attempts.increase([resultOf(result)])
+      return result
     },
     async listen(host, port) {
       await listenOn(server, host, port)
@@ -119,7 +119,7 @@ function readProcess(registry: Registry) {
 }
 
 /** The status as in `2xx`, or why there is none: a receiver's own words would be without number. */
-const resultOf = ({ status_code, result }: Outcome): string =>
+const resultOf = ({ status_code, result }: AttemptResult): string =>
   status_code === null ? result : `${Math.floor(status_code / 100)}xx`
 
 async function listenOn(server: Server, host: string, port: number): Promise<void> {

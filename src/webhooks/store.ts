@@ -81,7 +81,8 @@ export type Sendable = {
   /** As JSON: what `recordAttempts` compares. */
   attempts: string
   webhook_status: WebhookStatus
-} & Pick<Webhook, 'webhook_id' | 'callback_url' | 'signing_key'>
+} & Pick<Message, 'payment_id' | 'event_type'> &
+  Pick<Webhook, 'account' | 'webhook_id' | 'callback_url' | 'signing_key'>
 
 /** undefined when there is no such message or nothing is left to do for it. */
 export async function findSendable(
@@ -90,8 +91,8 @@ export async function findSendable(
   now: number,
 ): Promise<Sendable | undefined> {
   const [row] = await database.query<Omit<Sendable, keyof WebhookBody> & { webhook_body: string }>(
-    `select m.attempts, case when m.payment_id >= $2 then m.body end as body,
-            w.webhook_id, w.status as webhook_status, w.body as webhook_body
+    `select m.payment_id, m.event_type, m.attempts, case when m.payment_id >= $2 then m.body end as body,
+            w.account, w.webhook_id, w.status as webhook_status, w.body as webhook_body
      from webhook_messages m join webhooks w on w.webhook_id = m.webhook_id
      where m.message_id = $1 and m.status = 'PENDING'`,
     [message_id, oldestKept(now)],
