@@ -49,28 +49,34 @@ export type Time = {
 /** A new identifier for something made at `now`: 26 of `[0-9a-v]`, later ones sort after earlier ones. */
 export type NewId = (now: number) => string
 
-/** The addresses (IPv4 and IPv6) of a host name; an empty list when there are none or no answer came. */
+/** The IPv4 and IPv6 addresses of a host name. The list is empty when there are none or the look-up fails. */
 export type Resolve = (host: string) => Promise<string[]>
 
-/** How one try to deliver a message ended. */
-export type Outcome = {
+/** The result of one attempt to deliver a message. */
+export type AttemptResult = {
   status: 'SUCCESSFUL' | 'FAILED'
-  /** The receiver's HTTP status, or null when none came. */
+  /** The receiver's HTTP status, or null when none arrived. */
   status_code: number | null
   /** Milliseconds until the status line or the failure; null when nothing was sent. */
   response_time: number | null
-  /** Status and reason phrase, or why there is none. */
+  /** The status code and its reason phrase, or the reason why there is no status. */
   result: string
-  /** The code of the error where there is no status, such as CERT_HAS_EXPIRED. Not kept: it is for the log. */
+  /** The error code where there is no status, such as CERT_HAS_EXPIRED. It is logged and not stored. */
   cause?: string
 }
 
+/** An HTTP POST. `body` is sent as UTF-8. */
+export type Post = { url: string; headers: Record<string, string>; body: string }
+
+/** One attempt: the POST, and the message that it delivers. */
+export type OutgoingMessage = Post & { account: Account; webhook_id: string; message_id: string }
+
 /**
- * POSTs `body` to `url` with the given headers and answers how that ended. Never throws, takes at most
- * two seconds over name look-up, connection, TLS, request and status, follows no redirect, and
- * connects to no address that the callback address rule refuses.
+ * Sends the POST once and returns the result. Never rejects. Takes at most two seconds over name look-up,
+ * connection, TLS, request and status. Follows no redirect, and connects to no address that the callback
+ * address rule refuses.
  */
-export type Send = (url: string, headers: Record<string, string>, body: string) => Promise<Outcome>
+export type Send = (message: OutgoingMessage) => Promise<AttemptResult>
 
 export type Ports = {
   database: Database

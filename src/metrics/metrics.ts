@@ -7,7 +7,7 @@ import { linkTo } from '../http/addresses.ts'
 import { methodOf } from '../http/fastify.ts'
 import { http } from '../http/node-http.ts'
 import { routeOf } from '../http/server.ts'
-import type { Outcome, Send } from '../ports.ts'
+import type { AttemptResult, Send } from '../ports.ts'
 
 /**
  * Where the service reports what it does. Label values come from closed lists (routes, statuses, results), so
@@ -76,10 +76,10 @@ export function createMetrics(): Metrics {
       })
     },
     committed: writes => commits.observe(writes),
-    counting: send => async (url, headers, body) => {
-      const outcome = await send(url, headers, body)
-      attempts.inc({ result: resultOf(outcome) })
-      return outcome
+    counting: send => async message => {
+      const result = await send(message)
+      attempts.inc({ result: resultOf(result) })
+      return result
     },
     async listen(host, port) {
       await listenOn(server, host, port)
@@ -138,7 +138,7 @@ function addReadings(registry: Registry) {
 }
 
 /** The class of the status, as in `2xx`, or the reason why there is none. */
-const resultOf = ({ status_code, result }: Outcome): string =>
+const resultOf = ({ status_code, result }: AttemptResult): string =>
   status_code === null ? result : `${Math.floor(status_code / 100)}xx`
 
 async function listenOn(server: Server, host: string, port: number): Promise<void> {

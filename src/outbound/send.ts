@@ -7,7 +7,7 @@ import type { Agent as SecureAgent } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
 import type { SecureContext } from 'node:tls'
 import { http, https, tls } from '../http/node-http.ts'
-import type { Outcome, Resolve, Send } from '../ports.ts'
+import type { AttemptResult, Post, Resolve } from '../ports.ts'
 import {
   type AllowedHosts,
   callbackUrlProblem,
@@ -61,7 +61,7 @@ export type SendOptions = {
 }
 
 /** A Send that keeps connections for a second; `close` drops them all, those in use too. */
-export type ClosableSend = Send & { close(): void }
+export type ClosableSend = ((post: Post) => Promise<AttemptResult>) & { close(): void }
 
 /**
  * Makes the real Send. What a caller may build on beside the promises of the port:
@@ -100,7 +100,7 @@ export function createSend(options: SendOptions): ClosableSend {
     })
   }
 
-  const send: Send = async (target, headers, body) => {
+  const send = async ({ url: target, headers, body }: Post): Promise<AttemptResult> => {
     const started = performance.now()
     const url = URL.parse(target)
     if (url === null || callbackUrlProblem(target, allowed)) return failed('address refused', null)
@@ -184,7 +184,7 @@ export function createLookup(
 }
 
 /** Waits for the status or the failure, whichever is first. What happens to the request later is not told. */
-function outcomeOf(request: ClientRequest, began: number): Promise<Outcome> {
+function outcomeOf(request: ClientRequest, began: number): Promise<AttemptResult> {
   return new Promise(resolve => {
     let connected = false
     let handshaking = false
@@ -222,7 +222,7 @@ function outcomeOf(request: ClientRequest, began: number): Promise<Outcome> {
   })
 }
 
-function answered(response: IncomingMessage, responseTime: number | null): Outcome {
+function answered(response: IncomingMessage, responseTime: number | null): AttemptResult {
   const code = response.statusCode ?? 0
   const phrase = response.statusMessage?.trim() || http.STATUS_CODES[code] || ''
   return {
@@ -233,7 +233,7 @@ function answered(response: IncomingMessage, responseTime: number | null): Outco
   }
 }
 
-function failed(reason: Reason, responseTime: number | null): Outcome {
+function failed(reason: Reason, responseTime: number | null): AttemptResult {
   return { status: 'FAILED', status_code: null, response_time: responseTime, result: reason }
 }
 

@@ -124,17 +124,32 @@ async function deliverOne(ports: DeliveryPorts, message_id: string): Promise<boo
 async function attempt(
   { database, time, send, onBroken }: DeliveryPorts,
   message_id: string,
-  { webhook_id, callback_url, signing_key, body, webhook_status, attempts: before }: Sendable,
+  {
+    account,
+    webhook_id,
+    callback_url: url,
+    signing_key,
+    body,
+    webhook_status,
+    attempts: before,
+  }: Sendable,
 ): Promise<DeliveryStatus | undefined> {
   const attempts = JSON.parse(before) as Attempt[] // written by recordAttempts
   let status: DeliveryStatus = 'FAILED'
   if (body !== null && webhook_status === 'ACTIVE') {
-    const at = time.wall()
+    const at = time.now(account)
     const headers = {
       'Content-Type': 'application/json',
       'Pay-Signature': signature(body, signing_key),
     }
-    const { cause, ...outcome } = await send(callback_url, headers, body)
+    const { cause, ...outcome } = await send({
+      account,
+      webhook_id,
+      message_id,
+      url,
+      headers,
+      body,
+    })
     if (cause) onBroken?.(webhook_id, outcome.result, cause)
     attempts.push({ ...outcome, at })
     status = deliveryStatus(attempts)

@@ -82,7 +82,8 @@ export type Sendable = {
   /** As JSON: what `recordAttempts` compares. */
   attempts: string
   webhook_status: WebhookStatus
-} & Pick<Webhook, 'webhook_id' | 'callback_url' | 'signing_key'>
+} & Pick<Message, 'payment_id' | 'event_type'> &
+  Pick<Webhook, 'webhook_id' | 'callback_url' | 'signing_key'> & { account: Account }
 
 /** Returns undefined when there is no such message, or it has been delivered or given up. */
 export async function findSendable(
@@ -92,17 +93,18 @@ export async function findSendable(
 ): Promise<Sendable | undefined> {
   const [row] = await database.query<SendableRow>(FIND_SENDABLE, [message_id])
   if (!row) return undefined
-  const { name, room, clock_offset, frozen_at, webhook_body, payment_id, body, ...message } = row
-  const expired = payment_id < oldestKept(time.now({ name, room, clock_offset, frozen_at }))
+  const { name, room, clock_offset, frozen_at, webhook_body, body, ...message } = row
+  const account = { name, room, clock_offset, frozen_at }
+  const isExpired = message.payment_id < oldestKept(time.now(account))
   const { callback_url, signing_key } = JSON.parse(webhook_body) as WebhookBody // written by insertWebhook
-  return { ...message, body: expired ? null : body, callback_url, signing_key }
+  return { ...message, account, body: isExpired ? null : body, callback_url, signing_key }
 }
 
-type SendableRow = Omit<Sendable, keyof WebhookBody> &
-  Account & { payment_id: string; webhook_body: string }
+type SendableRow = Omit<Sendable, 'account' | 'callback_url' | 'signing_key'> &
+  Account & { webhook_body: string }
 
-const FIND_SENDABLE = `select m.attempts, m.payment_id, m.body, w.webhook_id, w.status as webhook_status,
-    w.body as webhook_body, a.name, a.room, a.clock_offset, a.frozen_at
+const FIND_SENDABLE = `select m.attempts, m.payment_id, m.event_type, m.body, w.webhook_id,
+    w.status as webhook_status, w.body as webhook_body, a.name, a.room, a.clock_offset, a.frozen_at
   from webhook_messages m
   join webhooks w on w.webhook_id = m.webhook_id
   join accounts a on a.room = w.account

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { newSecret } from '../ids.ts'
-import type { NewId, Outcome } from '../ports.ts'
+import type { AttemptResult, NewId } from '../ports.ts'
 import { iso } from '../time.ts'
 
 /** SPEC *Webhook event types*. The last is accepted in subscriptions and never sent. */
@@ -27,7 +27,7 @@ export type Webhook = {
 }
 
 /** One try to deliver a message; `at` is when it began, in milliseconds. */
-export type Attempt = Outcome & { at: number }
+export type Attempt = AttemptResult & { at: number }
 
 export type DeliveryStatus = 'PENDING' | 'SUCCESSFUL' | 'FAILED'
 

@@ -60,7 +60,7 @@ export async function startModelService(options: ModelServiceOptions): Promise<M
   let reach = Number.POSITIVE_INFINITY
   let next = 0
 
-  const send: Send = async (url, headers, body) => {
+  const send: Send = async ({ url, headers, body }) => {
     const [, id = ''] = /"webhook_message_id":"(\w+)"/.exec(body) ?? []
     const nth = (tries.get(id) ?? 0) + 1
     if (nth > reach) throw new Error('the process is as good as dead')

@@ -1,6 +1,6 @@
 /** A Send whose calls wait until the test says how they ended, so that a test can stop time there. */
 import { once } from 'node:events'
-import type { Outcome, Send } from '../../src/ports.ts'
+import type { AttemptResult, Send } from '../../src/ports.ts'
 
 export type Call = {
   url: string
@@ -25,9 +25,9 @@ export function holdSends(): HeldSend {
   let handedOut = 0
   return {
     calls,
-    send: (url, _headers, body) =>
+    send: ({ url, body }) =>
       new Promise(resolve => {
-        calls.push({ url, body, end: status => resolve(outcomeOf(status)) })
+        calls.push({ url, body, end: status => resolve(resultOf(status)) })
         arrivals.dispatchEvent(new Event('call'))
       }),
     async next(count = 1) {
@@ -42,7 +42,7 @@ export function holdSends(): HeldSend {
   }
 }
 
-export const outcomeOf = (status: number): Outcome => ({
+export const resultOf = (status: number): AttemptResult => ({
   status: status >= 200 && status <= 299 ? 'SUCCESSFUL' : 'FAILED',
   status_code: status,
   response_time: 1,

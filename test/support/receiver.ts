@@ -4,6 +4,7 @@ import http from 'node:http'
 import https from 'node:https'
 import net, { type AddressInfo, type Socket } from 'node:net'
 import type { SecureVersion } from 'node:tls'
+import type { Post } from '../../src/ports.ts'
 import { type CertificateKind, certificates } from './certificates.ts'
 
 /** A request as it arrived. */
@@ -55,6 +56,9 @@ export type Receiver = {
   /** Cuts what is open and stops listening. */
   close(): Promise<void>
 }
+
+/** A POST without headers, for the real sender. */
+export const postTo = (url: string, body = '{}'): Post => ({ url, headers: {}, body })
 
 /** Outside those that a system hands out: a port that was just closed could be the next receiver's. */
 const PORT_OF_NOBODY = 1

@@ -5,7 +5,7 @@ import { TLSSocket } from 'node:tls'
 import { parseAllowedHosts } from '../../src/outbound/address.ts'
 import { type ClosableSend, createSend } from '../../src/outbound/send.ts'
 import { authority } from '../support/certificates.ts'
-import { type Behaviour, type Receiver, startReceiver } from '../support/receiver.ts'
+import { type Behaviour, postTo, type Receiver, startReceiver } from '../support/receiver.ts'
 
 /** A Send, and two receivers at different ports of loopback. */
 async function start(
@@ -27,7 +27,7 @@ describe('A connection that is kept', () => {
     const [send, one, other] = await start(t, [pausing, pausing])
     for (const body of ['1', '2'])
       for (const { url } of [one, other]) {
-        const outcomes = await Promise.all([send(url, {}, body), send(url, {}, body)])
+        const outcomes = await Promise.all([send(postTo(url, body)), send(postTo(url, body))])
         for (const { response_time } of outcomes) assert.ok(Number(response_time) >= 40)
       }
     for (const { requests, connections } of [one, other]) {
@@ -45,10 +45,10 @@ describe('A connection that is kept', () => {
     }
     const [send, one, other] = await start(t, [cutting, {}])
     const otherHost = `https://receiver.test:${other.port}/`
-    await send(otherHost, {}, '{}')
-    await send(one.url, {}, '{}')
-    assert.equal((await send(one.url, {}, '{}')).result, 'connection failed')
-    assert.equal((await send(otherHost, {}, '{}')).result, '200 OK')
+    await send(postTo(otherHost))
+    await send(postTo(one.url))
+    assert.equal((await send(postTo(one.url))).result, 'connection failed')
+    assert.equal((await send(postTo(otherHost))).result, '200 OK')
     assert.equal(other.connections(), 1)
   })
 })
@@ -62,6 +62,6 @@ test('A new connection has a handshake of its own: no session is resumed', async
     },
   }
   const [send, one] = await start(t, [closing, {}])
-  for (let sent = 0; sent < 3; sent++) await send(one.url, {}, '{}')
+  for (let sent = 0; sent < 3; sent++) await send(postTo(one.url))
   assert.deepEqual(resumed, [false, false, false])
 })

@@ -9,13 +9,13 @@ import {
   registrationProblem,
 } from '../../src/outbound/address.ts'
 import { createLookup, createSend } from '../../src/outbound/send.ts'
-import type { Outcome, Resolve } from '../../src/ports.ts'
+import type { AttemptResult, Resolve } from '../../src/ports.ts'
 import { callbackUrlCases, createCaseResolve } from '../support/callback-urls.ts'
 import { authority } from '../support/certificates.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 
 const noneAllowed = parseAllowedHosts('').hosts
-const refused: Outcome = {
+const refused: AttemptResult = {
   status: 'FAILED',
   status_code: null,
   response_time: null,
@@ -36,10 +36,10 @@ async function connectionsDuring(work: () => Promise<unknown>): Promise<number> 
 }
 
 /** One POST by a sender of its own. */
-async function post(url: string, resolve: Resolve, allowed = ''): Promise<Outcome> {
+async function post(url: string, resolve: Resolve, allowed = ''): Promise<AttemptResult> {
   const { hosts } = parseAllowedHosts(allowed)
   const send = createSend({ resolve, allowed: hosts, ca: authority })
-  const outcome = await send(url, {}, '{}')
+  const outcome = await send({ url, headers: {}, body: '{}' })
   send.close()
   return outcome
 }
@@ -199,8 +199,8 @@ test('Proxy variables are not obeyed', { timeout: 20_000 }, async t => {
     const [url, ca] = process.argv.slice(1)
     const allowed = new Set(['receiver.test'])
     const send = createSend({ resolve: async () => ['127.0.0.1'], allowed, ca })
-    const { result } = await send(url, {}, '{}')
-    const plain = await send(url.replace('https:', 'http:'), {}, '{}')
+    const { result } = await send({ url, headers: {}, body: '{}' })
+    const plain = await send({ url: url.replace('https:', 'http:'), headers: {}, body: '{}' })
     send.close()
     await fetch('https://control.test/').catch(() => {})
     console.log(JSON.stringify([result, plain.result]))`

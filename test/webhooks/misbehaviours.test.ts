@@ -4,7 +4,7 @@ import { parseAllowedHosts } from '../../src/outbound/address.ts'
 import { createSend } from '../../src/outbound/send.ts'
 import { authority } from '../support/certificates.ts'
 import { misbehaviours } from '../support/misbehaviours.ts'
-import { startReceiver } from '../support/receiver.ts'
+import { postTo, startReceiver } from '../support/receiver.ts'
 
 const BODY = '{"description":"Caffè pitch, £46.50"}'
 
@@ -23,7 +23,9 @@ describe('A receiver that', { concurrency: true, timeout: 10_000 }, () => {
       })
       t.after(() => send.close())
       for (const expected of attempts) {
-        const { status, status_code, response_time, result } = await send(receiver.url, {}, BODY)
+        const { status, status_code, response_time, result } = await send(
+          postTo(receiver.url, BODY),
+        )
         assert.deepEqual({ status_code, result }, expected)
         const delivered = status_code !== null && status_code >= 200 && status_code <= 299
         assert.equal(status, delivered ? 'SUCCESSFUL' : 'FAILED')

@@ -10,7 +10,7 @@ import type { Resolve } from '../../src/ports.ts'
 import { authority } from '../support/certificates.ts'
 import { misbehaviours } from '../support/misbehaviours.ts'
 import { closed } from '../support/raw-http.ts'
-import { type Behaviour, type Receiver, startReceiver } from '../support/receiver.ts'
+import { type Behaviour, postTo, type Receiver, startReceiver } from '../support/receiver.ts'
 
 const open: { close(): unknown }[] = []
 after(async () => {
@@ -67,7 +67,7 @@ describe('Sending', { concurrency: true, timeout: 20_000 }, () => {
       const receiver = await receiverThat()
       const headers = { 'Content-Type': 'application/json', 'Pay-Signature': 'ab12' }
       const body = '{"description":"Caffè pitch, £46.50 🎪"}'
-      const outcome = await loopbackSend()(`${receiver.url}/a%20b?c=d&e#f`, headers, body)
+      const outcome = await loopbackSend()({ url: `${receiver.url}/a%20b?c=d&e#f`, headers, body })
       assert.equal(outcome.status, 'SUCCESSFUL')
       const [request] = await receiver.next()
       assert.equal(request?.method, 'POST')
@@ -91,7 +91,7 @@ describe('Sending', { concurrency: true, timeout: 20_000 }, () => {
           response.end()
         },
       })
-      const outcome = await loopbackSend()(`https://receiver.test.:${receiver.port}/`, {}, '{}')
+      const outcome = await loopbackSend()(postTo(`https://receiver.test.:${receiver.port}/`))
       assert.equal(outcome.result, '200 OK')
       assert.equal(receiver.requests[0]?.headers.host, `receiver.test:${receiver.port}`)
       assert.deepEqual(servernames, ['receiver.test'])
@@ -99,12 +99,12 @@ describe('Sending', { concurrency: true, timeout: 20_000 }, () => {
 
     test('goes over http to a listed host', async () => {
       const receiver = await receiverThat({ plain: true })
-      assert.equal((await loopbackSend()(receiver.url, {}, '{}')).result, '200 OK')
+      assert.equal((await loopbackSend()(postTo(receiver.url))).result, '200 OK')
     })
 
     test('has whole milliseconds as its response time', async () => {
       const receiver = await receiverThat()
-      const { response_time } = await loopbackSend()(receiver.url, {}, '{}')
+      const { response_time } = await loopbackSend()(postTo(receiver.url))
       assert.ok(Number.isInteger(response_time))
     })
 
@@ -113,9 +113,9 @@ describe('Sending', { concurrency: true, timeout: 20_000 }, () => {
       const send = loopbackSend()
       const refused = { status: 'FAILED', status_code: null, response_time: null }
       for (const url of ['', 'nonsense', 'http://hooks.example.com/', 'https://127.0.0.1/']) {
-        assert.deepEqual(await send(url, {}, '{}'), { ...refused, result: 'address refused' }, url)
+        assert.deepEqual(await send(postTo(url)), { ...refused, result: 'address refused' }, url)
       }
-      const outcome = await send(receiver.url, { 'X-Bad': 'a\r\nb' }, '{}')
+      const outcome = await send({ url: receiver.url, headers: { 'X-Bad': 'a\r\nb' }, body: '{}' })
       assert.deepEqual(outcome, { ...refused, result: 'connection failed' })
     })
   })
@@ -128,7 +128,7 @@ describe('Sending', { concurrency: true, timeout: 20_000 }, () => {
     for (const [how, resolve] of answers) {
       test(`when the answer is ${how}`, async () => {
         const receiver = await receiverThat()
-        assert.deepEqual(await loopbackSend(resolve)(receiver.url, {}, '{}'), {
+        assert.deepEqual(await loopbackSend(resolve)(postTo(receiver.url)), {
           status: 'FAILED',
           status_code: null,
           response_time: null,
@@ -142,7 +142,7 @@ describe('Sending', { concurrency: true, timeout: 20_000 }, () => {
   test('A name with several addresses has the time of one: a lost packet is sent again', async () => {
     const { url, close } = await startBusyReceiver()
     open.push({ close })
-    const outcome = await loopbackSend(async () => ['127.0.0.1', '::1'])(url, {}, '{}')
+    const outcome = await loopbackSend(async () => ['127.0.0.1', '::1'])(postTo(url))
     assert.equal(outcome.result, '200 OK')
   })
 
@@ -152,7 +152,7 @@ describe('Sending', { concurrency: true, timeout: 20_000 }, () => {
       const send = loopbackSend()
       const started = performance.now()
       for (let sent = 0; performance.now() - started < 2500; sent += 1) {
-        assert.equal((await send(receiver.url, {}, '{}')).result, '200 OK', `message ${sent}`)
+        assert.equal((await send(postTo(receiver.url))).result, '200 OK', `message ${sent}`)
         await setTimeout(20)
       }
       assert.equal(receiver.connections(), 1)
@@ -167,9 +167,9 @@ describe('Sending', { concurrency: true, timeout: 20_000 }, () => {
       })
       const send = loopbackSend()
       // Two connections side by side, both idle then; the third message is cut on one of them.
-      await Promise.all([send(receiver.url, {}, '1'), send(receiver.url, {}, '2')])
-      assert.equal((await send(receiver.url, {}, '3')).result, 'connection failed')
-      assert.equal((await send(receiver.url, {}, '3')).result, '200 OK')
+      await Promise.all([send(postTo(receiver.url, '1')), send(postTo(receiver.url, '2'))])
+      assert.equal((await send(postTo(receiver.url, '3'))).result, 'connection failed')
+      assert.equal((await send(postTo(receiver.url, '3'))).result, '200 OK')
       assert.deepEqual(
         receiver.requests.map(({ body }) => body).sort(),
         ['1', '2', '3', '3'],
@@ -184,11 +184,11 @@ describe('Sending', { concurrency: true, timeout: 20_000 }, () => {
           response.writeHead(200, nth === 1 ? { connection: 'close' } : {}).end(),
       })
       const send = loopbackSend()
-      await send(receiver.url, {}, '1')
-      await send(receiver.url, {}, '2')
+      await send(postTo(receiver.url, '1'))
+      await send(postTo(receiver.url, '2'))
       assert.equal(receiver.connections(), 2)
       await setTimeout(1500)
-      await send(receiver.url, {}, '3')
+      await send(postTo(receiver.url, '3'))
       assert.equal(receiver.connections(), 3)
     })
 
@@ -202,7 +202,7 @@ describe('Sending', { concurrency: true, timeout: 20_000 }, () => {
         },
       })
       const started = performance.now()
-      assert.equal((await loopbackSend()(receiver.url, {}, '{}')).result, '200 OK')
+      assert.equal((await loopbackSend()(postTo(receiver.url))).result, '200 OK')
       assert.ok(performance.now() - started < 1500, 'the caller does not wait for the body')
       await ended
       const took = performance.now() - started
@@ -218,9 +218,9 @@ describe('Sending', { concurrency: true, timeout: 20_000 }, () => {
           onRequest: ({ response }) => response.end(Buffer.alloc(bytes)),
         })
         const send = loopbackSend()
-        await send(receiver.url, {}, '1')
+        await send(postTo(receiver.url, '1'))
         await setTimeout(200)
-        await send(receiver.url, {}, '2')
+        await send(postTo(receiver.url, '2'))
         assert.equal(receiver.connections(), connections, `${bytes} bytes`)
       }
     })
@@ -231,8 +231,8 @@ describe('Sending', { concurrency: true, timeout: 20_000 }, () => {
       const hanging = await receiverThat({ onRequest: nothing, plain: true })
       const other = await receiverThat({ plain: true })
       const send = loopbackSend()
-      const outcomes = Array.from({ length: 70 }, () => send(hanging.url, {}, '{}'))
-      const elsewhere = await send(`http://receiver.test:${other.port}/`, {}, '{}')
+      const outcomes = Array.from({ length: 70 }, () => send(postTo(hanging.url)))
+      const elsewhere = await send(postTo(`http://receiver.test:${other.port}/`))
       assert.equal(elsewhere.result, '200 OK', 'another host is not held up')
       const ended = await Promise.all(outcomes)
       assert.ok(ended.every(({ result }) => result === 'timeout'))
@@ -251,7 +251,7 @@ describe('Sending', { concurrency: true, timeout: 20_000 }, () => {
       const began = performance.now()
       const outcomes = await Promise.all(
         Array.from({ length: 200 }, async () => {
-          const outcome = await send(receiver.url, {}, '{}')
+          const outcome = await send(postTo(receiver.url))
           waits.push(performance.now() - began - (outcome.response_time ?? 0))
           return outcome
         }),
@@ -272,7 +272,7 @@ describe('Sending', { concurrency: true, timeout: 20_000 }, () => {
         const receiver = await receiverThat(behaviour)
         const send = loopbackSend()
         for (let sent = 0; sent < 70; sent += 1) {
-          assert.equal((await send(receiver.url, {}, '{}')).result, result)
+          assert.equal((await send(postTo(receiver.url))).result, result)
         }
       }
     })
@@ -282,7 +282,7 @@ describe('Sending', { concurrency: true, timeout: 20_000 }, () => {
       let answer: (addresses: string[]) => void = () => assert.fail('nobody asked')
       const send = loopbackSend(() => new Promise(resolve => (answer = resolve)))
       const started = performance.now()
-      const outcome = await send(receiver.url, {}, '{}')
+      const outcome = await send(postTo(receiver.url))
       const took = performance.now() - started
       assert.deepEqual(outcome, {
         status: 'FAILED',

@@ -13,7 +13,7 @@ const HOOKS = 'https://hooks.example.org/'
 const sent = new Map<string, string[]>()
 /** What the delivery to a callback address waits for. */
 const held = new Map<string, Promise<void>>()
-const send: Send = async (url, _headers, body) => {
+const send: Send = async ({ url, body }) => {
   const { event_type } = JSON.parse(body)
   sent.set(url, [...(sent.get(url) ?? []), event_type])
   await held.get(url)

@@ -4,7 +4,7 @@ import { createApp } from '../../../src/app.ts'
 import { createNewId } from '../../../src/ids.ts'
 import { sweep } from '../../../src/retention.ts'
 import { createClient } from '../../support/client.ts'
-import { outcomeOf } from '../../support/held-send.ts'
+import { resultOf } from '../../support/held-send.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 
 const HOUR = 3_600_000
@@ -63,7 +63,7 @@ onEveryDatabase('The total of a payments search', service => {
       clock: () => now++, // each look at it is a millisecond after the one before
       newId: createNewId(),
       resolve: async () => [],
-      send: async () => outcomeOf(200),
+      send: async () => resultOf(200),
     }
     const { server } = await createApp(ports, service().config)
     t.after(() => server.close())

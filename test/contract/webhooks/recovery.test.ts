@@ -5,7 +5,7 @@ import type { Send } from '../../../src/ports.ts'
 import { CLAIM_MS, createDeliveries, type Deliveries } from '../../../src/webhooks/deliver.ts'
 import type { Message } from '../../../src/webhooks/webhook.ts'
 import type { Body, Client } from '../../support/client.ts'
-import { type HeldSend, holdSends, outcomeOf } from '../../support/held-send.ts'
+import { type HeldSend, holdSends, resultOf } from '../../support/held-send.ts'
 import { authorise } from '../../support/journeys.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 import { eventTypesOf, history } from '../../support/subscriber.ts'
@@ -24,13 +24,13 @@ let dead: HeldSend = holdSends()
 function sender(status = 200) {
   const sent: Body[] = []
   const busy = new Set<string>()
-  const send: Send = async (url, _headers, body) => {
+  const send: Send = async ({ url, body }) => {
     assert.ok(!busy.has(url), 'two at once to one webhook')
     busy.add(url)
     sent.push(JSON.parse(body))
     for (let turns = 0; turns < 5; turns++) await setImmediate()
     busy.delete(url)
-    return outcomeOf(status)
+    return resultOf(status)
   }
   return { send, sent }
 }
@@ -267,8 +267,8 @@ onEveryDatabase(
       service().clock.advance(CLAIM_MS / 2)
       const stuck = holdSends()
       const open = holdSends()
-      const next = instance((url, headers, body) =>
-        (url === hanging?.callback_url ? stuck : open).send(url, headers, body),
+      const next = instance(message =>
+        (message.url === hanging?.callback_url ? stuck : open).send(message),
       )
       const round = next.recover()
       await stuck.next()
@@ -308,5 +308,5 @@ onEveryDatabase(
       assert.deepEqual(await story(api, webhook), ['PENDING 0', 'PENDING 0', 'SUCCESSFUL 1'])
     })
   },
-  { send: (url, headers, body) => dead.send(url, headers, body) },
+  { send: message => dead.send(message) },
 )

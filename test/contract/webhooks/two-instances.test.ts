@@ -68,7 +68,7 @@ onEveryDatabase(
       }
       const sent: string[] = []
       const next = instance(
-        async url => {
+        async ({ url }) => {
           sent.push(url)
           return { status: 'SUCCESSFUL', status_code: 200, response_time: 1, result: '200 OK' }
         },
@@ -83,5 +83,5 @@ onEveryDatabase(
       assert.deepEqual(sent.toSorted(), urls)
     })
   },
-  { send: (url, headers, body) => held.send(url, headers, body) },
+  { send: message => held.send(message) },
 )
