@@ -12,12 +12,12 @@ const moto = { authorisation_mode: 'moto_api' }
 const LEEWAY = 4
 const CANCELLED = { subscriptions: ['card_payment_cancelled'] }
 
-/** Webhooks take real time to give up on, so these wait together. */
-describe('Receivers that hang', { concurrency: true }, () => {
+/** A delivery gives up after a real timeout, so these tests wait at the same time. */
+describe('Webhooks: receivers that do not respond', { concurrency: true }, () => {
   onEveryDatabase(
-    'cost their own callers',
+    'Webhooks: cost of receivers that do not respond',
     service => {
-      describe('at most', { concurrency: true }, () => {
+      describe('cost', { concurrency: true }, () => {
         const seconds = async (work: Promise<Answer>): Promise<number> => {
           const started = performance.now()
           assert.equal((await work).status, 204)
@@ -25,7 +25,7 @@ describe('Receivers that hang', { concurrency: true }, () => {
         }
         const hang: Behaviour = { onRequest: () => {} }
 
-        test('4 seconds for one message each, twenty webhooks side by side', async t => {
+        test('twenty webhooks that do not respond delay a request with one message each by 4 seconds', async t => {
           const api = await service().newAccount()
           const payment = await api.createPayment()
           const hanging = await Promise.all(
@@ -39,7 +39,7 @@ describe('Receivers that hang', { concurrency: true }, () => {
           }
         })
 
-        test('8 seconds for two messages of one webhook', async t => {
+        test('a webhook that does not respond delays a request with two messages by 8 seconds', async t => {
           const api = await service().newAccount()
           const payment = await api.createPayment(moto)
           await subscribe(t, api, { behaviour: hang })
@@ -48,7 +48,7 @@ describe('Receivers that hang', { concurrency: true }, () => {
           assert.ok(took >= 7.8 && took <= 8 + LEEWAY, `${took} s`)
         })
 
-        test('nothing to others: requests of other accounts and reads of the same are answered', async t => {
+        test('a webhook that does not respond does not delay reads of its account and requests of other accounts', async t => {
           const api = await service().newAccount()
           const payment = await api.createPayment()
           const hanging = await subscribe(t, api, { behaviour: hang })
@@ -63,7 +63,7 @@ describe('Receivers that hang', { concurrency: true }, () => {
             assert.equal((await read(api, payment)).state.status, 'cancelled')
             assert.equal((await cancelOne(other)).status, 204)
           }
-          assert.equal(answered, false, 'ten requests took less than the one that hangs')
+          assert.equal(answered, false, 'ten other requests are answered first')
           assert.equal(subscriber.requests.length, 5)
           assert.equal((await answer).status, 204)
         })
