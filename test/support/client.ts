@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { descriptionOf } from './description.ts'
 
-// A test says what it expects of an answer; until then its JSON may be anything.
+// Each test states the body that it expects.
 // biome-ignore lint/suspicious/noExplicitAny: see above
 export type Body = any
 
@@ -16,7 +16,7 @@ export type Client = {
   delete(path: string): Promise<Answer>
   /** Posts a form as a browser does, and follows no redirect. */
   postForm(path: string, fields: Record<string, string> | [string, string][]): Promise<Answer>
-  /** Creates a payment, web mode unless said otherwise, and answers it. */
+  /** Creates a payment, in web mode by default, and returns its body. */
   createPayment(fields?: Record<string, unknown>, headers?: Record<string, string>): Promise<Body>
 }
 
@@ -33,8 +33,8 @@ export const webPayment = {
 }
 
 /**
- * HTTP as a team's software speaks it; each request goes to the next of the instances. An exchange that
- * is not as /openapi.json says fails the test that made it.
+ * An HTTP client that sends each request to the next instance. An exchange that differs from
+ * /openapi.json fails the test that made it.
  */
 export function createClient(baseUrls: string[], key: string | undefined): Client {
   let next = 0
@@ -89,7 +89,7 @@ export function createClient(baseUrls: string[], key: string | undefined): Clien
   }
 }
 
-/** A link made by one instance, followed through another. */
+/** Changes the origin of a link, so that any instance can be asked for it. */
 function onInstance(link: string, base: string): string {
   const { pathname, search } = new URL(link)
   return base + pathname + search
