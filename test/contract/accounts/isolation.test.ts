@@ -99,12 +99,6 @@ onEveryDatabase('Accounts: isolation', service => {
     assert.equal(foreign.text, unknown.text)
   })
 
-  test('is not the disputes: every account sees the same four', async () => {
-    const [one, another] = [await mine.get('/v1/disputes'), await other.get('/v1/disputes')]
-    assert.equal(one.body.total, 4)
-    assert.deepEqual(another.body, one.body)
-  })
-
   test('every key of an account reaches its payments', async () => {
     const { database, clock, anonymous } = service()
     const ports = { database, clock: clock.now, newId: createNewId() }
