@@ -110,11 +110,6 @@ onEveryDatabase('Agreements: create', service => {
       const answer = await api.request('POST', '/v1/agreements', { headers: JSON_TYPE, body })
       assertError(answer, 400, 'P2197')
     })
-
-  test('POST /v1/agreements returns 415 P0920 for a form', async () => {
-    const api = await service().newAccount()
-    assertError(await api.postForm('/v1/agreements', good), 415, 'P0920')
-  })
 })
 
 onEveryDatabase('Agreements: cancel', service => {
@@ -182,15 +177,5 @@ onEveryDatabase('Agreements: cancel', service => {
       assertError(await api.post(`${path}/cancel`), 404, unknown ?? 'P2500')
     }
     assert.equal((await readAgreement(other, agreement)).status, 'created')
-  })
-})
-
-onEveryDatabase('Agreements: lifetime', service => {
-  test('an agreement outlives its payments and keeps its payment instrument', async () => {
-    const api = await service().newAccount()
-    const agreement = await activeAgreement(api)
-    service().clock.advance(365 * 86_400_000)
-    assert.deepEqual(await readAgreement(api, agreement), agreement)
-    assert.equal((await api.get('/v1/payments')).body.total, 0)
   })
 })

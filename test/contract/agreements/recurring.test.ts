@@ -14,15 +14,6 @@ import { onEveryDatabase } from '../../support/service.ts'
 const WEEK_MS = 7 * 86_400_000
 const key = (text: string) => ({ 'Idempotency-Key': text })
 
-/** Fields that do not belong to the mode, in the order in which they are refused. */
-const notAllowed: [field: string, value: unknown][] = [
-  ['return_url', 'https://example.org/'],
-  ['set_up_agreement', '0'.repeat(26)],
-  ['moto', true],
-  ['email', 'member@example.org'],
-  ['prefilled_cardholder_details', { cardholder_name: 'A Member' }],
-]
-
 onEveryDatabase('Payments in agreement mode', service => {
   test('a payment in agreement mode is success when it is created, with the card of the agreement', async () => {
     const api = await service().newAccount()
@@ -123,16 +114,6 @@ onEveryDatabase('Payments in agreement mode', service => {
     assert.equal('email' in answer.body || 'return_url' in answer.body, false)
   })
 
-  for (const [i, [field, value]] of notAllowed.entries())
-    test(`refuses ${field} with P0104, before any of the rules after it`, async () => {
-      const api = await service().newAccount()
-      const agreement = await activeAgreement(api)
-      assertError(await payByAgreement(api, agreement, { [field]: value }), 400, 'P0104', { field })
-      const rest = Object.fromEntries(notAllowed.slice(i))
-      const nobody = { agreement_id: '0'.repeat(26) }
-      assertError(await payByAgreement(api, nobody, rest), 400, 'P0104', { field })
-    })
-
   test('agreement mode returns an error unless agreement_id is an active agreement of the account', async () => {
     const api = await service().newAccount()
     const other = await service().newAccount()
@@ -194,13 +175,6 @@ onEveryDatabase('Payments in agreement mode', service => {
     )
   })
 
-  test('an agreement can be used long after its set-up payment expired', async () => {
-    const api = await service().newAccount()
-    const agreement = await activeAgreement(api)
-    service().clock.advance(50 * WEEK_MS)
-    assert.equal((await payByAgreement(api, agreement)).status, 201)
-  })
-
   test('twenty payments with one agreement at once all succeed', async () => {
     const api = await service().newAccount()
     const agreement = await activeAgreement(api)
@@ -227,18 +201,6 @@ onEveryDatabase('Payments in agreement mode: idempotency key', service => {
       (await payByAgreement(other, await activeAgreement(other), {}, key('once'))).status,
       201,
     )
-  })
-
-  test('in agreement mode, ten requests at once with one idempotency key return one 201 and nine 409', async () => {
-    const api = await service().newAccount()
-    const agreement = await activeAgreement(api)
-    const ten = Array.from({ length: 10 }, () => payByAgreement(api, agreement, {}, key('race')))
-    const answers = await Promise.all(ten)
-    const refused = answers.filter(({ status }) => status !== 201)
-    assert.equal(refused.length, 9)
-    for (const answer of refused) assertError(answer, 409, 'P0191', { header: 'Idempotency-Key' })
-    const found = await api.get(`/v1/payments?agreement_id=${agreement.agreement_id}`)
-    assert.equal(found.body.total, 2)
   })
 
   test('in agreement mode, a refused request does not use up its idempotency key, and its error is reported before 409', async () => {
