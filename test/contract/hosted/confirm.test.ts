@@ -39,17 +39,6 @@ onEveryDatabase('Hosted pages: GET confirm page', service => {
     assert.deepEqual(await read(api, payment), before)
   })
 
-  test('shows the card that the payment then has', async () => {
-    const api = await service().newAccount()
-    const payment = await api.createPayment()
-    await choose(api, payment, 'success')
-    await api.postForm(confirmOf(payment), {})
-    const { card_details } = await read(api, payment)
-    assert.equal(card_details.last_digits_card_number, '4242')
-    assert.equal(card_details.cardholder_name, 'Demo Cardholder')
-    assert.equal(card_details.expiry_date, '12/29')
-  })
-
   test('the user can go back from the confirm page and choose another scenario', async () => {
     const api = await service().newAccount()
     const payment = await api.createPayment()

@@ -21,14 +21,6 @@ onEveryDatabase('Hosted pages: GET first page', service => {
     assert.deepEqual(met(await api.get(pageOf(payment))), [200, headings.details])
   })
 
-  test('moves the payment from created to started when the page is first shown', async () => {
-    const api = await service().newAccount()
-    const payment = await api.createPayment()
-    await api.get(pageOf(payment))
-    assert.deepEqual(await stateOf(api, payment), { status: 'started', finished: false })
-    assert.deepEqual(await statusesOf(api, payment), ['created', 'started'])
-  })
-
   test('a reload of the first page shows the same page and records no second started', async () => {
     const api = await service().newAccount()
     const payment = await api.createPayment()
@@ -232,18 +224,4 @@ onEveryDatabase('Hosted pages: POST first page', service => {
       assert.deepEqual(await statusesOf(api, payment), before)
     })
   }
-
-  const unopened: [scenario: string, events: string[]][] = [
-    ['success', ['created', 'started']],
-    ['declined', ['created', 'started', 'failed']],
-    ['error', ['created', 'started', 'error']],
-    ['cancel', ['created', 'failed']],
-  ]
-  for (const [scenario, events] of unopened)
-    test(`with ${scenario} works without an earlier GET: ${events.join(', ')}`, async () => {
-      const api = await service().newAccount()
-      const payment = await api.createPayment()
-      await choose(api, payment, scenario)
-      assert.deepEqual(await statusesOf(api, payment), events)
-    })
 })
