@@ -20,7 +20,7 @@ import {
   type Subscriber,
   subscribe,
 } from '../../support/subscriber.ts'
-import { changes, chosen, confirm, delayed, pathOf, refusals } from './payment-changes.ts'
+import { changes, delayed, pathOf, refusals } from './payment-changes.ts'
 
 const byAgreement = async (api: Client, fields: object): Promise<Body> => {
   const agreement = await createAgreement(api)
@@ -111,16 +111,6 @@ onEveryDatabase(
       await cancelAgreement(api, agreement)
       assert.equal((await readAgreement(api, agreement)).status, 'cancelled')
       assert.equal(all.connections(), 0)
-    })
-
-    test('is confirmed by ten at once: one pair of messages', async t => {
-      const api = await service().newAccount()
-      const all = await subscribe(t, api)
-      const payment = await chosen(api)
-      const answers = await Promise.all(Array.from({ length: 10 }, () => confirm(api, payment)))
-      assert.ok(answers.every(({ status }) => status === 303))
-      for (const { deliveries } of service().apps) await deliveries.settled()
-      assert.deepEqual(eventTypesOf(received(all)), prefixed(['succeeded', 'captured']))
     })
 
     test('a webhook receives one message for each of ten refunds at once that was accepted', async t => {
