@@ -14,7 +14,7 @@ import { interleaving } from '../../support/interleave.ts'
 import { choose, payOnPages, read } from '../../support/journeys.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 
-const ROUNDS = 15
+const ROUNDS = 8
 const UNUSABLE = { field: 'agreement_id' }
 
 const confirm = (api: Client, payment: Body): Promise<Answer> =>

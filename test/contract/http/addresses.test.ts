@@ -1,33 +1,39 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { after, describe, test } from 'node:test'
 import { type Body, webPayment } from '../../support/client.ts'
 import { exchange, parseAnswer } from '../../support/raw-http.ts'
-import { startService } from '../../support/service.ts'
+import { type Service, startService } from '../../support/service.ts'
 
 const payment = JSON.stringify(webPayment)
 
+/** One service for each set of environment variables, by their JSON. */
+const services = new Map<string, Service>()
+
+async function serviceWith(env: Record<string, string>): Promise<Service> {
+  const name = JSON.stringify(env)
+  const service = services.get(name) ?? (await startService('sqlite', { env }))
+  services.set(name, service)
+  return service
+}
+
 /** Creates a payment by a request with these headers, on a service with these environment variables. */
 async function create(env: Record<string, string>, headers: string[], version = '1.1') {
-  const service = await startService('sqlite', { env })
-  try {
-    const { key } = await service.newAccount()
-    const bytes = await exchange(service.baseUrl, [
-      [
-        `POST /v1/payments HTTP/${version}`,
-        ...headers,
-        `Authorization: Bearer ${key}`,
-        `Content-Length: ${payment.length}`,
-        'Connection: close',
-        '',
-        payment,
-      ].join('\r\n'),
-    ])
-    const answer = parseAnswer(bytes)
-    assert.equal(answer.status, 201, answer.text)
-    return { ...answer, own: service.baseUrl }
-  } finally {
-    await service.stop()
-  }
+  const service = await serviceWith(env)
+  const { key } = await service.newAccount()
+  const bytes = await exchange(service.baseUrl, [
+    [
+      `POST /v1/payments HTTP/${version}`,
+      ...headers,
+      `Authorization: Bearer ${key}`,
+      `Content-Length: ${payment.length}`,
+      'Connection: close',
+      '',
+      payment,
+    ].join('\r\n'),
+  ])
+  const answer = parseAnswer(bytes)
+  assert.equal(answer.status, 201, answer.text)
+  return { ...answer, own: service.baseUrl }
 }
 
 /** The address of the API and that of the pages, as found in the links of a payment. */
@@ -40,6 +46,10 @@ function addressesIn({ _links }: Body): [api: string, pages: string] {
 }
 
 describe('HTTP: addresses in links', () => {
+  after(async () => {
+    for (const service of services.values()) await service.stop()
+  })
+
   test('links use http and the Host header of the request', async () => {
     for (const host of ['localhost:3000', 'farthing', '[::1]:3000', '10.0.0.1', 'A.example:80']) {
       const { body, headers } = await create({}, [`Host: ${host}`])
