@@ -1,4 +1,4 @@
-/** What /openapi.json says of requests holds for each field and filter that it names, and for those to come. */
+/** Holds the service to what /openapi.json says of each field and filter, including those still to be added. */
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { type Body, type Client, webPayment } from '../support/client.ts'
@@ -8,7 +8,7 @@ import { onEveryDatabase } from '../support/service.ts'
 
 type Schema = Body
 
-/** Values that a field of this schema may not have, each as JSON. */
+/** Values that a field of this schema must not have, each as JSON. */
 function refusedBy({ type, enum: values, ...limits }: Schema): string[] {
   const types: string[] = [type ?? []].flat()
   const isText = types.includes('string')
@@ -24,7 +24,7 @@ function refusedBy({ type, enum: values, ...limits }: Schema): string[] {
   ]
 }
 
-/** A value that a filter of this schema may have, and that few or none of these tests' objects do. */
+/** A value that a filter of this schema may have and that few or none of the objects in these tests have. */
 function rare(name: string, { enum: values, pattern, format }: Schema): string {
   if (values) return values[0]
   if (pattern) return '7'.repeat(Number(/\{(\d)\}/.exec(pattern)?.[1]))
@@ -33,10 +33,10 @@ function rare(name: string, { enum: values, pattern, format }: Schema): string {
   return format === 'date-time' ? `${day}T00:00:00Z` : 'nobody has this'
 }
 
-onEveryDatabase('What /openapi.json says of requests', service => {
+onEveryDatabase('OpenAPI: requests', service => {
   let api: Client
   let document: Body
-  /** Bodies that are taken: where, by its name in the document and as it is asked for. */
+  /** Valid bodies. A template is the path in the document, and `path` the one to send to. */
   const bodies: [template: string, path: string, body: Body][] = []
 
   before(async () => {
@@ -70,7 +70,7 @@ onEveryDatabase('What /openapi.json says of requests', service => {
   const sentTo = (template: string): Schema | undefined =>
     document.paths[template].post?.requestBody?.content['application/json']?.schema
 
-  /** The fields of an object and of those in it: their names, from the outermost, and schemas. */
+  /** The fields of an object and of the objects in it: their names, from the outermost in, and their schemas. */
   function fieldsOf(schema: Schema): [names: string[], schema: Schema][] {
     return Object.entries<Schema>(resolved(schema).properties ?? {}).flatMap(([name, inner]) => [
       [[name], resolved(inner)],
@@ -78,7 +78,7 @@ onEveryDatabase('What /openapi.json says of requests', service => {
     ])
   }
 
-  /** The object with another value, given as JSON, in the place of these names. */
+  /** Returns the JSON of the object with the value at these names replaced. */
   function replaced(object: Body, [name = '', ...inner]: string[], json: string): string {
     const rest = Object.entries(object ?? {}).filter(([other]) => other !== name)
     const value = inner.length > 0 ? replaced(object?.[name], inner, json) : json
@@ -86,7 +86,7 @@ onEveryDatabase('What /openapi.json says of requests', service => {
     return `{${[...texts, `${JSON.stringify(name)}:${value}`].join()}}`
   }
 
-  test('holds for each field of each body: what is not allowed is refused', async () => {
+  test('every value that /openapi.json does not allow in the field of a body is refused', async () => {
     const posts = Object.keys(document.paths).filter(path => sentTo(path))
     assert.deepEqual(new Set(bodies.map(([template]) => template)), new Set(posts))
     for (const [template, path, body] of bodies)
@@ -101,7 +101,7 @@ onEveryDatabase('What /openapi.json says of requests', service => {
         }
   })
 
-  test('holds for each filter of each search: what it does not match is not found', async () => {
+  test('every filter that /openapi.json describes excludes what it does not match', async () => {
     let filters = 0
     for (const [path, { get }] of Object.entries<Body>(document.paths))
       for (const { in: place, name, schema } of get?.parameters ?? [])

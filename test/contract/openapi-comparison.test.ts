@@ -4,7 +4,7 @@ import { exchangeOf } from '../support/described-exchange.ts'
 import { type Exchange, describe as read } from '../support/description.ts'
 import { type Service, startService } from '../support/service.ts'
 
-describe('The comparison of answers with /openapi.json', () => {
+describe('OpenAPI: comparison of answers with the document', () => {
   let service: Service
   let check: ReturnType<typeof read>['check']
   before(async () => {
@@ -16,23 +16,27 @@ describe('The comparison of answers with /openapi.json', () => {
   const error = { code: 'P2200', description: 'no such agreement' }
   const name = 'GET /v1/agreements/{agreement_id}'
 
-  test('lets through what is described', () => {
+  test('the comparison accepts answers that the document describes', () => {
     check(exchangeOf(name, 404, error))
     check(exchangeOf('GET /v1/nothing', 404, { ...error, code: 'P0911' }))
     check(exchangeOf('PUT /v1/agreements', 405, { ...error, code: 'P0912' }))
   })
 
   const faults: [title: string, fault: () => Exchange, complaint: RegExp][] = [
-    ['a status', () => exchangeOf(name, 409, error), /does not describe the answer 409/],
+    ['an unknown status', () => exchangeOf(name, 409, error), /does not describe the answer 409/],
     [
-      'a code',
+      'an unknown code',
       () => exchangeOf(name, 404, { ...error, code: 'P2500' }),
       /code must be equal to one/,
     ],
-    ['a key', () => exchangeOf(name, 404, { ...error, feild: 'x' }), /unevaluated properties/],
+    [
+      'an unknown key',
+      () => exchangeOf(name, 404, { ...error, feild: 'x' }),
+      /unevaluated properties/,
+    ],
     ['a missing key', () => exchangeOf(name, 404, { code: 'P2200' }), /required property/],
-    ['a path', () => exchangeOf('GET /v1/nothing', 200, error), /does not describe/],
-    ['a method', () => exchangeOf('PUT /v1/agreements', 200, error), /does not describe/],
+    ['an unknown path', () => exchangeOf('GET /v1/nothing', 200, error), /does not describe/],
+    ['an unknown method', () => exchangeOf('PUT /v1/agreements', 200, error), /does not describe/],
     [
       'a missing header',
       () => {
@@ -43,7 +47,7 @@ describe('The comparison of answers with /openapi.json', () => {
       /no header WWW-Authenticate/,
     ],
     [
-      'a media type',
+      'an unknown media type',
       () => {
         const exchange = exchangeOf(name, 404, error)
         exchange.headers.set('Content-Type', 'text/html')
@@ -51,15 +55,15 @@ describe('The comparison of answers with /openapi.json', () => {
       },
       /has the type text\/html/,
     ],
-    ['a body', () => exchangeOf('DELETE /v1/webhooks/x', 204, {}), /has a body/],
+    ['an unexpected body', () => exchangeOf('DELETE /v1/webhooks/x', 204, {}), /has a body/],
     [
-      'a request that was taken',
+      'an accepted request that the document does not allow',
       () => ({ ...exchangeOf('POST /v1/auth', 204, ''), text: '', sent: '{"cvc":"123"}' }),
       /the body of POST .* required property/s,
     ],
   ]
   for (const [title, fault, complaint] of faults)
-    test(`refuses ${title} that is not`, () => {
+    test(`the comparison refuses ${title}`, () => {
       assert.throws(() => check(fault()), { code: 'ERR_ASSERTION', message: complaint })
     })
 })

@@ -10,7 +10,7 @@ import { exchangeOf } from '../support/described-exchange.ts'
 import { describe as read } from '../support/description.ts'
 import { type Service, startService } from '../support/service.ts'
 
-/** Every endpoint with the codes of its own errors; "web" stands for the errors of pages. */
+/** Every endpoint with the codes of its own errors. */
 const endpoints: Record<string, Record<number, string>> = {
   'POST /v1/payments': {
     201: '',
@@ -59,7 +59,7 @@ const endpoints: Record<string, Record<number, string>> = {
   'GET /v1/webhooks/{webhook_id}/messages': { 200: '', 404: 'P2700 P2702', 422: 'P2701' },
 }
 
-/** What every endpoint under /v1 may answer. */
+/** The errors that every endpoint under /v1 can return. */
 const common: Record<number, string> = {
   401: 'P0910',
   404: 'P0911',
@@ -86,7 +86,7 @@ const others: Record<string, string> = {
   'GET /': '200 405 500 503',
 }
 
-describe('GET /openapi.json', () => {
+describe('OpenAPI: document', () => {
   let service: Service
   let document: Body
   before(async () => {
@@ -95,7 +95,7 @@ describe('GET /openapi.json', () => {
   })
   after(() => service.stop())
 
-  /** Of every operation: "POST /v1/payments" and what is said of it. */
+  /** The name ("POST /v1/payments") and the description of every operation. */
   const operations = (): [string, Body][] =>
     Object.entries<Body>(document.paths).flatMap(([path, item]) =>
       Object.entries<Body>(item)
@@ -114,7 +114,7 @@ describe('GET /openapi.json', () => {
       .toSorted()
       .join(' ')
 
-  test('describes every endpoint, and no other', () => {
+  test('the document describes every endpoint and no other', () => {
     assert.deepEqual(
       operations()
         .map(([name]) => name)
@@ -124,7 +124,7 @@ describe('GET /openapi.json', () => {
   })
 
   for (const [name, own] of Object.entries(endpoints))
-    test(`gives ${name} its statuses, each with its codes`, () => {
+    test(`the document gives ${name} its statuses, each with its codes`, () => {
       const expected = { ...common, ...own }
       if (own[404]) expected[404] = `${own[404]} P0911`
       if (name === 'POST /v1/auth') delete expected[401]
@@ -141,12 +141,12 @@ describe('GET /openapi.json', () => {
     })
 
   for (const [name, statuses] of Object.entries(others))
-    test(`gives ${name} its statuses`, () => {
+    test(`the document gives ${name} its statuses`, () => {
       const [, { responses }] = operations().find(([found]) => found === name) ?? []
       assert.deepEqual(Object.keys(responses).sort(), statuses.split(' ').sort())
     })
 
-  test('shows an example of every code of every answer', () => {
+  test('the document has an example of every error code of every answer', () => {
     for (const [name, { responses }] of operations())
       for (const [status, answer] of Object.entries<Body>(responses)) {
         const { examples = {} } = resolved(answer).content?.['application/json'] ?? {}
@@ -156,7 +156,7 @@ describe('GET /openapi.json', () => {
       }
   })
 
-  test('lists every error code with its statuses and its meaning', () => {
+  test('the document lists every error code with its statuses and its meaning', () => {
     const { description } = document.tags.find(({ name }: Body) => name === 'Errors')
     const rows = new Map<string, string[]>(
       [...description.matchAll(/^\| `(P\d{4})` \| ([^|]+) \| ([^|]+) \|$/gm)].map(row => [
@@ -178,13 +178,13 @@ describe('GET /openapi.json', () => {
     }
   })
 
-  test('says which codes are its own, and that it is not affiliated', () => {
+  test('the document says which error codes are specific to Farthing, and that it is not affiliated', () => {
     const { description } = document.info
     assert.match(description, /P0910 to P0913 and P2700 to P2702 are Farthing's own/)
     assert.match(description, /compatible with GOV\.UK Pay's public API, and not affiliated/)
   })
 
-  test('asks for a bearer key on every endpoint under /v1 but /v1/auth', () => {
+  test('the document requires an API key for every endpoint under /v1 except /v1/auth', () => {
     for (const [name, { security }] of operations()) {
       const needsKey = name.includes(' /v1/') && name !== 'POST /v1/auth'
       assert.deepEqual(security, needsKey ? [{ bearer: [] }] : [], name)
@@ -192,7 +192,7 @@ describe('GET /openapi.json', () => {
     assert.equal(document.components.securitySchemes.bearer.scheme, 'bearer')
   })
 
-  test('names every operation, with a tag that it explains', () => {
+  test('every operation has an operationId, a summary and a tag that the document explains', () => {
     const ids = operations().map(([, { operationId }]) => operationId)
     assert.equal(new Set(ids).size, ids.length)
     const tags = document.tags.map(({ name }: Body) => name)
@@ -203,7 +203,7 @@ describe('GET /openapi.json', () => {
     for (const { name, description } of document.tags) assert.ok(description, name)
   })
 
-  test('names the headers of answers: Location, WWW-Authenticate, Allow', () => {
+  test('the document describes the headers Location, WWW-Authenticate and Allow', () => {
     const created = document.paths['/v1/payments'].post.responses[201]
     assert.ok(created.headers.Location.required)
     const { Unauthorised, MethodNotAllowed } = document.components.responses
@@ -211,7 +211,7 @@ describe('GET /openapi.json', () => {
     assert.ok(MethodNotAllowed.headers.Allow.required)
   })
 
-  test('takes the query parameters of a search in the order of its links', () => {
+  test('the document lists the query parameters of a search in the order of its links', () => {
     const names = (path: string): string[] =>
       document.paths[path].get.parameters
         .filter((parameter: Body) => parameter.in === 'query')
@@ -244,7 +244,7 @@ describe('GET /openapi.json', () => {
     assert.deepEqual(names('/v1/webhooks/{webhook_id}/messages'), ['page', 'display_size'])
   })
 
-  test('gives the address that the reader used, in its servers and its examples', async t => {
+  test('the document has the address of the request in its servers and examples', async t => {
     const env = { FARTHING_TRUST_PROXY: 'true' }
     const proxied = await startService('sqlite', { env })
     t.after(() => proxied.stop())
@@ -256,7 +256,7 @@ describe('GET /openapi.json', () => {
     assert.doesNotMatch(JSON.stringify(body), /farthing\.example/)
   })
 
-  test('gives the configured addresses of the API and of the pages', async () => {
+  test('the document has the configured addresses of the API and of the pages', async () => {
     const env = {
       FARTHING_BASE_URL: 'https://api.example.org/farthing',
       FARTHING_PAGES_URL: 'https://pay.example.org',
@@ -276,7 +276,7 @@ describe('GET /openapi.json', () => {
     }
   })
 
-  test('holds schemas that are valid JSON Schema 2020-12, and examples that they allow', () => {
+  test('the schemas are valid JSON Schema 2020-12 and allow every example', () => {
     const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false })
     addFormats.default(ajv)
     for (const [name, schema] of Object.entries<Body>(document.components.schemas))
@@ -294,7 +294,7 @@ describe('GET /openapi.json', () => {
     assert.ok(checked > 200)
   })
 
-  test('describes what a webhook is sent, with a signature that is right', () => {
+  test('the document describes webhook messages with a correct signature', () => {
     const { post } = document.webhooks.message
     const [{ value }] = Object.values<Body>(post.requestBody.content['application/json'].examples)
     assert.equal(value.event_type, 'card_payment_captured')

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { brandId, mockCard, prefilledCard, submittedCard } from '../../src/payments/card.ts'
 
-/** The leading digits of each brand, with the brand's id in the card_brand search filter. */
+/** The leading digits of each brand, and the id of the brand in the card_brand filter. */
 const brands: [digits: string[], brand: string, id: string][] = [
   [['4'], 'Visa', 'visa'],
   [['51', '52', '53', '54', '55', '22', '23', '24', '25', '26', '27'], 'Mastercard', 'master-card'],
@@ -18,20 +18,20 @@ function brandOf(number: string): string | undefined {
   return brands.find(([digits]) => digits.some(start => number.startsWith(start)))?.[1]
 }
 
-describe('A card', () => {
-  test('has the brand of its leading digits', () => {
+describe('Cards: submitted card', () => {
+  test('a card has the brand of its leading digits', () => {
     for (let start = 0; start < 10_000; start++) {
       const number = `${String(start).padStart(4, '0')}00000000`
       assert.equal(submittedCard(number, 'A', '01/30').card_brand, brandOf(number), number)
     }
   })
 
-  test('has a brand that the card_brand filter knows by an id', () => {
+  test('every brand has an id for the card_brand filter', () => {
     for (const [, brand, id] of brands) assert.equal(brandId(brand), id)
     assert.equal(brandId('visa'), undefined)
   })
 
-  test('keeps its first six and last four digits and no more of its number', () => {
+  test('a card keeps the first six and the last four digits of its number and no others', () => {
     const numbers = fc.stringMatching(/^[0-9]{12,19}$/)
     fc.assert(
       fc.property(numbers, number => {
@@ -50,7 +50,7 @@ describe('A card', () => {
   })
 })
 
-describe('The card of the hosted pages', () => {
+describe('Cards: mock card of the hosted pages', () => {
   const created = Date.parse('2026-12-31T23:59:59.999Z')
   const address = {
     line1: '1 Sample Street',
@@ -68,20 +68,20 @@ describe('The card of the hosted pages', () => {
     card_type: 'credit',
   }
 
-  test('is a Visa credit card that expires in December three years after creation', () => {
+  test('the mock card is a Visa credit card that expires in December three years after creation', () => {
     assert.deepEqual(mockCard(undefined, created), mock)
     assert.equal(mockCard(undefined, created + 1).expiry_date, '12/30')
     assert.equal(mockCard(undefined, Date.parse('2098-01-01')).expiry_date, '12/01')
   })
 
-  test('carries a prefilled name, and a prefilled address where any part of one is given', () => {
+  test('the mock card has the prefilled name, and the prefilled address when any part of it is given', () => {
     const named = mockCard({ cardholder_name: 'Gwen Hughes' }, created)
     assert.deepEqual(named, { ...mock, cardholder_name: 'Gwen Hughes' })
     const placed = mockCard({ billing_address: { city: 'Bangor' } }, created)
     assert.deepEqual(placed, { ...mock, billing_address: { city: 'Bangor' } })
   })
 
-  test('is of no known type while only prefilled details are known', () => {
+  test('card_type is null while only prefilled details are known', () => {
     const prefilled = { cardholder_name: 'Gwen Hughes', billing_address: { city: 'Bangor' } }
     assert.deepEqual(prefilledCard(prefilled), { ...prefilled, card_type: null })
   })

@@ -3,12 +3,12 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { containing, fold } from '../../src/database/fold.ts'
 
-/** Letters of several alphabets that have another case, or two or none, and what LIKE gives a meaning to. */
+/** Letters of several alphabets with one, two or three cases, and the characters that LIKE treats specially. */
 const characters = fc.constantFrom(...'aAzZ09 %_\\\'"-éÉŵŴñÑøØßẞµΜμſsKkǅΑαᾳΣσςΟοЖжᲀԱაաÿŸ😀')
 const text = fc.string({ unit: characters, maxLength: 12 })
 
-describe('Ignoring case', () => {
-  test('makes a text equal to itself in capitals and in small letters', () => {
+describe('Case folding', () => {
+  test('folding makes a text equal to itself in capitals and in lower case', () => {
     fc.assert(
       fc.property(text, each => {
         const small = each.toLowerCase()
@@ -20,7 +20,7 @@ describe('Ignoring case', () => {
     )
   })
 
-  test('finds every part of a text, wherever in a word it was cut', () => {
+  test('folding finds every part of a text, wherever it was cut', () => {
     fc.assert(
       fc.property(text, text, text, (before, part, after) =>
         fold(before + part + after).includes(fold(part)),
@@ -29,7 +29,7 @@ describe('Ignoring case', () => {
     )
   })
 
-  test('keeps texts apart that differ in more than case', () => {
+  test('folding keeps texts apart that differ in more than case', () => {
     for (const [one, another] of [
       ['e', 'é'],
       ['o', 'ø'],
@@ -40,12 +40,12 @@ describe('Ignoring case', () => {
   })
 })
 
-describe('A search for a part of a text', () => {
-  test('takes what LIKE gives a meaning to by the letter', () => {
+describe('LIKE patterns', () => {
+  test('a LIKE pattern escapes the characters that LIKE treats specially', () => {
     assert.equal(containing('50%_OFF\\'), '%50\\%\\_off\\\\%')
   })
 
-  test('is a pattern in which only the first and the last % are wild', () => {
+  test('a LIKE pattern has a wildcard only at its beginning and its end', () => {
     fc.assert(
       fc.property(text, part => {
         const pattern = containing(part)

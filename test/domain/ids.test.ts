@@ -10,18 +10,18 @@ const times = fc.oneof(
   fc.integer({ min: Date.parse('2026-01-01'), max: Date.parse('2030-01-01') }),
 )
 
-describe('An identifier', () => {
-  test('is 26 of 0-9 and a-v', () => {
+describe('Identifiers', () => {
+  test('an identifier is 26 of the characters 0-9 and a-v', () => {
     const newId = createNewId()
     fc.assert(fc.property(times, now => /^[0-9a-v]{26}$/.test(newId(now))))
   })
 
-  test('holds the millisecond of its creation', () => {
+  test('an identifier contains the millisecond of its creation', () => {
     const newId = createNewId()
     fc.assert(fc.property(times, now => timeOf(newId(now)) === now))
   })
 
-  test('sorts by creation, from whichever instance it comes', () => {
+  test('identifiers of different instances sort by creation', () => {
     const [one, another] = [createNewId(), createNewId()]
     fc.assert(
       fc.property(times, times, (a, b) => a === b || one(a) < another(b) === a < b),
@@ -29,7 +29,7 @@ describe('An identifier', () => {
     )
   })
 
-  test('is greater than the one before it within one millisecond', () => {
+  test('identifiers of one millisecond increase', () => {
     const newId = createNewId()
     const ids = Array.from({ length: 5000 }, () => newId(1_789_374_031_407))
     assert.deepEqual(ids, [...ids].sort())
@@ -37,7 +37,7 @@ describe('An identifier', () => {
     assert.ok(ids.every(id => timeOf(id) === 1_789_374_031_407))
   })
 
-  test('is so too when others were made for another millisecond meanwhile', () => {
+  test('identifiers of one millisecond increase even when others are made for another millisecond meanwhile', () => {
     const newId = createNewId()
     for (let now = 5_000; now < 6_000; now++) {
       const [first, , second] = [newId(now), newId(now + 1), newId(now)]
@@ -45,20 +45,20 @@ describe('An identifier', () => {
     }
   })
 
-  test('is not repeated by another instance at the same millisecond', () => {
+  test('identifiers of different instances differ even in the same millisecond', () => {
     const ids = Array.from({ length: 2000 }, () => createNewId()(1_789_374_031_407))
     assert.equal(new Set(ids).size, ids.length)
   })
 
-  test('has random digits in every place after the time', () => {
+  test('an identifier has random digits in every place after the time', () => {
     const ids = Array.from({ length: 400 }, () => createNewId()(0))
     for (let place = 10; place < 26; place++)
       assert.ok(new Set(ids.map(id => id[place])).size > 20, `place ${place}`)
   })
 })
 
-describe('The floor of a time', () => {
-  test('sorts at or before every identifier of that time or later, and after every earlier one', () => {
+describe('Identifiers: lower bound of a time', () => {
+  test('idFloor sorts at or before identifiers of its time and later, and after earlier ones', () => {
     const newId = createNewId()
     fc.assert(
       fc.property(times, times, (a, b) => newId(a) >= idFloor(b) === a >= b),
@@ -70,13 +70,13 @@ describe('The floor of a time', () => {
     }
   })
 
-  test('of a time before 1970 lets every identifier through', () => {
+  test('idFloor of a time before 1970 sorts before every identifier', () => {
     assert.ok(createNewId()(0) >= idFloor(-1))
   })
 })
 
-describe('The 7 days of a payment', () => {
-  test('end to the millisecond', () => {
+describe('Identifiers: retention', () => {
+  test('a payment is kept for exactly 7 days to the millisecond', () => {
     const newId = createNewId()
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 2 ** 47 }), created => {
@@ -89,8 +89,8 @@ describe('The 7 days of a payment', () => {
   })
 })
 
-describe('A secret', () => {
-  test('is 26 random digits, never the same', () => {
+describe('Identifiers: secrets', () => {
+  test('a secret is 26 random digits and never the same twice', () => {
     const secrets = Array.from({ length: 2000 }, newSecret)
     for (const secret of secrets) assert.match(secret, /^[0-9a-v]{26}$/)
     assert.equal(new Set(secrets).size, secrets.length)

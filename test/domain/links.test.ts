@@ -8,7 +8,7 @@ const addresses = { api: 'https://api.example.org/pay', pages: 'https://pay.exam
 const modes: AuthorisationMode[] = ['web', 'moto_api', 'agreement']
 const FORM = 'application/x-www-form-urlencoded'
 
-/** The table of links: which of them, beside self, events and refunds, a status and a mode have. */
+/** The links of a payment in this status and mode, beside self, events and refunds. */
 function expected(status: Status, mode: AuthorisationMode): string[] {
   const waiting = status === 'created' || status === 'started'
   const pages = { web: ['next_url', 'next_url_post'], moto_api: ['auth_url_post'], agreement: [] }
@@ -19,11 +19,11 @@ function expected(status: Status, mode: AuthorisationMode): string[] {
   ]
 }
 
-describe('The links of a payment', () => {
+describe('Links of a payment', () => {
   const visible = statuses.filter(status => status !== 'submitted')
 
   for (const mode of modes)
-    test(`in ${mode} mode are those of its status`, () => {
+    test(`a payment in ${mode} mode has the links of its status`, () => {
       for (const status of visible) {
         const payment = samplePayment(status, { authorisation_mode: mode })
         const links = Object.keys(present(payment, addresses)._links).sort()
@@ -32,7 +32,7 @@ describe('The links of a payment', () => {
       }
     })
 
-  test('of a search result are the same less those that carry a token', () => {
+  test('a payment in search results has the same links without those that contain a token', () => {
     for (const mode of modes)
       for (const status of visible) {
         const payment = samplePayment(status, { authorisation_mode: mode })
@@ -44,7 +44,7 @@ describe('The links of a payment', () => {
       }
   })
 
-  test('say where to go, by which method and with what', () => {
+  test('links have the address, the method and the parameters to send', () => {
     const payment = samplePayment('created')
     const token = payment.payment_id + payment.secret
     const self = `https://api.example.org/pay/v1/payments/${payment.payment_id}`

@@ -11,7 +11,7 @@ const pence = fc.integer({ min: 0, max: 10_000_000 })
 const wanted = fc.array(fc.integer({ min: 1, max: 5_000_000 }), { maxLength: 20 })
 
 describe('Money', () => {
-  test('is conserved: available and refunded pence always make the amount', () => {
+  test('the available and the refunded pence of a payment always add up to its amount', () => {
     fc.assert(
       fc.property(pence, wanted, (amount, refunds) => {
         let payment = samplePayment('success', { amount })
@@ -31,7 +31,7 @@ describe('Money', () => {
     )
   })
 
-  test('is refunded without an event, and webhooks are told', () => {
+  test('a refund records no payment event and sends card_payment_refunded', () => {
     const before = samplePayment('success')
     const { after, at, sends } = refund(before, 1250, NOW)
     assert.equal(at, NOW)
@@ -50,17 +50,17 @@ describe('Money', () => {
     success: { status: 'available', amount_available: 4650 },
   }
   for (const status of statuses)
-    test(`that is ${status} has the refund summary of its status`, () => {
+    test(`a payment that is ${status} has the refund summary of its status`, () => {
       const summary = refundSummary(samplePayment(status))
       assert.deepEqual(summary, { ...summaries[status], amount_submitted: 0 })
     })
 
-  test('of nothing is full as soon as it is paid', () => {
+  test('a payment of amount 0 has refund status full as soon as it is paid', () => {
     const summary = refundSummary(samplePayment('success', { amount: 0 }))
     assert.deepEqual(summary, { status: 'full', amount_available: 0, amount_submitted: 0 })
   })
 
-  test('has a fee of 0 and a net amount after capture, both 0 after a declined card or an error', () => {
+  test('fee and net_amount are set after a capture, and both 0 after a declined card or an error', () => {
     const fees = (status: Status, code?: 'P0030') => {
       const payment = samplePayment(status)
       const events = payment.events.map(event => ({
@@ -79,7 +79,7 @@ describe('Money', () => {
       assert.deepEqual(fees(status), none, status)
   })
 
-  test('that was refunded keeps its fee and net amount', () => {
+  test('a refunded payment keeps its fee and net_amount', () => {
     const { after } = refund(samplePayment('success'), 650, NOW)
     const { fee, net_amount } = present(after, addresses)
     assert.deepEqual([fee, net_amount], [0, 4650])

@@ -12,7 +12,7 @@ const asItIs = <T>(found: T): T => found
 const sizes = fc.integer({ min: 1, max: 500 })
 const totals = fc.integer({ min: 0, max: 3000 })
 
-/** A page of numbers, as a search over `total` of them answers. */
+/** A page of numbers, as returned by a search with `total` results. */
 function page(total: number, query: Record<string, string>) {
   const search = readSearch(query, paymentSearch)
   const from = (search.page - 1) * search.displaySize
@@ -21,12 +21,12 @@ function page(total: number, query: Record<string, string>) {
   return pageOf(search, { total, results }, ADDRESSES, asItIs)
 }
 
-/** The query parameters of a link, to ask for the page that it leads to. */
+/** Follows a link to another page. */
 const follow = (total: number, { href }: { href: string }) =>
   page(total, Object.fromEntries(new URL(href).searchParams))
 
-describe('The pages of a search', () => {
-  test('show everything once, in order, to who follows next_page from the first', () => {
+describe('Pages of a search', () => {
+  test('following next_page from the first page returns every result once and in order', () => {
     fc.assert(
       fc.property(totals, sizes, (total, display_size) => {
         let shown = page(total, { display_size: String(display_size) })
@@ -41,7 +41,7 @@ describe('The pages of a search', () => {
     )
   })
 
-  test('lead back to the first by prev_page', () => {
+  test('following prev_page from the last page leads to the first', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 300 }), sizes, (total, display_size) => {
         let shown = follow(
@@ -57,7 +57,7 @@ describe('The pages of a search', () => {
     )
   })
 
-  test('end at the last one when there is anything, and nowhere when there is nothing', () => {
+  test('a page past the last is 404, and a search without results has every page', () => {
     fc.assert(
       fc.property(totals, sizes, fc.integer({ min: 1, max: 5000 }), (total, size, asked) => {
         const last = Math.max(1, Math.ceil(total / size))
@@ -76,14 +76,14 @@ describe('The pages of a search', () => {
     )
   })
 
-  test('of nothing have a prev_page that is the only page there is', () => {
+  test('the prev_page of a search without results is page 1', () => {
     const shown = page(0, { page: '40', display_size: '20' })
     assert.equal(shown._links.prev_page?.href, `${API}/v1/payments?page=1&display_size=20`)
     assert.equal(shown._links.last_page?.href, `${API}/v1/payments?page=1&display_size=20`)
     assert.equal(shown._links.self?.href, `${API}/v1/payments?page=40&display_size=20`)
   })
 
-  test('have links that bring every filter back as it was given', () => {
+  test('links contain every filter as it was given', () => {
     const given = fc.string({ unit: 'binary', maxLength: 40 })
     fc.assert(
       fc.property(given, value => {
@@ -103,8 +103,8 @@ describe('The pages of a search', () => {
   })
 })
 
-describe('A date in a search', () => {
-  test('is a real day written YYYY-MM-DD', () => {
+describe('Dates in a search', () => {
+  test('a date is a real day written YYYY-MM-DD', () => {
     const days = fc.date({
       min: new Date('0000-01-01T00:00:00Z'),
       max: new Date('9999-12-31T00:00:00Z'),
@@ -119,7 +119,7 @@ describe('A date in a search', () => {
     assert.equal(valid('2024-02-29'), true)
   })
 
-  test('and time is ISO 8601 with Z or an offset, its fraction optional', () => {
+  test('a date and time is ISO 8601 with Z or an offset and an optional fraction', () => {
     const { valid } = filters.from_date
     for (const text of [
       '2026-09-14T08:20:31Z',
@@ -152,7 +152,7 @@ describe('A date in a search', () => {
       assert.equal(valid(text), false, text)
   })
 
-  test('and time is compared to more digits than a created_date has', () => {
+  test('a date and time is compared to more digits than a created_date has', () => {
     const id = createNewId()(Date.parse('2026-09-14T08:20:31.407Z'))
     const compared = (name: 'from_date' | 'to_date', time: string) => {
       const search = readSearch({ [name]: `2026-09-14T${time}` }, paymentSearch)

@@ -19,7 +19,7 @@ const addresses = { api: 'http://127.0.0.1:3000', pages: 'http://127.0.0.1:3000'
 const LATER = CREATED + 60_000
 const triggers = Object.keys(transitions) as Trigger[] // the table has no other keys
 
-/** The state machine of the specification: every cell that is allowed, by what it does. */
+/** The transition table of the specification. Returns what an allowed transition does. */
 function allowed(from: Status, trigger: Trigger, delayed: boolean): Move | undefined {
   const authorised = delayed ? ('capturable' as const) : ('success' as const)
   const paid: EventType[] = delayed
@@ -69,7 +69,7 @@ const finished = ['success', 'failed', 'error', 'cancelled']
 
 function checkMove({ before, after, sends }: Change, move: Move): void {
   const last = before.events.length - 1
-  assert.deepEqual(after.events.slice(0, last + 1), before.events, 'the history stays')
+  assert.deepEqual(after.events.slice(0, last + 1), before.events, 'the earlier events stay')
   const events = move.events.map((status, i) => ({
     status,
     at: LATER,
@@ -87,14 +87,14 @@ function checkMove({ before, after, sends }: Change, move: Move): void {
   })
 }
 
-describe('The state machine', () => {
-  test('has eight statuses and eleven triggers', () => {
+describe('Transitions of a payment', () => {
+  test('there are eight statuses and eleven triggers', () => {
     assert.deepEqual([statuses.length, triggers.length], [8, 11])
   })
 
   for (const delayed_capture of [false, true])
     for (const from of statuses)
-      test(`moves ${from} as specified and in no other way, delayed_capture ${delayed_capture}`, () => {
+      test(`a payment that is ${from} moves as specified and in no other way, delayed_capture ${delayed_capture}`, () => {
         for (const trigger of triggers) {
           const before = samplePayment(from, { delayed_capture }, { success_chosen: true })
           const change = advance(before, trigger, LATER)
@@ -104,31 +104,31 @@ describe('The state machine', () => {
         }
       })
 
-  test('confirms only what success was chosen for', () => {
+  test('confirm moves a payment only after success was chosen', () => {
     assert.equal(advance(samplePayment('started'), 'confirm', LATER), undefined)
   })
 
-  test('notes the choice of success, and forgets it once something else happens', () => {
+  test('the choice of success is stored, and removed by the next trigger', () => {
     const chosen = advance(samplePayment('started'), 'choose_success', LATER)?.after
     assert.equal(chosen?.success_chosen, true)
     for (const trigger of ['confirm', 'choose_declined', 'cancel'] as const)
       assert.equal(advance(chosen, trigger, LATER)?.after.success_chosen, false, trigger)
   })
 
-  test('leaves the payment that it is given as it was', () => {
+  test('advance does not change the payment that it is given', () => {
     const before = samplePayment('created')
     const copy = structuredClone(before)
     advance(before, 'cancel', LATER)
     assert.deepEqual(before, copy)
   })
 
-  test('never lets the times of events decrease, whatever the clock does', () => {
+  test('the times of events never decrease, even when the clock is set back', () => {
     const before = samplePayment('started')
     const change = advance(before, 'cancel', CREATED - 5000)
     assert.equal(change?.after.events.at(-1)?.at, before.events.at(-1)?.at)
   })
 
-  test('keeps the card of the trigger that submits one, and no card without', () => {
+  test('a payment keeps the card of the trigger that submits one', () => {
     const card = { card_type: 'credit', cardholder_name: 'A Caller' } as const
     assert.deepEqual(advance(samplePayment('created'), 'authorise', LATER, card)?.after.card, card)
     const kept = samplePayment('capturable', {}, { card })

@@ -1,9 +1,7 @@
-/** Agreements in the states that tests need. */
 import assert from 'node:assert/strict'
 import type { Answer, Body, Client } from './client.ts'
 import { payOnPages } from './journeys.ts'
 
-/** A new agreement. */
 export async function createAgreement(
   api: Client,
   fields: Record<string, unknown> = {},
@@ -17,14 +15,14 @@ export async function createAgreement(
   return answer.body
 }
 
-/** A web payment that sets the agreement up once it is paid. */
+/** Creates a web payment that sets the agreement up when it is paid. */
 export const setUpPayment = (
   api: Client,
   { agreement_id }: Body,
   fields: Record<string, unknown> = {},
 ): Promise<Body> => api.createPayment({ set_up_agreement: agreement_id, ...fields })
 
-/** An agreement that a payment on the pages has made active. */
+/** An agreement made active by a payment on the hosted pages. */
 export async function activeAgreement(
   api: Client,
   setUpFields: Record<string, unknown> = {},
@@ -34,7 +32,6 @@ export async function activeAgreement(
   return readAgreement(api, agreement)
 }
 
-/** The agreement as it is now. */
 export async function readAgreement(api: Client, { agreement_id }: Body): Promise<Body> {
   const { status, body, text } = await api.get(`/v1/agreements/${agreement_id}`)
   assert.equal(status, 200, text)
@@ -44,7 +41,7 @@ export async function readAgreement(api: Client, { agreement_id }: Body): Promis
 export const cancelAgreement = (api: Client, { agreement_id }: Body): Promise<Answer> =>
   api.post(`/v1/agreements/${agreement_id}/cancel`)
 
-/** Asks for a payment in agreement mode. */
+/** Posts a payment in agreement mode, which may be refused. */
 export const payByAgreement = (
   api: Client,
   { agreement_id }: Body,

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
+import http from 'node:http'
 import { descriptionOf } from './description.ts'
 
-// A test says what it expects of an answer; until then its JSON may be anything.
+// Each test states the body that it expects.
 // biome-ignore lint/suspicious/noExplicitAny: see above
 export type Body = any
 
@@ -16,7 +17,7 @@ export type Client = {
   delete(path: string): Promise<Answer>
   /** Posts a form as a browser does, and follows no redirect. */
   postForm(path: string, fields: Record<string, string> | [string, string][]): Promise<Answer>
-  /** Creates a payment, web mode unless said otherwise, and answers it. */
+  /** Creates a payment, in web mode by default, and returns its body. */
   createPayment(fields?: Record<string, unknown>, headers?: Record<string, string>): Promise<Body>
 }
 
@@ -33,8 +34,8 @@ export const webPayment = {
 }
 
 /**
- * HTTP as a team's software speaks it; each request goes to the next of the instances. An exchange that
- * is not as /openapi.json says fails the test that made it.
+ * An HTTP client that sends each request to the next instance. An exchange that differs from
+ * /openapi.json fails the test that made it.
  */
 export function createClient(baseUrls: string[], key: string | undefined): Client {
   let next = 0
@@ -46,15 +47,9 @@ export function createClient(baseUrls: string[], key: string | undefined): Clien
   ): Promise<Answer> {
     const base = baseUrls[next++ % baseUrls.length] ?? ''
     const url = path.startsWith('http') ? onInstance(path, base) : base + path
-    const response = await fetch(url, {
-      method,
-      redirect: 'manual',
-      headers: { ...(key && { Authorization: `Bearer ${key}` }), ...headers },
-      ...(body !== undefined && { body }),
-    })
-    const text = await response.text()
-    const isJson = response.headers.get('content-type')?.startsWith('application/json')
-    const { status, headers: answered } = response
+    const authorised = { ...(key && { Authorization: `Bearer ${key}` }), ...headers }
+    const { status, headers: answered, text } = await exchange(method, url, authorised, body)
+    const isJson = answered.get('content-type')?.startsWith('application/json')
     const { check } = await descriptionOf(base)
     const sent = typeof body === 'string' ? body : undefined
     check({ method, path: url.slice(base.length), sent, status, headers: answered, text })
@@ -89,7 +84,48 @@ export function createClient(baseUrls: string[], key: string | undefined): Clien
   }
 }
 
-/** A link made by one instance, followed through another. */
+const agent = new http.Agent({ keepAlive: true })
+
+/**
+ * One request and its response. Redirects are not followed. This takes half the CPU time of `fetch`, and
+ * sends the same Content-Type and Content-Length.
+ */
+function exchange(
+  method: string,
+  url: string,
+  given: Record<string, string>,
+  body: RequestOptions['body'],
+): Promise<Omit<Answer, 'body'>> {
+  const headers = { ...given }
+  const isTyped = Object.keys(given).some(name => name.toLowerCase() === 'content-type')
+  if (typeof body === 'string' && !isTyped) headers['Content-Type'] = 'text/plain;charset=UTF-8'
+  if (body !== undefined) headers['Content-Length'] = String(Buffer.byteLength(body))
+  return new Promise((resolve, reject) => {
+    const request = http.request(new URL(url), { method, headers, agent }, response => {
+      const chunks: Buffer[] = []
+      response.on('data', chunk => chunks.push(chunk))
+      response.on('error', reject)
+      response.on('end', () =>
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: headersOf(response.rawHeaders),
+          text: Buffer.concat(chunks).toString(),
+        }),
+      )
+    })
+    request.on('error', reject)
+    request.end(body)
+  })
+}
+
+/** `raw` has names and values in turn. */
+function headersOf(raw: string[]): Headers {
+  const headers = new Headers()
+  for (let i = 0; i < raw.length; i += 2) headers.append(raw[i] ?? '', raw[i + 1] ?? '')
+  return headers
+}
+
+/** Changes the origin of a link, so that any instance can be asked for it. */
 function onInstance(link: string, base: string): string {
   const { pathname, search } = new URL(link)
   return base + pathname + search

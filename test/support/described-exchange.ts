@@ -7,7 +7,7 @@ const headersOf: Record<number, Record<string, string>> = {
   503: { 'Retry-After': '1' },
 }
 
-/** The exchange in which `name`, such as "GET /v1/refunds", answers `value` with the headers it needs. */
+/** An exchange in which `name`, such as "GET /v1/refunds", returns `value` with all required headers. */
 export function exchangeOf(name: string, status: number, value: unknown): Exchange {
   const [method = '', template = ''] = name.split(' ')
   const headers = new Headers({

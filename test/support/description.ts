@@ -1,20 +1,20 @@
 /**
- * Holds what the service does against /openapi.json: every exchange of every test that uses the client.
- * The document is fetched once in a process; a schema is compiled when an answer first needs it.
+ * Compares every exchange of the test client with /openapi.json. The document is fetched once in a
+ * process, and each schema is compiled when it is first needed.
  */
 import assert from 'node:assert/strict'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 
-// A JSON document, read by keys that the tests of the document itself see to.
+// The tests of the document check the keys that are read here.
 // biome-ignore lint/suspicious/noExplicitAny: see above
 type Json = any
 
 export type Exchange = {
   method: string
-  /** As it was sent, the query too. */
+  /** As sent, with its query. */
   path: string
-  /** The body of the request, if it was text; its Content-Type is not asked for. */
+  /** The body of the request if it was text, whatever its Content-Type. */
   sent: string | undefined
   status: number
   headers: Headers
@@ -23,13 +23,13 @@ export type Exchange = {
 
 export type Description = {
   document: Json
-  /** Throws an AssertionError that says where the exchange is not as the document says. */
+  /** Throws an AssertionError that says where the exchange differs from the document. */
   check(exchange: Exchange): void
 }
 
 let fetched: Promise<Description> | undefined
 
-/** The description that the service at `baseUrl` gives; in one process all services give the same. */
+/** The document of the service at `baseUrl`. It is the same for all services in one process. */
 export function descriptionOf(baseUrl: string): Promise<Description> {
   fetched ??= fetch(`${baseUrl}/openapi.json`).then(async response => {
     assert.equal(response.status, 200, 'GET /openapi.json; npm run check says what is wrong')
@@ -48,7 +48,7 @@ export function describe(document: Json): Description {
   ajv.addSchema(closed(document), 'closed')
   const compiled = new Map<string, ValidateFunction>()
 
-  /** Fails unless `value` is what the schema at these keys of the document allows. */
+  /** Fails unless the schema at these keys of the document allows `value`. */
   function conform(root: 'described' | 'closed', keys: string[], value: unknown, what: string) {
     const pointer = keys.map(key => key.replaceAll('~', '~0').replaceAll('/', '~1')).join('/')
     const reference = `${root}#/${encodeURI(pointer)}`
@@ -88,7 +88,7 @@ export function describe(document: Json): Description {
     if (exchange.sent !== undefined && status < 300) checkSent(exchange)
   }
 
-  /** What the service took, the document must allow. */
+  /** The document must allow every request body that the service accepts. */
   function checkSent({ method, path, sent = '' }: Exchange): void {
     const found = find(document, path)
     const keys = ['paths', found ?? '', method.toLowerCase(), 'requestBody', 'content']
@@ -103,10 +103,10 @@ export function describe(document: Json): Description {
   return { document, check }
 }
 
-/** Blank text, however long, is as if it were not given; where it is a fault, nothing is taken. */
+/** Blank text of any length counts as absent in an accepted request. */
 const isBlank = (value: unknown): boolean => typeof value === 'string' && value.trim() === ''
 
-/** The place of the answer's description: that of its endpoint or, without one, of every endpoint. */
+/** The keys of the answer's description, at its own endpoint or at one that stands for every endpoint. */
 function keysOfAnswer(document: Json, { method, path, status }: Exchange): string[] | undefined {
   const template = find(document, path)
   const { paths } = document
@@ -125,7 +125,7 @@ function keysOfAnswer(document: Json, { method, path, status }: Exchange): strin
     : resolved(document, ['paths', '/v1/payments', 'post', 'responses', `${status}`])
 }
 
-/** What may be answered where there is no such endpoint. */
+/** The statuses of answers to requests that no endpoint takes. */
 const ELSEWHERE = { wrongMethod: [401, 405, 413, 500, 503], unknownPath: [401, 404, 413, 500, 503] }
 
 function resolved(document: Json, keys: string[]): string[] | undefined {
@@ -136,7 +136,7 @@ function resolved(document: Json, keys: string[]): string[] | undefined {
 const at = (document: Json, keys: string[]): Json =>
   keys.reduce((value, key) => value?.[key], document)
 
-/** The path of the document that a request's path belongs to; a literal goes before a parameter. */
+/** The path template that matches a request's path. A literal segment goes before a parameter. */
 function find(document: Json, path: string): string | undefined {
   const segments = segmentsOf(path)
   if (!segments) return undefined
@@ -152,8 +152,8 @@ function find(document: Json, path: string): string | undefined {
 }
 
 /**
- * Of a path or a whole address. Decoded, without one slash at the end; undefined where it cannot be decoded or a
- * name is empty.
+ * The decoded segments of a path or URL, without one slash at the end. Returns undefined when it cannot be
+ * decoded or has an empty segment.
  */
 function segmentsOf(path: string): string[] | undefined {
   const [plain = ''] = path.replace(/^https?:\/\/[^/?#]*/i, '').split(/[?#]/, 1)
@@ -169,8 +169,8 @@ function segmentsOf(path: string): string[] | undefined {
 }
 
 /**
- * The document with no room for keys that it does not list. A client must expect new ones, but to these
- * tests an unknown key is a mistake: in the answer or in the document.
+ * The document with schemas that allow no other keys. Clients must ignore unknown keys, but in these tests
+ * an unknown key is a mistake in the answer or in the document.
  */
 function closed(value: Json, isPart = false): Json {
   if (Array.isArray(value)) return value.map(inner => closed(inner))

@@ -1,4 +1,4 @@
-/** What a payment shows, written out: the pieces that tests put together to a whole one. */
+/** Parts of the expected body of a payment. Tests combine them to a whole one. */
 import assert from 'node:assert/strict'
 import type { Body, Client } from './client.ts'
 import { read } from './journeys.ts'
@@ -6,7 +6,7 @@ import { read } from './journeys.ts'
 const FORM = 'application/x-www-form-urlencoded'
 export const TOKEN = /^[0-9a-v]{52}$/
 
-/** What a payment has once a Visa card was submitted, beside card_details. */
+/** The fields that a submitted Visa card adds to a payment, except card_details. */
 export const CARD = {
   authorisation_summary: { three_d_secure: { required: false } },
   card_brand: 'Visa',
@@ -26,19 +26,18 @@ export const MOCK_CARD = {
   card_type: 'credit',
 }
 
-/** A refund summary. */
-export const left = (status: string, amount: number, refunded = 0) => ({
+export const refundSummary = (status: string, amount: number, refunded = 0) => ({
   status,
   amount_available: amount - refunded,
   amount_submitted: refunded,
 })
 
-/** The token in a payment's links: hosted or one-time. */
+/** The token in the links of a payment, for the hosted pages or for POST /v1/auth. */
 export const tokenOf = (payment: Body): string =>
   payment._links.next_url?.href.split('/').pop() ??
   payment._links.auth_url_post?.params.one_time_token
 
-/** The links of these names as a payment has them. */
+/** The links self, events and refunds, and the links with these names. */
 export function links(base: string, payment_id: string, names: string[], token = ''): Body {
   const self = `${base}/v1/payments/${payment_id}`
   const get = (href: string) => ({ href, method: 'GET' })
@@ -57,14 +56,14 @@ export function links(base: string, payment_id: string, names: string[], token =
   return Object.fromEntries(wanted.map(name => [name, all[name]]))
 }
 
-/** All that the payment shows, here and when it is read again. */
+/** Compares a whole payment body, as returned and as read again. */
 export async function assertShows(api: Client, shown: Body, expected: Body): Promise<void> {
   assert.deepEqual(shown, expected)
   assert.deepEqual(await read(api, shown), expected)
 }
 
-/** What a payment of `webPayment` shows in every mode and state, if nothing else was given. */
-export function always({ payment_id, provider_id, created_date }: Body) {
+/** The fields of a payment made from `webPayment` that are the same in every mode and status. */
+export function commonFields({ payment_id, provider_id, created_date }: Body) {
   assert.match(payment_id, /^[0-9a-v]{26}$/)
   assert.match(provider_id, /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
   return {
@@ -89,12 +88,12 @@ export const inWebMode = {
 
 export const inMotoMode = { authorisation_mode: 'moto_api', moto: true }
 
-/** What a success shows that was captured at this time, in milliseconds. */
+/** The fields of a payment that was captured at this time, in milliseconds. */
 export function captured(at: number, amount = 4650) {
   const capture_submit_time = new Date(at).toISOString()
   return {
     state: { status: 'success', finished: true },
-    refund_summary: left('available', amount),
+    refund_summary: refundSummary('available', amount),
     settlement_summary: { capture_submit_time, captured_date: capture_submit_time.slice(0, 10) },
     fee: 0,
     net_amount: amount,

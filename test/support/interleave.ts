@@ -1,13 +1,12 @@
-/** Races that are lost for certain: something happens between what a request reads and what it writes. */
+/** Races with a fixed order: one request acts between another request's read and its write. */
 import type { TestContext } from 'node:test'
 import type { Statement } from '../../src/ports.ts'
 import { type Client, createClient } from './client.ts'
 import type { Service } from './service.ts'
 
 /**
- * A client of the one instance whose writes a test can hold up, on an account of its own; and
- * `beforeWrite`, which has `act` done once, right before the next write with a statement that
- * matches `sql`.
+ * Returns a client with its own account on the instance whose writes are intercepted. `beforeWrite` runs
+ * `act` once, before the next write that has a statement matching `sql`.
  */
 export async function interleaving(
   t: TestContext,

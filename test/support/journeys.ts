@@ -1,4 +1,4 @@
-/** The ways in which a payment gets its card, as the people and the software do it that use them. */
+/** The ways in which a payment gets its card: POST /v1/auth and the hosted pages. */
 import assert from 'node:assert/strict'
 import type { Answer, Body, Client } from './client.ts'
 
@@ -27,7 +27,7 @@ export function choose(api: Client, payment: Body, scenario: string): Promise<An
   return api.postForm(payment._links.next_url.href, { scenario })
 }
 
-/** Chooses success and confirms; the payment is then success or capturable. Answers the payment. */
+/** Chooses success and confirms. Returns the payment, which is then success or capturable. */
 export async function payOnPages(api: Client, payment: Body): Promise<Body> {
   await choose(api, payment, 'success')
   const confirmed = await api.postForm(`${payment._links.next_url.href}/confirm`, {})
@@ -35,7 +35,7 @@ export async function payOnPages(api: Client, payment: Body): Promise<Body> {
   return read(api, payment)
 }
 
-/** A web payment that was paid. */
+/** Creates a web payment and pays it on the hosted pages. */
 export async function paidPayment(
   api: Client,
   fields: Record<string, unknown> = {},
@@ -43,7 +43,6 @@ export async function paidPayment(
   return payOnPages(api, await api.createPayment(fields))
 }
 
-/** The payment as it is now. */
 export async function read(api: Client, { payment_id }: Body): Promise<Body> {
   const { status, body, text } = await api.get(`/v1/payments/${payment_id}`)
   assert.equal(status, 200, text)

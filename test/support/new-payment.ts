@@ -1,19 +1,19 @@
-/** Bodies of POST /v1/payments, written as JSON text, so that 1.0, 1e400 and \u0000 arrive as they are. */
+/** Bodies of POST /v1/payments as JSON text, so that 1.0, 1e400 and \u0000 are sent unchanged. */
 import assert from 'node:assert/strict'
 import { assertError } from './assertions.ts'
 import type { Answer, Client } from './client.ts'
 import { payOnPages } from './journeys.ts'
 
 /**
- * Values by their path in the body ("prefilled_cardholder_details.billing_address.line1"), each a JSON
- * text; undefined leaves the field out. "Idempotency-Key" is the header.
+ * JSON texts by their path in the body ("prefilled_cardholder_details.billing_address.line1"). An
+ * undefined one leaves the field out. "Idempotency-Key" is the header.
  */
 export type Parts = Record<string, string | undefined>
 
 export const HEADER = 'Idempotency-Key'
 export const DETAILS = 'prefilled_cardholder_details'
 
-/** A text of so many characters, as JSON. */
+/** A text of `length` characters, as JSON. */
 export const ofLength = (length: number, character = 'x'): string =>
   JSON.stringify(character.repeat(length))
 
@@ -36,7 +36,6 @@ export const agreementParts = (agreement_id: string): Parts => ({
 
 type Tree = { [name: string]: string | Tree }
 
-/** The JSON text of an object with these parts. */
 export function bodyText(parts: Parts): string {
   const tree: Tree = {}
   for (const [path, value] of Object.entries(parts)) {
@@ -46,7 +45,7 @@ export function bodyText(parts: Parts): string {
     let at = tree
     for (const name of names) {
       const inner = at[name] ?? {}
-      if (typeof inner === 'string') throw new Error(`${path}: ${name} has a value of its own`)
+      if (typeof inner === 'string') throw new Error(`${path}: ${name} already has a value`)
       at[name] = inner
       at = inner
     }
@@ -71,7 +70,7 @@ export function postPayment(api: Client, parts: Parts): Promise<Answer> {
   })
 }
 
-/** What is wrong with a request, and where: "400 P0101 amount". Or "201". */
+/** Posts a payment. `expected` is the status, code and field of the answer ("400 P0101 amount") or "201". */
 export async function assertAnswer(api: Client, parts: Parts, expected: string): Promise<Answer> {
   const answer = await postPayment(api, parts)
   const [status, code, at] = expected.split(' ')
@@ -91,7 +90,7 @@ export async function assertAnswer(api: Client, parts: Parts, expected: string):
   return answer
 }
 
-/** A new agreement of the account, `created`. Answers its id. */
+/** Creates an agreement. Returns its id. */
 export async function newAgreement(api: Client): Promise<string> {
   const answer = await api.post('/v1/agreements', {
     reference: 'PLAN-8',
@@ -101,7 +100,7 @@ export async function newAgreement(api: Client): Promise<string> {
   return answer.body.agreement_id
 }
 
-/** An agreement that a payment has set up. Answers its id. */
+/** Creates an agreement and sets it up with a payment. Returns its id. */
 export async function activeAgreement(api: Client): Promise<string> {
   const set_up_agreement = await newAgreement(api)
   await payOnPages(api, await api.createPayment({ set_up_agreement }))

@@ -1,36 +1,36 @@
-/** The real process: what `npm start` runs, with its own memory, files and signals. */
+/** Farthing as its own process, as `npm start` runs it. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
 const COMMAND = fileURLToPath(new URL('../../bin/farthing.js', import.meta.url))
 
-/** Milliseconds; on a busy machine a start takes a second or two. */
+/** Milliseconds. On a busy machine a start takes a second or two. */
 const LONGEST_START = 60_000
 
 export type Exit = { code: number | null; signal: NodeJS.Signals | null }
 
 export type FarthingProcess = {
   pid: number
-  /** Where it listens, from its first line. */
+  /** Its address, from its first line of output. */
   baseUrl: string
-  /** All that it wrote so far, both streams. */
+  /** Its output so far, stdout and stderr together. */
   output(): string
-  /** Resolves when it is gone and has written its last. */
+  /** Resolves when the process has exited and its output is complete. */
   exited: Promise<Exit>
   signal(signal: NodeJS.Signals): void
-  /** kill -9: nothing runs any more in it when this resolves. */
+  /** Sends SIGKILL and waits for the exit. */
   kill(): Promise<Exit>
-  /** As a supervisor stops it. */
+  /** Sends SIGTERM and waits for the exit. */
   terminate(): Promise<Exit>
 }
 
 export type ProcessOptions = {
-  /** Beside PATH, all that it knows of its environment. */
+  /** Its whole environment, except PATH. */
   env?: Record<string, string>
-  /** Arguments after `farthing`; without any it serves. */
+  /** The arguments after `farthing`. Without arguments it serves. */
   args?: string[]
-  /** What runs it, `strace -D ...` for one; the pid must be that of Node itself. */
+  /** A command that runs it, such as `strace -D ...`. The pid must be that of Node itself. */
   wrapper?: string[]
 }
 
@@ -39,7 +39,7 @@ process.on('exit', () => {
   for (const child of running) child.kill('SIGKILL')
 })
 
-/** Starts the service on a free port of loopback and waits for its first line. */
+/** Starts the service on a free loopback port and waits for its address. */
 export async function startProcess(options: ProcessOptions = {}): Promise<FarthingProcess> {
   const started = spawnFarthing({ ...options, env: { PORT: '0', ...options.env } })
   const late = setTimeout(() => started.child.kill('SIGKILL'), LONGEST_START)
@@ -98,7 +98,7 @@ function spawnFarthing({ env = {}, args = [], wrapper = [] }: ProcessOptions): S
   }
 }
 
-/** Never resolves when it writes no address. */
+/** Never resolves if the process prints no address. */
 function firstAddress({ child, stdout }: Spawned): Promise<string> {
   return new Promise(resolve => {
     child.stdout?.on('data', () => {

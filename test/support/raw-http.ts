@@ -1,13 +1,12 @@
-/** HTTP by hand, for requests that no well-behaved client sends. */
+/** HTTP over a plain socket, for requests that an HTTP client refuses to send. */
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import type { Answer } from './client.ts'
 import { descriptionOf } from './description.ts'
 
 /**
- * Sends a request line and headers exactly as given (Host and Connection are added), then the body,
- * and answers what came back, which must be as /openapi.json says. Bytes that are no answer of HTTP have
- * the status 0.
+ * Sends a request line and headers exactly as given, adds Host and Connection, then sends the body. The
+ * answer must be as /openapi.json describes it. Its status is 0 when the bytes are not an HTTP response.
  */
 export async function sendRaw(
   baseUrl: string,
@@ -18,13 +17,13 @@ export async function sendRaw(
   const all = [...head, `Host: ${host}`, 'Connection: close', '', '']
   const answer = parseAnswer(await exchange(baseUrl, [all.join('\r\n'), body]))
   const [method = '', path = ''] = head[0]?.split(' ') ?? []
-  // Without the header that every answer has, the fault lies below HTTP, and nothing is promised.
+  // Node answers an invalid request before it reaches the service, without this header.
   if (answer.headers.has('x-content-type-options'))
     (await descriptionOf(baseUrl)).check({ ...answer, method, path, sent: undefined })
   return answer
 }
 
-/** Writes these bytes to a new connection and answers all that comes back until it is closed. */
+/** Writes these bytes to a new connection and returns all bytes received until it closes. */
 export async function exchange(baseUrl: string, pieces: (string | Uint8Array)[]): Promise<Buffer> {
   const socket = await open(baseUrl)
   const received: Buffer[] = []
@@ -34,12 +33,12 @@ export async function exchange(baseUrl: string, pieces: (string | Uint8Array)[])
   return Buffer.concat(received)
 }
 
-/** When the connection is over, whether it was closed or broke. */
+/** Resolves when the connection is closed, normally or by an error. */
 export async function closed(socket: Socket): Promise<void> {
   if (!socket.closed) await new Promise<void>(resolve => socket.once('close', () => resolve()))
 }
 
-/** A connection on which nothing was said yet. That it breaks is not an error. */
+/** Opens a connection. An error on it only closes it. */
 export async function open(baseUrl: string): Promise<Socket> {
   const { hostname, port } = new URL(baseUrl)
   const socket = connect(Number(port), hostname)
@@ -47,7 +46,7 @@ export async function open(baseUrl: string): Promise<Socket> {
   return socket.on('error', () => {})
 }
 
-/** The one answer in these bytes. */
+/** Parses bytes that contain one response. */
 export function parseAnswer(bytes: Buffer): Answer {
   const end = bytes.indexOf('\r\n\r\n')
   const [statusLine = '', ...lines] = bytes.toString('latin1', 0, Math.max(end, 0)).split('\r\n')

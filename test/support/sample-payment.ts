@@ -1,13 +1,13 @@
-/** A payment as the domain knows it, in any status and mode, without a database. */
+/** A domain payment in any status and mode, without a database. */
 import { createNewId } from '../../src/ids.ts'
 import type { NewPayment, Payment, PaymentEvent, Status } from '../../src/payments/payment.ts'
 
-/** When it was created; each later event is a second after the one before. */
+/** The creation time, in milliseconds. Each later event is one second after the one before. */
 export const CREATED = Date.parse('2026-09-14T08:20:31.407Z')
 
 const newId = createNewId()
 
-/** The statuses that a payment passed through until it was in each one. */
+/** The statuses of the payment events that lead to each status. */
 const histories: Record<Status, Status[]> = {
   created: ['created'],
   started: ['created', 'started'],
@@ -30,7 +30,7 @@ export function samplePayment(
     (step, i): PaymentEvent => ({
       status: step,
       at: CREATED + i * 1000,
-      ...(step in codes && { code: codes[step as keyof typeof codes] }), // `in` has checked it
+      ...(step in codes && { code: codes[step as keyof typeof codes] }), // `in` narrows the value, not the type
     }),
   )
   return {

@@ -11,32 +11,32 @@ import { createTime } from '../../src/time.ts'
 import { type Client, createClient } from './client.ts'
 import { createPostgresDatabase } from './postgres.ts'
 
-/** PostgreSQL always has two instances in front of it: what one writes the other must know. */
+/** Tests on PostgreSQL run two instances of the service, and each must see what the other writes. */
 export type DatabaseKind = 'sqlite' | 'postgres'
 export const databaseKinds: DatabaseKind[] = ['sqlite', 'postgres']
 
-/** Where every test begins; the clock stands still until a test moves it. */
+/** The time at the start of every service, in milliseconds. It passes only when a test advances it. */
 const START = Date.parse('2026-09-14T08:20:31.407Z')
 
 export type ServiceOptions = {
   env?: Record<string, string>
   resolve?: Resolve
-  /** Instead of the real sender. */
+  /** Replaces the real sender of webhook messages. */
   send?: Send
-  /** A certificate authority that the real sender trusts, in PEM. */
+  /** A certificate authority that the real sender trusts, as PEM. */
   ca?: string
 }
 
 export type Service = {
   kind: DatabaseKind
-  /** Of one instance; requests of clients alternate between all of them. */
+  /** The URL of the first instance. Clients alternate between all instances. */
   baseUrl: string
   database: Database
   apps: App[]
   config: Config
   time: Time
   clock: { now(): number; advance(ms: number): void }
-  /** A new account with a key of its own, which sees only what it made. */
+  /** Creates an account with an API key. */
   newAccount(): Promise<Client>
   newNamedAccount(): Promise<{ name: string; api: Client }>
   /** Requests without a key. */
@@ -44,7 +44,7 @@ export type Service = {
   stop(): Promise<void>
 }
 
-/** Two instances stand behind one address, so that links are the same whichever of them answers. */
+/** Both instances use this address, so that their links are the same. */
 const SHARED_ADDRESS = { FARTHING_BASE_URL: 'https://payments.example.org' }
 
 /** The real service on a real database, with a clock that the test moves. */
@@ -104,7 +104,7 @@ export async function startService(
   }
 }
 
-/** Runs the same tests on SQLite, and through two instances on one PostgreSQL. */
+/** Defines the same tests for SQLite and for two instances on one PostgreSQL database. */
 export function onEveryDatabase(
   title: string,
   define: (service: () => Service) => void,
@@ -118,7 +118,7 @@ export function onEveryDatabase(
       })
       after(() => service?.stop())
       define(() => {
-        if (!service) throw new Error('the service is there once the tests run')
+        if (!service) throw new Error('the service starts in a before hook')
         return service
       })
     })

@@ -9,7 +9,7 @@ import type { Value } from '../../../src/ports.ts'
 import { createClient } from '../../support/client.ts'
 import { onEveryDatabase, startService } from '../../support/service.ts'
 
-onEveryDatabase('An API key', service => {
+onEveryDatabase('Accounts: API keys', service => {
   const newKey = (account: string) => {
     const { database, clock } = service()
     return createKey({ database, clock: clock.now, newId: createNewId() }, account)
@@ -19,13 +19,13 @@ onEveryDatabase('An API key', service => {
     return (await service().anonymous.get('/v1/payments', headers)).status
   }
 
-  test('is api_test_ and 52 of 0-9 and a-v, never the same', async () => {
+  test('an API key is api_test_ and 52 of the characters 0-9 and a-v, and never the same twice', async () => {
     const keys = await Promise.all(Array.from({ length: 20 }, () => newKey('many')))
     for (const { key } of keys) assert.match(key, /^api_test_[0-9a-v]{52}$/)
     assert.equal(new Set(keys.map(({ key }) => key)).size, keys.length)
   })
 
-  test('is kept only as its SHA-256', async () => {
+  test('only the SHA-256 of an API key is stored', async () => {
     const { key, key_id } = await newKey('kept')
     const rows = await service().database.query('select * from api_keys where key_id = $1', [
       key_id,
@@ -37,7 +37,7 @@ onEveryDatabase('An API key', service => {
       assert.ok(!text.includes(part))
   })
 
-  test('works at once, and no longer a second after it was revoked', async () => {
+  test('an API key works at once, and stops working within a second after it was revoked', async () => {
     const { database, clock } = service()
     const { key, key_id } = await newKey('short-lived')
     const used = await newKey('short-lived')
@@ -51,7 +51,7 @@ onEveryDatabase('An API key', service => {
     }
   })
 
-  test('that is revoked while it is looked up works no longer than any other', async t => {
+  test('an API key that is revoked during its lookup stops working within a second too', async t => {
     const { baseUrl, clock, database } = service()
     const { key, key_id } = await newKey('slow')
     const api = createClient([baseUrl], key)
@@ -68,7 +68,7 @@ onEveryDatabase('An API key', service => {
     assert.equal((await api.get('/v1/payments')).status, 401)
   })
 
-  test('that is revoked is not good again because the clock was set back', async () => {
+  test('a revoked API key does not work again when the clock is set back', async () => {
     const { clock, database, newAccount } = service()
     const hour = 3_600_000
     const { key, key_id } = await newKey('earlier')
@@ -81,7 +81,7 @@ onEveryDatabase('An API key', service => {
     assert.equal((await (await newAccount()).get('/v1/payments')).status, 200)
   })
 
-  test('that is revoked takes no other key of the account with it', async () => {
+  test('the other API keys of an account work after one was revoked', async () => {
     const { database, clock } = service()
     const [one, two] = [await newKey('pair'), await newKey('pair')]
     await revokeKey(database, one.key_id, clock.now())
@@ -90,7 +90,7 @@ onEveryDatabase('An API key', service => {
     assert.equal(await statusWith(two.key), 200)
   })
 
-  test('is revoked once: again, or when it is unknown, nothing is done', async () => {
+  test('an API key is revoked once, and revoking it again or an unknown key changes nothing', async () => {
     const { database, clock } = service()
     const { key_id } = await newKey('once')
     const before = clock.now()
@@ -101,13 +101,13 @@ onEveryDatabase('An API key', service => {
     assert.deepEqual({ ...listed }, { key_id, account: 'once', created: before, revoked: before })
   })
 
-  test('that was refused works as soon as it is there', async () => {
+  test('an API key that was refused works as soon as it exists', async () => {
     assert.equal(await statusWith('api_test_not_yet'), 401)
     const { key } = await newKey('late')
     assert.equal(await statusWith(key), 200)
   })
 
-  test('belongs to its account, the configured one to the default account', async () => {
+  test('an API key belongs to its account and the configured key to the account default', async () => {
     const { database } = service()
     const { key } = await newKey('owner')
     assert.equal(await accountOfKey(database, key, undefined), 'owner')
@@ -118,8 +118,8 @@ onEveryDatabase('An API key', service => {
   })
 })
 
-test('Of the keys that were just looked up the service remembers no more than a thousand', async () => {
-  // All of the service that looking a key up takes.
+test('the cache of verified API keys holds no more than a thousand', async () => {
+  // The parts of the service that the lookup of a key uses.
   const service = { database: { query: async () => [{ account: 'many' }] }, clock: () => 0 }
   const { authenticate } = createBearer({ ...service, config: {} } as unknown as Farthing)
   const show = (key: number) => {
@@ -127,14 +127,14 @@ test('Of the keys that were just looked up the service remembers no more than a 
     return authenticate(request, {} as FastifyReply)
   }
   for (let key = 0; key < 1_000; key++) await show(key)
-  assert.equal(show(0), undefined, 'remembered')
+  assert.equal(show(0), undefined, 'in the cache')
   await show(1_000)
   assert.equal(show(1_000), undefined)
   assert.notEqual(show(0), undefined, 'looked up again')
 })
 
-describe('FARTHING_API_KEY', () => {
-  test('is a key of the default account beside those that were made', async () => {
+describe('Accounts: FARTHING_API_KEY', () => {
+  test('FARTHING_API_KEY is a key of the account default, beside the stored keys', async () => {
     const FARTHING_API_KEY = 'schlüssel zum glück'
     const service = await startService('sqlite', { env: { FARTHING_API_KEY } })
     try {

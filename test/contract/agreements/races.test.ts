@@ -14,21 +14,21 @@ import { interleaving } from '../../support/interleave.ts'
 import { choose, payOnPages, read } from '../../support/journeys.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 
-const ROUNDS = 15
+const ROUNDS = 8
 const UNUSABLE = { field: 'agreement_id' }
 
 const confirm = (api: Client, payment: Body): Promise<Answer> =>
   api.postForm(`${payment._links.next_url.href}/confirm`, {})
 
-/** Active, or cancelled with a date; in both cases with the card that set it up. */
-function assertOneStory(agreement: Body): void {
+/** The agreement is active, or it is cancelled and has the date. Either way it has the card of a set-up. */
+function assertConsistent(agreement: Body): void {
   assert.equal(agreement.status === 'cancelled', 'cancelled_date' in agreement, agreement.status)
   assert.ok(agreement.status === 'active' || agreement.status === 'cancelled')
   assert.equal(agreement.payment_instrument.CardDetails.card_brand, 'Visa')
 }
 
-onEveryDatabase('A race about an agreement', service => {
-  test('between its cancel and its set-up: both are acknowledged, and the later one counts', async () => {
+onEveryDatabase('Agreements: races', service => {
+  test('an agreement cancelled and set up at the same time acknowledges both, and the later one decides its status', async () => {
     const api = await service().newAccount()
     for (let round = 0; round < ROUNDS; round++) {
       const agreement = await createAgreement(api)
@@ -41,13 +41,13 @@ onEveryDatabase('A race about an agreement', service => {
       assert.deepEqual([confirmed.status, cancelled.status], [303, 204])
       assert.equal((await read(api, payment)).state.status, 'success')
       const after = await readAgreement(api, agreement)
-      assertOneStory(after)
+      assertConsistent(after)
       const recurring = await payByAgreement(api, agreement)
       assert.equal(recurring.status, after.status === 'active' ? 201 : 400)
     }
   })
 
-  test('between two set-ups: both payments succeed, and the card is of one of them', async () => {
+  test('two payments that set up the same agreement at the same time both succeed', async () => {
     const api = await service().newAccount()
     for (let round = 0; round < ROUNDS; round++) {
       const agreement = await createAgreement(api)
@@ -62,13 +62,13 @@ onEveryDatabase('A race about an agreement', service => {
       for (const payment of payments)
         assert.equal((await read(api, payment)).state.status, 'success')
       const after = await readAgreement(api, agreement)
-      assertOneStory(after)
+      assertConsistent(after)
       assert.equal(after.status, 'active')
       assert.ok(names.includes(after.payment_instrument.CardDetails.cardholder_name))
     }
   })
 
-  test('between its cancel and payments with it: none is made once the cancel was acknowledged', async () => {
+  test('no payment is made with an agreement after its cancel was acknowledged', async () => {
     const api = await service().newAccount()
     for (let round = 0; round < ROUNDS; round++) {
       const agreement = await activeAgreement(api)
@@ -93,12 +93,16 @@ onEveryDatabase('A race about an agreement', service => {
         assert.equal((await read(api, payment)).state.status, 'success')
       }
       const found = await api.get(`/v1/payments?agreement_id=${agreement.agreement_id}`)
-      assert.equal(found.body.total, made.length + 1, 'no payment that nobody was told of')
+      assert.equal(
+        found.body.total,
+        made.length + 1,
+        'every payment that was created was returned by a request',
+      )
       assert.equal((await readAgreement(api, agreement)).status, 'cancelled')
     }
   })
 
-  test('between a new set-up and payments with it: each is made with one card or the other', async () => {
+  test('payments made during a new set-up of their agreement use either the old card or the new one', async () => {
     const api = await service().newAccount()
     for (let round = 0; round < ROUNDS; round++) {
       const agreement = await activeAgreement(api)
@@ -119,7 +123,7 @@ onEveryDatabase('A race about an agreement', service => {
     }
   })
 
-  test('of cancels, set-ups and payments all together ends in one story', async () => {
+  test('cancels, set-ups and payments of one agreement at the same time leave it consistent', async () => {
     const api = await service().newAccount()
     for (let round = 0; round < ROUNDS; round++) {
       const agreement = await activeAgreement(api)
@@ -138,17 +142,17 @@ onEveryDatabase('A race about an agreement', service => {
       for (const answer of others) assert.ok((answer.status ?? 303) < 500)
       for (const answer of await Promise.all(payments))
         if (answer.status !== 201) assertError(answer, 400, 'P0102', UNUSABLE)
-      assertOneStory(await readAgreement(api, agreement))
+      assertConsistent(await readAgreement(api, agreement))
     }
   })
 })
 
-/** Each is one of the races above, with the order of things made certain. */
-onEveryDatabase('Between what a request read of an agreement and what it writes', service => {
+/** The same races, each with a fixed order: one request acts between another request's read and its write. */
+onEveryDatabase('Agreements: races with a fixed order', service => {
   const INSERT_PAYMENT = /insert into payments/
   const SAVE_AGREEMENT = /update agreements set version = \$2/
 
-  test('a cancel keeps a payment with it from being made', async t => {
+  test('an agreement cancelled while a payment with it is being made refuses the payment', async t => {
     const { api, beforeWrite } = await interleaving(t, service())
     const agreement = await activeAgreement(api)
     beforeWrite(INSERT_PAYMENT, async () => {
@@ -157,12 +161,12 @@ onEveryDatabase('Between what a request read of an agreement and what it writes'
     const headers = { 'Idempotency-Key': 'late' }
     assertError(await payByAgreement(api, agreement, {}, headers), 400, 'P0102', UNUSABLE)
     const found = await api.get(`/v1/payments?agreement_id=${agreement.agreement_id}`)
-    assert.equal(found.body.total, 1, 'the one that set it up')
+    assert.equal(found.body.total, 1, 'only the payment that set it up')
     const other = await payByAgreement(api, await activeAgreement(api), {}, headers)
-    assert.equal(other.status, 201, 'the key is not burnt')
+    assert.equal(other.status, 201, 'the idempotency key is not used up')
   })
 
-  test('a new card goes to the payment that is being made', async t => {
+  test('a card replaced while a payment with the agreement is being made is the card of the payment', async t => {
     const { api, beforeWrite } = await interleaving(t, service())
     const agreement = await activeAgreement(api)
     const setUp = await setUpPayment(api, agreement, {
@@ -174,7 +178,7 @@ onEveryDatabase('Between what a request read of an agreement and what it writes'
     assert.equal(body.card_details.cardholder_name, 'New Card')
   })
 
-  test('a cancel is undone by the set-up that comes after it', async t => {
+  test('a set-up that commits after a cancel makes the agreement active', async t => {
     const { api, beforeWrite } = await interleaving(t, service())
     const agreement = await createAgreement(api)
     const payment = await setUpPayment(api, agreement)
@@ -185,12 +189,12 @@ onEveryDatabase('Between what a request read of an agreement and what it writes'
     assert.equal((await confirm(api, payment)).status, 303)
     const after = await readAgreement(api, agreement)
     assert.equal(after.status, 'active')
-    assertOneStory(after)
+    assertConsistent(after)
     const { body } = await api.get(`/v1/payments/${payment.payment_id}/events`)
-    assert.equal(body.events.length, 4, 'what was tried again is recorded once')
+    assert.equal(body.events.length, 4, 'a repeated attempt records its events once')
   })
 
-  test('a set-up is undone by the cancel that comes after it, and its card stays', async t => {
+  test('a cancel that commits after a set-up cancels the agreement, which keeps the card', async t => {
     const { api, beforeWrite } = await interleaving(t, service())
     const agreement = await createAgreement(api)
     const payment = await setUpPayment(api, agreement)
@@ -198,10 +202,10 @@ onEveryDatabase('Between what a request read of an agreement and what it writes'
     assert.equal((await cancelAgreement(api, agreement)).status, 204)
     const after = await readAgreement(api, agreement)
     assert.equal(after.status, 'cancelled')
-    assertOneStory(after)
+    assertConsistent(after)
   })
 
-  test('a second set-up is not lost', async t => {
+  test('a set-up that commits after another set-up of the same agreement replaces its card', async t => {
     const { api, beforeWrite } = await interleaving(t, service())
     const agreement = await createAgreement(api)
     const [first, second] = await Promise.all(

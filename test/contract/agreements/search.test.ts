@@ -13,8 +13,8 @@ async function found(api: Client, query: string): Promise<string[]> {
 
 const idsOf = (agreements: Body[]): string[] => agreements.map(({ agreement_id }) => agreement_id)
 
-onEveryDatabase('GET /v1/agreements', service => {
-  test('shows what the account made, newest first, as GET shows each', async () => {
+onEveryDatabase('Agreements: search', service => {
+  test('an agreement search returns the agreements of the account, newest first, each as GET does', async () => {
     const api = await service().newAccount()
     const other = await service().newAccount()
     const made: Body[] = []
@@ -30,7 +30,7 @@ onEveryDatabase('GET /v1/agreements', service => {
     assert.equal((await other.get('/v1/agreements')).body.total, 0)
   })
 
-  test('shows agreements of one moment by identifier, the greatest first', async () => {
+  test('an agreement search sorts agreements of one millisecond by id in descending order', async () => {
     const api = await service().newAccount()
     for (let i = 0; i < 6; i++) await createAgreement(api)
     const ids = await found(api, '')
@@ -38,7 +38,7 @@ onEveryDatabase('GET /v1/agreements', service => {
     assert.equal(new Set(ids).size, 6)
   })
 
-  test('finds the whole reference, in any case and in any letters', async () => {
+  test('an agreement search by reference compares the whole text and ignores case', async () => {
     const api = await service().newAccount()
     const plan = await createAgreement(api, { reference: 'Plan-Ünï_100%' })
     await createAgreement(api, { reference: 'Plan-Ünï_100% and more' })
@@ -52,7 +52,7 @@ onEveryDatabase('GET /v1/agreements', service => {
       assert.deepEqual(await found(api, `reference=${encodeURIComponent(reference)}`), [])
   })
 
-  test('finds by status, and by status and reference together', async () => {
+  test('an agreement search finds agreements by status and by status and reference together', async () => {
     const api = await service().newAccount()
     const created = await createAgreement(api, { reference: 'a' })
     const active = await activeAgreement(api)
@@ -68,7 +68,7 @@ onEveryDatabase('GET /v1/agreements', service => {
     assert.deepEqual(await found(api, 'status=created&status=active'), idsOf([created]))
   })
 
-  test('has pages of up to 500, with links', async () => {
+  test('an agreement search has pages of up to 500 results that link to one another', async () => {
     const api = await service().newAccount()
     const fifty = (start: number) =>
       Promise.all(
@@ -103,7 +103,7 @@ onEveryDatabase('GET /v1/agreements', service => {
     assertError(await api.get('/v1/agreements?page=3'), 404, 'P2402')
   })
 
-  test('puts given filters into links in order, percent-encoded', async () => {
+  test('the links of an agreement search contain its filters, percent-encoded and in order', async () => {
     const api = await service().newAccount()
     await createAgreement(api, { reference: 'a&b =é' })
     const { body } = await api.get(
@@ -117,7 +117,7 @@ onEveryDatabase('GET /v1/agreements', service => {
     assert.equal((await api.get(body._links.self.href)).body.total, 1)
   })
 
-  test('answers any page with 200 when nothing matches, and P2402 past the end otherwise', async () => {
+  test('an agreement search without results returns any page, and one with results returns 404 P2402 past its last page', async () => {
     const api = await service().newAccount()
     const { status, body } = await api.get('/v1/agreements?page=7')
     assert.equal(status, 200)
@@ -145,11 +145,11 @@ onEveryDatabase('GET /v1/agreements', service => {
     'reference=%00',
     `reference=${'x'.repeat(256)}`,
   ])
-    test(`refuses ${query.slice(0, 40)}: 422 P2401`, async () => {
+    test(`an agreement search returns 422 P2401 for ${query.slice(0, 40)}`, async () => {
       assertError(await (await service().newAccount()).get(`/v1/agreements?${query}`), 422, 'P2401')
     })
 
-  test('lists all wrong parameters in one P2401, in order', async () => {
+  test('the error of an agreement search lists all wrong parameters in their order', async () => {
     const api = await service().newAccount()
     const wrong = `display_size=0&page=0&reference=${'x'.repeat(256)}&status=x`
     const answer = await api.get(`/v1/agreements?${wrong}`)

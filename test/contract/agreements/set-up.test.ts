@@ -14,23 +14,23 @@ import { onEveryDatabase } from '../../support/service.ts'
 
 const MINUTE_MS = 60_000
 
-/** What ends a set-up payment without a card being authorised. */
+/** Outcomes of a set-up payment without an authorised card. */
 const failures: Record<string, (api: Client, payment: Body) => Promise<unknown>> = {
-  declined: (api, payment) => choose(api, payment, 'declined'),
-  'a provider error': (api, payment) => choose(api, payment, 'error'),
-  'cancelled by the user': (api, payment) => choose(api, payment, 'cancel'),
-  'cancelled by the user on the second page': async (api, payment) => {
+  'was declined': (api, payment) => choose(api, payment, 'declined'),
+  'met a provider error': (api, payment) => choose(api, payment, 'error'),
+  'was cancelled by the user': (api, payment) => choose(api, payment, 'cancel'),
+  'was cancelled by the user on the second page': async (api, payment) => {
     await choose(api, payment, 'success')
     await api.postForm(`${payment._links.next_url.href}/confirm`, { scenario: 'cancel' })
   },
-  'cancelled through the API': (api, payment) => api.post(payment._links.cancel.href),
-  'not confirmed': (api, payment) => choose(api, payment, 'success'),
+  'was cancelled through the API': (api, payment) => api.post(payment._links.cancel.href),
+  'was not confirmed': (api, payment) => choose(api, payment, 'success'),
 }
 
-onEveryDatabase('A payment with set_up_agreement', service => {
+onEveryDatabase('Agreements: set-up', service => {
   const iso = () => new Date(service().clock.now()).toISOString()
 
-  test('makes the agreement active, with the card of the payment', async () => {
+  test('a paid set-up payment makes its agreement active and gives it the card of the payment', async () => {
     const api = await service().newAccount()
     const agreement = await createAgreement(api)
     const payment = await setUpPayment(api, agreement, {
@@ -58,7 +58,7 @@ onEveryDatabase('A payment with set_up_agreement', service => {
   })
 
   for (const type of ['instalment', 'recurring', 'unscheduled'])
-    test(`may say that it is ${type}`, async () => {
+    test(`a set-up payment may have agreement_payment_type ${type}`, async () => {
       const api = await service().newAccount()
       const payment = await setUpPayment(api, await createAgreement(api), {
         agreement_payment_type: type,
@@ -67,7 +67,7 @@ onEveryDatabase('A payment with set_up_agreement', service => {
       assert.equal((await payOnPages(api, payment)).agreement_payment_type, type)
     })
 
-  test('makes it active when it is capturable, and a capture changes nothing more', async () => {
+  test('a set-up payment makes its agreement active when it becomes capturable, and its capture changes nothing', async () => {
     const api = await service().newAccount()
     const agreement = await createAgreement(api)
     const payment = await payOnPages(
@@ -82,7 +82,7 @@ onEveryDatabase('A payment with set_up_agreement', service => {
     assert.deepEqual(await readAgreement(api, agreement), active)
   })
 
-  test('does not wake a cancelled agreement when it is captured', async () => {
+  test('the capture of a set-up payment leaves a cancelled agreement cancelled', async () => {
     const api = await service().newAccount()
     const agreement = await createAgreement(api)
     const payment = await payOnPages(
@@ -96,7 +96,7 @@ onEveryDatabase('A payment with set_up_agreement', service => {
     assert.deepEqual(await readAgreement(api, agreement), cancelled)
   })
 
-  test('leaves it active when it is capturable and cancelled later', async () => {
+  test('the cancellation of a capturable set-up payment leaves its agreement active', async () => {
     const api = await service().newAccount()
     const agreement = await createAgreement(api)
     const payment = await payOnPages(
@@ -110,7 +110,7 @@ onEveryDatabase('A payment with set_up_agreement', service => {
   })
 
   for (const [what, fail] of Object.entries(failures))
-    test(`leaves the agreement as it is when it is ${what}`, async () => {
+    test(`a set-up payment that ${what} leaves its agreement unchanged`, async () => {
       const api = await service().newAccount()
       for (const agreement of [await createAgreement(api), await activeAgreement(api)]) {
         const payment = await setUpPayment(api, agreement)
@@ -121,7 +121,7 @@ onEveryDatabase('A payment with set_up_agreement', service => {
       }
     })
 
-  test('replaces the card of an agreement that is active', async () => {
+  test('a set-up payment replaces the card of an active agreement', async () => {
     const api = await service().newAccount()
     const agreement = await activeAgreement(api)
     service().clock.advance(MINUTE_MS)
@@ -137,7 +137,7 @@ onEveryDatabase('A payment with set_up_agreement', service => {
     assert.deepEqual({ ...rest, payment_instrument: agreement.payment_instrument }, agreement)
   })
 
-  test('makes a cancelled agreement active again, without cancelled_date', async () => {
+  test('a set-up payment makes a cancelled agreement active again and removes cancelled_date', async () => {
     const api = await service().newAccount()
     const never = await createAgreement(api)
     const once = await activeAgreement(api)
@@ -154,7 +154,7 @@ onEveryDatabase('A payment with set_up_agreement', service => {
     }
   })
 
-  test('is refused with P0103 when the agreement is none of the account', async () => {
+  test('set_up_agreement returns 400 P0103 for an agreement that the account does not have, whatever its text', async () => {
     const api = await service().newAccount()
     const other = await service().newAccount()
     const { agreement_id } = await createAgreement(other)
@@ -170,7 +170,7 @@ onEveryDatabase('A payment with set_up_agreement', service => {
     }
   })
 
-  test('and the payments made with the agreement are found by agreement_id', async () => {
+  test('a payment search by agreement_id finds the set-up payment before it is paid', async () => {
     const api = await service().newAccount()
     const agreement = await createAgreement(api)
     const setUp = await setUpPayment(api, agreement)
@@ -182,7 +182,7 @@ onEveryDatabase('A payment with set_up_agreement', service => {
     )
   })
 
-  test('and the agreement change together: who sees the one sees the other', async () => {
+  test('a set-up payment is seen as success as soon as its agreement is seen as active', async () => {
     const api = await service().newAccount()
     for (let round = 0; round < 10; round++) {
       const agreement = await createAgreement(api)

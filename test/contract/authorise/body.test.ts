@@ -44,28 +44,28 @@ const outsideLimits: Fault[] = [
   ),
 ]
 
-/** Each has the fault of its own row of the table of checks and those of all rows after it. */
+/** Each request has the error of its own row in the order of checks and the errors of all later rows. */
 const order: [what: string, fields: Record<string, unknown>, code: string, field: string][] = [
   [
-    'a wrong type before what is missing',
+    'a wrong type before a missing field',
     { one_time_token: ABSENT, card_number: 'x', expiry_date: 5 },
     'P0102',
     'expiry_date',
   ],
   [
-    'of several wrong types the token',
+    'the token first of several wrong types',
     { one_time_token: 1, card_number: 1, cardholder_name: 1, cvc: 1, expiry_date: 1 },
     'P0102',
     'one_time_token',
   ],
   [
-    'what is missing before a wrong format',
+    'a missing field before a wrong format',
     { card_number: 'x', expiry_date: null },
     'P0101',
     'expiry_date',
   ],
   [
-    'of all that is missing the token',
+    'the token first of all missing fields',
     { one_time_token: ' ', card_number: null, cardholder_name: '', cvc: null, expiry_date: null },
     'P0101',
     'one_time_token',
@@ -77,7 +77,7 @@ const order: [what: string, fields: Record<string, unknown>, code: string, field
     'expiry_date',
   ],
   [
-    'of several wrong formats the number',
+    'the card number first of several wrong formats',
     { card_number: '1', cardholder_name: 'x'.repeat(256), cvc: '1', expiry_date: '1' },
     'P0102',
     'card_number',
@@ -87,7 +87,7 @@ const order: [what: string, fields: Record<string, unknown>, code: string, field
 const name = (value: unknown): string =>
   JSON.stringify(value, (_, inner) => inner ?? 'absent or null').slice(0, 70)
 
-onEveryDatabase('The body of POST /v1/auth', service => {
+onEveryDatabase('Card authorisation: body', service => {
   let api: Client
   let payment: Body
 
@@ -97,7 +97,7 @@ onEveryDatabase('The body of POST /v1/auth', service => {
     return api.postForm('/v1/auth', Object.fromEntries(given) as Record<string, string>)
   }
 
-  test('is for a payment in moto_api mode', async () => {
+  test('a payment in moto_api mode links to POST /v1/auth with a one-time token', async () => {
     api = await service().newAccount()
     payment = await api.createPayment({ authorisation_mode: 'moto_api' })
     const { href, method, type, params } = payment._links.auth_url_post
@@ -107,27 +107,27 @@ onEveryDatabase('The body of POST /v1/auth', service => {
   })
 
   for (const [fields, code, field] of [...wrongTypes, ...missing, ...outsideLimits])
-    test(`is refused with ${name(fields)}: 422 ${code}`, async () => {
+    test(`POST /v1/auth returns 422 ${code} for JSON with ${name(fields)}`, async () => {
       assertError(await authorise(api, payment, fields), 422, code, { field })
     })
 
   for (const [fields, code, field] of [...missing, ...outsideLimits])
-    test(`is refused as a form with ${name(fields)}: 422 ${code}`, async () => {
+    test(`POST /v1/auth returns 422 ${code} for a form with ${name(fields)}`, async () => {
       assertError(await asForm(fields), 422, code, { field })
     })
 
   for (const [what, fields, code, field] of order)
-    test(`has its faults told in order: ${what}`, async () => {
+    test(`POST /v1/auth reports ${what}`, async () => {
       assertError(await authorise(api, payment, fields), 422, code, { field })
     })
 
   for (const body of ['', '[]', '"x"', 'null', '7', '{', '{"a":1}x', '{"__proto__":{}}'])
-    test(`is one JSON object: not ${body || 'nothing'}`, async () => {
+    test(`POST /v1/auth returns 400 P0197 for a body that is not a JSON object: ${body || 'no body'}`, async () => {
       const headers = { 'Content-Type': 'application/json' }
       assertError(await api.request('POST', '/v1/auth', { headers, body }), 400, 'P0197')
     })
 
-  test('as a form has its last value of a field that is there twice', async () => {
+  test('POST /v1/auth uses the last value of a repeated form field', async () => {
     const { one_time_token } = payment._links.auth_url_post.params
     const twice: [string, string][] = Object.entries({ one_time_token, ...card, cvc: 'last' })
     assertError(await api.postForm('/v1/auth', [['cvc', '123'], ...twice]), 422, 'P0102', {
@@ -135,17 +135,17 @@ onEveryDatabase('The body of POST /v1/auth', service => {
     })
   })
 
-  test('as a form may be empty: then all is missing', async () => {
+  test('POST /v1/auth returns 422 P0101 for an empty form', async () => {
     assertError(await api.postForm('/v1/auth', {}), 422, 'P0101', { field: 'one_time_token' })
   })
 
-  test('is UTF-8', async () => {
+  test('POST /v1/auth returns 400 P0197 for a body that is not UTF-8', async () => {
     const headers = { 'Content-Type': 'application/json' }
     const body = Uint8Array.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])
     assertError(await api.request('POST', '/v1/auth', { headers, body }), 400, 'P0197')
   })
 
-  test('is JSON or a form and nothing else', async () => {
+  test('POST /v1/auth returns 415 P0920 for a body that is neither JSON nor a form, or is compressed', async () => {
     for (const type of ['text/plain', 'multipart/form-data; boundary=x', 'application/jsonp']) {
       const headers = { 'Content-Type': type }
       const answer = await api.request('POST', '/v1/auth', { headers, body: '{}' })
@@ -155,7 +155,7 @@ onEveryDatabase('The body of POST /v1/auth', service => {
     assertError(await api.request('POST', '/v1/auth', { headers, body: '{}' }), 415, 'P0920')
   })
 
-  test('is at most 64 KiB, whatever is in it', async () => {
+  test('POST /v1/auth accepts a body of 64 KiB and returns 413 for one byte more', async () => {
     const filled = (length: number) => `{"x":"${'y'.repeat(length - 8)}"}`
     const headers = { 'Content-Type': 'application/json' }
     const post = (body: string) => api.request('POST', '/v1/auth', { headers, body })
@@ -163,12 +163,12 @@ onEveryDatabase('The body of POST /v1/auth', service => {
     assertError(await post(filled(65_537)), 413, 'P0913')
   })
 
-  test('left the payment as it was after each of these faults, and its token works', async () => {
+  test('a refused POST /v1/auth leaves the payment unchanged and its token valid', async () => {
     assert.deepEqual(await read(api, payment), payment)
     assert.equal((await authorise(api, payment)).status, 204)
   })
 
-  test('may hold the declined card number in a refused request without declining', async () => {
+  test('a refused POST /v1/auth with the declined card number does not decline the payment', async () => {
     const other = await api.createPayment({ authorisation_mode: 'moto_api' })
     const answer = await authorise(api, other, { card_number: DECLINED, cvc: '1' })
     assertError(answer, 422, 'P0102', { field: 'cvc' })
@@ -183,10 +183,10 @@ onEveryDatabase('The body of POST /v1/auth', service => {
       cvc: '0000',
     },
     'a date in the past': { expiry_date: '01/00' },
-    'keys that nobody knows': { nonsense: { deep: [1] }, amount: 5 },
-    'a name in any letters': { cardholder_name: 'Ŵyn "O\'Neil" <b>|</b> 😀' },
+    'unknown keys': { nonsense: { deep: [1] }, amount: 5 },
+    'a name with non-ASCII characters': { cardholder_name: 'Ŵyn "O\'Neil" <b>|</b> 😀' },
   }))
-    test(`is accepted with ${what}, as JSON and as a form`, async () => {
+    test(`POST /v1/auth accepts ${what}, as JSON and as a form`, async () => {
       for (const send of [(p: Body) => authorise(api, p, fields), () => asForm(fields)]) {
         payment = await api.createPayment({ authorisation_mode: 'moto_api' })
         const answer = await send(payment)

@@ -30,8 +30,8 @@ const brands: [digits: string, brand: string | undefined][] = [
   ['9', undefined],
 ]
 
-onEveryDatabase('POST /v1/auth', service => {
-  test('completes a payment without an API key: 204, then success', async () => {
+onEveryDatabase('Card authorisation: outcome', service => {
+  test('POST /v1/auth needs no API key, returns 204 and makes the payment success', async () => {
     const api = await service().newAccount()
     const payment = await api.createPayment({ ...moto, email: 'caller@example.org' })
     service().clock.advance(60_000)
@@ -66,7 +66,7 @@ onEveryDatabase('POST /v1/auth', service => {
     assert.deepEqual(await statusesOf(api, payment), steps)
   })
 
-  test('declines card 4000000000000002: 402, then failed with P0010', async () => {
+  test('POST /v1/auth with card 4000000000000002 returns 402 and makes the payment failed with P0010', async () => {
     const api = await service().newAccount()
     const payment = await api.createPayment({ ...moto, delayed_capture: true })
     assertError(await authorise(api, payment, { card_number: DECLINED }), 402, 'P0010')
@@ -79,7 +79,7 @@ onEveryDatabase('POST /v1/auth', service => {
     assert.deepEqual(await statusesOf(api, payment), ['created', 'started', 'failed'])
   })
 
-  test('declines no other card that begins or ends like it', async () => {
+  test('POST /v1/auth accepts cards that only begin or end like the declined card', async () => {
     const api = await service().newAccount()
     for (const card_number of ['40000000000000020', '400000000000002', '4000000000000010']) {
       const payment = await api.createPayment(moto)
@@ -87,7 +87,7 @@ onEveryDatabase('POST /v1/auth', service => {
     }
   })
 
-  test('with delayed_capture ends in capturable, and a capture in success', async () => {
+  test('POST /v1/auth makes a payment with delayed_capture capturable, and a capture makes it success', async () => {
     const api = await service().newAccount()
     const payment = await api.createPayment({ ...moto, delayed_capture: true })
     assert.equal((await authorise(api, payment)).status, 204)
@@ -107,7 +107,7 @@ onEveryDatabase('POST /v1/auth', service => {
   })
 
   for (const [digits, brand] of brands)
-    test(`shows a card that begins with ${digits} as ${brand ?? 'a card without a brand'}`, async () => {
+    test(`a card that begins with ${digits} has the brand ${brand ?? 'none'}`, async () => {
       const api = await service().newAccount()
       const payment = await api.createPayment(moto)
       const card_number = digits.padEnd(16, '0')
@@ -120,7 +120,7 @@ onEveryDatabase('POST /v1/auth', service => {
       assert.equal(card_details.last_digits_card_number, '0000')
     })
 
-  test('shows the posted card and nothing of what was prefilled', async () => {
+  test('card_details have the posted card and nothing of the prefilled details', async () => {
     const api = await service().newAccount()
     const payment = await api.createPayment({
       ...moto,
@@ -136,7 +136,7 @@ onEveryDatabase('POST /v1/auth', service => {
     assert.equal('billing_address' in card_details, false)
   })
 
-  test('ignores any Authorization header, right or wrong', async () => {
+  test('POST /v1/auth ignores every Authorization header', async () => {
     const api = await service().newAccount()
     const other = await service().newAccount()
     for (const value of ['Bearer wrong', 'Basic eDp5', '', `Bearer ${other.key}`]) {
@@ -151,7 +151,7 @@ onEveryDatabase('POST /v1/auth', service => {
     }
   })
 
-  test('refuses a used token with P1212, whatever became of the payment', async () => {
+  test('POST /v1/auth returns 400 P1212 for a used token, whatever became of the payment', async () => {
     const api = await service().newAccount()
     const paid = await api.createPayment(moto)
     await authorise(api, paid)
@@ -168,7 +168,7 @@ onEveryDatabase('POST /v1/auth', service => {
     }
   })
 
-  test('refuses the token of a payment that was cancelled before use with P1211', async () => {
+  test('POST /v1/auth returns 400 P1211 for the token of a payment cancelled before its use', async () => {
     const api = await service().newAccount()
     const payment = await api.createPayment(moto)
     await api.post(`/v1/payments/${payment.payment_id}/cancel`)
@@ -176,7 +176,7 @@ onEveryDatabase('POST /v1/auth', service => {
     assert.deepEqual(await statusesOf(api, payment), ['created', 'cancelled'])
   })
 
-  test('refuses any text that is not a token with P1211', async () => {
+  test('POST /v1/auth returns 400 P1211 for any text that is not a token', async () => {
     const api = await service().newAccount()
     const payment = await api.createPayment(moto)
     const token: string = payment._links.auth_url_post.params.one_time_token
@@ -188,7 +188,7 @@ onEveryDatabase('POST /v1/auth', service => {
     assert.deepEqual(await read(api, payment), payment)
   })
 
-  test('refuses the token of a web payment with P1211, before and after it was paid', async () => {
+  test('POST /v1/auth returns 400 P1211 for the token of a web payment', async () => {
     const api = await service().newAccount()
     const web = await api.createPayment()
     const one_time_token = web._links.next_url_post.params.chargeTokenId
@@ -198,7 +198,7 @@ onEveryDatabase('POST /v1/auth', service => {
     assertError(await post(), 400, 'P1211')
   })
 
-  test('works until the payment is 7 days old, then answers P1211, also for a used token', async () => {
+  test('POST /v1/auth works until the payment is 7 days old and then returns 400 P1211, even for a used token', async () => {
     const api = await service().newAccount()
     const inTime = await api.createPayment(moto)
     const late = await api.createPayment(moto)
@@ -213,7 +213,7 @@ onEveryDatabase('POST /v1/auth', service => {
     ['accepted', {}, 204],
     ['declined', { card_number: DECLINED }, 402],
   ] as const)
-    test(`twenty at once with one token: one is ${what}, nineteen are refused`, async () => {
+    test(`of twenty POST /v1/auth at once with one token one is ${what} and nineteen return 400 P1212`, async () => {
       const api = await service().newAccount()
       const payment = await api.createPayment(moto)
       const twenty = Array.from({ length: 20 }, () => authorise(api, payment, fields))
@@ -225,7 +225,7 @@ onEveryDatabase('POST /v1/auth', service => {
       assert.deepEqual(await statusesOf(api, payment), ['created', ...steps])
     })
 
-  test('stores neither the card number nor the security code', async () => {
+  test('neither the card number nor the security code is stored', async () => {
     const api = await service().newAccount()
     await api.post('/v1/webhooks', { callback_url: 'https://hooks.example.com/' })
     const payment = await api.createPayment(moto)
@@ -235,8 +235,8 @@ onEveryDatabase('POST /v1/auth', service => {
       await Promise.all(tables.map(name => service().database.query(`select * from ${name}`)))
     ).flat()
     const stored = JSON.stringify(rows)
-    assert.ok(stored.includes('545418') && stored.includes('1413'), 'the control: it is there')
+    assert.ok(stored.includes('545418') && stored.includes('1413'), 'the other digits are stored')
     assert.ok(!stored.includes('181716'))
-    assert.ok(!/\bcvc\b|["\\:]9073["\\,}]/.test(stored), 'as a key, a text or a number')
+    assert.ok(!/\bcvc\b|["\\:]9073["\\,}]/.test(stored), 'not as a key, a text or a number')
   })
 })

@@ -46,7 +46,7 @@ const records = [
   },
 ]
 
-/** Query and the statuses of the disputes that it finds, in their order. */
+/** A query and the statuses of the disputes in its results, in their order. */
 const filters: [query: string, statuses: string[]][] = [
   ['status=needs_response', ['needs_response']],
   ['status=under_review', ['under_review']],
@@ -70,7 +70,7 @@ const filters: [query: string, statuses: string[]][] = [
   ['from_settled_date=2026-07-24&to_settled_date=2026-07-25', ['lost']],
 ]
 
-onEveryDatabase('GET /v1/disputes', service => {
+onEveryDatabase('Disputes', service => {
   const statuses = async (api: Client, query: string): Promise<string[]> => {
     const { status, body, text } = await api.get(`/v1/disputes?${query}`)
     assert.equal(status, 200, text)
@@ -78,7 +78,7 @@ onEveryDatabase('GET /v1/disputes', service => {
     return body.results.map((dispute: Body) => dispute.status)
   }
 
-  test('shows every account the same four records, newest first, at any time', async () => {
+  test('every account has the same four disputes, newest first, at any time', async () => {
     for (const years of [0, 1, 10]) {
       service().clock.advance(years * 365 * 86_400_000)
       const api = await service().newAccount()
@@ -95,24 +95,24 @@ onEveryDatabase('GET /v1/disputes', service => {
     }
   })
 
-  test('is about payments that do not exist', async () => {
+  test('the payments of the disputes do not exist', async () => {
     const api = await service().newAccount()
     for (const { payment_id } of records)
       assertError(await api.get(`/v1/payments/${payment_id}`), 404, 'P0200')
   })
 
-  test('has no endpoint for one of them', async () => {
+  test('GET /v1/disputes/{id} returns 404 P0911', async () => {
     const api = await service().newAccount()
     for (const { dispute_id } of records)
       assertError(await api.get(`/v1/disputes/${dispute_id}`), 404, 'P0911')
   })
 
   for (const [query, expected] of filters)
-    test(`finds with ${query}: ${expected.join(', ') || 'none'}`, async () => {
+    test(`a dispute search with ${query} finds ${expected.join(', ') || 'nothing'}`, async () => {
       assert.deepEqual(await statuses(await service().newAccount(), query), expected)
     })
 
-  test('comes in pages, whose links carry the filters before page and display_size', async () => {
+  test('a dispute search has pages, whose links contain its filters before page and display_size', async () => {
     const api = await service().newAccount()
     const { body } = await api.get(
       '/v1/disputes?display_size=1&status=won&page=1&from_date=2026-07-01T00:00:00Z',
@@ -138,7 +138,7 @@ onEveryDatabase('GET /v1/disputes', service => {
     )
   })
 
-  test('lists all wrong parameters in one P0401', async () => {
+  test('the error of a dispute search lists all wrong parameters in their order', async () => {
     const api = await service().newAccount()
     const answer = await api.get(
       '/v1/disputes?status=LOST&display_size=x&page=0&to_settled_date=x&from_settled_date=x&to_date=x&from_date=x',

@@ -6,22 +6,22 @@ import { confirmOf, headings, met, pageOf } from '../../support/hosted-page.ts'
 import { choose, read, statusesOf } from '../../support/journeys.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 
-/** The path of a link; Location within the service is one. */
+/** The path of a link. Within the service, Location is a path. */
 const path = (href: string): string => new URL(href).pathname
 
 async function stateOf(api: Client, payment: Body) {
   return (await read(api, payment)).state
 }
 
-onEveryDatabase('GET /secure/{token}/confirm', service => {
-  test('leads back to the first page when success was not chosen, and changes nothing', async () => {
+onEveryDatabase('Hosted pages: GET confirm page', service => {
+  test('GET confirm redirects to the first page and changes nothing when success was not chosen', async () => {
     const api = await service().newAccount()
     const payment = await api.createPayment()
     assert.deepEqual(met(await api.get(confirmOf(payment))), [303, path(pageOf(payment))])
     assert.deepEqual(await read(api, payment), payment)
   })
 
-  test('shows the Confirm your payment page with mock card details', async () => {
+  test('GET confirm shows the Confirm your payment page with the mock card', async () => {
     const api = await service().newAccount()
     const payment = await api.createPayment()
     await choose(api, payment, 'success')
@@ -39,18 +39,7 @@ onEveryDatabase('GET /secure/{token}/confirm', service => {
     assert.deepEqual(await read(api, payment), before)
   })
 
-  test('shows the card that the payment then has', async () => {
-    const api = await service().newAccount()
-    const payment = await api.createPayment()
-    await choose(api, payment, 'success')
-    await api.postForm(confirmOf(payment), {})
-    const { card_details } = await read(api, payment)
-    assert.equal(card_details.last_digits_card_number, '4242')
-    assert.equal(card_details.cardholder_name, 'Demo Cardholder')
-    assert.equal(card_details.expiry_date, '12/29')
-  })
-
-  test('lets the user go back to the first page and choose again', async () => {
+  test('the user can go back from the confirm page and choose another scenario', async () => {
     const api = await service().newAccount()
     const payment = await api.createPayment()
     await choose(api, payment, 'success')
@@ -61,9 +50,9 @@ onEveryDatabase('GET /secure/{token}/confirm', service => {
   })
 })
 
-onEveryDatabase('POST /secure/{token}/confirm', service => {
+onEveryDatabase('Hosted pages: POST confirm page', service => {
   for (const opened of [false, true])
-    test(`leads back when success was not chosen, page ${opened ? '' : 'not '}opened`, async () => {
+    test(`POST confirm redirects to the first page when success was not chosen, page ${opened ? '' : 'not '}opened`, async () => {
       const api = await service().newAccount()
       const payment = await api.createPayment()
       if (opened) await api.get(pageOf(payment))
@@ -75,7 +64,7 @@ onEveryDatabase('POST /secure/{token}/confirm', service => {
 
   for (const delayed_capture of [false, true]) {
     const last = delayed_capture ? 'capturable' : 'success'
-    test(`completes the payment as ${last} and leads to return_url`, async () => {
+    test(`POST confirm completes the payment as ${last} and redirects to return_url`, async () => {
       const api = await service().newAccount()
       const payment = await api.createPayment({ delayed_capture })
       await api.get(pageOf(payment))
@@ -93,7 +82,7 @@ onEveryDatabase('POST /secure/{token}/confirm', service => {
     ['an unknown scenario', [['scenario', 'x']]],
   ]
   for (const [what, fields] of confirming)
-    test(`confirms with ${what}`, async () => {
+    test(`POST confirm with ${what} confirms the payment`, async () => {
       const api = await service().newAccount()
       const payment = await api.createPayment()
       await choose(api, payment, 'success')
@@ -102,7 +91,7 @@ onEveryDatabase('POST /secure/{token}/confirm', service => {
       assert.equal((await stateOf(api, payment)).status, 'success')
     })
 
-  test('with cancel beside another value cancels', async () => {
+  test('POST confirm with cancel and another scenario cancels the payment', async () => {
     const api = await service().newAccount()
     const payment = await api.createPayment()
     await choose(api, payment, 'success')
@@ -114,7 +103,7 @@ onEveryDatabase('POST /secure/{token}/confirm', service => {
   })
 
   for (const chosen of [true, false])
-    test(`with cancel fails the payment, success ${chosen ? '' : 'not '}chosen`, async () => {
+    test(`POST confirm with cancel fails the payment, success ${chosen ? '' : 'not '}chosen`, async () => {
       const api = await service().newAccount()
       const payment = await api.createPayment()
       await api.get(pageOf(payment))
@@ -127,7 +116,7 @@ onEveryDatabase('POST /secure/{token}/confirm', service => {
     })
 })
 
-onEveryDatabase('A payment that is finished or capturable', service => {
+onEveryDatabase('Hosted pages: finished and capturable payments', service => {
   const ends: [
     name: string,
     fields: Record<string, unknown>,
@@ -135,13 +124,17 @@ onEveryDatabase('A payment that is finished or capturable', service => {
   ][] = [
     ['success', {}, confirmed],
     ['capturable', { delayed_capture: true }, confirmed],
-    ['failed, declined', {}, (api, payment) => choose(api, payment, 'declined')],
-    ['failed, cancelled by the user', {}, (api, payment) => choose(api, payment, 'cancel')],
+    [
+      'failed because the card was declined',
+      {},
+      (api, payment) => choose(api, payment, 'declined'),
+    ],
+    ['failed because the user cancelled it', {}, (api, payment) => choose(api, payment, 'cancel')],
     ['error', {}, (api, payment) => choose(api, payment, 'error')],
     ['cancelled through the API', {}, (api, payment) => api.post(payment._links.cancel.href)],
   ]
   for (const [name, fields, end] of ends)
-    test(`leads from every page to return_url, with nothing added: ${name}`, async () => {
+    test(`every page redirects to the exact return_url and changes nothing for a payment that is ${name}`, async () => {
       const api = await service().newAccount()
       const payment = await api.createPayment(fields)
       await end(api, payment)

@@ -7,29 +7,21 @@ import { choose, read, statusesOf } from '../../support/journeys.ts'
 import { sendRaw } from '../../support/raw-http.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 
-/** The path of a link; Location within the service is one. */
+/** The path of a link. Within the service, Location is a path. */
 const path = (href: string): string => new URL(href).pathname
 
 async function stateOf(api: Client, payment: Body) {
   return (await read(api, payment)).state
 }
 
-onEveryDatabase('GET /secure/{token}', service => {
-  test('shows the Enter payment details page', async () => {
+onEveryDatabase('Hosted pages: GET first page', service => {
+  test('GET /secure/{token} shows the Enter payment details page', async () => {
     const api = await service().newAccount()
     const payment = await api.createPayment()
     assert.deepEqual(met(await api.get(pageOf(payment))), [200, headings.details])
   })
 
-  test('moves the payment from created to started when the page is first shown', async () => {
-    const api = await service().newAccount()
-    const payment = await api.createPayment()
-    await api.get(pageOf(payment))
-    assert.deepEqual(await stateOf(api, payment), { status: 'started', finished: false })
-    assert.deepEqual(await statusesOf(api, payment), ['created', 'started'])
-  })
-
-  test('shows the same page on a reload, and records no second started', async () => {
+  test('a reload of the first page shows the same page and records no second started', async () => {
     const api = await service().newAccount()
     const payment = await api.createPayment()
     const first = await api.get(pageOf(payment))
@@ -39,7 +31,7 @@ onEveryDatabase('GET /secure/{token}', service => {
     assert.deepEqual(await statusesOf(api, payment), ['created', 'started'])
   })
 
-  test('reads no body, whatever it is', async () => {
+  test('GET /secure/{token} ignores a body', async () => {
     const api = await service().newAccount()
     const payment = await api.createPayment()
     const head = [`GET ${path(pageOf(payment))} HTTP/1.1`, 'Content-Type: application/json']
@@ -47,7 +39,7 @@ onEveryDatabase('GET /secure/{token}', service => {
     assert.deepEqual(met(answer), [200, headings.details])
   })
 
-  test('answers HEAD as GET, without a body and without starting the payment', async () => {
+  test('HEAD /secure/{token} returns the headers of GET, no body, and does not start the payment', async () => {
     const api = await service().newAccount()
     const payment = await api.createPayment()
     const head = await api.request('HEAD', pageOf(payment))
@@ -60,7 +52,7 @@ onEveryDatabase('GET /secure/{token}', service => {
     for (const name of names) assert.equal(head.headers.get(name), get.headers.get(name), name)
   })
 
-  test('answers HEAD as GET on redirects, on the confirm page and where there is nothing', async () => {
+  test('HEAD under /secure returns the status and Location of GET for redirects, the confirm page and unknown pages', async () => {
     const api = await service().newAccount()
     const payment = await api.createPayment()
     const head = async (path: string) => {
@@ -75,7 +67,7 @@ onEveryDatabase('GET /secure/{token}', service => {
     assert.deepEqual(await head('/secure'), [404, null])
   })
 
-  test('shows description, reference and total amount of the payment', async () => {
+  test('the first page shows the description, reference and total amount of the payment', async () => {
     const api = await service().newAccount()
     const payment = await api.createPayment({ amount: 10_000_000 })
     const elements = elementsOf((await api.get(pageOf(payment))).text)
@@ -84,7 +76,7 @@ onEveryDatabase('GET /secure/{token}', service => {
     assert.equal(only(elements, withId('amount')).text, '£100,000.00')
   })
 
-  test('carries prefilled cardholder details and email through, to the confirm page too', async () => {
+  test('both pages show prefilled cardholder details and the email', async () => {
     const api = await service().newAccount()
     const payment = await api.createPayment({
       email: 'trader@example.org',
@@ -103,7 +95,7 @@ onEveryDatabase('GET /secure/{token}', service => {
     }
   })
 
-  test('lets each line of an address run in its own direction', async () => {
+  test('each line of an address on a page has its own text direction', async () => {
     const api = await service().newAccount()
     const address = { line1: 'شقة ٣', line2: '12 High Street (rear).' }
     const payment = await api.createPayment({
@@ -113,14 +105,14 @@ onEveryDatabase('GET /secure/{token}', service => {
     assert.ok(text.includes(`<bdi>${address.line1}</bdi><br><bdi>${address.line2}</bdi>`))
   })
 
-  test('is in the language of the payment', async () => {
+  test('the first page is in the language of the payment', async () => {
     const api = await service().newAccount()
     const payment = await api.createPayment({ language: 'cy' })
     const [status, heading] = met(await api.get(pageOf(payment)))
     assert.deepEqual([status, heading], [200, 'Rhowch fanylion y taliad'])
   })
 
-  test('is still open days later, until the payment is 7 days old', async () => {
+  test('the first page works until the payment is 7 days old', async () => {
     const api = await service().newAccount()
     const payment = await api.createPayment()
     const week = 7 * 24 * 3_600_000
@@ -132,14 +124,14 @@ onEveryDatabase('GET /secure/{token}', service => {
   })
 })
 
-onEveryDatabase('POST /secure/{token}', service => {
+onEveryDatabase('Hosted pages: POST first page', service => {
   const unchosen: [what: string, fields: [string, string][]][] = [
     ['no scenario', []],
     ['an empty scenario', [['scenario', '']]],
     ['an unknown scenario', [['scenario', 'refund']]],
     ['a scenario in capitals', [['scenario', 'SUCCESS']]],
     ['a scenario with a space', [['scenario', 'success ']]],
-    ['the name of what every object has', [['scenario', 'constructor']]],
+    ['a scenario that is the name of an inherited property', [['scenario', 'constructor']]],
     [
       'two scenarios',
       [
@@ -156,7 +148,7 @@ onEveryDatabase('POST /secure/{token}', service => {
     ],
   ]
   for (const [what, fields] of unchosen)
-    test(`with ${what} shows an error message and changes nothing`, async () => {
+    test(`POST /secure/{token} with ${what} shows an error message and changes nothing`, async () => {
       const api = await service().newAccount()
       const payment = await api.createPayment()
       const answer = await api.postForm(pageOf(payment), fields)
@@ -167,7 +159,7 @@ onEveryDatabase('POST /secure/{token}', service => {
       assert.deepEqual(await statusesOf(api, payment), ['created'])
     })
 
-  test('without a choice leaves a choice that was made before', async () => {
+  test('POST /secure/{token} without a scenario keeps the scenario that was chosen before', async () => {
     const api = await service().newAccount()
     const payment = await api.createPayment()
     await choose(api, payment, 'success')
@@ -177,7 +169,7 @@ onEveryDatabase('POST /secure/{token}', service => {
     assert.deepEqual(met(await api.get(confirmOf(payment))), [200, headings.confirm])
   })
 
-  test('with success leads to the confirm page, and reaches no final state yet', async () => {
+  test('POST /secure/{token} with success redirects to the confirm page and the payment stays started', async () => {
     const api = await service().newAccount()
     const payment = await api.createPayment()
     await api.get(pageOf(payment))
@@ -206,7 +198,7 @@ onEveryDatabase('POST /secure/{token}', service => {
     ],
   ]
   for (const [scenario, page, expected, events] of endings) {
-    test(`with ${scenario} ends the payment and shows its page`, async () => {
+    test(`POST /secure/{token} with ${scenario} ends the payment and shows its page`, async () => {
       const api = await service().newAccount()
       const payment = await api.createPayment()
       await api.get(pageOf(payment))
@@ -223,7 +215,7 @@ onEveryDatabase('POST /secure/{token}', service => {
       )
     })
 
-    test(`with ${scenario} sent again leads to return_url`, async () => {
+    test(`POST /secure/{token} with ${scenario} a second time redirects to return_url`, async () => {
       const api = await service().newAccount()
       const payment = await api.createPayment()
       await choose(api, payment, scenario)
@@ -232,18 +224,4 @@ onEveryDatabase('POST /secure/{token}', service => {
       assert.deepEqual(await statusesOf(api, payment), before)
     })
   }
-
-  const unopened: [scenario: string, events: string[]][] = [
-    ['success', ['created', 'started']],
-    ['declined', ['created', 'started', 'failed']],
-    ['error', ['created', 'started', 'error']],
-    ['cancel', ['created', 'failed']],
-  ]
-  for (const [scenario, events] of unopened)
-    test(`with ${scenario} works without an earlier GET: ${events.join(', ')}`, async () => {
-      const api = await service().newAccount()
-      const payment = await api.createPayment()
-      await choose(api, payment, scenario)
-      assert.deepEqual(await statusesOf(api, payment), events)
-    })
 })

@@ -18,7 +18,7 @@ const headers = {
   'x-robots-tag': 'noindex, nofollow',
 }
 
-/** `page` is the address of the hosted pages: strict transport is for https alone. */
+/** `page` is the address of the hosted pages. Only https pages have Strict-Transport-Security. */
 function assertPageHeaders(answer: Answer, page: string): void {
   for (const [name, value] of Object.entries(headers))
     assert.equal(answer.headers.get(name), value, name)
@@ -35,8 +35,8 @@ const FORM = 'application/x-www-form-urlencoded'
 const form = (api: Client, path: string, headers: Record<string, string>, body = '') =>
   api.request('POST', path, { headers: { 'Content-Type': FORM, ...headers }, body })
 
-onEveryDatabase('Every answer under /secure carries the headers of the pages', service => {
-  test('each page, each redirect', async () => {
+onEveryDatabase('Hosted pages: headers', service => {
+  test('every page and every redirect under /secure has the headers of the pages', async () => {
     const api = await service().newAccount()
     const payment = await api.createPayment()
     const token = payment._links.next_url_post.params
@@ -59,7 +59,7 @@ onEveryDatabase('Every answer under /secure carries the headers of the pages', s
     }
   })
 
-  test('each error page, which says what to do in English and in Welsh', async () => {
+  test('every error page under /secure has the headers of the pages and text in English and Welsh', async () => {
     const api = await service().newAccount()
     const payment = await api.createPayment()
     const page = pageOf(payment)
@@ -85,7 +85,7 @@ onEveryDatabase('Every answer under /secure carries the headers of the pages', s
   })
 })
 
-onEveryDatabase('A request that is not of the journey', service => {
+onEveryDatabase('Hosted pages: refused requests', service => {
   const methods = ['PUT', 'PATCH', 'DELETE', 'OPTIONS']
   const paths: [name: string, path: (payment: Body) => string][] = [
     ['/secure/{token}', pageOf],
@@ -94,7 +94,7 @@ onEveryDatabase('A request that is not of the journey', service => {
     ['/secure/{a mistyped token}', () => '/secure/mistyped'],
   ]
   for (const [name, path] of paths)
-    test(`with another method is answered 405 with Allow on ${name}`, async () => {
+    test(`PUT, PATCH, DELETE and OPTIONS return 405 with Allow on ${name}`, async () => {
       const api = await service().newAccount()
       const payment = await api.createPayment()
       for (const method of methods) {
@@ -113,7 +113,7 @@ onEveryDatabase('A request that is not of the journey', service => {
       ['POST /secure with step', () => '/secure', hiddenStep],
     ]
   for (const [name, path, body] of steps) {
-    test(`from another site is refused with 403 and no effect: ${name}`, async () => {
+    test(`a form from another site returns 403 and has no effect: ${name}`, async () => {
       const api = await service().newAccount()
       const payment = await api.createPayment()
       for (const site of refused) {
@@ -125,7 +125,7 @@ onEveryDatabase('A request that is not of the journey', service => {
     })
 
     for (const site of ['same-origin', 'none', undefined])
-      test(`from our own page or none is taken: ${name}, Sec-Fetch-Site ${site}`, async () => {
+      test(`a form from the same origin or without an origin is accepted: ${name}, Sec-Fetch-Site ${site}`, async () => {
         const api = await service().newAccount()
         const payment = await api.createPayment()
         const headers: Record<string, string> = site === undefined ? {} : { 'Sec-Fetch-Site': site }
@@ -135,7 +135,7 @@ onEveryDatabase('A request that is not of the journey', service => {
       })
   }
 
-  test('may come from any site when it starts the journey', async () => {
+  test('another site may start the journey with POST /secure or a link', async () => {
     const api = await service().newAccount()
     const payment = await api.createPayment()
     const body = new URLSearchParams(payment._links.next_url_post.params).toString()
@@ -146,7 +146,7 @@ onEveryDatabase('A request that is not of the journey', service => {
 
   const types = ['application/json', 'multipart/form-data; boundary=x', 'text/plain', `${FORM}x`]
   for (const type of types)
-    test(`with a body of type ${type} is answered 415 and has no effect`, async () => {
+    test(`a form of type ${type} returns 415 and has no effect`, async () => {
       const api = await service().newAccount()
       const payment = await api.createPayment()
       for (const path of [pageOf(payment), confirmOf(payment), '/secure']) {
@@ -157,7 +157,7 @@ onEveryDatabase('A request that is not of the journey', service => {
       assert.deepEqual(await read(api, payment), payment)
     })
 
-  test('with a compressed body is answered 415', async () => {
+  test('a compressed form returns 415', async () => {
     const api = await service().newAccount()
     const payment = await api.createPayment()
     const headers = { 'Content-Encoding': 'gzip' }
@@ -165,7 +165,7 @@ onEveryDatabase('A request that is not of the journey', service => {
     assert.equal(answer.status, 415)
   })
 
-  test('with parameters and capitals in the media type of a form is taken', async () => {
+  test('a form is accepted when its media type has parameters and capitals', async () => {
     const api = await service().newAccount()
     const payment = await api.createPayment()
     const type = { 'Content-Type': 'Application/X-WWW-Form-Urlencoded; charset=UTF-8' }
@@ -173,7 +173,7 @@ onEveryDatabase('A request that is not of the journey', service => {
     assert.equal(answer.status, 303)
   })
 
-  test('may have a body of 64 KiB, and no byte more', async () => {
+  test('a form of 64 KiB is accepted and one byte more returns 413', async () => {
     const api = await service().newAccount()
     const payment = await api.createPayment()
     const start = 'scenario=success&x='
@@ -189,7 +189,7 @@ function hiddenStep(payment: Body): string {
   return new URLSearchParams(fields).toString()
 }
 
-describe('Behind an https address', () => {
+describe('Hosted pages: https', () => {
   let service: Service
   before(async () => {
     service = await startService('sqlite', {
@@ -198,7 +198,7 @@ describe('Behind an https address', () => {
   })
   after(() => service.stop())
 
-  test('pages, redirects and errors carry Strict-Transport-Security', async () => {
+  test('pages, redirects and errors have Strict-Transport-Security when the pages are on https', async () => {
     const api = await service.newAccount()
     const payment = await api.createPayment()
     const answers = [
@@ -212,8 +212,8 @@ describe('Behind an https address', () => {
   })
 })
 
-describe('When the service has a fault', () => {
-  test('a page under /secure says so: 500, the Demo banner, the headers, no internals', async t => {
+describe('Hosted pages: faults', () => {
+  test('a page under /secure returns 500 with the Demo banner, the headers and no internals when the database fails', async t => {
     const service = await startService('sqlite')
     t.after(() => service.stop())
     const api = await service.newAccount()

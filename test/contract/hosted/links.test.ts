@@ -11,8 +11,8 @@ const NOT_FOUND: [number, string] = [404, 'Page not found']
 const pageOf = (payment: Body): string => payment._links.next_url.href
 const tokenOf = (payment: Body): string => payment._links.next_url_post.params.chargeTokenId
 
-onEveryDatabase('An unknown or mistyped link', service => {
-  test('shows the Page not found page, whatever its shape', async () => {
+onEveryDatabase('Hosted pages: unknown links', service => {
+  test('a mistyped link shows the Page not found page', async () => {
     const api = await service().newAccount()
     const payment = await api.createPayment()
     const token = tokenOf(payment)
@@ -48,7 +48,7 @@ onEveryDatabase('An unknown or mistyped link', service => {
     assert.deepEqual(await read(api, payment), payment)
   })
 
-  test('is the same page for every token, so that it tells nothing', async () => {
+  test('the Page not found page is the same whether the payment exists or not', async () => {
     const api = await service().newAccount()
     const token = tokenOf(await api.createPayment())
     const known = await api.get(`/secure/${token.slice(0, 26)}${'0'.repeat(26)}`)
@@ -56,7 +56,7 @@ onEveryDatabase('An unknown or mistyped link', service => {
     assert.equal(known.text, unknown.text)
   })
 
-  test('has no page: the one-time token of a moto_api payment', async () => {
+  test('the one-time token of a moto_api payment opens no page', async () => {
     const api = await service().newAccount()
     const payment = await api.createPayment({ authorisation_mode: 'moto_api' })
     const { one_time_token } = payment._links.auth_url_post.params
@@ -71,7 +71,7 @@ onEveryDatabase('An unknown or mistyped link', service => {
   })
 })
 
-/** What a path means as a form's field; as it is where it means nothing. */
+/** Decodes a path for a form field, or returns it unchanged when it cannot be decoded. */
 function decodeLoosely(path: string): string {
   try {
     return decodeURIComponent(path)
@@ -80,8 +80,8 @@ function decodeLoosely(path: string): string {
   }
 }
 
-onEveryDatabase('A slash at the end of a path', service => {
-  test('is accepted on every page', async () => {
+onEveryDatabase('Hosted pages: slash at the end', service => {
+  test('every page accepts one slash at the end of its path', async () => {
     const api = await service().newAccount()
     const payment = await api.createPayment()
     const page = pageOf(payment)
@@ -94,14 +94,14 @@ onEveryDatabase('A slash at the end of a path', service => {
     assert.deepEqual(met(await api.postForm(`${page}/confirm/`, {})), [303, payment.return_url])
   })
 
-  test('leads to no payment when there is nothing before it', async () => {
+  test('a path with an empty token shows the Page not found page', async () => {
     const api = await service().newAccount()
     assert.deepEqual(met(await api.get('/secure/')), NOT_FOUND)
     assert.deepEqual(met(await api.get('/secure//confirm')), NOT_FOUND)
   })
 })
 
-onEveryDatabase('return_url', service => {
+onEveryDatabase('Hosted pages: return_url', service => {
   const asGiven = [
     'https://markets.example.org',
     'https://markets.example.org/paid?pitch=22&week=38#top',
@@ -110,7 +110,7 @@ onEveryDatabase('return_url', service => {
     'https://user:word@markets.example.org/a;b,c|d^e`f{g}',
   ]
   for (const return_url of asGiven)
-    test(`is where the browser is sent, exactly as it was given: ${return_url}`, async () => {
+    test(`the browser is redirected to the exact return_url ${return_url}`, async () => {
       const api = await service().newAccount()
       const payment = await api.createPayment({ return_url })
       const declined = await choose(api, payment, 'declined')
@@ -124,7 +124,7 @@ onEveryDatabase('return_url', service => {
     ['https://tŷ.example/\u{1F4B7}#ôl', 'https://xn--t-foa.example/%F0%9F%92%B7#%C3%B4l'],
   ]
   for (const [return_url, location] of inAscii)
-    test(`is sent in ASCII form: ${return_url}`, async () => {
+    test(`a return_url with non-ASCII characters is redirected to in ASCII: ${return_url}`, async () => {
       const api = await service().newAccount()
       const payment = await api.createPayment({ return_url })
       const cancelled = await choose(api, payment, 'cancel')
@@ -137,7 +137,7 @@ onEveryDatabase('return_url', service => {
     })
 })
 
-describe('Behind FARTHING_PAGES_URL with a path', () => {
+describe('Hosted pages: FARTHING_PAGES_URL', () => {
   let service: Service
   before(async () => {
     service = await startService('sqlite', {
@@ -146,7 +146,7 @@ describe('Behind FARTHING_PAGES_URL with a path', () => {
   })
   after(() => service.stop())
 
-  test('links, forms, redirects and assets are below that path', async () => {
+  test('links, forms, redirects and assets are below the path of FARTHING_PAGES_URL', async () => {
     const api = await service.newAccount()
     const payment = await api.createPayment()
     const token = tokenOf(payment)

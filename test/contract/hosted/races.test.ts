@@ -9,9 +9,9 @@ import { onEveryDatabase } from '../../support/service.ts'
 
 const HOOKS = 'https://hooks.example.org/'
 
-/** What was sent to each callback address. */
+/** The event types sent to each callback address. */
 const sent = new Map<string, string[]>()
-/** What the delivery to a callback address waits for. */
+/** A delivery to a callback address waits for the promise held here. */
 const held = new Map<string, Promise<void>>()
 const send: Send = async ({ url, body }) => {
   const { event_type } = JSON.parse(body)
@@ -20,7 +20,7 @@ const send: Send = async ({ url, body }) => {
   return { status: 'SUCCESSFUL', status_code: 200, response_time: 1, result: '200 OK' }
 }
 
-/** A payment of an account whose webhook is told of everything. */
+/** A payment, and a webhook of its account that receives every event type. */
 async function watchedPayment(api: Client, fields: Record<string, unknown> = {}) {
   const payment = await api.createPayment(fields)
   const callback_url = HOOKS + payment.payment_id
@@ -35,9 +35,9 @@ const confirm = (api: Client, payment: Body): Promise<Answer> =>
   api.postForm(`${payment._links.next_url.href}/confirm`, {})
 
 onEveryDatabase(
-  'A race',
+  'Hosted pages: races',
   service => {
-    test('of 20 first visits records one started', async () => {
+    test('20 first visits at once record started once', async () => {
       const api = await service().newAccount()
       const payment = await api.createPayment()
       const answers = await times(20, () => api.get(payment._links.next_url.href))
@@ -46,7 +46,7 @@ onEveryDatabase(
     })
 
     for (const delayed_capture of [false, true])
-      test(`of 20 confirms has one winner and 20 same answers, delayed_capture ${delayed_capture}`, async () => {
+      test(`20 confirms at once complete a payment once and all redirect to return_url, delayed_capture ${delayed_capture}`, async () => {
         const api = await service().newAccount()
         const { payment, messages } = await watchedPayment(api, { delayed_capture })
         await choose(api, payment, 'success')
@@ -58,7 +58,7 @@ onEveryDatabase(
         assert.deepEqual(messages(), delayed_capture ? types.slice(0, 1) : types)
       })
 
-    test('cannot be lost by waiting for webhooks: the state is kept before they are told', async () => {
+    test('a confirmed payment is stored before its webhooks receive it, so a second confirm need not wait', async () => {
       const api = await service().newAccount()
       const { payment, callback_url, messages } = await watchedPayment(api)
       await choose(api, payment, 'success')
@@ -77,7 +77,7 @@ onEveryDatabase(
       assert.equal(messages().length, 2)
     })
 
-    test('of 20 confirms without scripts through POST /secure ends the same way', async () => {
+    test('20 confirms at once through POST /secure complete a payment once', async () => {
       const api = await service().newAccount()
       const { payment, messages } = await watchedPayment(api)
       const token = payment._links.next_url_post.params
@@ -87,7 +87,7 @@ onEveryDatabase(
       assert.deepEqual(messages(), ['card_payment_succeeded', 'card_payment_captured'])
     })
 
-    test('of the three endings has one winner, and leads the others to return_url', async () => {
+    test('of the scenarios declined, error and cancel at once one wins and the others redirect to return_url', async () => {
       const api = await service().newAccount()
       const { payment, messages } = await watchedPayment(api)
       const scenarios = ['declined', 'error', 'cancel', 'declined', 'error', 'cancel']
@@ -101,7 +101,7 @@ onEveryDatabase(
       assert.deepEqual(messages(), ['card_payment_failed'])
     })
 
-    test('between confirm and a cancel through the API has one winner, and the page leads to return_url', async () => {
+    test('of a confirm and a cancel through the API at once one wins, and the page redirects to return_url', async () => {
       const api = await service().newAccount()
       for (let round = 0; round < 5; round++) {
         const { payment, messages } = await watchedPayment(api)
@@ -129,7 +129,7 @@ onEveryDatabase(
       }
     })
 
-    test('between the first visit and a cancel through the API never reopens the payment', async () => {
+    test('a first visit and a cancel through the API at once leave the payment cancelled', async () => {
       const api = await service().newAccount()
       const payment = await api.createPayment()
       const [page] = await Promise.all([

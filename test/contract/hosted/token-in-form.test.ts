@@ -11,8 +11,8 @@ const NOT_FOUND = 'Page not found'
 
 const tokenOf = (payment: Body): { chargeTokenId: string } => payment._links.next_url_post.params
 
-onEveryDatabase('POST /secure', service => {
-  test('starts the journey with chargeTokenId alone: the details page, and started', async () => {
+onEveryDatabase('Hosted pages: POST /secure', service => {
+  test('POST /secure with chargeTokenId alone shows the details page and starts the payment', async () => {
     const api = await service().newAccount()
     const payment = await api.createPayment()
     const { href, params } = payment._links.next_url_post
@@ -22,7 +22,7 @@ onEveryDatabase('POST /secure', service => {
     assert.deepEqual(await statusesOf(api, payment), ['created', 'started'])
   })
 
-  test('leads through the whole journey by the forms of its pages, the token in no address', async () => {
+  test('the forms of POST /secure lead through the whole journey without the token in any address', async () => {
     const api = await service().newAccount()
     const payment = await api.createPayment()
     const token = tokenOf(payment).chargeTokenId
@@ -40,7 +40,7 @@ onEveryDatabase('POST /secure', service => {
   })
 
   for (const button of ['submit-card-details', 'confirm', 'cancel-payment'])
-    test(`answers with forms that post back to /secure with the token and the step: #${button}`, async () => {
+    test(`the forms on pages from POST /secure post back to /secure with the token and the step: #${button}`, async () => {
       const api = await service().newAccount()
       const payment = await api.createPayment()
       const step = button === 'confirm' ? 'confirm' : 'details'
@@ -63,7 +63,7 @@ onEveryDatabase('POST /secure', service => {
     ['cancel', 'Your payment has been cancelled', 'P0030'],
   ]
   for (const [scenario, heading, code] of endings)
-    test(`with step=details and ${scenario} ends the payment as the page with a token does`, async () => {
+    test(`POST /secure with step=details and ${scenario} ends the payment`, async () => {
       const api = await service().newAccount()
       const payment = await api.createPayment()
       const fields = { ...tokenOf(payment), step: 'details', scenario }
@@ -71,7 +71,7 @@ onEveryDatabase('POST /secure', service => {
       assert.equal((await read(api, payment)).state.code, code)
     })
 
-  test('with step=details and no choice shows the error and changes nothing', async () => {
+  test('POST /secure with step=details and no scenario shows the error and changes nothing', async () => {
     const api = await service().newAccount()
     const payment = await api.createPayment()
     const answer = await api.postForm('/secure', { ...tokenOf(payment), step: 'details' })
@@ -79,7 +79,7 @@ onEveryDatabase('POST /secure', service => {
     assert.deepEqual(await read(api, payment), payment)
   })
 
-  test('with step=confirm before success was chosen shows the details page and changes nothing', async () => {
+  test('POST /secure with step=confirm before success was chosen shows the details page and changes nothing', async () => {
     const api = await service().newAccount()
     const payment = await api.createPayment()
     const answer = await api.postForm('/secure', { ...tokenOf(payment), step: 'confirm' })
@@ -87,7 +87,7 @@ onEveryDatabase('POST /secure', service => {
     assert.deepEqual(await read(api, payment), payment)
   })
 
-  test('with step=confirm and cancel fails the payment', async () => {
+  test('POST /secure with step=confirm and cancel fails the payment', async () => {
     const api = await service().newAccount()
     const payment = await api.createPayment()
     const token = tokenOf(payment)
@@ -101,7 +101,7 @@ onEveryDatabase('POST /secure', service => {
     assert.equal((await read(api, payment)).state.code, 'P0030')
   })
 
-  test('works beside /secure/{token}: one journey may use both', async () => {
+  test('one journey may use both POST /secure and /secure/{token}', async () => {
     const api = await service().newAccount()
     const payment = await api.createPayment()
     const page = payment._links.next_url.href
@@ -111,7 +111,7 @@ onEveryDatabase('POST /secure', service => {
     assert.deepEqual(met(done), [303, payment.return_url])
   })
 
-  test('shows the Page not found page when chargeTokenId is missing, empty, unknown or given twice', async () => {
+  test('POST /secure shows the Page not found page when chargeTokenId is missing, empty, unknown or repeated', async () => {
     const api = await service().newAccount()
     const payment = await api.createPayment()
     const { chargeTokenId } = tokenOf(payment)
@@ -134,7 +134,7 @@ onEveryDatabase('POST /secure', service => {
     assert.deepEqual(await read(api, payment), payment)
   })
 
-  test('reads the token from the form alone', async () => {
+  test('POST /secure reads the token from the form and not from the query', async () => {
     const api = await service().newAccount()
     const payment = await api.createPayment()
     const query = new URLSearchParams(tokenOf(payment))

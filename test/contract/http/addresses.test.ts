@@ -1,36 +1,42 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { after, describe, test } from 'node:test'
 import { type Body, webPayment } from '../../support/client.ts'
 import { exchange, parseAnswer } from '../../support/raw-http.ts'
-import { startService } from '../../support/service.ts'
+import { type Service, startService } from '../../support/service.ts'
 
 const payment = JSON.stringify(webPayment)
 
-/** Creates a payment on a service with these variables, by a request with these headers. */
-async function create(env: Record<string, string>, headers: string[], version = '1.1') {
-  const service = await startService('sqlite', { env })
-  try {
-    const { key } = await service.newAccount()
-    const bytes = await exchange(service.baseUrl, [
-      [
-        `POST /v1/payments HTTP/${version}`,
-        ...headers,
-        `Authorization: Bearer ${key}`,
-        `Content-Length: ${payment.length}`,
-        'Connection: close',
-        '',
-        payment,
-      ].join('\r\n'),
-    ])
-    const answer = parseAnswer(bytes)
-    assert.equal(answer.status, 201, answer.text)
-    return { ...answer, own: service.baseUrl }
-  } finally {
-    await service.stop()
-  }
+/** One service for each set of environment variables, by their JSON. */
+const services = new Map<string, Service>()
+
+async function serviceWith(env: Record<string, string>): Promise<Service> {
+  const name = JSON.stringify(env)
+  const service = services.get(name) ?? (await startService('sqlite', { env }))
+  services.set(name, service)
+  return service
 }
 
-/** The address of the API and that of the pages, as the links of a payment show them. */
+/** Creates a payment by a request with these headers, on a service with these environment variables. */
+async function create(env: Record<string, string>, headers: string[], version = '1.1') {
+  const service = await serviceWith(env)
+  const { key } = await service.newAccount()
+  const bytes = await exchange(service.baseUrl, [
+    [
+      `POST /v1/payments HTTP/${version}`,
+      ...headers,
+      `Authorization: Bearer ${key}`,
+      `Content-Length: ${payment.length}`,
+      'Connection: close',
+      '',
+      payment,
+    ].join('\r\n'),
+  ])
+  const answer = parseAnswer(bytes)
+  assert.equal(answer.status, 201, answer.text)
+  return { ...answer, own: service.baseUrl }
+}
+
+/** The address of the API and that of the pages, as found in the links of a payment. */
 function addressesIn({ _links }: Body): [api: string, pages: string] {
   for (const name of ['self', 'events', 'refunds', 'cancel'])
     assert.ok(_links[name].href.startsWith(_links.self.href), name)
@@ -39,8 +45,12 @@ function addressesIn({ _links }: Body): [api: string, pages: string] {
   return [_links.self.href.split('/v1/')[0], pages]
 }
 
-describe('The addresses in links', () => {
-  test('are those of the request: http and its Host', async () => {
+describe('HTTP: addresses in links', () => {
+  after(async () => {
+    for (const service of services.values()) await service.stop()
+  })
+
+  test('links use http and the Host header of the request', async () => {
     for (const host of ['localhost:3000', 'farthing', '[::1]:3000', '10.0.0.1', 'A.example:80']) {
       const { body, headers } = await create({}, [`Host: ${host}`])
       assert.deepEqual(addressesIn(body), [`http://${host}`, `http://${host}`])
@@ -48,7 +58,7 @@ describe('The addresses in links', () => {
     }
   })
 
-  test('are those of the service when Host is no host name', async () => {
+  test('links use the address of the service when the Host header is not a host name', async () => {
     const long = `${'a.'.repeat(130)}example`
     for (const host of ['a/b', 'a"b', 'a b', 'me@a', '<script>', 'a:b:c', '', long]) {
       const { body, own } = await create({}, [`Host: ${host}`])
@@ -58,7 +68,7 @@ describe('The addresses in links', () => {
     assert.deepEqual(addressesIn(body), [own, own])
   })
 
-  test('name the service as a link can, wherever it listens', async () => {
+  test('links name the service by an address that works, whatever HOST it listens on', async () => {
     for (const [HOST, name] of [
       ['::1', '[::1]'],
       ['::', 'localhost'],
@@ -71,7 +81,7 @@ describe('The addresses in links', () => {
     }
   })
 
-  test('are those of FARTHING_BASE_URL, with its path', async () => {
+  test('links use FARTHING_BASE_URL and its path', async () => {
     for (const base of ['https://pay.example.org', 'http://localhost:8080/farthing/api']) {
       const { body, headers } = await create({ FARTHING_BASE_URL: base }, ['Host: other'])
       assert.deepEqual(addressesIn(body), [base, base])
@@ -79,7 +89,7 @@ describe('The addresses in links', () => {
     }
   })
 
-  test('of the pages are those of FARTHING_PAGES_URL', async () => {
+  test('links to pages use FARTHING_PAGES_URL', async () => {
     const pages = 'https://pages.example.org/demo'
     const alone = await create({ FARTHING_PAGES_URL: pages }, ['Host: api:3000'])
     assert.deepEqual(addressesIn(alone.body), ['http://api:3000', pages])
@@ -93,7 +103,7 @@ describe('The addresses in links', () => {
     'X-Forwarded-Host: pay.example.org',
   ]
 
-  test('are those of X-Forwarded-Proto and X-Forwarded-Host when the proxy is trusted', async () => {
+  test('links use X-Forwarded-Proto and X-Forwarded-Host when the proxy is trusted', async () => {
     const trust = { FARTHING_TRUST_PROXY: 'true' }
     const { body } = await create(trust, forwarded)
     assert.deepEqual(addressesIn(body), ['https://pay.example.org', 'https://pay.example.org'])
@@ -109,7 +119,7 @@ describe('The addresses in links', () => {
     }
   })
 
-  test('are not those of a proxy that nobody said to trust, or when they are configured', async () => {
+  test('links ignore X-Forwarded headers when the proxy is not trusted or FARTHING_BASE_URL is set', async () => {
     for (const env of [{}, { FARTHING_TRUST_PROXY: 'false' }])
       assert.equal(addressesIn((await create(env, forwarded)).body)[0], 'http://inside:3000')
     const env = { FARTHING_TRUST_PROXY: 'true', FARTHING_BASE_URL: 'http://configured' }

@@ -5,7 +5,7 @@ import type { Answer, Client } from '../../support/client.ts'
 import { sendRaw } from '../../support/raw-http.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 
-onEveryDatabase('A path under /v1', service => {
+onEveryDatabase('HTTP: API keys', service => {
   let api: Client
   let payment_id = ''
   before(async () => {
@@ -22,7 +22,7 @@ onEveryDatabase('A path under /v1', service => {
     assert.equal(answer.headers.get('cache-control'), 'no-store')
   }
 
-  test('takes `Bearer`, one space and the key', async () => {
+  test('a request with Bearer, one space and the API key is accepted', async () => {
     const answer = await send(
       'GET',
       `/v1/payments/${payment_id}`,
@@ -31,7 +31,7 @@ onEveryDatabase('A path under /v1', service => {
     assert.equal(answer.status, 200)
   })
 
-  test('answers the same 401 whatever is wrong with the key', async () => {
+  test('every wrong Authorization header returns the same 401', async () => {
     const { key = '' } = api
     const texts = new Set<string>()
     for (const value of [
@@ -64,7 +64,7 @@ onEveryDatabase('A path under /v1', service => {
     assert.equal(texts.size, 1)
   })
 
-  test('needs the key by every method, also for routes that there are not', async () => {
+  test('every method and every path under /v1 needs the API key, unknown paths included', async () => {
     for (const path of [
       `/v1/payments/${payment_id}`,
       '/v1/payments',
@@ -92,7 +92,7 @@ onEveryDatabase('A path under /v1', service => {
       }
   })
 
-  test('needs the key however the path is written', async () => {
+  test('a path under /v1 needs the API key when its characters are percent-encoded', async () => {
     const prefix = ['/%761', '/v%31', '/%76%31', '/v1%2f', '/v1%2F']
     for (const start of prefix)
       for (const rest of ['/payments', `/payments/${payment_id}`, '/nothing', '/%ff']) {
@@ -106,7 +106,7 @@ onEveryDatabase('A path under /v1', service => {
       assertRefused(await send('GET', path), path)
   })
 
-  test('needs the key when the request target is a whole address', async () => {
+  test('a path under /v1 needs the API key when the request target is an absolute URL', async () => {
     for (const target of [
       `${service().baseUrl}/v1/payments/${payment_id}`,
       'http://example.org/v1/payments',
@@ -117,7 +117,7 @@ onEveryDatabase('A path under /v1', service => {
       assertRefused(await send('GET', target), target)
   })
 
-  test('shows nothing without a key to whoever leaves /v1 by another way', async () => {
+  test('paths that only resemble /v1 show no payment without the API key', async () => {
     for (const path of [
       '//v1/payments',
       '/V1/payments',
@@ -133,7 +133,7 @@ onEveryDatabase('A path under /v1', service => {
     }
   })
 
-  test('but for /v1/auth, where any Authorization is ignored', async () => {
+  test('/v1/auth needs no API key and ignores the Authorization header', async () => {
     for (const value of ['', 'Bearer x', 'Basic x', `Bearer ${api.key}`])
       for (const path of ['/v1/auth', '/v1/auth/', '/v1/%61uth']) {
         const answer = await send('POST', path, `Authorization: ${value}`)

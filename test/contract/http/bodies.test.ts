@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { before, describe, test } from 'node:test'
+import { before, test } from 'node:test'
 import { assertError } from '../../support/assertions.ts'
 import { type Answer, type Client, webPayment } from '../../support/client.ts'
 import { exchange, parseAnswer, sendRaw } from '../../support/raw-http.ts'
@@ -9,7 +9,7 @@ const LARGEST = 65_536
 const json = JSON.stringify(webPayment)
 const ofSize = (size: number) => json + ' '.repeat(size - json.length)
 
-onEveryDatabase('A body', service => {
+onEveryDatabase('HTTP: request bodies', service => {
   let api: Client
   before(async () => {
     api = await service().newAccount()
@@ -25,7 +25,7 @@ onEveryDatabase('A body', service => {
     return sendRaw(service().baseUrl, head(path, ...headers, length), body)
   }
 
-  /** The body in chunks, of which none says how many will follow. */
+  /** Sends the body in chunks, without a Content-Length. */
   function sendChunked(body: string, path = '/v1/payments', end = '0\r\n\r\n'): Promise<Answer> {
     const chunks = body.match(/.{1,20000}/gs) ?? []
     const text = chunks.map(chunk => `${chunk.length.toString(16)}\r\n${chunk}\r\n`).join('') + end
@@ -33,90 +33,86 @@ onEveryDatabase('A body', service => {
     return sendRaw(service().baseUrl, head(path, ...headers), text)
   }
 
-  describe('is taken as JSON', () => {
-    for (const type of [
-      'application/json',
-      'APPLICATION/JSON',
-      'application/json;charset=utf-8',
-      'application/json ; charset=ISO-8859-1; q="a;b"',
-      'application/json;',
-      'application/json; =',
-      'application/vnd.example.v1+json',
-      'application/problem+JSON; a=b',
-    ])
-      test(`when Content-Type is ${type}`, async () => {
-        assert.equal((await send(json, [`Content-Type: ${type}`])).status, 201)
-      })
-
-    test('when there is no Content-Type, or one that says nothing', async () => {
-      assert.equal((await send(json, [])).status, 201)
-      assert.equal((await send(json, ['Content-Type: '])).status, 201)
+  for (const type of [
+    'application/json',
+    'APPLICATION/JSON',
+    'application/json;charset=utf-8',
+    'application/json ; charset=ISO-8859-1; q="a;b"',
+    'application/json;',
+    'application/json; =',
+    'application/vnd.example.v1+json',
+    'application/problem+JSON; a=b',
+  ])
+    test(`a body with Content-Type ${type} is read as JSON`, async () => {
+      assert.equal((await send(json, [`Content-Type: ${type}`])).status, 201)
     })
 
-    test('when Content-Encoding is identity', async () => {
-      for (const encoding of ['identity', 'Identity'])
-        assert.equal((await send(json, [`Content-Encoding: ${encoding}`])).status, 201)
-    })
-
-    test('however many chunks it comes in', async () => {
-      assert.equal((await sendChunked(json)).status, 201)
-      assert.equal((await sendChunked(ofSize(50_000))).status, 201)
-    })
+  test('a body with no Content-Type or an empty one is read as JSON', async () => {
+    assert.equal((await send(json, [])).status, 201)
+    assert.equal((await send(json, ['Content-Type: '])).status, 201)
   })
 
-  describe('is 415 P0920', () => {
-    for (const type of [
-      'text/plain',
-      'text/json',
-      'application/x-www-form-urlencoded',
-      'multipart/form-data; boundary=a',
-      'application/jsonp',
-      'application/json-seq',
-      'application/xml',
-      'application/json, text/plain',
-      'application/ json',
-      'application',
-      'json',
-      '*/*',
-      'nonsense;=;',
-    ])
-      test(`when Content-Type is ${type}`, async () => {
-        for (const path of [
-          '/v1/payments',
-          '/v1/agreements',
-          '/v1/webhooks',
-          '/v1/payments/a/refunds',
-        ])
-          assertError(await send(json, [`Content-Type: ${type}`], path), 415, 'P0920')
-      })
-
-    test('when it is compressed', async () => {
-      for (const encoding of ['gzip', 'br', 'identity, gzip', 'x'])
-        for (const [path, type] of [
-          ['/v1/payments', 'application/json'],
-          ['/v1/agreements', 'application/json'],
-          ['/v1/webhooks', 'application/json'],
-          ['/v1/auth', 'application/json'],
-          ['/v1/auth', 'application/x-www-form-urlencoded'],
-        ]) {
-          const headers = [`Content-Type: ${type}`, `Content-Encoding: ${encoding}`]
-          assertError(await send(json, headers, path), 415, 'P0920')
-        }
-    })
-
-    test('also in chunks', async () => {
-      const headers = ['Content-Type: text/plain', 'Transfer-Encoding: chunked']
-      const answer = await sendRaw(service().baseUrl, head('/v1/payments', ...headers), '0\r\n\r\n')
-      assertError(answer, 415, 'P0920')
-    })
+  test('a body with Content-Encoding identity is read as JSON', async () => {
+    for (const encoding of ['identity', 'Identity'])
+      assert.equal((await send(json, [`Content-Encoding: ${encoding}`])).status, 201)
   })
 
-  test('that is not there has no media type to be wrong: 400', async () => {
+  test('a body in one or several chunks is read as JSON', async () => {
+    assert.equal((await sendChunked(json)).status, 201)
+    assert.equal((await sendChunked(ofSize(50_000))).status, 201)
+  })
+
+  for (const type of [
+    'text/plain',
+    'text/json',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=a',
+    'application/jsonp',
+    'application/json-seq',
+    'application/xml',
+    'application/json, text/plain',
+    'application/ json',
+    'application',
+    'json',
+    '*/*',
+    'nonsense;=;',
+  ])
+    test(`a body with Content-Type ${type} returns 415 P0920`, async () => {
+      for (const path of [
+        '/v1/payments',
+        '/v1/agreements',
+        '/v1/webhooks',
+        '/v1/payments/a/refunds',
+      ])
+        assertError(await send(json, [`Content-Type: ${type}`], path), 415, 'P0920')
+    })
+
+  test('a compressed body returns 415 P0920', async () => {
+    for (const encoding of ['gzip', 'br', 'identity, gzip', 'x'])
+      for (const [path, type] of [
+        ['/v1/payments', 'application/json'],
+        ['/v1/agreements', 'application/json'],
+        ['/v1/webhooks', 'application/json'],
+        ['/v1/auth', 'application/json'],
+        ['/v1/auth', 'application/x-www-form-urlencoded'],
+      ]) {
+        const headers = [`Content-Type: ${type}`, `Content-Encoding: ${encoding}`]
+        assertError(await send(json, headers, path), 415, 'P0920')
+      }
+  })
+
+  test('a body in chunks with Content-Type text/plain returns 415 P0920', async () => {
+    const headers = ['Content-Type: text/plain', 'Transfer-Encoding: chunked']
+    const answer = await sendRaw(service().baseUrl, head('/v1/payments', ...headers), '0\r\n\r\n')
+    assertError(answer, 415, 'P0920')
+  })
+
+  test('an empty body returns 400 P0197 whatever its Content-Type and Content-Encoding', async () => {
     for (const headers of [['Content-Type: text/plain'], ['Content-Encoding: gzip'], []])
       assertError(await send('', headers), 400, 'P0197')
   })
 
-  test('that no header announces is not waited for', async () => {
+  test('a request without Content-Length and Transfer-Encoding is answered without waiting for a body', async () => {
     const payment = await api.createPayment()
     const self = `/v1/payments/${payment.payment_id}`
     const bare = (path: string, ...headers: string[]) =>
@@ -128,51 +124,49 @@ onEveryDatabase('A body', service => {
     assert.equal((await bare(`${self}/cancel`, 'Content-Type: application/json')).status, 204)
   })
 
-  describe('of 65,536 bytes', () => {
-    test('is the largest that is read', async () => {
-      assert.equal((await send(ofSize(LARGEST), [])).status, 201)
-      assertError(await send(ofSize(LARGEST + 1), []), 413, 'P0913')
-    })
-
-    test('is the largest that is read in chunks', async () => {
-      assert.equal((await sendChunked(ofSize(LARGEST))).status, 201)
-      assertError(await sendChunked(ofSize(LARGEST + 1)), 413, 'P0913')
-    })
-
-    test('is counted in bytes, not letters', async () => {
-      const body = JSON.stringify({ ...webPayment, note: 'é'.repeat(40_000) })
-      assert.ok(body.length < LARGEST)
-      assertError(await send(body, []), 413, 'P0913')
-    })
-
-    test('is the largest for every endpoint, also where it is not read', async () => {
-      const payment = await api.createPayment()
-      const self = `/v1/payments/${payment.payment_id}`
-      for (const path of [`${self}/refunds`, '/v1/agreements', '/v1/webhooks', '/v1/auth'])
-        assertError(await send(ofSize(LARGEST + 1), [], path), 413, 'P0913')
-      for (const path of [`${self}/capture`, `${self}/cancel`]) {
-        assertError(await send(ofSize(LARGEST + 1), [], path), 413, 'P0913')
-        assertError(await sendChunked(ofSize(LARGEST + 1), path), 413, 'P0913')
-      }
-      assert.equal((await send(ofSize(LARGEST), [], `${self}/cancel`)).status, 204)
-    })
-
-    test('is refused by its length alone, before it has arrived', async () => {
-      const { host } = new URL(service().baseUrl)
-      const lines = head('/v1/payments', 'Content-Length: 1000000000', `Host: ${host}`)
-      const bytes = await exchange(service().baseUrl, [
-        [...lines, 'Connection: close', '', ''].join('\r\n'),
-        '{',
-      ])
-      assertError(parseAnswer(bytes), 413, 'P0913')
-    })
-
-    test('is refused in chunks as soon as there are more, before the last', async () => {
-      assertError(await sendChunked(ofSize(LARGEST + 1), '/v1/payments', ''), 413, 'P0913')
-    })
+  test('a body of 65,536 bytes is accepted and one byte more returns 413 P0913', async () => {
+    assert.equal((await send(ofSize(LARGEST), [])).status, 201)
+    assertError(await send(ofSize(LARGEST + 1), []), 413, 'P0913')
   })
 
-  test('of a GET is ignored', async () => {
+  test('a body in chunks of 65,536 bytes in all is accepted and one byte more returns 413 P0913', async () => {
+    assert.equal((await sendChunked(ofSize(LARGEST))).status, 201)
+    assertError(await sendChunked(ofSize(LARGEST + 1)), 413, 'P0913')
+  })
+
+  test('the size of a body is counted in bytes and not in characters', async () => {
+    const body = JSON.stringify({ ...webPayment, note: 'é'.repeat(40_000) })
+    assert.ok(body.length < LARGEST)
+    assertError(await send(body, []), 413, 'P0913')
+  })
+
+  test('the limit of 65,536 bytes holds for every endpoint, including those that ignore the body', async () => {
+    const payment = await api.createPayment()
+    const self = `/v1/payments/${payment.payment_id}`
+    for (const path of [`${self}/refunds`, '/v1/agreements', '/v1/webhooks', '/v1/auth'])
+      assertError(await send(ofSize(LARGEST + 1), [], path), 413, 'P0913')
+    for (const path of [`${self}/capture`, `${self}/cancel`]) {
+      assertError(await send(ofSize(LARGEST + 1), [], path), 413, 'P0913')
+      assertError(await sendChunked(ofSize(LARGEST + 1), path), 413, 'P0913')
+    }
+    assert.equal((await send(ofSize(LARGEST), [], `${self}/cancel`)).status, 204)
+  })
+
+  test('a Content-Length above the limit returns 413 P0913 before the body has arrived', async () => {
+    const { host } = new URL(service().baseUrl)
+    const lines = head('/v1/payments', 'Content-Length: 1000000000', `Host: ${host}`)
+    const bytes = await exchange(service().baseUrl, [
+      [...lines, 'Connection: close', '', ''].join('\r\n'),
+      '{',
+    ])
+    assertError(parseAnswer(bytes), 413, 'P0913')
+  })
+
+  test('a body in chunks returns 413 P0913 as soon as it exceeds the limit', async () => {
+    assertError(await sendChunked(ofSize(LARGEST + 1), '/v1/payments', ''), 413, 'P0913')
+  })
+
+  test('the body of a GET is ignored', async () => {
     const { payment_id } = await api.createPayment()
     const answer = await sendRaw(
       service().baseUrl,
@@ -187,43 +181,41 @@ onEveryDatabase('A body', service => {
     assert.equal(answer.status, 200, answer.text)
   })
 
-  describe('and the next request share a connection', () => {
-    type Sent = [method: string, path: string, body: string]
+  type Sent = [method: string, path: string, body: string]
 
-    /** The statuses of the answers to requests that are written one after the other. */
-    async function statusesOf(...requests: Sent[]): Promise<(string | undefined)[]> {
-      const { host } = new URL(service().baseUrl)
-      const one = ([method, path, body]: Sent, i: number) =>
-        [
-          `${method} ${path} HTTP/1.1`,
-          `Host: ${host}`,
-          `Authorization: Bearer ${api.key}`,
-          `Content-Length: ${body.length}`,
-          ...(i === requests.length - 1 ? ['Connection: close'] : []),
-          '',
-          body,
-        ].join('\r\n')
-      const bytes = await exchange(service().baseUrl, [requests.map(one).join('')])
-      return [...bytes.toString('latin1').matchAll(/HTTP\/1\.1 (\d{3})/g)].map(m => m[1])
-    }
+  /** The statuses of the answers to these requests, all written at once on one connection. */
+  async function statusesOf(...requests: Sent[]): Promise<(string | undefined)[]> {
+    const { host } = new URL(service().baseUrl)
+    const one = ([method, path, body]: Sent, i: number) =>
+      [
+        `${method} ${path} HTTP/1.1`,
+        `Host: ${host}`,
+        `Authorization: Bearer ${api.key}`,
+        `Content-Length: ${body.length}`,
+        ...(i === requests.length - 1 ? ['Connection: close'] : []),
+        '',
+        body,
+      ].join('\r\n')
+    const bytes = await exchange(service().baseUrl, [requests.map(one).join('')])
+    return [...bytes.toString('latin1').matchAll(/HTTP\/1\.1 (\d{3})/g)].map(m => m[1])
+  }
 
-    test('whatever it was answered', async () => {
-      const statuses = await statusesOf(
-        ['POST', '/v1/payments', json],
-        ['POST', '/v1/payments', '{'],
-        ['PUT', '/v1/payments', json],
-        ['POST', '/v1/nothing', json],
-        ['GET', '/v1/payments?page=x', ''],
-      )
-      assert.deepEqual(statuses, ['201', '400', '405', '404', '422'])
-    })
+  test('a connection carries the next request whatever the answer to the one before was', async () => {
+    const statuses = await statusesOf(
+      ['POST', '/v1/payments', json],
+      ['POST', '/v1/payments', '{'],
+      ['PUT', '/v1/payments', json],
+      ['POST', '/v1/nothing', json],
+      ['GET', '/v1/payments?page=x', ''],
+    )
+    assert.deepEqual(statuses, ['201', '400', '405', '404', '422'])
+  })
 
-    test('also one that is far too large: who is still sending it can read the 413', async () => {
-      const large = ofSize(5_000_000)
-      assert.deepEqual(
-        await statusesOf(['POST', '/v1/payments', large], ['GET', '/v1/payments', '']),
-        ['413', '200'],
-      )
-    })
+  test('a connection carries the next request after a body of 5 MB was refused, and its client receives the 413', async () => {
+    const large = ofSize(5_000_000)
+    assert.deepEqual(
+      await statusesOf(['POST', '/v1/payments', large], ['GET', '/v1/payments', '']),
+      ['413', '200'],
+    )
   })
 })

@@ -8,16 +8,16 @@ import { type Service, startService } from '../../support/service.ts'
 const HOST = 'Host: a\r\n'
 const CHUNKED = `POST /v1/auth HTTP/1.1\r\n${HOST}Transfer-Encoding: chunked\r\n`
 
-/** What no HTTP client sends, and the statuses that may come before the connection is closed. */
+/** Requests that no HTTP client sends, and the statuses that may be returned before the connection closes. */
 const faults: Record<string, [bytes: string | Uint8Array, statuses: number[]]> = {
   'a request line without a method': ['/healthz HTTP/1.1\r\n\r\n', [400]],
-  'a method that there is not': [`FLY /healthz HTTP/1.1\r\n${HOST}\r\n`, [400]],
-  'a method in small letters': [`get /healthz HTTP/1.1\r\n${HOST}\r\n`, [400]],
-  'a version that there is not': [`GET /healthz HTTP/9.9\r\n${HOST}\r\n`, [400, 505]],
+  'an unknown method': [`FLY /healthz HTTP/1.1\r\n${HOST}\r\n`, [400]],
+  'a method in lower case': [`get /healthz HTTP/1.1\r\n${HOST}\r\n`, [400]],
+  'an unknown HTTP version': [`GET /healthz HTTP/9.9\r\n${HOST}\r\n`, [400, 505]],
   'the preface of HTTP/2': ['PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', [400]],
   'white space in the path': [`GET /a b HTTP/1.1\r\n${HOST}\r\n`, [400]],
-  'no words at all': ['\0\u0001\u0002\u0003\r\n\r\n', [400]],
-  'the beginning of TLS': [new Uint8Array([22, 3, 1, 2, 0, 1, 0, 1, 252, 3, 3]), [400]],
+  'control characters': ['\0\u0001\u0002\u0003\r\n\r\n', [400]],
+  'a TLS handshake': [new Uint8Array([22, 3, 1, 2, 0, 1, 0, 1, 252, 3, 3]), [400]],
   'two Hosts': [`GET /healthz HTTP/1.1\r\n${HOST}HOST: b\r\n\r\n`, [400]],
   'the same Host twice': [`GET /secure/a HTTP/1.1\r\n${HOST}${HOST}\r\n`, [400]],
   'no Host': ['GET /healthz HTTP/1.1\r\n\r\n', [400]],
@@ -29,7 +29,7 @@ const faults: Record<string, [bytes: string | Uint8Array, statuses: number[]]> =
     [431],
   ],
   'a path of 20,000 bytes': [`GET /${'x'.repeat(20_000)} HTTP/1.1\r\n${HOST}\r\n`, [431]],
-  'a Content-Length that is no number': [
+  'a Content-Length that is not a number': [
     `POST /v1/auth HTTP/1.1\r\n${HOST}Content-Length: x\r\n\r\n`,
     [400],
   ],
@@ -43,17 +43,17 @@ const faults: Record<string, [bytes: string | Uint8Array, statuses: number[]]> =
   ],
   'a Content-Length and chunks': [`${CHUNKED}Content-Length: 2\r\n\r\n{}`, [400]],
   'a chunk without a size': [`${CHUNKED}\r\nxyz\r\n`, [400]],
-  'a chunk with 20,000 bytes beside its size': [
+  'a chunk extension of 20,000 bytes': [
     `${CHUNKED}\r\n2;${'x'.repeat(20_000)}\r\n{}\r\n0\r\n\r\n`,
     [413],
   ],
-  'an encoding of the transfer that there is not': [
+  'an unknown Transfer-Encoding': [
     `POST /v1/auth HTTP/1.1\r\n${HOST}Transfer-Encoding: nonsense\r\n\r\n{}`,
     [400, 501],
   ],
 }
 
-describe('A fault below HTTP', () => {
+describe('HTTP: invalid requests', () => {
   let service: Service
   let api: Client
   before(async () => {
@@ -62,19 +62,23 @@ describe('A fault below HTTP', () => {
   })
   after(() => service.stop())
 
-  const isAlive = async () =>
-    assert.equal((await api.post('/v1/payments', webPayment)).status, 201, 'the service lives')
+  const assertAlive = async () =>
+    assert.equal(
+      (await api.post('/v1/payments', webPayment)).status,
+      201,
+      'the service still works',
+    )
 
   for (const [fault, [bytes, statuses]] of Object.entries(faults))
-    test(`that is ${fault}: ${statuses.join(' or ')}, the connection closes, the service lives`, async () => {
+    test(`a connection with ${fault} gets ${statuses.join(' or ')} and is closed, and the service still works`, async () => {
       const text = (await exchange(service.baseUrl, [bytes])).toString('latin1')
       const [, status] = /^HTTP\/1\.1 (\d{3}) /.exec(text) ?? []
       assert.ok(statuses.includes(Number(status)), text.slice(0, 200))
       assert.doesNotMatch(text, /node_modules|\bat \w+ \(|\.ts:/)
-      await isAlive()
+      await assertAlive()
     })
 
-  test('that is a client which goes away at any point: the service lives', async () => {
+  test('a client that disconnects in the middle of a request does not stop the service', async () => {
     const body = JSON.stringify(webPayment)
     const request = [
       'POST /v1/payments HTTP/1.1',
@@ -91,10 +95,10 @@ describe('A fault below HTTP', () => {
       else socket.destroy()
       await closed(socket)
     }
-    await isAlive()
+    await assertAlive()
   })
 
-  test('that is half of a request makes no payment', async () => {
+  test('an incomplete POST /v1/payments creates no payment', async () => {
     const before = (await api.get('/v1/payments')).body.total
     const socket = await open(service.baseUrl)
     const body = JSON.stringify(webPayment)
@@ -108,14 +112,14 @@ describe('A fault below HTTP', () => {
   })
 })
 
-describe('A connection', () => {
+describe('HTTP: connections', () => {
   let service: Service
   before(async () => {
     service = await startService('sqlite')
   })
   after(() => service.stop())
 
-  test('carries a hundred requests that are sent before the first is answered, in order', async () => {
+  test('a hundred pipelined requests on one connection are answered in order', async () => {
     const paths = Array.from({ length: 100 }, (_, i) => (i % 3 ? '/healthz' : `/nothing/${i}`))
     const last = paths.length - 1
     const requests = paths.map(
@@ -130,12 +134,12 @@ describe('A connection', () => {
     )
   })
 
-  test('of HTTP/1.0 is answered and closed, and needs no Host', async () => {
+  test('an HTTP/1.0 request without a Host is answered and its connection closed', async () => {
     const text = String(await exchange(service.baseUrl, ['GET /healthz HTTP/1.0\r\n\r\n']))
     assert.match(text, /^HTTP\/1\.1 200 .*\{"status":"ok"\}$/s)
   })
 
-  test('that asks to become another protocol stays HTTP', async () => {
+  test('a request to upgrade to websocket is answered in HTTP/1.1', async () => {
     const text = String(
       await exchange(service.baseUrl, [
         `GET /healthz HTTP/1.1\r\n${HOST}Connection: upgrade, close\r\nUpgrade: websocket\r\n\r\n`,
@@ -144,7 +148,7 @@ describe('A connection', () => {
     assert.match(text, /^HTTP\/1\.1 200 /)
   })
 
-  test('that waits for 100 Continue is told to go on', async () => {
+  test('a request with Expect: 100-continue receives 100 and then its answer', async () => {
     const socket = await open(service.baseUrl)
     socket.write(
       `POST /v1/auth HTTP/1.1\r\n${HOST}Content-Length: 2\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n`,
@@ -157,16 +161,17 @@ describe('A connection', () => {
     await closed(socket)
   })
 
-  test('on which CONNECT is asked for is closed', async () => {
+  test('a CONNECT request is closed without a success', async () => {
     const bytes = await exchange(service.baseUrl, [`CONNECT a:443 HTTP/1.1\r\n${HOST}\r\n`])
     assert.doesNotMatch(String(bytes), /^HTTP\/1\.1 2/)
   })
-  test('on which nothing is asked for is kept for 30 seconds, as its answers say', async () => {
+
+  test('an idle connection is kept for 30 seconds, as the Keep-Alive header says', async () => {
     const { headers } = await fetch(`${service.baseUrl}/healthz`)
     assert.equal(headers.get('keep-alive'), 'timeout=30')
   })
 
-  test('beyond the 10,000 that may be open is closed as it comes', async t => {
+  test('a connection beyond the limit of 10,000 is closed at once and the others still work', async t => {
     const [{ server } = { server: undefined }] = service.apps.map(app => app.server)
     assert.equal(server?.maxConnections, 10_000)
     t.after(() => {
@@ -179,11 +184,15 @@ describe('A connection', () => {
     await closed((await open(service.baseUrl)).resume())
     first.write(`GET /healthz HTTP/1.1\r\n${HOST}\r\n`)
     const [answer] = await once(first, 'data')
-    assert.match(String(answer), /^HTTP\/1\.1 200 /, 'who was there before is served')
+    assert.match(
+      String(answer),
+      /^HTTP\/1\.1 200 /,
+      'the connection that was already open is served',
+    )
     first.destroy()
   })
 
-  test('of a client that takes nothing of its answers for 30 seconds is cut off', async t => {
+  test('a client that reads nothing of its answers for 30 seconds is disconnected', async t => {
     const [{ server } = { server: undefined }] = service.apps.map(app => app.server)
     assert.equal(server?.timeout, 30_000)
     t.after(() => server.setTimeout(30_000))
@@ -191,7 +200,7 @@ describe('A connection', () => {
     const accepted = once(server, 'connection')
     const socket = await open(service.baseUrl)
     const [ours] = await accepted
-    // More than the system holds for who does not read.
+    // More than the socket buffers of the system hold for a client that does not read.
     socket.pause().write(`GET /openapi.json HTTP/1.1\r\n${HOST}\r\n`.repeat(300))
     await once(ours, 'close')
     socket.destroy()

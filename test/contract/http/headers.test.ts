@@ -4,9 +4,9 @@ import type { Answer, Client } from '../../support/client.ts'
 import { payOnPages } from '../../support/journeys.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 
-onEveryDatabase('An answer', service => {
+onEveryDatabase('HTTP: response headers', service => {
   let api: Client
-  /** One of every kind under /v1, by what it is. */
+  /** One answer of every kind under /v1. */
   let answers: Record<string, Answer> = {}
   before(async () => {
     api = await service().newAccount()
@@ -39,7 +39,7 @@ onEveryDatabase('An answer', service => {
     }
   })
 
-  test('under /v1 is not stored, and nobody guesses its type', () => {
+  test('every answer under /v1 has the headers no-store, no-cache and nosniff', () => {
     for (const [what, { headers }] of Object.entries(answers)) {
       assert.equal(headers.get('cache-control'), 'no-store', what)
       assert.equal(headers.get('pragma'), 'no-cache', what)
@@ -47,7 +47,7 @@ onEveryDatabase('An answer', service => {
     }
   })
 
-  test('with a JSON body says so, in UTF-8', () => {
+  test('every JSON answer under /v1 has the type application/json in UTF-8', () => {
     for (const [what, { headers, text, status }] of Object.entries(answers)) {
       const type = status === 204 ? null : 'application/json; charset=utf-8'
       assert.equal(headers.get('content-type'), type, what)
@@ -55,7 +55,7 @@ onEveryDatabase('An answer', service => {
     }
   })
 
-  test('that is an error has code and description, and field or header where one is at fault', () => {
+  test('every error under /v1 has a code, a description, and at most one of field and header', () => {
     for (const [what, { body, status }] of Object.entries(answers)) {
       if (status < 400) continue
       const { code, description, field, header, ...more } = body
@@ -66,18 +66,18 @@ onEveryDatabase('An answer', service => {
     }
   })
 
-  test('tells other origins nothing: no CORS headers, and OPTIONS is a wrong method', () => {
+  test('no answer under /v1 has a CORS header, and OPTIONS returns 405', () => {
     for (const [what, { headers }] of Object.entries(answers))
       for (const name of headers.keys()) assert.doesNotMatch(name, /^access-control/, what)
     assert.equal(answers['an OPTIONS']?.status, 405)
   })
 
-  test('says nothing about what runs here', () => {
+  test('no answer under /v1 names the software of the server', () => {
     for (const [what, { headers }] of Object.entries(answers))
       for (const name of ['server', 'x-powered-by']) assert.equal(headers.get(name), null, what)
   })
 
-  test('of a new payment has its address in Location', async () => {
+  test('only the answer to a new payment has a Location, which is the address of the payment', async () => {
     const created = await api.post('/v1/payments', {
       amount: 1,
       reference: 'a',
@@ -91,14 +91,14 @@ onEveryDatabase('An answer', service => {
       assert.equal(headers.get('location'), null, what)
   })
 
-  test('of 401 has WWW-Authenticate, of 405 Allow, and of no other', () => {
+  test('WWW-Authenticate is sent with 401 only, and Allow with 405 only', () => {
     for (const [what, { headers, status }] of Object.entries(answers)) {
       assert.equal(headers.get('www-authenticate'), status === 401 ? 'Bearer' : null, what)
       assert.equal(headers.get('allow') !== null, status === 405, what)
     }
   })
 
-  test('outside /v1 has nosniff too', async () => {
+  test('answers outside /v1 have nosniff', async () => {
     for (const path of ['/healthz', '/readyz', '/nothing', '/%ff', '/assets/x', '/secure/x'])
       for (const method of ['GET', 'PUT', 'OPTIONS']) {
         const { headers } = await service().anonymous.request(method, path)
@@ -107,8 +107,8 @@ onEveryDatabase('An answer', service => {
   })
 })
 
-onEveryDatabase('Without a key', service => {
-  test('/healthz and /readyz say that all is well', async () => {
+onEveryDatabase('HTTP: health checks', service => {
+  test('/healthz and /readyz return 200 and status ok without an API key', async () => {
     for (const path of ['/healthz', '/readyz']) {
       const { status, body } = await service().anonymous.get(path)
       assert.equal(status, 200)
@@ -116,7 +116,7 @@ onEveryDatabase('Without a key', service => {
     }
   })
 
-  test('/healthcheck says so in the words of GOV.UK Pay', async () => {
+  test('/healthcheck returns the same body as GOV.UK Pay', async () => {
     const { status, body } = await service().anonymous.get('/healthcheck')
     assert.equal(status, 200)
     assert.deepEqual(body, { ping: { healthy: true }, deadlocks: { healthy: true } })

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { before, describe, test } from 'node:test'
+import { before, test } from 'node:test'
 import { assertError } from '../../support/assertions.ts'
 import { type Answer, type Client, webPayment } from '../../support/client.ts'
 import { sendRaw } from '../../support/raw-http.ts'
@@ -17,13 +17,13 @@ type Request = {
   body?: string
 }
 
-onEveryDatabase('The first of these checks that fails is the answer:', service => {
+onEveryDatabase('HTTP: order of checks', service => {
   let api: Client
   before(async () => {
     api = await service().newAccount()
   })
 
-  /** A request with a key of the account, as JSON, if nothing else is said. */
+  /** Sends JSON with the account's key by default. */
   function send(request: Request): Promise<Answer> {
     const {
       method = 'POST',
@@ -47,7 +47,7 @@ onEveryDatabase('The first of these checks that fails is the answer:', service =
     )
   }
 
-  async function answers(request: Request, expected: string): Promise<void> {
+  async function expectAnswer(request: Request, expected: string): Promise<void> {
     const answer = await send(request)
     const [status, code = '', field] = expected.split(' ')
     const at = field ? { field } : {}
@@ -61,38 +61,38 @@ onEveryDatabase('The first of these checks that fails is the answer:', service =
     { path: '/v1/webhooks', noObject: '400 P0197', wrong: '422 P0101 callback_url' },
   ]
   for (const { path, noObject, wrong } of withBody)
-    test(`POST ${path}: key, route, method, media type, size, JSON object, fields`, async () => {
+    test(`POST ${path} checks key, route, method, media type, size, JSON object and fields in this order`, async () => {
       const worst = { path, type: 'text/plain', body: TOO_LARGE }
-      await answers({ ...worst, ...KEYLESS, path: `${path}/no/such` }, '401 P0910')
-      await answers({ ...worst, ...KEYLESS, method: 'PUT' }, '401 P0910')
-      await answers({ ...worst, ...KEYLESS }, '401 P0910')
-      await answers({ ...worst, method: 'PUT', path: `${path}/no/such` }, '404 P0911')
-      await answers({ ...worst, path: `${path}/no/such` }, '404 P0911')
-      await answers({ ...worst, method: 'PUT' }, '405 P0912')
-      await answers(worst, '415 P0920')
-      await answers({ ...worst, type: 'application/json' }, '413 P0913')
-      await answers({ path, body: TOO_LARGE.slice(1) }, noObject)
-      await answers({ path, body: '{}' }, wrong)
+      await expectAnswer({ ...worst, ...KEYLESS, path: `${path}/no/such` }, '401 P0910')
+      await expectAnswer({ ...worst, ...KEYLESS, method: 'PUT' }, '401 P0910')
+      await expectAnswer({ ...worst, ...KEYLESS }, '401 P0910')
+      await expectAnswer({ ...worst, method: 'PUT', path: `${path}/no/such` }, '404 P0911')
+      await expectAnswer({ ...worst, path: `${path}/no/such` }, '404 P0911')
+      await expectAnswer({ ...worst, method: 'PUT' }, '405 P0912')
+      await expectAnswer(worst, '415 P0920')
+      await expectAnswer({ ...worst, type: 'application/json' }, '413 P0913')
+      await expectAnswer({ path, body: TOO_LARGE.slice(1) }, noObject)
+      await expectAnswer({ path, body: '{}' }, wrong)
     })
 
-  test('POST /v1/auth: method, media type, size, JSON object, fields, and never a key', async () => {
+  test('POST /v1/auth checks method, media type, size, JSON object and fields in this order, and never a key', async () => {
     const worst = { path: '/v1/auth', type: 'text/plain', body: TOO_LARGE }
     for (const key of [undefined, 'no such key', api.key]) {
-      await answers({ ...worst, key, method: 'PUT' }, '405 P0912')
-      await answers({ ...worst, key }, '415 P0920')
-      await answers({ ...worst, key, type: 'application/json' }, '413 P0913')
-      await answers({ path: '/v1/auth', key, body: '[]' }, '400 P0197')
-      await answers({ path: '/v1/auth', key, body: '{}' }, '422 P0101 one_time_token')
+      await expectAnswer({ ...worst, key, method: 'PUT' }, '405 P0912')
+      await expectAnswer({ ...worst, key }, '415 P0920')
+      await expectAnswer({ ...worst, key, type: 'application/json' }, '413 P0913')
+      await expectAnswer({ path: '/v1/auth', key, body: '[]' }, '400 P0197')
+      await expectAnswer({ path: '/v1/auth', key, body: '{}' }, '422 P0101 one_time_token')
     }
   })
 
-  test('POST .../refunds: fields before the payment, the payment before its state', async () => {
+  test('POST refunds checks the fields, then the payment, then its state', async () => {
     const { payment_id } = await api.createPayment()
     const path = `/v1/payments/${payment_id}/refunds`
     const unknown = `/v1/payments/${UNKNOWN}/refunds`
-    await answers({ path: unknown, body: '{"amount":0}' }, '422 P0602 amount')
-    await answers({ path: unknown, body: '{"amount":1}' }, '404 P0600')
-    await answers({ path, body: '{"amount":1,"refund_amount_available":3}' }, '400 P0603')
+    await expectAnswer({ path: unknown, body: '{"amount":0}' }, '422 P0602 amount')
+    await expectAnswer({ path: unknown, body: '{"amount":1}' }, '404 P0600')
+    await expectAnswer({ path, body: '{"amount":1,"refund_amount_available":3}' }, '400 P0603')
   })
 
   const bodyless = [
@@ -102,50 +102,48 @@ onEveryDatabase('The first of these checks that fails is the answer:', service =
     { path: '/v1/webhooks/:id', method: 'DELETE', unknown: '404 P2700' },
   ]
   for (const { path: pattern, method = 'POST', unknown } of bodyless)
-    test(`${method} ${pattern}: key, route, method, size, resource, whatever the media type`, async () => {
+    test(`${method} ${pattern} checks key, route, method, size and resource in this order, whatever the media type`, async () => {
       const path = pattern.replace(':id', UNKNOWN)
       const worst = { method, path, type: 'nonsense', body: TOO_LARGE }
-      await answers({ ...worst, ...KEYLESS, method: 'PATCH' }, '401 P0910')
-      await answers({ ...worst, ...KEYLESS }, '401 P0910')
-      await answers({ ...worst, path: `${path}/no` }, '404 P0911')
-      await answers({ ...worst, method: 'PATCH' }, '405 P0912')
-      await answers(worst, '413 P0913')
-      await answers({ ...worst, body: TOO_LARGE.slice(1) }, unknown)
+      await expectAnswer({ ...worst, ...KEYLESS, method: 'PATCH' }, '401 P0910')
+      await expectAnswer({ ...worst, ...KEYLESS }, '401 P0910')
+      await expectAnswer({ ...worst, path: `${path}/no` }, '404 P0911')
+      await expectAnswer({ ...worst, method: 'PATCH' }, '405 P0912')
+      await expectAnswer(worst, '413 P0913')
+      await expectAnswer({ ...worst, body: TOO_LARGE.slice(1) }, unknown)
     })
 
-  test('POST .../cancel and .../capture: the payment before its state', async () => {
+  test('POST cancel and capture check the payment, then its state', async () => {
     const { payment_id } = await api.createPayment()
-    await answers({ path: `/v1/payments/${payment_id}/capture` }, '409 P1003')
-    await answers({ path: `/v1/payments/${payment_id}/cancel`, body: TOO_LARGE }, '413 P0913')
+    await expectAnswer({ path: `/v1/payments/${payment_id}/capture` }, '409 P1003')
+    await expectAnswer({ path: `/v1/payments/${payment_id}/cancel`, body: TOO_LARGE }, '413 P0913')
     assert.equal((await send({ path: `/v1/payments/${payment_id}/cancel` })).status, 204)
-    await answers({ path: `/v1/payments/${payment_id}/cancel` }, '400 P0501')
+    await expectAnswer({ path: `/v1/payments/${payment_id}/cancel` }, '400 P0501')
   })
 
-  describe('GET', () => {
-    const searches: [path: string, invalid: string][] = [
-      ['/v1/payments', '422 P0401'],
-      ['/v1/refunds', '422 P1101'],
-      ['/v1/agreements', '422 P2401'],
-      ['/v1/disputes', '422 P0401'],
-      ['/v1/webhooks', '422 P2701'],
-      [`/v1/webhooks/${UNKNOWN}/messages`, '422 P2701'],
-    ]
-    for (const [path, invalid] of searches)
-      test(`${path}: key, route, method, parameters`, async () => {
-        const query = '?page=x'
-        const method = 'GET'
-        await answers({ ...KEYLESS, method, path: `${path}/no/such${query}` }, '401 P0910')
-        await answers({ ...KEYLESS, method, path: path + query }, '401 P0910')
-        await answers({ method, path: `${path}/no/such/thing${query}` }, '404 P0911')
-        await answers({ method: 'PATCH', path: path + query }, '405 P0912')
-        await answers({ method, path: path + query }, invalid)
-      })
+  const searches: [path: string, invalid: string][] = [
+    ['/v1/payments', '422 P0401'],
+    ['/v1/refunds', '422 P1101'],
+    ['/v1/agreements', '422 P2401'],
+    ['/v1/disputes', '422 P0401'],
+    ['/v1/webhooks', '422 P2701'],
+    [`/v1/webhooks/${UNKNOWN}/messages`, '422 P2701'],
+  ]
+  for (const [path, invalid] of searches)
+    test(`GET ${path} checks key, route, method and parameters in this order`, async () => {
+      const query = '?page=x'
+      const method = 'GET'
+      await expectAnswer({ ...KEYLESS, method, path: `${path}/no/such${query}` }, '401 P0910')
+      await expectAnswer({ ...KEYLESS, method, path: path + query }, '401 P0910')
+      await expectAnswer({ method, path: `${path}/no/such/thing${query}` }, '404 P0911')
+      await expectAnswer({ method: 'PATCH', path: path + query }, '405 P0912')
+      await expectAnswer({ method, path: path + query }, invalid)
+    })
 
-    test('.../messages: parameters before the webhook', () =>
-      answers({ method: 'GET', path: `/v1/webhooks/${UNKNOWN}/messages` }, '404 P2700'))
-  })
+  test('GET messages of an unknown webhook with valid parameters returns 404 P2700', () =>
+    expectAnswer({ method: 'GET', path: `/v1/webhooks/${UNKNOWN}/messages` }, '404 P2700'))
 
-  test('and what fails a check has no effect', async () => {
+  test('a request that fails a check has no effect', async () => {
     const other = await service().newAccount()
     const body = JSON.stringify(webPayment)
     for (const request of [

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { METHODS } from 'node:http'
-import { before, describe, test } from 'node:test'
+import { before, test } from 'node:test'
 import { assertError } from '../../support/assertions.ts'
 import type { Answer, Client } from '../../support/client.ts'
 import { payOnPages } from '../../support/journeys.ts'
@@ -9,7 +9,7 @@ import { onEveryDatabase } from '../../support/service.ts'
 
 const UNKNOWN = '06g5petm8gpatdosqb0u8c1mv7'
 
-/** Every route of the API, and what it allows. */
+/** Every route of the API with its methods. */
 const routes: [path: string, allow: string][] = [
   ['/v1/payments', 'GET, HEAD, POST'],
   ['/v1/payments/:payment', 'GET, HEAD'],
@@ -35,7 +35,7 @@ const routes: [path: string, allow: string][] = [
 /** CONNECT never reaches a route; the rest is every method that Node's HTTP parser knows. */
 const methods = METHODS.filter(method => method !== 'CONNECT')
 
-onEveryDatabase('A route', service => {
+onEveryDatabase('HTTP: routes', service => {
   let api: Client
   let ids: Record<string, string> = {}
   before(async () => {
@@ -62,7 +62,7 @@ onEveryDatabase('A route', service => {
   const listed = (answer: Answer) => answer.headers.get('allow')?.split(', ').sort()
 
   for (const [route, allow] of routes)
-    test(`${route} allows ${allow}, and answers 405 with Allow to all other methods`, async () => {
+    test(`${route} allows ${allow} and returns 405 with Allow to every other method`, async () => {
       const wrong = methods.filter(method => !allow.split(', ').includes(method))
       for (const method of wrong) {
         const answer = await send(method, address(route))
@@ -75,33 +75,31 @@ onEveryDatabase('A route', service => {
       }
     })
 
-  describe('that can be read', () => {
-    for (const [route] of readable)
-      test(`${route} answers HEAD with the status and headers of GET, and no body`, async () => {
-        for (const query of ['', '?page=x']) {
-          const path = address(route) + query
-          const [get, head] = [await send('GET', path), await send('HEAD', path)]
-          assert.equal(head.text, '')
-          assert.equal(head.status, get.status)
-          const withoutDate = ({ headers }: Answer) =>
-            Object.fromEntries([...headers].filter(([name]) => name !== 'date'))
-          assert.deepEqual(withoutDate(head), withoutDate(get))
-        }
-      })
+  for (const [route] of readable)
+    test(`HEAD ${route} returns the status and headers of GET and no body`, async () => {
+      for (const query of ['', '?page=x']) {
+        const path = address(route) + query
+        const [get, head] = [await send('GET', path), await send('HEAD', path)]
+        assert.equal(head.text, '')
+        assert.equal(head.status, get.status)
+        const withoutDate = ({ headers }: Answer) =>
+          Object.fromEntries([...headers].filter(([name]) => name !== 'date'))
+        assert.deepEqual(withoutDate(head), withoutDate(get))
+      }
+    })
 
-    for (const [route] of readable)
-      test(`${route} takes one slash at its end, and no second one`, async () => {
-        const path = address(route)
-        const [plain, slashed] = [await send('GET', path), await send('GET', `${path}/`)]
-        assert.deepEqual([slashed.status, slashed.text], [plain.status, plain.text])
-        assert.equal((await send('GET', `${path}/?page=1`)).status, 200)
-        for (const method of ['GET', 'POST'])
-          assertError(await send(method, `${path}//`), 404, 'P0911')
-        assertError(await send('GET', `${path}//?page=1`), 404, 'P0911')
-      })
-  })
+  for (const [route] of readable)
+    test(`GET ${route} accepts one slash at the end and no second one`, async () => {
+      const path = address(route)
+      const [plain, slashed] = [await send('GET', path), await send('GET', `${path}/`)]
+      assert.deepEqual([slashed.status, slashed.text], [plain.status, plain.text])
+      assert.equal((await send('GET', `${path}/?page=1`)).status, 200)
+      for (const method of ['GET', 'POST'])
+        assertError(await send(method, `${path}//`), 404, 'P0911')
+      assertError(await send('GET', `${path}//?page=1`), 404, 'P0911')
+    })
 
-  test('of a POST or DELETE takes one slash at its end too', async () => {
+  test('POST and DELETE accept one slash at the end of the path', async () => {
     const payment = await api.createPayment()
     const cancel = `/v1/payments/${payment.payment_id}/cancel/`
     assert.equal((await send('POST', cancel)).status, 204)
@@ -111,7 +109,7 @@ onEveryDatabase('A route', service => {
     assert.equal((await send('DELETE', `/v1/webhooks/${ids[':webhook']}/`)).status, 204)
   })
 
-  test('that there is not is 404 P0911, under /v1 and outside it', async () => {
+  test('an unknown path returns 404 P0911, under /v1 and outside it', async () => {
     for (const path of [
       '/v1',
       '/v1/',
@@ -137,7 +135,7 @@ onEveryDatabase('A route', service => {
           assertError(await send(method, path), 404, 'P0911')
   })
 
-  test('is found however long an identifier is: what is unknown is the payment', async () => {
+  test('a path with a very long identifier reaches its route, which returns its own 404', async () => {
     for (const length of [101, 1_000, 10_000]) {
       const id = 'x'.repeat(length)
       assertError(await send('GET', `/v1/payments/${id}`), 404, 'P0200')
@@ -146,7 +144,7 @@ onEveryDatabase('A route', service => {
     }
   })
 
-  test('that cannot be decoded is unknown, whatever it begins with', async () => {
+  test('a path that cannot be decoded returns 404 P0911, or the HTML page under /secure', async () => {
     for (const path of [
       '/v1/%',
       '/v1/payments/%ff',
@@ -164,14 +162,14 @@ onEveryDatabase('A route', service => {
     assert.match(page.headers.get('content-type') ?? '', /^text\/html/)
   })
 
-  test('takes percent-encoded letters for the letters', async () => {
+  test('a path with percent-encoded letters reaches its route', async () => {
     const { ':payment': payment_id = '' } = ids
     const encoded = [...payment_id].map(letter => `%${letter.charCodeAt(0).toString(16)}`).join('')
     const answer = await send('GET', `/v1/%70ayments/${encoded}`)
     assert.equal(answer.body?.payment_id, payment_id)
   })
 
-  test('is found when the request target is a whole address', async () => {
+  test('a request target that is an absolute URL reaches its route', async () => {
     const answer = await send('GET', `http://example.org/v1/payments/${ids[':payment']}`)
     assert.equal(answer.status, 200, answer.text)
   })

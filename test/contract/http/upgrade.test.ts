@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
-import { before, describe, test } from 'node:test'
+import { before, test } from 'node:test'
 import { type Client, webPayment } from '../../support/client.ts'
 import { open, sendRaw } from '../../support/raw-http.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 
 const json = JSON.stringify(webPayment)
 
-/** Java's client asks for HTTP/2 in this way with every request, and takes an answer in HTTP/1.1. */
+/** Java's HttpClient sends these headers with every request and accepts an answer in HTTP/1.1. */
 const ASKS = ['Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAE']
 
-onEveryDatabase('A request that asks for another protocol', service => {
+onEveryDatabase('HTTP: upgrade requests', service => {
   let api: Client
   before(async () => {
     api = await service().newAccount()
@@ -32,7 +32,7 @@ onEveryDatabase('A request that asks for another protocol', service => {
     return bytes.toString('latin1', 9, 12)
   }
 
-  test('is answered in HTTP/1.1', async () => {
+  test('a request to upgrade to h2c is answered in HTTP/1.1', async () => {
     const { status } = await sendRaw(
       service().baseUrl,
       ['GET /v1/payments HTTP/1.1', `Authorization: Bearer ${api.key}`, 'Upgrade: h2c'],
@@ -41,42 +41,37 @@ onEveryDatabase('A request that asks for another protocol', service => {
     assert.equal(status, 200)
   })
 
-  describe('and is refused before its body has come', () => {
-    for (const [status, path, key, length] of [
-      ['401', '/v1/payments', 'wrong', json.length],
-      ['404', '/v1/nothing', undefined, json.length],
-      ['413', '/v1/payments', undefined, 200_000],
-    ] as const)
-      test(`is answered ${status} behind it, and the next request on the connection too`, {
-        timeout: 10_000,
-      }, async () => {
-        const socket = await open(service().baseUrl)
-        const seen = statusOf(socket)
-        let isAnswered = false
-        void seen.then(() => {
-          isAnswered = true
-        })
-        socket.write(head(path, key, length))
-        // Once these are answered, the first would be if it did not wait for its body.
-        for (let i = 0; i < 3; i++) await api.get('/v1/payments')
-        // A client that has been answered sends its next request right behind the body.
-        const next = head('/v1/payments') + json
-        const body = json.padEnd(length)
-        if (isAnswered) socket.write(body + next)
-        else {
-          socket.write(body)
-          assert.equal(await seen, status)
-          socket.write(next)
-        }
-        assert.equal(await statusOf(socket), '201')
-        socket.destroy()
+  for (const [status, path, key, length] of [
+    ['401', '/v1/payments', 'wrong', json.length],
+    ['404', '/v1/nothing', undefined, json.length],
+    ['413', '/v1/payments', undefined, 200_000],
+  ] as const)
+    test(`an upgrade request whose body has not arrived returns ${status}, and the connection carries the next request`, {
+      timeout: 10_000,
+    }, async () => {
+      const socket = await open(service().baseUrl)
+      const seen = statusOf(socket)
+      let isAnswered = false
+      void seen.then(() => {
+        isAnswered = true
       })
-  })
-})
+      socket.write(head(path, key, length))
+      // By the time these are answered, the service would have answered the first if it did not wait for the body.
+      for (let i = 0; i < 3; i++) await api.get('/v1/payments')
+      // A client sends its next request right after the body.
+      const next = head('/v1/payments') + json
+      const body = json.padEnd(length)
+      if (isAnswered) socket.write(body + next)
+      else {
+        socket.write(body)
+        assert.equal(await seen, status)
+        socket.write(next)
+      }
+      assert.equal(await statusOf(socket), '201')
+      socket.destroy()
+    })
 
-onEveryDatabase('A request that expects', service => {
-  test('what the service does not know is answered as without it', async () => {
-    const api = await service().newAccount()
+  test('a request with an unknown Expect value is answered as without it', async () => {
     const lines = [
       'POST /v1/payments HTTP/1.1',
       'Expect: nonsense',

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { test } from 'node:test'
 import { assertError } from '../../support/assertions.ts'
 import type { Body, Client } from '../../support/client.ts'
 import {
@@ -13,7 +13,7 @@ import {
 import { activeAgreement } from '../../support/new-payment.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 
-/** A payment in each state that can be seen, and how a client gets there. */
+/** How a client brings a payment into each visible state. */
 const states: Record<string, (api: Client) => Promise<Body>> = {
   created: api => api.createPayment(),
   started: async api => {
@@ -21,7 +21,7 @@ const states: Record<string, (api: Client) => Promise<Body>> = {
     await api.get(payment._links.next_url.href)
     return payment
   },
-  'started, success chosen': async api => {
+  'started, with success chosen': async api => {
     const payment = await api.createPayment()
     await choose(api, payment, 'success')
     return payment
@@ -33,12 +33,12 @@ const states: Record<string, (api: Client) => Promise<Body>> = {
     await api.post(payment._links.capture.href)
     return payment
   },
-  'failed, declined': async api => {
+  'failed because the card was declined': async api => {
     const payment = await api.createPayment()
     await choose(api, payment, 'declined')
     return payment
   },
-  'failed, cancelled by the user': async api => {
+  'failed because the user cancelled it': async api => {
     const payment = await api.createPayment()
     await choose(api, payment, 'cancel')
     return payment
@@ -53,24 +53,24 @@ const states: Record<string, (api: Client) => Promise<Body>> = {
     await api.post(payment._links.cancel.href)
     return payment
   },
-  'created, moto_api': api => api.createPayment({ authorisation_mode: 'moto_api' }),
-  'capturable, moto_api': async api => {
+  'created in moto_api mode': api => api.createPayment({ authorisation_mode: 'moto_api' }),
+  'capturable in moto_api mode': async api => {
     const fields = { authorisation_mode: 'moto_api', delayed_capture: true }
     const payment = await api.createPayment(fields)
     await authorise(api, payment)
     return payment
   },
-  'failed, moto_api': async api => {
+  'failed in moto_api mode': async api => {
     const payment = await api.createPayment({ authorisation_mode: 'moto_api' })
     await authorise(api, payment, { card_number: DECLINED })
     return payment
   },
-  'capturable, agreement': async api => {
+  'capturable in agreement mode': async api => {
     const agreement_id = await activeAgreement(api)
     const fields = { authorisation_mode: 'agreement', agreement_id, delayed_capture: true }
     return api.createPayment(fields)
   },
-  'success, agreement': async api =>
+  'success in agreement mode': async api =>
     api.createPayment({
       authorisation_mode: 'agreement',
       agreement_id: await activeAgreement(api),
@@ -80,13 +80,14 @@ const states: Record<string, (api: Client) => Promise<Body>> = {
 const cancellable = /^(created|started|capturable)/
 const capturable = /^capturable/
 
-onEveryDatabase('A payment that is', service => {
+onEveryDatabase('Payments: cancel and capture', service => {
   const operate = (api: Client, { payment_id }: Body, verb: 'cancel' | 'capture') =>
     api.request('POST', `/v1/payments/${payment_id}/${verb}`)
 
   for (const [state, reach] of Object.entries(states)) {
     const mayBe = cancellable.test(state)
-    test(`${state} ${mayBe ? 'is cancelled: 204' : 'cannot be cancelled: 400 P0501'}`, async () => {
+    const result = mayBe ? '204' : '400 P0501'
+    test(`POST cancel returns ${result} for a payment that is ${state}`, async () => {
       const api = await service().newAccount()
       const payment = await reach(api)
       const before = { payment: await read(api, payment), steps: await statusesOf(api, payment) }
@@ -105,7 +106,8 @@ onEveryDatabase('A payment that is', service => {
 
   for (const [state, reach] of Object.entries(states)) {
     const mayBe = capturable.test(state)
-    test(`${state} ${mayBe ? 'is captured: 204' : 'cannot be captured: 409 P1003'}`, async () => {
+    const result = mayBe ? '204' : '409 P1003'
+    test(`POST capture returns ${result} for a payment that is ${state}`, async () => {
       const api = await service().newAccount()
       const payment = await reach(api)
       const before = { payment: await read(api, payment), steps: await statusesOf(api, payment) }
@@ -123,52 +125,50 @@ onEveryDatabase('A payment that is', service => {
     })
   }
 
-  describe('cancelled or captured', () => {
-    test('takes any body of any type, which is not read', async () => {
-      const api = await service().newAccount()
-      for (const [type, body] of [
-        ['application/json', '{"amount":'],
-        ['application/x-www-form-urlencoded', 'a=%ff&&'],
-        ['application/x-www-form-urlencoded; =;', 'a'],
-        ['text/plain; charset', 'hello'],
-        ['nonsense', 'x'],
-        ['', 'x'],
-        ['multipart/form-data', 'x'],
-        ['application/json', ''],
-        ['application/xml', '<a/>'],
-      ] as const) {
-        const headers = { 'Content-Type': type, 'Content-Encoding': 'gzip' }
-        const payment = await payOnPages(api, await api.createPayment({ delayed_capture: true }))
-        const captured = await api.request('POST', payment._links.capture.href, { headers, body })
-        assert.equal(captured.status, 204, `${type}: ${captured.text}`)
-        const other = await api.createPayment()
-        const cancelled = await api.request('POST', other._links.cancel.href, { headers, body })
-        assert.equal(cancelled.status, 204, `${type}: ${cancelled.text}`)
-      }
-    })
+  test('cancel and capture accept a body of any type and ignore it', async () => {
+    const api = await service().newAccount()
+    for (const [type, body] of [
+      ['application/json', '{"amount":'],
+      ['application/x-www-form-urlencoded', 'a=%ff&&'],
+      ['application/x-www-form-urlencoded; =;', 'a'],
+      ['text/plain; charset', 'hello'],
+      ['nonsense', 'x'],
+      ['', 'x'],
+      ['multipart/form-data', 'x'],
+      ['application/json', ''],
+      ['application/xml', '<a/>'],
+    ] as const) {
+      const headers = { 'Content-Type': type, 'Content-Encoding': 'gzip' }
+      const payment = await payOnPages(api, await api.createPayment({ delayed_capture: true }))
+      const captured = await api.request('POST', payment._links.capture.href, { headers, body })
+      assert.equal(captured.status, 204, `${type}: ${captured.text}`)
+      const other = await api.createPayment()
+      const cancelled = await api.request('POST', other._links.cancel.href, { headers, body })
+      assert.equal(cancelled.status, 204, `${type}: ${cancelled.text}`)
+    }
+  })
 
-    test('and unknown is 404 P0500 or P1000, whatever the text in the path', async () => {
-      const api = await service().newAccount()
-      const { payment_id } = await api.createPayment()
-      for (const id of [
-        '06g9u0765u0svu9dh5jt4ctffr',
-        payment_id.toUpperCase(),
-        payment_id.slice(1),
-        `${payment_id}0`,
-        `${payment_id}%00`,
-        '%00',
-        'x',
-        '%20',
-        "';drop",
-        'é',
-        'x'.repeat(2000),
-      ]) {
-        const path = `/v1/payments/${id}`
-        assertError(await api.request('POST', `${path}/cancel`), 404, 'P0500')
-        assertError(await api.request('POST', `${path}/capture`), 404, 'P1000')
-        assertError(await api.get(`${path}/events`), 404, 'P0300')
-        assertError(await api.get(path), 404, 'P0200')
-      }
-    })
+  test('cancel, capture, events and GET return 404 for every payment id that does not exist', async () => {
+    const api = await service().newAccount()
+    const { payment_id } = await api.createPayment()
+    for (const id of [
+      '06g9u0765u0svu9dh5jt4ctffr',
+      payment_id.toUpperCase(),
+      payment_id.slice(1),
+      `${payment_id}0`,
+      `${payment_id}%00`,
+      '%00',
+      'x',
+      '%20',
+      "';drop",
+      'é',
+      'x'.repeat(2000),
+    ]) {
+      const path = `/v1/payments/${id}`
+      assertError(await api.request('POST', `${path}/cancel`), 404, 'P0500')
+      assertError(await api.request('POST', `${path}/capture`), 404, 'P1000')
+      assertError(await api.get(`${path}/events`), 404, 'P0300')
+      assertError(await api.get(path), 404, 'P0200')
+    }
   })
 })

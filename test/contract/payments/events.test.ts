@@ -18,10 +18,10 @@ const picks =
   (api, payment) =>
     choose(api, payment, scenario)
 
-/** What happens to a payment after its creation, and the statuses that are recorded, with their second. */
+/** The steps after creation, and the expected events, each with the second in which it happened. */
 const journeys: Record<string, Journey> = {
-  'is created': { events: ['0 created'] },
-  'is opened twice': {
+  'was created': { events: ['0 created'] },
+  'was opened twice': {
     walk: async (api, payment, wait) => {
       await open(api, payment, wait)
       wait()
@@ -29,7 +29,7 @@ const journeys: Record<string, Journey> = {
     },
     events: ['0 created', '1 started'],
   },
-  'is paid on the pages': {
+  'was paid on the pages': {
     walk: async (api, payment, wait) => {
       await open(api, payment, wait)
       wait()
@@ -39,11 +39,11 @@ const journeys: Record<string, Journey> = {
     },
     events: ['0 created', '1 started', '3 submitted', '3 success'],
   },
-  'is paid without a look at the first page': {
+  'was paid without opening the first page': {
     walk: payOnPages,
     events: ['0 created', '1 started', '1 submitted', '1 success'],
   },
-  'is paid with delayed capture, and captured': {
+  'was paid with delayed capture and then captured': {
     fields: delayed,
     walk: async (api, payment, wait) => {
       const waiting = await payOnPages(api, payment)
@@ -52,7 +52,7 @@ const journeys: Record<string, Journey> = {
     },
     events: ['0 created', '1 started', '1 submitted', '1 capturable', '2 success'],
   },
-  'is paid with delayed capture, and cancelled': {
+  'was paid with delayed capture and then cancelled': {
     fields: delayed,
     walk: async (api, payment, wait) => {
       const waiting = await payOnPages(api, payment)
@@ -61,19 +61,19 @@ const journeys: Record<string, Journey> = {
     },
     events: ['0 created', '1 started', '1 submitted', '1 capturable', '2 cancelled P0040'],
   },
-  'is declined on the pages': {
+  'was declined on the pages': {
     walk: picks('declined'),
     events: ['0 created', '1 started', '1 failed P0010'],
   },
-  'meets an error of the provider': {
+  'met an error of the payment provider': {
     walk: picks('error'),
     events: ['0 created', '1 started', '1 error P0050'],
   },
-  'is cancelled by the user at once': {
+  'was cancelled by the user at once': {
     walk: picks('cancel'),
     events: ['0 created', '1 failed P0030'],
   },
-  'is cancelled by the user after a look': {
+  'was cancelled by the user after opening the first page': {
     walk: async (api, payment, wait) => {
       await open(api, payment, wait)
       wait()
@@ -81,11 +81,11 @@ const journeys: Record<string, Journey> = {
     },
     events: ['0 created', '1 started', '2 failed P0030'],
   },
-  'is cancelled through the API': {
+  'was cancelled through the API': {
     walk: (api, payment) => api.post(payment._links.cancel.href),
     events: ['0 created', '1 cancelled P0040'],
   },
-  'is cancelled through the API after a look': {
+  'was cancelled through the API after the user opened the first page': {
     walk: async (api, payment, wait) => {
       await open(api, payment, wait)
       wait()
@@ -93,17 +93,17 @@ const journeys: Record<string, Journey> = {
     },
     events: ['0 created', '1 started', '2 cancelled P0040'],
   },
-  'is paid by a posted card': {
+  'was paid by a posted card': {
     fields: moto,
     walk: (api, payment) => authorise(api, payment),
     events: ['0 created', '1 started', '1 submitted', '1 success'],
   },
-  'is declined by a posted card': {
+  'was declined for a posted card': {
     fields: moto,
     walk: (api, payment) => authorise(api, payment, { card_number: DECLINED }),
     events: ['0 created', '1 started', '1 failed P0010'],
   },
-  'is refunded': {
+  'was refunded': {
     walk: async (api, payment, wait) => {
       await payOnPages(api, payment)
       wait()
@@ -121,8 +121,8 @@ const messages: Record<string, string> = {
 }
 const finished = ['success', 'failed', 'error', 'cancelled']
 
-onEveryDatabase('GET .../events of a payment that', service => {
-  /** The whole answer, written out from a line for each event. */
+onEveryDatabase('Payments: events', service => {
+  /** Compares the whole body with one line for each event: second, status, code. */
   async function assertEvents(api: Client, payment: Body, events: string[]): Promise<void> {
     const { payment_id, created_date, _links } = payment
     const answer = await api.get(_links.events.href)
@@ -147,7 +147,7 @@ onEveryDatabase('GET .../events of a payment that', service => {
   }
 
   for (const [sentence, { fields = {}, walk, events }] of Object.entries(journeys))
-    test(`${sentence} lists ${events.join(', ')}`, async () => {
+    test(`GET events of a payment that ${sentence} lists ${events.join(', ')}`, async () => {
       const api = await service().newAccount()
       const payment = await api.createPayment(fields)
       const wait = () => service().clock.advance(SECOND)
@@ -156,7 +156,7 @@ onEveryDatabase('GET .../events of a payment that', service => {
       await assertEvents(api, payment, events)
     })
 
-  test('is made in agreement mode lists all steps of one moment', async () => {
+  test('GET events of a payment in agreement mode lists all steps at the moment of its creation', async () => {
     const api = await service().newAccount()
     const agreement = { authorisation_mode: 'agreement', agreement_id: await activeAgreement(api) }
     const steps = ['0 created', '0 started', '0 submitted']

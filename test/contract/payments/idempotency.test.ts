@@ -18,7 +18,7 @@ import { onEveryDatabase } from '../../support/service.ts'
 const SEVEN_DAYS = 7 * 24 * 60 * 60 * 1000
 const USED = `409 P0191 ${HEADER}`
 
-onEveryDatabase('An Idempotency-Key', service => {
+onEveryDatabase('Payments: idempotency key', service => {
   let api: Client
   before(async () => {
     api = await service().newAccount()
@@ -26,7 +26,7 @@ onEveryDatabase('An Idempotency-Key', service => {
   const total = async () => (await api.get('/v1/payments')).body.total
   const newKey = () => crypto.randomUUID()
 
-  test('creates one payment, and answers 409 P0191 from then on, whatever the body', async () => {
+  test('after a payment was created, its idempotency key returns 409 P0191 for every other body', async () => {
     const key = { [HEADER]: newKey() }
     await assertAnswer(api, { ...webParts, ...key }, '201')
     const before = await total()
@@ -36,7 +36,7 @@ onEveryDatabase('An Idempotency-Key', service => {
     assert.equal(await total(), before)
   })
 
-  test('works in every mode', async () => {
+  test('an idempotency key works in web, moto_api and agreement mode', async () => {
     const agreement = agreementParts(await activeAgreement(api))
     for (const parts of [webParts, motoParts, agreement]) {
       const key = { [HEADER]: newKey() }
@@ -45,19 +45,19 @@ onEveryDatabase('An Idempotency-Key', service => {
     }
   })
 
-  test('is another one in another letter case', async () => {
+  test('idempotency keys that differ in letter case are different keys', async () => {
     const key = newKey()
     await assertAnswer(api, { ...webParts, [HEADER]: key.toLowerCase() }, '201')
     await assertAnswer(api, { ...webParts, [HEADER]: key.toUpperCase() }, '201')
   })
 
-  test('belongs to an account: another one may use the same', async () => {
+  test('two accounts may use the same idempotency key', async () => {
     const key = { [HEADER]: newKey() }
     await assertAnswer(api, { ...webParts, ...key }, '201')
     await assertAnswer(await service().newAccount(), { ...webParts, ...key }, '201')
   })
 
-  test('is burnt only by a 201', async () => {
+  test('a refused request does not use up its idempotency key', async () => {
     const agreement = agreementParts('06g5petm8gpatdosqb0u8c1mv7')
     for (const [parts, expected] of [
       [{ ...webParts, amount: undefined }, '400 P0101 amount'],
@@ -71,7 +71,7 @@ onEveryDatabase('An Idempotency-Key', service => {
     }
   })
 
-  test('that was used does not hide what is wrong with a request', async () => {
+  test('a used idempotency key does not hide other errors in the request', async () => {
     const key = { [HEADER]: newKey() }
     await assertAnswer(api, { ...webParts, ...key }, '201')
     await assertAnswer(api, { ...webParts, amount: '-1', ...key }, '422 P0102 amount')
@@ -84,7 +84,7 @@ onEveryDatabase('An Idempotency-Key', service => {
     await assertAnswer(api, unknown, '400 P0103 set_up_agreement')
   })
 
-  test('sent twice is 422 P0102, also when both are the same', async () => {
+  test('two Idempotency-Key headers return 422 P0102, even when they are equal', async () => {
     for (const keys of [
       ['a', 'b'],
       ['a', 'a'],
@@ -105,7 +105,7 @@ onEveryDatabase('An Idempotency-Key', service => {
     }
   })
 
-  test('sent with 20 requests at once makes one payment: one 201, 19 times 409', async () => {
+  test('20 requests at once with one idempotency key create one payment: one 201 and 19 times 409', async () => {
     const agreement = agreementParts(await activeAgreement(api))
     for (const parts of [webParts, agreement]) {
       const key = { [HEADER]: newKey() }
@@ -121,7 +121,7 @@ onEveryDatabase('An Idempotency-Key', service => {
     }
   })
 
-  test('of one race is the key of another payment than that of another race', async () => {
+  test('five idempotency keys, each sent twice at once, create five different payments', async () => {
     const keys = Array.from({ length: 5 }, newKey)
     const answers = await Promise.all(
       [...keys, ...keys].map(key => api.post('/v1/payments', webPayment, { [HEADER]: key })),
@@ -131,7 +131,7 @@ onEveryDatabase('An Idempotency-Key', service => {
     assert.equal(new Set(made.map(answer => answer.body.payment_id)).size, 5)
   })
 
-  test('is free again when its payment is gone, after 7 days and not before', async () => {
+  test('an idempotency key is free again after its payment expired at 7 days, and not before', async () => {
     const key = { [HEADER]: newKey() }
     await assertAnswer(api, { ...webParts, ...key }, '201')
     service().clock.advance(SEVEN_DAYS - 1)

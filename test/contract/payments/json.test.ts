@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { before, describe, test } from 'node:test'
+import { before, test } from 'node:test'
 import { assertError } from '../../support/assertions.ts'
 import type { Client } from '../../support/client.ts'
 import { bodyText, webParts } from '../../support/new-payment.ts'
@@ -10,13 +10,13 @@ const good = bodyText(webParts)
 /** The body without its last brace, to add to. */
 const open = good.slice(0, -1)
 
-/** More levels than a function that calls itself can go down. */
+/** Nested more deeply than a recursive function can go. */
 const deep = (inside: string) => `${'['.repeat(20_000)}${inside}${']'.repeat(20_000)}`
 
 const bytes = (...parts: (string | number[])[]) =>
   new Uint8Array(parts.flatMap(part => (typeof part === 'string' ? [...utf8.encode(part)] : part)))
 
-onEveryDatabase('The body of POST /v1/payments', service => {
+onEveryDatabase('Payments: JSON of POST /v1/payments', service => {
   let api: Client
   before(async () => {
     api = await service().newAccount()
@@ -24,74 +24,74 @@ onEveryDatabase('The body of POST /v1/payments', service => {
   const send = (body: string | Uint8Array<ArrayBuffer>) =>
     api.request('POST', '/v1/payments', { headers: { 'Content-Type': 'application/json' }, body })
 
-  describe('that is not one JSON object is 400 P0197:', () => {
-    for (const [sentence, body] of Object.entries({
-      empty: '',
-      'white space': ' \r\n\t',
-      'half of an object': open,
-      'an object and more': `${good}x`,
-      'two objects': good + good,
-      'a comma too many': `${open},}`,
-      'single quotes': good.replaceAll('"', "'"),
-      'a comment': `/* a payment */${good}`,
-      'an array': `[${good}]`,
-      'a string': JSON.stringify(good),
-      'a number': '5',
-      true: 'true',
-      null: 'null',
-      'NaN as a number': `${open},"moto":NaN}`,
-      'a number with a leading zero': `${open},"a":01}`,
-      'a control character in a string': `${open},"a":"\u0001"}`,
-      'an unfinished escape': `${open},"a":"\\u00"}`,
-      'a __proto__ key': `${open},"__proto__":{"amount":1}}`,
-      'a __proto__ key that is escaped': `${open},"\\u005f_proto__":{}}`,
-      'a __proto__ key further down': `${open},"metadata":{"__proto__":1}}`,
-      'a __proto__ key below deep nesting': `${open},"note":${deep('{"__proto__":1}')}}`,
-      'more nesting than any reader has room for': `${'{"a":'.repeat(9000)}1${'}'.repeat(9000)}x`,
-      'a form': 'amount=4650&reference=a&description=b',
-    }))
-      test(sentence, async () => assertError(await send(body), 400, 'P0197'))
+  for (const [sentence, body] of Object.entries({
+    'an empty text': '',
+    'only white space': ' \r\n\t',
+    'half of an object': open,
+    'an object with text after it': `${good}x`,
+    'two objects': good + good,
+    'an object with a trailing comma': `${open},}`,
+    'an object in single quotes': good.replaceAll('"', "'"),
+    'an object after a comment': `/* a payment */${good}`,
+    'an array': `[${good}]`,
+    'a string': JSON.stringify(good),
+    'a number': '5',
+    'the word true': 'true',
+    'the word null': 'null',
+    'an object with NaN as a number': `${open},"moto":NaN}`,
+    'an object with a leading zero in a number': `${open},"a":01}`,
+    'an object with a control character in a string': `${open},"a":"\u0001"}`,
+    'an object with an unfinished escape': `${open},"a":"\\u00"}`,
+    'an object with a __proto__ key': `${open},"__proto__":{"amount":1}}`,
+    'an object with an escaped __proto__ key': `${open},"\\u005f_proto__":{}}`,
+    'an object with a __proto__ key at a lower level': `${open},"metadata":{"__proto__":1}}`,
+    'an object with a __proto__ key below deep nesting': `${open},"note":${deep('{"__proto__":1}')}}`,
+    'an object with text after it and more nesting than a parser can take': `${'{"a":'.repeat(9000)}1${'}'.repeat(9000)}x`,
+    'a form': 'amount=4650&reference=a&description=b',
+  }))
+    test(`POST /v1/payments returns 400 P0197 when the body is ${sentence}`, async () =>
+      assertError(await send(body), 400, 'P0197'))
 
-    for (const [sentence, body] of Object.entries({
-      'a byte that is no UTF-8': bytes(`${open},"email":"`, [0xff], '"}'),
-      'half of a character': bytes(`${open},"email":"`, [0xc3], '"}'),
-      'an overlong form': bytes(`${open},"email":"`, [0xc0, 0xaf], '"}'),
-      'a surrogate in UTF-8': bytes(`${open},"email":"`, [0xed, 0xa0, 0x80], '"}'),
-      'UTF-16': new Uint8Array(Buffer.from(`\ufeff${good}`, 'utf16le')),
-      'no UTF-8 in a field that nobody reads': bytes(`${open},"note":"`, [0xff], '"}'),
-    }))
-      test(sentence, async () => assertError(await send(body), 400, 'P0197'))
+  for (const [sentence, body] of Object.entries({
+    'a byte that is not UTF-8': bytes(`${open},"email":"`, [0xff], '"}'),
+    'half of a character': bytes(`${open},"email":"`, [0xc3], '"}'),
+    'an overlong UTF-8 sequence': bytes(`${open},"email":"`, [0xc0, 0xaf], '"}'),
+    'a surrogate encoded in UTF-8': bytes(`${open},"email":"`, [0xed, 0xa0, 0x80], '"}'),
+    'UTF-16 text': new Uint8Array(Buffer.from(`\ufeff${good}`, 'utf16le')),
+    'invalid UTF-8 in an unknown field': bytes(`${open},"note":"`, [0xff], '"}'),
+  }))
+    test(`POST /v1/payments returns 400 P0197 when the body contains ${sentence}`, async () =>
+      assertError(await send(body), 400, 'P0197'))
 
-    test('missing', async () => {
-      assertError(await api.request('POST', '/v1/payments'), 400, 'P0197')
+  test('POST /v1/payments returns 400 P0197 when there is no body', async () => {
+    assertError(await api.request('POST', '/v1/payments'), 400, 'P0197')
+  })
+
+  for (const [sentence, body] of Object.entries({
+    'white space around it': `\r\n ${good}\t\n`,
+    'a byte order mark': `\ufeff${good}`,
+    'unknown keys at every level': `${open},"note":{"a":[1]},"prefilled_cardholder_details":{"b":null,"billing_address":{"c":5}}}`,
+    'keys that every JavaScript object inherits': `${open},"constructor":1,"toString":null,"valueOf":{}}`,
+    'escaped letters in its keys': good.replace('"amount"', '"\\u0061mount"'),
+    'deep nesting in an unknown field': utf8.encode(`${open},"note":${deep('1')}}`),
+    'deep nesting in an unknown field and an escape': utf8.encode(
+      `${open},"name":"\\u0041","note":${deep('1')}}`,
+    ),
+  }))
+    test(`POST /v1/payments accepts a body with ${sentence}`, async () => {
+      const answer = await send(body)
+      assert.equal(answer.status, 201, answer.text)
+      assert.equal(answer.body.amount, 4650)
     })
-  })
 
-  describe('may have', () => {
-    for (const [sentence, body] of Object.entries({
-      'white space around it': `\r\n ${good}\t\n`,
-      'a byte order mark': `\ufeff${good}`,
-      'keys that nobody knows, at every level': `${open},"note":{"a":[1]},"prefilled_cardholder_details":{"b":null,"billing_address":{"c":5}}}`,
-      'keys that an object has anyway': `${open},"constructor":1,"toString":null,"valueOf":{}}`,
-      'escaped letters in its keys': good.replace('"amount"', '"\\u0061mount"'),
-      'deep nesting where nobody reads': utf8.encode(`${open},"note":${deep('1')}}`),
-      'deep nesting and an escape': utf8.encode(`${open},"name":"\\u0041","note":${deep('1')}}`),
-    }))
-      test(sentence, async () => {
-        const answer = await send(body)
-        assert.equal(answer.status, 201, answer.text)
-        assert.equal(answer.body.amount, 4650)
-      })
-  })
-
-  test('counts the last of equal keys', async () => {
+  test('POST /v1/payments uses the last of several equal keys', async () => {
     const { body } = await send(`{"amount":"x","reference":null,${good.slice(1, -1)},"amount":17}`)
     assert.equal(body.amount, 17)
     const last = await send(`${open},"amount":null}`)
     assertError(last, 400, 'P0101', { field: 'amount' })
   })
 
-  test('may write a whole number in any way JSON has, and gets it back as a number', async () => {
+  test('POST /v1/payments accepts every JSON notation of a whole number and returns it as a number', async () => {
     for (const [text, amount] of [
       ['1.0', 1],
       ['1e2', 100],
@@ -107,7 +107,7 @@ onEveryDatabase('The body of POST /v1/payments', service => {
     }
   })
 
-  test('keeps the letters of its texts exactly', async () => {
+  test('POST /v1/payments keeps every character of its texts', async () => {
     const text = ' “quoted” \u0001\u2028\u0085 "\\" / 𝄞 é e\u0301 ﬀ \ufeff\uffff '
     const body = JSON.stringify({
       ...JSON.parse(good),

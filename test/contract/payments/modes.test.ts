@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { before, describe, test } from 'node:test'
+import { before, test } from 'node:test'
 import type { Client } from '../../support/client.ts'
 import { payOnPages } from '../../support/journeys.ts'
 import {
@@ -16,73 +16,67 @@ import { onEveryDatabase } from '../../support/service.ts'
 
 const UNKNOWN = '06g5petm8gpatdosqb0u8c1mv7'
 
-onEveryDatabase('POST /v1/payments in web mode', service => {
+onEveryDatabase('Payments: web mode', service => {
   let api: Client
   before(async () => {
     api = await service().newAccount()
   })
-  const answers = (parts: Parts, expected: string) =>
+  const expectAnswer = (parts: Parts, expected: string) =>
     assertAnswer(api, { ...webParts, ...parts }, expected)
 
-  test('needs a return_url: 400 P0101', async () => {
+  test('POST /v1/payments in web mode returns 400 P0101 without a return_url', async () => {
     for (const return_url of [undefined, 'null', '""', '" "'])
-      await answers({ return_url }, '400 P0101 return_url')
+      await expectAnswer({ return_url }, '400 P0101 return_url')
   })
 
-  describe('takes as return_url', () => {
-    for (const [sentence, url] of [
-      ['an https address', 'https://example.org'],
-      ['any host, also this machine', 'https://localhost:8443/back?a=1&b=2#end'],
-      ['an address of a private network', 'https://192.168.1.1/'],
-      ['an IPv6 address', 'https://[::1]/'],
-      ['a scheme in any case', 'HTTPS://Example.Org/'],
-      ['letters beyond ASCII', 'https://bücher.example/zurück?q=ü'],
-      ['a name and a password', 'https://me:secret@example.org/'],
-      ['percent-encoded white space', 'https://example.org/a%20b%0A'],
-    ])
-      test(`${sentence}, and gives it back exactly as sent`, async () => {
-        const { body } = await answers({ return_url: JSON.stringify(url) }, '201')
-        assert.equal(body.return_url, url)
-      })
-  })
+  for (const [sentence, url] of [
+    ['an https address', 'https://example.org'],
+    ['any host, this machine included', 'https://localhost:8443/back?a=1&b=2#end'],
+    ['an address of a private network', 'https://192.168.1.1/'],
+    ['an IPv6 address', 'https://[::1]/'],
+    ['a scheme in any case', 'HTTPS://Example.Org/'],
+    ['letters beyond ASCII', 'https://bücher.example/zurück?q=ü'],
+    ['a user name and a password', 'https://me:secret@example.org/'],
+    ['percent-encoded white space', 'https://example.org/a%20b%0A'],
+  ])
+    test(`a return_url with ${sentence} is accepted and returned as sent`, async () => {
+      const { body } = await expectAnswer({ return_url: JSON.stringify(url) }, '201')
+      assert.equal(body.return_url, url)
+    })
 
-  describe('refuses with 422 P0102 as return_url', () => {
-    for (const [sentence, urls] of Object.entries({
-      'what is not https': ['http://example.org/', 'ftp://example.org/', 'HTTP://localhost/'],
-      'what is no absolute address': ['/paid', 'example.org', '//example.org/', 'https', 'https:'],
-      'an address without a host': ['https://', 'https:///path', 'https://?a', 'https://#a'],
-      'an address without its two slashes': ['https:example.org', 'https:/example.org'],
-      'a host that there cannot be': ['https://a b/', 'https://[::1', 'https://ex%00ample/'],
-      'a scheme without an authority': ['javascript:alert(1)', 'mailto:a@example.org', 'data:,a'],
-      'white space': ['https://example.org/a b', ' https://example.org/', 'https://example.org/\t'],
-      'a line break': ['https://example.org/\r\nSet-Cookie:a', 'https://example.org/\n'],
-      'a control character': ['https://example.org/\u0001', 'https://example.org/\u007f'],
-      'white space beyond ASCII': ['https://example.org/\u00a0', 'https://example.org/\u2028'],
-      'a port that there cannot be': ['https://example.org:65536/', 'https://example.org:a/'],
-    }))
-      test(sentence, async () => {
-        for (const url of urls)
-          await answers({ return_url: JSON.stringify(url) }, '422 P0102 return_url')
-      })
-  })
+  for (const [sentence, urls] of Object.entries({
+    'is not https': ['http://example.org/', 'ftp://example.org/', 'HTTP://localhost/'],
+    'is not an absolute address': ['/paid', 'example.org', '//example.org/', 'https', 'https:'],
+    'has no host': ['https://', 'https:///path', 'https://?a', 'https://#a'],
+    'has fewer than two slashes after the scheme': ['https:example.org', 'https:/example.org'],
+    'has an impossible host': ['https://a b/', 'https://[::1', 'https://ex%00ample/'],
+    'has a scheme without an authority': ['javascript:alert(1)', 'mailto:a@example.org', 'data:,a'],
+    'contains white space': [
+      'https://example.org/a b',
+      ' https://example.org/',
+      'https://example.org/\t',
+    ],
+    'contains a line break': ['https://example.org/\r\nSet-Cookie:a', 'https://example.org/\n'],
+    'contains a control character': ['https://example.org/\u0001', 'https://example.org/\u007f'],
+    'contains non-ASCII white space': ['https://example.org/\u00a0', 'https://example.org/\u2028'],
+    'has an impossible port': ['https://example.org:65536/', 'https://example.org:a/'],
+  }))
+    test(`a return_url that ${sentence} returns 422 P0102`, async () => {
+      for (const url of urls)
+        await expectAnswer({ return_url: JSON.stringify(url) }, '422 P0102 return_url')
+    })
 
-  test('takes set_up_agreement of an agreement in any status', async () => {
+  test('set_up_agreement may name an agreement in any status', async () => {
     const created = await newAgreement(api)
     const active = await activeAgreement(api)
     const cancelled = await newAgreement(api)
     await api.post(`/v1/agreements/${cancelled}/cancel`)
     for (const id of [created, active, cancelled])
-      await answers({ set_up_agreement: JSON.stringify(id) }, '201')
+      await expectAnswer({ set_up_agreement: JSON.stringify(id) }, '201')
   })
 
-  test('refuses set_up_agreement of no agreement of this account: 400 P0103', async () => {
-    const other = await newAgreement(await service().newAccount())
-    for (const id of [UNKNOWN, other])
-      await answers({ set_up_agreement: JSON.stringify(id) }, '400 P0103 set_up_agreement')
-  })
-
-  test('takes moto, delayed_capture, email and prefilled details', async () => {
-    await answers(
+  test('web mode accepts moto, delayed_capture, email and prefilled details', async () => {
+    await expectAnswer(
       {
         moto: 'true',
         delayed_capture: 'true',
@@ -94,31 +88,31 @@ onEveryDatabase('POST /v1/payments in web mode', service => {
   })
 })
 
-onEveryDatabase('POST /v1/payments in moto_api mode', service => {
+onEveryDatabase('Payments: moto_api mode', service => {
   let api: Client
   before(async () => {
     api = await service().newAccount()
   })
-  const answers = (parts: Parts, expected: string) =>
+  const expectAnswer = (parts: Parts, expected: string) =>
     assertAnswer(api, { ...motoParts, ...parts }, expected)
 
-  test('allows no return_url, not even a wrong one: 400 P0104', async () => {
+  test('moto_api mode returns 400 P0104 for a return_url, even for an invalid one', async () => {
     for (const url of ['"https://example.org/"', '"http://example.org/"', '"no address"'])
-      await answers({ return_url: url }, '400 P0104 return_url')
+      await expectAnswer({ return_url: url }, '400 P0104 return_url')
   })
 
-  test('allows no set_up_agreement, not even one that exists: 400 P0104', async () => {
+  test('moto_api mode returns 400 P0104 for a set_up_agreement, even for one that exists', async () => {
     for (const id of [UNKNOWN, await newAgreement(api)])
-      await answers({ set_up_agreement: JSON.stringify(id) }, '400 P0104 set_up_agreement')
+      await expectAnswer({ set_up_agreement: JSON.stringify(id) }, '400 P0104 set_up_agreement')
   })
 
-  test('is moto also when moto is false', async () => {
-    const { body } = await answers({ moto: 'false' }, '201')
+  test('a payment in moto_api mode has moto true even when the request says false', async () => {
+    const { body } = await expectAnswer({ moto: 'false' }, '201')
     assert.equal(body.moto, true)
   })
 
-  test('takes delayed_capture, email, metadata and prefilled details', async () => {
-    await answers(
+  test('moto_api mode accepts delayed_capture, email, metadata and prefilled details', async () => {
+    await expectAnswer(
       {
         delayed_capture: 'true',
         email: '"a@example.org"',
@@ -130,14 +124,14 @@ onEveryDatabase('POST /v1/payments in moto_api mode', service => {
   })
 })
 
-onEveryDatabase('POST /v1/payments in agreement mode', service => {
+onEveryDatabase('Payments: agreement mode', service => {
   let api: Client
   let base: Parts
   before(async () => {
     api = await service().newAccount()
     base = agreementParts(await activeAgreement(api))
   })
-  const answers = (parts: Parts, expected: string) =>
+  const expectAnswer = (parts: Parts, expected: string) =>
     assertAnswer(api, { ...base, ...parts }, expected)
 
   for (const [name, value] of [
@@ -148,37 +142,40 @@ onEveryDatabase('POST /v1/payments in agreement mode', service => {
     [DETAILS, '{"cardholder_name":"A"}'],
     [DETAILS, '{"billing_address":{"city":"A"}}'],
   ] as const)
-    test(`allows no ${name} ${value}: 400 P0104`, async () => {
-      await answers({ [name]: value }, `400 P0104 ${name}`)
+    test(`agreement mode returns 400 P0104 for ${name} ${value}`, async () => {
+      await expectAnswer({ [name]: value }, `400 P0104 ${name}`)
     })
 
-  test('takes delayed_capture and metadata', async () => {
+  test('agreement mode accepts delayed_capture and metadata', async () => {
     const parts = { delayed_capture: 'true', metadata: '{"a":1}', moto: 'false' }
-    const { body } = await answers(parts, '201')
+    const { body } = await expectAnswer(parts, '201')
     assert.equal(body.state.status, 'capturable')
   })
 
-  test('refuses agreement_id of no agreement of this account: 400 P0102', async () => {
+  test('agreement_id returns 400 P0102 for an agreement that the account does not have', async () => {
     const other = await activeAgreement(await service().newAccount())
     for (const id of [UNKNOWN, other]) {
-      const { body } = await answers({ agreement_id: JSON.stringify(id) }, '400 P0102 agreement_id')
+      const { body } = await expectAnswer(
+        { agreement_id: JSON.stringify(id) },
+        '400 P0102 agreement_id',
+      )
       assert.match(body.description, /Agreement does not exist/, 'clients look for these words')
     }
   })
 
-  test('refuses an agreement that is not active: 400 P0102', async () => {
+  test('agreement_id returns 400 P0102 for an agreement that is not active', async () => {
     const created = await newAgreement(api)
-    await answers({ agreement_id: JSON.stringify(created) }, '400 P0102 agreement_id')
+    await expectAnswer({ agreement_id: JSON.stringify(created) }, '400 P0102 agreement_id')
     const cancelled = await activeAgreement(api)
-    await answers({ agreement_id: JSON.stringify(cancelled) }, '201')
+    await expectAnswer({ agreement_id: JSON.stringify(cancelled) }, '201')
     await api.post(`/v1/agreements/${cancelled}/cancel`)
-    await answers({ agreement_id: JSON.stringify(cancelled) }, '400 P0102 agreement_id')
+    await expectAnswer({ agreement_id: JSON.stringify(cancelled) }, '400 P0102 agreement_id')
   })
 
-  test('takes an agreement again that another payment has set up anew', async () => {
+  test('agreement_id accepts a cancelled agreement that another payment has set up again', async () => {
     const set_up_agreement = await activeAgreement(api)
     await api.post(`/v1/agreements/${set_up_agreement}/cancel`)
     await payOnPages(api, await api.createPayment({ set_up_agreement }))
-    await answers({ agreement_id: JSON.stringify(set_up_agreement) }, '201')
+    await expectAnswer({ agreement_id: JSON.stringify(set_up_agreement) }, '201')
   })
 })

@@ -20,7 +20,7 @@ const UNKNOWN = '"06g5petm8gpatdosqb0u8c1mv7"'
 const ADDRESS = `${DETAILS}.billing_address`
 const ABSENT = undefined
 
-/** Faults that any mode can have, in the order in which they are looked for: first types ... */
+/** Wrong types, which every mode can have, in the order in which they are checked. */
 const types: Fault[] = [
   [{ amount: ABSENT }, '400 P0101 amount'],
   [{ reference: 'null' }, '400 P0101 reference'],
@@ -43,7 +43,7 @@ const moreTypes: Fault[] = [
   [{ [`${ADDRESS}.country`]: '5' }, '400 P0102 country'],
   [{ metadata: '[]' }, '422 P0102 metadata'],
 ]
-/** ... then limits. */
+/** Exceeded limits, which are checked after the types. */
 const limits: Fault[] = [
   [{ amount: '-1' }, '422 P0102 amount'],
   [{ reference: ofLength(256) }, '422 P0102 reference'],
@@ -104,14 +104,14 @@ const agreement: Fault[] = [
   used,
 ]
 
-/** True when one request cannot have both: they are about one value, or one inside the other. */
+/** True when one request cannot have both faults, because they concern the same value or one value contains the other. */
 function exclude([one]: Fault, [another]: Fault): boolean {
   return Object.keys(one).some(a =>
     Object.keys(another).some(b => a === b || a.startsWith(`${b}.`) || b.startsWith(`${a}.`)),
   )
 }
 
-onEveryDatabase('Of two faults in POST /v1/payments the first counts', service => {
+onEveryDatabase('Payments: order of checks of POST /v1/payments', service => {
   let api: Client
   let agreement_id = ''
   before(async () => {
@@ -120,7 +120,7 @@ onEveryDatabase('Of two faults in POST /v1/payments the first counts', service =
     await assertAnswer(api, { ...webParts, [HEADER]: 'used-before' }, '201')
   })
 
-  /** Every pair on one database; on the others each fault with the few that come next. */
+  /** SQLite checks every pair. PostgreSQL checks each fault with the three that follow it. */
   async function walk(base: Parts, faults: Fault[]): Promise<void> {
     const reach = service().kind === 'sqlite' ? faults.length : 3
     let pairs = 0
@@ -135,11 +135,12 @@ onEveryDatabase('Of two faults in POST /v1/payments the first counts', service =
     assert.ok(pairs > 15 * Math.min(reach, 30), `${pairs} pairs`)
   }
 
-  test('in web mode', () => walk(webParts, web))
-  test('in moto_api mode', () => walk(motoParts, moto))
-  test('in agreement mode', () => walk(agreementParts(agreement_id), agreement))
+  test('in web mode, the first of two faults is reported', () => walk(webParts, web))
+  test('in moto_api mode, the first of two faults is reported', () => walk(motoParts, moto))
+  test('in agreement mode, the first of two faults is reported', () =>
+    walk(agreementParts(agreement_id), agreement))
 
-  test('and of all at once', async () => {
+  test('of all faults at once in web mode, the first is reported', async () => {
     const all = Object.assign({}, ...[...web].reverse().map(([parts]) => parts))
     delete all[ADDRESS]
     await assertAnswer(api, { ...webParts, ...all }, '400 P0101 amount')

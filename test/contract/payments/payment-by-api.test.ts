@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
-  always,
   assertShows,
   CARD,
   captured,
+  commonFields,
   inMotoMode,
   inWebMode,
-  left,
   links,
   MOCK_CARD,
+  refundSummary,
   TOKEN,
   tokenOf,
 } from '../../support/expected-payment.ts'
@@ -17,18 +17,18 @@ import { authorise, DECLINED, read } from '../../support/journeys.ts'
 import { activeAgreement } from '../../support/new-payment.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 
-onEveryDatabase('A payment', service => {
+onEveryDatabase('Payments: whole body in moto_api and agreement mode', service => {
   const base = () => service().config.baseUrl ?? service().baseUrl
   const clock = () => service().clock
 
-  test('in moto_api mode has a one-time token until a card is posted with it', async () => {
+  test('a payment in moto_api mode has a one-time token until a card is posted with it', async () => {
     const api = await service().newAccount()
     const created = await api.createPayment({ authorisation_mode: 'moto_api' })
     const { _links, ...waiting } = {
-      ...always(created),
+      ...commonFields(created),
       ...inMotoMode,
       state: { status: 'created', finished: false },
-      refund_summary: left('pending', 4650),
+      refund_summary: refundSummary('pending', 4650),
       _links: links(base(), created.payment_id, ['auth_url_post', 'cancel'], tokenOf(created)),
     }
     assert.match(tokenOf(created), TOKEN)
@@ -54,7 +54,7 @@ onEveryDatabase('A payment', service => {
     })
   })
 
-  test('in moto_api mode whose card is of no known brand has none', async () => {
+  test('a payment in moto_api mode has no card_brand when the brand of the card is unknown', async () => {
     const api = await service().newAccount()
     const created = await api.createPayment({ authorisation_mode: 'moto_api' })
     await authorise(api, created, { card_number: '999999999999' })
@@ -69,7 +69,7 @@ onEveryDatabase('A payment', service => {
     })
   })
 
-  test('in moto_api mode whose card is declined has failed, and its posted card has no address', async () => {
+  test('a payment in moto_api mode with a declined card is failed, and its card_details have no address', async () => {
     const api = await service().newAccount()
     const created = await api.createPayment({
       authorisation_mode: 'moto_api',
@@ -78,7 +78,7 @@ onEveryDatabase('A payment', service => {
     const declined = await authorise(api, created, { card_number: DECLINED })
     assert.equal(declined.status, 402)
     await assertShows(api, await read(api, created), {
-      ...always(created),
+      ...commonFields(created),
       ...inMotoMode,
       ...CARD,
       state: { status: 'failed', finished: true, code: 'P0010', message: 'The card was declined' },
@@ -90,19 +90,19 @@ onEveryDatabase('A payment', service => {
         card_brand: 'Visa',
         card_type: 'credit',
       },
-      refund_summary: left('unavailable', 4650),
+      refund_summary: refundSummary('unavailable', 4650),
       fee: 0,
       net_amount: 0,
       _links: links(base(), created.payment_id, []),
     })
   })
 
-  test('in agreement mode has succeeded when it is created, with the card of the agreement', async () => {
+  test('a payment in agreement mode is success or capturable at once, with the card of the agreement', async () => {
     const api = await service().newAccount()
     const agreement = { authorisation_mode: 'agreement', agreement_id: await activeAgreement(api) }
     const payment = await api.createPayment(agreement)
     await assertShows(api, payment, {
-      ...always(payment),
+      ...commonFields(payment),
       ...CARD,
       authorisation_mode: 'agreement',
       agreement_payment_type: 'recurring',
@@ -116,19 +116,19 @@ onEveryDatabase('A payment', service => {
       agreement_payment_type: 'unscheduled',
     })
     await assertShows(api, waiting, {
-      ...always(waiting),
+      ...commonFields(waiting),
       ...CARD,
       authorisation_mode: 'agreement',
       agreement_payment_type: 'unscheduled',
       delayed_capture: true,
       state: { status: 'capturable', finished: false },
       card_details: MOCK_CARD,
-      refund_summary: left('unavailable', 4650),
+      refund_summary: refundSummary('unavailable', 4650),
       _links: links(base(), waiting.payment_id, ['capture']),
     })
   })
 
-  test('that sets up an agreement shows its agreement_payment_type and not the agreement', async () => {
+  test('a payment that sets up an agreement has its agreement_payment_type and not the agreement', async () => {
     const api = await service().newAccount()
     const set_up_agreement = await activeAgreement(api)
     const recurring = await api.createPayment({ set_up_agreement })
@@ -136,11 +136,11 @@ onEveryDatabase('A payment', service => {
     const fields = { set_up_agreement, agreement_payment_type: 'instalment' }
     const instalment = await api.createPayment(fields)
     await assertShows(api, instalment, {
-      ...always(instalment),
+      ...commonFields(instalment),
       ...inWebMode,
       agreement_payment_type: 'instalment',
       state: { status: 'created', finished: false },
-      refund_summary: left('pending', 4650),
+      refund_summary: refundSummary('pending', 4650),
       _links: links(
         base(),
         instalment.payment_id,

@@ -1,26 +1,26 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
-  always,
   assertShows,
   CARD,
   cancelledState,
   captured,
+  commonFields,
   inWebMode,
-  left,
   links,
   MOCK_CARD,
+  refundSummary,
   TOKEN,
   tokenOf,
 } from '../../support/expected-payment.ts'
 import { choose, payOnPages, read } from '../../support/journeys.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 
-onEveryDatabase('A payment in web mode', service => {
+onEveryDatabase('Payments: whole body in web mode', service => {
   const base = () => service().config.baseUrl ?? service().baseUrl
   const clock = () => service().clock
 
-  test('that was created shows what was given and where to pay', async () => {
+  test('a new payment in web mode returns the given fields and the links to pay', async () => {
     const api = await service().newAccount()
     const given = {
       language: 'cy',
@@ -44,7 +44,7 @@ onEveryDatabase('A payment in web mode', service => {
     assert.match(tokenOf(payment), TOKEN)
     assert.ok(tokenOf(payment).startsWith(payment.payment_id))
     await assertShows(api, payment, {
-      ...always(payment),
+      ...commonFields(payment),
       ...inWebMode,
       created_date: new Date(clock().now()).toISOString(),
       language: 'cy',
@@ -53,7 +53,7 @@ onEveryDatabase('A payment in web mode', service => {
       delayed_capture: true,
       moto: true,
       state: { status: 'created', finished: false },
-      refund_summary: left('pending', 4650),
+      refund_summary: refundSummary('pending', 4650),
       card_details: { ...given.prefilled_cardholder_details, card_type: null },
       _links: links(
         base(),
@@ -64,17 +64,17 @@ onEveryDatabase('A payment in web mode', service => {
     })
   })
 
-  test('of which only the necessary was given has defaults and nothing that is null', async () => {
+  test('a new payment with only the required fields has defaults and no null', async () => {
     const api = await service().newAccount()
     const payment = await api.createPayment({
       email: ' ',
       prefilled_cardholder_details: { cardholder_name: null, billing_address: { city: '' } },
     })
     await assertShows(api, payment, {
-      ...always(payment),
+      ...commonFields(payment),
       ...inWebMode,
       state: { status: 'created', finished: false },
-      refund_summary: left('pending', 4650),
+      refund_summary: refundSummary('pending', 4650),
       _links: links(
         base(),
         payment.payment_id,
@@ -84,7 +84,7 @@ onEveryDatabase('A payment in web mode', service => {
     })
   })
 
-  test('that was started shows the same as before but for its state', async () => {
+  test('a started payment differs from a created one only in its state', async () => {
     const api = await service().newAccount()
     const payment = await api.createPayment()
     await api.get(payment._links.next_url.href)
@@ -94,13 +94,13 @@ onEveryDatabase('A payment in web mode', service => {
     })
   })
 
-  test('that was paid on the pages shows the card and when it was captured', async () => {
+  test('a payment that was paid on the pages has its card and its capture date', async () => {
     const api = await service().newAccount()
     const created = await api.createPayment()
     clock().advance(154_211)
     const payment = await payOnPages(api, created)
     await assertShows(api, payment, {
-      ...always(created),
+      ...commonFields(created),
       ...inWebMode,
       ...CARD,
       ...captured(clock().now()),
@@ -110,34 +110,34 @@ onEveryDatabase('A payment in web mode', service => {
     await api.post(`/v1/payments/${payment.payment_id}/refunds`, { amount: 1250 })
     await assertShows(api, await read(api, payment), {
       ...payment,
-      refund_summary: left('available', 4650, 1250),
+      refund_summary: refundSummary('available', 4650, 1250),
     })
     await api.post(`/v1/payments/${payment.payment_id}/refunds`, { amount: 3400 })
-    const full = { ...payment, refund_summary: left('full', 4650, 4650) }
+    const full = { ...payment, refund_summary: refundSummary('full', 4650, 4650) }
     await assertShows(api, await read(api, payment), full)
   })
 
-  test('of nothing shows its amount, and is full as soon as it is paid', async () => {
+  test('a payment of amount 0 has refund status full as soon as it is paid', async () => {
     const api = await service().newAccount()
     const payment = await payOnPages(api, await api.createPayment({ amount: 0 }))
     assert.equal(payment.amount, 0)
     assert.equal(payment.net_amount, 0)
-    assert.deepEqual(payment.refund_summary, left('full', 0))
+    assert.deepEqual(payment.refund_summary, refundSummary('full', 0))
   })
 
-  test('with delayed capture waits in capturable, then is captured or cancelled', async () => {
+  test('a payment with delayed capture stays capturable until it is captured or cancelled', async () => {
     const api = await service().newAccount()
     const prefilled_cardholder_details = { cardholder_name: 'Gwen Hughes' }
     const fields = { delayed_capture: true, prefilled_cardholder_details }
     const payment = await payOnPages(api, await api.createPayment(fields))
     const capturable = {
-      ...always(payment),
+      ...commonFields(payment),
       ...inWebMode,
       ...CARD,
       delayed_capture: true,
       state: { status: 'capturable', finished: false },
       card_details: { ...MOCK_CARD, cardholder_name: 'Gwen Hughes' },
-      refund_summary: left('unavailable', 4650),
+      refund_summary: refundSummary('unavailable', 4650),
       _links: links(base(), payment.payment_id, ['cancel', 'capture']),
     }
     await assertShows(api, payment, capturable)
@@ -165,32 +165,32 @@ onEveryDatabase('A payment in web mode', service => {
     ['cancel', 'failed', 'P0030', 'The user cancelled the payment'],
   ]
   for (const [scenario, status, code, message] of endings)
-    test(`that ends by ${scenario} on the pages is ${status} with ${code}`, async () => {
+    test(`the scenario ${scenario} ends a payment as ${status} with ${code}`, async () => {
       const api = await service().newAccount()
       const created = await api.createPayment()
       await choose(api, created, scenario)
       const card = { ...CARD, card_details: MOCK_CARD, fee: 0, net_amount: 0 }
       await assertShows(api, await read(api, created), {
-        ...always(created),
+        ...commonFields(created),
         ...inWebMode,
         ...(scenario !== 'cancel' && card),
         state: { status, finished: true, code, message },
-        refund_summary: left('unavailable', 4650),
+        refund_summary: refundSummary('unavailable', 4650),
         _links: links(base(), created.payment_id, []),
       })
     })
 
-  test('that was cancelled before a card was submitted keeps its prefilled details', async () => {
+  test('a payment that was cancelled before a card was submitted keeps its prefilled details', async () => {
     const api = await service().newAccount()
     const prefilled_cardholder_details = { billing_address: { city: 'Bangor' } }
     const created = await api.createPayment({ prefilled_cardholder_details })
     await api.post(created._links.cancel.href)
     await assertShows(api, await read(api, created), {
-      ...always(created),
+      ...commonFields(created),
       ...inWebMode,
       state: cancelledState,
       card_details: { billing_address: { city: 'Bangor' }, card_type: null },
-      refund_summary: left('unavailable', 4650),
+      refund_summary: refundSummary('unavailable', 4650),
       _links: links(base(), created.payment_id, []),
     })
   })

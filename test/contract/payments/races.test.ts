@@ -7,7 +7,7 @@ import { onEveryDatabase } from '../../support/service.ts'
 
 const MANY = 20
 
-/** Starts that many of each at once, alternately, and answers the statuses of each kind. */
+/** Sends MANY requests of each kind at once, alternating between the kinds. Returns the answers of each kind. */
 async function race(...kinds: (() => Promise<Answer>)[]): Promise<Answer[][]> {
   const started = Array.from({ length: MANY }, () => kinds.map(kind => kind()))
   return Promise.all(kinds.map((_, i) => Promise.all(started.flatMap(round => round[i] ?? []))))
@@ -16,7 +16,7 @@ async function race(...kinds: (() => Promise<Answer>)[]): Promise<Answer[][]> {
 const count = (answers: Answer[] = [], status: number) =>
   answers.filter(answer => answer.status === status).length
 
-onEveryDatabase('At the same time', service => {
+onEveryDatabase('Payments: races', service => {
   const capturable = async () => {
     const api = await service().newAccount()
     const payment = await payOnPages(api, await api.createPayment({ delayed_capture: true }))
@@ -30,7 +30,7 @@ onEveryDatabase('At the same time', service => {
   }
   const paid = ['created', 'started', 'submitted', 'capturable']
 
-  test(`${MANY} captures capture once`, async () => {
+  test(`${MANY} captures at once capture a payment once`, async () => {
     const { api, payment, capture } = await capturable()
     const [answers = []] = await race(capture)
     assert.equal(count(answers, 204), 1)
@@ -38,7 +38,7 @@ onEveryDatabase('At the same time', service => {
     assert.deepEqual(await statusesOf(api, payment), [...paid, 'success'])
   })
 
-  test(`${MANY} cancels cancel once`, async () => {
+  test(`${MANY} cancels at once cancel a payment once`, async () => {
     const { api, payment, cancel } = await capturable()
     const [answers = []] = await race(cancel)
     assert.equal(count(answers, 204), 1)
@@ -46,7 +46,7 @@ onEveryDatabase('At the same time', service => {
     assert.deepEqual(await statusesOf(api, payment), [...paid, 'cancelled'])
   })
 
-  test(`of ${MANY} cancels and ${MANY} captures one wins, and every loser is told the state`, async () => {
+  test(`of ${MANY} cancels and ${MANY} captures at once one wins, and the others return the error for the new state`, async () => {
     const { api, payment, cancel, capture } = await capturable()
     const [cancels, captures] = await race(cancel, capture)
     const won = [count(cancels, 204), count(captures, 204)]
@@ -58,7 +58,7 @@ onEveryDatabase('At the same time', service => {
     assert.deepEqual(await statusesOf(api, payment), [...paid, state.status])
   })
 
-  test(`of ${MANY} cancels and ${MANY} confirms one wins`, async () => {
+  test(`of ${MANY} cancels and ${MANY} confirms at once one wins`, async () => {
     const api = await service().newAccount()
     const payment = await api.createPayment()
     await choose(api, payment, 'success')
@@ -73,7 +73,7 @@ onEveryDatabase('At the same time', service => {
     assert.deepEqual(await statusesOf(api, payment), ['created', 'started', ...steps])
   })
 
-  test(`${MANY} reads of a payment that is captured see it before or after, never between`, async () => {
+  test(`${MANY} reads during a capture see the payment before or after it and never between`, async () => {
     const { api, payment, capture } = await capturable()
     const reads = race(() => api.get(payment._links.self.href))
     await capture()
@@ -86,7 +86,7 @@ onEveryDatabase('At the same time', service => {
     }
   })
 
-  test('what one answer reported is in every later read and search', async () => {
+  test('every read and search sees a change as soon as the request that made it was answered', async () => {
     const api = await service().newAccount()
     for (let round = 0; round < 10; round++) {
       const { payment_id } = await api.createPayment({ reference: `round ${round}` })

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import { before, describe, test } from 'node:test'
+import { before, test } from 'node:test'
 import { assertError } from '../../support/assertions.ts'
 import type { Client } from '../../support/client.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 
-/** In the order in which errors and links name them. */
+/** In the order in which error texts and links list them. */
 const NAMES = [
   'state',
   'reference',
@@ -49,7 +49,7 @@ const wrong: Record<string, string[]> = {
   to_settled_date: wrongDates,
 }
 
-onEveryDatabase('GET /v1/payments', service => {
+onEveryDatabase('Payments: search parameters', service => {
   let api: Client
   const search = (query: string | Record<string, string> | [string, string][]) =>
     api.get(`/v1/payments?${new URLSearchParams(query)}`)
@@ -59,7 +59,7 @@ onEveryDatabase('GET /v1/payments', service => {
   })
   const base = () => service().config.baseUrl ?? service().baseUrl
 
-  test('answers 422 P0401 to what is not percent-encoded UTF-8', async () => {
+  test('a payment search returns 422 P0401 for parameters that are not percent-encoded UTF-8', async () => {
     for (const value of ['%ED%A0%80', '%E9', 'a%20%zz', '%'])
       for (const query of [`reference=${value}`, `page=1&email=${value}&page=2`]) {
         const answer = await api.get(`/v1/payments?${query}`)
@@ -72,7 +72,7 @@ onEveryDatabase('GET /v1/payments', service => {
   })
 
   for (const name of NAMES)
-    test(`answers 422 P0401 to a wrong ${name}`, async () => {
+    test(`a payment search returns 422 P0401 for a wrong ${name}`, async () => {
       for (const value of [...(wrong[name] ?? []), 'a\0', '\0']) {
         const answer = await search({ [name]: value })
         assertError(answer, 422, 'P0401')
@@ -80,7 +80,7 @@ onEveryDatabase('GET /v1/payments', service => {
       }
     })
 
-  test('says of each wrong parameter what it must be', async () => {
+  test('the error of a payment search says what each wrong parameter must be', async () => {
     const { body } = await search({ state: 'paid', page: '0', from_settled_date: 'x' })
     assert.equal(
       body.description,
@@ -90,7 +90,7 @@ onEveryDatabase('GET /v1/payments', service => {
     )
   })
 
-  test('lists all wrong parameters in one error, in their order', async () => {
+  test('the error of a payment search lists all wrong parameters in their order', async () => {
     const parts = NAMES.map((name): [string, string] => [name, wrong[name]?.[0] ?? '\0'])
     const answer = await search(parts.reverse())
     assertError(answer, 422, 'P0401')
@@ -105,7 +105,7 @@ onEveryDatabase('GET /v1/payments', service => {
     assert.equal(new Set(places).size, NAMES.length)
   })
 
-  test('takes the longest texts and the largest numbers there are', async () => {
+  test('a payment search accepts the longest texts and the largest numbers', async () => {
     for (const query of [
       { reference: 'x'.repeat(255) },
       { email: 'x'.repeat(254) },
@@ -119,7 +119,7 @@ onEveryDatabase('GET /v1/payments', service => {
       assert.equal((await search(query)).status, 200, JSON.stringify(query).slice(0, 80))
   })
 
-  test('takes a parameter that is blank as not given', async () => {
+  test('a payment search ignores a blank parameter', async () => {
     for (const name of NAMES)
       for (const value of ['', ' ', '\t ']) {
         const answer = await search({ [name]: value })
@@ -131,7 +131,7 @@ onEveryDatabase('GET /v1/payments', service => {
     assert.equal((await api.get('/v1/payments?page')).body.total, 7)
   })
 
-  test('counts the first of a parameter that is given twice', async () => {
+  test('a payment search uses the first value of a repeated parameter', async () => {
     const twice = await search('page=2&page=x&display_size=3&display_size=')
     assert.equal(twice.status, 200)
     assert.equal(twice.body.page, 2)
@@ -140,106 +140,104 @@ onEveryDatabase('GET /v1/payments', service => {
     assertError(await search('page=x&page=1'), 422, 'P0401')
   })
 
-  test('ignores parameters that it does not know, also in links', async () => {
+  test('a payment search ignores unknown parameters and leaves them out of links', async () => {
     const names = ['limit', 'Page', 'payment_id', '__proto__', 'constructor', 'status', 'page[]']
     const answer = await search(names.map((name): [string, string] => [name, 'x']))
     assert.equal(answer.status, 200)
     assert.equal(answer.body._links.self.href, `${base()}/v1/payments?page=1&display_size=500`)
   })
 
-  describe('has pages:', () => {
-    const ids = (body: { results: { payment_id: string }[] }) =>
-      body.results.map(each => each.payment_id)
+  const ids = (body: { results: { payment_id: string }[] }) =>
+    body.results.map(each => each.payment_id)
 
-    test('the parts of one list, linked to one another', async () => {
-      const all = (await search('')).body
-      const size = 'display_size=3'
-      const link = (page: number) => ({
-        href: `${base()}/v1/payments?page=${page}&${size}`,
-        method: 'GET',
-      })
-      const pages = [
-        { count: 3, prev: undefined, next: link(2) },
-        { count: 3, prev: link(1), next: link(3) },
-        { count: 1, prev: link(2), next: undefined },
-      ]
-      for (const [i, { count, prev, next }] of pages.entries()) {
-        const { body } = await search(`page=${i + 1}&${size}`)
-        const { results, ...rest } = body
-        assert.deepEqual(rest, {
-          total: 7,
-          count,
-          page: i + 1,
-          _links: {
-            self: link(i + 1),
-            first_page: link(1),
-            last_page: link(3),
-            ...(prev && { prev_page: prev }),
-            ...(next && { next_page: next }),
-          },
-        })
-        assert.deepEqual(ids(body), ids(all).slice(i * 3, i * 3 + 3))
-        if (next) assert.equal((await api.get(next.href)).body.page, i + 2)
-      }
+  test('the pages of a payment search are the parts of one list and link to one another', async () => {
+    const all = (await search('')).body
+    const size = 'display_size=3'
+    const link = (page: number) => ({
+      href: `${base()}/v1/payments?page=${page}&${size}`,
+      method: 'GET',
     })
-
-    test('404 P0402 past the last one', async () => {
-      for (const query of ['page=2', 'page=4&display_size=3', 'page=2147483647'])
-        assertError(await search(query), 404, 'P0402')
-    })
-
-    test('any page is there, and empty, when nothing matches', async () => {
-      const { status, body } = await search('state=error&page=40&display_size=20')
-      assert.equal(status, 200)
-      const link = (page: number) => ({
-        href: `${base()}/v1/payments?state=error&page=${page}&display_size=20`,
-        method: 'GET',
-      })
-      assert.deepEqual(body, {
-        total: 0,
-        count: 0,
-        page: 40,
-        results: [],
+    const pages = [
+      { count: 3, prev: undefined, next: link(2) },
+      { count: 3, prev: link(1), next: link(3) },
+      { count: 1, prev: link(2), next: undefined },
+    ]
+    for (const [i, { count, prev, next }] of pages.entries()) {
+      const { body } = await search(`page=${i + 1}&${size}`)
+      const { results, ...rest } = body
+      assert.deepEqual(rest, {
+        total: 7,
+        count,
+        page: i + 1,
         _links: {
-          self: link(40),
+          self: link(i + 1),
           first_page: link(1),
-          last_page: link(1),
-          prev_page: link(1),
+          last_page: link(3),
+          ...(prev && { prev_page: prev }),
+          ...(next && { next_page: next }),
         },
       })
-    })
+      assert.deepEqual(ids(body), ids(all).slice(i * 3, i * 3 + 3))
+      if (next) assert.equal((await api.get(next.href)).body.page, i + 2)
+    }
+  })
 
-    test('links carry the given filters, percent-encoded, in their order', async () => {
-      const values: Record<string, string> = {
-        state: 'error',
-        reference: 'a b&c=d/é?#%+"\'',
-        email: '😀@x',
-        card_brand: 'visa',
-        cardholder_name: ' A ',
-        agreement_id: 'x+y',
-        from_date: '2026-09-14T09:20:31+01:00',
-        to_date: '2026-09-15T00:00:00.000Z',
-        page: '007',
-        display_size: '020',
-        first_digits_card_number: '424242',
-        last_digits_card_number: '0002',
-        from_settled_date: '2026-09-14',
-        to_settled_date: '2026-09-15',
-      }
-      const parts = Object.entries(values).reverse()
-      const { status, body, text } = await search(parts)
-      assert.equal(status, 200, text)
-      const { href } = body._links.self
-      const filters = NAMES.filter(name => name !== 'page' && name !== 'display_size')
-      const names = [...filters, 'page', 'display_size']
-      assert.ok(href.startsWith(`${base()}/v1/payments?`))
-      const read = [...new URL(href).searchParams]
-      assert.deepEqual(
-        read,
-        names.map(name => [name, { page: '7', display_size: '20' }[name] ?? values[name]]),
-      )
-      assert.doesNotMatch(href.split('?')[1], /[ "<>é😀+#]/u)
-      assert.equal((await api.get(href)).text, text)
+  test('a payment search returns 404 P0402 past its last page', async () => {
+    for (const query of ['page=2', 'page=4&display_size=3', 'page=2147483647'])
+      assertError(await search(query), 404, 'P0402')
+  })
+
+  test('a payment search without results returns any page, empty', async () => {
+    const { status, body } = await search('state=error&page=40&display_size=20')
+    assert.equal(status, 200)
+    const link = (page: number) => ({
+      href: `${base()}/v1/payments?state=error&page=${page}&display_size=20`,
+      method: 'GET',
     })
+    assert.deepEqual(body, {
+      total: 0,
+      count: 0,
+      page: 40,
+      results: [],
+      _links: {
+        self: link(40),
+        first_page: link(1),
+        last_page: link(1),
+        prev_page: link(1),
+      },
+    })
+  })
+
+  test('the links of a payment search contain its filters, percent-encoded and in order', async () => {
+    const values: Record<string, string> = {
+      state: 'error',
+      reference: 'a b&c=d/é?#%+"\'',
+      email: '😀@x',
+      card_brand: 'visa',
+      cardholder_name: ' A ',
+      agreement_id: 'x+y',
+      from_date: '2026-09-14T09:20:31+01:00',
+      to_date: '2026-09-15T00:00:00.000Z',
+      page: '007',
+      display_size: '020',
+      first_digits_card_number: '424242',
+      last_digits_card_number: '0002',
+      from_settled_date: '2026-09-14',
+      to_settled_date: '2026-09-15',
+    }
+    const parts = Object.entries(values).reverse()
+    const { status, body, text } = await search(parts)
+    assert.equal(status, 200, text)
+    const { href } = body._links.self
+    const filters = NAMES.filter(name => name !== 'page' && name !== 'display_size')
+    const names = [...filters, 'page', 'display_size']
+    assert.ok(href.startsWith(`${base()}/v1/payments?`))
+    const read = [...new URL(href).searchParams]
+    assert.deepEqual(
+      read,
+      names.map(name => [name, { page: '7', display_size: '20' }[name] ?? values[name]]),
+    )
+    assert.doesNotMatch(href.split('?')[1], /[ "<>é😀+#]/u)
+    assert.equal((await api.get(href)).text, text)
   })
 })

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict'
-import { before, describe, test } from 'node:test'
+import { before, test } from 'node:test'
 import type { Body, Client } from '../../support/client.ts'
 import { authorise, choose, DECLINED, payOnPages, read } from '../../support/journeys.ts'
 import { newAgreement } from '../../support/new-payment.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 
-onEveryDatabase('GET /v1/payments', service => {
+onEveryDatabase('Payments: search', service => {
   let api: Client
-  /** By what is special about them, oldest first, a minute apart. */
+  /** Named after their special property, oldest first, one minute apart. */
   const payments: Record<string, Body> = {}
   let agreement_id = ''
 
-  /** The names of the payments that a search finds, in its order. */
+  /** The names of the payments in the results, in their order. */
   async function found(query: Record<string, string>): Promise<string[]> {
     const answer = await api.get(`/v1/payments?${new URLSearchParams(query)}`)
     assert.equal(answer.status, 200, answer.text)
@@ -51,11 +51,11 @@ onEveryDatabase('GET /v1/payments', service => {
   })
   const newestFirst = () => Object.keys(payments).reverse()
 
-  test('finds all payments of the account, newest first', async () => {
+  test('a payment search without filters finds all payments of the account, newest first', async () => {
     assert.deepEqual(await found({}), newestFirst())
   })
 
-  test('shows each payment as GET does, less the links that carry a token', async () => {
+  test('a payment search returns each payment as GET does, without the links that contain a token', async () => {
     const { body } = await api.get('/v1/payments')
     for (const item of body.results) {
       const { _links, ...rest } = await read(api, item)
@@ -66,7 +66,7 @@ onEveryDatabase('GET /v1/payments', service => {
     }
   })
 
-  test('sorts payments of one millisecond by id, greatest first', async () => {
+  test('a payment search sorts payments of one millisecond by id in descending order', async () => {
     const other = await service().newAccount()
     const made = await Promise.all(Array.from({ length: 20 }, () => other.createPayment()))
     const { body } = await other.get('/v1/payments')
@@ -81,7 +81,7 @@ onEveryDatabase('GET /v1/payments', service => {
   })
 
   const searches: Record<string, [query: Record<string, string>, names: string[]][]> = {
-    'state finds payments of one status': [
+    'a payment search by state finds payments in that status': [
       [{ state: 'created' }, ['two', 'prefilled', 'created']],
       [{ state: 'started' }, ['started']],
       [{ state: 'submitted' }, []],
@@ -91,7 +91,7 @@ onEveryDatabase('GET /v1/payments', service => {
       [{ state: 'error' }, ['error']],
       [{ state: 'cancelled' }, ['cancelled']],
     ],
-    'reference finds the whole text, ignoring case': [
+    'a payment search by reference compares the whole text and ignores case': [
       [{ reference: 'success' }, ['two', 'success']],
       [{ reference: 'SUCCESS' }, ['two', 'success']],
       [{ reference: 'succes' }, []],
@@ -101,7 +101,7 @@ onEveryDatabase('GET /v1/payments', service => {
       [{ reference: 'Straße%' }, []],
       [{ reference: 'x'.repeat(255) }, []],
     ],
-    'email finds a part of the text, ignoring case': [
+    'a payment search by email compares parts of the text and ignores case': [
       [{ email: 'EXAMPLE.org' }, ['two', 'created']],
       [{ email: 'trader' }, ['created']],
       [{ email: 'a_b%C\\D' }, ['started']],
@@ -111,15 +111,16 @@ onEveryDatabase('GET /v1/payments', service => {
       [{ email: '%' }, ['started']],
       [{ email: '\\' }, ['started']],
     ],
-    'cardholder_name finds a part of the text, ignoring case, prefilled or submitted': [
-      [{ cardholder_name: 'ann' }, ['prefilled', 'amex']],
-      [{ cardholder_name: 'ŵYN o’b' }, ['success']],
-      [{ cardholder_name: 'σας' }, ['success']],
-      [{ cardholder_name: 'ΣΑ' }, ['success']],
-      [{ cardholder_name: 'demo card' }, ['uses', 'sets up', 'error', 'declined', 'capturable']],
-      [{ cardholder_name: 'a'.repeat(5000) }, []],
-    ],
-    'card_brand finds the ids of brands': [
+    'a payment search by cardholder_name compares parts of a prefilled or submitted name and ignores case':
+      [
+        [{ cardholder_name: 'ann' }, ['prefilled', 'amex']],
+        [{ cardholder_name: 'ŵYN o’b' }, ['success']],
+        [{ cardholder_name: 'σας' }, ['success']],
+        [{ cardholder_name: 'ΣΑ' }, ['success']],
+        [{ cardholder_name: 'demo card' }, ['uses', 'sets up', 'error', 'declined', 'capturable']],
+        [{ cardholder_name: 'a'.repeat(5000) }, []],
+      ],
+    'a payment search by card_brand finds the ids of brands': [
       [
         { card_brand: 'visa' },
         ['uses', 'sets up', 'declined moto', 'error', 'declined', 'capturable', 'success'],
@@ -130,21 +131,21 @@ onEveryDatabase('GET /v1/payments', service => {
       [{ card_brand: 'American Express' }, []],
       [{ card_brand: 'x'.repeat(20) }, []],
     ],
-    'agreement_id finds payments that use the agreement or set it up': [
+    'a payment search by an unknown agreement_id finds nothing': [
       [{ agreement_id: 'x' }, []],
       [{ agreement_id: '06g5petm8gpatdosqb0u8c1mv7' }, []],
     ],
-    'first and last digits find the card that was submitted': [
+    'a payment search by first and last digits finds the submitted card': [
       [{ first_digits_card_number: '371449' }, ['amex']],
       [{ last_digits_card_number: '8431' }, ['amex']],
       [{ last_digits_card_number: '0002' }, ['declined moto']],
       [{ first_digits_card_number: '424242', last_digits_card_number: '0002' }, []],
     ],
-    'a settled date finds nothing, because nothing is ever settled': [
+    'a payment search by settled date finds nothing, because no payment is ever settled': [
       [{ from_settled_date: '2000-01-01' }, []],
       [{ to_settled_date: '2100-01-01' }, []],
     ],
-    'filters are combined': [
+    'a payment search with several filters finds payments that match all of them': [
       [{ state: 'success', card_brand: 'american-express', cardholder_name: 'OTHER' }, ['amex']],
       [{ state: 'created', reference: 'success', email: 'other' }, ['two']],
       [{ state: 'failed', reference: 'success' }, []],
@@ -157,39 +158,37 @@ onEveryDatabase('GET /v1/payments', service => {
       }
     })
 
-  test('agreement_id finds the payments of one agreement', async () => {
+  test('a payment search by agreement_id finds the payments that use the agreement or set it up', async () => {
     assert.deepEqual(await found({ agreement_id }), ['uses', 'sets up'])
     assert.deepEqual(await found({ agreement_id: agreement_id.toUpperCase() }), [])
   })
 
-  describe('from_date and to_date', () => {
-    const at = (name: string, shift = 0) =>
-      new Date(Date.parse(payments[name]?.created_date) + shift).toISOString()
+  const at = (name: string, shift = 0) =>
+    new Date(Date.parse(payments[name]?.created_date) + shift).toISOString()
 
-    test('take from_date in and leave to_date out', async () => {
-      const query = { from_date: at('error'), to_date: at('amex') }
-      assert.deepEqual(await found(query), ['cancelled', 'cancelled by the user', 'error'])
-      assert.deepEqual(await found({ from_date: at('two') }), ['two'])
-      assert.deepEqual(await found({ from_date: at('two', 1) }), [])
-      assert.deepEqual(await found({ to_date: at('created') }), [])
-      assert.deepEqual(await found({ to_date: at('created', 1) }), ['created'])
-    })
+  test('a payment search includes from_date and excludes to_date', async () => {
+    const query = { from_date: at('error'), to_date: at('amex') }
+    assert.deepEqual(await found(query), ['cancelled', 'cancelled by the user', 'error'])
+    assert.deepEqual(await found({ from_date: at('two') }), ['two'])
+    assert.deepEqual(await found({ from_date: at('two', 1) }), [])
+    assert.deepEqual(await found({ to_date: at('created') }), [])
+    assert.deepEqual(await found({ to_date: at('created', 1) }), ['created'])
+  })
 
-    test('take any offset, and digits beyond milliseconds', async () => {
-      const local = (time: string) =>
-        new Date(Date.parse(time) + 3_600_000).toISOString().replace('Z', '+01:00')
-      assert.deepEqual(await found({ from_date: local(at('two')) }), ['two'])
-      assert.deepEqual(await found({ from_date: at('two').replace('Z', '000Z') }), ['two'])
-      assert.deepEqual(await found({ from_date: at('two').replace('Z', '001Z') }), [])
-    })
+  test('a payment search accepts dates with any offset and with digits beyond milliseconds', async () => {
+    const local = (time: string) =>
+      new Date(Date.parse(time) + 3_600_000).toISOString().replace('Z', '+01:00')
+    assert.deepEqual(await found({ from_date: local(at('two')) }), ['two'])
+    assert.deepEqual(await found({ from_date: at('two').replace('Z', '000Z') }), ['two'])
+    assert.deepEqual(await found({ from_date: at('two').replace('Z', '001Z') }), [])
+  })
 
-    test('find nothing when they are the wrong way round', async () => {
-      assert.deepEqual(await found({ from_date: at('two'), to_date: at('created') }), [])
-    })
+  test('a payment search finds nothing when from_date is after to_date', async () => {
+    assert.deepEqual(await found({ from_date: at('two'), to_date: at('created') }), [])
+  })
 
-    test('reach as far as years do', async () => {
-      const query = { from_date: '0000-01-01T00:00:00Z', to_date: '9999-12-31T23:59:59.999Z' }
-      assert.deepEqual(await found(query), newestFirst())
-    })
+  test('a payment search accepts dates from year 0 to year 9999', async () => {
+    const query = { from_date: '0000-01-01T00:00:00Z', to_date: '9999-12-31T23:59:59.999Z' }
+    assert.deepEqual(await found(query), newestFirst())
   })
 })

@@ -9,7 +9,7 @@ const JSON_TYPE = { 'Content-Type': 'application/json' }
 const refundOf = (api: Client, { payment_id }: Body, body: unknown): Promise<Answer> =>
   api.post(`/v1/payments/${payment_id}/refunds`, body)
 
-/** Body, status, code and field of each fault; the rows are in the order in which they are checked. */
+/** Body, status, code and field of each error, in the order in which they are checked. */
 const faults: [body: string, status: number, code: string, field: string][] = [
   ...['{}', '{"amount":null}', '{"refund_amount_available":"x"}'].map(
     (body): [string, number, string, string] => [body, 400, 'P0601', 'amount'],
@@ -28,9 +28,9 @@ const faults: [body: string, status: number, code: string, field: string][] = [
   ]),
 ]
 
-onEveryDatabase('POST /v1/payments/{id}/refunds', service => {
+onEveryDatabase('Refunds: create', service => {
   for (const [body, status, code, field] of faults)
-    test(`refuses ${body}: ${status} ${code} ${field}`, async () => {
+    test(`POST refunds returns ${status} ${code} ${field} for ${body}`, async () => {
       const api = await service().newAccount()
       const payment = await paidPayment(api)
       const path = `/v1/payments/${payment.payment_id}/refunds`
@@ -40,22 +40,13 @@ onEveryDatabase('POST /v1/payments/{id}/refunds', service => {
     })
 
   for (const body of ['', '[]', '"x"', 'null', '1', '{', '{"__proto__":1}'])
-    test(`refuses a body that is no JSON object: ${body || 'nothing'}`, async () => {
+    test(`POST refunds returns 400 P0697 for a body that is not a JSON object: ${body || 'no body'}`, async () => {
       const api = await service().newAccount()
       const path = '/v1/payments/unknown/refunds'
       assertError(await api.request('POST', path, { headers: JSON_TYPE, body }), 400, 'P0697')
     })
 
-  test('refuses another media type, and more than 64 KiB', async () => {
-    const api = await service().newAccount()
-    const path = '/v1/payments/unknown/refunds'
-    const form = await api.postForm(path, { amount: '1' })
-    assertError(form, 415, 'P0920')
-    const long = JSON.stringify({ amount: 1, x: 'y'.repeat(65_536) })
-    assertError(await api.request('POST', path, { headers: JSON_TYPE, body: long }), 413, 'P0913')
-  })
-
-  test('looks at the body before the payment, and in it at the amount first', async () => {
+  test('POST refunds checks the body before the payment, and the amount first', async () => {
     const api = await service().newAccount()
     const nobody = { payment_id: 'unknown' }
     assertError(await refundOf(api, nobody, {}), 400, 'P0601', { field: 'amount' })
@@ -67,7 +58,7 @@ onEveryDatabase('POST /v1/payments/{id}/refunds', service => {
     assertError(await refundOf(api, nobody, { amount: 1 }), 404, 'P0600')
   })
 
-  test('knows no payment but those of the account', async () => {
+  test('POST refunds returns 404 P0600 for a payment that the account does not have', async () => {
     const api = await service().newAccount()
     const other = await service().newAccount()
     const payment = await paidPayment(other)
@@ -77,7 +68,7 @@ onEveryDatabase('POST /v1/payments/{id}/refunds', service => {
     assert.equal((await read(other, payment)).refund_summary.amount_submitted, 0)
   })
 
-  test('knows a payment for 7 days', async () => {
+  test('POST refunds works until the payment is 7 days old', async () => {
     const api = await service().newAccount()
     const payment = await paidPayment(api)
     service().clock.advance(7 * 86_400_000 - 1)
@@ -124,7 +115,7 @@ onEveryDatabase('POST /v1/payments/{id}/refunds', service => {
     ],
   }
   for (const [state, [status, make]] of Object.entries(unpaid))
-    test(`refuses in ${state} with P0603, and says that it is ${status}`, async () => {
+    test(`POST refunds returns 400 P0603 for a payment that is ${state}, and says that its refunds are ${status}`, async () => {
       const api = await service().newAccount()
       const payment = await make(api)
       const before = await read(api, payment)
@@ -136,7 +127,7 @@ onEveryDatabase('POST /v1/payments/{id}/refunds', service => {
       assert.deepEqual(await read(api, payment), before)
     })
 
-  test('refuses with P0603 when all was refunded, also where nothing was paid', async () => {
+  test('POST refunds returns 400 P0603 when everything was refunded or the amount was 0', async () => {
     const api = await service().newAccount()
     const payment = await paidPayment(api)
     assert.equal((await refundOf(api, payment, { amount: 4650 })).status, 202)
@@ -147,7 +138,7 @@ onEveryDatabase('POST /v1/payments/{id}/refunds', service => {
     }
   })
 
-  test('refuses with P0604 a refund_amount_available that is not right, before the amount', async () => {
+  test('POST refunds returns 412 P0604 for a wrong refund_amount_available, before it checks the amount', async () => {
     const api = await service().newAccount()
     const payment = await paidPayment(api)
     for (const refund_amount_available of [0, -1, 4649, 4651, 1e300])
@@ -161,7 +152,7 @@ onEveryDatabase('POST /v1/payments/{id}/refunds', service => {
     assert.equal((await refundOf(api, payment, null_is_absent)).status, 202)
   })
 
-  test('refuses more than is left with P0603 and amount_not_available', async () => {
+  test('POST refunds returns 400 P0603 and amount_not_available for more than is left', async () => {
     const api = await service().newAccount()
     const payment = await paidPayment(api)
     assert.equal((await refundOf(api, payment, { amount: 4000 })).status, 202)
@@ -171,7 +162,7 @@ onEveryDatabase('POST /v1/payments/{id}/refunds', service => {
     assert.equal((await refundOf(api, payment, { amount: 650 })).status, 202)
   })
 
-  test('takes 1.0 and 1e2 for whole numbers, the last of equal keys, and unknown keys', async () => {
+  test('POST refunds accepts 1.0 and 1e2 as whole numbers, uses the last of equal keys and ignores unknown keys', async () => {
     const api = await service().newAccount()
     const payment = await paidPayment(api)
     const path = `/v1/payments/${payment.payment_id}/refunds`
@@ -187,7 +178,7 @@ onEveryDatabase('POST /v1/payments/{id}/refunds', service => {
     }
   })
 
-  test('refunds a payment of each mode, a captured one too', async () => {
+  test('payments in moto_api mode and captured payments can be refunded', async () => {
     const api = await service().newAccount()
     const phone = await api.createPayment(moto)
     await authorise(api, phone)

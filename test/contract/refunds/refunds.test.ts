@@ -20,10 +20,10 @@ async function refund(api: Client, payment: Body, amount: number): Promise<Body>
 const listed = async (api: Client, payment: Body): Promise<Body[]> =>
   (await api.get(pathOf(payment))).body._embedded.refunds
 
-onEveryDatabase('A refund', service => {
+onEveryDatabase('Refunds', service => {
   const iso = () => new Date(service().clock.now()).toISOString()
 
-  test('has one shape in the 202, on its own, in the list and in the search', async () => {
+  test('a refund has the same body in the 202, in its own GET, in the list and in the search', async () => {
     const api = await service().newAccount()
     const payment = await paidPayment(api)
     service().clock.advance(60_000)
@@ -54,7 +54,7 @@ onEveryDatabase('A refund', service => {
     assert.deepEqual((await api.get('/v1/refunds')).body.results, [made])
   })
 
-  test('reads submitted for 5 seconds to the millisecond, then success, everywhere', async () => {
+  test('a refund is submitted for exactly 5 seconds, then success, in every response', async () => {
     const api = await service().newAccount()
     const payment = await paidPayment(api)
     const made = await refund(api, payment, 100)
@@ -72,7 +72,7 @@ onEveryDatabase('A refund', service => {
     assert.deepEqual(await seen(), ['success', 'success', 'success'])
   })
 
-  test('counts in refund_summary at once and changes nothing else of the payment', async () => {
+  test('a refund changes the refund_summary of its payment at once and nothing else', async () => {
     const api = await service().newAccount()
     const payment = await paidPayment(api)
     service().clock.advance(1_000)
@@ -88,7 +88,7 @@ onEveryDatabase('A refund', service => {
     assert.deepEqual(await statusesOf(api, payment), steps, 'refunds are not payment events')
   })
 
-  test('is one of any number, listed oldest first', async () => {
+  test('a payment can have any number of refunds, listed oldest first', async () => {
     const api = await service().newAccount()
     const payment = await paidPayment(api)
     assert.deepEqual(await listed(api, payment), [])
@@ -103,7 +103,7 @@ onEveryDatabase('A refund', service => {
     assert.deepEqual(ids(found).sort(), ids(made).sort())
   })
 
-  test('is found only with its own payment, and only by its own account', async () => {
+  test('a refund is found only with its own payment and by its own account', async () => {
     const api = await service().newAccount()
     const other = await service().newAccount()
     const payment = await paidPayment(api)
@@ -123,7 +123,7 @@ onEveryDatabase('A refund', service => {
     assert.equal((await api.get(own)).status, 200)
   })
 
-  test('is gone with its payment after 7 days, however young it is itself', async () => {
+  test('a refund is gone when its payment is 7 days old', async () => {
     const api = await service().newAccount()
     const payment = await paidPayment(api)
     service().clock.advance(WEEK_MS - 1)
@@ -135,7 +135,7 @@ onEveryDatabase('A refund', service => {
     assert.equal((await api.get('/v1/refunds')).body.total, 0)
   })
 
-  test('twenty at once never exceed the amount together', async () => {
+  test('twenty refunds at once never exceed the amount of the payment', async () => {
     const api = await service().newAccount()
     const payment = await paidPayment(api, { amount: 1_000 })
     const twenty = Array.from({ length: 20 }, (_, i) =>
@@ -154,7 +154,7 @@ onEveryDatabase('A refund', service => {
     assert.equal(sum, refunded)
   })
 
-  test('between what another read and what it writes is not lost, nor goes too far', async t => {
+  test('a refund made while another is being written is counted, so the total never exceeds the amount', async t => {
     const { api, beforeWrite } = await interleaving(t, service())
     const payment = await paidPayment(api, { amount: 1_000 })
     const refunding = /insert into refunds/
@@ -174,7 +174,7 @@ onEveryDatabase('A refund', service => {
     assert.equal((await listed(api, payment)).length, 4)
   })
 
-  test('twenty at once that fit all succeed, but only one that names what is available', async () => {
+  test('twenty refunds at once that fit all succeed, and of those that name the available amount only one', async () => {
     const api = await service().newAccount()
     const payment = await paidPayment(api, { amount: 1_000 })
     const naming = await Promise.all(
@@ -193,8 +193,8 @@ onEveryDatabase('A refund', service => {
   })
 })
 
-onEveryDatabase('GET /v1/refunds', service => {
-  test('shows refunds of all payments, newest first, on pages with links', async () => {
+onEveryDatabase('Refunds: search', service => {
+  test('a refund search returns the refunds of all payments, newest first, on pages that link to one another', async () => {
     const api = await service().newAccount()
     const payments = [await paidPayment(api), await paidPayment(api)]
     const made: string[] = []
@@ -229,7 +229,7 @@ onEveryDatabase('GET /v1/refunds', service => {
     assertError(await api.get('/v1/refunds?display_size=2&page=4'), 404, 'P1100')
   })
 
-  test('filters by the time of the refund: from inclusive, to exclusive', async () => {
+  test('a refund search includes from_date and excludes to_date', async () => {
     const api = await service().newAccount()
     const payment = await paidPayment(api)
     service().clock.advance(1_000)
@@ -246,7 +246,7 @@ onEveryDatabase('GET /v1/refunds', service => {
     assert.equal(await total('to_settled_date=2100-01-01&page=7'), 0)
   })
 
-  test('lists all wrong parameters in one P1101', async () => {
+  test('the error of a refund search lists all wrong parameters in their order', async () => {
     const api = await service().newAccount()
     const wrong =
       'display_size=501&page=0&to_settled_date=2026-02-30&from_settled_date=x&to_date=2026-01-01&from_date=1'

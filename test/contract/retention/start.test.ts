@@ -13,7 +13,9 @@ import { samplePayment } from '../../support/sample-payment.ts'
 
 const EIGHT_DAYS = 8 * 24 * 60 * 60 * 1000
 
-test('A service that starts frees what went while nobody ran it', { timeout: 30_000 }, async t => {
+test('a service deletes at its start the payments that expired while it was not running', {
+  timeout: 30_000,
+}, async t => {
   const folder = mkdtempSync(join(tmpdir(), 'farthing-retention-'))
   const env = { DATABASE_URL: `sqlite:${join(folder, 'farthing.db')}` }
   const database = await openDatabase(readConfig(env).database, {

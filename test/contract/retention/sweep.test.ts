@@ -9,7 +9,7 @@ import { onEveryDatabase, type Service } from '../../support/service.ts'
 const SEVEN_DAYS = 604_800_000
 const TABLES = ['payments', 'refunds', 'idempotency_keys', 'webhook_messages']
 
-/** How many rows each table has, and how many messages still have a body. */
+/** The number of rows in each table, and of messages that have a body. */
 async function rows(database: Database): Promise<Record<string, number>> {
   const counts: Record<string, number> = {}
   for (const table of TABLES) {
@@ -24,7 +24,7 @@ async function rows(database: Database): Promise<Record<string, number>> {
   return { ...counts, bodies: bodies?.count ?? 0 }
 }
 
-/** A payment with `refunds` refunds, an Idempotency-Key and messages. */
+/** A payment with an idempotency key, messages and this number of refunds. */
 async function makePayment(api: Client, refunds: number): Promise<Body> {
   const key = { 'Idempotency-Key': crypto.randomUUID() }
   const payment = await payOnPages(api, await api.createPayment({}, key))
@@ -32,24 +32,24 @@ async function makePayment(api: Client, refunds: number): Promise<Body> {
   return payment
 }
 
-/** Everything that an account can read without knowing an id. */
+/** All responses that an account can get without knowing an id. */
 async function readAll(api: Client, webhook: string): Promise<string[]> {
   const paths = ['payments', 'refunds', 'agreements', 'webhooks', `webhooks/${webhook}/messages`]
   const answers = await Promise.all(paths.map(path => api.get(`/v1/${path}`)))
   return answers.map(answer => `${answer.status} ${answer.text}`)
 }
 
-/** An identifier with this end from many years before: no end makes it the same as one of today. */
+/** An identifier from years before, with this end. It differs from every identifier of today. */
 const older = (id: string, end: string): string => `00${id.slice(2, -end.length)}${end}`
 
-onEveryDatabase('The sweep', service => {
+onEveryDatabase('Retention: sweep', service => {
   const newest = ({ clock }: Service) => clock.now()
   const clean = async () => {
     service().clock.advance(SEVEN_DAYS)
     await sweep(service().database, newest(service()))
   }
 
-  test('frees what is gone and nothing else, and changes no answer', async () => {
+  test('a sweep deletes expired payments and what belongs to them, and changes no response', async () => {
     await clean()
     const { database, clock } = service()
     const api = await service().newAccount()
@@ -85,7 +85,7 @@ onEveryDatabase('The sweep', service => {
     assert.equal((await api.get(kept._links.self.href)).status, 200)
   })
 
-  test('leaves no refund behind, however many there are for each payment', async () => {
+  test('a sweep deletes every refund of an expired payment, however many there are', async () => {
     await clean()
     const { database, clock } = service()
     const api = await service().newAccount()
@@ -105,7 +105,7 @@ onEveryDatabase('The sweep', service => {
         ],
       }),
     )
-    // As many again whose payment a sweep of an earlier version took away without them.
+    // The same number again, whose payment a sweep of an earlier version deleted without them.
     const orphans = more.map(({ sql, values: [id = null, , account = null] }) => ({
       sql,
       values: [id, older(row.payment_id, String(id).slice(0, 3)), account],
@@ -117,7 +117,7 @@ onEveryDatabase('The sweep', service => {
     assert.deepEqual([left.payments, left.refunds, left.idempotency_keys], [0, 0, 0])
   })
 
-  test('goes in small steps, so that it holds nobody up', async () => {
+  test('a sweep deletes at most 200 payments in one write, so that it does not hold up others', async () => {
     await clean()
     const { database, clock } = service()
     const api = await service().newAccount()
@@ -152,7 +152,7 @@ onEveryDatabase('The sweep', service => {
     assert.ok(Math.max(...counts) <= 200, counts.join())
   })
 
-  test('may run in two instances at once', async () => {
+  test('two instances may sweep at once', async () => {
     await clean()
     const { database, clock } = service()
     const api = await service().newAccount()
@@ -162,7 +162,7 @@ onEveryDatabase('The sweep', service => {
     assert.equal((await rows(database)).payments, 0)
   })
 
-  test('with nothing to do writes nothing', async () => {
+  test('a sweep with nothing to delete writes nothing', async () => {
     await clean()
     const { database, clock } = service()
     let writes = 0
@@ -177,7 +177,7 @@ onEveryDatabase('The sweep', service => {
     assert.equal(writes, 0)
   })
 
-  test('makes a message that was never delivered FAILED, as it already reads', async () => {
+  test('a sweep makes a message of an expired payment that was never delivered FAILED', async () => {
     await clean()
     const { database, clock } = service()
     const api = await service().newAccount()

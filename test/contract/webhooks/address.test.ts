@@ -6,11 +6,11 @@ import { onEveryDatabase } from '../../support/service.ts'
 import { history } from '../../support/subscriber.ts'
 import { cancelOne } from './payment-changes.ts'
 
-/** Names and what DNS says of them, one answer after the other. */
+/** DNS answers, used one after the other. */
 let resolve = createCaseResolve()
 
 onEveryDatabase(
-  'A name that passed at registration is looked up again at every attempt, and is',
+  'Webhooks: callback addresses at delivery',
   service => {
     async function resultsOf(api: Client, callback_url: string): Promise<unknown[]> {
       resolve = createCaseResolve()
@@ -25,14 +25,14 @@ onEveryDatabase(
     const twice = (result: string) =>
       Array(2).fill({ status: 'FAILED', status_code: null, response_time: null, result })
 
-    test('not connected to when it has become private', async () => {
+    test('a callback address that became private after registration is not connected to', async () => {
       const api = await service().newAccount()
       const results = await resultsOf(api, 'https://rebind.example.com/')
       assert.deepEqual(results, twice('address refused'))
     })
 
     for (const name of ['nx', 'servfail', 'timeout', 'empty'])
-      test(`not connected to when there is no answer: ${name}`, async () => {
+      test(`a callback host that no longer resolves is not connected to: ${name}`, async () => {
         const api = await service().newAccount()
         const results = await resultsOf(api, `https://${name}.example.com/`)
         assert.deepEqual(results, twice('name not resolved'))

@@ -14,7 +14,7 @@ const ADDRESSES = Object.values(fixture.resolver)
 const register = (api: Client, callback_url: unknown): Promise<Answer> =>
   api.post('/v1/webhooks', { callback_url })
 
-/** Names the rule, and neither an address that was found nor the host that was asked for. */
+/** The error names the rule and leaves out the addresses found and the host asked for. */
 function assertRuleNamed(answer: Answer, url: unknown): void {
   assertError(answer, 422, 'P0102', FIELD)
   const { description } = answer.body
@@ -25,17 +25,17 @@ function assertRuleNamed(answer: Answer, url: unknown): void {
 }
 
 onEveryDatabase(
-  'POST /v1/webhooks with callback_url',
+  'Webhooks: callback_url',
   service => {
     for (const { url, expect, why } of callbackUrlCases)
-      test(`${expect}s ${JSON.stringify(url).slice(0, 90)}: ${why}`, async () => {
+      test(`POST /v1/webhooks ${expect}s the callback_url ${JSON.stringify(url).slice(0, 90)}: ${why}`, async () => {
         const answer = await register(await service().newAccount(), url)
         if (expect === 'accept') assert.equal(answer.status, 201, answer.text)
         else if (url.trim() === '') assertError(answer, 422, 'P0101', FIELD)
         else assertRuleNamed(answer, url)
       })
 
-    test('refuses the values of a wrong type', async () => {
+    test('POST /v1/webhooks refuses a callback_url that is not a string', async () => {
       const api = await service().newAccount()
       const values = fixture.cases.map(({ url }) => url).filter(url => typeof url !== 'string')
       assert.ok(values.length > 0)
@@ -45,7 +45,7 @@ onEveryDatabase(
       }
     })
 
-    test('answers every name that leads to a refused address alike', async () => {
+    test('POST /v1/webhooks returns the same error for every host that leads to a refused address', async () => {
       const api = await service().newAccount()
       const names = ['loop', 'private', 'meta', 'mixed', 'mapped', 'nat64', 'ula', 'azure']
       const answers = await Promise.all(
@@ -59,7 +59,7 @@ onEveryDatabase(
 )
 
 onEveryDatabase(
-  'FARTHING_CALLBACK_HOSTS',
+  'Webhooks: FARTHING_CALLBACK_HOSTS',
   service => {
     const accepted = [
       'http://localhost/',
@@ -73,7 +73,7 @@ onEveryDatabase(
       'http://2130706433:83/',
     ]
     for (const url of accepted)
-      test(`lets ${url} through, over https and http`, async () => {
+      test(`FARTHING_CALLBACK_HOSTS allows ${url}`, async () => {
         const { status, text } = await register(await service().newAccount(), url)
         assert.equal(status, 201, text)
       })
@@ -96,12 +96,12 @@ onEveryDatabase(
       'ftp://localhost/',
     ]
     for (const url of refused)
-      test(`does not let ${JSON.stringify(url)} through`, async () => {
+      test(`FARTHING_CALLBACK_HOSTS does not allow ${JSON.stringify(url)}`, async () => {
         const answer = await register(await service().newAccount(), url)
         assertError(answer, 422, 'P0102', FIELD)
       })
 
-    test('leaves the rule for all other hosts as it is', async () => {
+    test('FARTHING_CALLBACK_HOSTS changes nothing for hosts that it does not list', async () => {
       const api = await service().newAccount()
       assert.equal((await register(api, 'https://hooks.example.com/')).status, 201)
     })

@@ -13,13 +13,13 @@ const touches = (statements: Statement[], sql: RegExp): boolean =>
   statements.some(statement => sql.test(statement.sql))
 
 onEveryDatabase(
-  'The messages of a change',
+  'Webhooks: messages and commits',
   service => {
-    /** A client of the one instance whose database the test has its hands on. */
+    /** A client of the instance whose database the test can intercept. */
     const account = async (): Promise<Client> =>
       createClient([service().baseUrl], (await service().newAccount()).key)
 
-    test('are written together with it, before anything is sent', async t => {
+    test('the messages of a change are written in the same commit, before anything is sent', async t => {
       for (const { from, change, sends } of Object.values(changes)) {
         const api = await account()
         const payment = await from(api)
@@ -45,7 +45,7 @@ onEveryDatabase(
       }
     })
 
-    test('are not there, and nothing is sent, when the change could not be written', async t => {
+    test('a change that could not be written leaves no message and sends nothing', async t => {
       const api = await account()
       const payment = await api.createPayment()
       const subscriber = await subscribe(t, api)
@@ -58,7 +58,7 @@ onEveryDatabase(
       assert.equal(subscriber.connections(), 0)
     })
 
-    test('stay PENDING when an attempt cannot be recorded, and are sent again later', async t => {
+    test('a message stays PENDING when its attempt cannot be recorded, and is sent again later', async t => {
       const api = await account()
       const payment = await api.createPayment()
       const subscriber = await subscribe(t, api)
@@ -75,10 +75,10 @@ onEveryDatabase(
       for (const { deliveries } of service().apps) await deliveries.recover()
       assert.deepEqual(await endingsOf(api, subscriber), [['SUCCESSFUL', 1]])
       const [first, second] = subscriber.requests
-      assert.equal(second?.body, first?.body, 'a receiver tells the two apart by nothing')
+      assert.equal(second?.body, first?.body, 'a receiver cannot tell the two requests apart')
     })
 
-    test('do not change the answer when the database is lost after the commit', async t => {
+    test('a database that fails after the commit does not change the answer, and the message is sent later', async t => {
       const api = await account()
       const payment = await api.createPayment()
       const subscriber = await subscribe(t, api)

@@ -10,7 +10,7 @@ import { cancelOne } from './payment-changes.ts'
 const moto = { authorisation_mode: 'moto_api' }
 
 onEveryDatabase(
-  'DELETE of a webhook during a delivery',
+  'Webhooks: deletion during a delivery',
   service => {
     const held = async (
       t: Parameters<typeof subscribe>[0],
@@ -29,18 +29,18 @@ onEveryDatabase(
       return { api, subscriber }
     }
 
-    test('lets the attempt under way end: it counts', async t => {
+    test('an attempt under way when its webhook is deleted counts', async t => {
       const { api, subscriber } = await held(t, cancelOne, 200)
       assert.deepEqual(await endingsOf(api, subscriber), [['SUCCESSFUL', 1]])
     })
 
-    test('leaves no second attempt: the message is FAILED', async t => {
+    test('a message whose webhook is deleted during its first attempt gets no second attempt and is FAILED', async t => {
       const { api, subscriber } = await held(t, cancelOne, 500)
       assert.deepEqual(await endingsOf(api, subscriber), [['FAILED', 1]])
       assert.equal(subscriber.requests.length, 1)
     })
 
-    test('keeps the next message from being sent: it is FAILED without an attempt', async t => {
+    test('a message whose webhook is deleted before its first attempt is FAILED with no attempt', async t => {
       const pay = async (api: Client) => authorise(api, await api.createPayment(moto))
       const { api, subscriber } = await held(t, pay, 200)
       assert.deepEqual(await endingsOf(api, subscriber), [
@@ -50,7 +50,7 @@ onEveryDatabase(
       assert.equal(subscriber.requests.length, 1)
     })
 
-    test('between what a change read and what it writes leaves no message', async t => {
+    test('a webhook deleted while a change is being written receives no message of it', async t => {
       const { api, beforeWrite } = await interleaving(t, service())
       const deleted = await subscribe(t, api)
       const kept = await subscribe(t, api)
@@ -63,7 +63,7 @@ onEveryDatabase(
       assert.deepEqual(await endingsOf(api, kept), [['SUCCESSFUL', 1]])
     })
 
-    test('makes no message for a change that comes after it', async t => {
+    test('a change after the deletion of a webhook makes no message', async t => {
       const { api, subscriber } = await held(t, cancelOne, 200)
       assert.equal((await cancelOne(api)).status, 204)
       assert.equal((await endingsOf(api, subscriber)).length, 1)

@@ -25,9 +25,9 @@ async function settled({ apps }: Service): Promise<void> {
 }
 
 onEveryDatabase(
-  'A delivery',
+  'Webhooks: delivery',
   service => {
-    test('of two messages of one change goes to one webhook in order, one after the other', async t => {
+    test('the two messages of one change are sent to a webhook one after the other, in order', async t => {
       const api = await service().newAccount()
       const gate = gated()
       const slow = await subscribe(t, api, { behaviour: gate.behaviour })
@@ -35,27 +35,27 @@ onEveryDatabase(
       const answer = authorise(api, payment)
       await slow.next()
       await read(api, payment)
-      assert.equal(slow.requests.length, 1, 'the second waits for the answer to the first')
+      assert.equal(slow.requests.length, 1, 'the second message waits for the answer to the first')
       gate.open()
       assert.equal((await answer).status, 204)
       const types = ['card_payment_succeeded', 'card_payment_captured']
       assert.deepEqual(eventTypesOf(received(slow)), types)
     })
 
-    test('goes to different webhooks side by side', async t => {
+    test('the messages of one change are sent to different webhooks at the same time', async t => {
       const api = await service().newAccount()
       const both = gated()
       const first = await subscribe(t, api, { behaviour: both.behaviour })
       const second = await subscribe(t, api, { behaviour: both.behaviour })
       const answer = cancelOne(api)
-      // Neither has an answer yet: were they served one after the other, one would wait in vain.
+      // Neither has an answer yet. If they were served one after the other, the second would never arrive.
       await Promise.all([first.next(), second.next()])
       both.open()
       assert.equal((await answer).status, 204)
       assert.equal(first.requests.length + second.requests.length, 2)
     })
 
-    test('comes after the change is committed and before the answer to the request', async t => {
+    test('a message is sent after the change is committed and before the request is answered', async t => {
       const api = await service().newAccount()
       const gate = gated()
       const { next } = await subscribe(t, api, { behaviour: gate.behaviour })
@@ -71,7 +71,7 @@ onEveryDatabase(
       assert.equal((await answer).status, 204)
     })
 
-    test('holds the answer of every kind of request that changes a payment', async t => {
+    test('every kind of request that changes a payment waits for the delivery of its messages', async t => {
       const api = await service().newAccount()
       const requests: Record<string, [request: () => Promise<Answer>, status: number]> = {}
       const web = await api.createPayment()
@@ -103,7 +103,7 @@ onEveryDatabase(
       }
     })
 
-    test('of 5 seconds lets the refund that it tells of be answered as success', async t => {
+    test('a refund whose message took 5 seconds to deliver is returned as success', async t => {
       const api = await service().newAccount()
       const gate = gated()
       const payment = await paidPayment(api)
@@ -118,13 +118,13 @@ onEveryDatabase(
     })
 
     for (const [what, behaviour] of Object.entries({
-      'answers 500': { onRequest: answering(500) },
-      'answers 404': { onRequest: answering(404) },
+      'returns 500': { onRequest: answering(500) },
+      'returns 404': { onRequest: answering(404) },
       redirects: { onRequest: answering(302) },
-      'cuts the line': { onRequest: ({ socket }) => socket.destroy() },
+      'breaks the connection': { onRequest: ({ socket }) => socket.destroy() },
       'refuses the connection': { refuses: true },
     } satisfies Record<string, Behaviour>))
-      test(`to a receiver that ${what} never changes the answer or the payment`, async t => {
+      test(`a receiver that ${what} changes neither the answer nor the payment`, async t => {
         const api = await service().newAccount()
         const subscriber = await subscribe(t, api, { behaviour })
         const payment = await api.createPayment(moto)
@@ -140,7 +140,7 @@ onEveryDatabase(
         assert.ok(subscriber.requests.length <= 6)
       })
 
-    test('is two attempts at most, with the same bytes', async t => {
+    test('a message is sent at most twice, with the same bytes', async t => {
       const api = await service().newAccount()
       const failing = await subscribe(t, api, { behaviour: { onRequest: answering(503) } })
       assert.equal((await cancelOne(api)).status, 204)
@@ -152,7 +152,7 @@ onEveryDatabase(
       assert.deepEqual(await endingsOf(api, failing), [['FAILED', 2]])
     })
 
-    test('that fails does not keep the next message from its two attempts', async t => {
+    test('a failed message leaves the next message its two attempts', async t => {
       const api = await service().newAccount()
       const behaviour: Behaviour = {
         onRequest: ({ response, nth }) => response.writeHead(nth <= 2 ? 500 : 200).end(),
@@ -165,7 +165,7 @@ onEveryDatabase(
       ])
     })
 
-    test('goes on when the client has gone away', async t => {
+    test('a message is delivered although the client has disconnected', async t => {
       const api = await service().newAccount()
       const gate = gated(({ response, nth }) => response.writeHead(nth === 1 ? 500 : 200).end())
       const subscriber = await subscribe(t, api, { behaviour: gate.behaviour })
@@ -186,7 +186,7 @@ onEveryDatabase(
       assert.deepEqual(await endingsOf(api, subscriber), [['SUCCESSFUL', 2]])
     })
 
-    test('is not made again by reading, deleting or a later change', async t => {
+    test('a delivered message is not sent again by a read, a deletion or a later change', async t => {
       const api = await service().newAccount()
       const subscriber = await subscribe(t, api, CANCELLED)
       const payment = await api.createPayment()

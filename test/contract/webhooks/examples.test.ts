@@ -22,7 +22,7 @@ const SIGNATURE = 'c8b2d8b6b25346ee50602423c15a396369d6b6591dc8942ecd3d624ca7a65
 type Verify = (body: Buffer, paySignature: string, signingKey: string) => boolean
 
 const verifiers: Record<string, Verify> = { 'verify-signature.ts': isSigned }
-// Not every machine that builds Farthing has Python; where it is, its example is held to the same.
+// Python is optional on the machines that run these tests.
 if (spawnSync('python3', ['--version']).status === 0)
   verifiers['verify_signature.py'] = (body, paySignature, signingKey) => {
     const script = example('verify_signature.py')
@@ -31,16 +31,16 @@ if (spawnSync('python3', ['--version']).status === 0)
     return status === 0
   }
 
-test('Pay-Signature is the lower-case hexadecimal HMAC-SHA256 of the bytes, by the whole key', () => {
+test('Pay-Signature is the lower-case hexadecimal HMAC-SHA256 of the body, keyed with the whole signing key', () => {
   assert.equal(Buffer.byteLength(BODY), 322)
   assert.equal(signature(BODY, KEY), SIGNATURE)
 })
 
 for (const [name, verify] of Object.entries(verifiers))
-  describe(`examples/${name}`, () => {
+  describe(`Webhooks: examples/${name}`, () => {
     const body = Buffer.from(BODY)
 
-    test('accepts what was signed with the key', () => {
+    test(`examples/${name} accepts a body that was signed with the key`, () => {
       assert.equal(verify(body, SIGNATURE, KEY), true)
     })
 
@@ -51,19 +51,19 @@ for (const [name, verify] of Object.entries(verifiers))
       'another key': [body, SIGNATURE, `${KEY.slice(0, -1)}k`],
       'the key without its prefix': [body, SIGNATURE, KEY.replace('webhook_test_', '')],
       'another signature': [body, `0${SIGNATURE.slice(1)}`, KEY],
-      'half of the signature': [body, SIGNATURE.slice(0, 32), KEY],
+      'the first half of the signature': [body, SIGNATURE.slice(0, 32), KEY],
       'the signature in capitals': [body, SIGNATURE.toUpperCase(), KEY],
       'no signature': [body, '', KEY],
-      'a signature that is no ASCII': [body, 'é'.repeat(32), KEY],
+      'a signature that is not ASCII': [body, 'é'.repeat(32), KEY],
     }
     for (const [what, given] of Object.entries(wrong))
-      test(`refuses ${what}`, () => {
+      test(`examples/${name} refuses ${what}`, () => {
         assert.equal(verify(...given), false)
       })
   })
 
-describe('examples/receive-webhooks.ts', () => {
-  /** Starts it and answers where it waits, and what it printed once `text` is part of that. */
+describe('Webhooks: examples/receive-webhooks.ts', () => {
+  /** Starts it. Returns its URL, and a function that waits for a text and returns it. */
   async function startReceiver(t: TestContext, env: Record<string, string>) {
     const child = spawn(process.execPath, [example('receive-webhooks.ts')], {
       env: { ...env, PORT: env.PORT ?? '0' },
@@ -84,7 +84,7 @@ describe('examples/receive-webhooks.ts', () => {
     return { url: await untilPrinted(/http:\S+/), untilPrinted, stop: () => child.kill() }
   }
 
-  test('prints what Farthing sends over http to a host it was allowed, and checks it', async t => {
+  test('examples/receive-webhooks.ts receives messages over http from an allowed host and checks their signatures', async t => {
     const [kind] = databaseKinds
     const service = await startService(kind ?? 'sqlite', {
       env: { FARTHING_CALLBACK_HOSTS: 'localhost' },

@@ -21,9 +21,9 @@ const WEEK_MS = 7 * 86_400_000
 const moto = { authorisation_mode: 'moto_api' }
 
 onEveryDatabase(
-  'The delivery history of a webhook',
+  'Webhooks: delivery history',
   service => {
-    test('is empty at first', async t => {
+    test('the history of a new webhook is empty', async t => {
       const api = await service().newAccount()
       const { webhook } = await subscribe(t, api)
       const { status, body } = await api.get(`/v1/webhooks/${webhook.external_id}/messages`)
@@ -33,7 +33,7 @@ onEveryDatabase(
       assert.deepEqual(Object.keys(_links), ['self', 'first_page', 'last_page'])
     })
 
-    test('shows a message with its attempts, newest first, and the body that was sent', async t => {
+    test('the history lists a message with its attempts, newest first, and the body that was sent', async t => {
       const api = await service().newAccount()
       const subscriber = await subscribe(t, api, {
         behaviour: {
@@ -85,7 +85,7 @@ onEveryDatabase(
       })
     })
 
-    test('shows null where nothing was sent or nothing came back', async t => {
+    test('an attempt without a response has status_code null, and without a connection also response_time null', async t => {
       const api = await service().newAccount()
       const refusing = await subscribe(t, api, { behaviour: { refuses: true } })
       const cutting = await subscribe(t, api, {
@@ -101,7 +101,7 @@ onEveryDatabase(
       }
     })
 
-    test('is PENDING until a message is delivered or out of attempts', async t => {
+    test('a message is PENDING without attempts until its first attempt ends', async t => {
       const api = await service().newAccount()
       const gate = gated(answering(500))
       const subscriber = await subscribe(t, api, { behaviour: gate.behaviour })
@@ -119,7 +119,7 @@ onEveryDatabase(
       assert.deepEqual(await endingsOf(api, subscriber), [['FAILED', 2]])
     })
 
-    test('is PENDING with one attempt between the first and the second', async t => {
+    test('a message is PENDING with one attempt between its first and its second', async t => {
       const api = await service().newAccount()
       const gate = gated()
       const subscriber = await subscribe(t, api, {
@@ -136,7 +136,7 @@ onEveryDatabase(
       assert.deepEqual(await endingsOf(api, subscriber), [['SUCCESSFUL', 2]])
     })
 
-    test('has the newest message first, and within one moment the later one', async t => {
+    test('the history lists the newest message first, and of one moment the later one', async t => {
       const api = await service().newAccount()
       const subscriber = await subscribe(t, api)
       const payment = await api.createPayment(moto)
@@ -155,7 +155,7 @@ onEveryDatabase(
       assert.deepEqual(messages.map(({ body }) => body).reverse(), received(subscriber))
     })
 
-    test('comes in pages', async t => {
+    test('the history has pages that link to one another', async t => {
       const api = await service().newAccount()
       const { webhook } = await subscribe(t, api)
       for (let i = 0; i < 5; i++) {
@@ -186,7 +186,7 @@ onEveryDatabase(
       assertError(await api.get(`${path}?page=0&display_size=501`), 422, 'P2701')
     })
 
-    test('is that of one webhook: others have their own', async t => {
+    test('each webhook has its own history', async t => {
       const api = await service().newAccount()
       const first = await subscribe(t, api, { subscriptions: ['card_payment_refunded'] })
       const second = await subscribe(t, api)
@@ -199,7 +199,7 @@ onEveryDatabase(
       assert.notEqual(latest.webhook_message_id, one.webhook_message_id)
     })
 
-    test('stays when the payment is gone, without the body, before and after a sweep', async t => {
+    test('the history outlives the payment, without bodies, before and after a sweep', async t => {
       const api = await service().newAccount()
       const subscriber = await subscribe(t, api)
       await cancelOne(api)
@@ -213,7 +213,7 @@ onEveryDatabase(
       assert.deepEqual(await history(api, subscriber.webhook), without)
     })
 
-    test('shows FAILED for what is still PENDING when its payment is gone, and no more is sent', async t => {
+    test('a message still PENDING when its payment expires becomes FAILED and is not sent again', async t => {
       const api = await service().newAccount()
       const gate = gated(answering(500))
       const subscriber = await subscribe(t, api, { behaviour: gate.behaviour })

@@ -11,9 +11,9 @@ before(async () => {
 })
 after(() => service.stop())
 
-describe('The history of a receiver that', { concurrency: true, timeout: 30_000 }, () => {
+describe('Webhooks: misbehaving receivers', { concurrency: true, timeout: 30_000 }, () => {
   for (const [name, { behaviour, attempts: expected }] of Object.entries(misbehaviours))
-    test(`${name} shows ${expected.map(({ result }) => result.slice(0, 40)).join(', then ')}`, async t => {
+    test(`the history of a receiver that ${name} shows ${expected.map(({ result }) => result.slice(0, 40)).join(', then ')}`, async t => {
       const api = await service.newAccount()
       const { payment_id } = await api.createPayment()
       const subscriptions = ['card_payment_cancelled']
@@ -41,7 +41,7 @@ describe('The history of a receiver that', { concurrency: true, timeout: 30_000 
       assert.deepEqual(after.body, message.body.resource)
     })
 
-  test('is one of thirty kinds or more', () => {
+  test('there are at least thirty kinds of misbehaving receivers', () => {
     assert.ok(Object.keys(misbehaviours).length >= 30)
   })
 })

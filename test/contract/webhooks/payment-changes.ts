@@ -1,4 +1,4 @@
-/** Every change of a payment by the rows of the state machine, and what webhooks are told of it. */
+/** Every change of a payment in the table of transitions, with the event types that webhooks receive. */
 import { createAgreement } from '../../support/agreements.ts'
 import type { Answer, Body, Client } from '../../support/client.ts'
 import { authorise, choose, DECLINED, paidPayment } from '../../support/journeys.ts'
@@ -8,11 +8,11 @@ export const delayed = { delayed_capture: true }
 export const pathOf = ({ payment_id }: Body): string => `/v1/payments/${payment_id}`
 
 export type PaymentChange = {
-  /** Makes the payment and brings it to where the change begins. */
+  /** Creates the payment and brings it to the state before the change. */
   from: (api: Client) => Promise<Body>
-  /** The change; it answers the payment where `from` could not make it. */
+  /** Makes the change. Returns the payment if the change creates it. */
   change: (api: Client, payment: Body) => Promise<unknown>
-  /** What is sent, without `card_payment_`. */
+  /** The event types, without `card_payment_`. */
   sends: string[]
 }
 
@@ -30,45 +30,46 @@ const opened = async (api: Client): Promise<Body> => {
   await api.get(payment._links.next_url.href)
   return payment
 }
-/** The rows of the state machine, in the order of the specification. */
+
+/** The rows of the table, in the order of the specification. */
 export const changes: Record<string, PaymentChange> = {
-  'creates a web payment': {
+  'is created in web mode': {
     from: async () => undefined,
     change: api => api.createPayment(),
     sends: [],
   },
-  'creates a moto_api payment': {
+  'is created in moto_api mode': {
     from: async () => undefined,
     change: api => api.createPayment(moto),
     sends: [],
   },
-  'opens the page': {
+  'is opened': {
     from: api => api.createPayment(),
     change: (api, { _links }) => api.get(_links.next_url.href),
     sends: [],
   },
-  'authorises a moto_api payment': {
+  'is authorised in moto_api mode': {
     from: api => api.createPayment(moto),
     change: authorise,
     sends: ['succeeded', 'captured'],
   },
-  'authorises a moto_api payment with delayed_capture': {
+  'is authorised in moto_api mode with delayed_capture': {
     from: api => api.createPayment({ ...moto, ...delayed }),
     change: authorise,
     sends: ['succeeded'],
   },
-  'declines a moto_api payment': {
+  'is declined in moto_api mode': {
     from: api => api.createPayment(moto),
     change: (api, payment) => authorise(api, payment, { card_number: DECLINED }),
     sends: ['failed'],
   },
-  'chooses success': {
+  'has success chosen on its page': {
     from: opened,
     change: (api, payment) => choose(api, payment, 'success'),
     sends: [],
   },
-  'confirms on the page': { from: chosen, change: confirm, sends: ['succeeded', 'captured'] },
-  'confirms on the page with delayed_capture': {
+  'is confirmed on the page': { from: chosen, change: confirm, sends: ['succeeded', 'captured'] },
+  'is confirmed on the page with delayed_capture': {
     from: api => chosen(api, delayed),
     change: confirm,
     sends: ['succeeded'],
@@ -139,7 +140,7 @@ export const changes: Record<string, PaymentChange> = {
   },
 }
 
-/** What is refused, or changes nothing, sends nothing. */
+/** Requests that are refused or change nothing, and so send nothing. */
 export const refusals: Record<string, PaymentChange> = {
   'is confirmed again': {
     from: async api => {
@@ -150,17 +151,17 @@ export const refusals: Record<string, PaymentChange> = {
     change: confirm,
     sends: [],
   },
-  'cannot be cancelled': {
+  'is refused a cancel': {
     from: api => paidPayment(api),
     change: (api, payment) => api.post(`${pathOf(payment)}/cancel`),
     sends: [],
   },
-  'cannot be captured': {
+  'is refused a capture': {
     from: api => api.createPayment(),
     change: (api, payment) => api.post(`${pathOf(payment)}/capture`),
     sends: [],
   },
-  'cannot be refunded': {
+  'is refused a refund': {
     from: api => api.createPayment(),
     change: (api, payment) => api.post(`${pathOf(payment)}/refunds`, { amount: 1 }),
     sends: [],
@@ -176,7 +177,7 @@ export const refusals: Record<string, PaymentChange> = {
   },
 }
 
-/** Creates a payment and cancels it: one change, with one message for each webhook. */
+/** Creates a payment and cancels it. Each webhook receives one message. */
 export async function cancelOne(api: Client): Promise<Answer> {
   return api.post(`${pathOf(await api.createPayment())}/cancel`)
 }

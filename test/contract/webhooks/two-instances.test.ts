@@ -8,11 +8,11 @@ import { onEveryDatabase } from '../../support/service.ts'
 import { history } from '../../support/subscriber.ts'
 import { cancelOne } from './payment-changes.ts'
 
-/** The sender of the service, which a test may leave without an answer for as long as it likes. */
+/** The sender of the service. It returns when the test ends the send. */
 let held: HeldSend = holdSends()
 
 onEveryDatabase(
-  'Another instance',
+  'Webhooks: two instances',
   service => {
     const instance = (
       send: HeldSend['send'],
@@ -20,7 +20,7 @@ onEveryDatabase(
       database: Database = service().database,
     ): Deliveries => createDeliveries({ database, clock: service().clock.now, send, onFault })
 
-    /** An account whose webhooks are at these addresses, and whose payment was cancelled a claim ago. */
+    /** Creates an account with webhooks at these addresses and cancels a payment. The claim on its messages has ended. */
     async function accountWith(t: TestContext, urls: string[]): Promise<[Client, Body[]]> {
       held = holdSends()
       const api = await service().newAccount()
@@ -37,7 +37,7 @@ onEveryDatabase(
       return [api, webhooks]
     }
 
-    test('that has failed once, and tries again, is not overwritten by the first', async t => {
+    test('the result of an instance that took a message over is not overwritten by the first instance', async t => {
       const [api, [webhook]] = await accountWith(t, ['https://hooks.example.com/'])
       const taking = holdSends()
       const round = instance(taking.send).recover()
@@ -53,7 +53,7 @@ onEveryDatabase(
       assert.deepEqual([message.last_delivery_status, codes], ['SUCCESSFUL', [200, 500]])
     })
 
-    test('that a fault keeps from one webhook serves the others, and that one later', async t => {
+    test('an instance that fails for one webhook still serves the others, and that one later', async t => {
       const urls = ['https://hooks1.example.com/', 'https://hooks2.example.com/']
       await accountWith(t, urls)
       const { database } = service()
