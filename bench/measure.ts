@@ -4,13 +4,13 @@ import { setTimeout } from 'node:timers/promises'
 import { load, percentile, type Run, type Work } from './load.ts'
 import type { Server } from './servers.ts'
 
-/** One line of the results. Rates are units in a second, times milliseconds, memory MB. */
+/** One line of the results. Rates are units per second, times are in milliseconds, memory in MB. */
 export type Figure = {
   figure: string
   what: string
   value: number
   unit: string
-  /** What the value is measured against in the same run, and what that is. */
+  /** The reference value of the same run; `against` names it. */
   floor?: number
   against?: string
   ratio?: number
@@ -21,14 +21,13 @@ export type Figure = {
   rss?: number
   target: string
   met: boolean | null
-  /** Anything else that a reader may want. */
   details?: Record<string, unknown>
 }
 
 export type Bench = {
-  /** Multiplies how long and how much: 1 for real figures, less to try things out. */
+  /** Multiplies durations and rows: 1 for real figures, less to try things out. */
   scale: number
-  /** Says what is being done now. */
+  /** Reports progress. */
   step(text: string): void
   /** Keeps points for the plots, by series. */
   plot(name: string, point: Record<string, number | string>): void
@@ -54,22 +53,23 @@ export type Rounds = {
   seconds: number
   rounds?: number
   mayRest?: boolean
-  /** Milliseconds before each contender's turn: some go on working after theirs. */
+  /** Milliseconds before each contender's turn, because some work on after theirs. */
   pause?: number
 }
 
 /**
- * Loads all contenders in turn, again and again, so that what else the machine does meets all alike: in
- * many short rounds, because a shared machine changes its pace from one second to the next. Answers the
- * medians of each, in their order, and of each round's ratio of the others to the first.
+ * Loads all contenders in turn in many short rounds, because the speed of a shared machine changes from
+ * one second to the next. Every second round is in reverse order. Returns the medians of each contender,
+ * and for each the median of its ratio to the first contender in the same round.
  */
 export async function compare(
   contenders: Contender[],
   { rounds = 21, pause = 0, ...limit }: Rounds,
 ): Promise<{ series: Series[]; ratios: number[] }> {
   const runs: Run[][] = contenders.map(() => [])
+  const order = [...contenders.entries()]
   for (let done = 0; done < rounds; done++)
-    for (const [i, { server, work }] of contenders.entries()) {
+    for (const [i, { server, work }] of done % 2 ? order.toReversed() : order) {
       await setTimeout(pause)
       runs[i]?.push(await load(server.port, limit.connections, limit, work))
     }
@@ -97,11 +97,11 @@ export async function compare(
   }
 }
 
-/** Loads a server until its code is compiled and its caches are warm. */
+/** Loads a server until its code is optimised and its caches are warm. */
 export const warmUp = ({ server, work }: Contender, units: number): Promise<Run> =>
   load(server.port, 64, { units: Math.ceil(units) }, work)
 
-/** What the figures belong to. */
+/** The commit, the versions and the machine of a run. */
 export function circumstances(): Record<string, unknown> {
   const git = (...args: string[]) => execFileSync('git', args, { encoding: 'utf8' }).trim()
   const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8')

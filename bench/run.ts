@@ -1,11 +1,13 @@
 /**
- * `npm run bench` measures all figures of docs/performance.md, `npm run bench -- P1 P2` some of them;
- * `--scale 0.1` is a tenth of the time and the rows, to try it out. One JSON line for each figure goes
- * to standard output, progress to standard error, all of it to bench/results with the plots. Only a
- * complete run touches docs/performance.md and its plots.
+ * `npm run bench` measures all figures of docs/performance.md, `npm run bench -- P1 P2` some of them.
+ * `--scale 0.1` takes a tenth of the time and the rows, to try it out. `--against FOLDER` compares this
+ * checkout with another one instead. Each figure is one JSON line on standard output, progress goes to
+ * standard error, and everything is kept in bench/results with the plots. Only a complete run writes
+ * docs/performance.md and its plots.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import { type ComparedFigure, comparable, compareCheckouts } from './against.ts'
 import { growth } from './growth.ts'
 import { type Bench, circumstances, type Figure } from './measure.ts'
 import { afterAMillion } from './memory.ts'
@@ -19,7 +21,7 @@ import { writeTables } from './table.ts'
 
 type Part = {
   figures: string[]
-  /** What it takes on the machine of docs/performance.md, for the progress bar. */
+  /** Its duration on the machine of docs/performance.md, for the progress bar. */
   seconds: number
   run: (bench: Bench) => Promise<Figure[]>
 }
@@ -40,9 +42,9 @@ const WIDTH = 24
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { scale: { type: 'string', default: '1' } },
+  options: { scale: { type: 'string', default: '1' }, against: { type: 'string' } },
 })
-const known = parts.flatMap(({ figures }) => figures)
+const known = values.against ? comparable : parts.flatMap(({ figures }) => figures)
 const unknown = positionals.filter(name => !known.includes(name))
 if (unknown.length > 0) {
   process.stderr.write(`unknown: ${unknown.join(', ')}; known are ${known.join(', ')}\n`)
@@ -74,7 +76,7 @@ const bench: Bench = {
   },
 }
 
-/** After each part, so that a run that stops leaves what it has measured. */
+/** Called after each part, so that a run that is stopped keeps its figures. */
 function keep(name: string): void {
   mkdirSync(FOLDER, { recursive: true })
   const text = JSON.stringify({ ...about, scale: bench.scale, figures, points }, null, 2)
@@ -82,6 +84,15 @@ function keep(name: string): void {
 }
 
 const about = circumstances()
+if (values.against) {
+  const scale = Number(values.scale)
+  const report = (figure: ComparedFigure) =>
+    process.stdout.write(`${JSON.stringify({ ...figure, against: values.against, ...about })}\n`)
+  const chosen = positionals.length > 0 ? positionals : comparable
+  await compareCheckouts(values.against, chosen, { scale, report })
+  process.exit()
+}
+
 const figures: Figure[] = []
 for (const part of wanted) {
   for (const figure of await part.run(bench)) {

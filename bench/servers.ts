@@ -1,4 +1,4 @@
-/** The processes that are measured, each by itself, on a free port of loopback. */
+/** Starts the processes that are measured, each on a free port of loopback. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
@@ -11,7 +11,7 @@ export type Server = {
   pid: number
   /** Resident memory in MB. */
   rss(): number
-  /** Ends it as a supervisor does; resolves when it is gone. */
+  /** Sends SIGTERM; resolves when the process has ended. */
   stop(): Promise<void>
 }
 
@@ -33,7 +33,7 @@ process.on('exit', () => {
 })
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1))
 
-/** A folder on a real disk, gone when the bench ends. */
+/** A folder on a real disk. It is removed when the bench ends. */
 export function newFolder(): string {
   mkdirSync(DATA, { recursive: true })
   const folder = mkdtempSync(join(DATA, 'run-'))
@@ -46,11 +46,11 @@ export function removeFolder(folder: string): void {
   folders.delete(folder)
 }
 
-/** `answers`: the bytes of a whole answer to a POST and to a GET. */
+/** `answers`: the length in bytes of the response to a POST and to a GET, headers included. */
 export const startFloor = (answers: { post: number; get: number }): Promise<Server> =>
   start(process.execPath, [FLOOR, String(answers.post), String(answers.get)], {})
 
-/** The floor, but that it keeps the payments in a SQLite file; `post` is the bytes of a whole answer. */
+/** Like the floor, but it keeps the payments in a SQLite file; `post` is the length of a response in bytes. */
 export const startBare = (folder: string, { post }: { post: number }): Promise<Server> =>
   start(process.execPath, [BARE, `sqlite:${join(folder, 'bare.db')}`, String(post)], {})
 
@@ -60,18 +60,23 @@ export type FarthingOptions = {
   env?: Record<string, string>
   /** For Node. */
   flags?: string[]
+  /** The folder of the checkout to start; by default this one. */
+  checkout?: string | undefined
 }
 
-/** The real program as it is in production: WAL, FULL, its log at level info in a file. */
-export const startFarthing = ({ database, env, flags = [] }: FarthingOptions): Promise<Server> =>
-  start(process.execPath, [...flags, FARTHING], {
+/** The real program as in production: WAL, synchronous=FULL, its log at level info in a file. */
+export const startFarthing = (options: FarthingOptions): Promise<Server> => {
+  const { database, env, flags = [], checkout } = options
+  const program = checkout ? join(checkout, 'bin/farthing.js') : FARTHING
+  return start(process.execPath, [...flags, program], {
     DATABASE_URL: database,
     FARTHING_API_KEY: KEY,
     PORT: '0',
     ...env,
   })
+}
 
-/** Runs `farthing` with arguments to its end; what it reports goes to `onProgress`. */
+/** Runs a command of `farthing` to its end; `onProgress` gets what it writes to standard error. */
 export async function runFarthing(
   args: string[],
   database: string,
@@ -90,7 +95,7 @@ export async function runFarthing(
 
 const LISTENING = /(?:listening |127\.0\.0\.1:|localhost:)(\d+)/
 
-/** Starts a program whose first lines say where it listens; or `port`, where it is told. */
+/** Starts a program. Its first lines say on which port it listens, unless `port` is given. */
 export async function start(
   program: string,
   args: string[],
@@ -137,7 +142,7 @@ const answers = (port: number): Promise<boolean> =>
     () => false,
   )
 
-/** In MB, as the kernel counts it; 0 where it cannot be had. */
+/** VmRSS in MB; 0 if the kernel does not say it. */
 function residentMemory(pid: number): number {
   const kilobytes = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
   return Math.round(Number(kilobytes ?? 0) / 102.4) / 10

@@ -1,9 +1,8 @@
 import { randomInt } from 'node:crypto'
 import { test } from 'node:test'
 import { onEveryDatabase } from '../support/service.ts'
-import { attack, stillWorks } from './hostile.ts'
+import { attack, sendNowhere, stillWorks } from './hostile.ts'
 import { attackBytes } from './hostile-bytes.ts'
-import { sendNowhere } from './race-places.ts'
 
 const seed = Number(process.env.FARTHING_TEST_SEED ?? randomInt(2 ** 31))
 

@@ -1,6 +1,7 @@
 /** Sends generated requests to a running service and judges every answer. */
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
+import type { Send } from '../../src/ports.ts'
 import type { Body, Client } from '../support/client.ts'
 import { descriptionOf } from '../support/description.ts'
 import type { Service } from '../support/service.ts'
@@ -8,6 +9,14 @@ import { createHostileClient } from './hostile-client.ts'
 import { isOurs, judge } from './hostile-judge.ts'
 import { type HostileRequest, hostileRequest, operationsOf } from './hostile-requests.ts'
 import { checkInvariants } from './invariants.ts'
+
+/** Delivers every message at once, without a network. */
+export const sendNowhere: Send = async () => ({
+  status: 'SUCCESSFUL',
+  status_code: 204,
+  response_time: 1,
+  result: '204 No Content',
+})
 
 export type Attack = { seed: number; requests: number }
 

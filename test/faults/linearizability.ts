@@ -1,19 +1,19 @@
 /**
- * Whether a history of overlapping operations could have happened one at a time: each at some moment
- * between its begin and its end, and each answering as it would have then. The search of Wing and
- * Gong, with a memory of the dead ends.
+ * Checks that a concurrent history is linearizable: each operation can be placed at one moment between
+ * its begin and its end such that every output is that of the serial machine. Wing and Gong's search
+ * with memoised dead ends.
  */
 
 /** Begin and end are places in one order of all begins and ends of the history. */
 export type Operation<Input> = {
   input: Input
-  /** undefined: no answer came, so that it happened at any time later on, or never. */
+  /** undefined: no response came, so it took effect at any later time or never. */
   output: string | undefined
   began: number
   ended: number
 }
 
-/** What one operation at a time does. */
+/** The serial specification. */
 export type Machine<State, Input> = {
   initial: State
   /** Pure. */
@@ -31,7 +31,7 @@ export function isLinearizable<State, Input>(
     const place = `${JSON.stringify(state)} ${left.map(operation => history.indexOf(operation))}`
     if (deadEnds.has(place)) return false
     const firstEnd = Math.min(...left.map(endOf))
-    // Only what began before anything else ended can have come first.
+    // The first operation must have begun before any other ended.
     for (const operation of left.filter(({ began }) => began < firstEnd)) {
       const next = apply(state, operation.input)
       if (operation.output !== undefined && operation.output !== next.output) continue
@@ -50,7 +50,7 @@ const endOf = ({ output, ended }: Operation<unknown>): number =>
 
 export type Recorder<Input> = {
   history: Operation<Input>[]
-  /** Runs `perform` and notes when it began, when it ended and what it answered. */
+  /** Runs `perform` and records its begin, its end and its output. */
   record(input: Input, perform: () => Promise<string>): Promise<void>
 }
 
@@ -73,7 +73,7 @@ export function createRecorder<Input>(): Recorder<Input> {
   }
 }
 
-/** The history for people, in the order of the begins. */
+/** The history as text, in the order of the begins. */
 export const story = <Input>(history: Operation<Input>[]): string =>
   history
     .map(

@@ -1,221 +1,247 @@
-/** All commands of the model test, and what happens between requests: time passes, services stop and start. */
+/** The commands of the model test as fast-check's choices, and events between requests: time, restarts, deaths. */
 import fc from 'fast-check'
-import { nthNewest, type World } from './model.ts'
+import { type Account, isGone, nthNewest, type Step, type World } from './model.ts'
+import { type Agreement, agree, cancelAgreement, readAgreement } from './model-agreements.ts'
 import {
-  agree,
-  agreeFaultily,
-  cancelAgreement,
-  faultyAgreements,
-  readAgreement,
-  searchAgreements,
-} from './model-agreements.ts'
+  type Action,
+  type Asked,
+  authorise,
+  cancel,
+  capture,
+  create,
+  refund,
+  visit,
+} from './model-moves.ts'
 import {
-  account,
-  asker,
-  command,
-  maybe,
-  nth,
-  oneOf,
-  page,
-  references,
-  target,
-  weighted,
-} from './model-choices.ts'
-import { paymentCommands } from './model-commands-payments.ts'
-import { searchPayments } from './model-payment-search.ts'
-import { searchRefunds } from './model-refunds.ts'
+  isOpen,
+  listPayments,
+  type Payment,
+  read,
+  readEvents,
+  readRefunds,
+  refundStatus,
+  statusOf,
+} from './model-payments.ts'
 import { restart, type Subject, take } from './model-run.ts'
-import { searchDisputes } from './model-search.ts'
 import {
   deliver,
   eventTypes,
   type Manners,
   readMessages,
-  readWebhook,
   register,
   removeWebhook,
-  searchWebhooks,
 } from './model-webhooks.ts'
 
-const agreementCommands = weighted(
-  [
-    10,
-    command(
-      'make an agreement',
-      fc.record({
-        account,
-        reference: oneOf(...references),
-        user: maybe(oneOf('member-118')),
-        fault: maybe(fc.nat(faultyAgreements.length - 1), 20),
-      }),
-      (world, { account, reference, user, fault }) =>
-        fault === undefined
-          ? agree(world, account, { reference, description: 'Monthly', user_identifier: user })
-          : agreeFaultily(account, fault),
-    ),
-  ],
-  [
-    4,
-    command('read an agreement', target, (world, { nth, stranger }) => {
-      const agreement = nthNewest(world.agreements, nth)
-      return readAgreement(asker(agreement, stranger), agreement)
-    }),
-  ],
-  [
-    3,
-    command('cancel an agreement', target, (world, { nth, stranger }) => {
-      const agreement = nthNewest(world.agreements, nth)
-      return cancelAgreement(world, asker(agreement, stranger), agreement)
-    }),
-  ],
+/** A step that is computed when its turn comes. `words` appear in the report of a failure. */
+type Command = { words: string; step: (world: World) => Step }
+
+const command = <Choices>(
+  name: string,
+  choices: fc.Arbitrary<Choices>,
+  step: (world: World, made: Choices) => Step,
+): fc.Arbitrary<Command> =>
+  choices.map(made => ({
+    words: `${name} ${fc.stringify(made)}`,
+    step: world => step(world, made),
+  }))
+
+const oneOf = <Value>(...values: Value[]): fc.Arbitrary<Value> => fc.constantFrom(...values)
+
+/** True once in `weight` + 1 times. */
+const rarely = (weight: number): fc.Arbitrary<boolean> =>
+  fc.oneof({ weight, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) })
+
+const account = oneOf<Account>(0, 0, 0, 1)
+
+/** Counted from the newest: mostly recent things, sometimes old ones. */
+const nth = fc.oneof({ weight: 9, arbitrary: fc.nat(3) }, { weight: 1, arbitrary: fc.nat(200) })
+
+/** A thing that its owner or, rarely, the other account asks for. */
+const target = fc.record({ nth, stranger: rarely(25) })
+
+function asker(owner: { account: Account } | undefined, stranger: boolean): Account {
+  const own = owner?.account ?? 0
+  return stranger ? (own === 0 ? 1 : 0) : own
+}
+
+/** Usually a payment that passes the test. Rarely, or if none passes, any payment. */
+function find(world: World, nth: number, test: (payment: Payment) => boolean) {
+  const fit = world.payments.filter(payment => !isGone(world, payment) && test(payment))
+  return nthNewest(nth <= 3 && fit.length > 0 ? fit : world.payments, nth)
+}
+
+const onPayment = (
+  name: string,
+  step: (world: World, account: Account, payment: Payment | undefined) => Step,
+  test: (payment: Payment) => boolean = () => true,
+) =>
+  command(name, target, (world, { nth, stranger }) => {
+    const payment = find(world, nth, test)
+    return step(world, asker(payment, stranger), payment)
+  })
+
+const creating = command(
+  'create a payment',
+  fc.record({
+    account,
+    nth,
+    mode: oneOf<Payment['mode']>('web', 'web', 'web', 'moto_api', 'agreement'),
+    amount: oneOf(4650, 4650, 1250, 100, 1, 0, 9_999_999),
+    delayed: fc.boolean(),
+    uses: oneOf('nothing', 'own agreement', 'own agreement', 'any agreement', 'unknown agreement'),
+    idempotencyKey: oneOf(undefined, undefined, undefined, 'key-1', 'key-2'),
+  }),
+  (world, { account, nth, uses, ...wanted }) => {
+    const { mode } = wanted
+    const isUsed = mode === 'agreement' || (mode === 'web' && uses !== 'nothing')
+    const agreement = findAgreement(world, account, mode, uses, nth) ?? 'unknown'
+    return create(world, account, { ...wanted, ...(isUsed && { agreement }) })
+  },
 )
 
-const badUrls = ['', 'http://hooks.example.org/x', 'https://localhost/x', 'https://10.1.2.3/x', 'x']
+/** In agreement mode mostly an active one. */
+function findAgreement(
+  world: World,
+  account: Account,
+  mode: string,
+  uses: string,
+  nth: number,
+): Agreement | undefined {
+  if (uses === 'unknown agreement') return undefined
+  if (uses === 'any agreement') return nthNewest(world.agreements, nth)
+  const own = world.agreements.filter(agreement => agreement.account === account)
+  const active = own.filter(({ status }) => status === 'active')
+  return nthNewest(mode === 'agreement' && active.length > 0 ? active : own, nth)
+}
+
+const refunding = command(
+  'refund',
+  fc.record({
+    target,
+    asked: oneOf<Asked>({ percent: 100 }, { percent: 30 }, { percent: 50 }, { over: 1 }),
+    belief: oneOf<'none' | 'right' | 'wrong'>('none', 'none', 'right', 'wrong'),
+  }),
+  (world, { target: { nth, stranger }, asked, belief }) => {
+    const payment = find(world, nth, it => refundStatus(it) === 'available')
+    return refund(world, asker(payment, stranger), payment, asked, belief)
+  },
+)
+
+const authorising = command(
+  'authorise',
+  fc.record({ nth, isDeclined: rarely(4), again: rarely(3) }),
+  (world, { nth, isDeclined, again }) => {
+    const payment = find(world, nth, it => it.mode === 'moto_api' && (again || isOpen(it)))
+    return authorise(world, payment, isDeclined)
+  },
+)
+
+const visiting = command(
+  'visit',
+  fc.record({
+    nth,
+    action: oneOf<Action>('open', 'open', 'success', 'declined', 'error', 'cancel', 'confirm'),
+    over: rarely(5),
+  }),
+  (world, { nth, action, over }) => {
+    const payment = find(world, nth, it => it.mode === 'web' && (over || isOpen(it)))
+    return visit(world, payment, action)
+  },
+)
+
+const choosing = command('choose success', nth, (world, nth) => {
+  const payment = find(world, nth, it => it.mode === 'web' && isOpen(it) && !it.chosen)
+  return visit(world, payment, 'success')
+})
+
+const confirming = command('confirm', nth, (world, nth) =>
+  visit(
+    world,
+    find(world, nth, it => it.chosen),
+    'confirm',
+  ),
+)
 
 const registering = command(
   'register a webhook',
   fc.record({
     account,
     manners: oneOf<Manners>('accepts', 'accepts', 'hesitates', 'refuses'),
-    description: maybe(oneOf('Ledger feed', '')),
-    subscriptions: maybe(
-      oneOf(...[['card_payment_captured', 'card_payment_refunded'], ['card_payment_settled'], []], [
-        ...eventTypes,
-        ...eventTypes,
-      ]),
-    ),
-    badUrl: maybe(oneOf(...badUrls), 15),
+    subscriptions: oneOf(undefined, eventTypes, eventTypes.slice(1, 3), eventTypes.slice(5)),
   }),
-  (world, wanted) => register(world, wanted),
+  register,
 )
 
-const webhookCommands = weighted(
-  [5, registering],
-  [
-    2,
-    command('read a webhook', target, (world, { nth, stranger }) => {
-      const webhook = nthNewest(world.webhooks, nth)
-      return readWebhook(asker(webhook, stranger), webhook)
-    }),
-  ],
-  [
-    2,
-    command('remove a webhook', target, (world, { nth, stranger }) => {
-      const webhook = nthNewest(world.webhooks, nth)
-      return removeWebhook(asker(webhook, stranger), webhook)
-    }),
-  ],
-  [
-    5,
-    command('read messages', fc.record({ target, ...page }), (world, { target, ...query }) => {
-      const webhook = nthNewest(world.webhooks, target.nth)
-      return readMessages(world, asker(webhook, target.stranger), webhook, query)
-    }),
-  ],
-)
+const onAgreement = (
+  name: string,
+  step: (world: World, account: Account, agreement: Agreement | undefined) => Step,
+) =>
+  command(name, target, (world, { nth, stranger }) => {
+    const agreement = nthNewest(world.agreements, nth)
+    return step(world, asker(agreement, stranger), agreement)
+  })
 
-const DAY = 24 * 60 * 60 * 1000
-const seldom = <Value>(...values: Value[]) => maybe(oneOf(...values), 25)
-
-const paymentSearching = command(
-  'search payments',
-  fc.record({
-    account,
-    state: seldom('created', 'success', 'failed', 'capturable', 'paid', ' '),
-    reference: seldom(...references),
-    email: seldom('EXAMPLE', '_', '%', '@example.COM'),
-    card_brand: seldom('visa', 'master-card', 'Visa', 'unionpay'),
-    cardholder_name: seldom('demo', "O'N", 'a'),
-    agreement: maybe(nth, 20),
-    ago: maybe(oneOf(0, 1, 5_000, DAY, 7 * DAY), 20),
-    until: maybe(oneOf(0, 5_000), 20),
-    first_digits: seldom('424242', '400000', '42424'),
-    last_digits: seldom('4242', '0002', '42a2'),
-    ...page,
-  }),
-  (world, { account, agreement, ago, until, ...query }) =>
-    searchPayments(world, account, {
-      ...query,
-      ...(agreement !== undefined && {
-        agreement: nthNewest(world.agreements, agreement) ?? ('unknown' as const),
-      }),
-      ...(ago !== undefined && { from: world.now - ago }),
-      ...(until !== undefined && { to: world.now - until }),
-    }),
-)
-
-const searchCommands = weighted(
-  [8, paymentSearching],
-  [
-    3,
-    command(
-      'search refunds',
-      fc.record({
-        account,
-        ago: maybe(oneOf(0, 5_000, DAY), 35),
-        settled: seldom('2026-09-01', 'yesterday', ' '),
-        ...page,
-      }),
-      (world, { account, ago, ...query }) =>
-        searchRefunds(world, account, {
-          ...query,
-          ...(ago !== undefined && { from: world.now - ago }),
+const commands = fc.oneof(
+  ...(
+    [
+      [24, creating],
+      [5, onPayment('read a payment', read)],
+      [3, onPayment('read events', readEvents)],
+      [3, onPayment('cancel', cancel)],
+      [2, onPayment('capture', capture)],
+      [5, onPayment('capture a capturable', capture, it => statusOf(it) === 'capturable')],
+      [4, onPayment('read refunds', readRefunds)],
+      [12, refunding],
+      [12, authorising],
+      [14, visiting],
+      [14, choosing],
+      [14, confirming],
+      [6, command('list payments', account, listPayments)],
+      [8, command('make an agreement', account, agree)],
+      [4, onAgreement('read an agreement', (_, account, it) => readAgreement(account, it))],
+      [3, onAgreement('cancel an agreement', cancelAgreement)],
+      [5, registering],
+      [
+        2,
+        command('remove a webhook', target, (world, { nth, stranger }) => {
+          const webhook = nthNewest(world.webhooks, nth)
+          return removeWebhook(asker(webhook, stranger), webhook)
         }),
-    ),
-  ],
-  [
-    3,
-    command(
-      'search agreements',
-      fc.record({
-        account,
-        status: seldom('active', 'created', 'cancelled', 'inactive', 'ACTIVE'),
-        reference: seldom(...references),
-        ...page,
-      }),
-      (world, { account, ...query }) => searchAgreements(world, account, query),
-    ),
-  ],
-  [
-    1,
-    command('search webhooks', fc.record({ account, ...page }), (world, { account, ...query }) =>
-      searchWebhooks(world, account, query),
-    ),
-  ],
-  [
-    1,
-    command(
-      'search disputes',
-      fc.record({ account, status: seldom('lost', 'won', 'closed'), ...page }),
-      (_world, { account, status, ...query }) => searchDisputes(account, status, query),
-    ),
-  ],
+      ],
+      [
+        6,
+        command('read messages', target, (world, { nth, stranger }) => {
+          const webhook = nthNewest(world.webhooks, nth)
+          return readMessages(world, asker(webhook, stranger), webhook)
+        }),
+      ],
+    ] satisfies [number, fc.Arbitrary<Command>][]
+  ).map(([weight, arbitrary]) => ({ weight, arbitrary })),
 )
 
 type ModelCommand = fc.AsyncCommand<World, Subject[]>
 
-/** Something that happens between requests. */
-const event = (words: string, happen: (world: World, subjects: Subject[]) => Promise<void>) =>
-  fc.constant<ModelCommand>({ check: () => true, run: happen, toString: () => words })
+const event = (words: string, run: (world: World, subjects: Subject[]) => Promise<void>) =>
+  fc.constant<ModelCommand>({ check: () => true, run, toString: () => words })
+
+const DAY = 24 * 60 * 60 * 1000
 
 const waiting = (...choices: number[]) =>
-  oneOf(...choices).map(
-    (ms): ModelCommand => ({
-      check: () => true,
-      run: async world => {
+  fc.oneof(
+    ...choices.map(ms =>
+      event(`wait ${ms} ms`, async world => {
         world.now += ms
-      },
-      toString: () => `wait ${ms} ms`,
-    }),
+      }),
+    ),
   )
 
 const dying = (attempts: 0 | 1) =>
-  event(`from now on die after ${attempts} attempts`, async (world, subjects) => {
+  event(`from now on the process dies after ${attempts} attempts`, async (world, subjects) => {
     world.attempts = attempts
     for (const { service } of subjects) service.dieAfter(attempts)
   })
 
-/** What the dead process had claimed is free again within 10 seconds. */
+/** The claims of a dead process end within 10 seconds. */
 export async function restartAll(world: World, subjects: Subject[]): Promise<void> {
   world.now += world.attempts < 2 ? 10_000 : 1
   world.attempts = 2
@@ -229,12 +255,7 @@ const sweeping = event('sweep', async (_world, subjects) => {
 
 /** Up to `most` commands. */
 export function modelCommands(most: number) {
-  const steps = weighted(
-    [60, paymentCommands],
-    [8, agreementCommands],
-    [8, webhookCommands],
-    [12, searchCommands],
-  ).map(
+  const steps = commands.map(
     ({ words, step }): ModelCommand => ({
       check: () => true,
       run: (world, subjects) => take(world, subjects, step(world)),
@@ -243,7 +264,7 @@ export function modelCommands(most: number) {
   )
   const all = fc.oneof(
     { weight: 200, arbitrary: steps },
-    // Times around those at which something changes: 5 seconds and 7 days.
+    // Around the two limits: a refund is submitted for 5 seconds, a payment is kept for 7 days.
     { weight: 16, arbitrary: waiting(1, 999, 4_999, 5_000, 60_000) },
     { weight: 1, arbitrary: waiting(DAY, 7 * DAY - 60_000, 7 * DAY - 1, 7 * DAY) },
     { weight: 2, arbitrary: event('restart', restartAll) },

@@ -1,11 +1,11 @@
-/** Explores what the service does: random commands, every answer compared with the model's. */
+/** Runs random commands on the service and compares every response with the model's. */
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { createPostgresDatabase } from '../support/postgres.ts'
 import { checkInvariants } from './invariants.ts'
 import { newWorld, type World } from './model.ts'
 import { modelCommands, restartAll } from './model-commands.ts'
-import { type Visit, visit } from './model-journeys.ts'
+import { visit } from './model-moves.ts'
 import { read } from './model-payments.ts'
 import { newSubject, type Subject, take } from './model-run.ts'
 import { type ModelService, startModelService } from './model-service.ts'
@@ -13,18 +13,18 @@ import { scratchFolder } from './scratch-folder.ts'
 
 export type Exploration = {
   seed: number
-  /** How many commands at least. */
+  /** The least number of commands. */
   commands: number
-  /** PostgreSQL, through two instances in turn, beside SQLite: both must answer as the model does. */
+  /** Also runs them on PostgreSQL through two instances in turn. */
   postgres: boolean
 }
 
 const START = Date.parse('2026-09-14T08:20:31.407Z')
 const MOST_COMMANDS = 250
-/** Runs before fast-check is asked for more of them. */
+/** Lists of commands per call of fast-check. */
 const RUNS = 20
 
-/** Throws with the seed and the commands when an answer differs. Answers how many commands were run. */
+/** Throws with the seed and the commands if a response differs. Returns how many commands were run. */
 export async function explore({ seed, commands, postgres }: Exploration): Promise<number> {
   let world = newWorld('nobody', START)
   const clock = () => world.now
@@ -75,12 +75,11 @@ export async function explore({ seed, commands, postgres }: Exploration): Promis
   return done
 }
 
-/** What was acknowledged is there, and every page of what is over leads back. */
+/** Everything that was acknowledged is there, and the pages of finished payments lead back. */
 async function readEverything(world: World, subjects: Subject[]): Promise<void> {
   if (world.attempts < 2) await restartAll(world, subjects)
   for (const payment of world.payments) {
     await take(world, subjects, read(world, payment.account, payment))
-    const open: Visit = { by: 'path', action: 'open', scenarios: [] }
-    await take(world, subjects, visit(world, payment, open))
+    await take(world, subjects, visit(world, payment, 'open'))
   }
 }

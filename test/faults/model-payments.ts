@@ -1,20 +1,6 @@
-/** Payments as the API shows and moves them: SPEC *Payment* and *States and transitions*. */
-import {
-  type Account,
-  answer,
-  formLink,
-  given,
-  isGone,
-  iso,
-  link,
-  NO_ID,
-  refusal,
-  type Step,
-  type World,
-} from './model.ts'
-import { type Agreement, makeActive } from './model-agreements.ts'
-import { type Refund, refundSummary } from './model-refunds.ts'
-import { tell } from './model-webhooks.ts'
+/** Payments and refunds as the API shows them: Specification, *Payment* and *Other resources*. */
+import { type Account, isGone, iso, NO_ID, refusal, type Step, type World } from './model.ts'
+import type { Agreement } from './model-agreements.ts'
 
 export type Status =
   | 'created'
@@ -26,44 +12,24 @@ export type Status =
   | 'error'
   | 'cancelled'
 
-export type Address = Record<string, string>
-
-export type Card = {
-  first_digits_card_number?: string
-  last_digits_card_number?: string
-  cardholder_name?: string | undefined
-  expiry_date?: string
-  billing_address?: Address | undefined
-  card_brand?: string | undefined
-  card_type: 'credit' | null
-}
+export type Refund = { name: string; amount: number; created: number }
 
 export type Payment = {
   name: string
   token: string
-  provider: string
   account: Account
   created: number
   mode: 'web' | 'moto_api' | 'agreement'
   amount: number
-  reference: string
-  description: string
-  language: 'en' | 'cy'
   delayed: boolean
-  moto: boolean
-  return_url?: string | undefined
-  email?: string | undefined
-  metadata?: object | undefined
-  /** What is left of the prefilled details, if anything is. */
-  prefilled?: { cardholder_name?: string; billing_address?: Address } | undefined
-  agreement_payment_type?: string | undefined
   /** The agreement that it uses or sets up. */
   agreement?: Agreement | undefined
   /** Oldest first. */
-  events: { status: Status; at: number; code?: string | undefined }[]
-  /** Success was chosen on the first page, and not confirmed yet. */
+  events: { status: Status; at: number; code?: string }[]
+  /** The user chose success on the first page and has not confirmed yet. */
   chosen: boolean
-  card?: Card
+  /** A card was submitted. */
+  carded: boolean
   refunds: Refund[]
 }
 
@@ -72,113 +38,60 @@ export const statusOf = ({ events }: Payment): Status => events.at(-1)?.status ?
 export const isOpen = (payment: Payment): boolean =>
   ['created', 'started'].includes(statusOf(payment))
 
-const texts: Record<string, string> = {
-  P0010: 'The card was declined',
-  P0030: 'The user cancelled the payment',
-  P0040: 'The service cancelled the payment',
-  P0050: 'The payment provider reported an error',
+export const amountLeft = ({ amount, refunds }: Payment): number =>
+  refunds.reduce((left, refund) => left - refund.amount, amount)
+
+export function refundStatus(payment: Payment): 'available' | 'full' | 'pending' | 'unavailable' {
+  if (statusOf(payment) === 'success') return amountLeft(payment) > 0 ? 'available' : 'full'
+  return isOpen(payment) ? 'pending' : 'unavailable'
 }
 
 const shownState = ({ status, code }: Payment['events'][number]) => ({
   status,
   finished: ['success', 'failed', 'error', 'cancelled'].includes(status),
   code,
-  message: code && texts[code],
 })
 
-/** The payment as GET answers it, and as webhooks are told of it. */
-export function shown(payment: Payment): object {
-  const links = { ...stateLinks(payment), ...pageLinks(payment) }
-  return given({ ...fields(payment), _links: links })
-}
-
-/** The payment as a search shows it: without the links that hold a token. */
-export const shownFound = (payment: Payment): object =>
-  given({ ...fields(payment), _links: stateLinks(payment) })
-
-function fields(payment: Payment) {
-  const { name, mode, events, card, amount } = payment
-  const last = events.at(-1) ?? { status: 'created', at: payment.created }
+/** As searches show it: without the links that hold a token. */
+function shownFound(payment: Payment) {
+  const { name, mode, events, amount, created, delayed } = payment
+  const last = events.at(-1) ?? { status: 'created', at: created }
   const captured = events.find(event => event.status === 'success')?.at
-  const details: Card | undefined =
-    card ?? (payment.prefilled && { ...payment.prefilled, card_type: null })
-  const isPaid = captured !== undefined
-  const wasFaulty = last.code === 'P0010' || last.code === 'P0050'
+  const wasRefused = last.code === 'P0010' || last.code === 'P0050'
   return {
     payment_id: name,
     amount,
-    reference: payment.reference,
-    description: payment.description,
-    language: payment.language,
-    email: payment.email,
-    metadata: payment.metadata,
-    agreement_payment_type: payment.agreement_payment_type,
     state: shownState(last),
-    payment_provider: 'sandbox',
-    provider_id: payment.provider,
-    created_date: iso(payment.created),
-    refund_summary: refundSummary(payment),
-    settlement_summary: isPaid
-      ? { capture_submit_time: iso(captured), captured_date: iso(captured).slice(0, 10) }
-      : {},
-    delayed_capture: payment.delayed,
-    moto: payment.moto || mode === 'moto_api',
+    created_date: iso(created),
+    refund_summary: {
+      status: refundStatus(payment),
+      amount_available: amountLeft(payment),
+      amount_submitted: amount - amountLeft(payment),
+    },
+    settlement_summary: {
+      capture_submit_time: captured === undefined ? undefined : iso(captured),
+    },
+    delayed_capture: delayed,
     authorisation_mode: mode,
-    return_url: payment.return_url,
-    card_details: details,
-    card_brand: details?.card_brand,
-    authorisation_summary: card && { three_d_secure: { required: false } },
-    fee: isPaid || wasFaulty ? 0 : undefined,
-    net_amount: isPaid ? amount : wasFaulty ? 0 : undefined,
+    net_amount: captured !== undefined ? amount : wasRefused ? 0 : undefined,
   }
 }
 
-function stateLinks(payment: Payment) {
-  const { name, mode } = payment
-  const status = statusOf(payment)
-  const path = `/v1/payments/${name}`
-  const cancellable = mode !== 'agreement' && (isOpen(payment) || status === 'capturable')
-  return {
-    self: link(path),
-    events: link(`${path}/events`),
-    refunds: link(`${path}/refunds`),
-    cancel: cancellable ? formLink(`${path}/cancel`) : undefined,
-    capture: status === 'capturable' ? formLink(`${path}/capture`) : undefined,
-  }
-}
-
-function pageLinks(payment: Payment) {
+/** As GET and webhook messages show it. Only an open payment has the link with its token. */
+export function shown(payment: Payment) {
   const { token, mode } = payment
-  if (!isOpen(payment)) return {}
-  if (mode === 'moto_api') return { auth_url_post: formLink('/v1/auth', { one_time_token: token }) }
+  const open = isOpen(payment)
   return {
-    next_url: link(`/secure/${token}`),
-    next_url_post: formLink('/secure', { chargeTokenId: token }),
+    ...shownFound(payment),
+    _links: {
+      next_url_post: open && mode === 'web' ? { params: { chargeTokenId: token } } : undefined,
+      auth_url_post:
+        open && mode === 'moto_api' ? { params: { one_time_token: token } } : undefined,
+    },
   }
 }
 
-/** Moves a payment through `statuses`, with all that belongs to the move. */
-export function move(world: World, payment: Payment, statuses: Status[], code?: string): void {
-  const from = statusOf(payment)
-  const last = statuses.length - 1
-  statuses.forEach((status, i) => {
-    payment.events.push({ status, at: world.now, ...(i === last && code && { code }) })
-  })
-  payment.chosen = false
-  const to = statusOf(payment)
-  const authorised = from !== 'capturable' && (to === 'success' || to === 'capturable')
-  if (authorised && payment.mode === 'web' && payment.agreement)
-    makeActive(world, payment.agreement, payment)
-  if (authorised) tell(world, payment, to === 'success' ? ['succeeded', 'captured'] : ['succeeded'])
-  else if (to === 'success') tell(world, payment, ['captured'])
-  else if (to === 'failed' || to === 'error') tell(world, payment, ['failed'])
-  else if (to === 'cancelled') tell(world, payment, ['cancelled'])
-}
-
-/** What an authorisation leads to. */
-export const authorised = ({ delayed }: Payment): Status => (delayed ? 'capturable' : 'success')
-
-/** The payment, if this account has it and it is not gone. */
+/** The payment if it is the account's and not gone. */
 export const known = (
   world: World,
   account: Account,
@@ -186,53 +99,45 @@ export const known = (
 ): Payment | undefined =>
   payment?.account === account && !isGone(world, payment) ? payment : undefined
 
-const pathOf = (payment: Payment | undefined) => `/v1/payments/${payment?.name ?? NO_ID}`
+export const pathOf = (payment: Payment | undefined) => `/v1/payments/${payment?.name ?? NO_ID}`
 
-export function read(
-  world: World,
-  account: Account,
-  payment: Payment | undefined,
-  method: 'GET' | 'HEAD' = 'GET',
-): Step {
+export function read(world: World, account: Account, payment: Payment | undefined): Step {
+  const request = { method: 'GET', path: pathOf(payment), account } as const
   const found = known(world, account, payment)
-  const expected = found ? answer(200, shown(found)) : refusal(404, 'P0200')
-  const { body, ...head } = expected
-  return {
-    request: { method, path: pathOf(payment), account },
-    expected: method === 'GET' ? { ...head, body } : head,
-  }
+  if (!found) return { request, expected: refusal(404, 'P0200') }
+  return { request, expected: { status: 200, body: shown(found) } }
 }
 
 export function readEvents(world: World, account: Account, payment: Payment | undefined): Step {
-  const path = `${pathOf(payment)}/events`
-  const request = { method: 'GET', path, account } as const
+  const request = { method: 'GET', path: `${pathOf(payment)}/events`, account } as const
   const found = known(world, account, payment)
   if (!found) return { request, expected: refusal(404, 'P0300') }
-  const payment_id = found.name
-  const events = found.events.map(event => ({
-    payment_id,
-    state: shownState(event),
-    updated: iso(event.at),
-    _links: { payment_url: link(pathOf(found)) },
-  }))
-  return { request, expected: answer(200, { payment_id, events, _links: { self: link(path) } }) }
+  const events = found.events.map(event => ({ state: shownState(event), updated: iso(event.at) }))
+  return { request, expected: { status: 200, body: { payment_id: found.name, events } } }
 }
 
-export function cancel(world: World, account: Account, payment: Payment | undefined): Step {
-  const request = { method: 'POST', path: `${pathOf(payment)}/cancel`, account } as const
-  const found = known(world, account, payment)
-  if (!found) return { request, expected: refusal(404, 'P0500') }
-  if (!isOpen(found) && statusOf(found) !== 'capturable')
-    return { request, expected: refusal(400, 'P0501') }
-  move(world, found, ['cancelled'], 'P0040')
-  return { request, expected: answer(204) }
+/** All payments of an account on one page, newest first. A world has fewer than 500. */
+export function listPayments(world: World, account: Account): Step {
+  const results = world.payments.filter(payment => known(world, account, payment)).map(shownFound)
+  return {
+    request: { method: 'GET', path: '/v1/payments', account },
+    expected: { status: 200, body: { total: results.length, results: results.toReversed() } },
+  }
 }
 
-export function capture(world: World, account: Account, payment: Payment | undefined): Step {
-  const request = { method: 'POST', path: `${pathOf(payment)}/capture`, account } as const
+export const shownRefund = (world: World, payment: Payment, refund: Refund) => ({
+  refund_id: refund.name,
+  payment_id: payment.name,
+  created_date: iso(refund.created),
+  amount: refund.amount,
+  status: world.now - refund.created < 5_000 ? 'submitted' : 'success',
+})
+
+export function readRefunds(world: World, account: Account, payment: Payment | undefined): Step {
+  const request = { method: 'GET', path: `${pathOf(payment)}/refunds`, account } as const
   const found = known(world, account, payment)
-  if (!found) return { request, expected: refusal(404, 'P1000') }
-  if (statusOf(found) !== 'capturable') return { request, expected: refusal(409, 'P1003') }
-  move(world, found, ['success'])
-  return { request, expected: answer(204) }
+  if (!found) return { request, expected: refusal(404, 'P0800') }
+  const refunds = found.refunds.map(refund => shownRefund(world, found, refund))
+  const body = { payment_id: found.name, _embedded: { refunds } }
+  return { request, expected: { status: 200, body } }
 }

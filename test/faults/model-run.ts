@@ -1,12 +1,12 @@
-/** Takes the steps of the model on real services and compares, with the model's names for identifiers. */
+/** Takes the steps of the model on real services and compares. */
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import type { Expected, Request, Step, World } from './model.ts'
+import type { Request, Step, World } from './model.ts'
 import type { Answer, ModelService, RawRequest, Sent } from './model-service.ts'
 import { sentBody } from './model-webhooks.ts'
 
-/** One service with what the world's names mean on it. */
+/** One service, and the real identifiers behind the model's names. */
 export type Subject = {
   service: ModelService
   /** By account. */
@@ -15,13 +15,13 @@ export type Subject = {
   realOf: Map<string, string>
 }
 
-/** A subject in which nothing was made yet, in accounts that nobody else uses. */
-export async function newSubject(service: ModelService, room: string): Promise<Subject> {
-  const keys = await service.begin([`${room} a`, `${room} b`])
+/** A subject with two new accounts. */
+export async function newSubject(service: ModelService, world: string): Promise<Subject> {
+  const keys = await service.begin([`${world} a`, `${world} b`])
   return { service, keys, nameOf: new Map(), realOf: new Map() }
 }
 
-/** Makes the step's request on every subject; throws when one of them differs from the model. */
+/** Sends the step's request to every subject; throws if a response or a delivery differs from the model. */
 export async function take(world: World, subjects: Subject[], step: Step): Promise<void> {
   await Promise.all(
     subjects.map(async subject => {
@@ -33,7 +33,7 @@ export async function take(world: World, subjects: Subject[], step: Step): Promi
   world.sends = []
 }
 
-/** Restarts every subject and compares what they then send. */
+/** Restarts every subject and compares what it then sends. */
 export async function restart(world: World, subjects: Subject[]): Promise<void> {
   await Promise.all(
     subjects.map(async subject => {
@@ -46,9 +46,8 @@ export async function restart(world: World, subjects: Subject[]): Promise<void> 
 
 const NAME = /\{[a-z]+-\d+\}/g
 const WHOLE_NAME = /^\{[a-z]+-\d+\}$/
-/** Signing keys, tokens and identifiers of ours; identifiers of the provider. */
-const REAL =
-  /webhook_test_[0-9a-v]{26}|[0-9a-v]{52}|[0-9a-v]{26}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g
+/** Signing keys, tokens and identifiers. */
+const REAL = /webhook_test_[0-9a-v]{26}|[0-9a-v]{52}|[0-9a-v]{26}/g
 
 const toReal = ({ realOf }: Subject, text: string): string =>
   text.replace(NAME, name => realOf.get(name) ?? name)
@@ -58,17 +57,13 @@ const toNames = ({ nameOf }: Subject, text: string): string =>
 
 function rawRequest(subject: Subject, request: Request): RawRequest {
   const { method, path, account, headers = {}, json, form } = request
-  const key = account === undefined ? undefined : subject.keys[account]
-  const payload = json
-    ? JSON.stringify(json)
-    : form &&
-      new URLSearchParams(form.map(([name, text]) => [name, toReal(subject, text)])).toString()
+  const payload = json ? JSON.stringify(json) : form && new URLSearchParams(form).toString()
   const type = json ? 'application/json' : 'application/x-www-form-urlencoded'
   return {
     method,
     url: toReal(subject, path),
     headers: {
-      ...(key && { authorization: `Bearer ${key}` }),
+      ...(account !== undefined && { authorization: `Bearer ${subject.keys[account]}` }),
       ...(payload !== undefined && { 'content-type': type }),
       ...headers,
     },
@@ -76,7 +71,7 @@ function rawRequest(subject: Subject, request: Request): RawRequest {
   }
 }
 
-/** Learns what names mean from where they stand: each must mean one thing, and each thing have one name. */
+/** Learns the real identifiers from where their names are expected. The mapping must be one to one. */
 function learn(subject: Subject, expected: unknown, real: unknown): void {
   if (typeof expected === 'string' && typeof real === 'string') {
     if (!WHOLE_NAME.test(expected) || subject.realOf.has(expected)) return
@@ -85,52 +80,41 @@ function learn(subject: Subject, expected: unknown, real: unknown): void {
     subject.realOf.set(expected, real)
   } else if (typeof expected === 'object' && typeof real === 'object' && expected && real)
     for (const [name, value] of Object.entries(expected))
-      learn(subject, value, (real as Record<string, unknown>)[name]) // undefined where it is missing
+      learn(subject, value, (real as Record<string, unknown>)[name]) // undefined if it is missing
+}
+
+/** `actual` with only the properties that `expected` names; arrays keep all their items. */
+function project(expected: unknown, actual: unknown): unknown {
+  if (Array.isArray(expected) && Array.isArray(actual))
+    return actual.map((item, i) => project(expected[i], item))
+  if (!isObject(expected) || !isObject(actual)) return actual
+  return Object.fromEntries(
+    Object.keys(expected).map(name => [name, project(expected[name], actual[name])]),
+  )
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Throws if `actual`, JSON, lacks something of `expected`. Learns new identifiers first. */
+function compareJson(subject: Subject, expected: object, actual: string, where: string): void {
+  learn(subject, expected, JSON.parse(actual))
+  const projected = project(expected, JSON.parse(toNames(subject, actual)))
+  // Twice as fast as assert.deepEqual, which is needed for its message only.
+  if (!isDeepStrictEqual(projected, expected)) assert.deepEqual(projected, expected, where)
 }
 
 function compare(subject: Subject, { request, expected }: Step, answer: Answer): void {
   const where = `${request.method} ${request.path} on ${subject.service.kind}`
   const { status, text, headers } = answer
   if (status !== expected.status)
-    assert.fail(`${where}: ${status} ${toNames(subject, text)}, not ${describe(expected)}`)
-  if (request.method === 'HEAD') assert.equal(text, '', where)
-  else if (expected.page) comparePage(subject, expected.page, text, where)
-  else if (expected.body === undefined) assert.equal(text, '', where)
-  else compareBody(subject, expected.body, text, where)
-  for (const [name, value] of Object.entries(expected.headers ?? {}))
-    assert.equal(toNames(subject, String(headers[name])), value, `${where}: ${name}`)
+    assert.fail(`${where}: ${status} ${toNames(subject, text)}, not ${JSON.stringify(expected)}`)
+  if (expected.body) compareJson(subject, expected.body, text, where)
+  if (expected.location)
+    assert.equal(toNames(subject, String(headers.location)), expected.location, where)
 }
 
-function compareBody(subject: Subject, expected: unknown, text: string, where: string): void {
-  learn(subject, expected, JSON.parse(text))
-  const actual = withoutProse(JSON.parse(toNames(subject, text)))
-  const wanted = withoutProse(expected)
-  if (!isDeepStrictEqual(actual, wanted)) assert.deepEqual(actual, wanted, where)
-}
-
-/** Descriptions of errors and messages of states are for people: only that they are there is compared. */
-function withoutProse(body: unknown): unknown {
-  const text = JSON.stringify(body).replace(/"(message|description)":"[^"]+"/g, '"$1":"..."')
-  const { description, ...rest } = JSON.parse(text)
-  return 'code' in rest ? rest : { description, ...rest }
-}
-
-function comparePage(
-  subject: Subject,
-  { heading, holds }: NonNullable<Expected['page']>,
-  text: string,
-  where: string,
-): void {
-  const [, shown = ''] = /<h1[^>]*>([^<]*)<\/h1>/.exec(text) ?? []
-  assert.equal(shown.replaceAll('&#39;', "'"), heading, where)
-  const page = toNames(subject, text)
-  for (const part of holds) assert.ok(page.includes(part), `${where}: no ${part} in ${page}`)
-}
-
-const describe = ({ status, body, page }: Expected): string =>
-  `${status} ${JSON.stringify(body ?? page ?? '')}`
-
-/** Each receiver must have seen its messages in order, with the right bytes and a good signature. */
+/** Each receiver must have got its messages in order, each correctly signed. */
 function compareSends(world: World, subject: Subject): void {
   const expected = Map.groupBy(world.sends, message => message.webhook.callback_url)
   const ours = (sent: Sent) => world.webhooks.some(({ callback_url }) => callback_url === sent.url)
@@ -139,19 +123,9 @@ function compareSends(world: World, subject: Subject): void {
     const wanted = (expected.get(url) ?? []).map(sentBody)
     const seen = actual.get(url) ?? []
     const where = `sent to ${url} by ${subject.service.kind}`
-    learn(
-      subject,
-      wanted,
-      seen.map(({ body }) => JSON.parse(body)),
-    )
-    assert.deepEqual(
-      seen.map(({ body }) => JSON.parse(toNames(subject, body))),
-      wanted,
-      where,
-    )
-    const { signing_key = '' } =
-      world.webhooks.find(({ callback_url }) => callback_url === url) ?? {}
-    const key = toReal(subject, signing_key)
+    compareJson(subject, wanted, `[${seen.map(({ body }) => body).join()}]`, where)
+    const webhook = world.webhooks.find(({ callback_url }) => callback_url === url)
+    const key = toReal(subject, webhook?.signing_key ?? '')
     for (const { headers, body } of seen) {
       const signature = createHmac('sha256', key).update(body).digest('hex')
       assert.equal(headers['Pay-Signature'], signature, where)

@@ -1,11 +1,11 @@
-/** Several at once on one agreement, and on one idempotency key. */
+/** Concurrent requests to one agreement. */
 import assert from 'node:assert/strict'
 import { createRecorder, type Machine, type Operation } from './linearizability.ts'
 import type { Ask } from './race.ts'
 
 type Doing = 'cancel' | 'use' | 'read' | { confirm: number }
 
-/** `unpaid`: payments that will set it up, and have not yet. */
+/** `unpaid`: payments that will set it up. */
 type State = { status: string; unpaid: number[] }
 
 const machine: Machine<State, Doing> = {
@@ -70,7 +70,7 @@ export async function raceAgreement(ask: Ask, random: () => number): Promise<Agr
   return { history, machine }
 }
 
-/** A payment that will set the agreement up, at the point where it need only be confirmed. */
+/** Creates a payment that sets up the agreement, up to the last page. Returns the path of its pages. */
 async function choose(ask: Ask, set_up_agreement: string): Promise<string> {
   const { body } = await ask({
     method: 'POST',
@@ -87,24 +87,4 @@ async function choose(ask: Ask, set_up_agreement: string): Promise<string> {
   const chosen = await ask({ method: 'POST', path: page, form: { scenario: 'success' } })
   assert.equal(chosen.status, 303)
   return page
-}
-
-/** Eight creations with one key: SPEC *POST /v1/payments*. Answers their statuses, sorted. */
-export async function raceKey(ask: Ask, key: string): Promise<number[]> {
-  const answers = await Promise.all(
-    Array.from({ length: 8 }, (_, nth) =>
-      ask({
-        method: 'POST',
-        path: '/v1/payments',
-        json: {
-          amount: nth,
-          reference: key,
-          description: 'A race',
-          return_url: 'https://shops.example.org/',
-        },
-        headers: { 'Idempotency-Key': key },
-      }),
-    ),
-  )
-  return answers.map(({ status }) => status).sort()
 }

@@ -1,4 +1,4 @@
-/** Several at once on one payment: what each may be answered, and whether all of it fits together. */
+/** Concurrent requests to one payment. */
 import type { Body } from '../support/client.ts'
 import { createRecorder, type Machine, type Operation } from './linearizability.ts'
 import type { Ask } from './race.ts'
@@ -23,7 +23,7 @@ const AMOUNT = 100
 
 const open = new Set(['created', 'started'])
 
-/** A payment, one operation at a time: SPEC *States and transitions*. */
+/** What a payment does with one operation at a time: Specification, *States and transitions*. */
 const paymentMachine = (delayed: boolean): Machine<State, Doing> => {
   const paid = delayed ? 'capturable' : 'success'
   const ended: Record<string, string> = {
@@ -75,7 +75,7 @@ const paymentMachine = (delayed: boolean): Machine<State, Doing> => {
   }
 }
 
-/** What clients race for, by mode. Twice there is what is most often done twice. */
+/** The operations that clients choose from, by mode. Repeated ones are chosen more often. */
 const doings: Record<'web' | 'moto_api', Doing[]> = {
   web: [
     ...(['open', 'choose success', 'choose success', 'confirm', 'confirm', 'confirm'] as const),
@@ -96,7 +96,7 @@ export type PaymentRace = { history: Operation<Doing>[]; machine: Machine<State,
 const CLIENTS = 5
 const EACH = 3
 
-/** Makes a payment and lets clients at it, each with a few requests one after another. */
+/** Creates a payment, to which several clients then send a few requests each. */
 export async function racePayment(ask: Ask, random: () => number): Promise<PaymentRace> {
   const delayed = random() < 0.5
   const mode = random() < 0.7 ? 'web' : 'moto_api'

@@ -1,6 +1,5 @@
-import { attack } from '../faults/hostile.ts'
+import { attack, sendNowhere } from '../faults/hostile.ts'
 import { attackBytes } from '../faults/hostile-bytes.ts'
-import { sendNowhere } from '../faults/race-places.ts'
 import { databaseKinds, startService } from '../support/service.ts'
 import type { Job } from './run.ts'
 

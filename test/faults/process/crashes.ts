@@ -1,4 +1,4 @@
-/** Crashes, again and again, under clients that keep a ledger of what they were told. */
+/** Repeated crashes under clients that keep a ledger of every response. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -17,11 +17,11 @@ import { createWorkload, type Random, seeded, type Workload } from './workload.t
 export type CrashOptions = {
   cycles: number
   seed: number
-  /** Told after each cycle. */
+  /** Called after each cycle. */
   progress?: (cycle: number, report: CrashReport) => void
 }
 
-/** `answered`: requests; `unanswered`: those whose end the crash hid; `payments`: all that were acknowledged. */
+/** `unanswered`: requests that a crash cut off; `payments`: those that were acknowledged. */
 export type CrashReport = {
   seed: number
   cycles: number
@@ -34,10 +34,10 @@ export type CrashReport = {
 const KEY = 'key-of-the-default-account'
 const CLIENTS = 12
 const CLIENTS_WITH_WEBHOOK = 4
-/** Clients work for this long before the crash, in milliseconds. */
-const SHORTEST_RUN = 50
-const LONGEST_RUN = 500
-/** Of the payments of earlier cycles, as many are looked at again after each crash. */
+/** Responses before the crash, at least and at most. A count, because machines differ in speed. */
+const FEWEST_ANSWERS = 30
+const MOST_ANSWERS = 300
+/** How many payments of earlier cycles are checked again after each crash. */
 const OLD_ONES = 50
 
 /** Milliseconds after the last crash until every message must have been delivered. */
@@ -45,7 +45,7 @@ const LONGEST_DELIVERY = 40_000
 
 const pause = (ms: number) => new Promise(resolve => setTimeout(resolve, ms))
 
-/** kill -9 of the process on an SQLite file; what is found wrong is thrown. */
+/** Kills the process on a SQLite file with kill -9. Throws what it finds wrong. */
 export async function crashSqlite(options: CrashOptions): Promise<CrashReport> {
   const folder = mkdtempSync(join(tmpdir(), 'farthing-crash-'))
   const path = join(folder, 'farthing.db')
@@ -77,7 +77,7 @@ export async function crashSqlite(options: CrashOptions): Promise<CrashReport> {
   }
 }
 
-/** kill -9 of PostgreSQL's server under two instances, which are never restarted. */
+/** Kills PostgreSQL with kill -9 under two instances, which are never restarted. */
 export async function crashPostgres(options: CrashOptions): Promise<CrashReport> {
   const server = await startCrashablePostgres()
   const receiver = await startHookReceiver()
@@ -147,8 +147,12 @@ async function runCycles(
   for (let cycle = 1; cycle <= cycles; cycle++) {
     const since = Date.now()
     const work = Promise.all([plain.run(CLIENTS), hooked.run(CLIENTS_WITH_WEBHOOK)])
-    const length = SHORTEST_RUN + random() * (LONGEST_RUN - SHORTEST_RUN)
-    await Promise.race([pause(length), work]) // a fault that a client found ends it at once
+    const more = FEWEST_ANSWERS + random() * (MOST_ANSWERS - FEWEST_ANSWERS)
+    const enough = total(workload => workload.answered()) + more
+    const answers = async () => {
+      while (total(workload => workload.answered()) < enough) await pause(2)
+    }
+    await Promise.race([answers(), work]) // a client that finds a fault ends the cycle at once
     const back = subject.crash()
     await Promise.all([back, work])
     for (const workload of both) {
@@ -185,7 +189,7 @@ const fail = (error: unknown): never => {
   throw error
 }
 
-/** Waits until an instance takes requests again, without being restarted. */
+/** Waits until an instance is ready again without a restart. */
 async function ready(baseUrl: string): Promise<void> {
   const api = createClient([baseUrl], undefined)
   const deadline = Date.now() + 20_000

@@ -1,0 +1,152 @@
+/** Compares this checkout of Farthing with another one, in the same rounds of the same run. */
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { load, type Work } from './load.ts'
+import { compare, median, round, warmUp } from './measure.ts'
+import { creating, journey, reading } from './requests.ts'
+import { newFolder, removeFolder, type Server, startFarthing } from './servers.ts'
+import { IDLE, ROUNDS, startAndPay } from './start.ts'
+
+/** `old` is the other checkout. `ratio` is the median of each round's new/old. */
+export type ComparedFigure = {
+  figure: string
+  what: string
+  unit: string
+  old: number
+  new: number
+  ratio: number
+}
+
+export const comparable = ['P1', 'P2', 'P3', 'P7', 'P8']
+
+type Options = { scale: number; report: (figure: ComparedFigure) => void }
+
+const CONNECTIONS = 64
+const PORTION = 10_000
+
+/** Measures the wanted figures and reports each one. Rates are per second, times ms, memory MB. */
+export async function compareCheckouts(
+  folder: string,
+  wanted: string[],
+  { scale, report }: Options,
+): Promise<void> {
+  const other = resolve(folder)
+  if (!existsSync(join(other, 'bin/farthing.js'))) throw new Error(`no checkout in ${other}`)
+  const has = (...names: string[]) => names.some(name => wanted.includes(name))
+  if (has('P7', 'P8'))
+    for (const figure of await starts(other, has('P8'))) if (has(figure.figure)) report(figure)
+  if (has('P1', 'P2'))
+    for (const figure of await createsAndReads(other, scale)) if (has(figure.figure)) report(figure)
+  if (has('P3')) report(await journeys(other, scale))
+  if (has('P8')) report(await memoryAfter(other, 1_000_000 * scale))
+}
+
+const ratiosOf = (news: number[], olds: number[]): number =>
+  round(median(news.map((value, i) => value / (olds[i] ?? 1))), 3)
+
+/** Both start in turn, and which is first alternates. */
+async function starts(other: string, withMemory: boolean): Promise<ComparedFigure[]> {
+  const times = { old: [] as number[], new: [] as number[] }
+  const idle = { old: [] as number[], new: [] as number[] }
+  const sides = [
+    { side: 'old', checkout: other },
+    { side: 'new', checkout: undefined },
+  ] as const
+  for (let i = 0; i < ROUNDS; i++)
+    for (const { side, checkout } of i % 2 ? sides : sides.toReversed()) {
+      const { ms, farthing, stop } = await startAndPay(checkout)
+      times[side].push(ms)
+      if (withMemory) {
+        await pause(IDLE)
+        idle[side].push(farthing.rss())
+      }
+      await stop()
+    }
+  const figure = (name: string, what: string, unit: string, of: typeof times) => ({
+    ...{ figure: name, what, unit, old: round(median(of.old)), new: round(median(of.new)) },
+    ratio: ratiosOf(of.new, of.old),
+  })
+  return [
+    figure('P7', 'from the start in an empty folder to the first 201', 'ms', times),
+    ...(withMemory
+      ? [figure('P8', 'resident memory when idle, two seconds after the first payment', 'MB', idle)]
+      : []),
+  ]
+}
+
+/** Starts both on new SQLite files. The other checkout is the first. */
+async function startBoth(other: string) {
+  const folder = newFolder()
+  const servers: Server[] = []
+  for (const [name, checkout] of [
+    ['old', other],
+    ['new', undefined],
+  ] as const)
+    servers.push(
+      await startFarthing({ database: `sqlite:${join(folder, `${name}.db`)}`, checkout }),
+    )
+  return {
+    servers,
+    async stop() {
+      for (const server of servers) await server.stop()
+      removeFolder(folder)
+    },
+  }
+}
+
+async function rounds(
+  figure: string,
+  what: string,
+  contenders: { server: Server; work: Work }[],
+  { warm, seconds }: { warm: number; seconds: number },
+): Promise<ComparedFigure> {
+  for (const contender of contenders) await warmUp(contender, warm)
+  const { series, ratios } = await compare(contenders, { connections: CONNECTIONS, seconds })
+  const [old, current] = series.map(({ rate }) => rate)
+  return {
+    ...{ figure, what, unit: 'a second', old: old ?? 0, new: current ?? 0 },
+    ratio: ratios[1] ?? 0,
+  }
+}
+
+async function createsAndReads(other: string, scale: number): Promise<ComparedFigure[]> {
+  const { servers, stop } = await startBoth(other)
+  const both = servers.map(server => ({ server, ids: [] as string[] }))
+  const creates = both.map(({ server, ids }) => ({ server, work: creating(ids) }))
+  const seconds = scale / 2
+  const created = await rounds('P1', 'POST /v1/payments', creates, {
+    warm: 60_000 * scale,
+    seconds,
+  })
+  const reads = both.map(({ server, ids }) => ({ server, work: reading(ids) }))
+  const read = await rounds('P2', 'GET /v1/payments/{id}', reads, {
+    warm: 100_000 * scale,
+    seconds,
+  })
+  await stop()
+  return [created, read]
+}
+
+async function journeys(other: string, scale: number): Promise<ComparedFigure> {
+  const { servers, stop } = await startBoth(other)
+  const contenders = servers.map(server => ({ server, work: journey() }))
+  const warm = 15_000 * scale
+  const figure = await rounds('P3', 'a whole journey: 5 requests', contenders, {
+    warm,
+    seconds: scale / 2,
+  })
+  await stop()
+  return figure
+}
+
+async function memoryAfter(other: string, rows: number): Promise<ComparedFigure> {
+  const { servers, stop } = await startBoth(other)
+  for (let made = 0; made < rows; made += PORTION)
+    for (const { port } of servers)
+      await load(port, CONNECTIONS, { units: Math.min(PORTION, rows - made) }, creating())
+  const [old = 0, current = 0] = servers.map(server => server.rss())
+  await stop()
+  const what = `resident memory after ${rows} payments were created`
+  return { figure: 'P8', what, unit: 'MB', old, new: current, ratio: round(current / old, 3) }
+}
