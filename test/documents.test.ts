@@ -126,7 +126,8 @@ describe('The documents are true', () => {
   })
 
   test('each gap of the specification names a test that exists', () => {
-    const rows = read('docs/spec-gaps.md')
+    const [gaps = ''] = read('docs/spec-gaps.md').split('## Where GOV.UK Pay answers otherwise')
+    const rows = gaps
       .split('\n')
       .filter(line => /^\| (?!Gap \|)/.test(line))
     assert.ok(rows.length > 90)
