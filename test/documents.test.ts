@@ -88,7 +88,7 @@ describe('The documents are true', () => {
   })
 
   test('the README and the description of the pages name each scenario of the picker', () => {
-    const [, table = ''] = read('README.md').split('## Choose how a payment ends')
+    const [, table = ''] = read('docs/testing.md').split('## Choose how a payment ends')
     const named = [...table.matchAll(/^\|[^|]*\| "[^"]+" \(`(\w+)`\)/gm)].map(([, name]) => name)
     assert.deepEqual(named, scenarios)
     const described = [...scenario.description.matchAll(/`(\w+)`/g)].map(([, name]) => name)
@@ -109,7 +109,7 @@ describe('The documents are true', () => {
     const coded = [
       ...read('src/config.ts').matchAll(/(?:read(?:<[^>]*>)?\(\s*|env\.)'?([A-Z][A-Z_]+)\b/g),
     ].map(([, name]) => name)
-    const table = read('README.md').split('## Configuration')[1]?.split('\n## ')[0] ?? ''
+    const table = read('docs/reference.md').split('## Settings')[1]?.split('\n## ')[0] ?? ''
     const listed = [...table.matchAll(/^\| (`[^|]*`) \|/gm)].flatMap(([, cell = '']) =>
       [...cell.matchAll(/`(\w+)`/g)].map(([, name]) => name),
     )
@@ -122,14 +122,12 @@ describe('The documents are true', () => {
     const python = read('examples/verify_signature.py')
     const [, isSigned = ''] = /(def is_signed[\s\S]+?)\n{3}/.exec(python) ?? []
     for (const example of [read('examples/verify-signature.ts').trim(), isSigned])
-      assert.ok(example.length > 100 && read('README.md').includes(`\n${example}\n`))
+      assert.ok(example.length > 100 && read('docs/laptop.md').includes(`\n${example}\n`))
   })
 
   test('each gap of the specification names a test that exists', () => {
     const [gaps = ''] = read('docs/spec-gaps.md').split('## Where GOV.UK Pay answers otherwise')
-    const rows = gaps
-      .split('\n')
-      .filter(line => /^\| (?!Gap \|)/.test(line))
+    const rows = gaps.split('\n').filter(line => /^\| (?!Gap \|)/.test(line))
     assert.ok(rows.length > 90)
     for (const row of rows) {
       const [, name = ''] = /`([a-z-]+(?:\/[a-z-]+)?)` \|$/.exec(row) ?? []
