@@ -1,4 +1,4 @@
-/** The plots of docs/performance.md, as SVG that needs nothing else. */
+/** The plots of docs/notes/performance.md, as SVG that needs nothing else. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 
 type Point = Record<string, number | string>

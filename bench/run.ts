@@ -1,9 +1,9 @@
 /**
- * `npm run bench` measures all figures of docs/performance.md, `npm run bench -- P1 P2` some of them.
+ * `npm run bench` measures all figures of docs/notes/performance.md, `npm run bench -- P1 P2` some of them.
  * `--scale 0.1` takes a tenth of the time and the rows, to try it out. `--against FOLDER` compares this
  * checkout with another one instead. Each figure is one JSON line on standard output, progress goes to
  * standard error, and everything is kept in bench/results with the plots. Only a complete run writes
- * docs/performance.md and its plots.
+ * docs/notes/performance.md and its plots.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
@@ -21,7 +21,7 @@ import { writeTables } from './table.ts'
 
 type Part = {
   figures: string[]
-  /** Its duration on the machine of docs/performance.md, for the progress bar. */
+  /** Its duration on the machine of docs/notes/performance.md, for the progress bar. */
   seconds: number
   run: (bench: Bench) => Promise<Figure[]>
 }

@@ -1,8 +1,8 @@
-/** Writes the figures into docs/performance.md, between its two marks. */
+/** Writes the figures into docs/notes/performance.md, between its two marks. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import type { Figure } from './measure.ts'
 
-const DOCUMENT = new URL('../docs/performance.md', import.meta.url)
+const DOCUMENT = new URL('../docs/notes/performance.md', import.meta.url)
 const [BEGIN, END] = ['<!-- figures -->', '<!-- end of figures -->']
 
 const number = (value: number | undefined): string =>
@@ -74,6 +74,6 @@ ${table(['', 'A second', 'Ratio to the floor', 'That of Farthing', '99 of 100', 
   const [before, rest = ''] = document.split(BEGIN)
   const after = rest.split(END)[1]
   if (after === undefined)
-    throw new Error(`docs/performance.md has lost its marks: ${BEGIN} ${END}`)
+    throw new Error(`docs/notes/performance.md has lost its marks: ${BEGIN} ${END}`)
   writeFileSync(DOCUMENT, `${before}${BEGIN}\n\n${text}\n\n${END}${after}`)
 }

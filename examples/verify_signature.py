@@ -1,4 +1,4 @@
-"""Reads the body of a webhook message on standard input; exits with 0 when it is signed, else 1:
+"""Reads the body of a webhook message on standard input. Exits with 0 if the signature is right, else with 1:
 
     python3 verify_signature.py PAY_SIGNATURE SIGNING_KEY < body
 """
@@ -8,7 +8,7 @@ import sys
 
 
 def is_signed(body: bytes, pay_signature: str, signing_key: str) -> bool:
-    """True when the body, byte for byte as it arrived, came from who holds the signing_key."""
+    """True if the sender has the signing_key. `body` is the request's body, byte for byte."""
     expected = hmac.new(signing_key.encode(), body, hashlib.sha256).hexdigest()
     return hmac.compare_digest(expected.encode(), pay_signature.encode())
 

@@ -1,32 +1,30 @@
 import assert from 'node:assert/strict'
-import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, test } from 'node:test'
-import { scenario } from '../src/hosted/describe.ts'
 import { scenarios } from '../src/hosted/journey.ts'
 import { type Status, transitions } from '../src/payments/payment.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
-const documents = [
-  'README.md',
-  'CONTRIBUTING.md',
-  'CHANGELOG.md',
-  ...globSync('docs/**/*.md', { cwd: ROOT }),
-]
+const glob = (pattern: string): string[] => globSync(pattern, { cwd: ROOT })
+const documents = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...glob('docs/**/*.md')]
 
-describe('The documents are true', () => {
-  test('every link to a file of the repository leads somewhere', () => {
+describe('The documents', () => {
+  test('have only links to files and sections that exist', () => {
     const broken = documents.flatMap(document =>
-      [...read(document).matchAll(/(?:\]\(|src=")(?!https?:)([^)"#\s]+)/g)]
-        .map(([, target = '']) => target)
-        .filter(target => !existsSync(join(ROOT, dirname(document), target)))
-        .map(target => `${document}: ${target}`),
+      [...read(document).matchAll(/(?:\]\(|src=")(?!https?:)([^)"#\s]*)(?:#([^)"\s]*))?/g)]
+        .filter(([, target = '', section]) => {
+          const path = target === '' ? document : join(dirname(document), target)
+          if (!existsSync(join(ROOT, path))) return true
+          return section !== undefined && !anchorsOf(path).includes(section)
+        })
+        .map(([link]) => `${document}: ${link}`),
     )
     assert.deepEqual(broken, [])
   })
 
-  test('every path of the repository that a text names is there, but for placeholders', () => {
+  test('name only paths of the repository that exist, unless they are placeholders', () => {
     const path = /(?<![\w./-])(?:bench|bin|docs|examples|scripts|src|test)\/[\w./<>*{}…-]*/g
     const missing = documents.flatMap(document =>
       [...read(document).matchAll(path)]
@@ -37,43 +35,12 @@ describe('The documents are true', () => {
     assert.deepEqual(missing, [])
   })
 
-  test('the map of the house has every part of src', () => {
-    const map = fenceOf('The house').split(/\s+/)
-    const parts = readdirSync(join(ROOT, 'src'), { withFileTypes: true }).map(
-      entry => `src/${entry.name}${entry.isDirectory() ? '/' : ''}`,
-    )
-    assert.deepEqual(
-      parts.filter(part => !map.includes(part)),
-      [],
-    )
+  test('start with a README of at most 900 words', () => {
+    const words = read('README.md').split(/\s+/).length
+    assert.ok(words <= 900, `the README has ${words} words`)
   })
 
-  test('the diagram of the slices has exactly the imports of the code', () => {
-    const drawn = fenceOf('Who builds on whom').trim().split('\n').flatMap(arrowsOf)
-    const coded = globSync('src/*/**/*.ts', { cwd: ROOT }).flatMap(file =>
-      [...read(file).matchAll(/from '(?:\.\.\/)+(\w+)\//g)].map(
-        ([, to]) => `${file.split('/')[1]} -> ${to}`,
-      ),
-    )
-    // The floor, a slice's own folders, and the exception that the text names.
-    const undrawn = /^(http|database) ->|-> (http|database)$|^(\w+) -> \3$|^agreements -> payments$/
-    assert.deepEqual(drawn.sort(), [...new Set(coded)].filter(arrow => !undrawn.test(arrow)).sort())
-  })
-
-  test('the table of what is stored has every table of the database', () => {
-    const files = [
-      'src/database/migrate.ts',
-      ...globSync('src/database/migrations/*.sql', { cwd: ROOT }),
-    ]
-    const made = files.flatMap(file =>
-      [...read(file).matchAll(/create table (?:if not exists )?(\w+) \(/g)].map(([, name]) => name),
-    )
-    const [, stored = ''] = read('docs/architecture.md').split('## What is stored')
-    const listed = [...stored.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name)
-    assert.deepEqual(listed.sort(), made.sort())
-  })
-
-  test('the state diagram has exactly the moves of the transition table', () => {
+  test('show in the state diagram exactly the moves of the transition table', () => {
     const drawn = [
       ...read('docs/architecture.md').matchAll(/^ {2}(\w+) --> (\w+): (.+)$/gm),
     ].flatMap(([, from, to, triggers = '']) =>
@@ -87,54 +54,63 @@ describe('The documents are true', () => {
     assert.deepEqual(drawn.sort(), coded.sort())
   })
 
-  test('the README and the description of the pages name each scenario of the picker', () => {
-    const [, table = ''] = read('README.md').split('## Choose how a payment ends')
+  test('list every table of the database', () => {
+    const files = ['src/database/migrate.ts', ...glob('src/database/migrations/*.sql')]
+    const made = files.flatMap(file =>
+      [...read(file).matchAll(/create table (?:if not exists )?(\w+) \(/g)].map(([, name]) => name),
+    )
+    const listed = [
+      ...sectionOf('docs/architecture.md', 'What is stored').matchAll(/^\| `(\w+)` \|/gm),
+    ]
+    assert.deepEqual(listed.map(([, name]) => name).sort(), made.sort())
+  })
+
+  test('list each scenario of the picker for authors of tests', () => {
+    const table = sectionOf('docs/testing.md', 'Choose how a payment ends')
     const named = [...table.matchAll(/^\|[^|]*\| "[^"]+" \(`(\w+)`\)/gm)].map(([, name]) => name)
     assert.deepEqual(named, scenarios)
-    const described = [...scenario.description.matchAll(/`(\w+)`/g)].map(([, name]) => name)
-    assert.deepEqual(described, scenarios)
   })
 
-  test('the path of a request names functions that exist where it says', async () => {
-    const steps = [...read('docs/architecture.md').matchAll(/^\d\. `(src\/\S+)`(?: `(\w+)`)?/gm)]
-    assert.ok(steps.length >= 9)
-    for (const [, file = '', name] of steps) {
-      const source = read(file)
-      if (name)
-        assert.match(source, new RegExp(`export (async )?(function|const) ${name}\\b`), file)
-    }
-  })
-
-  test('the README and the help list each variable of the configuration, the README no other', () => {
+  test('list exactly the variables that the configuration reads, and the help names each', () => {
     const coded = [
       ...read('src/config.ts').matchAll(/(?:read(?:<[^>]*>)?\(\s*|env\.)'?([A-Z][A-Z_]+)\b/g),
     ].map(([, name]) => name)
-    const table = read('README.md').split('## Configuration')[1]?.split('\n## ')[0] ?? ''
+    const table = sectionOf('docs/reference.md', 'Settings')
     const listed = [...table.matchAll(/^\| (`[^|]*`) \|/gm)].flatMap(([, cell = '']) =>
       [...cell.matchAll(/`(\w+)`/g)].map(([, name]) => name),
     )
     assert.deepEqual([...new Set(listed)].sort(), [...new Set(coded)].sort())
-    for (const name of coded)
-      assert.match(read('src/cli/main.ts'), new RegExp(`^ {2}.*\\b${name}\\b`, 'm'))
+    const help = glob('src/cli/*.ts').map(read).join('\n')
+    for (const name of coded) assert.match(help, new RegExp(`^ {2}.*\\b${name}\\b`, 'm'))
   })
 
-  test('the README shows the signature examples as they are run by a test', () => {
-    const python = read('examples/verify_signature.py')
-    const [, isSigned = ''] = /(def is_signed[\s\S]+?)\n{3}/.exec(python) ?? []
+  test('show the signature examples exactly as another test runs them', () => {
+    const [, isSigned = ''] =
+      /(def is_signed[\s\S]+?)\n{3}/.exec(read('examples/verify_signature.py')) ?? []
     for (const example of [read('examples/verify-signature.ts').trim(), isSigned])
-      assert.ok(example.length > 100 && read('README.md').includes(`\n${example}\n`))
+      assert.ok(example.length > 100 && read('docs/laptop.md').includes(`\n${example}\n`))
   })
 
-  test('each gap of the specification names a test that exists', () => {
-    const rows = read('docs/spec-gaps.md')
-      .split('\n')
-      .filter(line => /^\| (?!Gap \|)/.test(line))
+  test('name for each gap of the specification a test that exists', () => {
+    const [gaps = ''] = read('docs/spec-gaps.md').split('## Where GOV.UK Pay differs')
+    const rows = gaps.split('\n').filter(line => /^\| (?!Gap \|)/.test(line))
     assert.ok(rows.length > 90)
     for (const row of rows) {
       const [, name = ''] = /`([a-z-]+(?:\/[a-z-]+)?)` \|$/.exec(row) ?? []
-      const found = globSync([`test/${name}/**/*.test.ts`, `test/${name}.test.ts`], { cwd: ROOT })
+      const found = glob(`test/${name}{/**/*,}.test.ts`)
       assert.ok(found.length > 0, `no test is named test/${name}: ${row}`)
     }
+  })
+
+  test('have every section of the specification that the code cites', () => {
+    const sections = new Set(headingsOf('docs/specification.md'))
+    const missing = [...glob('src/**/*.ts'), ...glob('test/**/*.ts')].flatMap(file =>
+      [...read(file).matchAll(/Specification, \*([^*]+)\*/g)]
+        .map(([, section = '']) => section.replace(/\s+(\* )?/g, ' '))
+        .filter(section => !sections.has(section))
+        .map(section => `${file}: ${section}`),
+    )
+    assert.deepEqual(missing, [])
   })
 })
 
@@ -142,16 +118,18 @@ describe('The documents are true', () => {
 const endsOf = (status: Status | 'authorised'): Status[] =>
   status === 'authorised' ? ['success', 'capturable'] : [status]
 
-/** The first fence below a heading of docs/architecture.md. */
-const fenceOf = (heading: string): string => {
-  const [, below = ''] = read('docs/architecture.md').split(`## ${heading}\n`)
-  return /```\w*\n([\s\S]+?)```/.exec(below)?.[1] ?? ''
-}
+/** The text below a heading of the second level, up to the next one. */
+const sectionOf = (document: string, heading: string): string =>
+  read(document).split(`## ${heading}\n`)[1]?.split('\n## ')[0] ?? ''
 
-/** Of "a, b -> c -> d" the arrows a -> c, b -> c and c -> d. */
-const arrowsOf = (line: string): string[] => {
-  const groups = line.split(' -> ').map(group => group.split(', '))
-  return groups.flatMap((from, i) =>
-    from.flatMap(name => (groups[i + 1] ?? []).map(to => `${name} -> ${to}`)),
+const headingsOf = (document: string): string[] =>
+  [...read(document).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => heading)
+
+/** The anchors that GitHub gives to the headings of a document. */
+const anchorsOf = (document: string): string[] =>
+  headingsOf(document).map(heading =>
+    heading
+      .toLowerCase()
+      .replace(/[^\w\- ]/g, '')
+      .replaceAll(' ', '-'),
   )
-}

@@ -1,4 +1,4 @@
-/** What every answer to any request must be: I19 of docs/reliability.md, and no fault of ours. */
+/** What every answer to any request must be: I19 of docs/notes/reliability.md, and no fault of ours. */
 import assert from 'node:assert/strict'
 import type { RawAnswer } from './hostile-client.ts'
 import type { HostileRequest } from './hostile-requests.ts'

@@ -1,6 +1,6 @@
 /**
  * What is true of the database at any quiet moment, whatever happened before: the invariants of
- * docs/reliability.md, by their numbers there. Those that only requests can show are checked by
+ * docs/notes/reliability.md, by their numbers there. Those that only requests can show are checked by
  * the tests that make them.
  */
 import { idFloor } from '../../src/ids.ts'

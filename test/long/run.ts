@@ -1,7 +1,7 @@
 /**
  * The long runs: `npm run test:long` runs them all, `npm run test:long -- model races` those named,
  * `--seed 7` the same again, `--scale 0.01` a hundredth of each to try them out. A job is a file of
- * this folder that exports `job`; what each run did is printed as a row for docs/reliability.md.
+ * this folder that exports `job`; what each run did is printed as a row for docs/notes/reliability.md.
  */
 import { randomInt } from 'node:crypto'
 import { readdirSync } from 'node:fs'

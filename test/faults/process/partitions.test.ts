@@ -12,13 +12,13 @@ import { createWorkload, seeded } from './workload.ts'
 const KEY = 'key-of-the-default-account'
 const DAY_MS = 24 * 60 * 60 * 1_000
 
-/** The statements of docs/operations.md that are marked as run by this test. */
+/** The statements of docs/shared-environment.md that are marked as run by this test. */
 function documented(): string {
-  const text = readFileSync(new URL('../../../docs/operations.md', import.meta.url), 'utf8')
+  const text = readFileSync(new URL('../../../docs/shared-environment.md', import.meta.url), 'utf8')
   const [, sql] =
     /<!-- run by test\/faults\/process\/partitions.test.ts -->\n```sql\n([\s\S]*?)```/.exec(text) ??
     []
-  assert.ok(sql, 'docs/operations.md has the statements')
+  assert.ok(sql, 'docs/shared-environment.md has the statements')
   return sql
 }
 
