@@ -14,7 +14,7 @@ import { answer, listen, padding } from './answer.ts'
 const [url = '', bytes = '0'] = process.argv.slice(2)
 const PADDING = padding(Number(bytes))
 const account = 'a'.repeat(26)
-const ports = { clock: Date.now, newId: createNewId() }
+const newId = createNewId()
 const { database: address } = readConfig({ DATABASE_URL: url })
 const database = await openDatabase(address, {
   onUnknownOutcome(error) {
@@ -28,7 +28,7 @@ const server = http.createServer((request, response) => {
   request.on('data', chunk => chunks.push(chunk))
   request.on('end', async () => {
     const given = JSON.parse(Buffer.concat(chunks).toString())
-    const { after } = makePayment(ports, account, given, undefined)
+    const { after } = makePayment(newId, 'default', Date.now(), given, undefined)
     await database.write([insertPayment(after)])
     answer(response, 201, after.payment_id, PADDING)
   })

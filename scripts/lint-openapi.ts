@@ -3,30 +3,21 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createApp } from '../src/app.ts'
 import { readConfig } from '../src/config.ts'
-import { openDatabase } from '../src/database/open.ts'
-import { createNewId } from '../src/ids.ts'
+import { startFarthing } from '../src/start.ts'
 
-/** The document as a service at the usual address gives it. */
+/** The document as a service at the usual address sends it. */
 async function readDescription(): Promise<string> {
   const config = readConfig({
+    PORT: '0',
     DATABASE_URL: 'sqlite::memory:',
     FARTHING_BASE_URL: 'http://127.0.0.1:3000',
   })
-  const never = () => {
-    throw new Error('describing the service needs no more than the service')
-  }
-  const database = await openDatabase(config.database, {
-    onUnknownOutcome: never,
-    onConnectionError: never,
-  })
-  const ports = { database, clock: Date.now, newId: createNewId(), resolve: never, send: never }
-  const { server } = await createApp(ports, config)
-  const { body } = await server.inject('/openapi.json')
-  await server.close()
-  await database.close()
-  return body
+  const farthing = await startFarthing({ config, backgroundWork: false })
+  const response = await fetch(`${farthing.url}/openapi.json`)
+  const text = await response.text()
+  await farthing.close()
+  return text
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'farthing-openapi-'))

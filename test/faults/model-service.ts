@@ -1,12 +1,13 @@
 /** The real service as the model test drives it: on one database, restarted at will, sending to nobody. */
 import { rmSync } from 'node:fs'
 import { createKey } from '../../src/accounts/store.ts'
-import { type App, createApp } from '../../src/app.ts'
+import type { App } from '../../src/app.ts'
 import { type Config, readConfig } from '../../src/config.ts'
-import { openDatabase } from '../../src/database/open.ts'
 import { createNewId } from '../../src/ids.ts'
-import type { Clock, Database, Send } from '../../src/ports.ts'
+import type { Database, Send, Time } from '../../src/ports.ts'
 import { sweep } from '../../src/retention.ts'
+import { startFarthing } from '../../src/start.ts'
+import { createTime } from '../../src/time.ts'
 import { type Manners, outcome } from './model-webhooks.ts'
 
 export type Sent = { url: string; headers: Record<string, string>; body: string }
@@ -42,7 +43,7 @@ export type ModelServiceOptions = {
   /** As in DATABASE_URL. */
   url: string
   instances: number
-  clock: Clock
+  clock: () => number
   /** A folder to remove in the end. */
   folder?: string
   /** Puts something between the service and its database. */
@@ -52,7 +53,8 @@ export type ModelServiceOptions = {
 /** Starts the service on an empty database. */
 export async function startModelService(options: ModelServiceOptions): Promise<ModelService> {
   const { kind, url, instances, clock, folder, wrap = database => database } = options
-  const config = readConfig({ DATABASE_URL: url })
+  const config = readConfig({ PORT: '0', DATABASE_URL: url })
+  const time = createTime(clock)
   // Shared, so that what two instances make within one millisecond is in order.
   const newId = createNewId()
   const sent: Sent[] = []
@@ -72,16 +74,12 @@ export async function startModelService(options: ModelServiceOptions): Promise<M
 
   const open = (): Promise<Instance[]> =>
     Promise.all(
-      Array.from({ length: instances }, () => openInstance(config, { clock, newId, send }, wrap)),
+      Array.from({ length: instances }, () => openInstance(config, { time, newId, send }, wrap)),
     )
 
   let running = await open()
   const close = async () => {
-    for (const { app, database } of running) {
-      await app.server.close()
-      await app.deliveries.settled()
-      await database.close()
-    }
+    for (const instance of running) await instance.close()
   }
   const instance = (): Instance => {
     const found = running[next++ % running.length]
@@ -105,7 +103,7 @@ export async function startModelService(options: ModelServiceOptions): Promise<M
       tries.clear()
       reach = Number.POSITIVE_INFINITY
       const { database } = instance()
-      const made = accounts.map(account => createKey({ database, clock, newId }, account))
+      const made = accounts.map(account => createKey({ database, time, newId }, account))
       return (await Promise.all(made)).map(({ key }) => key)
     },
     takeSent: () => sent.splice(0),
@@ -127,21 +125,18 @@ export async function startModelService(options: ModelServiceOptions): Promise<M
   }
 }
 
-type Instance = { app: App; database: Database }
+type Instance = { app: App; database: Database; close(): Promise<void> }
 
 async function openInstance(
   config: Config,
-  ports: { clock: Clock; newId: (now: number) => string; send: Send },
+  ports: { time: Time; newId: (now: number) => string; send: Send },
   wrap: (database: Database) => Database,
 ): Promise<Instance> {
-  const opened = await openDatabase(config.database, {
-    onUnknownOutcome: error => {
-      throw error
-    },
-    onConnectionError: () => {},
+  const farthing = await startFarthing({
+    config,
+    backgroundWork: false,
+    ports: real => ({ ...real, ...ports, database: wrap(real.database) }),
+    resolve: async () => [],
   })
-  const database = wrap(opened)
-  const app = await createApp({ ...ports, database, resolve: async () => [] }, config)
-  await app.server.ready()
-  return { app, database }
+  return { app: farthing.app, database: farthing.ports.database, close: () => farthing.close() }
 }

@@ -100,8 +100,8 @@ onEveryDatabase('Accounts: isolation', service => {
   })
 
   test('every key of an account reaches its payments', async () => {
-    const { database, clock, anonymous } = service()
-    const ports = { database, clock: clock.now, newId: createNewId() }
+    const { database, time, anonymous } = service()
+    const ports = { database, time, newId: createNewId() }
     const [one, two] = [await createKey(ports, 'shared'), await createKey(ports, 'shared')]
     const headers = (key: string) => ({ Authorization: `Bearer ${key}` })
     const made = await anonymous.post('/v1/payments', webPayment, headers(one.key))

@@ -1,18 +1,21 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { createBearer } from '../../../src/accounts/bearer.ts'
+import { newAccount } from '../../../src/accounts/account.ts'
+import { createAuthenticate } from '../../../src/accounts/bearer.ts'
+
 import { accountOfKey, createKey, listKeys, revokeKey } from '../../../src/accounts/store.ts'
-import type { Farthing } from '../../../src/context.ts'
+import type { Context } from '../../../src/context.ts'
 import { createNewId } from '../../../src/ids.ts'
 import type { Value } from '../../../src/ports.ts'
+import { createTime } from '../../../src/time.ts'
 import { createClient } from '../../support/client.ts'
 import { onEveryDatabase, startService } from '../../support/service.ts'
 
 onEveryDatabase('Accounts: API keys', service => {
   const newKey = (account: string) => {
-    const { database, clock } = service()
-    return createKey({ database, clock: clock.now, newId: createNewId() }, account)
+    const { database, time } = service()
+    return createKey({ database, time, newId: createNewId() }, account)
   }
   const statusWith = async (key: string) => {
     const headers = { Authorization: `Bearer ${key}` }
@@ -110,18 +113,21 @@ onEveryDatabase('Accounts: API keys', service => {
   test('an API key belongs to its account and the configured key to the account default', async () => {
     const { database } = service()
     const { key } = await newKey('owner')
-    assert.equal(await accountOfKey(database, key, undefined), 'owner')
-    assert.equal(await accountOfKey(database, key, 'a configured one'), 'owner')
-    assert.equal(await accountOfKey(database, 'a configured one', 'a configured one'), 'default')
-    assert.equal(await accountOfKey(database, 'a configured on', 'a configured one'), undefined)
-    assert.equal(await accountOfKey(database, 'a configured one', undefined), undefined)
+    const nameOf = async (sent: string, configured?: string) =>
+      (await accountOfKey(database, sent, configured))?.name
+    assert.equal(await nameOf(key), 'owner')
+    assert.equal(await nameOf(key, 'a configured one'), 'owner')
+    assert.equal(await nameOf('a configured one', 'a configured one'), 'default')
+    assert.equal(await nameOf('a configured on', 'a configured one'), undefined)
+    assert.equal(await nameOf('a configured one'), undefined)
   })
 })
 
-test('the cache of verified API keys holds no more than a thousand', async () => {
+test('the cache of verified API keys holds a thousand, and forgets the one looked up longest ago', async () => {
   // The parts of the service that the lookup of a key uses.
-  const service = { database: { query: async () => [{ account: 'many' }] }, clock: () => 0 }
-  const { authenticate } = createBearer({ ...service, config: {} } as unknown as Farthing)
+  const database = { query: async () => [newAccount('many')] }
+  const context = { database, time: createTime(() => 0), config: {} } as unknown as Context
+  const authenticate = createAuthenticate(context)
   const show = (key: number) => {
     const request = { headers: { authorization: `Bearer ${key}` } } as FastifyRequest
     return authenticate(request, {} as FastifyReply)
@@ -130,6 +136,7 @@ test('the cache of verified API keys holds no more than a thousand', async () =>
   assert.equal(show(0), undefined, 'in the cache')
   await show(1_000)
   assert.equal(show(1_000), undefined)
+  assert.equal(show(1), undefined, 'the others stay')
   assert.notEqual(show(0), undefined, 'looked up again')
 })
 
@@ -138,11 +145,8 @@ describe('Accounts: FARTHING_API_KEY', () => {
     const FARTHING_API_KEY = 'schlüssel zum glück'
     const service = await startService('sqlite', { env: { FARTHING_API_KEY } })
     try {
-      const { database, clock, anonymous } = service
-      const { key } = await createKey(
-        { database, clock: clock.now, newId: createNewId() },
-        'default',
-      )
+      const { database, time, anonymous } = service
+      const { key } = await createKey({ database, time, newId: createNewId() }, 'default')
       const sent = Buffer.from(FARTHING_API_KEY).toString('latin1')
       const made = await anonymous.post(
         '/v1/agreements',

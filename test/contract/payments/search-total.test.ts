@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createApp } from '../../../src/app.ts'
-import { createNewId } from '../../../src/ids.ts'
 import { sweep } from '../../../src/retention.ts'
+import { startFarthing } from '../../../src/start.ts'
+import { createTime } from '../../../src/time.ts'
 import { createClient } from '../../support/client.ts'
-import { resultOf } from '../../support/held-send.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 
 const HOUR = 3_600_000
@@ -59,17 +58,15 @@ onEveryDatabase('Payments: total of a search', service => {
     const gone = service().clock.now() + 7 * DAY
     await createPayment()
     let now = 0
-    const ports = {
-      database: service().database,
-      clock: () => now++, // each call returns the next millisecond
-      newId: createNewId(),
-      resolve: async () => [],
-      send: async () => resultOf(200),
-    }
-    const { server } = await createApp(ports, service().config)
-    t.after(() => server.close())
-    await server.listen({ port: 0, host: '127.0.0.1' })
-    const api = createClient([server.listeningOrigin], key)
+    const config = { ...service().config, apiKey: undefined }
+    const farthing = await startFarthing({
+      config,
+      backgroundWork: false,
+      // Each call returns the next millisecond.
+      ports: real => ({ ...real, time: createTime(() => now++) }),
+    })
+    t.after(() => farthing.close())
+    const api = createClient([farthing.url], key)
     const totals: number[] = []
     for (let before = 10; before >= 0; before--) {
       now = gone - before

@@ -44,7 +44,7 @@ onEveryDatabase(
     const instance = (send: Send): Deliveries =>
       createDeliveries({
         database: service().database,
-        clock: service().clock.now,
+        time: service().time,
         send,
         onFault: error => assert.fail(String(error)),
       })
@@ -161,7 +161,7 @@ onEveryDatabase(
           query: (sql, values) =>
             failing ? Promise.reject(new Error('no connection')) : database.query(sql, values),
         },
-        clock: service().clock.now,
+        time: service().time,
         send,
         onFault: error => {
           faults.push(error)

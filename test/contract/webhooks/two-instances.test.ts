@@ -18,7 +18,7 @@ onEveryDatabase(
       send: HeldSend['send'],
       onFault: (error: unknown) => void = error => assert.fail(String(error)),
       database: Database = service().database,
-    ): Deliveries => createDeliveries({ database, clock: service().clock.now, send, onFault })
+    ): Deliveries => createDeliveries({ database, time: service().time, send, onFault })
 
     /** Creates an account with webhooks at these addresses and cancels a payment. The claim on its messages has ended. */
     async function accountWith(t: TestContext, urls: string[]): Promise<[Client, Body[]]> {

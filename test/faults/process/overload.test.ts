@@ -5,12 +5,8 @@ import type { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { createKey } from '../../../src/accounts/store.ts'
-import { createApp } from '../../../src/app.ts'
 import { readConfig } from '../../../src/config.ts'
-import { openDatabase } from '../../../src/database/open.ts'
-import { createNewId } from '../../../src/ids.ts'
-import type { Database, Ports, Send } from '../../../src/ports.ts'
+import { startFarthing } from '../../../src/start.ts'
 import { type Answer, createClient, webPayment } from '../../support/client.ts'
 import { startProcess } from '../../support/process.ts'
 import { closed, open } from '../../support/raw-http.ts'
@@ -43,37 +39,30 @@ function createGate(): Gate {
   }
 }
 
-/** The application in this process, with gates before its writes and its deliveries. */
+/** The service in this process, with gates before its writes and its deliveries. */
 async function startGated(t: TestContext) {
-  const config = readConfig({ DATABASE_URL: 'sqlite::memory:' })
-  const onError = (error: unknown) => assert.fail(String(error))
-  const options = { onUnknownOutcome: onError, onConnectionError: onError }
-  const real = await openDatabase(config.database, options)
   const [writes, sends] = [createGate(), createGate()]
-  const database: Database = {
-    ...real,
-    write: statements => writes.wait().then(() => real.write(statements)),
-  }
-  const send: Send = async () => {
-    await sends.wait()
-    return { status: 'SUCCESSFUL', status_code: 200, response_time: 1, result: '200 OK' }
-  }
-  const ports: Ports = {
-    database,
-    clock: Date.now,
-    newId: createNewId(),
+  const farthing = await startFarthing({
+    config: readConfig({ PORT: '0', DATABASE_URL: 'sqlite::memory:' }),
+    ports: real => ({
+      ...real,
+      database: {
+        ...real.database,
+        write: statements => writes.wait().then(() => real.database.write(statements)),
+      },
+      async send() {
+        await sends.wait()
+        return { status: 'SUCCESSFUL', status_code: 200, response_time: 1, result: '200 OK' }
+      },
+    }),
     resolve: async () => [],
-    send,
-  }
-  const app = await createApp(ports, config)
-  const baseUrl = await app.server.listen({ port: 0, host: '127.0.0.1' })
+  })
   t.after(async () => {
     for (const gate of [writes, sends]) gate.open()
-    await app.server.close()
-    await real.close()
+    await farthing.close()
   })
-  const { key } = await createKey(ports, 'default')
-  return { api: createClient([baseUrl], key), baseUrl, writes, sends }
+  const { url: baseUrl, apiKey } = farthing
+  return { api: createClient([baseUrl], apiKey), baseUrl, writes, sends }
 }
 
 const headOf = (key: string | undefined, length: number): string =>

@@ -7,10 +7,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
-import { pino } from 'pino'
 import { readConfig } from '../src/config.ts'
 import { openDatabase } from '../src/database/open.ts'
-import { serve } from '../src/start.ts'
+import { startFarthing } from '../src/start.ts'
 import { createClient } from './support/client.ts'
 import { open } from './support/raw-http.ts'
 import { startReceiver } from './support/receiver.ts'
@@ -27,19 +26,19 @@ test('HOST=localhost is one address, also where the name has two, and stops like
     else lookup(...args)
   })
   const config = readConfig({ HOST: 'localhost', PORT: '0', DATABASE_URL: 'sqlite::memory:' })
-  const serving = await serve(config, pino({ level: 'silent' }), assert.ifError)
-  const port = Number(new URL(serving.address).port)
+  const farthing = await startFarthing({ config, onFatal: assert.ifError })
+  const port = Number(new URL(farthing.url).port)
   const reach = async (address: string) => {
     const socket = connect(port, address)
     await once(socket, 'connect')
     socket.destroy()
   }
   try {
-    assert.equal(serving.address, `http://localhost:${port}`)
+    assert.equal(farthing.url, `http://localhost:${port}`)
     await reach('127.0.0.1')
     await assert.rejects(reach('127.0.0.2'), { code: 'ECONNREFUSED' })
   } finally {
-    await serving.stop()
+    await farthing.close()
   }
   await assert.rejects(reach('127.0.0.1'), { code: 'ECONNREFUSED' })
 })
@@ -55,17 +54,17 @@ test('A stop waits for the delivery whose client has gone away, and records how 
   const FARTHING_CALLBACK_HOSTS = `localhost:${receiver.port}`
   const env = { PORT: '0', LOG_LEVEL: 'silent', FARTHING_API_KEY, FARTHING_CALLBACK_HOSTS }
   const config = readConfig({ ...env, DATABASE_URL })
-  const serving = await serve(config, pino({ level: 'silent' }), assert.ifError)
-  const api = createClient([serving.address], FARTHING_API_KEY)
+  const farthing = await startFarthing({ config, onFatal: assert.ifError })
+  const api = createClient([farthing.url], FARTHING_API_KEY)
   await api.post('/v1/webhooks', { callback_url: receiver.url })
   const { payment_id } = await api.createPayment()
-  const client = await open(serving.address)
+  const client = await open(farthing.url)
   client.write(
     `POST /v1/payments/${payment_id}/cancel HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${api.key}\r\n\r\n`,
   )
   await receiver.next()
   client.destroy()
-  const stopping = serving.stop().then(() => 'stopped')
+  const stopping = farthing.close().then(() => 'stopped')
   // Longer than it waits for the connections that are kept.
   assert.equal(await Promise.race([stopping, setTimeout(700, 'waiting')]), 'waiting')
   gate.open()
