@@ -1,12 +1,12 @@
 import { type DestinationStream, type Logger, pino, stdSerializers } from 'pino'
 import { iso } from './time.ts'
 
-/** `written` resolves when all lines are handed to the system, or after half a second: who reads them may have stopped. */
+/** `written` resolves once all lines are written, or after 500 ms, because the reader of a pipe may have stopped. */
 export type EndingLogger = Logger & { written(): Promise<void> }
 
 /**
- * Logs go to standard output: JSON lines for machines, short ones for a person at a terminal.
- * Nothing that a client sent is logged: no body, no URL (paths of the pages carry tokens), no key.
+ * Creates the logger, which writes JSON lines to standard output, or short lines for a person at a terminal.
+ * Nothing that a client sent is logged: no body, no key, and no URL, because paths of the pages contain tokens.
  */
 export function createLogger(level: string, atTerminal: boolean): EndingLogger {
   const options = {
@@ -15,54 +15,55 @@ export function createLogger(level: string, atTerminal: boolean): EndingLogger {
     serializers: { err: describeError },
   }
   if (atTerminal) return Object.assign(pino(options, terminal()), { written: async () => {} })
-  const output = together(standardOutput())
+  const output = buffered(standardOutput())
   return Object.assign(pino(options, output), { written: output.written })
 }
 
-/** Bytes that are held for a reader who does not read; what comes then is lost. */
+/** Bytes kept while the reader of a pipe does not read. Further lines are dropped. */
 const MOST_UNREAD = 8 * 1024 * 1024
 
-/** That it cannot be written to, for want of room or of a reader, must not be the end of the service. */
+/** The service must not end when its output cannot be written: the disk may be full or the pipe closed. */
 function standardOutput() {
   const output = pino.destination({ dest: 1, sync: false, minLength: 1, maxLength: MOST_UNREAD })
   output.on('error', () => {})
-  // pino calls it when the process ends, and it would try for ever.
+  // pino calls flushSync at exit, where it would retry for ever.
   return Object.assign(output, { flushSync() {} })
 }
 
-/** Milliseconds that a line may wait for others, and the bytes that they may have together. */
+/** Lines are written together after this many milliseconds, or when they fill this many bytes. */
 const LONGEST_WAIT = 20
-const MOST_HELD = 65_536
-const BYTES_OF_A_CHARACTER = 3
-/** For the last lines, in milliseconds. */
+const BUFFER_SIZE = 65_536
+/** The most bytes of UTF-8 per UTF-16 code unit. */
+const BYTES_PER_UNIT = 3
+/** Milliseconds to write the last lines. */
 const LONGEST_END = 500
 
 /**
- * Hands lines on many at a time, as bytes: pino's destination goes through all that it still holds for
- * every line it is given, and lines that waited as texts would keep the garbage collector busy.
+ * Writes lines in batches, because pino's destination walks its whole backlog for each line that it gets.
+ * V8: the lines wait as bytes in one buffer. As strings they would be copied by young-generation garbage collection.
  */
-function together(output: ReturnType<typeof pino.destination>) {
-  const held = Buffer.alloc(MOST_HELD)
+function buffered(output: ReturnType<typeof pino.destination>) {
+  const buffer = Buffer.alloc(BUFFER_SIZE)
   let used = 0
   let waiting: NodeJS.Timeout | undefined
 
-  function handOn(): void {
+  function flush(): void {
     clearTimeout(waiting)
     waiting = undefined
-    output.write(held.toString('utf8', 0, used))
+    output.write(buffer.toString('utf8', 0, used))
     used = 0
   }
 
   return {
     write(line: string): void {
-      const most = line.length * BYTES_OF_A_CHARACTER
-      if (used + most > MOST_HELD) handOn()
-      if (most > MOST_HELD) return void output.write(line)
-      used += held.write(line, used)
-      waiting ??= setTimeout(handOn, LONGEST_WAIT)
+      const most = line.length * BYTES_PER_UNIT
+      if (used + most > BUFFER_SIZE) flush()
+      if (most > BUFFER_SIZE) return void output.write(line)
+      used += buffer.write(line, used)
+      waiting ??= setTimeout(flush, LONGEST_WAIT)
     },
     written(): Promise<void> {
-      handOn()
+      flush()
       return new Promise(resolve => {
         output.flush(() => resolve())
         setTimeout(resolve, LONGEST_END)
@@ -71,7 +72,7 @@ function together(output: ReturnType<typeof pino.destination>) {
   }
 }
 
-/** Of an error its text alone: those of a database also carry the row at fault, with what a client sent. */
+/** Logs no other properties of an error: those of a database error contain the row, and so what a client sent. */
 function describeError(error: unknown): object {
   if (!(error instanceof Error)) return { message: String(error) }
   const { type, message, stack, code } = stdSerializers.err(error)

@@ -1,37 +1,38 @@
 import type { Account } from './accounts/account.ts'
 
 /**
- * What Farthing needs from outside, and the promise that each implementation must keep.
- * Ports are plain arguments: src/app.ts is handed the real ones by src/serve.ts and others by the tests.
+ * The ports: what Farthing needs from outside, and the promises that each implementation must keep. They are plain
+ * arguments. src/start.ts passes the real ones to src/app.ts, and tests pass others.
  */
 
-/** What a statement may bind. Booleans are 0 and 1; times are whole milliseconds since 1970. */
+/** A value that a statement binds. Booleans are 0 and 1; times are whole milliseconds since 1970. */
 export type Value = string | number | null
 
 /** One SQL statement in PostgreSQL's dialect, with `$1` placeholders. */
 export type Statement = {
   sql: string
   values: Value[]
-  /** It touches the one row that it names by its key; touching none undoes the whole write. */
+  /** The statement must change exactly one row. If it does not, the whole write is undone. */
   expect?: 1
-  /** Written with it, on other rows, in the same journey to the database. */
+  /** A second statement, for other rows, that is sent to the database together with this one. */
   also?: { sql: string; values: Value[] }
 }
 
 export interface Database {
-  /** Sees everything that a `write` has answered `true` to, from any instance. */
+  /** Sees every write that has resolved `true`, on any instance. */
   query<Row>(sql: string, values?: Value[]): Promise<Row[]>
 
   /**
-   * All statements or none, in their order. Resolves `true` once the write is durable; `false`, with
-   * nothing written, when a statement misses the row that it expects. After a rejection the
-   * outcome may be unknown.
+   * Runs all statements in order, or none. Resolves `true` once the write is durable. Resolves `false`, with
+   * nothing written, if a statement does not change the row that it expects. After a rejection the outcome
+   * may be unknown.
    */
   write(statements: Statement[]): Promise<boolean>
 
-  /** Rejects when reads or writes cannot be expected to work. */
+  /** Rejects if reads or writes are known not to work. */
   check(): Promise<void>
 
+  /** Settles the reads and writes under way, rejects later ones, and closes the connections. */
   close(): Promise<void>
 }
 

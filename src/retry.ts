@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import { overloaded } from './errors.ts'
 
 const MOST_TRIES = 20
-/** The first retry starts at once: most races are between two writers. */
+/** The first retry follows at once: most races have two writers. */
 const TRIES_WITHOUT_PAUSE = 2
 /** Milliseconds. The longest pause doubles with each try, up to this: some 1.5 seconds of pauses in all. */
 const LONGEST_PAUSE = 250

@@ -1,17 +1,17 @@
 /**
- * Text folded for comparisons that ignore case; done here, because databases fold differently. It goes by way of
- * capitals, since what has the same ones (ß and ss, µ and μ) is the same. A Greek sigma has two small forms, of which
- * toLowerCase chooses by its place in the word: here it has one, so that a part of a text folds like the whole.
+ * Folds text for comparisons that ignore case. This is done here because databases fold differently. Texts with
+ * the same capitals (ß and ss, µ and μ) fold to the same text. toLowerCase gives a Greek sigma one of two forms,
+ * depending on its place in the word. Folding uses one form, so that part of a text folds like the whole.
  */
 export const fold = (text: string): string =>
   text.toLowerCase().toUpperCase().toLowerCase().replaceAll('ς', 'σ')
 
-/** A LIKE pattern, with `escape '\'`, for texts that contain this one ignoring case. */
+/** A LIKE pattern, for use with `escape '\'`, that matches folded texts containing this one. */
 export const containing = (text: string): string => `%${fold(text).replace(/[\\%_]/g, '\\$&')}%`
 
 /**
- * The group of a folded text, of eight: an index by group and time is appended to in eight places,
- * where an index by the text itself would be written to all over.
+ * The group, from 0 to 7, of a folded text. An index by group and time appends to eight pages. An index by the
+ * text would write to a random page.
  */
 export function groupOf(folded: string): number {
   let hash = 0

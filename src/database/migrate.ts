@@ -3,7 +3,7 @@ import type { Database } from '../ports.ts'
 
 const FOLDER = new URL('./migrations/', import.meta.url)
 
-/** Runs statements without values, several in one text. */
+/** Runs a text of one or several statements without values. */
 type Execute = (sql: string) => void | Promise<void>
 
 const TABLE = `create table if not exists migrations (number integer primary key, name text not null)`
@@ -11,9 +11,9 @@ const TABLE = `create table if not exists migrations (number integer primary key
 export class NewerDatabaseError extends Error {}
 
 /**
- * Brings the database to the version of this code. Each step is one transaction that begins by
- * writing its own number, so that of two instances starting at once one waits and then
- * finds the step done.
+ * Migrates the database to the version of this code. Each step is one transaction, which first writes the step's
+ * number. If two instances start at once, one of them waits there and then finds that the step is done.
+ * Throws NewerDatabaseError if a newer Farthing has migrated the database.
  */
 export async function migrate(database: Database, exec: Execute): Promise<void> {
   await createTable(database, exec)
@@ -23,14 +23,14 @@ export async function migrate(database: Database, exec: Execute): Promise<void> 
   const unknown = [...done].find(number => number > newest)
   if (unknown !== undefined)
     throw new NewerDatabaseError(
-      `the database is at version ${unknown}, made by a newer Farthing; this one knows ${newest}`,
+      `the database has version ${unknown}, from a newer Farthing; this Farthing knows versions up to ${newest}`,
     )
   for (const step of steps) if (!done.has(step.number)) await runStep(database, step)
 }
 
 type Step = { number: number; name: string; sql: string }
 
-/** Throws where a number is missing or there twice: of two steps with one number the second would never run. */
+/** Throws if a number is missing or used twice. Of two steps with one number the second would never run. */
 function readSteps(): Step[] {
   const names = readdirSync(FOLDER).filter(name => name.endsWith('.sql'))
   return names.sort().map((name, i) => {
@@ -45,7 +45,7 @@ async function doneSteps(database: Database): Promise<number[]> {
   return rows.map(row => row.number)
 }
 
-/** PostgreSQL lets two `create table if not exists` clash; the table is there afterwards all the same. */
+/** On PostgreSQL one of two concurrent `create table if not exists` may fail. The table then exists. */
 async function createTable(database: Database, exec: Execute): Promise<void> {
   try {
     await exec(TABLE)

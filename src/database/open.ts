@@ -9,9 +9,8 @@ import { openSqlite } from './sqlite/sqlite.ts'
 export type OpenOptions = QueueOptions & Pick<PostgresOptions, 'onConnectionError'>
 
 /**
- * Opens the database that DATABASE_URL names and brings it to this version.
- * Throws when it cannot be reached, written to, or was made by a newer Farthing or another program; what
- * is wrong with a file gets its `path`.
+ * Opens the database that DATABASE_URL names and migrates it. Throws if it cannot be reached or written, or if a
+ * newer Farthing or another program made it. Errors about a file have its `path`.
  */
 export async function openDatabase(
   address: DatabaseAddress,
@@ -41,27 +40,28 @@ async function openSqliteDatabase(path: string, options: OpenOptions): Promise<D
 }
 
 async function openPostgresDatabase(url: string, options: OpenOptions): Promise<Database> {
-  // The driver is loaded only where it is needed.
+  // Loaded only here: a service on SQLite does not need the driver.
   const { openPostgres } = await import('./postgres.ts')
-  const patient = openPostgres({ url, ...options, patient: true })
+  const migrating = openPostgres({ url, ...options, timeouts: false })
   try {
-    await refuseUnsafe(patient)
-    await migrate(patient, sql => patient.exec(sql))
+    await refuseUnsafe(migrating)
+    await migrate(migrating, sql => migrating.exec(sql))
   } finally {
-    await patient.close()
+    await migrating.close()
   }
   return openPostgres({ url, ...options })
 }
 
-const HOLDS_EVERY_TEXT = new Set(['UTF8', 'SQL_ASCII'])
+/** The server encodings that can store every text. */
+const GOOD_ENCODINGS = new Set(['UTF8', 'SQL_ASCII'])
 
-/** Settings of the server or of the database under which it would lose or refuse what it is given. */
+/** Throws if a setting would make PostgreSQL lose acknowledged writes or refuse some texts. */
 async function refuseUnsafe(database: Database): Promise<void> {
   const [found] = await database.query<{ commit: string; encoding: string }>(
     `select current_setting('synchronous_commit') as commit, current_setting('server_encoding') as encoding`,
   )
   if (found?.commit === 'off')
-    throw new Error('PostgreSQL would lose writes in a crash: set synchronous_commit to on')
-  if (found && !HOLDS_EVERY_TEXT.has(found.encoding))
-    throw new Error(`the encoding of the database must be UTF8: it is ${found.encoding}`)
+    throw new Error('PostgreSQL would lose writes in a crash: set its synchronous_commit to on')
+  if (found && !GOOD_ENCODINGS.has(found.encoding))
+    throw new Error(`the encoding of the PostgreSQL database must be UTF8: it is ${found.encoding}`)
 }

@@ -5,16 +5,16 @@ import { pause } from '../retry.ts'
 
 export type PostgresOptions = {
   url: string
-  /** Told once of each connection that breaks; the pool replaces it. */
+  /** Called once for each connection that breaks. The pool replaces the connection. */
   onConnectionError: (error: Error) => void
-  /** Told of each commit; here each write has its own. */
+  /** Called after each commit with the number of its writes, which is always 1 here. */
   onCommit?: ((writes: number) => void) | undefined
-  /** A statement may take as long as it takes: for changes of tables. */
-  patient?: boolean
+  /** False for migrations, which may take long. */
+  timeouts?: boolean
 }
 
 const POOL_SIZE = 10
-/** Milliseconds. The server ends a statement after the first; the second is for a server that does not. */
+/** Milliseconds. The server cancels a statement after the first. The driver gives up on the server after the second. */
 const STATEMENT_TIMEOUT = 5_000
 const QUERY_TIMEOUT = 6_000
 const MOST_TRIES = 5
@@ -22,7 +22,7 @@ const SERIALIZATION_FAILURE = '40001'
 const DEADLOCK = '40P01'
 const INT8 = 20
 
-/** Times are bigint columns; as milliseconds they fit a number exactly. */
+/** Reads bigint columns, which are times in milliseconds, as numbers. They fit exactly. */
 const types: pg.CustomTypesConfig = {
   getTypeParser: (id: number, format?: 'text' | 'binary') =>
     id === INT8 ? Number : pg.types.getTypeParser(id, format as 'text'),
@@ -32,29 +32,27 @@ const types: pg.CustomTypesConfig = {
 export function openPostgres(
   options: PostgresOptions,
 ): Database & { exec(sql: string): Promise<void> } {
-  const limits = options.patient
-    ? {}
-    : {
-        statement_timeout: STATEMENT_TIMEOUT,
-        query_timeout: QUERY_TIMEOUT,
-        idle_in_transaction_session_timeout: 10_000,
-      }
+  const timeouts = {
+    statement_timeout: STATEMENT_TIMEOUT,
+    query_timeout: QUERY_TIMEOUT,
+    idle_in_transaction_session_timeout: 10_000,
+  }
   const pool = new pg.Pool({
     connectionString: options.url,
     max: POOL_SIZE,
     connectionTimeoutMillis: 5_000,
-    ...limits,
+    ...(options.timeouts !== false && timeouts),
     application_name: 'farthing',
     pipeline: true,
     types,
   })
   pool.on('connect', client => client.on('error', options.onConnectionError))
-  pool.on('error', () => {}) // the same error once more, if nobody was using the connection
+  pool.on('error', () => {}) // repeats the error of an idle connection
 
   return {
     async query<Row>(sql: string, values: Value[] = []) {
       const { rows } = await withRetries(() => pool.query(named(sql, values)))
-      // A row's columns are those that the statement names: the caller states their type.
+      // The statement names the columns, so its caller knows their types.
       return rows as Row[]
     },
     async write(statements) {
@@ -66,18 +64,20 @@ export function openPostgres(
       await pool.query(sql)
     },
     async check() {
-      const { rows } = await pool.query(`select current_setting('transaction_read_only') as closed`)
-      if (rows[0]?.closed === 'on') throw new Error('PostgreSQL takes no writes')
+      const { rows } = await pool.query(
+        `select current_setting('transaction_read_only') as read_only`,
+      )
+      if (rows[0]?.read_only === 'on') throw new Error('PostgreSQL is read-only')
     },
     close: () => pool.end(),
   }
 }
 
 const names = new Map<string, string>()
-/** Each connection of the server keeps the plans of all that have a name; searches combine their filters in thousands of ways. */
+/** Every server connection keeps a plan for each name. The filters of searches combine in thousands of ways. */
 const MOST_NAMED = 200
 
-/** A prepared statement is planned once per connection and found again by its name. */
+/** Gives the statement a name. The server prepares a named statement once per connection. */
 function named(text: string, values: Value[]): pg.QueryConfig {
   let name = names.get(text)
   if (!name) {
@@ -88,16 +88,16 @@ function named(text: string, values: Value[]): pg.QueryConfig {
   return { name, text, values }
 }
 
-const withBoth = new Map<string, string>()
+const combined = new Map<string, string>()
 
-/** One statement for the server, whose row count is that of `sql`. */
+/** Combines `sql` and `also` into one statement, which returns the row count of `sql`. */
 function toQuery({ sql, values, also }: Statement): pg.QueryConfig {
   if (!also) return named(sql, values)
-  let text = withBoth.get(sql)
+  let text = combined.get(sql)
   if (!text) {
     const shifted = also.sql.replace(/\$(\d+)/g, (_, place) => `$${Number(place) + values.length}`)
     text = `with also as (${shifted}) ${sql}`
-    withBoth.set(sql, text)
+    combined.set(sql, text)
   }
   return named(text, [...values, ...also.values])
 }
@@ -119,7 +119,7 @@ async function writeAll(pool: pg.Pool, statements: Statement[]): Promise<boolean
     broken = false
     return written
   } catch (error) {
-    // What the server itself complains about leaves the connection as it was.
+    // An error from the server leaves the connection usable.
     if (error instanceof pg.DatabaseError)
       broken = await client.query('rollback').then(
         () => false,
@@ -132,30 +132,30 @@ async function writeAll(pool: pg.Pool, statements: Statement[]): Promise<boolean
 }
 
 /**
- * All statements travel together, once there is a transaction: without one each would be a commit of its own.
- * Their answers count in their order, up to the first miss or failure.
+ * Pipelines the statements after `begin` has succeeded: without a transaction each would commit by itself.
+ * Checks the results in order, up to the first miss or failure.
  */
 async function runAll(client: pg.PoolClient, statements: Statement[]): Promise<boolean> {
   await client.query('begin')
   const sent = statements.map(statement => client.query(toQuery(statement)))
-  const answers = await Promise.allSettled(sent)
-  for (const [i, answer] of answers.entries()) {
+  const results = await Promise.allSettled(sent)
+  for (const [i, result] of results.entries()) {
     const statement = statements[i]
-    if (answer.status === 'rejected') throw answer.reason
-    if (statement && missed(statement, answer.value.rowCount)) return false
+    if (result.status === 'rejected') throw result.reason
+    if (statement && missed(statement, result.value.rowCount)) return false
   }
   return true
 }
 
-/** What the database undid by itself, because of another transaction, is tried again. */
+/** Retries what the server rolled back because of another transaction. */
 async function withRetries<T>(attempt: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
       return await attempt()
     } catch (error) {
       const code = error instanceof pg.DatabaseError ? error.code : undefined
-      const undone = code === SERIALIZATION_FAILURE || code === DEADLOCK
-      if (!undone || tries === MOST_TRIES) throw error
+      const conflict = code === SERIALIZATION_FAILURE || code === DEADLOCK
+      if (!conflict || tries === MOST_TRIES) throw error
       await pause(10 * 2 ** tries)
     }
   }

@@ -21,7 +21,7 @@ const insert = (key_id: string, account = 'a', created = 0): Statement => ({
   sql: 'insert into api_keys (key_id, account, hash, created) values ($1, $2, $3, $4)',
   values: [key_id, account, `hash of ${key_id}`, created],
 })
-/** Compares and swaps: `created` stands for a version. */
+/** A compare-and-swap. `created` serves as the version. */
 const swap = (key_id: string, from: number, account: string): Statement => ({
   sql: 'update api_keys set created = $2 + 1, account = $3 where key_id = $1 and created = $2',
   values: [key_id, from, account],
@@ -57,7 +57,7 @@ for (const [kind, newUrl] of Object.entries(kinds))
           )
     const ids = async (account: string) => (await rows(account)).map(row => row.key_id)
 
-    test('writes all statements in their order, each seeing those before it', async () => {
+    test('writes all statements in order, and each sees the changes of the ones before it', async () => {
       const written = await database.write([
         insert('a1', 'all'),
         swap('a1', 0, 'all'),
@@ -67,7 +67,7 @@ for (const [kind, newUrl] of Object.entries(kinds))
       assert.equal((await rows('all'))[0]?.created, 2)
     })
 
-    test('writes nothing when a statement fails, and says so by rejecting', async () => {
+    test('writes nothing and rejects when a statement fails', async () => {
       const twice = [insert('b1', 'none'), insert('b2', 'none'), insert('b1', 'none')]
       await assert.rejects(database.write(twice))
       await assert.rejects(database.write([insert('b3', 'none'), { sql: 'nonsense', values: [] }]))
@@ -75,7 +75,7 @@ for (const [kind, newUrl] of Object.entries(kinds))
       await assert.rejects(database.write([insert('a1')]))
     })
 
-    test('writes nothing when a statement misses its row, wherever in the write it is', async () => {
+    test('writes nothing when a statement misses its row, at any place in the write', async () => {
       const good = [insert('c1', 'miss'), insert('c2', 'miss')]
       for (let place = 0; place <= good.length; place++)
         assert.equal(await database.write(good.toSpliced(place, 0, missing)), false)
@@ -83,7 +83,7 @@ for (const [kind, newUrl] of Object.entries(kinds))
       assert.deepEqual(await rows('miss'), [])
     })
 
-    test('misses a row that an insert leaves alone because it is there', async () => {
+    test('counts an insert that does nothing on a conflict as a miss', async () => {
       const again: Statement = {
         ...insert('d1', 'there'),
         sql: `${insert('d1').sql} on conflict do nothing`,
@@ -95,7 +95,7 @@ for (const [kind, newUrl] of Object.entries(kinds))
       assert.deepEqual(await ids('there'), ['d1'])
     })
 
-    test('lets one of many swaps at once win', async () => {
+    test('lets exactly one of many concurrent compare-and-swaps win', async () => {
       await database.write([insert('e1', 'race')])
       for (let version = 0; version < 5; version++) {
         const swaps = Array.from({ length: 20 }, (_, i) =>
@@ -107,7 +107,7 @@ for (const [kind, newUrl] of Object.entries(kinds))
       assert.equal((await rows('race')).length, 6)
     })
 
-    test('keeps a read that fails apart from those that are made with it', async () => {
+    test('rejects only the read that fails, not the reads of the same turn', async () => {
       await database.write([insert('r1', 'reads')])
       const [one, wrong, two] = await Promise.allSettled([
         ids('reads'),
@@ -123,7 +123,7 @@ for (const [kind, newUrl] of Object.entries(kinds))
       assert.deepEqual(await Promise.all([ids('reads'), ids('reads')]), Array(2).fill(['r1', 'r2']))
     })
 
-    test('answers the reads that were asked for before it is closed, and rejects later ones', async () => {
+    test('resolves reads that were asked for before it is closed, and rejects later ones', async () => {
       const closing = await open(url)
       const count = () => closing.query<{ total: number }>('select cast(1 as integer) as total')
       const before = [count(), count()]
@@ -137,7 +137,7 @@ for (const [kind, newUrl] of Object.entries(kinds))
       )
     })
 
-    test('keeps a write that fails apart from those that are made with it', async () => {
+    test('undoes only the write that fails, not the writes of the same batch', async () => {
       const writes = Array.from({ length: 60 }, (_, i) => {
         const good = [insert(`f${i}`, 'group'), insert(`f${i} too`, 'group')]
         if (i % 3 === 0) return database.write([...good, missing])
@@ -154,7 +154,7 @@ for (const [kind, newUrl] of Object.entries(kinds))
       assert.equal(written.length, 30)
     })
 
-    test('shows every reader what was written, as soon as that is answered', async () => {
+    test('shows a write to every reader as soon as it has resolved', async () => {
       for (let i = 0; i < 20; i++) {
         assert.equal(
           await database.write([insert(`g${i}`, 'seen'), insert(`g${i} b`, 'seen')]),
@@ -165,7 +165,7 @@ for (const [kind, newUrl] of Object.entries(kinds))
       }
     })
 
-    test('shows no reader half of a write', async () => {
+    test('shows no reader a part of a write', async () => {
       const write = database.write(Array.from({ length: 40 }, (_, i) => insert(`h${i}`, 'half')))
       const reads = await Promise.all(Array.from({ length: 30 }, () => rows('half')))
       await write
@@ -173,7 +173,7 @@ for (const [kind, newUrl] of Object.entries(kinds))
       assert.equal((await rows('half')).length, 40)
     })
 
-    test('gives back the texts and numbers that it was given', async () => {
+    test('returns texts and numbers exactly as they were stored', async () => {
       const texts = [
         '',
         ' ',
@@ -207,7 +207,7 @@ for (const [kind, newUrl] of Object.entries(kinds))
       }
     })
 
-    test('takes a value by its number, however often and in whatever order', async () => {
+    test('binds each value by its number, in any order and more than once', async () => {
       const [row] = await database.query<{ text: string }>(
         'select cast($2 as text) || cast($1 as text) || cast($2 as text) as text',
         ['a', 'b'],
@@ -215,18 +215,18 @@ for (const [kind, newUrl] of Object.entries(kinds))
       assert.equal(row?.text, 'bab')
     })
 
-    test('sorts identifiers by their characters, not by a language', async () => {
+    test('sorts identifiers by code point, not by the rules of a language', async () => {
       const names = ['k-Z', 'k-a', 'k-b', 'k-ab', 'k-0', 'k-_', 'k-é']
       await database.write(names.map(name => insert(name, 'sorted')))
       assert.deepEqual(await ids('sorted'), [...names].sort())
     })
 
-    test('can be expected to work, as long as it does', () => database.check())
+    test('passes its own check while it works', () => database.check())
   })
 
 for (const kind of ['sqlite', 'postgres'] as const)
   describe(`Two instances on one database (${kind})`, () => {
-    test('see what the other has written, and one of them wins a swap', async () => {
+    test('see each other’s writes, and exactly one wins a compare-and-swap', async () => {
       const url =
         kind === 'sqlite' ? `sqlite:${join(folder, 'shared.db')}` : await createPostgresDatabase()
       const [one, two] = [await open(url), await open(url)]

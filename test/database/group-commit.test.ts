@@ -5,12 +5,12 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { createCommit } from '../../src/database/sqlite/commit.ts'
 import { type Connection, connect } from '../../src/database/sqlite/connection.ts'
-import { openSqlite } from '../../src/database/sqlite/sqlite.ts'
+import { createReader, openSqlite } from '../../src/database/sqlite/sqlite.ts'
 import type { Statement } from '../../src/ports.ts'
 
 const put = (value: number) => [{ sql: 'insert into a values ($1)', values: [value] }]
 
-test('Writes that come together share commits, in the order of their coming', async t => {
+test('Concurrent writes share commits and keep their order', async t => {
   const folder = mkdtempSync(join(tmpdir(), 'farthing-commit-'))
   const commits: number[] = []
   const database = openSqlite({
@@ -37,7 +37,7 @@ test('Writes that come together share commits, in the order of their coming', as
   assert.ok(commits.length < values.length / 10, `${commits.length} commits`)
 })
 
-/** A commit on a database of its own, which tells what it ran beside the statements. */
+/** A commit function on a database in memory, and a record of the SQL that it ran with `exec`. */
 function watchedCommit(onExec: (sql: string, connection: Connection) => void = () => {}) {
   const connection = connect(':memory:', 1_000)
   connection.exec('create table a (b integer primary key)')
@@ -61,7 +61,7 @@ const missing: Statement = {
   expect: 1,
 }
 
-test('A batch has no savepoints where what comes to nothing has changed nothing', () => {
+test('A batch runs without savepoints if no failed write has changed anything', () => {
   const { commit, ran, written } = watchedCommit()
   const [one, taken, missed, three] = commit([put(1), put(1), [missing, ...put(2)], put(3)])
   assert.deepEqual([one, missed, three], [true, false, true])
@@ -70,7 +70,7 @@ test('A batch has no savepoints where what comes to nothing has changed nothing'
   assert.deepEqual(written(), [1, 3])
 })
 
-test('What comes to nothing is undone whole, and the writes beside it are kept', () => {
+test('A failed write is undone completely, and the other writes of its batch are kept', () => {
   const { commit, written } = watchedCommit()
   const [taken] = put(1)
   const all: Statement = { sql: 'update a set b = -b', values: [], expect: 1 }
@@ -87,7 +87,7 @@ test('What comes to nothing is undone whole, and the writes beside it are kept',
   assert.deepEqual(written(), [1, 2, 6])
 })
 
-test('Where another process gets the lock in between nothing is written, and the next batch is', () => {
+test('If another process takes the lock between the two passes, the batch is rejected and the next one is written', () => {
   let locked = true
   const { commit, written } = watchedCommit((sql, connection) => {
     if (!sql.startsWith('rollback; ') || !locked) return
@@ -101,7 +101,7 @@ test('Where another process gets the lock in between nothing is written, and the
   assert.deepEqual(written(), [3])
 })
 
-test('After a commit whose outcome is unknown nothing is written', () => {
+test('After a commit whose outcome is unknown nothing more is written', () => {
   const connection = connect(':memory:', 1_000)
   connection.exec('create table a (b integer)')
   const ioError = Object.assign(new Error('disk I/O error'), { errcode: 1034 })
@@ -119,4 +119,13 @@ test('After a commit whose outcome is unknown nothing is written', () => {
   for (const result of [first, second])
     assert.deepEqual(result, { message: 'disk I/O error', errcode: 1034, kind: 'unknown' })
   assert.deepEqual(connection.query('select b from a', []), [{ b: 1 }])
+})
+
+test('After a commit whose outcome is unknown reads are rejected', async () => {
+  let broken: Error | undefined
+  const reader = createReader(connect(':memory:', 1_000), () => broken)
+  assert.deepEqual(await reader.query('select 1 as one'), [{ one: 1 }])
+  broken = new Error('disk I/O error')
+  await assert.rejects(reader.query('select 1 as one'), /disk I\/O error/)
+  reader.close()
 })

@@ -18,7 +18,7 @@ import { createPostgresDatabase } from '../support/postgres.ts'
 import { runProcess } from '../support/process.ts'
 import { samplePayment } from '../support/sample-payment.ts'
 
-/** Closed at the end at the latest: what a test that failed has left open would keep the run from ending. */
+/** Databases to close at the end. One that a failed test left open would keep the process alive. */
 const opened: Database[] = []
 after(() => Promise.allSettled(opened.map(each => each.close())))
 
@@ -43,7 +43,7 @@ const steps = (database: Database) =>
     'select number, name from migrations order by number',
   )
 
-test('A new SQLite file, and the folders above it, can be opened by many at the same moment', async () => {
+test('Many threads can open a new SQLite file in a new folder at the same moment', async () => {
   const threads = 4
   const paths = Array.from({ length: 40 }, newFile)
   const gate = new Int32Array(new SharedArrayBuffer(8))
@@ -61,7 +61,7 @@ test('A new SQLite file, and the folders above it, can be opened by many at the 
 
 for (const kind of ['sqlite', 'postgres'] as const)
   describe(`A database that is opened (${kind})`, () => {
-    test('is made when it is empty, and kept as it is when it was made before', async () => {
+    test('is migrated when it is empty, and left unchanged when it was migrated before', async () => {
       const url = await newUrl(kind)
       const first = await open(url)
       const made = await steps(first)
@@ -79,7 +79,7 @@ for (const kind of ['sqlite', 'postgres'] as const)
       await again.close()
     })
 
-    test('finds by reference what an earlier version wrote, which had 32 groups of them', async () => {
+    test('finds by reference the payments of an earlier version, which had 32 groups', async () => {
       const url = await newUrl(kind)
       const old = await open(url)
       const payment = samplePayment('created')
@@ -96,7 +96,7 @@ for (const kind of ['sqlite', 'postgres'] as const)
       await upgraded.close()
     })
 
-    test('is made once by instances that start at the same moment', async () => {
+    test('is migrated once by instances that start at the same moment', async () => {
       const url = await newUrl(kind)
       const all = await Promise.all([open(url), open(url), open(url), open(url)])
       const [one] = all
@@ -110,7 +110,7 @@ for (const kind of ['sqlite', 'postgres'] as const)
       for (const each of all) await each.close()
     })
 
-    test('is made once by processes that start at the same moment', async () => {
+    test('is migrated once by processes that start at the same moment', async () => {
       const env = { DATABASE_URL: await newUrl(kind) }
       const keys = () => runProcess({ args: ['keys', 'create', '--create'], env })
       const results = await Promise.all([keys(), keys(), keys()])
@@ -123,7 +123,7 @@ for (const kind of ['sqlite', 'postgres'] as const)
       await database.close()
     })
 
-    test('is refused when a newer Farthing made it, and stays as it is', async () => {
+    test('is refused and left unchanged when a newer Farthing has migrated it', async () => {
       const url = await newUrl(kind)
       const database = await open(url)
       const future = `insert into migrations (number, name) values (9999, 'from the future')`
@@ -142,14 +142,14 @@ for (const kind of ['sqlite', 'postgres'] as const)
   })
 
 describe('A SQLite file', () => {
-  test('is made with its folders', async () => {
+  test('is created with its folders', async () => {
     const file = newFile()
     const database = await open(`sqlite:${file}`)
     assert.ok(statSync(file).size > 0)
     await database.close()
   })
 
-  test('is written with WAL and synchronous FULL, so that a power cut loses nothing', async () => {
+  test('uses WAL and synchronous FULL, so that a power cut loses nothing', async () => {
     const file = newFile()
     const database = await open(`sqlite:${file}`)
     const read = async (name: string) => {
@@ -165,7 +165,7 @@ describe('A SQLite file', () => {
     await database.close()
   })
 
-  test('is accompanied by -wal and -shm alone while it is open, and by nothing afterwards', async () => {
+  test('has only -wal and -shm files beside it while it is open, and none afterwards', async () => {
     const file = newFile()
     const database = await open(`sqlite:${file}`)
     const beside = () => readdirSync(dirname(file)).sort()
@@ -174,7 +174,7 @@ describe('A SQLite file', () => {
     assert.deepEqual(beside(), ['farthing.db'])
   })
 
-  test('in memory is not shared: each one that is opened is empty', async () => {
+  test('in memory is not shared: every connection gets an empty one', async () => {
     const [memory, another] = [await open('sqlite::memory:'), await open('sqlite::memory:')]
     const sql = 'insert into api_keys (key_id, account, hash, created) values ($1, $2, $3, $4)'
     await memory.write([{ sql, values: ['a', 'a', 'a', 1] }])
@@ -182,7 +182,7 @@ describe('A SQLite file', () => {
     for (const each of [memory, another]) await each.close()
   })
 
-  test('is closed when the writes that it has are done', async () => {
+  test('is closed after the writes that were under way', async () => {
     for (const url of [`sqlite:${newFile()}`, 'sqlite::memory:']) {
       const database = await open(url)
       const sql = 'insert into api_keys (key_id, account, hash, created) values ($1, $1, $1, 1)'
@@ -194,7 +194,7 @@ describe('A SQLite file', () => {
     }
   })
 
-  test('takes no write once it is closed, which nobody takes for a fault of the disk', async () => {
+  test('rejects writes once it is closed, and does not report an unknown outcome', async () => {
     for (const path of [join(folder, 'closed.db'), ':memory:']) {
       const told: unknown[] = []
       const database = openSqlite({ path, onUnknownOutcome: error => told.push(error) })
@@ -208,23 +208,23 @@ describe('A SQLite file', () => {
     }
   })
 
-  test('under settings that lose or refuse what it is given is refused, on PostgreSQL', async t => {
-    const admin = openPostgres({
-      url: await createPostgresDatabase(),
-      onConnectionError: assert.ifError,
-    })
-    t.after(() => admin.close())
-    const hasty = await createPostgresDatabase()
-    const name = new URL(hasty).pathname.slice(1)
-    await admin.exec(`alter database ${name} set synchronous_commit = off`)
-    await assert.rejects(open(hasty), /synchronous_commit/)
-
-    const narrow = `narrow_${name}`
-    await admin.exec(`create database ${narrow} encoding 'LATIN1' locale 'C' template template0`)
-    await assert.rejects(open(hasty.replace(name, narrow)), /must be UTF8: it is LATIN1/)
-  })
-
-  test('that is no database is refused', async () => {
+  test('that is a folder is refused', async () => {
     await assert.rejects(open(`sqlite:${folder}`))
   })
+})
+
+test('A PostgreSQL database whose settings would lose writes or refuse texts is refused', async t => {
+  const admin = openPostgres({
+    url: await createPostgresDatabase(),
+    onConnectionError: assert.ifError,
+  })
+  t.after(() => admin.close())
+  const hasty = await createPostgresDatabase()
+  const name = new URL(hasty).pathname.slice(1)
+  await admin.exec(`alter database ${name} set synchronous_commit = off`)
+  await assert.rejects(open(hasty), /synchronous_commit/)
+
+  const narrow = `narrow_${name}`
+  await admin.exec(`create database ${narrow} encoding 'LATIN1' locale 'C' template template0`)
+  await assert.rejects(open(hasty.replace(name, narrow)), /must be UTF8: it is LATIN1/)
 })

@@ -20,7 +20,7 @@ test('a connection that breaks while idle is reported once, and replaced', async
   assert.deepEqual(reported, ['terminating connection due to administrator command'])
 })
 
-test('two writes that wait for each other are both done: the one that is undone is made again', async t => {
+test('both of two writes in a deadlock succeed: the one that the server rolls back is retried', async t => {
   const url = await createPostgresDatabase()
   const database = openPostgres({ url, onConnectionError: assert.ifError })
   t.after(() => database.close())
@@ -36,7 +36,7 @@ test('two writes that wait for each other are both done: the one that is undone 
   assert.deepEqual(await database.query('select c from a'), [{ c: 2 }, { c: 2 }])
 })
 
-test('a server that takes no writes is not ready', async t => {
+test('a read-only server is not ready', async t => {
   const database = openPostgres({
     url: await createPostgresDatabase(),
     onConnectionError: assert.ifError,
@@ -44,13 +44,13 @@ test('a server that takes no writes is not ready', async t => {
   t.after(() => database.close())
   await database.check()
   await database.exec('set default_transaction_read_only = on')
-  await assert.rejects(database.check(), /takes no writes/)
+  await assert.rejects(database.check(), /read-only/)
 })
 
-/** What an administrator, or a time limit, makes of a statement. */
+/** Fails as a statement does that an administrator or a timeout cancels. */
 const CANCELLED = 'do $$ begin raise query_canceled; end $$'
 
-test('a write whose transaction does not begin leaves nothing, not even its first statement', async t => {
+test('a write whose transaction does not begin writes nothing, not even its first statement', async t => {
   const database = openPostgres({
     url: await createPostgresDatabase(),
     onConnectionError: assert.ifError,
@@ -73,7 +73,7 @@ test('a write whose transaction does not begin leaves nothing, not even its firs
   assert.deepEqual(await database.query('select b from a order by b'), [{ b: 1 }, { b: 2 }])
 })
 
-/** `undone(n)` fails as if another transaction were in its way, until it was called `n` times. */
+/** `undone(n)` fails with a serialization failure until it has been called `n` times. */
 const UNDONE = `
   create sequence calls;
   create function undone(n integer) returns integer language plpgsql as $$
@@ -82,7 +82,7 @@ const UNDONE = `
     return lastval();
   end $$`
 
-test('what the server undoes because of others is made again, up to five times', async t => {
+test('a statement with a serialization failure is tried up to five times', async t => {
   const database = openPostgres({
     url: await createPostgresDatabase(),
     onConnectionError: assert.ifError,
@@ -108,7 +108,7 @@ test('what the server undoes because of others is made again, up to five times',
   )
 })
 
-test('no connection keeps more than 200 plans, however many statements there are', async t => {
+test('a connection keeps at most 200 plans', async t => {
   const database = openPostgres({
     url: await createPostgresDatabase(),
     onConnectionError: assert.ifError,

@@ -1,15 +1,15 @@
-/** A thread that opens each of some databases at the same moment as all others of its kind. */
+/** A thread that opens databases one after the other, each at the same moment as the other threads do. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { openDatabase } from '../../src/database/open.ts'
 
 export type InStep = {
   paths: string[]
   threads: number
-  /** How often threads came to a database, and for how many of them all have come. */
+  /** [arrivals of threads at a database, databases at which all threads have arrived] */
   gate: Int32Array
 }
 
-/** In milliseconds, for the slowest of the threads. */
+/** Milliseconds to wait for the slowest thread. */
 const LONGEST_WAIT = 10_000
 
 const { paths, threads, gate } = workerData as InStep // from the test that starts the thread

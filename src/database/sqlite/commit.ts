@@ -1,29 +1,34 @@
+/**
+ * Group commit: writes that arrive while others are being committed share the next transaction and its one fsync.
+ * `createCommit` runs on the writing thread, `createQueue` on the main thread.
+ */
 import type { Statement } from '../../ports.ts'
 import { type Connection, extendedCode, primaryCode, SQLITE } from './connection.ts'
 
-/** Why a write came to nothing, in a form that can go from one thread to another. */
+/** Why a write failed, as data that can be posted to another thread. */
 export type Failure = {
   message: string
-  /** SQLite's extended result code; undefined for what is no error of SQLite's. */
+  /** SQLite's extended result code. undefined if the error is not from SQLite. */
   errcode: number | undefined
-  /** unknown: nobody knows what of the transaction is on disk. full: there is no room for it. */
+  /** unknown: the transaction may be on disk or not. full: the disk is full. undone: nothing was written. */
   kind: 'unknown' | 'full' | 'undone'
 }
 
-/** How one write ended: as the port's `write` resolves, or why it rejects. */
+/** The outcome of one write: true and false as the port's `write` resolves, a failure where it rejects. */
 export type Result = boolean | Failure
 
-/** What writes, on whichever thread, in the order in which it is asked. */
+/** Commits batches in the order in which they are given, on this thread or another. */
 export type Writer = {
+  /** Resolves to one result per write once the batch is on disk. Never rejects. */
   commit(batch: Statement[][]): Promise<Result[]>
   exec(sql: string): Promise<void>
   close(): Promise<void>
 }
 
 /**
- * Makes the function that commits the writes of a batch in one transaction, with one fsync, and
- * answers when they are on disk: group commit. A write that fails, or misses an expected row count,
- * undoes itself only. After a commit whose outcome is unknown nothing is written any more.
+ * Creates the function that commits a batch of writes in one transaction and returns when it is on disk. A write
+ * that fails, or misses an expected row, undoes only itself. After a commit whose outcome is unknown, all later
+ * batches fail.
  */
 export function createCommit(connection: Connection): (batch: Statement[][]) => Result[] {
   function runStep(step: Statement): number | Failure {
@@ -36,37 +41,36 @@ export function createCommit(connection: Connection): (batch: Statement[][]) => 
     }
   }
 
-  /** `partly`: it came to nothing, and some of what it did is still there. */
-  function run(statements: Statement[]): { result: Result; partly: boolean } {
+  /** `dirty`: the write failed or missed, and changes of it are still in the transaction. */
+  function run(statements: Statement[]): { result: Result; dirty: boolean } {
     let begun = false
     for (const statement of statements)
       for (const step of stepsOf(statement)) {
         const changes = runStep(step)
-        if (typeof changes === 'object') return { result: changes, partly: begun }
+        if (typeof changes === 'object') return { result: changes, dirty: begun }
         if (step.expect !== undefined && changes !== step.expect)
-          return { result: false, partly: begun || changes > 0 }
+          return { result: false, dirty: begun || changes > 0 }
         begun = true
       }
-    return { result: true, partly: false }
+    return { result: true, dirty: false }
   }
 
-  /** undefined as soon as a write comes to nothing partly: only the whole transaction can be undone. */
-  function runTogether(batch: Statement[][]): Result[] | undefined {
+  /** Returns undefined as soon as a write is dirty: without savepoints only the whole transaction can be undone. */
+  function runWithoutSavepoints(batch: Statement[][]): Result[] | undefined {
     const results: Result[] = []
     for (const statements of batch) {
-      const { result, partly } = run(statements)
-      if (partly) return undefined
+      const { result, dirty } = run(statements)
+      if (dirty) return undefined
       results.push(result)
     }
     return results
   }
 
-  /** The slower way: a savepoint for each write, so that it can be undone by itself. */
-  function runApart(batch: Statement[][]): Result[] {
+  function runWithSavepoints(batch: Statement[][]): Result[] {
     return batch.map(statements => {
       connection.exec('savepoint one_write')
-      const { result, partly } = run(statements)
-      if (partly) connection.exec('rollback to one_write')
+      const { result, dirty } = run(statements)
+      if (dirty) connection.exec('rollback to one_write')
       connection.exec('release one_write')
       return result
     })
@@ -78,11 +82,11 @@ export function createCommit(connection: Connection): (batch: Statement[][]) => 
     if (broken) return batch.map(() => broken ?? false)
     try {
       connection.exec('begin immediate')
-      let results = runTogether(batch)
+      let results = runWithoutSavepoints(batch)
       if (!results) {
-        // Free for a moment, the lock may go to another process: what that writes counts in what follows.
+        // Another process may get the lock in between. The second pass sees what that process wrote.
         connection.exec('rollback; begin immediate')
-        results = runApart(batch)
+        results = runWithSavepoints(batch)
       }
       connection.exec('commit')
       return results
@@ -108,7 +112,7 @@ export function failureOf(error: unknown): Failure {
   }
 }
 
-/** The same as an error, with the codes that node:sqlite gives to its own. */
+/** An Error with the codes that node:sqlite gives to its own errors. */
 export const errorOf = ({ message, errcode }: Failure): Error =>
   Object.assign(new Error(message), errcode !== undefined && { code: 'ERR_SQLITE_ERROR', errcode })
 
@@ -118,7 +122,7 @@ export type QueueOptions = {
    * query and write is rejected.
    */
   onUnknownOutcome: (error: unknown) => void
-  /** Told of each commit, and how many writes shared it. */
+  /** Called after each commit with the number of writes that shared it. */
   onCommit?: ((writes: number) => void) | undefined
 }
 
@@ -128,26 +132,23 @@ type Pending = {
   reject: (error: unknown) => void
 }
 
-/** Writes that share a commit, at most: with larger batches the two threads wait for each other in turn. */
+/** Writes in one batch. With larger batches the two threads take turns waiting for each other. */
 const LARGEST_BATCH = 32
-/** Batches handed over: while one is committed, the next is there already. */
+/** Batches handed to the writer. While it commits one, the next is already there. */
 const MOST_UNDERWAY = 2
 
-/** Takes more pages than are free and gives them back; succeeds only where the disk has room. */
+/** Succeeds only if the disk has room: needs more pages than are free in the file, and frees them again. */
 const TRY_ROOM = [
   'create table room (bytes blob) strict',
   'insert into room values (zeroblob(65536))',
   'drop table room',
 ].map((sql): Statement => ({ sql, values: [] }))
 
-/**
- * Group commit: writes that arrive while others are being committed share the next transaction and its one
- * fsync, and are answered when it is on disk.
- */
+/** Collects writes into batches and hands these to the writer. A write resolves when its batch is on disk. */
 export function createQueue(writer: Writer, options: QueueOptions) {
   const queue: Pending[] = []
   const underway = new Set<Promise<void>>()
-  let turnAwaited = false
+  let scheduled = false
   let unknown: Error | undefined
   let full = false
   let closed = false
@@ -164,13 +165,13 @@ export function createQueue(writer: Writer, options: QueueOptions) {
     underway.add(committed)
   }
 
-  /** A batch that is not full waits until this turn of the event loop is over and the writer idle. */
-  function commitSoon(): void {
+  /** A batch that is not full waits for the end of this turn of the event loop and for an idle writer. */
+  function schedule(): void {
     if (queue.length >= LARGEST_BATCH) commitNext()
-    else if (!turnAwaited) {
-      turnAwaited = true
+    else if (!scheduled) {
+      scheduled = true
       setImmediate(() => {
-        turnAwaited = false
+        scheduled = false
         if (underway.size === 0) commitNext()
       })
     }
@@ -197,19 +198,19 @@ export function createQueue(writer: Writer, options: QueueOptions) {
     if (closed) return Promise.reject(new Error('the database is closed'))
     return new Promise((resolve, reject) => {
       queue.push({ statements, resolve, reject })
-      commitSoon()
+      schedule()
     })
   }
 
   return {
     write,
-    /** Why nothing is read or written any more: the outcome of a commit is unknown. */
+    /** The error of the commit whose outcome is unknown. After it nothing may be read or written. */
     broken: () => unknown,
     async check(): Promise<void> {
       if (unknown) throw unknown
       if (full) await write(TRY_ROOM)
     },
-    /** Takes no further write; resolves when those that it has taken are answered. */
+    /** Rejects further writes, and resolves when all earlier ones are settled. */
     async end(): Promise<void> {
       closed = true
       while (queue.length > 0 || underway.size > 0) {

@@ -1,7 +1,7 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import type { Statement, Value } from '../../ports.ts'
 
-/** SQLite's primary result codes, as far as something is done about them. */
+/** The primary result codes of SQLite that Farthing handles. */
 export const SQLITE = {
   BUSY: 5,
   READONLY: 8,
@@ -12,67 +12,65 @@ export const SQLITE = {
   NOTADB: 26,
 } as const
 
-/** The extended code of a write that failed. */
+/** The extended result code of a failed write. */
 export const SQLITE_IOERR_WRITE = 778
 
-/** SQLite's extended result code; undefined for what is no error of SQLite's. */
+/** SQLite's extended result code. undefined if the error is not from SQLite. */
 export const extendedCode = (error: unknown): number | undefined =>
   error instanceof Error && 'errcode' in error ? Number(error.errcode) : undefined
 
-/** The lowest byte of the extended code; 0 for what is no error of SQLite's. */
+/** SQLite's primary result code: the lowest byte of the extended one. 0 if the error is not from SQLite. */
 export const primaryCode = (error: unknown): number => (extendedCode(error) ?? 0) & 0xff
 
-/** Prepared statements that a connection keeps. The filters of searches combine in thousands of ways. */
-const MOST_PREPARED = 200
-
-type Prepared = { statement: StatementSync; order: number[]; columns: string[] }
-
-/** One connection to a SQLite file. Everything that it does blocks its thread. */
+/** One connection to an SQLite file. Every call blocks the thread. */
 export type Connection = {
   inTransaction(): boolean
   exec(sql: string): void
   query<Row>(sql: string, values: Value[]): Row[]
-  /** The number of rows that the statement changed. */
+  /** Returns the number of rows that the statement changed. `also` is ignored. */
   run(statement: Statement): number
   close(): void
 }
 
-/** For another connection that holds a lock, in milliseconds; and between two tries where SQLite does not wait itself. */
+/** Milliseconds to wait while another connection holds a lock. */
 export const LONGEST_WAIT = 5_000
+/** Milliseconds between two tries in `whenFree`. */
 const SHORT_WAIT = 5
 
 const SETTINGS = {
   journal_mode: 'wal',
-  synchronous: 2, // FULL: what was acknowledged survives a power cut
-  temp_store: 2, // memory: there may be no folder for temporary files that can be written
+  synchronous: 2, // FULL: acknowledged writes survive a power cut
+  temp_store: 2, // MEMORY: there may be no writable folder for temporary files
   foreign_keys: 1,
   trusted_schema: 0,
   cell_size_check: 1,
-  wal_autocheckpoint: 4_000,
-  journal_size_limit: 67_108_864,
-  busy_timeout: LONGEST_WAIT, // the last: until then `whenFree` waits, and SQLite does not
+  wal_autocheckpoint: 4_000, // pages
+  journal_size_limit: 67_108_864, // bytes
+  busy_timeout: LONGEST_WAIT, // must be last: until then `whenFree` does the waiting
 }
 
-/** What SQLite spells differently from PostgreSQL, for the SQL that is used here and no other. */
-const toSqlite = (sql: string): string => sql.replaceAll(' collate "C"', '')
+/** Prepared statements that a connection keeps. The filters of searches combine in thousands of ways. */
+const MOST_PREPARED = 200
+
+type Prepared = { statement: StatementSync; columns: string[] }
 
 /**
- * Opens a file, made when it is not there, or `:memory:`; throws where that cannot be had. The cache
- * takes memory as pages are read, up to `cacheKilobytes`.
+ * Opens a file, which is created if it does not exist, or `:memory:`. Throws if that fails. The page cache grows
+ * as pages are read, up to `cacheKilobytes`.
  */
 export function connect(path: string, cacheKilobytes: number): Connection {
   const database = new DatabaseSync(path)
   applySettings(database, { cache_size: -cacheKilobytes, ...SETTINGS }, path === ':memory:')
-  const prepared = new Map<string, Prepared>()
+  const cache = new Map<string, Prepared>()
 
-  /** A Map keeps the order of insertion, so the statement that was used least recently is its first. */
-  function prepare(sql: string): Prepared {
-    const found = prepared.get(sql) ?? prepareAnew(database, sql)
-    prepared.delete(sql)
-    prepared.set(sql, found)
-    const [oldest] = prepared.size > MOST_PREPARED ? prepared : []
+  /** A Map keeps the order of insertion. The first entry is the statement used least recently. */
+  function prepared(sql: string): Prepared {
+    const found = cache.get(sql) ?? prepare(database, sql)
+    cache.delete(sql)
+    cache.set(sql, found)
+    const [oldest] = cache.size > MOST_PREPARED ? cache : []
     if (oldest) {
-      prepared.delete(oldest[0])
+      cache.delete(oldest[0])
       finalise(oldest[1].statement)
     }
     return found
@@ -82,48 +80,43 @@ export function connect(path: string, cacheKilobytes: number): Connection {
     inTransaction: () => database.isTransaction,
     exec: sql => database.exec(toSqlite(sql)),
     query<Row>(sql: string, values: Value[]) {
-      const { statement, order, columns } = prepare(sql)
-      const rows = statement.all(...bind(values, order)) as unknown as Value[][] // setReturnArrays
-      // A row's columns are those that the statement names: the caller states their type.
+      const { statement, columns } = prepared(sql)
+      const rows = statement.all(...checked(values)) as unknown as Value[][] // setReturnArrays
+      // The statement names the columns, so its caller knows their types.
       return rows.map(row => objectOf(columns, row) as Row)
     },
-    run({ sql, values }) {
-      const { statement, order } = prepare(sql)
-      return Number(statement.run(...bind(values, order)).changes)
-    },
+    run: ({ sql, values }) => Number(prepared(sql).statement.run(...checked(values)).changes),
     close: () => database.close(),
   }
 }
 
-function prepareAnew(database: DatabaseSync, sql: string): Prepared {
-  const order: number[] = []
-  const text = toSqlite(sql).replace(/\$(\d+)/g, (_, position) => {
-    order.push(Number(position) - 1)
-    return '?'
-  })
-  const statement = database.prepare(text)
+/** Translates PostgreSQL's dialect, as far as the SQL in this repository needs it. */
+const toSqlite = (sql: string): string =>
+  sql.replaceAll(' collate "C"', '').replace(/\$(\d+)/g, '?$1')
+
+function prepare(database: DatabaseSync, sql: string): Prepared {
+  const statement = database.prepare(toSqlite(sql))
   statement.setReturnArrays(true)
-  return { statement, order, columns: statement.columns().map(({ name }) => name) }
+  return { statement, columns: statement.columns().map(({ name }) => name) }
 }
 
-/** Frees SQLite's memory at once. Node 24 has no way to do that and frees it with the garbage. */
+/** Frees SQLite's memory at once. Node 24 cannot do that; there the garbage collector frees it. */
 const finalise = (statement: StatementSync & Partial<Disposable>): void =>
   statement[Symbol.dispose]?.()
 
-/** node:sqlite's own objects have no prototype, and V8 is slow with those. */
+/** V8: node:sqlite's own row objects have no prototype, which makes them dictionary-mode objects. These are fast. */
 function objectOf(columns: string[], row: Value[]): Record<string, Value> {
   const object: Record<string, Value> = {}
   for (let i = 0; i < columns.length; i++) object[columns[i] ?? ''] = row[i] ?? null
   return object
 }
 
-function bind(values: Value[], order: number[]): Value[] {
-  return order.map(position => {
-    const value = values[position]
-    if (value === undefined || (typeof value === 'number' && !Number.isSafeInteger(value)))
-      throw new TypeError(`parameter $${position + 1} cannot be bound: ${String(value)}`)
-    return value
-  })
+/** Throws for numbers that SQLite would store as something else: NaN, fractions, and integers beyond 2^53. */
+function checked(values: Value[]): Value[] {
+  for (const value of values)
+    if (typeof value === 'number' && !Number.isSafeInteger(value))
+      throw new TypeError(`${value} cannot be stored: it is not a safe integer`)
+  return values
 }
 
 function applySettings(
@@ -142,8 +135,8 @@ function applySettings(
 }
 
 /**
- * Waits while another connection holds a lock, as SQLite does itself; but where two make the same new
- * file a WAL database it gives up at once, because they could wait for each other for ever.
+ * Waits while another connection holds a lock, as busy_timeout does. SQLite ignores busy_timeout where waiting
+ * could be a deadlock, as when two connections switch the same new file to WAL.
  */
 function whenFree<Done>(action: () => Done): Done {
   const sleeper = new Int32Array(new SharedArrayBuffer(4))

@@ -3,15 +3,15 @@ import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { LONGEST_WAIT } from './connection.ts'
 
-/** For its owner only: the database holds the webhooks' signing keys. */
+/** Readable by the owner only: the database holds the signing keys of webhooks. */
 export const OWNER_ONLY = 0o600
 const OWNER_ONLY_FOLDER = 0o700
 
-/** Throws for a folder, and for a database that has tables and not the one in which Farthing notes what it has made. */
+/** Throws for a folder, and for a database that has tables but not Farthing's table of migrations. */
 export function refuseForeign(path: string): void {
   if (statSync(path).isDirectory())
     throw new Error(
-      `${path} is a folder: name a file in it, as in sqlite:${join(path, 'farthing.db')}`,
+      `${path} is a folder: name a file in it, such as sqlite:${join(path, 'farthing.db')}`,
     )
   const database = new DatabaseSync(path, { readOnly: true, timeout: LONGEST_WAIT })
   try {
@@ -25,7 +25,7 @@ export function refuseForeign(path: string): void {
   }
 }
 
-/** Makes the file and its folders where they are missing. What is wrong with a file that is there, SQLite will say. */
+/** Creates the file and its folders if they are missing. SQLite reports problems with a file that exists. */
 export function makeFile(path: string): void {
   makeFolder(dirname(path))
   try {
@@ -35,14 +35,14 @@ export function makeFile(path: string): void {
   }
 }
 
-/** mkdirSync's own `recursive` never ends where a folder is refused as if its parent were missing, as in /proc. */
+/** `recursive` of mkdirSync loops for ever where mkdir reports ENOENT although the parent exists, as in /proc. */
 function makeFolder(path: string): void {
   if (existsSync(path)) return
   makeFolder(dirname(path))
   try {
     mkdirSync(path, { mode: OWNER_ONLY_FOLDER })
   } catch (error) {
-    // Another process that is starting was faster.
+    // Another process may have created it at the same moment.
     if (!existsSync(path)) throw error
   }
 }

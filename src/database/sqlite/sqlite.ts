@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import type { Database, Statement, Value } from '../../ports.ts'
+import type { Database, Value } from '../../ports.ts'
 import {
   createCommit,
   createQueue,
@@ -11,19 +11,19 @@ import {
   type Writer,
 } from './commit.ts'
 import { type Connection, connect } from './connection.ts'
-import type { Order } from './thread.ts'
+import type { Command } from './thread.ts'
 
 export type SqliteOptions = QueueOptions & {
-  /** A file, made when it is not there, or `:memory:`. */
+  /** A file, which is created if it does not exist, or `:memory:`. */
   path: string
 }
 
-/** In kilobytes: the indexes of a million payments, and the payments of a day's tests. */
+/** Kilobytes: room for the indexes of a million payments, and for the payments of a day's tests. */
 const READ_CACHE = 96_000
 
 /**
- * The embedded database: one connection that reads, all reads of a turn together, and one that writes on a
- * thread of its own, with group commit.
+ * Opens an SQLite database with two connections. One reads on the main thread, all reads of a turn of the event
+ * loop together. The other writes on a thread of its own, with group commit.
  */
 export function openSqlite(
   options: SqliteOptions,
@@ -46,65 +46,56 @@ export function openSqlite(
   }
 }
 
-type Reader = {
-  /** Rejects with SQLite's error. */
-  query<Row>(sql: string, values?: Value[]): Promise<Row[]>
-  /** Answers what was asked for before, and closes the connection. */
-  close(): void
-}
-
-const BEGIN: Statement = { sql: 'begin', values: [] }
-const END: Statement = { sql: 'commit', values: [] }
-
 /**
- * Makes all reads that one turn of the event loop asks for at its end, one after the other and in one
- * transaction. Between two requests SQLite's code and pages would be driven out of the processor's
- * caches, and each read would take its own locks. The transaction's view of the file begins with its first
- * read, when all have been asked for: so each sees every write that was answered before it was asked for.
- * While `refusal` answers an error, reads are rejected with it.
+ * Batches the reads of one turn of the event loop, and runs them at its end in one transaction. Run one by one
+ * between requests, each would find SQLite's code and pages evicted from the CPU caches, and take its own locks.
+ * The transaction's snapshot begins with its first read, after all were asked for. So a read sees every
+ * write that was acknowledged before it. Once `broken` returns an error, reads are rejected with it.
  */
-export function createReader(connection: Connection, refusal: () => Error | undefined): Reader {
-  const asked: (() => void)[] = []
+export function createReader(connection: Connection, broken: () => Error | undefined) {
+  const waiting: (() => void)[] = []
 
-  /** False when the connection is closed: then each read tells who asked for it. */
+  /** Returns false if the connection is closed. Each read then rejects by itself. */
   function begin(): boolean {
     try {
-      connection.run(BEGIN)
+      connection.exec('begin')
       return true
     } catch {
       return false
     }
   }
 
-  function answerAll(): void {
-    const together = asked.length > 1 && begin()
-    for (const answer of asked.splice(0)) answer()
-    if (together && connection.inTransaction()) connection.run(END)
+  function runAll(): void {
+    const together = waiting.length > 1 && begin()
+    for (const read of waiting.splice(0)) read()
+    if (together && connection.inTransaction()) connection.exec('commit')
   }
 
   return {
+    /** Rejects with SQLite's error. */
     query: <Row>(sql: string, values: Value[] = []) =>
       new Promise<Row[]>((resolve, reject) => {
-        if (asked.length === 0) setImmediate(answerAll)
-        asked.push(() => {
+        if (waiting.length === 0) setImmediate(runAll)
+        waiting.push(() => {
           try {
             const rows = connection.query<Row>(sql, values)
-            const refused = refusal()
-            if (refused) reject(refused)
+            const error = broken()
+            if (error) reject(error)
             else resolve(rows)
           } catch (error) {
             reject(error)
           }
         })
       }),
+    /** Runs the reads that wait, and closes the connection. */
     close() {
-      answerAll()
+      runAll()
       connection.close()
     },
   }
 }
 
-/** A database in memory is its connection: there is nothing that another thread could open. */
+/** A database in memory exists only in its connection, so reads and writes share that. */
 function sameThread(connection: Connection): Writer {
   const commit = createCommit(connection)
   return {
@@ -128,21 +119,21 @@ function ownThread(path: string): Writer {
     for (const resolve of waiting.splice(0)) resolve([dead])
   })
 
-  function ask(order: Order): Promise<Result[]> {
+  function send(command: Command): Promise<Result[]> {
     return new Promise(resolve => {
       if (dead) return resolve([dead])
       waiting.push(resolve)
-      thread.postMessage(order)
+      thread.postMessage(command)
     })
   }
 
   return {
     async commit(batch) {
-      const results = await ask({ commit: batch })
+      const results = await send({ commit: batch })
       return dead ? batch.map(() => dead ?? false) : results
     },
     async exec(sql) {
-      const [failure] = await ask({ exec: sql })
+      const [failure] = await send({ exec: sql })
       if (typeof failure === 'object') throw errorOf(failure)
     },
     async close() {

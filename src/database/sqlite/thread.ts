@@ -1,13 +1,13 @@
-/** The thread that writes. fsync takes longer than all other work together, and here it holds up nobody. */
+/** The writing thread. fsync takes most of a commit's time, and here it does not block the main thread. */
 import { parentPort, workerData } from 'node:worker_threads'
 import type { Statement } from '../../ports.ts'
 import { createCommit, failureOf, type Result } from './commit.ts'
 import { connect } from './connection.ts'
 
-/** What the thread is asked to do. Each is answered with results, in the order of the asking. */
-export type Order = { commit: Statement[][] } | { exec: string } | 'close'
+/** A message to the thread. It replies with results, in the order of the messages; to 'close' by ending. */
+export type Command = { commit: Statement[][] } | { exec: string } | 'close'
 
-/** In kilobytes. What is written is mostly appended: few pages are needed again. */
+/** Kilobytes. Writes mostly append, so few pages are needed twice. */
 const WRITE_CACHE = 16_000
 
 const connection = connect(workerData as string, WRITE_CACHE) // the path, from sqlite.ts
@@ -22,9 +22,9 @@ function exec(sql: string): Result[] {
   }
 }
 
-parentPort?.on('message', (order: Order) => {
-  if (order === 'close') {
+parentPort?.on('message', (command: Command) => {
+  if (command === 'close') {
     connection.close()
     parentPort?.close()
-  } else parentPort?.postMessage('commit' in order ? commit(order.commit) : exec(order.exec))
+  } else parentPort?.postMessage('commit' in command ? commit(command.commit) : exec(command.exec))
 })
