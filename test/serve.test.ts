@@ -18,8 +18,8 @@ import { gated } from './support/subscriber.ts'
 
 type Answer = (error: NodeJS.ErrnoException | null, addresses: dns.LookupAddress[]) => void
 
-test('HOST=localhost is one address, also where the name has two, and stops like any other', async t => {
-  // What Node and Fastify ask; of two addresses Fastify would open a server each.
+test('With HOST=localhost the service listens on one address, even if the name has two, and stops cleanly', async t => {
+  // Fastify would open a server for each address that this look-up returns.
   const { lookup } = dns
   const both = ['127.0.0.1', '127.0.0.2'].map(address => ({ address, family: 4 }))
   t.mock.method(dns, 'lookup', (...args: [string, dns.LookupAllOptions, Answer]) => {
@@ -44,7 +44,7 @@ test('HOST=localhost is one address, also where the name has two, and stops like
   await assert.rejects(reach('127.0.0.1'), { code: 'ECONNREFUSED' })
 })
 
-test('A stop waits for the delivery whose client has gone away, and records how it ended', async t => {
+test('A stop waits for a delivery whose client has gone away, and records its result', async t => {
   const folder = mkdtempSync(join(tmpdir(), 'farthing-serve-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const gate = gated()
@@ -66,7 +66,7 @@ test('A stop waits for the delivery whose client has gone away, and records how 
   await receiver.next()
   client.destroy()
   const stopping = serving.stop().then(() => 'stopped')
-  // Longer than it waits for the connections that are kept.
+  // 700 ms is longer than a stop waits for idle connections.
   assert.equal(await Promise.race([stopping, setTimeout(700, 'waiting')]), 'waiting')
   gate.open()
   await stopping
