@@ -47,7 +47,7 @@ async function grow(rows: number, step: Bench['step']): Promise<Grown> {
   step(`P5: farthing seed --payments ${rows}`)
   const folder = newFolder()
   const path = join(folder, 'farthing.db')
-  await runFarthing(['seed', '--payments', String(rows)], `sqlite:${path}`, text => {
+  await runFarthing(['seed', '--create', '--payments', String(rows)], `sqlite:${path}`, text => {
     const line = text.trimEnd().split('\n').at(-1)
     if (rows > 100_000 && line) step(`P5: ${line}`)
   })

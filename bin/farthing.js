@@ -1,17 +1,16 @@
 #!/usr/bin/env node
-// Plain JavaScript, so that a Node too old for the rest can say so.
+// Plain JavaScript: a Node that is too old for the rest must be able to say so.
 import { existsSync } from 'node:fs'
 import module from 'node:module'
+import { startProblem } from './installation.js'
 
-const [major, minor] = process.versions.node.split('.').map(Number)
-if (major < 24 || (major === 24 && minor < 15)) {
-  process.stderr.write(
-    `farthing: Node 24.15 or newer is needed, this is ${process.versions.node} (in a clone, npm start brings its own)\n`,
-  )
+const problem = startProblem()
+if (problem) {
+  process.stderr.write(`farthing: ${problem}\n`)
   process.exit(1)
 }
-// The next start finds everything compiled; the variable is for the thread that writes to SQLite.
+// Keeps compiled code for the next start. The variable passes the folder to the thread that writes to SQLite.
 process.env.NODE_COMPILE_CACHE ??= module.enableCompileCache().directory ?? ''
-const built = new URL('../dist/cli/main.js', import.meta.url)
 const source = new URL('../src/cli/main.ts', import.meta.url)
+const built = new URL('../dist/cli/main.js', import.meta.url)
 await import((existsSync(source) ? source : built).href)

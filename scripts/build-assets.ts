@@ -77,4 +77,4 @@ async function removeAllBut(names: string[]): Promise<void> {
 
 const tools = await loadTools()
 if (tools) await build(tools)
-else console.error('The page assets were not built: sass and esbuild are development dependencies.')
+else console.error('The page assets were not built, because sass and esbuild are not installed.')

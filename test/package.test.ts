@@ -22,7 +22,7 @@ describe('The published package', () => {
   let tarball = ''
 
   before(async () => {
-    // Packed in a copy: building would otherwise replace files that other tests are reading.
+    // The build replaces files that other tests read, so it runs in a copy.
     for (const name of [...PACKED, ...CONFIG])
       cpSync(join(ROOT, name), join(source, name), { recursive: true })
     symlinkSync(join(ROOT, 'node_modules'), join(source, 'node_modules'))
@@ -32,11 +32,12 @@ describe('The published package', () => {
   })
   after(() => rmSync(folder, { recursive: true, force: true }))
 
-  test('holds the compiled service, its types and nothing that users do not need', async () => {
+  test('The tarball has the compiled service and nothing that users do not need', async () => {
     const { stdout } = await run('tar', ['-tzf', join(folder, tarball)])
     const files = stdout.trim().split('\n')
     for (const wanted of [
       'bin/farthing.js',
+      'bin/installation.js',
       'dist/cli/main.js',
       'dist/ports.d.ts',
       'README.md',
@@ -49,7 +50,7 @@ describe('The published package', () => {
     assert.deepEqual(others, [])
   })
 
-  test('is installed into an empty folder, started as farthing, and makes a payment', async t => {
+  test('The tarball can be installed into an empty folder, and farthing starts and makes a payment', async t => {
     await run('npm', ['init', '--yes'], { cwd: empty })
     await run('npm', ['install', '--ignore-scripts', '--no-audit', join(folder, tarball)], {
       cwd: empty,

@@ -1,81 +1,258 @@
 import assert from 'node:assert/strict'
-import dns from 'node:dns'
-import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { connect } from 'node:net'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { test } from 'node:test'
-import { setTimeout } from 'node:timers/promises'
-import { readConfig } from '../src/config.ts'
-import { openDatabase } from '../src/database/open.ts'
-import { startFarthing } from '../src/start.ts'
-import { createClient } from './support/client.ts'
-import { open } from './support/raw-http.ts'
-import { startReceiver } from './support/receiver.ts'
-import { gated } from './support/subscriber.ts'
+import { dirname, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { after, describe, type TestContext, test } from 'node:test'
+import { placeOf } from '../src/cli/database.ts'
+import { createClient, webPayment } from './support/client.ts'
+import { runProcess, startProcess } from './support/process.ts'
+import { type Behaviour, startReceiver } from './support/receiver.ts'
 
-type Answer = (error: NodeJS.ErrnoException | null, addresses: dns.LookupAddress[]) => void
+const KEY = /^api_test_[0-9a-v]{52}$/
+const folder = mkdtempSync(join(tmpdir(), 'farthing-start-'))
+after(() => rmSync(folder, { recursive: true, force: true }))
 
-test('HOST=localhost is one address, also where the name has two, and stops like any other', async t => {
-  // What Node and Fastify ask; of two addresses Fastify would open a server each.
-  const { lookup } = dns
-  const both = ['127.0.0.1', '127.0.0.2'].map(address => ({ address, family: 4 }))
-  t.mock.method(dns, 'lookup', (...args: [string, dns.LookupAllOptions, Answer]) => {
-    if (args[0] === 'localhost') args[2](null, both)
-    else lookup(...args)
+let databases = 0
+const newDatabase = () => `sqlite:${join(folder, `${++databases}`, 'farthing.db')}`
+
+async function start(t: TestContext, env: Record<string, string>) {
+  const started = await startProcess({ env })
+  t.after(() => started.kill())
+  return started
+}
+
+/** The JSON lines, which follow the first line. */
+const logged = (output: string): Record<string, unknown>[] =>
+  output
+    .trimEnd()
+    .split('\n')
+    .slice(1)
+    .map(line => JSON.parse(line))
+
+describe('A start of the service', () => {
+  test('The first line says where the service listens, and JSON lines follow, with a key at the first start only', async t => {
+    const env = { DATABASE_URL: newDatabase() }
+    const first = await start(t, env)
+    const api = createClient([first.baseUrl], undefined)
+    assert.equal((await api.get('/healthz')).status, 200)
+    assert.deepEqual(await first.terminate(), { code: 0, signal: null })
+    const [line] = first.output().split('\n')
+    assert.equal(line, `Farthing is listening on ${first.baseUrl}`)
+    const key = logged(first.output()).find(entry => entry.api_key)?.api_key
+    assert.match(String(key), KEY)
+    assert.equal(first.output().split(`"api_key":"${key}"`).length, 2)
+
+    const second = await start(t, env)
+    const again = createClient([second.baseUrl], String(key))
+    assert.equal((await again.post('/v1/payments', webPayment)).status, 201)
+    await second.terminate()
+    assert.doesNotMatch(second.output(), /api_test_/)
+    assert.equal(logged(second.output()).filter(entry => entry.api_key).length, 0)
   })
-  const config = readConfig({ HOST: 'localhost', PORT: '0', DATABASE_URL: 'sqlite::memory:' })
-  const farthing = await startFarthing({ config, onFatal: assert.ifError })
-  const port = Number(new URL(farthing.url).port)
-  const reach = async (address: string) => {
-    const socket = connect(port, address)
-    await once(socket, 'connect')
-    socket.destroy()
-  }
-  try {
-    assert.equal(farthing.url, `http://localhost:${port}`)
-    await reach('127.0.0.1')
-    await assert.rejects(reach('127.0.0.2'), { code: 'ECONNREFUSED' })
-  } finally {
-    await farthing.close()
-  }
-  await assert.rejects(reach('127.0.0.1'), { code: 'ECONNREFUSED' })
-})
 
-test('A stop waits for the delivery whose client has gone away, and records how it ended', async t => {
-  const folder = mkdtempSync(join(tmpdir(), 'farthing-serve-'))
-  t.after(() => rmSync(folder, { recursive: true, force: true }))
-  const gate = gated()
-  const receiver = await startReceiver({ plain: true, ...gate.behaviour })
-  t.after(() => receiver.close())
-  const FARTHING_API_KEY = 'key-of-the-default-account'
-  const DATABASE_URL = `sqlite:${join(folder, 'farthing.db')}`
-  const FARTHING_CALLBACK_HOSTS = `localhost:${receiver.port}`
-  const env = { PORT: '0', LOG_LEVEL: 'silent', FARTHING_API_KEY, FARTHING_CALLBACK_HOSTS }
-  const config = readConfig({ ...env, DATABASE_URL })
-  const farthing = await startFarthing({ config, onFatal: assert.ifError })
-  const api = createClient([farthing.url], FARTHING_API_KEY)
-  await api.post('/v1/webhooks', { callback_url: receiver.url })
-  const { payment_id } = await api.createPayment()
-  const client = await open(farthing.url)
-  client.write(
-    `POST /v1/payments/${payment_id}/cancel HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${api.key}\r\n\r\n`,
-  )
-  await receiver.next()
-  client.destroy()
-  const stopping = farthing.close().then(() => 'stopped')
-  // Longer than it waits for the connections that are kept.
-  assert.equal(await Promise.race([stopping, setTimeout(700, 'waiting')]), 'waiting')
-  gate.open()
-  await stopping
+  test('The first key is shown at every LOG_LEVEL', async t => {
+    const env = { DATABASE_URL: newDatabase(), LOG_LEVEL: 'silent' }
+    const started = await start(t, env)
+    await started.terminate()
+    assert.match(started.output(), /"api_key":"api_test_[0-9a-v]{52}"/)
+  })
 
-  const unexpected = { onUnknownOutcome: assert.ifError, onConnectionError: assert.ifError }
-  const database = await openDatabase(config.database, unexpected)
-  t.after(() => database.close())
-  const messages = await database.query<{ status: string }>('select status from webhook_messages')
-  assert.deepEqual(
-    messages.map(({ status }) => status),
-    ['SUCCESSFUL'],
-  )
+  test('With FARTHING_API_KEY set that key works, no other is made, and none is written to the log', async t => {
+    const FARTHING_API_KEY = 'a key of our own, ü'
+    const env = { DATABASE_URL: newDatabase(), FARTHING_API_KEY }
+    const started = await start(t, env)
+    const header = Buffer.from(FARTHING_API_KEY).toString('latin1')
+    const api = createClient([started.baseUrl], header)
+    assert.equal((await api.post('/v1/payments', webPayment)).status, 201)
+    await started.terminate()
+    assert.doesNotMatch(started.output(), /of our own|api_test_/)
+    assert.match((await runProcess({ args: ['keys', 'list'], env })).stdout, /There are no keys/)
+  })
+
+  test('The log has no key, no token, no body and no URL that a client sent', async t => {
+    const key = 'SECRET-KEY-OF-OURS'
+    const env = { DATABASE_URL: newDatabase(), FARTHING_API_KEY: key }
+    const started = await start(t, env)
+    const api = createClient([started.baseUrl], key)
+    const payment = await api.createPayment({ reference: 'SECRET-REFERENCE' })
+    await api.get(payment._links.next_url.href)
+    await api.get('/v1/payments?email=SECRET-EMAIL')
+    await api.get('/v1/payments/SECRET-ID')
+    await started.terminate()
+    const output = started.output()
+    assert.match(output, /"route":"\/secure\/:token"/)
+    const token = payment._links.next_url.href.split('/').pop()
+    for (const secret of ['SECRET', token, payment.payment_id])
+      assert.ok(!output.includes(secret), secret)
+  })
+
+  test('The log says why a webhook could not be reached', async t => {
+    const key = 'a-key-of-our-own-1234'
+    const env = { FARTHING_API_KEY: key, FARTHING_CALLBACK_HOSTS: 'localhost' }
+    const started = await start(t, { ...env, DATABASE_URL: newDatabase() })
+    const api = createClient([started.baseUrl], key)
+    const webhookThat = async (behaviour: Behaviour) => {
+      const receiver = await startReceiver(behaviour)
+      t.after(() => receiver.close())
+      return (await api.post('/v1/webhooks', { callback_url: receiver.url })).body.external_id
+    }
+    const refusing = await webhookThat({ refuses: true })
+    const untrusted = await webhookThat({})
+    await api.post((await api.createPayment())._links.cancel.href)
+    await started.terminate()
+    const lines = logged(started.output()).map(({ msg }) => msg)
+    assert.ok(lines.includes(`webhook ${refusing}: connection failed (ECONNREFUSED)`))
+    assert.ok(lines.includes(`webhook ${untrusted}: tls failed (UNABLE_TO_VERIFY_LEAF_SIGNATURE)`))
+  })
+
+  test('The log says where payments are kept, without the password of PostgreSQL', async t => {
+    const url = newDatabase()
+    const places = {
+      [url]: `the SQLite file ${url.slice('sqlite:'.length)}`,
+      'sqlite::memory:': 'memory until Farthing stops',
+    }
+    for (const [DATABASE_URL, place] of Object.entries(places)) {
+      const started = await start(t, { DATABASE_URL })
+      await started.terminate()
+      const said = logged(started.output()).find(({ database }) => database)
+      assert.deepEqual([said?.database, said?.msg], [place, `payments are kept in ${place}`])
+    }
+    for (const [url, place] of Object.entries({
+      'postgres://me:secret@db:5433/a%20b': 'PostgreSQL on db:5433, database a b',
+      'postgres:///farthing?host=/run/postgresql&password=secret':
+        'PostgreSQL on /run/postgresql, database farthing',
+      'postgres://db': 'PostgreSQL on db, its default database',
+    }))
+      assert.equal(placeOf({ kind: 'postgres', url }), place)
+  })
+
+  test('A misspelt variable is a warning that suggests the right name', async t => {
+    const FARTHING_CALBACK_HOSTS = 'localhost'
+    const started = await start(t, { DATABASE_URL: newDatabase(), FARTHING_CALBACK_HOSTS })
+    await started.terminate()
+    const warnings = logged(started.output()).filter(({ level }) => level === 40)
+    assert.deepEqual(
+      warnings.map(({ msg }) => msg),
+      [
+        'FARTHING_CALBACK_HOSTS is not a Farthing setting and was ignored. Did you mean FARTHING_CALLBACK_HOSTS?',
+      ],
+    )
+  })
+
+  test('A start with unusable settings ends with one line for each of them', async () => {
+    const env = {
+      PORT: '65536',
+      DATABASE_URL: 'mysql://a',
+      FARTHING_API_KEY: 'short',
+      FARTHING_BASE_URL: 'ftp://a',
+      FARTHING_PAGES_URL: 'a',
+      FARTHING_CALLBACK_HOSTS: 'a b',
+      FARTHING_TRUST_PROXY: 'maybe',
+      LOG_LEVEL: 'loud',
+    }
+    const { code, stdout, stderr } = await runProcess({ env })
+    assert.equal(code, 1)
+    assert.equal(stdout, '')
+    const lines = stderr.trimEnd().split('\n')
+    assert.equal(lines.length, Object.keys(env).length)
+    for (const name of Object.keys(env))
+      assert.equal(lines.filter(line => line.startsWith(`farthing: ${name}`)).length, 1, name)
+  })
+
+  const oneLine = async (env: Record<string, string>, says: RegExp) => {
+    const { code, stdout, stderr } = await runProcess({ env: { PORT: '0', ...env } })
+    assert.equal(code, 1, stderr)
+    assert.equal(stdout, '')
+    assert.match(stderr, says)
+    assert.equal(stderr.trimEnd().split('\n').length, 1, stderr)
+  }
+
+  test('A start ends with one line if the port is in use, and makes no key', async t => {
+    const running = await start(t, { DATABASE_URL: newDatabase() })
+    const { port } = new URL(running.baseUrl)
+    const env = { DATABASE_URL: newDatabase() }
+    await oneLine({ ...env, PORT: port }, new RegExp(`port ${port} .*in use.*PORT`))
+    await running.terminate()
+    const next = await start(t, env)
+    await next.terminate()
+    assert.match(next.output(), /"api_key":"api_test_/)
+  })
+
+  test('A start ends with one line if HOST is not an address of this machine', async () => {
+    const env = { DATABASE_URL: newDatabase() }
+    await oneLine({ ...env, HOST: '203.0.113.7' }, /HOST 203\.0\.113\.7/)
+    await oneLine({ ...env, HOST: 'no.such.host.invalid' }, /HOST no\.such\.host\.invalid/)
+  })
+
+  test('A start ends with one line if the database cannot be opened', async () => {
+    const file = join(folder, 'a-text')
+    writeFileSync(file, 'This is no database, but it is long enough to be looked at. '.repeat(100))
+    for (const path of [file, `${file}/below/farthing.db`, '/proc/farthing/farthing.db'])
+      await oneLine({ DATABASE_URL: `sqlite:${path}` }, /database.*DATABASE_URL/)
+    await oneLine({ DATABASE_URL: `sqlite:${file}` }, /database .*a-text .*move it away/)
+    const damaged = join(folder, 'damaged.db')
+    const database = new DatabaseSync(damaged)
+    database.exec('create table migrations (number integer primary key, name text not null)')
+    database.exec('create table a (b)')
+    database.close()
+    writeFileSync(
+      damaged,
+      Buffer.concat([readFileSync(damaged).subarray(0, 4096), Buffer.alloc(8192, 1)]),
+    )
+    await oneLine({ DATABASE_URL: `sqlite:${damaged}` }, /damaged\.db .*restore a backup/)
+    const closed = 'sqlite:/sys/farthing.db' // not even root may make a file there
+    await oneLine({ DATABASE_URL: closed }, /folder of the database cannot be written: EACCES/)
+    const nowhere = 'postgres://a:b@127.0.0.1:1/c'
+    await oneLine({ DATABASE_URL: nowhere }, /PostgreSQL cannot be reached.*DATABASE_URL/)
+  })
+
+  for (const [name, hold] of Object.entries({
+    'is writing to': 'begin immediate',
+    'holds all of': 'pragma locking_mode = exclusive; create table a (b)',
+  }))
+    test(`A start ends with one line that says what to do if another process ${name} the database`, {
+      timeout: 60_000,
+    }, async t => {
+      const path = join(folder, `${name}.db`)
+      const holder = new DatabaseSync(path)
+      t.after(() => holder.close())
+      holder.exec(`pragma journal_mode = wal; ${hold}`)
+      await oneLine(
+        { DATABASE_URL: `sqlite:${path}` },
+        /locked.*another process holds it.*DATABASE_URL/,
+      )
+    })
+
+  test('A start ends with one line if the database belongs to another program, and does not change it', async () => {
+    const path = join(folder, 'recipes.db')
+    const other = new DatabaseSync(path)
+    other.exec('create table recipes (name text)')
+    other.close()
+    const before = readFileSync(path)
+    await oneLine({ DATABASE_URL: `sqlite:${path}` }, /recipes\.db .*another program.*DATABASE_URL/)
+    assert.deepEqual(readFileSync(path), before)
+  })
+
+  test('New database files and their folder are readable by their owner only', async () => {
+    const path = join(folder, 'new-folder', 'farthing.db')
+    await runProcess({
+      args: ['keys', 'create', '--create'],
+      env: { DATABASE_URL: `sqlite:${path}` },
+    })
+    assert.equal(statSync(dirname(path)).mode & 0o777, 0o700)
+    const files = readdirSync(dirname(path))
+    assert.ok(files.includes('farthing.db'))
+    for (const file of files)
+      assert.equal(statSync(join(dirname(path), file)).mode & 0o777, 0o600, file)
+  })
+
+  test('A start ends with one line if a newer Farthing made the database', async () => {
+    const path = join(folder, 'newer.db')
+    const database = new DatabaseSync(path)
+    database.exec('create table migrations (number integer primary key, name text not null)')
+    database.exec("insert into migrations values (9999, '9999-later.sql')")
+    database.close()
+    await oneLine({ DATABASE_URL: `sqlite:${path}` }, /version 9999.*newer Farthing.*DATABASE_URL/)
+  })
 })

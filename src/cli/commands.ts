@@ -1,7 +1,7 @@
 import tab from '@bomb.sh/tab/commander'
 import { Command, CommanderError, InvalidArgumentError } from 'commander'
 import { DEFAULT_ACCOUNT, isAccountName } from '../accounts/account.ts'
-import { readConfig, SETTINGS } from '../config.ts'
+import { type Config, SETTINGS } from '../config.ts'
 import { version } from '../version.ts'
 
 const SETTINGS_HELP = `
@@ -56,12 +56,12 @@ const CREATE = ['--create', 'make the SQLite file if there is none'] as const
 const WRONG_USAGE = 2
 
 /**
- * Runs a command and returns the exit code: 0, or 2 for wrong usage, which has been explained on standard
- * error. Throws what made the command fail.
+ * Runs a command and returns the exit code: 0, or 2 after it has explained wrong usage on standard error.
+ * `config` reads the settings; help must work even if they cannot be used. Throws if the command fails.
  */
-export async function runCommand(args: string[]): Promise<number> {
+export async function runCommand(args: string[], config: () => Config): Promise<number> {
   try {
-    await createProgram().parseAsync(args, { from: 'user' })
+    await createProgram(config).parseAsync(args, { from: 'user' })
     return 0
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
@@ -70,7 +70,7 @@ export async function runCommand(args: string[]): Promise<number> {
 }
 
 /** Describes the commands. Each loads its own code when it runs. */
-function createProgram(): Command {
+function createProgram(config: () => Config): Command {
   const program = new Command('farthing')
     .description('The payment service that moves no money.')
     .version(version, '-v, --version')
@@ -82,8 +82,8 @@ function createProgram(): Command {
   program
     .command('serve')
     .description('run the service (also without a command)')
-    .action(async () => (await import('./serve.ts')).serveUntilStopped(readConfig(process.env)))
-  addKeys(program)
+    .action(async () => (await import('./serve.ts')).serveUntilStopped(config()))
+  addKeys(program, config)
   program
     .command('seed')
     .description('make payments, with refunds and agreements, to try things with')
@@ -91,13 +91,13 @@ function createProgram(): Command {
     .option(...ACCOUNT)
     .option(...CREATE)
     .addHelpText('after', SEED_HELP)
-    .action(async options => (await import('./seed.ts')).seed(readConfig(process.env), options))
+    .action(async options => (await import('./seed.ts')).seed(config(), options))
   program
     .command('backup')
     .description('copy the SQLite database to a new file, and check the copy')
     .argument('<file>', 'the new file')
     .addHelpText('after', BACKUP_HELP)
-    .action(async file => (await import('./backup.ts')).backup(readConfig(process.env), file))
+    .action(async file => (await import('./backup.ts')).backup(config(), file))
   tab(program, { completionCommandName: 'completion' })
   program.commands
     .find(command => command.name() === 'completion')
@@ -106,7 +106,7 @@ function createProgram(): Command {
   return program
 }
 
-function addKeys(program: Command): void {
+function addKeys(program: Command, config: () => Config): void {
   const keys = program
     .command('keys')
     .description('make, list and revoke API keys, each of which sees only its own account')
@@ -116,16 +116,16 @@ function addKeys(program: Command): void {
     .description('make an API key and print it once')
     .option(...ACCOUNT)
     .option(...CREATE)
-    .action(async options => (await import('./keys.ts')).create(readConfig(process.env), options))
+    .action(async options => (await import('./keys.ts')).create(config(), options))
   keys
     .command('list')
     .description('show the id, account and dates of each key, never the key')
-    .action(async () => (await import('./keys.ts')).list(readConfig(process.env)))
+    .action(async () => (await import('./keys.ts')).list(config()))
   keys
     .command('revoke')
     .description('stop a key; a running service refuses it within a second')
     .argument('<id>', 'from keys list')
-    .action(async id => (await import('./keys.ts')).revoke(readConfig(process.env), id))
+    .action(async id => (await import('./keys.ts')).revoke(config(), id))
 }
 
 function parseAccount(name: string): string {

@@ -34,9 +34,10 @@ export function explainError(error: unknown): string {
 
 function sqliteAdvice(error: unknown): string {
   const code = primaryCode(error)
-  if (code === SQLITE.BUSY) return 'another process holds it: end that, or set DATABASE_URL'
+  if (code === SQLITE.BUSY)
+    return 'another process holds it: stop that process, or set DATABASE_URL'
   if (code === SQLITE.READONLY || code === SQLITE.CANTOPEN)
-    return 'it must be a file that this user can write, in a folder that this user can: see who owns them, or set DATABASE_URL'
+    return 'this user must be able to write the file and its folder: see who owns them, or set DATABASE_URL'
   if (code === SQLITE.CORRUPT)
     return 'it is damaged: restore a backup, or move it away, -wal and -shm included'
   if (code === SQLITE.NOTADB) return 'move it away, or set DATABASE_URL to another file'

@@ -3,10 +3,11 @@ import { explainError } from './explain-error.ts'
 
 /** `farthing` and `farthing serve` load the service and nothing else, so that they start fast. */
 const args = process.argv.slice(2)
+const config = () => readConfig(process.env)
 const serves = args.length === 0 || (args.length === 1 && args[0] === 'serve')
 try {
-  if (serves) await (await import('./serve.ts')).serveUntilStopped(readConfig(process.env))
-  else process.exitCode = await (await import('./commands.ts')).runCommand(args)
+  if (serves) await (await import('./serve.ts')).serveUntilStopped(config())
+  else process.exitCode = await (await import('./commands.ts')).runCommand(args, config)
 } catch (error) {
   const problems = error instanceof ConfigError ? error.problems : [explainError(error)]
   for (const problem of problems) process.stderr.write(`farthing: ${problem}\n`)

@@ -1,0 +1,43 @@
+/** Tells why this installation cannot run. Plain JavaScript: it also runs in a Node that cannot load TypeScript. */
+import { existsSync } from 'node:fs'
+
+const NEEDED = [24, 15]
+const DEV_LEFT_OUT =
+  'because development dependencies were left out (--omit=dev or NODE_ENV=production). Run: npm ci --include=dev'
+const SCRIPTS_LEFT_OUT = 'because install scripts were left out (--ignore-scripts). Run:'
+
+const has = path => existsSync(new URL(`../${path}`, import.meta.url))
+
+/** Returns one sentence for the user, or undefined if Farthing can start. */
+export function startProblem() {
+  if (!has('src')) return isTooOld() ? `${nodeNeeded()}. Run: npm install node@26` : undefined
+  if (!has('node_modules')) return 'The packages are not installed. Run: npm ci'
+  if (isTooOld()) return cloneNodeProblem()
+  if (has('src/web/assets/built')) return undefined
+  return `The files that the pages link to are missing, ${
+    has('node_modules/sass') ? `${SCRIPTS_LEFT_OUT} npm run prepare` : DEV_LEFT_OUT
+  }`
+}
+
+/** Returns one sentence for the user, or undefined if scripts/build-assets.ts can run. */
+export function buildProblem() {
+  if (!has('node_modules/sass'))
+    return `The files that the pages link to were not built, ${DEV_LEFT_OUT}`
+  return isTooOld() ? cloneNodeProblem() : undefined
+}
+
+function cloneNodeProblem() {
+  const missing = `${nodeNeeded()}. The Node that npm start uses is missing, `
+  if (!has('node_modules/node')) return missing + DEV_LEFT_OUT
+  if (!has('node_modules/node/bin/node') && !has('node_modules/node/bin/node.exe'))
+    return `${missing}${SCRIPTS_LEFT_OUT} npm ci --ignore-scripts=false`
+  return `${nodeNeeded()}. Use npm start, which runs the Node in node_modules`
+}
+
+function isTooOld() {
+  const [major, minor] = process.versions.node.split('.').map(Number)
+  return major < NEEDED[0] || (major === NEEDED[0] && minor < NEEDED[1])
+}
+
+const nodeNeeded = () =>
+  `Node ${NEEDED.join('.')} or newer is needed, this is ${process.versions.node}`

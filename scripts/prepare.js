@@ -1,0 +1,6 @@
+/** Runs as `npm run prepare`, which `npm ci` includes. A clone that cannot build the assets must still install. */
+import { buildProblem } from '../bin/installation.js'
+
+const problem = buildProblem()
+if (problem) process.stderr.write(`farthing: ${problem}\n`)
+else await import('./build-assets.ts')

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict'
+import dns from 'node:dns'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
+import { readConfig } from '../src/config.ts'
+import { openDatabase } from '../src/database/open.ts'
+import { startFarthing } from '../src/start.ts'
+import { createClient } from './support/client.ts'
+import { open } from './support/raw-http.ts'
+import { startReceiver } from './support/receiver.ts'
+import { gated } from './support/subscriber.ts'
+
+type Answer = (error: NodeJS.ErrnoException | null, addresses: dns.LookupAddress[]) => void
+
+test('HOST=localhost is one address, also where the name has two, and stops like any other', async t => {
+  // What Node and Fastify ask; of two addresses Fastify would open a server each.
+  const { lookup } = dns
+  const both = ['127.0.0.1', '127.0.0.2'].map(address => ({ address, family: 4 }))
+  t.mock.method(dns, 'lookup', (...args: [string, dns.LookupAllOptions, Answer]) => {
+    if (args[0] === 'localhost') args[2](null, both)
+    else lookup(...args)
+  })
+  const config = readConfig({ HOST: 'localhost', PORT: '0', DATABASE_URL: 'sqlite::memory:' })
+  const farthing = await startFarthing({ config, onFatal: assert.ifError })
+  const port = Number(new URL(farthing.url).port)
+  const reach = async (address: string) => {
+    const socket = connect(port, address)
+    await once(socket, 'connect')
+    socket.destroy()
+  }
+  try {
+    assert.equal(farthing.url, `http://localhost:${port}`)
+    await reach('127.0.0.1')
+    await assert.rejects(reach('127.0.0.2'), { code: 'ECONNREFUSED' })
+  } finally {
+    await farthing.close()
+  }
+  await assert.rejects(reach('127.0.0.1'), { code: 'ECONNREFUSED' })
+})
+
+test('A stop waits for the delivery whose client has gone away, and records how it ended', async t => {
+  const folder = mkdtempSync(join(tmpdir(), 'farthing-serve-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const gate = gated()
+  const receiver = await startReceiver({ plain: true, ...gate.behaviour })
+  t.after(() => receiver.close())
+  const FARTHING_API_KEY = 'key-of-the-default-account'
+  const DATABASE_URL = `sqlite:${join(folder, 'farthing.db')}`
+  const FARTHING_CALLBACK_HOSTS = `localhost:${receiver.port}`
+  const env = { PORT: '0', LOG_LEVEL: 'silent', FARTHING_API_KEY, FARTHING_CALLBACK_HOSTS }
+  const config = readConfig({ ...env, DATABASE_URL })
+  const farthing = await startFarthing({ config, onFatal: assert.ifError })
+  const api = createClient([farthing.url], FARTHING_API_KEY)
+  await api.post('/v1/webhooks', { callback_url: receiver.url })
+  const { payment_id } = await api.createPayment()
+  const client = await open(farthing.url)
+  client.write(
+    `POST /v1/payments/${payment_id}/cancel HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${api.key}\r\n\r\n`,
+  )
+  await receiver.next()
+  client.destroy()
+  const stopping = farthing.close().then(() => 'stopped')
+  // Longer than it waits for the connections that are kept.
+  assert.equal(await Promise.race([stopping, setTimeout(700, 'waiting')]), 'waiting')
+  gate.open()
+  await stopping
+
+  const unexpected = { onUnknownOutcome: assert.ifError, onConnectionError: assert.ifError }
+  const database = await openDatabase(config.database, unexpected)
+  t.after(() => database.close())
+  const messages = await database.query<{ status: string }>('select status from webhook_messages')
+  assert.deepEqual(
+    messages.map(({ status }) => status),
+    ['SUCCESSFUL'],
+  )
+})

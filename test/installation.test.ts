@@ -1,0 +1,148 @@
+/**
+ * The states of node_modules that npm's options leave are simulated with links, so that no registry is needed.
+ * `npm run prepare` and `npm start` are run for real. A machine without an old Node runs its own under an old version.
+ */
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
+import { after, describe, test } from 'node:test'
+
+const ROOT = join(import.meta.dirname, '..')
+const folder = mkdtempSync(join(tmpdir(), 'farthing-installation-'))
+after(() => rmSync(folder, { recursive: true, force: true }))
+
+/** Folders of the machine's own programs: npm test puts those of node_modules before them. */
+const MACHINE = (process.env.PATH ?? '').split(delimiter).filter(path => !/node_modules/.test(path))
+const SPOOF = `Object.defineProperty(process.versions, 'node', { value: '22.18.0' })`
+
+type NodeAge = 'old' | 'new'
+
+function run(cwd: string, age: NodeAge, command: string, ...args: string[]) {
+  const own = dirname(realpathSync(process.execPath))
+  const env: Record<string, string> = {
+    PATH: (age === 'old' ? MACHINE : [own, ...MACHINE]).join(delimiter),
+    HOME: folder,
+    PORT: 'stop', // a start that gets as far as its configuration ends there
+  }
+  if (age === 'old' && !hasOldNode())
+    env.NODE_OPTIONS = `--import data:text/javascript,${encodeURIComponent(SPOOF)}`
+  return spawnSync(command, args, { cwd, env, encoding: 'utf8' })
+}
+
+function hasOldNode(): boolean {
+  const env = { PATH: MACHINE.join(delimiter) }
+  const { stdout } = spawnSync('node', ['--version'], { env, encoding: 'utf8' })
+  return Number.parseInt(stdout?.slice(1) ?? '', 10) < 24
+}
+
+/** A clone in which npm has installed the packages for which `isInstalled` returns true. */
+function clone(name: string, isInstalled: (path: string, dev: boolean) => boolean): string {
+  const path = join(folder, name)
+  for (const part of ['bin', 'scripts', 'src', 'package.json'])
+    cpSync(join(ROOT, part), join(path, part), {
+      recursive: true,
+      filter: source => !source.endsWith('/assets/built'),
+    })
+  const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'))
+  for (const [at, { dev = false }] of Object.entries<{ dev?: boolean }>(lock.packages)) {
+    if (!/^node_modules\/(@[^/]+\/)?[^/]+$/.test(at) || !isInstalled(at, dev)) continue
+    if (!existsSync(join(ROOT, at))) continue // for another system
+    mkdirSync(dirname(join(path, at)), { recursive: true })
+    symlinkSync(join(ROOT, at), join(path, at))
+  }
+  return path
+}
+
+const withoutDev = (name: string) => clone(name, (_path, dev) => !dev)
+
+function withoutScripts(name: string): string {
+  const path = clone(name, at => at !== 'node_modules/node')
+  // The package's install script would put the binary into bin/.
+  mkdirSync(join(path, 'node_modules/node'))
+  return path
+}
+
+const NEEDED = /Node 24\.15 or newer is needed, this is \d+\.\d+\.\d+\./
+
+function saysOnce(output: string, ...words: (string | RegExp)[]): void {
+  const lines = output.split('\n').filter(line => line.startsWith('farthing: '))
+  assert.equal(lines.length, 1, output)
+  for (const word of words) assert.match(lines[0] ?? '', new RegExp(word))
+  assert.doesNotMatch(output, /^ +at |Error/m, 'no stack trace')
+}
+
+describe('An installation that is not complete', () => {
+  for (const age of ['old', 'new'] as const)
+    test(`Without development dependencies prepare succeeds and a start says how to add them (${age} Node)`, () => {
+      const path = withoutDev(`without-dev-${age}`)
+      const cause = /because development dependencies were left out .* npm ci --include=dev$/
+      const prepared = run(path, age, 'npm', 'run', 'prepare')
+      assert.equal(prepared.status, 0, prepared.stderr)
+      saysOnce(
+        prepared.stderr,
+        /^farthing: The files that the pages link to were not built, /,
+        cause,
+      )
+      const started = run(path, age, 'npm', 'start')
+      assert.equal(started.status, 1)
+      saysOnce(started.stderr, age === 'old' ? NEEDED : /pages link to are missing/, cause)
+    })
+
+  test('Without install scripts an old Node is told how to run them', () => {
+    const path = withoutScripts('without-scripts-old')
+    const cause = /because install scripts were left out .* npm ci --ignore-scripts=false$/
+    const started = run(path, 'old', 'npm', 'start')
+    assert.equal(started.status, 1)
+    saysOnce(started.stderr, NEEDED, cause)
+    const prepared = run(path, 'old', 'npm', 'run', 'prepare')
+    assert.equal(prepared.status, 0)
+    saysOnce(prepared.stderr, NEEDED, cause)
+  })
+
+  test('Without install scripts a new Node is told to run prepare, after which Farthing starts', () => {
+    const path = withoutScripts('without-scripts-new')
+    const started = run(path, 'new', 'npm', 'start')
+    assert.equal(started.status, 1)
+    saysOnce(started.stderr, /because install scripts were left out .* npm run prepare$/)
+    const prepared = run(path, 'new', 'npm', 'run', 'prepare')
+    assert.equal(prepared.status, 0, prepared.stderr)
+    saysOnce(run(path, 'new', 'npm', 'start').stderr, /^farthing: PORT must be a port number/)
+  })
+
+  test('Without packages a start says to install them', () => {
+    const path = clone('without-packages', () => false)
+    saysOnce(run(path, 'new', 'npm', 'start').stderr, /^farthing: The packages are not installed/)
+  })
+
+  test('A complete clone advises npm start to an old Node', () => {
+    const path = clone('complete', () => true)
+    const { status, stderr } = run(path, 'old', 'node', 'bin/farthing.js')
+    assert.equal(status, 1)
+    saysOnce(stderr, NEEDED, /Use npm start, which runs the Node in node_modules$/)
+  })
+
+  test('A package advises an old Node to install a newer one', () => {
+    const path = join(folder, 'package')
+    for (const part of ['bin', 'package.json'])
+      cpSync(join(ROOT, part), join(path, part), { recursive: true })
+    const { status, stdout, stderr } = run(path, 'old', 'node', 'bin/farthing.js', 'keys', 'list')
+    assert.deepEqual([status, stdout], [1, ''])
+    saysOnce(stderr, NEEDED, /Run: npm install node@26$/)
+  })
+
+  test('The Node that is asked for is the one in package.json', () => {
+    const { engines } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+    assert.equal(engines.node, '>=24.15')
+  })
+})
