@@ -58,7 +58,6 @@ export function pageEndpoints(context: Context): Endpoint[] {
   return [
     ...detailsEndpoints(byPath),
     ...confirmEndpoints(byPath),
-    journeyByForm(byForm),
     {
       method: 'GET',
       path: '/secure',
@@ -68,6 +67,7 @@ export function pageEndpoints(context: Context): Endpoint[] {
       docs: () => ({ responses: { 404: html('Always') } }),
       handler: async (_request, reply) => send(reply, undefined),
     },
+    journeyByForm(byForm),
   ]
 }
 

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import { describe, test } from 'node:test'
+import { linkTo } from '../../src/http/addresses.ts'
 import { type AuthorisationMode, type Status, statuses } from '../../src/payments/payment.ts'
 import { present, presentFound } from '../../src/payments/response.ts'
 import { samplePayment } from '../support/sample-payment.ts'
@@ -70,4 +73,19 @@ describe('Links of a payment', () => {
       post(`https://api.example.org/pay/v1/payments/${waiting.payment_id}/capture`),
     )
   })
+})
+
+test('the URL of a server has brackets around IPv6, and localhost for all addresses', async () => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo // a TCP server has no other kind
+  const hosts = [
+    ['::1', '[::1]'],
+    ['::', 'localhost'],
+    ['0.0.0.0', 'localhost'],
+    ['farthing', 'farthing'],
+  ]
+  for (const [host = '', name] of hosts)
+    assert.equal(linkTo(host, server), `http://${name}:${port}`)
+  server.close()
 })

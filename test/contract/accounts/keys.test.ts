@@ -61,7 +61,7 @@ onEveryDatabase('Accounts: API keys', service => {
     const { query } = database
     const slow = t.mock.method(database, 'query', async (sql: string, values: Value[]) => {
       const rows = await query(sql, values)
-      if (rows.some(row => (row as { account?: string }).account === 'slow')) clock.advance(800)
+      if (rows.some(row => (row as { name?: string }).name === 'slow')) clock.advance(800)
       return rows
     })
     assert.equal((await api.get('/v1/payments')).status, 200)

@@ -7,6 +7,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
+import { pino } from 'pino'
+import { createKey } from '../src/accounts/store.ts'
 import { readConfig } from '../src/config.ts'
 import { openDatabase } from '../src/database/open.ts'
 import { startFarthing } from '../src/start.ts'
@@ -78,4 +80,43 @@ test('A stop waits for the delivery whose client has gone away, and records how 
     messages.map(({ status }) => status),
     ['SUCCESSFUL'],
   )
+})
+
+/** What keeps the event loop alive, by kind. Standard streams and the test runner are the same before and after. */
+const resources = () => process.getActiveResourcesInfo().sort()
+
+test('Closing leaves no timer, thread, socket or listener behind, and does not touch the logger', async t => {
+  const folder = mkdtempSync(join(tmpdir(), 'farthing-closing-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const logger = pino({ level: 'warn' }, { write() {} })
+  const env = { PORT: '0', FARTHING_METRICS_PORT: '0', LOG_LEVEL: 'debug' }
+  const config = readConfig({ ...env, DATABASE_URL: `sqlite:${join(folder, 'farthing.db')}` })
+  const events = [...process.eventNames(), 'exit', 'uncaughtException', 'SIGTERM', 'SIGINT']
+  const listeners = () => events.map(event => process.listenerCount(event))
+  const start = () => startFarthing({ config, logger })
+  await (await start()).close() // what is loaded once stays
+  const before = { resources: resources(), listeners: listeners() }
+
+  const farthing = await start()
+  const api = createClient([farthing.url], (await createKey(farthing.ports, 'default')).key)
+  await api.createPayment()
+  assert.notDeepEqual(resources(), before.resources)
+  await farthing.close()
+  assert.deepEqual({ resources: resources(), listeners: listeners() }, before)
+  assert.equal(logger.level, 'warn')
+})
+
+test('Closing does not wait for idle keep-alive connections', async () => {
+  const config = readConfig({ PORT: '0', DATABASE_URL: 'sqlite::memory:' })
+  const farthing = await startFarthing({ config })
+  const sockets = await Promise.all(Array.from({ length: 20 }, () => open(farthing.url)))
+  for (const socket of sockets) {
+    socket.write('GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n')
+    await once(socket, 'data')
+  }
+  const ended = Promise.all(sockets.map(socket => once(socket, 'close')))
+  const closed = farthing.close().then(() => 'closed')
+  // The grace that the command gives to such connections is 500 ms.
+  assert.equal(await Promise.race([closed, setTimeout(400, 'waiting', { ref: false })]), 'closed')
+  await ended
 })
