@@ -54,8 +54,8 @@ export const meanings = {
 export type Code = keyof typeof meanings
 
 /**
- * Every error of the API. A route throws one and it reads as a sentence; http/errors.ts prints it.
- * Codes and statuses: SPEC *Errors* and, where SPEC gives none, docs/spec-gaps.md.
+ * An error of the API. Handlers throw one, and http/errors.ts sends it. Codes and statuses are those of the
+ * Specification, *Errors*, and where it gives none, of docs/spec-gaps.md.
  */
 export class ApiError extends Error {
   readonly status: number

@@ -1,7 +1,7 @@
 /**
- * Pieces that the schemas of several slices share. A schema is a plain JSON Schema object: /openapi.json
- * prints it, the compiler derives its type, and http/fields.ts reads its limits. One with a `title` is
- * printed once, under that name, and every use refers to it with a description of its own.
+ * Schemas that several slices share. A schema is a plain JSON Schema object: /openapi.json prints it, the compiler
+ * derives its type, and http/fields.ts reads its limits. One with a `title` is printed once, and each use refers to
+ * it and may have another description.
  */
 import { meanings } from '../errors.ts'
 
@@ -72,7 +72,7 @@ export const postLinkSchema = {
   },
 } as const
 
-/** As it is shown; what a request may hold is `prefilledAddress` of the payments' schema. */
+/** As responses show it. payments/request.ts has the schema for requests. */
 const billingAddress = {
   title: 'BillingAddress',
   type: 'object',
@@ -89,7 +89,7 @@ const billingAddress = {
 export const cardDetails = {
   title: 'CardDetails',
   type: 'object',
-  description: 'What is known of the card. What is not known is absent',
+  description: 'What is known about the card. Unknown fields are absent',
   required: ['card_type'],
   properties: {
     first_digits_card_number: { type: 'string', pattern: '^[0-9]{6}$' },
@@ -98,11 +98,11 @@ export const cardDetails = {
     expiry_date: { type: 'string', pattern: '^(0[1-9]|1[0-2])/[0-9]{2}$', description: 'MM/YY' },
     billing_address: billingAddress,
     card_brand: { type: 'string', description: 'The name of the brand, such as Visa' },
-    card_type: { enum: ['debit', 'credit', null], description: 'null while it is unknown' },
+    card_type: { enum: ['debit', 'credit', null], description: 'null if it is not known' },
   },
 } as const
 
-/** What every error answers with (SPEC *Errors*). */
+/** Specification, *Errors*: the body of every error. */
 export const errorBody = {
   title: 'Error',
   type: 'object',
@@ -111,14 +111,14 @@ export const errorBody = {
     code: { type: 'string', enum: Object.keys(meanings) },
     description: {
       type: 'string',
-      description: 'For developers. The words may change, so decide by the code',
+      description: 'For developers. It may change, so decide by the code',
     },
     field: { type: 'string', description: 'The attribute at fault' },
     header: { type: 'string', description: 'The request header at fault' },
   },
 } as const
 
-/** One page of a search whose items have the given schema. */
+/** A page of search results whose items have the given schema. */
 export const pageSchema = (item: { readonly title: string }) => ({
   title: `${item.title}Page`,
   type: 'object',
