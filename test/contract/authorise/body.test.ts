@@ -85,7 +85,7 @@ const order: [what: string, fields: Record<string, unknown>, code: string, field
 ]
 
 const name = (value: unknown): string =>
-  JSON.stringify(value, (_, inner) => inner ?? 'absent or null').slice(0, 70)
+  JSON.stringify(value, (_, inner) => (inner === undefined ? 'absent' : inner)).slice(0, 70)
 
 onEveryDatabase('Card authorisation: body', service => {
   let api: Client
