@@ -111,7 +111,9 @@ onEveryDatabase('Card authorisation: body', service => {
       assertError(await authorise(api, payment, fields), 422, code, { field })
     })
 
-  for (const [fields, code, field] of [...missing, ...outsideLimits])
+  // A form cannot send null.
+  const absent = missing.filter(([fields]) => !Object.values(fields).includes(null))
+  for (const [fields, code, field] of [...absent, ...outsideLimits])
     test(`POST /v1/auth returns 422 ${code} for a form with ${name(fields)}`, async () => {
       assertError(await asForm(fields), 422, code, { field })
     })
