@@ -114,7 +114,8 @@ function exchange(
       )
     })
     request.on('error', reject)
-    request.end(body)
+    // As bytes: Node would write the headers before a text in UTF-8 instead of Latin-1.
+    request.end(body === undefined ? body : Buffer.from(body))
   })
 }
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { describe, test } from 'node:test'
 import {
   activeAgreement,
   cancelAgreement,
@@ -28,197 +28,199 @@ function assertConsistent(agreement: Body): void {
 }
 
 onEveryDatabase('Agreements: races', service => {
-  test('an agreement cancelled and set up at the same time acknowledges both, and the later one decides its status', async () => {
-    const api = await service().newAccount()
-    for (let round = 0; round < ROUNDS; round++) {
+  describe('any order', () => {
+    test('an agreement cancelled and set up at the same time acknowledges both, and the later one decides its status', async () => {
+      const api = await service().newAccount()
+      for (let round = 0; round < ROUNDS; round++) {
+        const agreement = await createAgreement(api)
+        const payment = await setUpPayment(api, agreement)
+        await choose(api, payment, 'success')
+        const [confirmed, cancelled] = await Promise.all([
+          confirm(api, payment),
+          cancelAgreement(api, agreement),
+        ])
+        assert.deepEqual([confirmed.status, cancelled.status], [303, 204])
+        assert.equal((await read(api, payment)).state.status, 'success')
+        const after = await readAgreement(api, agreement)
+        assertConsistent(after)
+        const recurring = await payByAgreement(api, agreement)
+        assert.equal(recurring.status, after.status === 'active' ? 201 : 400)
+      }
+    })
+
+    test('two payments that set up the same agreement at the same time both succeed', async () => {
+      const api = await service().newAccount()
+      for (let round = 0; round < ROUNDS; round++) {
+        const agreement = await createAgreement(api)
+        const names = ['First Card', 'Second Card']
+        const payments = await Promise.all(
+          names.map(cardholder_name =>
+            setUpPayment(api, agreement, { prefilled_cardholder_details: { cardholder_name } }),
+          ),
+        )
+        for (const payment of payments) await choose(api, payment, 'success')
+        await Promise.all(payments.map(payment => confirm(api, payment)))
+        for (const payment of payments)
+          assert.equal((await read(api, payment)).state.status, 'success')
+        const after = await readAgreement(api, agreement)
+        assertConsistent(after)
+        assert.equal(after.status, 'active')
+        assert.ok(names.includes(after.payment_instrument.CardDetails.cardholder_name))
+      }
+    })
+
+    test('no payment is made with an agreement after its cancel was acknowledged', async () => {
+      const api = await service().newAccount()
+      for (let round = 0; round < ROUNDS; round++) {
+        const agreement = await activeAgreement(api)
+        let acknowledged = false
+        const made: Body[] = []
+        const payUntilRefused = async () => {
+          for (;;) {
+            const late = acknowledged
+            const answer = await payByAgreement(api, agreement)
+            if (answer.status !== 201) return assertError(answer, 400, 'P0102', UNUSABLE)
+            assert.equal(late, false, 'made after the cancel was acknowledged')
+            made.push(answer.body)
+          }
+        }
+        const payers = Array.from({ length: 5 }, payUntilRefused)
+        const cancelled = await cancelAgreement(api, agreement)
+        acknowledged = true
+        assert.equal(cancelled.status, 204)
+        await Promise.all(payers)
+        for (const payment of made) {
+          assert.equal(payment.state.status, 'success')
+          assert.equal((await read(api, payment)).state.status, 'success')
+        }
+        const found = await api.get(`/v1/payments?agreement_id=${agreement.agreement_id}`)
+        assert.equal(
+          found.body.total,
+          made.length + 1,
+          'every payment that was created was returned by a request',
+        )
+        assert.equal((await readAgreement(api, agreement)).status, 'cancelled')
+      }
+    })
+
+    test('payments made during a new set-up of their agreement use either the old card or the new one', async () => {
+      const api = await service().newAccount()
+      for (let round = 0; round < ROUNDS; round++) {
+        const agreement = await activeAgreement(api)
+        const payment = await setUpPayment(api, agreement, {
+          prefilled_cardholder_details: { cardholder_name: 'New Card' },
+        })
+        await choose(api, payment, 'success')
+        const [, ...answers] = await Promise.all([
+          confirm(api, payment),
+          ...Array.from({ length: 8 }, () => payByAgreement(api, agreement)),
+        ])
+        for (const { status, body } of answers) {
+          assert.equal(status, 201)
+          assert.match(body.card_details.cardholder_name, /^(Demo Cardholder|New Card)$/)
+        }
+        const after = await payByAgreement(api, agreement)
+        assert.equal(after.body.card_details.cardholder_name, 'New Card')
+      }
+    })
+
+    test('cancels, set-ups and payments of one agreement at the same time leave it consistent', async () => {
+      const api = await service().newAccount()
+      for (let round = 0; round < ROUNDS; round++) {
+        const agreement = await activeAgreement(api)
+        const setUps = await Promise.all([
+          setUpPayment(api, agreement),
+          setUpPayment(api, agreement, { delayed_capture: true }),
+        ])
+        const payments = Array.from({ length: 6 }, () => payByAgreement(api, agreement))
+        const [first, ...others] = await Promise.all([
+          cancelAgreement(api, agreement),
+          ...setUps.map(payment => payOnPages(api, payment)),
+          cancelAgreement(api, agreement),
+          ...payments,
+        ])
+        assert.ok([204, 400].includes(first.status))
+        for (const answer of others) assert.ok((answer.status ?? 303) < 500)
+        for (const answer of await Promise.all(payments))
+          if (answer.status !== 201) assertError(answer, 400, 'P0102', UNUSABLE)
+        assertConsistent(await readAgreement(api, agreement))
+      }
+    })
+  })
+
+  /** The same races, each with a fixed order: one request acts between another request's read and its write. */
+  describe('fixed order', () => {
+    const INSERT_PAYMENT = /insert into payments/
+    const SAVE_AGREEMENT = /update agreements set version = \$2/
+
+    test('an agreement cancelled while a payment with it is being made refuses the payment', async t => {
+      const { api, beforeWrite } = await interleaving(t, service())
+      const agreement = await activeAgreement(api)
+      beforeWrite(INSERT_PAYMENT, async () => {
+        assert.equal((await cancelAgreement(api, agreement)).status, 204)
+      })
+      const headers = { 'Idempotency-Key': 'late' }
+      assertError(await payByAgreement(api, agreement, {}, headers), 400, 'P0102', UNUSABLE)
+      const found = await api.get(`/v1/payments?agreement_id=${agreement.agreement_id}`)
+      assert.equal(found.body.total, 1, 'only the payment that set it up')
+      const other = await payByAgreement(api, await activeAgreement(api), {}, headers)
+      assert.equal(other.status, 201, 'the idempotency key is not used up')
+    })
+
+    test('a card replaced while a payment with the agreement is being made is the card of the payment', async t => {
+      const { api, beforeWrite } = await interleaving(t, service())
+      const agreement = await activeAgreement(api)
+      const setUp = await setUpPayment(api, agreement, {
+        prefilled_cardholder_details: { cardholder_name: 'New Card' },
+      })
+      beforeWrite(INSERT_PAYMENT, () => payOnPages(api, setUp))
+      const { status, body } = await payByAgreement(api, agreement)
+      assert.equal(status, 201)
+      assert.equal(body.card_details.cardholder_name, 'New Card')
+    })
+
+    test('a set-up that commits after a cancel makes the agreement active', async t => {
+      const { api, beforeWrite } = await interleaving(t, service())
       const agreement = await createAgreement(api)
       const payment = await setUpPayment(api, agreement)
       await choose(api, payment, 'success')
-      const [confirmed, cancelled] = await Promise.all([
-        confirm(api, payment),
-        cancelAgreement(api, agreement),
-      ])
-      assert.deepEqual([confirmed.status, cancelled.status], [303, 204])
-      assert.equal((await read(api, payment)).state.status, 'success')
+      beforeWrite(SAVE_AGREEMENT, async () => {
+        assert.equal((await cancelAgreement(api, agreement)).status, 204)
+      })
+      assert.equal((await confirm(api, payment)).status, 303)
       const after = await readAgreement(api, agreement)
+      assert.equal(after.status, 'active')
       assertConsistent(after)
-      const recurring = await payByAgreement(api, agreement)
-      assert.equal(recurring.status, after.status === 'active' ? 201 : 400)
-    }
-  })
+      const { body } = await api.get(`/v1/payments/${payment.payment_id}/events`)
+      assert.equal(body.events.length, 4, 'a repeated attempt records its events once')
+    })
 
-  test('two payments that set up the same agreement at the same time both succeed', async () => {
-    const api = await service().newAccount()
-    for (let round = 0; round < ROUNDS; round++) {
+    test('a cancel that commits after a set-up cancels the agreement, which keeps the card', async t => {
+      const { api, beforeWrite } = await interleaving(t, service())
       const agreement = await createAgreement(api)
-      const names = ['First Card', 'Second Card']
-      const payments = await Promise.all(
-        names.map(cardholder_name =>
+      const payment = await setUpPayment(api, agreement)
+      beforeWrite(SAVE_AGREEMENT, () => payOnPages(api, payment))
+      assert.equal((await cancelAgreement(api, agreement)).status, 204)
+      const after = await readAgreement(api, agreement)
+      assert.equal(after.status, 'cancelled')
+      assertConsistent(after)
+    })
+
+    test('a set-up that commits after another set-up of the same agreement replaces its card', async t => {
+      const { api, beforeWrite } = await interleaving(t, service())
+      const agreement = await createAgreement(api)
+      const [first, second] = await Promise.all(
+        ['First Card', 'Second Card'].map(cardholder_name =>
           setUpPayment(api, agreement, { prefilled_cardholder_details: { cardholder_name } }),
         ),
       )
-      for (const payment of payments) await choose(api, payment, 'success')
-      await Promise.all(payments.map(payment => confirm(api, payment)))
-      for (const payment of payments)
+      await choose(api, first, 'success')
+      beforeWrite(SAVE_AGREEMENT, () => payOnPages(api, second))
+      assert.equal((await confirm(api, first)).status, 303)
+      const { payment_instrument } = await readAgreement(api, agreement)
+      assert.equal(payment_instrument.CardDetails.cardholder_name, 'First Card')
+      for (const payment of [first, second])
         assert.equal((await read(api, payment)).state.status, 'success')
-      const after = await readAgreement(api, agreement)
-      assertConsistent(after)
-      assert.equal(after.status, 'active')
-      assert.ok(names.includes(after.payment_instrument.CardDetails.cardholder_name))
-    }
-  })
-
-  test('no payment is made with an agreement after its cancel was acknowledged', async () => {
-    const api = await service().newAccount()
-    for (let round = 0; round < ROUNDS; round++) {
-      const agreement = await activeAgreement(api)
-      let acknowledged = false
-      const made: Body[] = []
-      const payUntilRefused = async () => {
-        for (;;) {
-          const late = acknowledged
-          const answer = await payByAgreement(api, agreement)
-          if (answer.status !== 201) return assertError(answer, 400, 'P0102', UNUSABLE)
-          assert.equal(late, false, 'made after the cancel was acknowledged')
-          made.push(answer.body)
-        }
-      }
-      const payers = Array.from({ length: 5 }, payUntilRefused)
-      const cancelled = await cancelAgreement(api, agreement)
-      acknowledged = true
-      assert.equal(cancelled.status, 204)
-      await Promise.all(payers)
-      for (const payment of made) {
-        assert.equal(payment.state.status, 'success')
-        assert.equal((await read(api, payment)).state.status, 'success')
-      }
-      const found = await api.get(`/v1/payments?agreement_id=${agreement.agreement_id}`)
-      assert.equal(
-        found.body.total,
-        made.length + 1,
-        'every payment that was created was returned by a request',
-      )
-      assert.equal((await readAgreement(api, agreement)).status, 'cancelled')
-    }
-  })
-
-  test('payments made during a new set-up of their agreement use either the old card or the new one', async () => {
-    const api = await service().newAccount()
-    for (let round = 0; round < ROUNDS; round++) {
-      const agreement = await activeAgreement(api)
-      const payment = await setUpPayment(api, agreement, {
-        prefilled_cardholder_details: { cardholder_name: 'New Card' },
-      })
-      await choose(api, payment, 'success')
-      const [, ...answers] = await Promise.all([
-        confirm(api, payment),
-        ...Array.from({ length: 8 }, () => payByAgreement(api, agreement)),
-      ])
-      for (const { status, body } of answers) {
-        assert.equal(status, 201)
-        assert.match(body.card_details.cardholder_name, /^(Demo Cardholder|New Card)$/)
-      }
-      const after = await payByAgreement(api, agreement)
-      assert.equal(after.body.card_details.cardholder_name, 'New Card')
-    }
-  })
-
-  test('cancels, set-ups and payments of one agreement at the same time leave it consistent', async () => {
-    const api = await service().newAccount()
-    for (let round = 0; round < ROUNDS; round++) {
-      const agreement = await activeAgreement(api)
-      const setUps = await Promise.all([
-        setUpPayment(api, agreement),
-        setUpPayment(api, agreement, { delayed_capture: true }),
-      ])
-      const payments = Array.from({ length: 6 }, () => payByAgreement(api, agreement))
-      const [first, ...others] = await Promise.all([
-        cancelAgreement(api, agreement),
-        ...setUps.map(payment => payOnPages(api, payment)),
-        cancelAgreement(api, agreement),
-        ...payments,
-      ])
-      assert.ok([204, 400].includes(first.status))
-      for (const answer of others) assert.ok((answer.status ?? 303) < 500)
-      for (const answer of await Promise.all(payments))
-        if (answer.status !== 201) assertError(answer, 400, 'P0102', UNUSABLE)
-      assertConsistent(await readAgreement(api, agreement))
-    }
-  })
-})
-
-/** The same races, each with a fixed order: one request acts between another request's read and its write. */
-onEveryDatabase('Agreements: races with a fixed order', service => {
-  const INSERT_PAYMENT = /insert into payments/
-  const SAVE_AGREEMENT = /update agreements set version = \$2/
-
-  test('an agreement cancelled while a payment with it is being made refuses the payment', async t => {
-    const { api, beforeWrite } = await interleaving(t, service())
-    const agreement = await activeAgreement(api)
-    beforeWrite(INSERT_PAYMENT, async () => {
-      assert.equal((await cancelAgreement(api, agreement)).status, 204)
     })
-    const headers = { 'Idempotency-Key': 'late' }
-    assertError(await payByAgreement(api, agreement, {}, headers), 400, 'P0102', UNUSABLE)
-    const found = await api.get(`/v1/payments?agreement_id=${agreement.agreement_id}`)
-    assert.equal(found.body.total, 1, 'only the payment that set it up')
-    const other = await payByAgreement(api, await activeAgreement(api), {}, headers)
-    assert.equal(other.status, 201, 'the idempotency key is not used up')
-  })
-
-  test('a card replaced while a payment with the agreement is being made is the card of the payment', async t => {
-    const { api, beforeWrite } = await interleaving(t, service())
-    const agreement = await activeAgreement(api)
-    const setUp = await setUpPayment(api, agreement, {
-      prefilled_cardholder_details: { cardholder_name: 'New Card' },
-    })
-    beforeWrite(INSERT_PAYMENT, () => payOnPages(api, setUp))
-    const { status, body } = await payByAgreement(api, agreement)
-    assert.equal(status, 201)
-    assert.equal(body.card_details.cardholder_name, 'New Card')
-  })
-
-  test('a set-up that commits after a cancel makes the agreement active', async t => {
-    const { api, beforeWrite } = await interleaving(t, service())
-    const agreement = await createAgreement(api)
-    const payment = await setUpPayment(api, agreement)
-    await choose(api, payment, 'success')
-    beforeWrite(SAVE_AGREEMENT, async () => {
-      assert.equal((await cancelAgreement(api, agreement)).status, 204)
-    })
-    assert.equal((await confirm(api, payment)).status, 303)
-    const after = await readAgreement(api, agreement)
-    assert.equal(after.status, 'active')
-    assertConsistent(after)
-    const { body } = await api.get(`/v1/payments/${payment.payment_id}/events`)
-    assert.equal(body.events.length, 4, 'a repeated attempt records its events once')
-  })
-
-  test('a cancel that commits after a set-up cancels the agreement, which keeps the card', async t => {
-    const { api, beforeWrite } = await interleaving(t, service())
-    const agreement = await createAgreement(api)
-    const payment = await setUpPayment(api, agreement)
-    beforeWrite(SAVE_AGREEMENT, () => payOnPages(api, payment))
-    assert.equal((await cancelAgreement(api, agreement)).status, 204)
-    const after = await readAgreement(api, agreement)
-    assert.equal(after.status, 'cancelled')
-    assertConsistent(after)
-  })
-
-  test('a set-up that commits after another set-up of the same agreement replaces its card', async t => {
-    const { api, beforeWrite } = await interleaving(t, service())
-    const agreement = await createAgreement(api)
-    const [first, second] = await Promise.all(
-      ['First Card', 'Second Card'].map(cardholder_name =>
-        setUpPayment(api, agreement, { prefilled_cardholder_details: { cardholder_name } }),
-      ),
-    )
-    await choose(api, first, 'success')
-    beforeWrite(SAVE_AGREEMENT, () => payOnPages(api, second))
-    assert.equal((await confirm(api, first)).status, 303)
-    const { payment_instrument } = await readAgreement(api, agreement)
-    assert.equal(payment_instrument.CardDetails.cardholder_name, 'First Card')
-    for (const payment of [first, second])
-      assert.equal((await read(api, payment)).state.status, 'success')
   })
 })

@@ -85,7 +85,7 @@ const order: [what: string, fields: Record<string, unknown>, code: string, field
 ]
 
 const name = (value: unknown): string =>
-  JSON.stringify(value, (_, inner) => inner ?? 'absent or null').slice(0, 70)
+  JSON.stringify(value, (_, inner) => (inner === undefined ? 'absent' : inner)).slice(0, 70)
 
 onEveryDatabase('Card authorisation: body', service => {
   let api: Client
@@ -111,7 +111,9 @@ onEveryDatabase('Card authorisation: body', service => {
       assertError(await authorise(api, payment, fields), 422, code, { field })
     })
 
-  for (const [fields, code, field] of [...missing, ...outsideLimits])
+  // A form cannot send null.
+  const absent = missing.filter(([fields]) => !Object.values(fields).includes(null))
+  for (const [fields, code, field] of [...absent, ...outsideLimits])
     test(`POST /v1/auth returns 422 ${code} for a form with ${name(fields)}`, async () => {
       assertError(await asForm(fields), 422, code, { field })
     })

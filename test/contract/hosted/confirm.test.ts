@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { describe, test } from 'node:test'
 import { elementsOf, only, withId } from '../../hosted/document.ts'
 import type { Body, Client } from '../../support/client.ts'
 import { confirmOf, headings, met, pageOf } from '../../support/hosted-page.ts'
@@ -13,150 +13,156 @@ async function stateOf(api: Client, payment: Body) {
   return (await read(api, payment)).state
 }
 
-onEveryDatabase('Hosted pages: GET confirm page', service => {
-  test('GET confirm redirects to the first page and changes nothing when success was not chosen', async () => {
-    const api = await service().newAccount()
-    const payment = await api.createPayment()
-    assert.deepEqual(met(await api.get(confirmOf(payment))), [303, path(pageOf(payment))])
-    assert.deepEqual(await read(api, payment), payment)
-  })
-
-  test('GET confirm shows the Confirm your payment page with the mock card', async () => {
-    const api = await service().newAccount()
-    const payment = await api.createPayment()
-    await choose(api, payment, 'success')
-    const before = await read(api, payment)
-    const answer = await api.get(confirmOf(payment))
-    assert.deepEqual(met(answer), [200, headings.confirm])
-    const shown = elementsOf(answer.text)
-    const text = (id: string) => only(shown, withId(id)).text
-    assert.equal(text('card-type'), 'Visa credit')
-    assert.equal(text('card-number'), 'Ending in 4242')
-    assert.equal(text('expiry-date'), '12/29')
-    assert.equal(text('cardholder-name'), 'Demo Cardholder')
-    assert.equal(text('address'), '1 Sample StreetSampletonZZ1 1ZZUnited Kingdom')
-    assert.equal(text('amount'), '£46.50')
-    assert.deepEqual(await read(api, payment), before)
-  })
-
-  test('the user can go back from the confirm page and choose another scenario', async () => {
-    const api = await service().newAccount()
-    const payment = await api.createPayment()
-    await choose(api, payment, 'success')
-    assert.deepEqual(met(await api.get(pageOf(payment))), [200, headings.details])
-    assert.deepEqual(met(await api.get(confirmOf(payment))), [200, headings.confirm])
-    assert.deepEqual(met(await choose(api, payment, 'declined')), [200, headings.declined])
-    assert.deepEqual(await statusesOf(api, payment), ['created', 'started', 'failed'])
-  })
-})
-
-onEveryDatabase('Hosted pages: POST confirm page', service => {
-  for (const opened of [false, true])
-    test(`POST confirm redirects to the first page when success was not chosen, page ${opened ? '' : 'not '}opened`, async () => {
+onEveryDatabase('Hosted pages: confirm page', service => {
+  describe('GET', () => {
+    test('GET confirm redirects to the first page and changes nothing when success was not chosen', async () => {
       const api = await service().newAccount()
       const payment = await api.createPayment()
-      if (opened) await api.get(pageOf(payment))
+      assert.deepEqual(met(await api.get(confirmOf(payment))), [303, path(pageOf(payment))])
+      assert.deepEqual(await read(api, payment), payment)
+    })
+
+    test('GET confirm shows the Confirm your payment page with the mock card', async () => {
+      const api = await service().newAccount()
+      const payment = await api.createPayment()
+      await choose(api, payment, 'success')
       const before = await read(api, payment)
-      const answer = await api.postForm(confirmOf(payment), {})
-      assert.deepEqual(met(answer), [303, path(pageOf(payment))])
+      const answer = await api.get(confirmOf(payment))
+      assert.deepEqual(met(answer), [200, headings.confirm])
+      const shown = elementsOf(answer.text)
+      const text = (id: string) => only(shown, withId(id)).text
+      assert.equal(text('card-type'), 'Visa credit')
+      assert.equal(text('card-number'), 'Ending in 4242')
+      assert.equal(text('expiry-date'), '12/29')
+      assert.equal(text('cardholder-name'), 'Demo Cardholder')
+      assert.equal(text('address'), '1 Sample StreetSampletonZZ1 1ZZUnited Kingdom')
+      assert.equal(text('amount'), '£46.50')
       assert.deepEqual(await read(api, payment), before)
     })
 
-  for (const delayed_capture of [false, true]) {
-    const last = delayed_capture ? 'capturable' : 'success'
-    test(`POST confirm completes the payment as ${last} and redirects to return_url`, async () => {
-      const api = await service().newAccount()
-      const payment = await api.createPayment({ delayed_capture })
-      await api.get(pageOf(payment))
-      await choose(api, payment, 'success')
-      const answer = await api.postForm(confirmOf(payment), {})
-      assert.deepEqual(met(answer), [303, payment.return_url])
-      assert.equal((await stateOf(api, payment)).status, last)
-      assert.deepEqual(await statusesOf(api, payment), ['created', 'started', 'submitted', last])
-    })
-  }
-
-  const confirming: [what: string, fields: [string, string][]][] = [
-    ['any other field', [['confirm', 'yes']]],
-    ['a scenario that is not cancel', [['scenario', 'declined']]],
-    ['an unknown scenario', [['scenario', 'x']]],
-  ]
-  for (const [what, fields] of confirming)
-    test(`POST confirm with ${what} confirms the payment`, async () => {
+    test('the user can go back from the confirm page and choose another scenario', async () => {
       const api = await service().newAccount()
       const payment = await api.createPayment()
       await choose(api, payment, 'success')
-      const answer = await api.postForm(confirmOf(payment), fields)
-      assert.deepEqual(met(answer), [303, payment.return_url])
-      assert.equal((await stateOf(api, payment)).status, 'success')
-    })
-
-  test('POST confirm with cancel and another scenario cancels the payment', async () => {
-    const api = await service().newAccount()
-    const payment = await api.createPayment()
-    await choose(api, payment, 'success')
-    const answer = await api.postForm(confirmOf(payment), [
-      ['scenario', 'success'],
-      ['scenario', 'cancel'],
-    ])
-    assert.deepEqual(met(answer), [200, headings.cancelled])
-  })
-
-  for (const chosen of [true, false])
-    test(`POST confirm with cancel fails the payment, success ${chosen ? '' : 'not '}chosen`, async () => {
-      const api = await service().newAccount()
-      const payment = await api.createPayment()
-      await api.get(pageOf(payment))
-      if (chosen) await choose(api, payment, 'success')
-      const answer = await api.postForm(confirmOf(payment), { scenario: 'cancel' })
-      assert.deepEqual(met(answer), [200, headings.cancelled])
-      assert.equal((await stateOf(api, payment)).code, 'P0030')
+      assert.deepEqual(met(await api.get(pageOf(payment))), [200, headings.details])
+      assert.deepEqual(met(await api.get(confirmOf(payment))), [200, headings.confirm])
+      assert.deepEqual(met(await choose(api, payment, 'declined')), [200, headings.declined])
       assert.deepEqual(await statusesOf(api, payment), ['created', 'started', 'failed'])
-      assert.equal((await read(api, payment)).card_details, undefined)
     })
-})
+  })
 
-onEveryDatabase('Hosted pages: finished and capturable payments', service => {
-  const ends: [
-    name: string,
-    fields: Record<string, unknown>,
-    end: (api: Client, payment: Body) => Promise<unknown>,
-  ][] = [
-    ['success', {}, confirmed],
-    ['capturable', { delayed_capture: true }, confirmed],
-    [
-      'failed because the card was declined',
-      {},
-      (api, payment) => choose(api, payment, 'declined'),
-    ],
-    ['failed because the user cancelled it', {}, (api, payment) => choose(api, payment, 'cancel')],
-    ['error', {}, (api, payment) => choose(api, payment, 'error')],
-    ['cancelled through the API', {}, (api, payment) => api.post(payment._links.cancel.href)],
-  ]
-  for (const [name, fields, end] of ends)
-    test(`every page redirects to the exact return_url and changes nothing for a payment that is ${name}`, async () => {
+  describe('POST', () => {
+    for (const opened of [false, true])
+      test(`POST confirm redirects to the first page when success was not chosen, page ${opened ? '' : 'not '}opened`, async () => {
+        const api = await service().newAccount()
+        const payment = await api.createPayment()
+        if (opened) await api.get(pageOf(payment))
+        const before = await read(api, payment)
+        const answer = await api.postForm(confirmOf(payment), {})
+        assert.deepEqual(met(answer), [303, path(pageOf(payment))])
+        assert.deepEqual(await read(api, payment), before)
+      })
+
+    for (const delayed_capture of [false, true]) {
+      const last = delayed_capture ? 'capturable' : 'success'
+      test(`POST confirm completes the payment as ${last} and redirects to return_url`, async () => {
+        const api = await service().newAccount()
+        const payment = await api.createPayment({ delayed_capture })
+        await api.get(pageOf(payment))
+        await choose(api, payment, 'success')
+        const answer = await api.postForm(confirmOf(payment), {})
+        assert.deepEqual(met(answer), [303, payment.return_url])
+        assert.equal((await stateOf(api, payment)).status, last)
+        assert.deepEqual(await statusesOf(api, payment), ['created', 'started', 'submitted', last])
+      })
+    }
+
+    const confirming: [what: string, fields: [string, string][]][] = [
+      ['any other field', [['confirm', 'yes']]],
+      ['a scenario that is not cancel', [['scenario', 'declined']]],
+      ['an unknown scenario', [['scenario', 'x']]],
+    ]
+    for (const [what, fields] of confirming)
+      test(`POST confirm with ${what} confirms the payment`, async () => {
+        const api = await service().newAccount()
+        const payment = await api.createPayment()
+        await choose(api, payment, 'success')
+        const answer = await api.postForm(confirmOf(payment), fields)
+        assert.deepEqual(met(answer), [303, payment.return_url])
+        assert.equal((await stateOf(api, payment)).status, 'success')
+      })
+
+    test('POST confirm with cancel and another scenario cancels the payment', async () => {
       const api = await service().newAccount()
-      const payment = await api.createPayment(fields)
-      await end(api, payment)
-      const before = await read(api, payment)
-      const token = payment._links.next_url_post.params
-      const answers = [
-        await api.get(pageOf(payment)),
-        await api.request('HEAD', pageOf(payment)),
-        await choose(api, payment, 'success'),
-        await choose(api, payment, 'cancel'),
-        await api.postForm(pageOf(payment), {}),
-        await api.get(confirmOf(payment)),
-        await api.postForm(confirmOf(payment), {}),
-        await api.postForm(confirmOf(payment), { scenario: 'cancel' }),
-        await api.postForm('/secure', token),
-        await api.postForm('/secure', { ...token, step: 'details' }),
-        await api.postForm('/secure', { ...token, step: 'details', scenario: 'declined' }),
-        await api.postForm('/secure', { ...token, step: 'confirm' }),
-      ]
-      for (const answer of answers) assert.deepEqual(met(answer), [303, payment.return_url])
-      assert.deepEqual(await read(api, payment), before)
+      const payment = await api.createPayment()
+      await choose(api, payment, 'success')
+      const answer = await api.postForm(confirmOf(payment), [
+        ['scenario', 'success'],
+        ['scenario', 'cancel'],
+      ])
+      assert.deepEqual(met(answer), [200, headings.cancelled])
     })
+
+    for (const chosen of [true, false])
+      test(`POST confirm with cancel fails the payment, success ${chosen ? '' : 'not '}chosen`, async () => {
+        const api = await service().newAccount()
+        const payment = await api.createPayment()
+        await api.get(pageOf(payment))
+        if (chosen) await choose(api, payment, 'success')
+        const answer = await api.postForm(confirmOf(payment), { scenario: 'cancel' })
+        assert.deepEqual(met(answer), [200, headings.cancelled])
+        assert.equal((await stateOf(api, payment)).code, 'P0030')
+        assert.deepEqual(await statusesOf(api, payment), ['created', 'started', 'failed'])
+        assert.equal((await read(api, payment)).card_details, undefined)
+      })
+  })
+
+  describe('finished and capturable payments', () => {
+    const ends: [
+      name: string,
+      fields: Record<string, unknown>,
+      end: (api: Client, payment: Body) => Promise<unknown>,
+    ][] = [
+      ['success', {}, confirmed],
+      ['capturable', { delayed_capture: true }, confirmed],
+      [
+        'failed because the card was declined',
+        {},
+        (api, payment) => choose(api, payment, 'declined'),
+      ],
+      [
+        'failed because the user cancelled it',
+        {},
+        (api, payment) => choose(api, payment, 'cancel'),
+      ],
+      ['error', {}, (api, payment) => choose(api, payment, 'error')],
+      ['cancelled through the API', {}, (api, payment) => api.post(payment._links.cancel.href)],
+    ]
+    for (const [name, fields, end] of ends)
+      test(`every page redirects to the exact return_url and changes nothing for a payment that is ${name}`, async () => {
+        const api = await service().newAccount()
+        const payment = await api.createPayment(fields)
+        await end(api, payment)
+        const before = await read(api, payment)
+        const token = payment._links.next_url_post.params
+        const answers = [
+          await api.get(pageOf(payment)),
+          await api.request('HEAD', pageOf(payment)),
+          await choose(api, payment, 'success'),
+          await choose(api, payment, 'cancel'),
+          await api.postForm(pageOf(payment), {}),
+          await api.get(confirmOf(payment)),
+          await api.postForm(confirmOf(payment), {}),
+          await api.postForm(confirmOf(payment), { scenario: 'cancel' }),
+          await api.postForm('/secure', token),
+          await api.postForm('/secure', { ...token, step: 'details' }),
+          await api.postForm('/secure', { ...token, step: 'details', scenario: 'declined' }),
+          await api.postForm('/secure', { ...token, step: 'confirm' }),
+        ]
+        for (const answer of answers) assert.deepEqual(met(answer), [303, payment.return_url])
+        assert.deepEqual(await read(api, payment), before)
+      })
+  })
 })
 
 async function confirmed(api: Client, payment: Body): Promise<void> {

@@ -11,63 +11,122 @@ const NOT_FOUND: [number, string] = [404, 'Page not found']
 const pageOf = (payment: Body): string => payment._links.next_url.href
 const tokenOf = (payment: Body): string => payment._links.next_url_post.params.chargeTokenId
 
-onEveryDatabase('Hosted pages: unknown links', service => {
-  test('a mistyped link shows the Page not found page', async () => {
-    const api = await service().newAccount()
-    const payment = await api.createPayment()
-    const token = tokenOf(payment)
-    const other = tokenOf(await api.createPayment())
-    const mistyped = [
-      token.slice(0, -1),
-      `${token}0`,
-      token.slice(1),
-      token.slice(0, -1) + (token.endsWith('0') ? '1' : '0'),
-      token.slice(0, 26) + other.slice(26),
-      token.slice(0, 26),
-      token.slice(26),
-      token.toUpperCase(),
-      `${token}%20`,
-      `${token}%00`,
-      `${token}%0A`,
-      '0'.repeat(52),
-      'z'.repeat(52),
-      '%F0%9F%92%B7',
-      '..%2f..%2fetc',
-      "'%20or%201=1--",
-      'x'.repeat(15_000),
-      'constructor',
+onEveryDatabase('Hosted pages: links', service => {
+  describe('unknown links', () => {
+    test('a mistyped link shows the Page not found page', async () => {
+      const api = await service().newAccount()
+      const payment = await api.createPayment()
+      const token = tokenOf(payment)
+      const other = tokenOf(await api.createPayment())
+      const mistyped = [
+        token.slice(0, -1),
+        `${token}0`,
+        token.slice(1),
+        token.slice(0, -1) + (token.endsWith('0') ? '1' : '0'),
+        token.slice(0, 26) + other.slice(26),
+        token.slice(0, 26),
+        token.slice(26),
+        token.toUpperCase(),
+        `${token}%20`,
+        `${token}%00`,
+        `${token}%0A`,
+        '0'.repeat(52),
+        'z'.repeat(52),
+        '%F0%9F%92%B7',
+        '..%2f..%2fetc',
+        "'%20or%201=1--",
+        'x'.repeat(15_000),
+        'constructor',
+      ]
+      for (const wrong of mistyped) {
+        assert.deepEqual(met(await api.get(`/secure/${wrong}`)), NOT_FOUND, wrong)
+        const posted = await api.postForm(`/secure/${wrong}`, { scenario: 'success' })
+        assert.deepEqual(met(posted), NOT_FOUND, wrong)
+        assert.deepEqual(met(await api.get(`/secure/${wrong}/confirm`)), NOT_FOUND, wrong)
+        const inForm = await api.postForm('/secure', { chargeTokenId: decodeLoosely(wrong) })
+        assert.deepEqual(met(inForm), NOT_FOUND, wrong)
+      }
+      assert.deepEqual(await read(api, payment), payment)
+    })
+
+    test('the Page not found page is the same whether the payment exists or not', async () => {
+      const api = await service().newAccount()
+      const token = tokenOf(await api.createPayment())
+      const known = await api.get(`/secure/${token.slice(0, 26)}${'0'.repeat(26)}`)
+      const unknown = await api.get('/secure/x')
+      assert.equal(known.text, unknown.text)
+    })
+
+    test('the one-time token of a moto_api payment opens no page', async () => {
+      const api = await service().newAccount()
+      const payment = await api.createPayment({ authorisation_mode: 'moto_api' })
+      const { one_time_token } = payment._links.auth_url_post.params
+      assert.deepEqual(met(await api.get(`/secure/${one_time_token}`)), NOT_FOUND)
+      const form = { scenario: 'declined' }
+      assert.deepEqual(met(await api.postForm(`/secure/${one_time_token}`, form)), NOT_FOUND)
+      assert.deepEqual(
+        met(await api.postForm('/secure', { chargeTokenId: one_time_token })),
+        NOT_FOUND,
+      )
+      assert.deepEqual(await read(api, payment), payment)
+    })
+  })
+
+  describe('slash at the end', () => {
+    test('every page accepts one slash at the end of its path', async () => {
+      const api = await service().newAccount()
+      const payment = await api.createPayment()
+      const page = pageOf(payment)
+      assert.deepEqual(met(await api.get(`${page}/`)), [200, 'Enter payment details'])
+      const chosen = await api.postForm(`${page}/`, { scenario: 'success' })
+      assert.deepEqual(met(chosen), [303, `/secure/${tokenOf(payment)}/confirm`])
+      assert.deepEqual(met(await api.get(`${page}/confirm/`)), [200, 'Confirm your payment'])
+      const hidden = await api.postForm('/secure/', payment._links.next_url_post.params)
+      assert.deepEqual(met(hidden), [200, 'Enter payment details'])
+      assert.deepEqual(met(await api.postForm(`${page}/confirm/`, {})), [303, payment.return_url])
+    })
+
+    test('a path with an empty token shows the Page not found page', async () => {
+      const api = await service().newAccount()
+      assert.deepEqual(met(await api.get('/secure/')), NOT_FOUND)
+      assert.deepEqual(met(await api.get('/secure//confirm')), NOT_FOUND)
+    })
+  })
+
+  describe('return_url', () => {
+    const asGiven = [
+      'https://markets.example.org',
+      'https://markets.example.org/paid?pitch=22&week=38#top',
+      'HTTPS://Markets.Example.ORG:443/Paid/../41?a=%7e&b="<>\'',
+      'https://localhost/',
+      'https://user:word@markets.example.org/a;b,c|d^e`f{g}',
     ]
-    for (const wrong of mistyped) {
-      assert.deepEqual(met(await api.get(`/secure/${wrong}`)), NOT_FOUND, wrong)
-      const posted = await api.postForm(`/secure/${wrong}`, { scenario: 'success' })
-      assert.deepEqual(met(posted), NOT_FOUND, wrong)
-      assert.deepEqual(met(await api.get(`/secure/${wrong}/confirm`)), NOT_FOUND, wrong)
-      const inForm = await api.postForm('/secure', { chargeTokenId: decodeLoosely(wrong) })
-      assert.deepEqual(met(inForm), NOT_FOUND, wrong)
-    }
-    assert.deepEqual(await read(api, payment), payment)
-  })
+    for (const return_url of asGiven)
+      test(`the browser is redirected to the exact return_url ${return_url}`, async () => {
+        const api = await service().newAccount()
+        const payment = await api.createPayment({ return_url })
+        const declined = await choose(api, payment, 'declined')
+        const link = only(elementsOf(declined.text), withId('return-url'))
+        assert.equal(link.attributes.href, return_url)
+        assert.deepEqual(met(await api.get(pageOf(payment))), [303, return_url])
+      })
 
-  test('the Page not found page is the same whether the payment exists or not', async () => {
-    const api = await service().newAccount()
-    const token = tokenOf(await api.createPayment())
-    const known = await api.get(`/secure/${token.slice(0, 26)}${'0'.repeat(26)}`)
-    const unknown = await api.get('/secure/x')
-    assert.equal(known.text, unknown.text)
-  })
-
-  test('the one-time token of a moto_api payment opens no page', async () => {
-    const api = await service().newAccount()
-    const payment = await api.createPayment({ authorisation_mode: 'moto_api' })
-    const { one_time_token } = payment._links.auth_url_post.params
-    assert.deepEqual(met(await api.get(`/secure/${one_time_token}`)), NOT_FOUND)
-    const form = { scenario: 'declined' }
-    assert.deepEqual(met(await api.postForm(`/secure/${one_time_token}`, form)), NOT_FOUND)
-    assert.deepEqual(
-      met(await api.postForm('/secure', { chargeTokenId: one_time_token })),
-      NOT_FOUND,
-    )
-    assert.deepEqual(await read(api, payment), payment)
+    const inAscii: [given: string, location: string][] = [
+      ['https://example.org/tâl?q=£', 'https://example.org/t%C3%A2l?q=%C2%A3'],
+      ['https://tŷ.example/\u{1F4B7}#ôl', 'https://xn--t-foa.example/%F0%9F%92%B7#%C3%B4l'],
+    ]
+    for (const [return_url, location] of inAscii)
+      test(`a return_url with non-ASCII characters is redirected to in ASCII: ${return_url}`, async () => {
+        const api = await service().newAccount()
+        const payment = await api.createPayment({ return_url })
+        const cancelled = await choose(api, payment, 'cancel')
+        const link = only(elementsOf(cancelled.text), withId('return-url'))
+        assert.equal(link.attributes.href, return_url)
+        const [status, where] = met(await api.get(pageOf(payment)))
+        assert.deepEqual([status, where], [303, location])
+        assert.equal(new URL(return_url).href, location)
+        assert.equal((await read(api, payment)).return_url, return_url)
+      })
   })
 })
 
@@ -79,63 +138,6 @@ function decodeLoosely(path: string): string {
     return path
   }
 }
-
-onEveryDatabase('Hosted pages: slash at the end', service => {
-  test('every page accepts one slash at the end of its path', async () => {
-    const api = await service().newAccount()
-    const payment = await api.createPayment()
-    const page = pageOf(payment)
-    assert.deepEqual(met(await api.get(`${page}/`)), [200, 'Enter payment details'])
-    const chosen = await api.postForm(`${page}/`, { scenario: 'success' })
-    assert.deepEqual(met(chosen), [303, `/secure/${tokenOf(payment)}/confirm`])
-    assert.deepEqual(met(await api.get(`${page}/confirm/`)), [200, 'Confirm your payment'])
-    const hidden = await api.postForm('/secure/', payment._links.next_url_post.params)
-    assert.deepEqual(met(hidden), [200, 'Enter payment details'])
-    assert.deepEqual(met(await api.postForm(`${page}/confirm/`, {})), [303, payment.return_url])
-  })
-
-  test('a path with an empty token shows the Page not found page', async () => {
-    const api = await service().newAccount()
-    assert.deepEqual(met(await api.get('/secure/')), NOT_FOUND)
-    assert.deepEqual(met(await api.get('/secure//confirm')), NOT_FOUND)
-  })
-})
-
-onEveryDatabase('Hosted pages: return_url', service => {
-  const asGiven = [
-    'https://markets.example.org',
-    'https://markets.example.org/paid?pitch=22&week=38#top',
-    'HTTPS://Markets.Example.ORG:443/Paid/../41?a=%7e&b="<>\'',
-    'https://localhost/',
-    'https://user:word@markets.example.org/a;b,c|d^e`f{g}',
-  ]
-  for (const return_url of asGiven)
-    test(`the browser is redirected to the exact return_url ${return_url}`, async () => {
-      const api = await service().newAccount()
-      const payment = await api.createPayment({ return_url })
-      const declined = await choose(api, payment, 'declined')
-      const link = only(elementsOf(declined.text), withId('return-url'))
-      assert.equal(link.attributes.href, return_url)
-      assert.deepEqual(met(await api.get(pageOf(payment))), [303, return_url])
-    })
-
-  const inAscii: [given: string, location: string][] = [
-    ['https://example.org/tâl?q=£', 'https://example.org/t%C3%A2l?q=%C2%A3'],
-    ['https://tŷ.example/\u{1F4B7}#ôl', 'https://xn--t-foa.example/%F0%9F%92%B7#%C3%B4l'],
-  ]
-  for (const [return_url, location] of inAscii)
-    test(`a return_url with non-ASCII characters is redirected to in ASCII: ${return_url}`, async () => {
-      const api = await service().newAccount()
-      const payment = await api.createPayment({ return_url })
-      const cancelled = await choose(api, payment, 'cancel')
-      const link = only(elementsOf(cancelled.text), withId('return-url'))
-      assert.equal(link.attributes.href, return_url)
-      const [status, where] = met(await api.get(pageOf(payment)))
-      assert.deepEqual([status, where], [303, location])
-      assert.equal(new URL(return_url).href, location)
-      assert.equal((await read(api, payment)).return_url, return_url)
-    })
-})
 
 describe('Hosted pages: FARTHING_PAGES_URL', () => {
   let service: Service

@@ -26,7 +26,7 @@ onEveryDatabase('Payments: idempotency key', service => {
   const total = async () => (await api.get('/v1/payments')).body.total
   const newKey = () => crypto.randomUUID()
 
-  test('after a payment was created, its idempotency key returns 409 P0191 for every other body', async () => {
+  test('an idempotency key that created a payment returns 409 P0191 from then on, whatever the body', async () => {
     const key = { [HEADER]: newKey() }
     await assertAnswer(api, { ...webParts, ...key }, '201')
     const before = await total()

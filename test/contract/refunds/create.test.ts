@@ -48,14 +48,14 @@ onEveryDatabase('Refunds: create', service => {
 
   test('POST refunds checks the body before the payment, and the amount first', async () => {
     const api = await service().newAccount()
-    const nobody = { payment_id: 'unknown' }
-    assertError(await refundOf(api, nobody, {}), 400, 'P0601', { field: 'amount' })
+    const unknown = { payment_id: 'unknown' }
+    assertError(await refundOf(api, unknown, {}), 400, 'P0601', { field: 'amount' })
     const both = { amount: 0, refund_amount_available: 'x' }
-    assertError(await refundOf(api, nobody, both), 422, 'P0602', { field: 'amount' })
+    assertError(await refundOf(api, unknown, both), 422, 'P0602', { field: 'amount' })
     const second = { amount: 1, refund_amount_available: 'x' }
     const field = 'refund_amount_available'
-    assertError(await refundOf(api, nobody, second), 400, 'P0602', { field })
-    assertError(await refundOf(api, nobody, { amount: 1 }), 404, 'P0600')
+    assertError(await refundOf(api, unknown, second), 400, 'P0602', { field })
+    assertError(await refundOf(api, unknown, { amount: 1 }), 404, 'P0600')
   })
 
   test('POST refunds returns 404 P0600 for a payment that the account does not have', async () => {
