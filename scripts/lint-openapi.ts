@@ -1,4 +1,4 @@
-/** Judges /openapi.json by the rules of redocly.yaml; `npm run check` includes it. Reaches for no network. */
+/** Checks /openapi.json against the rules of redocly.yaml, without a network. Part of `npm run check`. */
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,14 +8,14 @@ import { readConfig } from '../src/config.ts'
 import { openDatabase } from '../src/database/open.ts'
 import { createNewId } from '../src/ids.ts'
 
-/** The document as a service at the usual address gives it. */
+/** The document of a service at the default address. */
 async function readDescription(): Promise<string> {
   const config = readConfig({
     DATABASE_URL: 'sqlite::memory:',
     FARTHING_BASE_URL: 'http://127.0.0.1:3000',
   })
   const never = () => {
-    throw new Error('describing the service needs no more than the service')
+    throw new Error('/openapi.json needs no network and no deliveries')
   }
   const database = await openDatabase(config.database, {
     onUnknownOutcome: never,
@@ -31,7 +31,7 @@ async function readDescription(): Promise<string> {
 
 const folder = mkdtempSync(join(tmpdir(), 'farthing-openapi-'))
 const file = join(folder, 'openapi.json')
-// Spread over lines, so that a complaint can point at one.
+// On several lines, so that a report can name a line.
 writeFileSync(file, JSON.stringify(JSON.parse(await readDescription()), null, 2))
 const { status } = spawnSync('redocly', ['lint', file, '--config=redocly.yaml'], {
   stdio: 'inherit',
