@@ -1,7 +1,7 @@
-/** The answer of a server that only stands for others: as many bytes as a real one has. */
+/** The response of a reference server, with as many bytes as the real one. */
 import type http from 'node:http'
 
-/** Of a keep-alive answer, head and body together: what comes after the identifier to make it so long. */
+/** The padding after the identifier that gives a keep-alive response, headers included, this length. */
 export function padding(wanted: number): string {
   const head = 'HTTP/1.1 201 Created\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n'
   const rest = `Date: ${new Date().toUTCString()}\r\nConnection: keep-alive\r\nKeep-Alive: timeout=30\r\n\r\n`
@@ -21,7 +21,7 @@ export function answer(
   response.end(body)
 }
 
-/** On a free port of loopback, which it prints. */
+/** Listens on a free port of loopback and prints it. */
 export function listen(server: http.Server): void {
   server.keepAliveTimeout = 30_000
   server.listen(0, '127.0.0.1', () => {

@@ -1,7 +1,7 @@
 /**
- * What keeping alone costs: the floor, but that it writes the same row as Farthing, by the same thread and
- * into the same indexes. No routes, no key, no rules, no log. Arguments: the database's URL, the bytes of a
- * whole answer to a POST.
+ * The floor plus storage: it writes the same row as Farthing, with the same thread and indexes, but has no
+ * routes, keys, validation or log. Arguments: the database's URL and the length of a response to a POST in
+ * bytes.
  */
 import http from 'node:http'
 import { readConfig } from '../src/config.ts'

@@ -1,6 +1,6 @@
 /**
- * The floor: what a bare node:http server on this runtime can do that parses the same JSON and answers
- * the same number of bytes. Arguments: the bytes of a whole answer to a POST and to a GET.
+ * The floor: a bare node:http server that parses the same JSON and responds with the same number of bytes.
+ * Arguments: the length of a response to a POST and to a GET in bytes.
  */
 import http from 'node:http'
 import { answer, listen, padding } from './answer.ts'

@@ -1,4 +1,4 @@
-/** P5 and P6: what a million payments in the database do to requests and searches. */
+/** P5 and P6: requests and searches with a million payments in the database. */
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { load, percentile, type Work } from './load.ts'

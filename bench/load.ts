@@ -1,26 +1,25 @@
 import net from 'node:net'
 
-/** An answer as it came over the wire; `head` is the status line and the headers. */
+/** A response; `head` is the status line and the headers. */
 export type Answer = { status: number; head: string; body: string }
 
-/** Sends one request, written out in full, and answers what came back on the same connection. */
+/** Sends the bytes of one request and returns the response on the same connection. */
 export type Send = (request: string) => Promise<Answer>
 
 /**
- * One unit of load: one request, or a whole journey. It throws when an answer is not the right one; and
- * `judge`, called when the load is over, when the answers were not right together.
+ * One unit of load: a request or a whole journey. It throws if a response is wrong. `judge` is called after
+ * the load, and throws if the responses contradict each other.
  */
 export type Work = ((send: Send) => Promise<void>) & { judge?: () => void }
 
-/** What a load run found: units in a second, and how long each unit took in milliseconds. */
+/** The result of a load run: units per second, and the duration of each unit in milliseconds. */
 export type Run = { rate: number; units: number; times: number[] }
 
 export type Connection = { send: Send; close: () => void }
 
 /**
- * A closed loop: each of `connections` does one unit after another, and only units with right answers
- * count, because a wrong one rejects. Written on bare sockets: a client made of node:http would be
- * slower than the servers that it is to measure.
+ * A closed loop: each connection does one unit after another. A wrong response rejects. It uses bare
+ * sockets, because a client on node:http would be slower than the servers it measures.
  */
 export async function load(
   port: number,
@@ -58,18 +57,17 @@ export async function load(
 
 /** Milliseconds. */
 const SHORT_SLEEP = 0.2
-/** With fewer connections most answers would come while the process sleeps, and wait. */
+/** With fewer connections most responses would arrive while the process sleeps. */
 const MANY = 16
 
-/** Pieces of answers that came in this turn of the event loop. */
+/** Chunks of responses that arrived in this turn of the event loop. */
 let arrived = 0
 
 /**
- * Looks for answers without waiting for them: after a turn of the event loop that brought none, the
- * process sleeps for a moment and looks again. One that waited for answers would have to be woken by
- * who writes them, which in a virtual machine costs more than the write itself, and the faster a server
- * is, the less of that it would pay. One that never slept would keep a core from a server that has use
- * for two. `mayRest` leaves it out, where a third process needs the core.
+ * Polls for responses: after a turn of the event loop without any, the process sleeps for 0.2 ms. A client
+ * that blocks must be woken by the server's write, which in a virtual machine costs the server more than the
+ * write itself. A client that never sleeps would take a core from a server that can use two. `mayRest`
+ * turns polling off, if a third process needs the core.
  */
 function lookForAnswers(): () => void {
   const sleeper = new Int32Array(new SharedArrayBuffer(4))
@@ -81,13 +79,13 @@ function lookForAnswers(): () => void {
   return () => clearImmediate(turn)
 }
 
-/** The time within which `share` of the units were done, in milliseconds. */
+/** The quantile `share` of the times, in milliseconds. */
 export function percentile(times: number[], share: number): number {
   const sorted = Float64Array.from(times).sort()
   return sorted[Math.floor((sorted.length - 1) * share)] ?? 0
 }
 
-/** Bytes of an answer that are taken in at once; what is longer comes in pieces. */
+/** The size of the read buffer in bytes. */
 const PIECE = 16_384
 
 /** One kept-alive connection with one request on it at a time. */
@@ -100,7 +98,7 @@ export function connect(port: number): Promise<Connection> {
     const buffer = Buffer.alloc(PIECE)
     function take(size: number): boolean {
       arrived++
-      // Bytes as characters: what is looked at is ASCII, and lengths stay those of the wire.
+      // latin1 keeps one character per byte, so lengths are those of the wire.
       received += buffer.toString('latin1', 0, size)
       const answer = read(received)
       if (answer) {
@@ -111,7 +109,7 @@ export function connect(port: number): Promise<Connection> {
       return true
     }
 
-    // Without the stream of a socket: its work would take time from the server, which shares the cores.
+    // `onread` bypasses the socket's stream, whose work would take time from the server on the same cores.
     const onread = { buffer, callback: take }
     const socket = net.connect({ port, host: '127.0.0.1', noDelay: true, onread })
     const fail = (error: Error) => {
@@ -133,11 +131,10 @@ export function connect(port: number): Promise<Connection> {
   })
 }
 
-/** In the head of a message, how long its body is. */
 export const LENGTH = /\r\ncontent-length: (\d+)/i
 const CHUNKED = /\r\ntransfer-encoding: chunked/i
 
-/** undefined until the whole answer is there. */
+/** undefined until the response is complete. */
 function read(text: string): Answer | undefined {
   const end = text.indexOf('\r\n\r\n')
   if (end === -1) return undefined
@@ -165,7 +162,7 @@ function unchunk(text: string): string {
   }
 }
 
-/** The lines of headers, to be written once for all requests that have them. */
+/** Header lines that several requests share. */
 export const headerLines = (headers: Record<string, string>): string =>
   Object.entries(headers)
     .map(([name, value]) => `${name}: ${value}\r\n`)

@@ -1,4 +1,4 @@
-/** P8: what a million payments leave in memory. */
+/** P8: resident memory after a million payments. */
 import { join } from 'node:path'
 import { load, percentile } from './load.ts'
 import { type Bench, type Figure, round } from './measure.ts'

@@ -1,6 +1,6 @@
 /**
- * Other stand-ins at the same work in the same run: creating payments at 64 connections. They are
- * installed into bench/peers when they are asked for, and are no dependency of the project.
+ * Creates payments at 64 connections on other stand-ins, in the same run. They are installed into
+ * bench/peers on demand and are no dependency of the project.
  */
 import { execFileSync } from 'node:child_process'
 import { randomInt } from 'node:crypto'
@@ -30,18 +30,18 @@ const PACKAGES = {
   wiremock: '3.13.2',
 }
 
-/** What a canned answer is made of: a real one. */
+/** A real response, for canned ones. */
 type Sample = { body: object; openapi: string }
 
 type Peer = {
   name: string
   version: string
-  /** What becomes of a payment that it was given. */
+  /** Where it keeps a payment. */
   keeps: string
-  /** What its answers are told by. */
+  /** Recognises its responses. */
   answers: RegExp
   path?: string
-  /** Units until its code is compiled. */
+  /** Units to warm it up. */
   warmUp?: number
   start(folder: string, port: number, sample: Sample): Promise<Server>
 }
@@ -203,7 +203,7 @@ export async function peers(bench: Bench): Promise<Figure[]> {
   return figures
 }
 
-/** In turn with the floor and Farthing, so that what else the machine does meets all alike. */
+/** In turn with the floor and Farthing, so that other load on the machine affects all equally. */
 async function measurePeer(
   { scale, plot }: Bench,
   peer: Peer,
@@ -254,7 +254,7 @@ function install({ step }: Bench): void {
   execFileSync('npm', ['install', '--prefix', FOLDER, ...quiet, ...packages], { stdio: 'ignore' })
 }
 
-/** One that is free, as is the next, and that no connection of the load is given by the system. */
+/** A free port whose successor is free too, outside the range of ephemeral ports. */
 async function freePort(): Promise<number> {
   for (;;) {
     const port = 20_000 + 2 * randomInt(5_000)

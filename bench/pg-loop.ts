@@ -1,6 +1,6 @@
 /**
- * A bare loop on PostgreSQL: what `pg` alone can do with the two inserts of a payment, in one
- * transaction as anybody would write it. Arguments: DATABASE_URL, connections, seconds.
+ * The reference for PostgreSQL: a loop on `pg` with the two inserts of a payment in one transaction.
+ * Arguments: DATABASE_URL, connections, seconds.
  */
 import pg from 'pg'
 import { createNewId } from '../src/ids.ts'

@@ -1,4 +1,4 @@
-/** The plots of docs/notes/performance.md, as SVG that needs nothing else. */
+/** The plots of docs/notes/performance.md, as self-contained SVG. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 
 type Point = Record<string, number | string>
@@ -6,7 +6,7 @@ type Series = { name: string; points: [x: number, y: number][] }
 
 const [WIDTH, HEIGHT] = [760, 420]
 const AREA = { left: 76, top: 56, right: 560, bottom: 356 }
-/** Told apart by people who see colours differently too. */
+/** Distinguishable for colour-blind people too. */
 const COLOURS = [
   '#0072b2',
   '#d55e00',
@@ -42,7 +42,7 @@ ${parts.join('\n')}
 const short = (value: number): string =>
   value >= 1e6 ? `${value / 1e6}M` : value >= 1e3 ? `${value / 1e3}k` : String(value)
 
-/** Where the lines of a scale from nothing to `most` are drawn. */
+/** The grid lines of a scale from 0 to `most`. */
 function ticks(most: number): number[] {
   const rough = most / 5
   const power = 10 ** Math.floor(Math.log10(rough))
@@ -85,7 +85,7 @@ function lines({ title, x, y }: Axes, series: Series[]): string {
   return svg(title, parts)
 }
 
-/** One bar for each group, its parts beside each other; `unit` follows the numbers. */
+/** One bar per group, its parts side by side; `unit` follows the numbers. */
 function bars(title: string, unit: string, groups: Series[], names: string[]): string {
   const most = Math.max(...groups.map(({ points }) => points.reduce((sum, [, y]) => sum + y, 0)))
   const wide = (value: number) => (value / most) * 560
@@ -133,7 +133,7 @@ function seriesOf(points: Point[]): Series[] {
   }))
 }
 
-/** Draws what was measured; a plot whose points are missing stays as it is. */
+/** Draws the plots that have points; the others stay as they are. */
 export function drawPlots(points: Record<string, Point[]>, folder: URL): void {
   mkdirSync(folder, { recursive: true })
   const draw = (name: string, drawing: string) =>

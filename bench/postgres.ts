@@ -1,4 +1,4 @@
-/** P9 and P10: the same service on PostgreSQL, alone and two of it on one database. */
+/** P9 and P10: the service on PostgreSQL, one instance and two on one database. */
 import { execFile } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -71,7 +71,7 @@ async function alone({ step, scale }: Bench, cluster: string, version: string): 
   }
 }
 
-/** The inserts as pgbench's own client, which is written in C, sends them; 0 where there is none. */
+/** The rate of the same inserts with pgbench; 0 if it is not installed. */
 async function runPgbench(url: string, seconds: number): Promise<number> {
   const script = join(newFolder(), 'insert.sql')
   const body = 'x'.repeat(430)
@@ -98,8 +98,8 @@ commit;
 }
 
 /**
- * Two instances get the same requests for the same payment at the same moment: of two authorisations
- * with one token one succeeds, of two refunds of everything one, and both then read the same.
+ * Two instances get the same requests for one payment at the same time. One of two authorisations with one
+ * token succeeds, and one of two full refunds; then both read the same.
  */
 async function together({ step, scale }: Bench, cluster: string, version: string): Promise<Figure> {
   const url = await createPostgresDatabase(cluster)
@@ -132,7 +132,7 @@ async function together({ step, scale }: Bench, cluster: string, version: string
   }
 }
 
-/** Answers the pence that were refunded. */
+/** Returns the refunded pence. */
 async function race(one: Server, two: Server, times: number[]): Promise<number> {
   const [a, b] = [await connect(one.port), await connect(two.port)]
   try {
@@ -167,7 +167,7 @@ function winners(answers: { status: number; body: string }[], status: number): v
   if (won !== 1) throw new Error(`${won} of 2 won: ${JSON.stringify(answers)}`)
 }
 
-/** What the answers said is what is in the database. */
+/** Checks that the database agrees with the responses. */
 async function checkRows(url: string, payments: number, refunded: number): Promise<void> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()

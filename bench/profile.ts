@@ -1,4 +1,4 @@
-/** Where the time of one request goes: Node's own profile of the service under load, by who spent it. */
+/** Where the time of a request goes: a CPU profile of the service under load, by part. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { load, type Work } from './load.ts'
@@ -16,7 +16,7 @@ type Profile = {
 const HTTP = 'HTTP and sockets'
 const RULES = 'the rules of payments'
 
-/** Who a function belongs to, by where it is written; native ones belong to their caller. */
+/** The part that a function belongs to, by its file. Native functions belong to their caller. */
 const parts: [part: string, url: RegExp][] = [
   ['the log', /node_modules\/(pino|sonic-boom)|src\/log\.ts/],
   ['Fastify and its hooks', /node_modules\/|src\/(http|app|metrics)/],
@@ -25,7 +25,7 @@ const parts: [part: string, url: RegExp][] = [
   [RULES, /src\//],
 ]
 
-/** Seconds at the start that are not looked at: code is still being compiled. */
+/** Seconds at the start that are left out, because code is still being optimised. */
 const SKIPPED = 2
 
 export async function timeOfARequest({ step, scale, plot }: Bench): Promise<Figure[]> {
@@ -54,7 +54,7 @@ export async function timeOfARequest({ step, scale, plot }: Bench): Promise<Figu
   return []
 }
 
-/** The machine's clock in microseconds, which the profile has its times from. */
+/** The monotonic clock in microseconds, as in the profile. */
 const micros = (): number => Number(process.hrtime.bigint() / 1000n)
 
 /** Microseconds of the main thread between two times, by part. */
@@ -77,7 +77,7 @@ function timeSpent(folder: string, from: number, until: number): Record<string, 
   return sums
 }
 
-/** The part that each node of the profile belongs to; none for idleness. */
+/** The part of each node of the profile; none for idle time. */
 function owners({ nodes }: Profile): Map<number, string> {
   const owner = new Map<number, string>()
   const parents = new Map(

@@ -1,4 +1,4 @@
-/** What the load consists of. Each unit checks status and identifier of every answer. */
+/** The units of load. Each checks the status and the identifier of every response. */
 import { type Answer, headerLines, request, type Send, type Work } from './load.ts'
 import { KEY } from './servers.ts'
 
@@ -6,7 +6,7 @@ const AUTHORISED = headerLines({ Authorization: `Bearer ${KEY}` })
 const JSON_BODY = AUTHORISED + headerLines({ 'Content-Type': 'application/json' })
 const FORM = headerLines({ 'Content-Type': 'application/x-www-form-urlencoded' })
 
-/** Throws what makes a run worthless: an answer that is not the right one. */
+/** Throws if a response is wrong, because the run is worthless then. */
 export function expect(answer: Answer, status: number, contains = ''): void {
   if (answer.status === status && answer.body.includes(contains)) return
   throw new Error(
@@ -22,7 +22,7 @@ export const postForm = (path: string, fields: Record<string, string>): string =
 
 let made = 0
 
-/** The body of a web payment; no two have the same reference, as no two orders of a shop have. */
+/** The body of a web payment. Every reference is different, as in a shop. */
 export const newPayment = (fields: object = {}): object => ({
   amount: 4650,
   reference: `PITCH-${(++made).toString(36)}-${process.pid}`,
@@ -36,11 +36,11 @@ const ID = /"payment_id":"(\w{26})"/
 export function idIn({ body }: Answer): string {
   const id = ID.exec(body)?.[1]
   if (!id) throw new Error(`no payment_id in ${body.slice(0, 200)}`)
-  // A piece of its own: one that was cut out of the body would keep the whole of it in memory.
+  // A copy, because a slice would keep the whole body in memory.
   return Buffer.from(id, 'latin1').toString('latin1')
 }
 
-/** Creates one payment; its identifier, which no other may have, is added to `ids`. */
+/** Creates one payment and adds its identifier, which must be new, to `ids`. */
 export function creating(ids: string[] = []): Work {
   const create = async (send: Send) => {
     const answer = await send(post('/v1/payments', newPayment()))
@@ -53,7 +53,7 @@ export function creating(ids: string[] = []): Work {
   return Object.assign(create, { judge })
 }
 
-/** Reads one of the payments, any. */
+/** Reads a random payment. */
 export function reading(ids: readonly string[]): Work {
   return async send => {
     const id = ids[Math.floor(Math.random() * ids.length)] ?? ''
@@ -61,7 +61,7 @@ export function reading(ids: readonly string[]): Work {
   }
 }
 
-/** Create, open the page, choose success, confirm, read: what one test of a team's does. */
+/** Create, open the page, choose success, confirm, read: a typical test of a team. */
 export function journey(onPaid: (id: string) => void = () => {}): Work {
   return async send => {
     const created = await send(post('/v1/payments', newPayment()))
@@ -79,7 +79,7 @@ export function journey(onPaid: (id: string) => void = () => {}): Work {
   }
 }
 
-/** The bytes of whole answers, for the floor to match. */
+/** The lengths of the responses in bytes, headers included, for the floor to match. */
 export async function answerSizes(send: Send): Promise<{ post: number; get: number }> {
   const size = ({ head, body }: Answer) => head.length + 4 + body.length
   const created = await send(post('/v1/payments', newPayment()))

@@ -20,7 +20,7 @@ const CURVE = [1, 4, 16, 64, 256]
 
 type Pair = { farthing: Server; floor: Server; folder: string; stop(): Promise<void> }
 
-/** Farthing on a new SQLite file, and a floor that answers as many bytes as it does. */
+/** Farthing on a new SQLite file, and a floor whose responses have the same length. */
 async function startPair(env: Record<string, string> = {}): Promise<Pair> {
   const folder = newFolder()
   const farthing = await startFarthing({ database: `sqlite:${join(folder, 'farthing.db')}`, env })
@@ -111,13 +111,13 @@ type Judgement = {
   rows: number
   rss: number
   target: string
-  /** null where there is no target. */
+  /** null if there is no target. */
   meets: (result: { ratio: number; p99: number }) => boolean | null
-  /** The one whose figure it is; without it the second. */
+  /** The contender whose figure it is; by default the second. */
   contender?: number
 }
 
-/** One of the contenders against the first. */
+/** The figure of a contender against the first. */
 function figureOf(
   figure: string,
   what: string,
@@ -135,7 +135,7 @@ function figureOf(
   }
 }
 
-/** P3 without a webhook and P4 with one, side by side; the floor's unit is one POST. */
+/** P3 without and P4 with a webhook; the floor's unit is one POST. */
 export async function journeys({ step, scale }: Bench): Promise<Figure[]> {
   const plain = await startPair()
   const receiver = await startReceiver()
@@ -184,8 +184,8 @@ async function register(farthing: Server, port: number): Promise<void> {
 const RECEIVED = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'
 
 /**
- * Receives webhooks over TLS in the load process, on bare sockets as the load is; `check` throws when a
- * payment has not had its two messages.
+ * Receives webhooks over TLS on bare sockets in the load process. `check` throws if a payment did not get
+ * its two messages.
  */
 async function startReceiver() {
   const messages = new Map<string, number>()
@@ -201,7 +201,7 @@ async function startReceiver() {
       received = ''
       socket.write(RECEIVED)
     })
-    // A message that a broken connection has lost is missed by `check`.
+    // `check` finds messages that a broken connection lost.
     socket.on('error', () => {})
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))

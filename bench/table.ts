@@ -1,4 +1,4 @@
-/** Writes the figures into docs/notes/performance.md, between its two marks. */
+/** Writes the figures between the two marks of docs/notes/performance.md. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import type { Figure } from './measure.ts'
 
@@ -10,7 +10,7 @@ const number = (value: number | undefined): string =>
     ? ''
     : value.toLocaleString('en-GB', { maximumFractionDigits: value < 100 ? 2 : 0 })
 
-/** Digits enough to be held against a target: 0.897 is not 0.90. */
+/** Three digits, because 0.897 misses a target of 0.90. */
 const share = (value: number | undefined): string =>
   value === undefined ? '' : `**${value.toFixed(3)}**`
 

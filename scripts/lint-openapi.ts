@@ -1,4 +1,4 @@
-/** Judges /openapi.json by the rules of redocly.yaml; `npm run check` includes it. Reaches for no network. */
+/** Checks /openapi.json against the rules of redocly.yaml, without a network. Part of `npm run check`. */
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -22,7 +22,7 @@ async function readDescription(): Promise<string> {
 
 const folder = mkdtempSync(join(tmpdir(), 'farthing-openapi-'))
 const file = join(folder, 'openapi.json')
-// Spread over lines, so that a complaint can point at one.
+// On several lines, so that a report can name a line.
 writeFileSync(file, JSON.stringify(JSON.parse(await readDescription()), null, 2))
 const { status } = spawnSync('redocly', ['lint', file, '--config=redocly.yaml'], {
   stdio: 'inherit',

@@ -1,21 +1,24 @@
-/** Runs the tests named on the command line, or all of them, with one PostgreSQL server for the whole run. */
+/** Runs the test files named on the command line, or all, with one PostgreSQL server for the whole run. */
 import { spawnSync } from 'node:child_process'
 import { globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
-/** All processes load the same code. */
+/** All test processes load the same code, so they share compiled code. */
 const NODE_COMPILE_CACHE = fileURLToPath(
   new URL('../node_modules/.cache/node-compile', import.meta.url),
 )
 
-/** Milliseconds for one test, and for one group of tests: what hangs fails, and says what it was. */
+/** Milliseconds for a test or a group of tests, so that a test that hangs fails and is named. */
 const TIMEOUT = 600_000
 
 const EVERY = 'test/**/*.test.ts'
-/** Many small files: those of one folder share a process, or half of their time would go into its start. */
+/** Small files. Those of a folder share a process, because its start would take half of their time. */
 const SMALL = 'test/{contract,database,domain,hosted,metrics,webhooks}/**/*.test.ts'
+
+/** Some tests wait for time-outs, so one more process than there are cores keeps them all busy. */
+const CONCURRENCY = availableParallelism() + 1
 
 const named = process.argv.slice(2)
 const folder = mkdtempSync(join(tmpdir(), 'farthing-test-run-'))
@@ -23,7 +26,7 @@ const { status } = spawnSync(
   process.execPath,
   [
     '--test',
-    '--test-concurrency=3',
+    `--test-concurrency=${CONCURRENCY}`,
     `--test-timeout=${TIMEOUT}`,
     '--test-global-setup=test/support/global-setup.ts',
     ...(named.length > 0 ? named : [...globSync(EVERY, { exclude: [SMALL] }), ...groups()]),
@@ -33,7 +36,7 @@ const { status } = spawnSync(
 rmSync(folder, { recursive: true })
 process.exitCode = status ?? 1
 
-/** Writes a file for each folder of small files, which loads them, and answers where. */
+/** Writes a file per folder of small files that imports them. Returns the paths. */
 function groups(): string[] {
   return [...Map.groupBy(globSync(SMALL), dirname)].map(([name, files]) => {
     const group = join(folder, `${name.replaceAll('/', '-')}.test.mjs`)

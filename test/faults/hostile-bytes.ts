@@ -1,35 +1,22 @@
-/** Bytes that were a request once: what a broken client, a broken proxy or a smuggler might send. */
+/** Damaged requests: what a broken client, a broken proxy or a request smuggler might send. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import fc from 'fast-check'
 import { open } from '../support/raw-http.ts'
 import type { Service } from '../support/service.ts'
 
-/** Lines that tell two readers of one request different things, or tell them nothing. */
+/** Header lines that two readers may understand differently, or not at all. */
 const lines = [
-  ...['Content-Length: 0', 'Content-Length: 5', 'Content-Length: +5', 'Content-Length: 5, 5'],
-  ...['Content-Length: 99999999999999999999', 'Content-Length:', 'content-length: 0x5'],
+  ...['0', '5', '+5', '5, 5', '99999999999999999999', '', '0x5'].map(it => `Content-Length: ${it}`),
+  ...['chunked', 'identity', 'gzip, chunked', 'xchunked'].map(it => `Transfer-Encoding: ${it}`),
+  ...['Transfer-Encoding : chunked', ' folded: header', '\tfolded', 'Host: other', 'no colon'],
   ...[
-    'Transfer-Encoding: chunked',
-    'Transfer-Encoding: identity',
-    'Transfer-Encoding: gzip, chunked',
-  ],
-  ...['Transfer-Encoding : chunked', 'Transfer-Encoding: xchunked', ' folded: header', '\tfolded'],
-  ...[
-    'Host: other',
     'Authorization: Bearer other',
     'Connection: close, close',
     'Expect: 100-continue',
-  ],
-  ...[
-    'no colon',
-    ': no name',
-    'N\0l: x',
-    'A: \x7f',
     'Trailer: X',
-    'TE: trailers',
-    'HTTP2-Settings: x',
   ],
+  ...[': no name', 'N\0l: x', 'A: \x7f', 'TE: trailers', 'HTTP2-Settings: x'],
 ]
 const separators = ['\n', '\r', '\r\r\n', '\n\n', ' ', '\t', '\0', '']
 
@@ -44,32 +31,22 @@ const damage: fc.Arbitrary<Damage> = fc.record({
 
 function damaged(bytes: Buffer, { kind, at, length, text }: Damage): Buffer {
   const place = at % (bytes.length + 1)
-  const before = bytes.subarray(0, place)
-  const after = bytes.subarray(place)
+  const [before, after] = [bytes.subarray(0, place), bytes.subarray(place)]
+  const inserted = Buffer.from(text, 'latin1')
   const head = bytes.indexOf('\r\n')
-  switch (kind) {
-    case 0:
-      return before
-    case 1:
-      return Buffer.concat([before, after.subarray(length)])
-    case 2:
-      return Buffer.concat([before, Buffer.from(text, 'latin1'), after])
-    case 3:
-      return Buffer.concat([before, bytes.subarray(place, place + length), after])
-    case 4:
-      return Buffer.from(
-        bytes.toString('latin1').replaceAll('\r\n', text.length < 3 ? text : '\n'),
-        'latin1',
-      )
-    case 5:
-      return Buffer.concat([before, Buffer.from([at & 255]), after.subarray(1)])
-    default:
-      return Buffer.concat([
-        bytes.subarray(0, head),
-        Buffer.from(`\r\n${text}`, 'latin1'),
-        bytes.subarray(head),
-      ])
-  }
+  const variants = [
+    () => [before],
+    () => [before, after.subarray(length)],
+    () => [before, inserted, after],
+    () => [before, after.subarray(0, length), after],
+    () => [before, Buffer.from([at & 255]), after.subarray(1)],
+    () => [bytes.subarray(0, head), Buffer.from(`\r\n${text}`, 'latin1'), bytes.subarray(head)],
+    () => {
+      const lineEnd = text.length < 3 ? text : '\n'
+      return [Buffer.from(bytes.toString('latin1').replaceAll('\r\n', lineEnd), 'latin1')]
+    },
+  ]
+  return Buffer.concat(variants[kind]?.() ?? [bytes])
 }
 
 const pieces = fc.record({
@@ -79,10 +56,7 @@ const pieces = fc.record({
 
 export type ByteAttack = { seed: number; requests: number; key: string }
 
-/**
- * Sends damaged requests, each on a connection of its own that the client then closes on its side, and
- * throws when an answer is a fault of the service or the connection stays open.
- */
+/** Throws if the response to a damaged request is a 5xx or the connection stays open. */
 export async function attackBytes(service: Service, { seed, requests, key }: ByteAttack) {
   const body = JSON.stringify({
     amount: 1,
@@ -111,9 +85,10 @@ export async function attackBytes(service: Service, { seed, requests, key }: Byt
   )
 }
 
+/** Milliseconds within which the service must have closed the connection. */
 const LONGEST_MS = 15_000
 
-/** Writes in two pieces, closes this side, and answers all that comes until the other side closes. */
+/** Writes in two pieces and closes this side. Returns everything until the service closes its side. */
 async function exchangeHalfClosed(baseUrl: string, bytes: Buffer, cut: number): Promise<string> {
   const socket = await open(baseUrl)
   const received: Buffer[] = []

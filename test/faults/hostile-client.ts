@@ -1,14 +1,13 @@
-/** A client that writes requests byte by byte as they are, one after another on one connection. */
+/** A client that writes requests exactly as given, one after another on one connection. */
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
+import type { Answer } from '../support/client.ts'
 import { parseAnswer } from '../support/raw-http.ts'
 import type { HostileRequest } from './hostile-requests.ts'
 
-export type RawAnswer = ReturnType<typeof parseAnswer>
-
 export type HostileClient = {
-  /** undefined: the connection was closed without an answer. Throws when nothing comes for 10 seconds. */
-  send(request: HostileRequest): Promise<RawAnswer | undefined>
+  /** undefined: the connection was closed without a response. Throws if nothing comes for 10 seconds. */
+  send(request: HostileRequest): Promise<Answer | undefined>
   close(): void
 }
 
@@ -42,7 +41,7 @@ export function createHostileClient(baseUrl: string): HostileClient {
   async function answer(isHead: boolean): Promise<Buffer | undefined> {
     const wait = AbortSignal.timeout(LONGEST_WAIT_MS)
     const late = Promise.withResolvers<never>()
-    wait.addEventListener('abort', () => late.reject(new Error('no answer in 10 seconds')))
+    wait.addEventListener('abort', () => late.reject(new Error('no response in 10 seconds')))
     for (;;) {
       news = Promise.withResolvers()
       received = withoutContinue(received)
@@ -67,11 +66,11 @@ export function createHostileClient(baseUrl: string): HostileClient {
     async send(request) {
       const isReused = socket?.writable ?? false
       const bytes = await exchange(request)
-      // A connection may be closed while a request is on its way: that is nobody's fault.
+      // The service may close an idle connection just when a request is sent on it.
       if (!bytes && isReused) return this.send(request)
       if (!bytes) return undefined
       const parsed = parseAnswer(bytes)
-      // Once an upgrade was asked for, Node keeps silent about what it cannot read, until it closes.
+      // After a request to upgrade, Node does not report what it cannot parse, until it closes.
       const wantsUpgrade = request.headers.some(([name]) => name === 'Upgrade')
       if (wantsUpgrade || parsed.headers.get('connection') === 'close') socket?.destroy()
       return parsed
@@ -110,7 +109,7 @@ function inChunks(body: Buffer): Buffer {
 const withoutContinue = (bytes: Buffer): Buffer =>
   bytes.indexOf('HTTP/1.1 100 ') === 0 ? bytes.subarray(bytes.indexOf('\r\n\r\n') + 4) : bytes
 
-/** How many bytes the first answer has; undefined while its headers are not all there. */
+/** The length of the first response in bytes; undefined until its headers are complete. */
 function lengthOf(bytes: Buffer, isHead: boolean): number | undefined {
   const end = bytes.indexOf('\r\n\r\n')
   if (end < 0) return undefined

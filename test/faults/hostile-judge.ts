@@ -1,16 +1,16 @@
-/** What every answer to any request must be: I19 of docs/notes/reliability.md, and no fault of ours. */
+/** What holds for every response to any request: I19 of docs/notes/reliability.md. */
 import assert from 'node:assert/strict'
-import type { RawAnswer } from './hostile-client.ts'
+import type { Answer } from '../support/client.ts'
 import type { HostileRequest } from './hostile-requests.ts'
 
-/** Faults below HTTP are answered without words, and the connection is closed. */
+/** Statuses of requests that Node cannot parse. They have no body, and the connection is closed. */
 const BELOW_HTTP = new Set([400, 408, 413, 431])
 
-/** Nothing of the inside: stack traces, files, SQL. */
+/** Stack traces, file names and SQL. */
 const INTERNALS =
   /\n\s+at |\.ts:\d|node_modules|node:internal|\bselect .* from\b|insert into|sqlite|postgres|ERR_/i
 
-/** The shape of SPEC *Errors*, and nothing else in it. */
+/** Exactly the properties of the Specification, *Errors*. */
 function judgeErrorBody(status: number, text: string): void {
   const body = JSON.parse(text)
   const { code, description, field, header, ...rest } = body
@@ -25,13 +25,13 @@ function judgeErrorBody(status: number, text: string): void {
   assert.ok(status >= 400)
 }
 
-/** True for what the service answers, and false for what Node does before it gets there. */
+/** True for responses of the service, false for those of Node's HTTP parser. */
 export const isOurs = (headers: Headers): boolean =>
   headers.get('x-content-type-options') === 'nosniff'
 
-/** Throws when the answer is not as every answer must be; answers it. */
-export function judge(request: HostileRequest, answer: RawAnswer | undefined): RawAnswer {
-  assert.ok(answer, 'the connection was closed without an answer')
+/** Throws if the response breaks one of these rules. */
+export function judge(request: HostileRequest, answer: Answer | undefined): Answer {
+  assert.ok(answer, 'the connection was closed without a response')
   const { status, headers, text } = answer
   assert.ok(status >= 200 && status < 500, `${status} ${text}`)
   if (!isOurs(headers)) {
@@ -59,7 +59,7 @@ function judgePage(status: number, text: string): void {
   assert.match(text, /^<!doctype html>/i)
   assert.match(text, /<h1[^>]*>[^<]+<\/h1>/)
   if (status >= 400) assert.doesNotMatch(text, INTERNALS)
-  assert.doesNotMatch(text, /<script>alert|<img src=x/, 'markup of others is escaped')
+  assert.doesNotMatch(text, /<script>alert|<img src=x/, 'input is escaped')
 }
 
 function judgePageHeaders(status: number, headers: Headers): void {

@@ -1,7 +1,7 @@
-/** Texts, JSON and forms that somebody might send who wishes the service ill, or has a bug. */
+/** Texts, JSON and forms that an attacker or a faulty client might send. */
 import fc from 'fast-check'
 
-/** One longer or shorter than a limit, or far beyond all. */
+/** Around the limits of fields, and far beyond. */
 const lengths = [25, 26, 27, 30, 31, 52, 100, 101, 254, 255, 256, 2000, 2001, 2048, 2049, 9_000]
 
 const texts = [
@@ -25,21 +25,8 @@ const texts = [
     '500',
     '501',
   ],
-  ...[
-    'https://',
-    'https://[::1]/',
-    'https://a@b/',
-    'javascript:alert(1)',
-    '//evil.example',
-    'HTTPS://A.B',
-  ],
-  ...[
-    '2026-09-14T08:20:31Z',
-    '2026-02-30',
-    '+275760-09-13T00:00:00.000Z',
-    '0000-01-01T00:00Z',
-    'T',
-  ],
+  ...['https://', 'https://[::1]/', 'https://a@b/', 'javascript:alert(1)', '//evil.example'],
+  ...['2026-09-14T08:20:31Z', '2026-02-30', '+275760-09-13T00:00:00.000Z', '0000-01-01T00:00Z'],
 ]
 
 export const nastyText: fc.Arbitrary<string> = fc.oneof(
@@ -57,7 +44,7 @@ export const nastyText: fc.Arbitrary<string> = fc.oneof(
 const deep = (open: string, close: string, depth: number) =>
   `${open.repeat(depth)}1${close.repeat(depth)}`
 
-/** JSON as it stands in a body; some of it is none. */
+/** JSON and texts that are almost JSON. */
 const jsonTexts = [
   ...['null', 'true', 'false', '0', '-0', '1', '1.0', '1e2', '-1', '100', '0.1', '1e-400'],
   ...['10000000', '10000001', '9007199254740993', '1e400', '-1e400', `1${'0'.repeat(400)}`],
@@ -65,12 +52,7 @@ const jsonTexts = [
   ...['{"__proto__":{"x":1}}', '{"\\u005f_proto__":{"x":1}}', '{"constructor":{"prototype":{}}}'],
   ...['NaN', 'Infinity', '01', '+1', '.5', '1.', "'x'", '"\\x"', '"\\u12"', '"\u0001"', '"\n"'],
   ...['undefined', '', '[1,]', '{"a":}', '/**/1', 'True', '"unfinished', '[1', '{"a"'],
-  ...[
-    deep('[', ']', 30_000),
-    deep('{"a":', '}', 9_000),
-    deep('[', '', 60_000),
-    deep('["\\u0061",', ']', 5_000),
-  ],
+  ...[deep('[', ']', 30_000), deep('{"a":', '}', 9_000), deep('[', '', 60_000)],
 ]
 
 export const nastyJson: fc.Arbitrary<string> = fc.oneof(
@@ -84,7 +66,7 @@ export const nastyKey: fc.Arbitrary<string> = fc.oneof(
   fc.constantFrom('"__proto__"', '"\\u005f_proto__"', '"constructor"', '"toString"', '""', 'bare'),
 )
 
-/** Percent-encoded UTF-8, half surrogates too, which no good encoder would do. */
+/** Percent-encoded UTF-8, also for lone surrogates, which encodeURIComponent refuses. */
 export function percentEncoded(text: string): string {
   return Array.from(text, character => {
     const code = character.codePointAt(0) ?? 0
@@ -103,7 +85,7 @@ const encodedText = fc.oneof(
   },
 )
 
-/** Pairs as a query or a form has them; `names` are those that mean something. */
+/** Pairs of a query or a form; `names` are those that the service knows. */
 export const nastyPairs = (names: string[], valid: fc.Arbitrary<string>): fc.Arbitrary<string> =>
   fc
     .array(
@@ -119,39 +101,29 @@ export const nastyPairs = (names: string[], valid: fc.Arbitrary<string>): fc.Arb
     )
     .map(pairs => pairs.map(pair => pair.join('')).join('&'))
 
-/** What may happen to the bytes of a body on its way. */
+/** Damage that a body may suffer in transit. */
 export const damaged = (body: fc.Arbitrary<Buffer>): fc.Arbitrary<Buffer> =>
   fc
     .tuple(body, fc.nat(40), fc.nat())
     .map(([bytes, damage, place]) => damageBytes(bytes, damage, place % (bytes.length + 1)))
 
 function damageBytes(bytes: Buffer, damage: number, at: number): Buffer {
-  const around = (middle: Uint8Array) =>
-    Buffer.concat([bytes.subarray(0, at), middle, bytes.subarray(at)])
-  switch (damage) {
-    case 0:
-      return bytes.subarray(0, at)
-    case 1:
-      return around(Buffer.from([0xff]))
-    case 2:
-      return around(Buffer.from([0xc0, 0x80]))
-    case 3:
-      return around(Buffer.from([0xed, 0xa0, 0x80]))
-    case 4:
-      return around(Buffer.from([0]))
-    case 5:
-      return Buffer.concat([Buffer.from('\ufeff'), bytes])
-    case 6:
-      return Buffer.from(bytes.toString('utf8'), 'utf16le')
-    case 7:
-      return Buffer.concat([bytes, bytes])
-    case 8:
-      return Buffer.concat([bytes, Buffer.alloc(66_000, ' ')])
-    case 9:
-      return Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0])
-    case 10:
-      return Buffer.alloc(0)
-    default:
-      return bytes
-  }
+  const insert =
+    (...middle: number[]) =>
+    () =>
+      Buffer.concat([bytes.subarray(0, at), Buffer.from(middle), bytes.subarray(at)])
+  const variants = [
+    () => bytes.subarray(0, at),
+    insert(0xff),
+    insert(0xc0, 0x80),
+    insert(0xed, 0xa0, 0x80),
+    insert(0),
+    () => Buffer.concat([Buffer.from('\ufeff'), bytes]),
+    () => Buffer.from(bytes.toString('utf8'), 'utf16le'),
+    () => Buffer.concat([bytes, bytes]),
+    () => Buffer.concat([bytes, Buffer.alloc(66_000, ' ')]),
+    () => Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0]), // gzip
+    () => Buffer.alloc(0),
+  ]
+  return variants[damage]?.() ?? bytes
 }

@@ -6,16 +6,13 @@ import { attackBytes } from './hostile-bytes.ts'
 
 const seed = Number(process.env.FARTHING_TEST_SEED ?? randomInt(2 ** 31))
 
-/** With the damaged ones, more than 20,000 in all. */
-const requests = { sqlite: 15_000, postgres: 4_000 }
-
 onEveryDatabase(
-  `Hostile requests (FARTHING_TEST_SEED=${seed})`,
+  `Under hostile requests (FARTHING_TEST_SEED=${seed})`,
   service => {
-    test('are answered with errors of the right shape, and change nothing that they may not', () =>
-      attack(service(), { seed, requests: requests[service().kind] }))
+    test('every response follows the rules of errors and the invariants hold', () =>
+      attack(service(), { seed, requests: 3_000 }))
 
-    test('that are damaged on their way get an answer or an end, and never a fault', async () => {
+    test('damaged bytes cause no 5xx and leave no connection open', async () => {
       const { key = '' } = await service().newAccount()
       await attackBytes(service(), { seed, requests: 700, key })
       await stillWorks(await service().newAccount())

@@ -1,4 +1,4 @@
-/** Sends generated requests to a running service and judges every answer. */
+/** Sends generated requests to a running service and checks every response. */
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { Send } from '../../src/ports.ts'
@@ -20,16 +20,16 @@ export const sendNowhere: Send = async () => ({
 
 export type Attack = { seed: number; requests: number }
 
-/** Paths that mean what they look like. */
+/** Paths that no normalisation changes. */
 const PLAIN = /^\/[a-z0-9_/]*(\?|$)/
 
-/** Bytes; longer bodies can be nested too deeply for who compares them. */
+/** Bytes. Longer bodies can be nested too deeply for the comparison. */
 const MOST_COMPARED = 20_000
 
-/** Requests to the same things; then there is a new account, so that a payment has not all webhooks ever made to tell. */
-const REQUESTS_AT_ONCE = 250
+/** Requests until a new account is made, so that no payment has hundreds of webhooks. */
+const REQUESTS_PER_ACCOUNT = 250
 
-/** Throws with the seed and the request when an answer is not as it must be. */
+/** Throws with the seed and the request if a response breaks a rule. */
 export async function attack(service: Service, { seed, requests }: Attack): Promise<void> {
   let api = await service.newAccount()
   const { document, check } = await descriptionOf(service.baseUrl)
@@ -40,7 +40,7 @@ export async function attack(service: Service, { seed, requests }: Attack): Prom
   try {
     await fc.assert(
       fc.asyncProperty(hostileRequest(operations), async request => {
-        if (++sent % REQUESTS_AT_ONCE === 0) {
+        if (++sent % REQUESTS_PER_ACCOUNT === 0) {
           api = await service.newAccount()
           things = await makeThings(api)
         }
@@ -57,7 +57,7 @@ export async function attack(service: Service, { seed, requests }: Attack): Prom
         } catch (cause) {
           const { status, headers, text } = answer ?? {}
           const seen = JSON.stringify([status, [...(headers ?? [])], text?.slice(0, 300)])
-          throw new Error(`answered ${seen}`, { cause })
+          throw new Error(`the response was ${seen}`, { cause })
         }
       }),
       { seed, numRuns: requests },
@@ -71,7 +71,7 @@ export async function attack(service: Service, { seed, requests }: Attack): Prom
 
 type Things = Record<string, string[]>
 
-/** Something of every kind and state, by the names that requests have for them. */
+/** Identifiers of things of every kind and state, by their placeholders in requests. */
 async function makeThings(api: Client): Promise<Things> {
   const agreement = (await api.post('/v1/agreements', { reference: 'A', description: 'B' })).body
   const { agreement_id } = agreement
@@ -102,7 +102,7 @@ async function makeThings(api: Client): Promise<Things> {
   }
 }
 
-/** A thing in place of each name; which one, the length of the request decides. */
+/** Replaces each placeholder. The length of the request decides by which of the things. */
 function withThings(request: HostileRequest, things: Things): HostileRequest {
   const choice = request.target.length + request.body.length
   const fill = (text: string) =>
@@ -118,7 +118,7 @@ function withThings(request: HostileRequest, things: Things): HostileRequest {
   }
 }
 
-/** After all that, somebody pays. */
+/** Completes a payment. */
 export async function stillWorks(api: Client): Promise<void> {
   const payment = await api.createPayment()
   const page = payment._links.next_url.href

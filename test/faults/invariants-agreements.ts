@@ -16,7 +16,7 @@ export function agreementProblems({ agreements, payments, since, kept }: Rows): 
   ]
 }
 
-/** I9: a set-up payment that completed made it active; nothing else does, and only cancelling ends it. */
+/** I9: only a completed set-up payment activates an agreement, and only a cancel ends it. */
 function statusProblems(
   { agreement_id, status, body }: AgreementRow,
   payments: PaymentRow[],
@@ -38,7 +38,7 @@ function statusProblems(
     problems.push(wrong('a payment completed and left it as it was'))
   if (cancelled_at !== undefined && latest > cancelled_at)
     problems.push(wrong('a payment completed after it was cancelled'))
-  // Of several that completed in one millisecond any may be the one, also one that is gone.
+  // Of several payments that completed in one millisecond any may be the source, also one that is gone.
   const sources = completed.filter(({ at }) => at === instrument?.at)
   const [source] = sources
   if (source && sources.length === 1 && agreement_id >= kept)
@@ -47,7 +47,7 @@ function statusProblems(
   return problems
 }
 
-/** I10: what uses an agreement was made while it was active; what sets one up names an agreement that is there. */
+/** I10: a payment uses an agreement that was active then, or sets up an agreement that exists. */
 function useProblems(payment: PaymentRow, agreement: AgreementRow | undefined): string[] {
   const { payment_id, account, body } = payment
   const wrong = (what: string) => `I10 ${payment_id}: ${what}`

@@ -1,4 +1,4 @@
-/** Invariants of webhook messages: who was told of what, how often, and in which words. */
+/** Invariants of webhook messages: recipients, attempts, bodies and their number. */
 import { timeOf } from '../../src/ids.ts'
 import type { EventType } from '../../src/webhooks/webhook.ts'
 import { arrival, type MessageRow, type PaymentRow, type Rows, type WebhookRow } from './rows.ts'
@@ -30,7 +30,7 @@ export function messageProblems(rows: Rows, { settled = false }: { settled?: boo
   ]
 }
 
-/** I14: only a webhook of the account, there at the change, and subscribed. */
+/** I14: the webhook is of the account, existed at the change, and is subscribed. */
 function recipientProblems(message: MessageRow, webhook: WebhookRow, payment: PaymentRow) {
   const { message_id, event_type, created } = message
   const problems = []
@@ -41,7 +41,7 @@ function recipientProblems(message: MessageRow, webhook: WebhookRow, payment: Pa
   return problems.map(what => `I14 ${message_id}: ${what}`)
 }
 
-/** I11: at most two attempts, none after a success, and the status tells how they ended. */
+/** I11: at most two attempts, none after a success, and the status says how they ended. */
 function attemptProblems(message: MessageRow, webhook: WebhookRow, settled: boolean): string[] {
   const { message_id, attempts, status } = message
   const delivered = attempts.map(attempt => attempt.status === 'SUCCESSFUL')
@@ -56,7 +56,7 @@ function attemptProblems(message: MessageRow, webhook: WebhookRow, settled: bool
   return problems.map(what => `I11 ${message_id}: ${what}`)
 }
 
-/** Which statuses a payment can have when it is told of. */
+/** The statuses that a payment can have in a message of each type. */
 const statuses: Record<string, string[]> = {
   card_payment_succeeded: ['success', 'capturable'],
   card_payment_captured: ['success'],
@@ -65,7 +65,7 @@ const statuses: Record<string, string[]> = {
   card_payment_cancelled: ['cancelled'],
 }
 
-/** The part of I13 that the rows can tell: the resource is the payment at the time of the change. */
+/** The part of I13 that the rows show: the resource is the payment at the time of the change. */
 function bodyProblems(message: MessageRow, payment: PaymentRow): string[] {
   const { message_id, payment_id, event_type, created, body } = message
   if (body === null) return [`I13 ${message_id}: the body is gone before its payment`]
@@ -86,7 +86,7 @@ function bodyProblems(message: MessageRow, payment: PaymentRow): string[] {
   return fits ? [] : [`I13 ${message_id}: ${JSON.stringify(body)}`]
 }
 
-/** I11: one message for each change and event type, to a webhook that was there and still is. */
+/** I11: one message per change and event type to each webhook that existed then and still does. */
 function countProblems(
   webhook: WebhookRow,
   histories: History[],
@@ -112,7 +112,7 @@ function countProblems(
 
 type History = { payment_id: string; account: string; changes: TimedChange[] }
 
-/** By account, what a webhook that was always there would have been told of. */
+/** By account, the changes that a webhook which always existed would have received. */
 function historiesOf({ payments, refunds }: Rows): Map<string, History[]> {
   const refundsOf = Map.groupBy(refunds, refund => refund.payment_id)
   const histories = payments.map(payment => {
@@ -127,7 +127,7 @@ type TimedChange = { at: number; types: EventType[] }
 
 const refundedAt = (at: number): TimedChange => ({ at, types: ['card_payment_refunded'] })
 
-/** What webhooks are told of a payment's history: SPEC *Webhook event types*. */
+/** The event types of a payment's history: Specification, *Webhook event types*. */
 function changesOf({ body }: PaymentRow): TimedChange[] {
   return body.events.flatMap(({ status, at }, i): TimedChange[] => {
     const before = body.events[i - 1]?.status

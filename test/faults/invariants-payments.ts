@@ -2,7 +2,7 @@
 import { timeOf } from '../../src/ids.ts'
 import type { PaymentRow, RefundRow, Rows } from './rows.ts'
 
-/** Every history that a payment may have, complete or not yet: SPEC *States and transitions*. */
+/** Every possible history, complete or not: Specification, *States and transitions*. */
 const histories = new Set(
   [
     'created',
@@ -58,7 +58,7 @@ function historyProblems({ payment_id, body }: PaymentRow): string[] {
   return problems
 }
 
-/** I5: columns say what the body says. Submitted cards are there when the history says so. */
+/** I5: the columns agree with the body, and there is a card if the history says that one was submitted. */
 function columnProblems(payment: PaymentRow): string[] {
   const { payment_id, status, amount, body } = payment
   const last = body.events.at(-1)
@@ -89,7 +89,7 @@ function refundProblems(payment: PaymentRow, refunds: RefundRow[]): string[] {
   return problems
 }
 
-/** I8: a key made one payment, and a payment was made with one key at most. */
+/** I8: a key made one payment, and a payment was made with at most one key. */
 function keyProblems(keys: Rows['keys'], known: Map<string, PaymentRow>): string[] {
   const twice = [...Map.groupBy(keys, key => key.payment_id)].filter(([, of]) => of.length > 1)
   return [

@@ -1,7 +1,6 @@
 /**
- * What is true of the database at any quiet moment, whatever happened before: the invariants of
- * docs/notes/reliability.md, by their numbers there. Those that only requests can show are checked by
- * the tests that make them.
+ * Checks the invariants of docs/notes/reliability.md, by their numbers there, on a database to which nothing
+ * is being written. Tests that send requests check those that the rows cannot show.
  */
 import { idFloor } from '../../src/ids.ts'
 import type { Database } from '../../src/ports.ts'
@@ -12,17 +11,17 @@ import { paymentProblems } from './invariants-payments.ts'
 import type { Rows } from './rows.ts'
 
 export type Quiet = {
-  /** The service's time, in milliseconds: what is gone by then is not looked at. */
+  /** The service's time in milliseconds. Payments that are gone by then are not checked. */
   now: number
-  /** Looks only at what was made at this time or later, in milliseconds. */
+  /** Only rows made at this time or later are checked, in milliseconds. */
   since?: number
-  /** No delivery was cut off, so that none may be left PENDING. */
+  /** No delivery was cut off, so no message may be PENDING. */
   settled?: boolean
 }
 
 const MOST_PROBLEMS = 20
 
-/** Throws one error that lists what is wrong, each line beginning with its number. Nothing may be writing. */
+/** Throws one error that lists the broken invariants, one per line. */
 export async function checkInvariants(database: Database, quiet: Quiet): Promise<void> {
   const rows = await readRows(database, quiet)
   const problems = [
@@ -51,11 +50,11 @@ async function readRows(database: Database, { now, since = 0 }: Quiet): Promise<
   }
 }
 
-/** More than one payment has rows in any table; few enough for one statement. */
+/** Rows per statement; more than one payment has in any table. */
 const AT_ONCE = 5_000
 const JSON_COLUMNS = ['body', 'attempts']
 
-/** The rows from an identifier on. The columns of `Row` are those of the table, as the migrations make it. */
+/** The rows from an identifier on. `Row` has the columns of the table. */
 async function read<Row>(
   database: Database,
   table: string,
@@ -78,7 +77,7 @@ async function read<Row>(
   return all as Row[]
 }
 
-/** I20: SQLite's own checks of the file. PostgreSQL has none to ask. */
+/** I20: SQLite's own checks of the file. PostgreSQL has no such check. */
 async function damage(database: Database): Promise<string[]> {
   const isSqlite = await database.query('select sqlite_version()').then(
     () => true,

@@ -190,7 +190,7 @@ const commands = fc.oneof(
       [3, onPayment('cancel', cancel)],
       [2, onPayment('capture', capture)],
       [5, onPayment('capture a capturable', capture, it => statusOf(it) === 'capturable')],
-      [4, onPayment('read refunds', readRefunds)],
+      [4, onPayment('read refunds', readRefunds, it => it.refunds.length > 0)],
       [12, refunding],
       [12, authorising],
       [14, visiting],

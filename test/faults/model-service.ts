@@ -1,4 +1,4 @@
-/** The real service as the model test drives it: on one database, restarted at will, sending to nobody. */
+/** The real service for the model and the races: instances on one database, with a sender that records. */
 import { rmSync } from 'node:fs'
 import { createKey } from '../../src/accounts/store.ts'
 import type { App } from '../../src/app.ts'
@@ -23,15 +23,15 @@ export type RawRequest = {
 
 export type ModelService = {
   kind: string
-  /** To the next of the instances, on one database. */
+  /** The instances take turns. */
   request(request: RawRequest): Promise<Answer>
-  /** Begins anew: forgets what was sent, sends again as it should, and makes a key for each account. */
+  /** Forgets what was sent, revives the sender, and makes a key for each account. */
   begin(accounts: string[]): Promise<string[]>
-  /** What was sent since the last call. */
+  /** The deliveries since the last call. */
   takeSent(): Sent[]
-  /** From now on, and until a restart, further attempts at a message end as if the process had died. */
+  /** Until a restart, attempts after the first `attempts` of a message fail as if the process had died. */
   dieAfter(attempts: number): void
-  /** Closes everything and opens it again; sends what was left unsent. */
+  /** Closes and reopens everything, and sends the unsent messages. */
   restart(): Promise<void>
   sweep(): Promise<void>
   database(): Database
@@ -44,9 +44,9 @@ export type ModelServiceOptions = {
   url: string
   instances: number
   clock: () => number
-  /** A folder to remove in the end. */
+  /** A folder to remove at the end. */
   folder?: string
-  /** Puts something between the service and its database. */
+  /** A layer between the service and its database. */
   wrap?: (database: Database) => Database
 }
 
@@ -55,7 +55,7 @@ export async function startModelService(options: ModelServiceOptions): Promise<M
   const { kind, url, instances, clock, folder, wrap = database => database } = options
   const config = readConfig({ PORT: '0', DATABASE_URL: url })
   const time = createTime(clock)
-  // Shared, so that what two instances make within one millisecond is in order.
+  // Shared, so that identifiers of two instances within one millisecond are in order.
   const newId = createNewId()
   const sent: Sent[] = []
   const tries = new Map<string, number>()
@@ -65,7 +65,7 @@ export async function startModelService(options: ModelServiceOptions): Promise<M
   const send: Send = async ({ url, headers, body }) => {
     const [, id = ''] = /"webhook_message_id":"(\w+)"/.exec(body) ?? []
     const nth = (tries.get(id) ?? 0) + 1
-    if (nth > reach) throw new Error('the process is as good as dead')
+    if (nth > reach) throw new Error('the process died')
     tries.set(id, nth)
     sent.push({ url, headers, body })
     const [, manners = 'accepts'] = /\/(accepts|refuses|hesitates)\//.exec(url) ?? []

@@ -1,4 +1,4 @@
-/** The rows of a database as the invariants read them: columns as they are, JSON bodies parsed. */
+/** The rows of a database as the invariants read them, with parsed JSON. */
 import type { Agreement, AgreementStatus } from '../../src/agreements/agreement.ts'
 import type { Payment } from '../../src/payments/payment.ts'
 import type { Attempt, DeliveryStatus, Webhook, WebhookStatus } from '../../src/webhooks/webhook.ts'
@@ -39,14 +39,14 @@ export type MessageRow = {
   created: number
   status: DeliveryStatus
   attempts: Attempt[]
-  /** What was sent, or null once the sweep has been there. */
+  /** The body that was sent; null after the sweep. */
   body: Body | null
 }
 
 export type Rows = {
-  /** Nothing made before this time was read, in milliseconds. */
+  /** Rows made before this time were not read, in milliseconds. */
   since: number
-  /** What was made before this identifier may be gone. */
+  /** Payments before this identifier may be gone. */
   kept: string
   payments: PaymentRow[]
   refunds: RefundRow[]
@@ -56,6 +56,6 @@ export type Rows = {
   messages: MessageRow[]
 }
 
-/** When a payment arrived at a status, in milliseconds; undefined when it never did. */
+/** When a payment reached one of the statuses, in milliseconds; undefined if never. */
 export const arrival = ({ body }: PaymentRow, ...statuses: string[]): number | undefined =>
   body.events.find(({ status }) => statuses.includes(status))?.at

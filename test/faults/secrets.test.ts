@@ -9,7 +9,7 @@ import { runProcess, startProcess } from '../support/process.ts'
 import { scratchFolder } from './scratch-folder.ts'
 import { type Canaries, findCanaries, plant } from './secrets.ts'
 
-/** Runs the service at its most talkative and answers what it wrote and what was planted. */
+/** Runs the service at log level trace. Returns its output, its stored data and the canaries. */
 async function plantEverywhere(
   DATABASE_URL: string,
   look: () => Promise<string[]>,
@@ -43,7 +43,7 @@ const both = (first: Canaries, second: Canaries): Canaries => ({
   tokens: [...first.tokens, ...second.tokens],
 })
 
-/** What may be in no database: tokens and signing keys have to be shown again. */
+/** The secrets that no database may hold. Tokens and signing keys must be shown again. */
 const unstorable = ({ cardNumbers, cvcs, apiKeys }: Canaries) => ({ cardNumbers, cvcs, apiKeys })
 
 describe('No secret', () => {
@@ -57,10 +57,10 @@ describe('No secret', () => {
       assert.deepEqual(findCanaries([output], canaries), [])
       assert.ok(
         stored.join('').includes('510573'),
-        'the first six digits are looked at where they are',
+        'the first six digits of the card are stored, so the search looks in the right place',
       )
       assert.deepEqual(findCanaries(stored, unstorable(canaries)), [])
-      assert.match(output, /"level":10,|"status":402/, 'there are log lines to look at')
+      assert.match(output, /"level":10,|"status":402/, 'there are log lines')
     } finally {
       rmSync(folder, { recursive: true, force: true })
     }
@@ -74,7 +74,7 @@ describe('No secret', () => {
     assert.deepEqual(findCanaries(stored, unstorable(canaries)), [])
   })
 
-  test('is in the log line of a fault of the database, which tells of the row at fault', async () => {
+  test('is in the log line of a database error, although PostgreSQL reports the row', async () => {
     const DATABASE_URL = await createPostgresDatabase()
     const FARTHING_API_KEY = 'canary-key-of-the-default-account'
     const farthing = await startProcess({ env: { DATABASE_URL, FARTHING_API_KEY } })
@@ -113,7 +113,7 @@ async function execute(connectionString: string, sql: string): Promise<void> {
   await client.query(sql).finally(() => client.end())
 }
 
-/** Every row of every table, as text. */
+/** All rows of all tables, as text. */
 async function rowsOf(connectionString: string): Promise<string[]> {
   const client = new pg.Client({ connectionString })
   await client.connect()
@@ -130,7 +130,7 @@ async function rowsOf(connectionString: string): Promise<string[]> {
   }
 }
 
-test('A canary is found as it is, as bytes in a line of JSON, and alone among digits', () => {
+test('A canary is found in plain text and as an array of bytes, but not inside a longer number', () => {
   const canaries = { apiKeys: ['canary-key'], cvcs: ['7319'] }
   const bytes = JSON.stringify(Buffer.from('Bearer canary-key'))
   assert.equal(findCanaries(['{"x":"canary-key"}'], canaries).length, 1)

@@ -1,4 +1,4 @@
-/** Canaries: secrets of every kind, planted wherever a client could put them, and looked for afterwards. */
+/** Canaries: secrets of every kind that are sent wherever a client could put them, and searched for afterwards. */
 import assert from 'node:assert/strict'
 import { type Body, createClient } from '../support/client.ts'
 import { exchange, sendRaw } from '../support/raw-http.ts'
@@ -18,7 +18,7 @@ const DECLINED = '4000000000000002'
 const CVC = '7319'
 const OTHER_CVC = '9173'
 
-/** Uses the service with good and bad requests that hold canaries, and answers all that it planted. */
+/** Sends good and bad requests with canaries in them. Returns the canaries. */
 export async function plant(baseUrl: string, key: string): Promise<Canaries> {
   const api = createClient([baseUrl], key)
   const web = await api.createPayment()
@@ -31,7 +31,7 @@ export async function plant(baseUrl: string, key: string): Promise<Canaries> {
   const token: string = web._links.next_url_post.params.chargeTokenId
   const card = { card_number: CARD, cardholder_name: 'A Payer', cvc: CVC, expiry_date: '09/39' }
   const wrongKey = `${key.slice(0, -4)}0000`
-  // Nothing listens there: the attempts fail, and what is logged of them must not tell the key.
+  // Nothing listens there. The failed attempts are logged, and must not show the signing key.
   const webhook = await api.post('/v1/webhooks', { callback_url: 'http://localhost:9/hook' })
   const lost = await api.post('/v1/webhooks', { callback_url: 'https://nobody.example.org/' })
   for (const { status, text } of [webhook, lost]) assert.equal(status, 201, text)
@@ -54,7 +54,7 @@ export async function plant(baseUrl: string, key: string): Promise<Canaries> {
   }
 }
 
-/** Faulty requests to POST /v1/auth, each with a real card in it. */
+/** Faulty requests to POST /v1/auth, each with a card number. */
 async function spoil(baseUrl: string, key: string, good: Record<string, string>): Promise<void> {
   const json = (text: string, head: string[] = []) => ({ head, body: text })
   const whole = JSON.stringify(good)
@@ -87,7 +87,7 @@ async function spoil(baseUrl: string, key: string, good: Record<string, string>)
   }
 }
 
-/** The pages, by good and bad ways to them. */
+/** Good and bad requests to the hosted pages. */
 async function visit(baseUrl: string, token: string): Promise<void> {
   const browser = createClient([baseUrl], undefined)
   const other = `${token.slice(0, 30)}${'0'.repeat(22)}`
@@ -105,7 +105,7 @@ async function visit(baseUrl: string, token: string): Promise<void> {
   assert.equal(status, 303)
 }
 
-/** Bodies that every endpoint refuses, with secrets in them. */
+/** Invalid bodies with secrets in them. */
 async function refuse(baseUrl: string, key: string, token: string): Promise<void> {
   const api = createClient([baseUrl], key)
   const secret = `<${CARD} ${key} ${token}>`
@@ -122,7 +122,7 @@ async function refuse(baseUrl: string, key: string, token: string): Promise<void
     }
 }
 
-/** Secrets where they do not belong, and requests that are no HTTP. */
+/** Secrets in the wrong places, and malformed requests. */
 async function misuse(baseUrl: string, keys: string[], token: string): Promise<void> {
   const wild = (key: string) => [
     [`GET /v1/payments?api_key=${key}&card=${CARD} HTTP/1.1`, `Authorization: Bearer ${key}`],
@@ -156,7 +156,7 @@ async function misuse(baseUrl: string, keys: string[], token: string): Promise<v
   }
 }
 
-/** Where canaries are in these texts: nowhere, if all is well. */
+/** The canaries found, with the text around them. */
 export function findCanaries(texts: string[], canaries: Record<string, string[]>): string[] {
   const all = texts.map(unpacked).join('\n')
   const wanted = Object.entries(canaries).flatMap(([kind, secrets]) =>
@@ -168,10 +168,10 @@ export function findCanaries(texts: string[], canaries: Record<string, string[]>
   })
 }
 
-/** A few digits can also be part of a longer number, of an identifier or of a time. */
+/** Not within a longer number, an identifier or a time. */
 const alone = (digits: string): RegExp => new RegExp(`(?<![\\w.-])${digits}(?![\\w.-])`)
 
-/** With bytes that stand there as numbers as the text that they are. */
+/** Replaces arrays of bytes by their text. */
 const unpacked = (text: string): string =>
   text.replace(/\[(\d{1,3},)+\d{1,3}\]/g, bytes =>
     Buffer.from(JSON.parse(bytes)).toString('latin1'),

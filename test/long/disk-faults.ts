@@ -9,7 +9,7 @@ import {
 } from '../faults/disk/fault-points.ts'
 import type { Job } from './run.ts'
 
-/** A fault at the first call of a kind, at the second, and so on, each in a run of its own. */
+/** One run for each call of a kind, with the fault at that call. */
 export const job: Job = {
   title: 'disk faults: a crash at each fsync, EIO at each fsync, ENOSPC from each write on',
   async run({ seed, scale }) {

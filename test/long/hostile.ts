@@ -3,7 +3,7 @@ import { attackBytes } from '../faults/hostile-bytes.ts'
 import { databaseKinds, startService } from '../support/service.ts'
 import type { Job } from './run.ts'
 
-/** On each kind of database. */
+/** Per kind of database. */
 const REQUESTS = 40_000
 const DAMAGED = 60_000
 

@@ -2,9 +2,9 @@ import { explore } from '../faults/model-explore.ts'
 import type { Job } from './run.ts'
 
 const COMMANDS = 1_000_000
-/** For each of these the services begin on empty databases. */
+/** After as many commands the services begin on empty databases. */
 const COMMANDS_AT_ONCE = 50_000
-/** More seeds than one exploration uses up. */
+/** More seeds than one exploration uses. */
 const SEEDS_AT_ONCE = 10_000
 
 export const job: Job = {

@@ -12,7 +12,7 @@ import type { Job } from './run.ts'
 const KEY = 'key-of-the-default-account'
 const CONNECTIONS = 5_000
 
-/** Creates arrive at one and a half times the rate that the service can do, as long as a connection is free. */
+/** Sends creates at 1.5 times the service's capacity, as long as a connection is free. */
 export const job: Job = {
   title: 'creates at 150% of capacity, open loop',
   async run({ scale }) {
@@ -45,8 +45,8 @@ async function overload(url: string, seconds: number): Promise<string> {
     const megabytes = Math.round(rss / 1e6)
     return (
       `${capacity}/s with 64 connections; for ${seconds} s ${Math.round(capacity * 1.5)}/s offered: ` +
-      `${load.created} times 201, ${load.refused} times 503 with Retry-After, none cut off or lost, ` +
-      `${load.unsent} not sent for want of a connection, median ${load.median} ms, p99 ${load.p99} ms, ${load.busiest} open at most, ` +
+      `${load.created} times 201, ${load.refused} times 503 with Retry-After, none cut off, ` +
+      `${load.unsent} not sent because no connection was free, median ${load.median} ms, p99 ${load.p99} ms, ${load.busiest} open at most, ` +
       `RSS ${megabytes} MB; normal again after ${recovery} ms`
     )
   } finally {
@@ -94,7 +94,7 @@ async function openLoop(baseUrl: string, rate: number, seconds: number) {
   while (performance.now() - begun < seconds * 1_000) {
     const due = ((performance.now() - begun) / 1_000) * rate
     for (; offered < due; offered++) {
-      // Without a free connection it would wait in the memory of this process, and not at the service.
+      // Without a free connection the request would wait in this process instead of at the service.
       if (pending.size >= CONNECTIONS) {
         report.unsent += 1
         continue
@@ -112,7 +112,7 @@ async function openLoop(baseUrl: string, rate: number, seconds: number) {
   return { ...report, faults, median: at(0.5), p99: at(0.99) }
 }
 
-/** Milliseconds until creates one after another are answered within 100 ms again. */
+/** Milliseconds until consecutive creates take less than 100 ms again. */
 async function recover(baseUrl: string): Promise<number> {
   const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
   const begun = performance.now()
@@ -126,11 +126,11 @@ async function recover(baseUrl: string): Promise<number> {
   return Math.round(last)
 }
 
-/** Bytes, at its highest. */
+/** The peak in bytes. */
 const residentSize = (pid: number): number =>
   Number(/VmHWM:\s*(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024
 
-/** A status, or why there is none. */
+/** The status, or the message of the error. */
 const create = (baseUrl: string, agent: http.Agent): Promise<number | string> =>
   createOnce(baseUrl, agent, KEY).then(
     ({ status, retryAfter }) => (status === 503 && retryAfter !== '1' ? 'no Retry-After' : status),

@@ -13,10 +13,10 @@ import type { Job } from './run.ts'
 const PROGRAM = fileURLToPath(new URL('../faults/disk/durable-program.ts', import.meta.url))
 const KEY = 'key-of-the-default-account'
 
-/** Requests while the calls are traced: enough for the write-ahead log to be copied back several times. */
+/** Requests during the trace, enough for several checkpoints. */
 const ANSWERS = 10_000
 
-/** The service and, as a control, a program on its SQLite port with less and less care for the disk. */
+/** The service, and as a control a program on its SQLite port with weaker `synchronous` settings. */
 export const job: Job = {
   title: 'power cuts, rebuilt from a trace of the calls',
   async run({ seed, scale }) {
@@ -67,7 +67,7 @@ async function cutProgram(folder: string, synchronous: string, images: number, r
   })
 }
 
-/** From an empty folder, over checkpoints, to the end of the process. */
+/** From an empty folder until the process ends. */
 async function cutService(folder: string, images: number, random: Random): Promise<CutReport> {
   const path = join(folder, 'farthing.db')
   const trace = join(folder, 'service.trace')
@@ -83,7 +83,7 @@ async function cutService(folder: string, images: number, random: Random): Promi
     path,
     images,
     random,
-    // A payment or a refund that was created, in the body of its answer.
+    // The identifier of a created payment or refund in the response.
     acknowledges: /HTTP\/1\.1 20[12] [\s\S]*?\{"(?:payment_id|refund_id)":"([0-9a-v]{26})"/g,
     present: 'select payment_id from payments union all select refund_id from refunds',
     consistent: [

@@ -1,4 +1,4 @@
-// Loaded into the service by the soak: on SIGUSR2 it prints what is in use once the garbage is gone.
+// soak.ts loads this into the service: on SIGUSR2 it collects garbage and prints the used heap.
 process.on('SIGUSR2', () => {
   globalThis.gc()
   process.stdout.write(`heap ${process.memoryUsage().heapUsed}\n`)

@@ -1,7 +1,7 @@
 /**
- * The long runs: `npm run test:long` runs them all, `npm run test:long -- model races` those named,
- * `--seed 7` the same again, `--scale 0.01` a hundredth of each to try them out. A job is a file of
- * this folder that exports `job`; what each run did is printed as a row for docs/notes/reliability.md.
+ * `npm run test:long` runs all jobs, `npm run test:long -- model races` the named ones. `--seed 7` repeats
+ * a run, `--scale 0.01` runs a hundredth. A job is a file of this folder that exports `job`. Each run
+ * prints a row for docs/notes/reliability.md.
  */
 import { randomInt } from 'node:crypto'
 import { readdirSync } from 'node:fs'
@@ -10,19 +10,16 @@ import { parseArgs } from 'node:util'
 import { globalSetup, globalTeardown } from '../support/global-setup.ts'
 
 export type JobOptions = {
-  /** What the run's choices derive from, as far as it makes choices. */
+  /** The seed of all random choices. */
   seed: number
-  /** By how much to multiply the usual size of the run. */
+  /** Multiplies the usual size of the run. */
   scale: number
 }
 
 export type Job = {
-  /** What is run, in a few words. */
+  /** A few words for the table. */
   title: string
-  /**
-   * Throws when something was found. Answers what was run and how often. PostgreSQL is running, and
-   * `createPostgresDatabase` of test/support makes databases in it.
-   */
+  /** Returns what was run and how often; throws if it found a fault. PostgreSQL is running meanwhile. */
   run(options: JobOptions): Promise<string>
 }
 

@@ -13,9 +13,9 @@ import type { Job } from './run.ts'
 const KEY = 'key-of-the-default-account'
 const ROUNDS = 120
 const ROUND_MS = 60_000
-/** As many of each kind: about half of what the service can do. */
+/** Clients of each account: about half of the service's capacity. */
 const CLIENTS = 2
-/** The heap after the first rounds is what the last ones are compared with. */
+/** Rounds to warm up. */
 const WARM = 3
 const MOST_GROWTH = 8 * 2 ** 20
 
@@ -24,7 +24,7 @@ const pause = (ms: number) => new Promise(resolve => setTimeout(resolve, ms))
 
 type Sample = { heap: number; descriptors: number; wal: number }
 
-/** Hours of ordinary use: whatever the service does not let go of shows in the end. */
+/** Hours of ordinary use, to find leaks. */
 export const job: Job = {
   title:
     '4 clients, two with a webhook; after each minute the ledger, the invariants, heap, descriptors, WAL',
@@ -72,7 +72,7 @@ export const job: Job = {
 async function work({ baseUrl }: FarthingProcess, keys: string[], random: () => number) {
   const workloads = keys.map(key => createWorkload([baseUrl], key, random))
   const running = Promise.all(workloads.map(workload => workload.run(CLIENTS)))
-  await Promise.race([pause(ROUND_MS), running]) // a fault that a client found ends it at once
+  await Promise.race([pause(ROUND_MS), running]) // a client that finds a fault ends the round
   for (const workload of workloads) workload.stop()
   await running
   for (const { ledger, touched } of workloads) {
@@ -109,7 +109,7 @@ async function sample(service: FarthingProcess, path: string): Promise<Sample> {
   }
 }
 
-/** Of the first and of the last rounds, so that one odd sample decides nothing. */
+/** The medians of the first and the last quarter of the rounds, against outliers. */
 function medians(samples: Sample[], measure: (sample: Sample) => number): [number, number] {
   const median = (some: Sample[]) =>
     some.map(measure).sort((a, b) => a - b)[some.length >> 1] ?? Number.NaN

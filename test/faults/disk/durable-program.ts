@@ -1,7 +1,6 @@
 /**
- * A small program on the service's own SQLite port, for the power-cut test to be tested with:
- * `durable-program.ts FILE SYNCHRONOUS ROWS` writes rows in groups and tells each one once it is
- * committed. The service itself has no such switch.
+ * A control for the power-cut test. `durable-program.ts FILE SYNCHRONOUS ROWS` writes rows through the
+ * service's SQLite port with another `synchronous` setting, and prints each row once it is committed.
  */
 import { writeSync } from 'node:fs'
 import { openSqlite } from '../../../src/database/sqlite/sqlite.ts'

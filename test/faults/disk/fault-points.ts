@@ -1,4 +1,4 @@
-/** The service on a disk that fails at one call, then on one that works: again and again. */
+/** Runs the service on a disk that fails at one call, then on a working one, for many calls. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,11 +15,11 @@ export type FaultOptions = {
   seed: number
   /** The fault of the nth point, for strace. */
   fault: (nth: number) => string
-  /** Looks at a process whose clients have all lost a request, or that has ended. */
+  /** Checks a process whose clients all lost a request, or that has ended. */
   judge: (service: FarthingProcess, exit: Exit | undefined, workload: Workload) => Promise<void>
 }
 
-/** `atStart`: it did not come to listen. `reached`: the fault came while it was serving. */
+/** `atStart`: faults before it listened. `reached`: faults under load. */
 export type FaultReport = {
   points: number
   atStart: number
@@ -30,9 +30,9 @@ export type FaultReport = {
 
 const KEY = 'key-of-the-default-account'
 const CLIENTS = 8
-/** Milliseconds for which a process is kept busy where the fault does not come. */
+/** Milliseconds of load if the fault does not occur. */
 const LONGEST_RUN = 1_500
-/** A new folder after as many points, so that the faults meet migrations too. */
+/** Points until a new folder, so that faults also occur during migrations. */
 const POINTS_PER_FOLDER = 25
 
 const pause = (ms: number) => new Promise(resolve => setTimeout(resolve, ms))
@@ -108,25 +108,25 @@ async function checkAfterwards(
   }
 }
 
-/** It was killed by the fault, if the fault came. */
+/** The fault killed the process, if it occurred. */
 export async function judgeKilled(_service: FarthingProcess, exit: Exit | undefined) {
   if (exit) assert.deepEqual(exit, { code: null, signal: 'SIGKILL' })
 }
 
-/** It ended by itself, with an error, after it had answered. */
+/** The process ended itself with an error. */
 export async function judgeStopped(service: FarthingProcess, exit: Exit | undefined) {
   if (!exit) return
   assert.deepEqual(exit, { code: 1, signal: null })
   assert.match(service.output(), /the service cannot go on/)
 }
 
-/** It goes on: reads are answered, readiness is off; and all is well again when there is room. */
+/** The process runs on: reads succeed, readiness is 503, and writes succeed once there is room. */
 export async function judgeFull(
   service: FarthingProcess,
   exit: Exit | undefined,
   { ledger, touched }: Workload,
 ) {
-  assert.equal(exit, undefined, `it goes on: ${service.output()}`)
+  assert.equal(exit, undefined, `the process must not end: ${service.output()}`)
   const unanswered = [...touched].some(({ unknown }) => unknown) || ledger.lost.length > 0
   if (!unanswered) return
   const api = createClient([service.baseUrl], KEY)
@@ -142,7 +142,7 @@ export async function judgeFull(
   await api.createPayment()
 }
 
-/** Ends strace, and with it the fault; the process goes on. */
+/** Ends strace, and with it the fault. */
 function letGo({ pid }: FarthingProcess): void {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
   process.kill(Number(/TracerPid:\s*(\d+)/.exec(status)?.[1]), 'SIGTERM')

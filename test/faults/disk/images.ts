@@ -1,4 +1,4 @@
-/** Cuts the power at many moments of a trace, and looks at what each moment leaves. */
+/** Cuts the power at many moments of a trace and checks the files that each leaves. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
@@ -14,10 +14,10 @@ export type Cuts = {
   /** How many images to make at most. */
   images: number
   random: Random
-  /** The identifiers that a text acknowledges, and the query for those that are there. */
+  /** Matches acknowledged identifiers in what was sent; `present` selects the stored ones. */
   acknowledges: RegExp
   present: string
-  /** Queries that find nothing where all is well. */
+  /** Queries that must return no row. */
   consistent?: string[]
 }
 
@@ -27,15 +27,15 @@ export type CutReport = {
   acknowledged: number
   /** How often the database file itself was synced. */
   checkpoints: number
-  /** Images in which something acknowledged was missing, and how much at worst. */
+  /** Images that lack something acknowledged, and the most that one lacks. */
   losing: number
   worst: number
-  /** Images that SQLite could not open, found damaged, or that contradict themselves. */
+  /** Images that SQLite cannot open, or that are damaged or inconsistent. */
   damaged: number
   examples: string[]
 }
 
-/** A disk in memory where there is one: the images are many. */
+/** In memory if possible, because there are many images. */
 const SCRATCH = process.platform === 'linux' ? '/dev/shm' : tmpdir()
 
 export async function cutPower(cuts: Cuts): Promise<CutReport> {
@@ -71,7 +71,7 @@ export async function cutPower(cuts: Cuts): Promise<CutReport> {
   return { ...report, checkpoints, acknowledged: acknowledged.size }
 }
 
-/** The database, its write-ahead log and its rollback journal; not the shared memory, which is no file. */
+/** The database, its write-ahead log and its rollback journal. The shared memory need not survive. */
 const isOf = (path: string, file: string): boolean =>
   file === path || file === `${path}-wal` || file === `${path}-journal`
 

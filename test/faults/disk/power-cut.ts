@@ -1,23 +1,23 @@
-/** A disk that forgets: what may be left of files when the power fails between two calls. */
+/** A simulated disk: what may be left of files if the power fails between two calls. */
 import type { Random } from '../process/workload.ts'
 import type { DiskEvent } from './trace.ts'
 
 type Change = { offset: number; data: Buffer } | { length: number }
 type File = { durable: Contents; pending: Change[] }
 
-/** What may be torn: a disk writes whole sectors. */
+/** Bytes. A disk writes whole sectors, so writes are torn between them. */
 const SECTOR = 512
 
 export type Disk = {
   apply(event: DiskEvent): void
   /**
-   * The files as they may be found: all that was synced, and of the rest nothing, or `some`: a random
-   * part of it, writes torn between sectors. New names and unlinked ones count as durable at once.
+   * The files after a power cut: everything synced, and of the other writes nothing or a random part.
+   * Creating and unlinking a file counts as durable at once.
    */
   image(keep: 'nothing' | 'some', random: Random): Map<string, Buffer>
 }
 
-/** `isKept` says which files matter. */
+/** `isKept` selects the files that are simulated. */
 export function createDisk(isKept: (file: string) => boolean): Disk {
   const files = new Map<string, File>()
 
@@ -63,7 +63,7 @@ function partsOf(change: Change, random: Random): Change[] {
 
 type Contents = { change(change: Change): void; copy(): Contents; bytes(): Buffer }
 
-/** Bytes that grow; what was never written reads as zeros. */
+/** A growing buffer. Bytes that were never written are zero. */
 function createContents(buffer: Buffer = Buffer.alloc(0), size = 0): Contents {
   function grow(wanted: number): void {
     if (wanted > buffer.length) {

@@ -1,4 +1,4 @@
-/** What a process did to its files, and what it told others, as strace saw it. */
+/** Reads from strace what a process wrote to files and sent to others. */
 import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline'
 
@@ -7,12 +7,12 @@ export type DiskEvent =
   | { kind: 'sync'; file: string }
   | { kind: 'truncate'; file: string; length: number }
   | { kind: 'unlink'; file: string }
-  /** Sent on a socket or a pipe: from here on it counts as acknowledged. */
+  /** Sent on a socket or a pipe, so from here on acknowledged. */
   | { kind: 'told'; text: string }
 
 /**
- * Runs a program so that its calls are written to a file; the program keeps its pid, and strace is
- * beside it. `-xx` prints names and data in hexadecimal alike, so that nothing has to be guessed.
+ * Runs a program and writes its calls to a file. `-D` leaves the program its pid; `-xx` prints names and
+ * data in hexadecimal, so that parsing is unambiguous.
  */
 export const traceInto = (file: string): string[] => [
   'strace',
@@ -22,9 +22,8 @@ export const traceInto = (file: string): string[] => [
 ]
 
 /**
- * Makes the calls of a program fail, or kill it: strace's `inject`, as in `fsync:error=EIO:when=3`.
- * Without `--seccomp-bpf`: strace 6.1 then injects no signal, and a process that it lets go of has
- * its calls refused.
+ * Makes calls fail or kill the program with strace's `inject`, as in `fsync:error=EIO:when=3`. Without
+ * `--seccomp-bpf`, because strace 6.1 then injects no signals, and the calls of a detached process fail.
  */
 export const injecting = (...faults: string[]): string[] => [
   ...['strace', '-D', '-I', '1', '-f', '-qq', '-o', '/dev/null'],
@@ -32,7 +31,7 @@ export const injecting = (...faults: string[]): string[] => [
   ...faults.flatMap(fault => ['-e', `inject=${fault}`]),
 ]
 
-/** The events of a trace in the order in which the calls returned. */
+/** The events of a trace, in the order in which the calls returned. */
 export async function* readTrace(path: string): AsyncGenerator<DiskEvent> {
   const unfinished = new Map<string, string>()
   for await (const line of createInterface({ input: createReadStream(path) })) {

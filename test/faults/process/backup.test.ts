@@ -47,7 +47,7 @@ const environment = (path: string) => ({
   LOG_LEVEL: 'warn',
 })
 
-test('a backup made under load, restored, has all that was acknowledged before it', async t => {
+test('A backup under load has everything that was acknowledged before it', async t => {
   const folder = folderOf(t)
   const env = environment(join(folder, 'farthing.db'))
   const service = await startProcess({ env })
@@ -61,9 +61,9 @@ test('a backup made under load, restored, has all that was acknowledged before i
   const copy = join(folder, 'copy.db')
   const made = await runProcess({ env, args: ['backup', copy] })
   assert.equal(made.code, 0, made.stderr)
-  assert.ok(workload.answered() > answered, 'the service goes on meanwhile')
+  assert.ok(workload.answered() > answered, 'the service responds during the backup')
   assert.match(made.stdout, /^Copied the database to .*copy\.db, with \d+ payments\.\n$/)
-  assert.equal(statSync(copy).mode & 0o077, 0, 'for its owner only')
+  assert.equal(statSync(copy).mode & 0o077, 0, 'only its owner can read it')
   workload.stop()
   await working
   await service.kill()
@@ -78,7 +78,7 @@ test('a backup made under load, restored, has all that was acknowledged before i
   const restored = await startProcess({ env: environment(path) })
   t.after(() => restored.kill())
   const api = createClient([restored.baseUrl], KEY)
-  // What was finished before the backup is exactly as it was; the rest may have moved on.
+  // Finished payments are exactly as they were; others may have changed before the copy.
   const final = before.filter(
     ({ state, unknown }) => !unknown && /cancelled|failed/.test(statusOf(state)),
   )
@@ -92,7 +92,7 @@ test('a backup made under load, restored, has all that was acknowledged before i
   await checkInvariants(database, { now: Date.now() }).finally(() => database.close())
 })
 
-test('a backup is in the file that was named, also where SQLite would take the name for an address', async t => {
+test('A backup is in the named file, also if SQLite would read the name as a URI', async t => {
   const folder = folderOf(t)
   const config = readConfig(environment(join(folder, 'farthing.db')))
   const database = await openDatabase(config.database, {
@@ -111,7 +111,7 @@ test('a backup is in the file that was named, also where SQLite would take the n
   )
 })
 
-test('a backup that has no room says so, and leaves nothing behind', async t => {
+test('A backup without enough room says so and leaves no file', async t => {
   const folder = folderOf(t)
   const env = environment(join(folder, 'farthing.db'))
   await runProcess({ env, args: ['seed', '--create', '--payments', '500'] })
@@ -126,7 +126,7 @@ test('a backup that has no room says so, and leaves nothing behind', async t => 
   )
 })
 
-test('a backup overwrites nothing, and says what it cannot copy', async t => {
+test('A backup overwrites no file, and says why it cannot copy', async t => {
   const folder = folderOf(t)
   const there = join(folder, 'there.db')
   writeFileSync(there, 'something long enough to be looked at '.repeat(100))

@@ -3,10 +3,7 @@ import { webPayment } from '../../support/client.ts'
 
 const BODY = JSON.stringify(webPayment)
 
-/**
- * Creates a payment over the connections of `agent`, without a client that does more than it is told.
- * Rejects where no answer came in full.
- */
+/** Creates a payment over a connection of `agent`, without retries. Rejects if the response is cut off. */
 export function createOnce(
   baseUrl: string,
   agent: http.Agent,

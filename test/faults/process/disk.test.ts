@@ -9,7 +9,7 @@ import { startService } from '../../support/service.ts'
 
 const KEY = 'key-of-the-default-account'
 
-test('when the disk is full writes are 500, reads go on, and readiness is off until a write succeeds', async t => {
+test('While the disk is full writes are 500, reads are 200, and readiness is 503 until there is room', async t => {
   const service = await startService('sqlite')
   t.after(() => service.stop())
   const api = await service.newAccount()
@@ -31,8 +31,8 @@ test('when the disk is full writes are 500, reads go on, and readiness is off un
   assert.equal(await ready(), 503)
   assert.equal((await api.get(`/v1/payments/${payment.payment_id}`)).status, 200)
   const { total } = (await api.get('/v1/payments')).body
-  assert.equal(total, answers.length, 'what was acknowledged and no more')
-  assert.equal(await ready(), 503, 'still: asking makes no room')
+  assert.equal(total, answers.length, 'exactly the acknowledged payments are there')
+  assert.equal(await ready(), 503, 'the check itself makes no room')
 
   await capacity(page_count + 1000)
   assert.equal(await ready(), 200)
@@ -40,7 +40,7 @@ test('when the disk is full writes are 500, reads go on, and readiness is off un
   assert.equal((await api.get('/v1/payments')).body.total, total + 1)
 })
 
-test('a commit that fails with an I/O error is answered 500, and the process ends with an error', async t => {
+test('A request whose commit fails with an I/O error is 500, and the process exits with 1', async t => {
   const folder = mkdtempSync(join(tmpdir(), 'farthing-disk-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const env = { DATABASE_URL: `sqlite:${join(folder, 'farthing.db')}`, FARTHING_API_KEY: KEY }
@@ -73,7 +73,7 @@ test('a commit that fails with an I/O error is answered 500, and the process end
   const api = createClient([restarted.baseUrl], KEY)
   const { total } = (await api.get('/v1/payments')).body
   const extra = total - acknowledged.length
-  assert.ok(extra >= 0 && extra <= 8, `unknown is allowed: ${extra} more than acknowledged`)
+  assert.ok(extra >= 0 && extra <= 8, `${extra} payments more than acknowledged`)
   for (const payment_id of acknowledged)
     assert.equal((await api.get(`/v1/payments/${payment_id}`)).status, 200)
 })

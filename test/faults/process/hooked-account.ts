@@ -1,4 +1,4 @@
-/** An account whose changes a webhook on loopback is told of, and what that webhook received. */
+/** An account with a webhook on loopback, and the messages that the webhook received. */
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
@@ -11,14 +11,14 @@ import { runProcess } from '../../support/process.ts'
 export type HookReceiver = {
   /** For FARTHING_CALLBACK_HOSTS. */
   host: string
-  /** Registers itself; every message must then carry a good signature. */
+  /** Registers itself as a webhook. Every message must then have a valid signature. */
   register(baseUrls: string[], key: string): Promise<void>
-  /** How often each message arrived, by its identifier. */
+  /** The number of deliveries by message identifier. */
   received: Map<string, number>
   close(): Promise<void>
 }
 
-/** Answers 200 to everything, and remembers the messages. */
+/** Responds 200 to every message and counts it. */
 export async function startHookReceiver(): Promise<HookReceiver> {
   const received = new Map<string, number>()
   const badSignatures: string[] = []
@@ -54,14 +54,14 @@ export async function startHookReceiver(): Promise<HookReceiver> {
   }
 }
 
-/** A key of an account of its own, made by the command line. */
+/** Creates the account with the command line and returns its key. */
 export async function makeKey(env: Record<string, string>): Promise<string> {
   const made = await runProcess({ env, args: ['keys', 'create', '--account', 'hooked'] })
   assert.equal(made.code, 0, made.stderr)
   return made.stdout.trim()
 }
 
-/** Waits until no message is PENDING; then each one was delivered, and received. */
+/** Waits until no message is PENDING. Then each one must have been received. */
 export async function checkAllDelivered(
   database: Database,
   received: HookReceiver['received'],

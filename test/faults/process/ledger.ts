@@ -1,11 +1,11 @@
 /**
- * What clients were told, and what they asked for without hearing the end of it. After a crash the
- * service must know all of the first, and of the second each thing wholly or not at all.
+ * Records which changes were acknowledged and which requests got no response. After a crash all acknowledged
+ * changes must be there, and each unanswered request must have taken effect completely or not at all.
  */
 import assert from 'node:assert/strict'
 import type { Body, Client } from '../../support/client.ts'
 
-/** What a client does to a payment that it created. */
+/** A request to a payment. */
 export type Step =
   | 'open the page'
   | 'choose success'
@@ -16,12 +16,10 @@ export type Step =
   | 'authorise'
   | { refund: number }
 
-/** What the specification says of a payment after some steps, in the test's own words. */
+/** A payment after some steps, predicted from the Specification, *States and transitions*. */
 export type State = {
   events: string[]
   refunded: number
-  /** Which event types webhooks are told of, without their common beginning. */
-  told: string[]
   chosen: boolean
 }
 
@@ -29,14 +27,14 @@ export type Entry = {
   /** The body of the 201. */
   created: Body
   state: State
-  /** A request that got no answer: it took effect or it did not. */
+  /** A request without a response: it took effect or it did not. */
   unknown?: Step | undefined
-  /** The last answer of GET, while nothing was asked for since. */
+  /** The last GET response, if nothing was changed since. */
   read?: Body | undefined
   refund_ids: string[]
 }
 
-/** A create that got no answer. */
+/** A create without a response. */
 export type Lost = { reference: string; amount: number; key: string | undefined }
 
 export type Ledger = { entries: Map<string, Entry>; keys: Map<string, string>; lost: Lost[] }
@@ -46,39 +44,34 @@ export const newLedger = (): Ledger => ({ entries: new Map(), keys: new Map(), l
 export const newState = (): State => ({
   events: ['created'],
   refunded: 0,
-  told: [],
   chosen: false,
 })
 
 export const statusOf = ({ events }: State): string => events.at(-1) ?? ''
 
-/** The state after a step that the service accepts. */
+/** The state after an accepted step. */
 export function after(state: State, step: Step, delayed: boolean): State {
-  const { events, refunded, told } = state
-  if (typeof step === 'object')
-    return { ...state, refunded: refunded + step.refund, told: [...told, 'refunded'] }
+  const { events, refunded } = state
+  if (typeof step === 'object') return { ...state, refunded: refunded + step.refund }
   const opened = events.length > 1 ? [] : ['started']
-  const paid = delayed
-    ? { events: ['submitted', 'capturable'], told: ['succeeded'] }
-    : { events: ['submitted', 'success'], told: ['succeeded', 'captured'] }
+  const paid = ['submitted', delayed ? 'capturable' : 'success']
   const added = {
-    'open the page': { events: opened, told: [] },
-    'choose success': { events: opened, told: [] },
+    'open the page': opened,
+    'choose success': opened,
     confirm: paid,
-    authorise: { events: ['started', ...paid.events], told: paid.told },
-    'choose declined': { events: [...opened, 'failed'], told: ['failed'] },
-    cancel: { events: ['cancelled'], told: ['cancelled'] },
-    capture: { events: ['success'], told: ['captured'] },
+    authorise: ['started', ...paid],
+    'choose declined': [...opened, 'failed'],
+    cancel: ['cancelled'],
+    capture: ['success'],
   }[step]
   return {
-    events: [...events, ...added.events],
+    events: [...events, ...added],
     refunded,
-    told: [...told, ...added.told],
     chosen: step === 'choose success',
   }
 }
 
-/** What a payment's steps change; all else must stay as it was acknowledged. */
+/** The properties that steps change. All others must stay as they were acknowledged. */
 const CHANGING = new Set([
   'state',
   'refund_summary',
@@ -94,7 +87,7 @@ const CHANGING = new Set([
 const fixedPart = (payment: Body): Body =>
   Object.fromEntries(Object.entries(payment).filter(([name]) => !CHANGING.has(name)))
 
-/** Compares one payment with what was acknowledged, and learns how an unknown step ended. */
+/** Compares a payment with the ledger, and records whether an unanswered step took effect. */
 export async function checkEntry(api: Client, entry: Entry): Promise<void> {
   const { payment_id, amount, delayed_capture } = entry.created
   const path = `/v1/payments/${payment_id}`
@@ -113,7 +106,7 @@ export async function checkEntry(api: Client, entry: Entry): Promise<void> {
       refunded === seen.refunded && events.join() === (seen.events as string[]).join(),
   )
   const story = JSON.stringify({ payment_id, acknowledged: state, unknown, seen })
-  assert.ok(now, `what was acknowledged is there, wholly: ${story}`)
+  assert.ok(now, `the acknowledged changes are there: ${story}`)
   assert.deepEqual(fixedPart(payment.body), fixedPart(entry.created))
   if (entry.read && !unknown) assert.deepEqual(payment.body, entry.read)
   assert.equal(payment.body.state.status, statusOf(now), 'the state is that of the last event')
@@ -129,7 +122,7 @@ export async function checkEntry(api: Client, entry: Entry): Promise<void> {
   Object.assign(entry, { state: now, unknown: undefined, read: payment.body, refund_ids: ids })
 }
 
-/** A create without an answer made one whole payment or none, and its key tells the same. */
+/** An unanswered create made one complete payment or none, and its idempotency key agrees. */
 export async function checkLost(api: Client, lost: Lost): Promise<Entry | undefined> {
   const { reference, amount, key } = lost
   const found = await api.get(`/v1/payments?reference=${reference}`)
@@ -149,7 +142,7 @@ export async function checkLost(api: Client, lost: Lost): Promise<Entry | undefi
   return entry
 }
 
-/** A key that was acknowledged makes no second payment. */
+/** An acknowledged idempotency key makes no second payment. */
 export async function checkKey(api: Client, key: string): Promise<void> {
   const body = { amount: 1, reference: 'again', description: 'Sent again' }
   const again = { ...body, return_url: 'https://example.org/back' }

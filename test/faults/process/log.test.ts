@@ -12,7 +12,7 @@ import { createClient } from '../../support/client.ts'
 const KEY = 'key-of-the-default-account'
 const LOG = new URL('../../../src/log.ts', import.meta.url)
 
-/** On an address that nothing else of this machine uses: the service cannot say which port it got. */
+/** A loopback address of this process alone, because the service cannot log which port it got. */
 async function freePlace(): Promise<{ HOST: string; PORT: string }> {
   const HOST = `127.83.${process.pid % 250}.${1 + (Math.floor(process.pid / 250) % 250)}`
   const server = createServer().listen(0, HOST)
@@ -22,7 +22,7 @@ async function freePlace(): Promise<{ HOST: string; PORT: string }> {
   return { HOST, PORT: String(typeof address === 'object' && address?.port) }
 }
 
-test('A log on a full disk keeps the service neither from starting, answering nor ending', async t => {
+test('The service starts, responds and stops while its log is on a full disk', async t => {
   const folder = mkdtempSync(join(tmpdir(), 'farthing-full-'))
   const full = openSync('/dev/full', 'w')
   const { HOST, PORT } = await freePlace()
@@ -44,13 +44,13 @@ test('A log on a full disk keeps the service neither from starting, answering no
   while (child.exitCode === null && !(await isUp())) await setTimeout(20)
   for (let i = 0; i < 3; i++) {
     await api.createPayment()
-    await setTimeout(50) // the lines of before have been tried to be written
+    await setTimeout(50) // the service has tried to write the lines
   }
   child.kill('SIGTERM')
   assert.deepEqual(await exited, [0, null])
 })
 
-/** Writes a long line and 20 MB of short ones at once, says so, and then one now and then. */
+/** Logs a long line and 20 MB of short lines, reports that, and then logs a line every 20 ms. */
 const TALKATIVE = `
   import { createLogger } from ${JSON.stringify(LOG)}
   const logger = createLogger('info', false)
@@ -60,7 +60,7 @@ const TALKATIVE = `
   setInterval(() => logger.info('later'), 20)
 `
 
-test('Of a log that nobody reads 8 MB of whole lines are kept for who comes, and what is written then', async t => {
+test('If nobody reads the log, 8 MB of complete lines are kept, and later lines are written when a reader comes', async t => {
   const child = spawn(process.execPath, ['--input-type=module', '--eval', TALKATIVE])
   t.after(() => child.kill('SIGKILL'))
   await once(child.stderr, 'data')

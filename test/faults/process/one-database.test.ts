@@ -12,7 +12,7 @@ import { createWorkload, seeded } from './workload.ts'
 
 const KEY = 'key-of-the-default-account'
 
-test('two processes on one SQLite file are slower, and correct', async t => {
+test('Two processes on one SQLite file lose nothing', async t => {
   const folder = mkdtempSync(join(tmpdir(), 'farthing-two-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const path = join(folder, 'farthing.db')
@@ -37,7 +37,7 @@ test('two processes on one SQLite file are slower, and correct', async t => {
   await checkInvariants(database, { now: Date.now() }).finally(() => database.close())
 })
 
-test('an instance that starts while another one changes the tables waits for it, however long', async t => {
+test('An instance that starts during the migration of another one waits longer than a statement may take', async t => {
   const DATABASE_URL = await createPostgresDatabase()
   const env = { DATABASE_URL, FARTHING_API_KEY: KEY }
   const earlier = await startProcess({ env })
@@ -48,7 +48,7 @@ test('an instance that starts while another one changes the tables waits for it,
   await other.query('begin')
   await other.query('lock table migrations in access exclusive mode')
   const starting = startProcess({ env })
-  await new Promise(resolve => setTimeout(resolve, 7_000)) // longer than a statement may take
+  await new Promise(resolve => setTimeout(resolve, 7_000)) // a statement may take 5 seconds
   await other.query('commit')
   const service = await starting
   assert.deepEqual(await service.terminate(), { code: 0, signal: null })

@@ -39,7 +39,7 @@ describe('While PostgreSQL is away', () => {
       assert.equal(status, 500)
       assert.deepEqual(Object.keys(body).sort(), ['code', 'description'])
       assert.equal(body.code, 'P0999')
-      assert.doesNotMatch(body.description, /postgres|connect|127/i, 'no internals')
+      assert.doesNotMatch(body.description, /postgres|connect|127/i, 'no internals are shown')
     }
     assert.equal(shown.status, 500)
     assert.match(shown.headers.get('content-type') ?? '', /^text\/html/)
@@ -58,7 +58,7 @@ describe('While PostgreSQL is away', () => {
     assert.doesNotMatch(service.output(), /unhandled|cannot go on/i)
   }
 
-  test('requests are 500, readiness is off, and both come back with it', async () => {
+  test('requests are 500 and readiness is 503, until PostgreSQL is back', async () => {
     server.crash()
     await pause(200)
     await checkAway()
@@ -66,7 +66,7 @@ describe('While PostgreSQL is away', () => {
     await checkBack()
   })
 
-  test('it is the same where connections stand and nothing answers', async t => {
+  test('the same holds if connections stay open and PostgreSQL does not respond', async t => {
     t.after(() => server.thaw())
     server.freeze()
     const begun = performance.now()
@@ -76,7 +76,7 @@ describe('While PostgreSQL is away', () => {
     await checkBack()
   })
 
-  test('a stop takes at most 10 seconds all the same', async t => {
+  test('a stop takes at most 10 seconds', async t => {
     t.after(() => server.thaw())
     server.freeze()
     const cut = api.post('/v1/payments', webPayment).catch(() => {})
@@ -87,7 +87,7 @@ describe('While PostgreSQL is away', () => {
   })
 })
 
-test('without PostgreSQL the start ends with one line that says so', async t => {
+test('A start without PostgreSQL ends with one line that says what to set', async t => {
   const silent = createServer(() => {}).listen(0, '127.0.0.1')
   await once(silent, 'listening')
   t.after(() => silent.close())
@@ -119,7 +119,7 @@ test('without PostgreSQL the start ends with one line that says so', async t => 
       assert.equal(stdout, '')
       assert.match(stderr, says)
       assert.match(stderr, /^[^\n]*DATABASE_URL[^\n]*\n$/, 'one line that says what to set')
-      assert.doesNotMatch(stderr, /secret|wrong/, 'no password')
+      assert.doesNotMatch(stderr, /secret|wrong/, 'no password is shown')
     }),
   )
 })

@@ -1,15 +1,15 @@
-/** A PostgreSQL server of one's own that can be killed and comes back on the same port. */
+/** A PostgreSQL server that can be killed, and starts again on the same port. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startPostgres } from '../../support/postgres.ts'
 
 export type CrashablePostgres = {
   url: string
-  /** kill -9 of the postmaster: no checkpoint, no farewell to its clients. */
+  /** Kills the postmaster with kill -9. */
   crash(): void
-  /** Starts it again on what the crash left. */
+  /** Starts it again on the same data. */
   restart(): Promise<void>
-  /** SIGSTOP and SIGCONT of the whole server: connections stay, nothing answers. */
+  /** SIGSTOP for all its processes: connections stay open and nothing responds. `thaw` sends SIGCONT. */
   freeze(): void
   thaw(): void
   stop(): Promise<void>
@@ -23,7 +23,7 @@ export async function startCrashablePostgres(): Promise<CrashablePostgres> {
     url: postgres.url,
     crash: () => process.kill(pid(), 'SIGKILL'),
     async restart() {
-      // The orphaned backends hold the shared memory until they notice.
+      // Orphaned backends hold the shared memory until they exit.
       for (let tries = 1; ; tries++) {
         const failed = await postgres.start().then(
           () => false,
@@ -34,7 +34,7 @@ export async function startCrashablePostgres(): Promise<CrashablePostgres> {
         await new Promise(resolve => setTimeout(resolve, 100))
       }
     },
-    // While the postmaster stands still no process is added, and none that ended is gone.
+    // The stopped postmaster starts no process and reaps none, so the list of children stays complete.
     freeze() {
       process.kill(pid(), 'SIGSTOP')
       for (const child of childrenOf(pid())) signal(child, 'SIGSTOP')
@@ -47,7 +47,7 @@ export async function startCrashablePostgres(): Promise<CrashablePostgres> {
   }
 }
 
-/** Nothing where the process has ended meanwhile. */
+/** Ignores a process that has ended. */
 function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name)

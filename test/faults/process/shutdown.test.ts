@@ -29,7 +29,7 @@ async function start(t: TestContext, env: Record<string, string> = {}): Promise<
   return service
 }
 
-/** Ends all that a detached process has started; nothing when nothing is left. */
+/** Kills the process group of a detached process, if there is one left. */
 function endGroup({ pid = 0 }: ChildProcess): void {
   try {
     process.kill(-pid, 'SIGKILL')
@@ -38,7 +38,7 @@ function endGroup({ pid = 0 }: ChildProcess): void {
   }
 }
 
-/** A payment whose confirmation waits for a webhook that never answers. */
+/** A payment whose confirmation waits for a receiver that never responds. */
 async function startHangingConfirmation(t: TestContext) {
   const receiver = await startReceiver({ plain: true, onRequest: () => {} })
   t.after(() => receiver.close())
@@ -57,7 +57,7 @@ async function startHangingConfirmation(t: TestContext) {
 
 type Counts = { answered: number; refused: number; lost: string[] }
 
-/** Sends requests one after another on a connection that is kept, until no new one can be made. */
+/** Sends requests one after another on a kept-alive connection, until none can be opened. */
 async function hammer(baseUrl: string, counts: Counts): Promise<void> {
   const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
   for (;;) {
@@ -80,7 +80,7 @@ const create = (baseUrl: string, agent: http.Agent): Promise<number | string> =>
   )
 
 describe('On SIGTERM', { concurrency: true }, () => {
-  test('under load every request that was sent is answered, then it exits with 0', async t => {
+  test('the service responds to every request that was sent, and exits with 0', async t => {
     const service = await start(t)
     const counts: Counts = { answered: 0, refused: 0, lost: [] }
     const load = Array.from({ length: 64 }, () => hammer(service.baseUrl, counts))
@@ -94,12 +94,12 @@ describe('On SIGTERM', { concurrency: true }, () => {
     assert.equal(counts.refused, 64)
   })
 
-  test('that npm start was sent, the service ends and not npm alone', async t => {
+  test('to npm start the service stops, not npm alone', async t => {
     const folder = mkdtempSync(join(tmpdir(), 'farthing-stop-'))
     const npm = spawn('npm', ['start'], {
       env: { ...process.env, PORT: '0', DATABASE_URL: `sqlite:${join(folder, 'farthing.db')}` },
       stdio: ['ignore', 'pipe', 'ignore'],
-      detached: true, // a group of its own: the clean-up finds what npm may have left behind
+      detached: true, // its own process group, so that the clean-up finds what npm may leave behind
     })
     t.after(() => {
       endGroup(npm)
@@ -116,7 +116,7 @@ describe('On SIGTERM', { concurrency: true }, () => {
     assert.match(output, /stopping: finishing what is in flight/)
   })
 
-  test('an idle connection does not hold it up', async t => {
+  test('an idle connection does not delay the stop', async t => {
     const service = await start(t)
     const agent = new http.Agent({ keepAlive: true })
     assert.equal(await create(service.baseUrl, agent), 201)
@@ -125,7 +125,7 @@ describe('On SIGTERM', { concurrency: true }, () => {
     assert.ok(performance.now() - before < 5_000)
   })
 
-  test('deliveries to a receiver that hangs are finished and recorded within 10 seconds', async t => {
+  test('deliveries to a receiver that hangs are finished within 10 seconds', async t => {
     const { service, payment, confirmed } = await startHangingConfirmation(t)
     const before = performance.now()
     const exit = await service.terminate()
@@ -137,13 +137,13 @@ describe('On SIGTERM', { concurrency: true }, () => {
     assert.equal(headers.get('location'), payment.return_url)
   })
 
-  test('a second signal, not of the same key press, ends it at once with an error', async t => {
+  test('a second signal, unless of the same key press, ends the service at once with exit code 1', async t => {
     const { service, confirmed } = await startHangingConfirmation(t)
     const cut = assert.rejects(confirmed)
     service.signal('SIGTERM')
-    service.signal('SIGINT') // npm passes on what the terminal has sent to both
+    service.signal('SIGINT') // npm forwards a signal that the terminal has sent to both
     const ended = await Promise.race([service.exited, pause(1_500)])
-    assert.equal(ended, undefined, 'it goes on')
+    assert.equal(ended, undefined, 'two signals at once are one')
     const before = performance.now()
     const exit = await service.terminate()
     assert.deepEqual(exit, { code: 1, signal: null })
@@ -151,7 +151,7 @@ describe('On SIGTERM', { concurrency: true }, () => {
     await cut
   })
 
-  test('readiness is off for who still has a connection, and that answer is its last', async t => {
+  test('readiness is 503 on a connection that is still open, and that response closes it', async t => {
     const service = await start(t)
     const connection = await open(service.baseUrl)
     const answer = async (): Promise<[status: number, connection: string | null]> => {
@@ -161,7 +161,7 @@ describe('On SIGTERM', { concurrency: true }, () => {
     }
     connection.write('GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n')
     assert.deepEqual(await answer(), [200, 'keep-alive'])
-    // Begun before the signal: a connection that stays quiet would be cut soon after it.
+    // The request begins before the signal, because idle connections are closed then.
     connection.write('GET /readyz HTTP/1.1\r\n')
     service.signal('SIGTERM')
     while (!service.output().includes('stopping')) await pause(5)
@@ -173,7 +173,7 @@ describe('On SIGTERM', { concurrency: true }, () => {
   })
 })
 
-test('A log that nobody reads any more holds up neither the service nor its end', async t => {
+test('A log that nobody reads delays neither requests nor the stop', async t => {
   const folder = mkdtempSync(join(tmpdir(), 'farthing-unread-'))
   const DATABASE_URL = `sqlite:${join(folder, 'farthing.db')}`
   const env = { PATH: process.env.PATH, PORT: '0', DATABASE_URL, FARTHING_API_KEY: KEY }
@@ -189,7 +189,7 @@ test('A log that nobody reads any more holds up neither the service nor its end'
   child.stdout.pause()
   const [baseUrl = ''] = /http:\S+/.exec(String(line)) ?? []
   const api = createClient([baseUrl], KEY)
-  // More lines than the pipe and this end of it hold.
+  // More lines than the pipe and its buffers hold.
   for (let i = 0; i < 40; i++)
     await Promise.all(Array.from({ length: 100 }, () => api.get('/healthz')))
   await api.createPayment()

@@ -1,4 +1,4 @@
-/** Clients that use the service as fast as it answers, and keep a ledger of what they were told. */
+/** Clients that send one request after another and keep a ledger of the responses. */
 import assert from 'node:assert/strict'
 import { type Answer, type Body, type Client, createClient } from '../../support/client.ts'
 import {
@@ -26,23 +26,23 @@ export function seeded(seed: number): Random {
   }
 }
 
-/** Thrown where the end of a request is not known; the client then stops until the service is back. */
+/** The outcome of a request is unknown. The client stops until the next run. */
 class NoAnswer extends Error {}
 
 export type Workload = {
   ledger: Ledger
-  /** Runs the clients until each one lost a request or `stop` was called. */
+  /** Runs the clients until each one got no response or `stop` was called. */
   run(clients: number): Promise<void>
   stop(): void
-  /** Compares what the service has with the ledger; `entries` says which, all by default. */
+  /** Compares the service with the ledger, all entries by default. */
   check(entries?: Entry[]): Promise<void>
-  /** How many requests were answered. */
+  /** The number of responses. */
   answered(): number
-  /** Entries touched by the last run. */
+  /** The entries that the last run used. */
   touched: Set<Entry>
 }
 
-/** `baseUrls` may be changed while it runs: the next request goes to what it then holds. */
+/** `baseUrls` may change while it runs: each request reads it again. */
 export function createWorkload(baseUrls: string[], key: string, random: Random): Workload {
   const api = createClient(baseUrls, key)
   const ledger = newLedger()
@@ -156,10 +156,10 @@ export function createWorkload(baseUrls: string[], key: string, random: Random):
   }
 }
 
-/** Of the keys that were acknowledged, as many are tried again after each crash. */
+/** How many idempotency keys are tried again after each crash. */
 const KEYS_CHECKED = 50
 
-/** 200, 204, 303: the page or the move; 202: a refund. */
+/** 200 and 303: a page; 204: a change; 202: a refund. */
 const ACCEPTED = [200, 202, 204, 303]
 
 function send(api: Client, payment: Body, step: Step): Promise<Answer> {
@@ -188,7 +188,7 @@ function send(api: Client, payment: Body, step: Step): Promise<Answer> {
   }
 }
 
-/** One of the steps that the payment allows, or undefined to leave it as it is. */
+/** A step that the payment allows, or undefined to leave the payment as it is. */
 function nextStep({ created, state }: Entry, random: Random): Step | undefined {
   const left = created.amount - state.refunded
   const web = created.authorisation_mode === 'web'
@@ -205,7 +205,7 @@ function nextStep({ created, state }: Entry, random: Random): Step | undefined {
   return random() < stays ? undefined : steps[Math.floor(random() * steps.length)]
 }
 
-/** Sixteen at a time; the first fault ends it. */
+/** Sixteen at a time. The first failure rejects. */
 export async function inParallel<Item>(
   items: Item[],
   each: (item: Item) => Promise<void>,
