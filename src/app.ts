@@ -24,7 +24,7 @@ import { paymentRoutes } from './payments/routes.ts'
 import type { Ports } from './ports.ts'
 import { refundRoutes } from './refunds/routes.ts'
 import { assetRoutes } from './web/asset-routes.ts'
-import { createDeliveries, type Deliveries } from './webhooks/deliver.ts'
+import { type AttemptFacts, createDeliveries, type Deliveries } from './webhooks/deliver.ts'
 import { webhookRoutes } from './webhooks/routes.ts'
 
 export type App = { server: FastifyInstance; deliveries: Deliveries; drain: Drain }
@@ -41,9 +41,12 @@ export async function createApp(
 ): Promise<App> {
   const onFault = (error: unknown) =>
     logger?.error({ err: error }, 'a delivery could not be recorded')
-  const onBroken = (webhook_id: string, result: string, cause: string) =>
-    logger?.info(`webhook ${webhook_id}: ${result} (${cause})`)
-  const deliveries = createDeliveries({ ...ports, onFault, onBroken })
+  const onAttempt = ({ result, ms, ...facts }: AttemptFacts) =>
+    logger?.info(
+      { ...facts, result, ms },
+      `${facts.event_type} to ${facts.callback_host}: ${result}, ${ms} ms`,
+    )
+  const deliveries = createDeliveries({ ...ports, onFault, onAttempt })
   const farthing: Farthing = { ...ports, config, deliveries }
   const bearer = createBearer(farthing)
   const answerUnknownPath: AnswerUnknownPath = async (request, reply) => {

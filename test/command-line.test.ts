@@ -112,9 +112,11 @@ describe('The service, when it starts,', () => {
     const untrusted = await webhookThat({})
     await api.post((await api.createPayment())._links.cancel.href)
     await started.terminate()
-    const lines = logged(started.output()).map(({ msg }) => msg)
-    assert.ok(lines.includes(`webhook ${refusing}: connection failed (ECONNREFUSED)`))
-    assert.ok(lines.includes(`webhook ${untrusted}: tls failed (UNABLE_TO_VERIFY_LEAF_SIGNATURE)`))
+    const lines = logged(started.output()).map(
+      ({ webhook_id, result }) => `${webhook_id} ${result}`,
+    )
+    assert.ok(lines.includes(`${refusing} connection failed (ECONNREFUSED)`))
+    assert.ok(lines.includes(`${untrusted} tls failed (UNABLE_TO_VERIFY_LEAF_SIGNATURE)`))
   })
 
   test('warns of variables that look like settings and are none', async t => {
