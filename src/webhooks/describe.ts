@@ -22,9 +22,17 @@ import { timeOf } from '../ids.ts'
 import { MUST_BE_PUBLIC } from '../outbound/address.ts'
 import { version } from '../version.ts'
 import { messageSearch, webhookSearch } from './routes.ts'
-import { listedWebhook, messageBody, newWebhook, webhook, webhookMessage } from './schema.ts'
 import { deliveryStatus, type EventType, messagesFor, signature, type Webhook } from './webhook.ts'
-import { present, presentListed, presentMessage } from './wire.ts'
+import {
+  listedWebhook,
+  messageBody,
+  newWebhook,
+  present,
+  presentListed,
+  presentMessage,
+  webhook,
+  webhookMessage,
+} from './wire.ts'
 
 const codes = fieldCodes.webhook
 

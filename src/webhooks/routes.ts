@@ -1,20 +1,15 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Farthing } from '../context.ts'
-import { fieldCodes, invalid, webhookNotFound } from '../errors.ts'
+import { webhookNotFound } from '../errors.ts'
 import { addressesOf } from '../http/addresses.ts'
 import { jsonBody, requireJson } from '../http/body.ts'
 import { pathParam, resource } from '../http/endpoint.ts'
-import { type Json, readFields } from '../http/fields.ts'
 import { findPage, where } from '../http/find-page.ts'
 import { pageOf, readSearch, type SearchKind } from '../http/page.ts'
 import { paging } from '../http/search.ts'
-import { registrationProblem } from '../outbound/address.ts'
-import { newWebhook } from './schema.ts'
 import { deactivateWebhook, findWebhook, insertWebhook, messageRows, webhookRows } from './store.ts'
-import { type EventType, eventTypes, newSigningKey, type Webhook } from './webhook.ts'
-import { present, presentListed, presentMessage } from './wire.ts'
-
-const codes = fieldCodes.webhook
+import { newSigningKey, type Webhook } from './webhook.ts'
+import { present, presentListed, presentMessage, readNewWebhook } from './wire.ts'
 
 export const webhookSearch: SearchKind = {
   path: '/v1/webhooks',
@@ -22,13 +17,13 @@ export const webhookSearch: SearchKind = {
   filters: paging,
 }
 
-/** The delivery history of a webhook is paged alike. */
+/** Search of the delivery history of a webhook. */
 export const messageSearch = (webhook_id: string): SearchKind => ({
   ...webhookSearch,
   path: `/v1/webhooks/${webhook_id}/messages`,
 })
 
-/** SPEC *Webhook management*. */
+/** Specification, *Webhook management*. */
 export function webhookRoutes(app: FastifyInstance, farthing: Farthing): void {
   const { database, clock, newId, config } = farthing
 
@@ -96,31 +91,4 @@ export function webhookRoutes(app: FastifyInstance, farthing: Farthing): void {
       },
     },
   })
-}
-
-type Given = Pick<Webhook, 'callback_url' | 'description' | 'subscriptions'>
-
-async function readNewWebhook(body: Json, { resolve, config }: Farthing): Promise<Given> {
-  const fields = readFields(body, newWebhook, codes)
-  const callback_url = fields.text('callback_url')
-  fields.checkLimits(['callback_url'])
-  const problem = await registrationProblem(callback_url, config.callbackHosts, resolve)
-  if (problem) throw invalid(codes, 'callback_url', problem)
-  const description = fields.optionalRawText('description')
-  fields.checkLimits(['description'])
-  const subscriptions = readSubscriptions(body.subscriptions)
-  return { callback_url, ...(description !== undefined && { description }), subscriptions }
-}
-
-/** SPEC *Webhook*: all event types if not given. Repeats collapse. */
-function readSubscriptions(value: unknown): readonly EventType[] {
-  if (value === undefined || value === null) return eventTypes
-  const known = (entry: unknown): entry is EventType => eventTypes.some(type => type === entry)
-  if (!Array.isArray(value) || value.length === 0 || !value.every(known))
-    throw invalid(
-      codes,
-      'subscriptions',
-      `must be a list of one or more of ${eventTypes.join(', ')}`,
-    )
-  return [...new Set(value)]
 }

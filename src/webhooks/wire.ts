@@ -1,11 +1,178 @@
+/** The bodies of webhooks on the wire: schema and reader of requests, schema and printer of responses. */
+import type { FromSchema } from 'json-schema-to-ts'
+import type { Farthing } from '../context.ts'
+import { fieldCodes, invalid } from '../errors.ts'
+import { type Json, readFields } from '../http/fields.ts'
+import { id, timestamp } from '../http/schema.ts'
 import { timeOf } from '../ids.ts'
+import { registrationProblem } from '../outbound/address.ts'
 import { oldestKept } from '../retention.ts'
 import { iso } from '../time.ts'
-import type { AttemptBody, ListedWebhookBody, WebhookBody, WebhookMessageBody } from './schema.ts'
 import type { MessageRow } from './store.ts'
-import type { Attempt, Webhook } from './webhook.ts'
+import { type Attempt, type EventType, eventTypes, type Webhook } from './webhook.ts'
 
-/** A webhook as lists show it: without its signing key. */
+const codes = fieldCodes.webhook
+
+const subscriptions = {
+  type: 'array',
+  minItems: 1,
+  items: { type: 'string', enum: eventTypes },
+} as const
+
+/** The body of POST /v1/webhooks. Specification, *Webhook management*. */
+export const newWebhook = {
+  title: 'NewWebhook',
+  type: 'object',
+  required: ['callback_url'],
+  properties: {
+    callback_url: {
+      type: 'string',
+      maxLength: 2048,
+      description:
+        'An https URL with a public address. Its name is resolved at registration and at every delivery',
+    },
+    description: { type: ['string', 'null'], minLength: 0, maxLength: 255 },
+    subscriptions: {
+      ...subscriptions,
+      type: ['array', 'null'],
+      description: 'The event types to send. If you leave it out, all are sent',
+    },
+  },
+} as const
+
+export type NewWebhook = Pick<Webhook, 'callback_url' | 'description' | 'subscriptions'>
+
+/** Reads and checks the body of POST /v1/webhooks. Throws the first fault found. */
+export async function readNewWebhook(
+  body: Json,
+  { resolve, config }: Pick<Farthing, 'resolve' | 'config'>,
+): Promise<NewWebhook> {
+  const fields = readFields(body, newWebhook, codes)
+  const callback_url = fields.text('callback_url')
+  fields.checkLimits(['callback_url'])
+  const problem = await registrationProblem(callback_url, config.callbackHosts, resolve)
+  if (problem) throw invalid(codes, 'callback_url', problem)
+  const description = fields.optionalRawText('description')
+  fields.checkLimits(['description'])
+  const subscriptions = readSubscriptions(body.subscriptions)
+  return { callback_url, ...(description !== undefined && { description }), subscriptions }
+}
+
+/** All event types when absent or null; duplicates are removed. */
+function readSubscriptions(value: unknown): readonly EventType[] {
+  if (value === undefined || value === null) return eventTypes
+  const known = (entry: unknown): entry is EventType => eventTypes.some(type => type === entry)
+  if (!Array.isArray(value) || value.length === 0 || !value.every(known))
+    throw invalid(
+      codes,
+      'subscriptions',
+      `must be a list of one or more of ${eventTypes.join(', ')}`,
+    )
+  return [...new Set(value)]
+}
+
+/** A webhook in lists: without its signing key. Specification, *Webhook*. */
+export const listedWebhook = {
+  title: 'ListedWebhook',
+  type: 'object',
+  required: ['external_id', 'callback_url', 'subscriptions', 'status', 'created_date'],
+  properties: {
+    external_id: id,
+    callback_url: { type: 'string' },
+    description: { type: 'string', description: 'Absent if none was given' },
+    subscriptions: { ...subscriptions, description: 'The event types that the webhook receives' },
+    status: {
+      type: 'string',
+      enum: ['ACTIVE', 'INACTIVE'],
+      description: 'INACTIVE after it was deleted',
+    },
+    created_date: timestamp,
+  },
+} as const
+
+/** A webhook in the responses to POST and GET. */
+export const webhook = {
+  ...listedWebhook,
+  title: 'Webhook',
+  required: [...listedWebhook.required, 'signing_key'],
+  properties: {
+    ...listedWebhook.properties,
+    signing_key: {
+      type: 'string',
+      pattern: '^webhook_test_[0-9a-v]{26}$',
+      description: 'The key of Pay-Signature. Use all of it, with its prefix',
+    },
+  },
+} as const
+
+const attempt = {
+  title: 'Attempt',
+  type: 'object',
+  required: ['created_date', 'send_at', 'status', 'status_code', 'response_time', 'result'],
+  properties: {
+    created_date: { ...timestamp, description: 'When the attempt started' },
+    send_at: { ...timestamp, description: 'The same as created_date' },
+    status: { type: 'string', enum: ['SUCCESSFUL', 'FAILED'] },
+    status_code: { type: ['integer', 'null'], description: 'null if no response arrived' },
+    response_time: {
+      type: ['integer', 'null'],
+      description: 'In milliseconds; null if nothing was sent',
+    },
+    result: {
+      type: 'string',
+      description:
+        'The status code and reason phrase, or one of: timeout, connection failed, tls failed, name not resolved, address refused',
+    },
+  },
+} as const
+
+/** A message of the delivery history. */
+export const webhookMessage = {
+  title: 'WebhookMessage',
+  type: 'object',
+  required: [
+    'webhook_message_id',
+    'external_id',
+    'created_date',
+    'event_date',
+    'event_type',
+    'resource_id',
+    'resource_type',
+    'last_delivery_status',
+    'latest_attempt',
+    'attempts',
+    'body',
+  ],
+  properties: {
+    webhook_message_id: id,
+    external_id: { ...id, description: 'The same as webhook_message_id' },
+    created_date: { ...timestamp, description: 'When the payment changed' },
+    event_date: { ...timestamp, description: 'The same as created_date' },
+    event_type: { type: 'string', enum: eventTypes },
+    resource_id: { ...id, description: 'The payment_id' },
+    resource_type: { type: 'string', const: 'payment' },
+    last_delivery_status: {
+      type: 'string',
+      enum: ['PENDING', 'SUCCESSFUL', 'FAILED'],
+      description: 'PENDING until the message is delivered or both attempts have failed',
+    },
+    latest_attempt: {
+      anyOf: [attempt, { type: 'null' }],
+      description: 'The first item of attempts; null before the first attempt',
+    },
+    attempts: { type: 'array', maxItems: 2, items: attempt, description: 'Newest first' },
+    body: {
+      type: ['object', 'null'],
+      description: 'Exactly what was sent; null after the payment was deleted',
+    },
+  },
+} as const
+
+type WebhookBody = FromSchema<typeof webhook>
+type ListedWebhookBody = FromSchema<typeof listedWebhook>
+type AttemptBody = FromSchema<typeof attempt>
+type WebhookMessageBody = FromSchema<typeof webhookMessage>
+
 export function presentListed(webhook: Webhook): ListedWebhookBody {
   const { webhook_id, callback_url, description, subscriptions, status } = webhook
   return {
@@ -18,7 +185,6 @@ export function presentListed(webhook: Webhook): ListedWebhookBody {
   }
 }
 
-/** As registering and reading one show it. */
 export const present = (webhook: Webhook): WebhookBody => ({
   ...presentListed(webhook),
   signing_key: webhook.signing_key,
@@ -30,7 +196,7 @@ const presentAttempt = ({ at, ...outcome }: Attempt): AttemptBody => ({
   ...outcome,
 })
 
-/** A message of the delivery history. `now` in milliseconds: once its payment is gone it has no body and is never sent. */
+/** `now` in milliseconds. A message whose payment has expired has no body and is never sent. */
 export function presentMessage(row: MessageRow, now: number): WebhookMessageBody {
   const gone = row.payment_id < oldestKept(now)
   const attempts = (JSON.parse(row.attempts) as Attempt[]).map(presentAttempt).reverse() // written by recordAttempts
@@ -48,3 +214,30 @@ export function presentMessage(row: MessageRow, now: number): WebhookMessageBody
     body: gone || row.body === null ? null : JSON.parse(row.body),
   }
 }
+
+/** The body of a message; `resource` is the schema of a payment. Specification, *Webhook message body*. */
+export const messageBody = (resource: object) => ({
+  title: 'MessageBody',
+  type: 'object',
+  required: [
+    'webhook_message_id',
+    'api_version',
+    'created_date',
+    'resource_id',
+    'resource_type',
+    'event_type',
+    'resource',
+  ],
+  properties: {
+    webhook_message_id: { ...id, description: 'The same in every attempt' },
+    api_version: { type: 'integer', const: 1 },
+    created_date: { ...timestamp, description: 'When the payment changed' },
+    resource_id: { ...id, description: 'The payment_id' },
+    resource_type: { type: 'string', const: 'payment' },
+    event_type: { type: 'string', enum: eventTypes },
+    resource: {
+      ...resource,
+      description: 'The payment as GET returned it right after the change',
+    },
+  },
+})
