@@ -1,4 +1,4 @@
-/** What /openapi.json says of the endpoints of webhooks, and of what is posted to a webhook. */
+/** Describes the endpoints of webhooks, and the message sent to a webhook, for /openapi.json. */
 import {
   fieldCodes,
   invalid,
@@ -36,7 +36,7 @@ import {
 
 const codes = fieldCodes.webhook
 
-/** The payment that messages tell of: its schema, and an example that was just captured. */
+/** The resource in messages: the schema of a payment, and an example that was just captured. */
 export type Resource = { schema: Schema; example: { payment_id: string } }
 
 const request = {
@@ -51,22 +51,22 @@ const example: Webhook = {
   ...request,
   signing_key: 'webhook_test_5b0gjvo83fdsn2f65acga88uog',
 }
-/** Holds no address, so that it is the same to every reader. */
+/** Contains no address of this service, so that its signature is the same for every reader. */
 const SHORT_BODY = '{"api_version":1}'
 const MESSAGE_ID = '06gq1chf6o28tvbu9983l9j660'
 
-const webhookId = pathParameter('webhook_id', 'A webhook of yours', example.webhook_id)
+const webhookId = pathParameter('webhook_id', 'The external_id of the webhook', example.webhook_id)
 const history = messageSearch(example.webhook_id)
 
 function exampleMessage({ example: resource }: Resource) {
   const at = timeOf(MESSAGE_ID)
-  const news = {
+  const change = {
     payment_id: resource.payment_id,
     at,
     eventTypes: ['card_payment_captured'] satisfies EventType[],
     resource,
   }
-  const [message] = messagesFor(news, [example], () => MESSAGE_ID)
+  const [message] = messagesFor(change, [example], () => MESSAGE_ID)
   if (!message) throw new Error('the example webhook is not subscribed')
   return message
 }
@@ -95,9 +95,9 @@ function historyExample(resource: Resource) {
 
 const createWebhook = behindKey({
   summary: 'Register a webhook',
-  description: `The callback_url must be https and lead to public addresses only. Its name is resolved now, and again at every delivery, which goes to an address that was checked. Private, loopback and link-local addresses are refused.
+  description: `The callback_url must be https and must have public addresses only. Private, loopback and link-local addresses are refused, unless the operator lists the host in the setting \`FARTHING_CALLBACK_HOSTS\`. A listed host may also use http. The host name is resolved at registration and again at every delivery, and its addresses are checked each time.
 
-Keep the signing_key: it signs every message. A webhook cannot be changed and its key cannot be replaced; register another one instead.`,
+Keep the signing_key. It signs every message. You cannot change a webhook or replace its key. Register another webhook instead.`,
   requestBody: describeBody(newWebhook, { 'Two event types': request }),
   answers: {
     201: json('The webhook, with its signing key', webhook, { 'A webhook': present(example) }),
@@ -112,7 +112,7 @@ Keep the signing_key: it signs every message. A webhook cannot be changed and it
 
 const listWebhooks = behindKey({
   summary: 'List webhooks',
-  description: 'Newest first, deleted ones included. Signing keys are not shown.',
+  description: 'Newest first, with deactivated webhooks. Signing keys are not shown.',
   ...searchParts(webhookSearch, listedWebhook, presentListed(example), ['page']),
 })
 
@@ -128,9 +128,9 @@ const readWebhook = behindKey({
 const deleteWebhook = behindKey({
   summary: 'Deactivate a webhook',
   description:
-    'It receives nothing new and its status is INACTIVE. It can still be read, and so can its history. Deleting it again changes nothing. A body is not read.',
+    'Farthing sends it no new messages and its status becomes INACTIVE. You can still read it and its history. Deleting it again changes nothing. A request body is ignored.',
   parameters: [webhookId],
-  answers: { 204: noContent('It is deactivated') },
+  answers: { 204: noContent('The webhook is deactivated') },
   errors: [webhookNotFound()],
 })
 
@@ -141,7 +141,7 @@ function listWebhookMessages(resource: Resource): Operation {
   return behindKey({
     summary: "Read a webhook's delivery history",
     description:
-      'Every message, newest first, with its attempts and the body that was sent. Once a payment is gone, after 7 days, its messages stay and their body is null.',
+      'Every message, newest first, with its attempts and the body that was sent. A payment is deleted after 7 days. Its messages stay, and their body is then null.',
     ...search,
     parameters: [webhookId, ...search.parameters],
     errors: [webhookNotFound(), ...search.errors],
@@ -167,7 +167,7 @@ export const operationsWith = (resource: Resource): Operations => ({
   listWebhookMessages: listWebhookMessages(resource),
 })
 
-/** The webhooks section of the document: what a receiver is sent. */
+/** The `webhooks` section of the OpenAPI document: the request that a receiver gets. */
 export function messageWith(resource: Resource): { post: Operation & { operationId: string } } {
   const { body } = exampleMessage(resource)
   const content = describeBody(messageBody(resource.schema), {
@@ -178,22 +178,22 @@ export function messageWith(resource: Resource): { post: Operation & { operation
       operationId: 'receiveMessage',
       tags: ['Webhooks'],
       summary: 'A message to your webhook',
-      description: `Posted to the callback_url of every active webhook that is subscribed to the event type, after the change is kept and before the request that caused it is answered.
+      description: `Farthing posts this to the callback_url of every active webhook that subscribes to the event type. It does so after it has stored the change, and before it responds to the request that caused the change.
 
-- \`card_payment_succeeded\`: the payment was authorised: it became success, or capturable
-- \`card_payment_captured\`: it became success, at once or by a capture
+- \`card_payment_succeeded\`: the payment was authorised: its status became success or capturable
+- \`card_payment_captured\`: its status became success, at once or by a capture
 - \`card_payment_refunded\`: a refund was submitted
 - \`card_payment_failed\`: the card was declined, the provider had an error, or the user cancelled
-- \`card_payment_cancelled\`: it was cancelled through the API
-- \`card_payment_settled\`: never sent, because nothing is ever settled
+- \`card_payment_cancelled\`: the payment was cancelled through the API
+- \`card_payment_settled\`: never sent, because Farthing does not settle payments
 
-There are at most two attempts, the second right after the first, each of 2 seconds. Redirects are not followed. A message may come twice, and messages may come in another order than they happened. Ignore a message whose signature does not match; this prints what it must be:
+Farthing makes at most two attempts. Each takes at most 2 seconds, and the second follows the first at once. Redirects are not followed. A message may arrive twice, and messages may arrive out of order. Ignore a message whose signature does not match. This prints the expected signature:
 
 \`\`\`
 printf '%s' "$BODY" | openssl dgst -sha256 -hmac "$SIGNING_KEY"
 \`\`\`
 
-To try it: with the signing_key \`${example.signing_key}\` the body \`${SHORT_BODY}\` has the signature \`${signature(SHORT_BODY, example.signing_key)}\`.`,
+For example, with the signing_key \`${example.signing_key}\` the body \`${SHORT_BODY}\` has the signature \`${signature(SHORT_BODY, example.signing_key)}\`.`,
       security: [],
       parameters: [
         {
@@ -201,7 +201,7 @@ To try it: with the signing_key \`${example.signing_key}\` the body \`${SHORT_BO
           in: 'header',
           required: true,
           description:
-            "HMAC-SHA256 of the bytes of the body, in lower-case hexadecimal. The key is the webhook's whole signing_key, prefix included",
+            'HMAC-SHA256 of the bytes of the body, in lower-case hexadecimal. The key is the whole signing_key of the webhook, with its prefix',
           schema: {
             type: 'string',
             pattern: '^[0-9a-f]{64}$',
@@ -219,7 +219,7 @@ To try it: with the signing_key \`${example.signing_key}\` the body \`${SHORT_BO
       requestBody: content,
       responses: {
         '2XX': { description: 'Delivered' },
-        default: { description: 'Anything else, or nothing within 2 seconds: a failed attempt' },
+        default: { description: 'Any other status, or none within 2 seconds, is a failed attempt' },
       },
     },
   }
