@@ -17,7 +17,7 @@ import { paymentEndpoints } from './payments/routes.ts'
 import type { Ports } from './ports.ts'
 import { refundEndpoints } from './refunds/routes.ts'
 import { assetEndpoints } from './web/assets.ts'
-import { createDeliveries, type Deliveries } from './webhooks/deliver.ts'
+import { type AttemptFacts, createDeliveries, type Deliveries } from './webhooks/deliver.ts'
 import { webhookEndpoints } from './webhooks/routes.ts'
 
 export type App = { server: FastifyInstance; deliveries: Deliveries; limits: Limits }
@@ -34,9 +34,12 @@ export async function createApp(
 ): Promise<App> {
   const onFault = (error: unknown) =>
     logger?.error({ err: error }, 'a delivery could not be recorded')
-  const onBroken = (webhook_id: string, result: string, cause: string) =>
-    logger?.info(`webhook ${webhook_id}: ${result} (${cause})`)
-  const deliveries = createDeliveries({ ...ports, onFault, onBroken })
+  const onAttempt = ({ result, ms, ...facts }: AttemptFacts) =>
+    logger?.info(
+      { ...facts, result, ms },
+      `${facts.event_type} to ${facts.callback_host}: ${result}, ${ms} ms`,
+    )
+  const deliveries = createDeliveries({ ...ports, onFault, onAttempt })
   const context: Context = { ...ports, config, deliveries }
   const areas = createAreas(context)
   const server = createServer(logger?.child({}), areas)

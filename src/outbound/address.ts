@@ -1,12 +1,16 @@
 /**
- * Where a webhook may be sent: the callback address rule of docs/spec-gaps.md. Asked at registration
- * and again for every connection. Problems come back as the end of a sentence that begins with
- * `callback_url`; none of them names an address that was found, so nobody can map a network with them.
+ * The callback address rule: to which URLs this service may connect for a client (docs/spec-gaps.md). It is
+ * checked at registration and again for every connection. Functions return the broken rule as text that
+ * completes a sentence beginning with `callback_url`. The text never contains a resolved address, which
+ * would let a client map the network.
  */
 import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net'
 import type { Resolve } from '../ports.ts'
 
-/** Hosts exempt from all but the form: `host` or `host:port`, as the URL parser spells the host. */
+/**
+ * Hosts that may have any address and may use http: `host` or `host:port`, with the host as URL normalises
+ * it. The rules about the form of the URL still apply.
+ */
 export type AllowedHosts = ReadonlySet<string>
 
 const REFUSED_IPV4 = blocks({
@@ -23,10 +27,10 @@ const REFUSED_IPV4 = blocks({
   AMT: ['192.52.193.0/24'],
   multicast: ['224.0.0.0/4'],
   'reserved and broadcast': ['240.0.0.0/4'],
-  'Azure platform, public only by its looks': ['168.63.129.16/32'],
+  'Azure platform, used inside Azure only': ['168.63.129.16/32'],
 })
 
-/** The only IPv6 block from which public addresses are given out. */
+/** The only IPv6 block from which IANA allocates public addresses. */
 const GLOBAL_IPV6 = blocks({ 'global unicast': ['2000::/3'] })
 
 const REFUSED_IPV6 = blocks({
@@ -36,7 +40,7 @@ const REFUSED_IPV6 = blocks({
   AS112: ['2620:4f:8000::/48'],
 })
 
-/** Endings of names that mean something else on every network. */
+/** Top-level names with no meaning, or another meaning on each network. */
 const REFUSED_ENDINGS = new Set([
   'localhost',
   'local',
@@ -51,7 +55,6 @@ const REFUSED_ENDINGS = new Set([
   'arpa',
 ])
 
-/** What a host that is listed with a port does not say of any other. */
 const UNLESS_LISTED =
   'unless the setting FARTHING_CALLBACK_HOSTS of the service lists its host, alone or with this port'
 const MUST_BE_HTTPS = `must be an absolute https URL, ${UNLESS_LISTED}`
@@ -62,15 +65,15 @@ const MUST_BE_PUBLIC_NAME =
   'must have a public host name: two or more labels, the last not one of ' +
   `${[...REFUSED_ENDINGS].join(', ')}, ${UNLESS_LISTED}`
 
-/** What a reader does not see or a parser drops in silence. */
+/** Characters that are invisible, or that URL parsers drop or rewrite silently. */
 const HIDDEN_CHARACTER = /[\s\\\p{Cc}\p{Cf}\p{Cs}\p{Z}\p{Default_Ignorable_Code_Point}]/u
 
-/** The rule that this callback URL breaks, as far as it can be told without a look-up, or undefined. */
+/** Returns the rule that this callback URL breaks, or undefined. Does not resolve the host name. */
 export function callbackUrlProblem(raw: string, allowed: AllowedHosts): string | undefined {
   if (HIDDEN_CHARACTER.test(raw)) {
     return 'must not contain white space, a backslash, or control or invisible characters'
   }
-  // The parser also takes "https:host" and "https:/host": only the raw text can tell.
+  // URL also accepts "https:host" and "https:/host", so the raw text is checked.
   const authority = /^https?:\/\/([^/?#]+)/i.exec(raw)?.[1]
   const url = URL.parse(raw)
   if (authority === undefined || url === null) return MUST_BE_HTTPS
@@ -82,8 +85,8 @@ export function callbackUrlProblem(raw: string, allowed: AllowedHosts): string |
 }
 
 /**
- * The whole rule for a callback URL that is being registered: its form, its host, and the addresses
- * behind its name. A name without an answer passes: every connection asks again.
+ * As `callbackUrlProblem`, and also checks the addresses of the host name. A name without addresses is
+ * accepted, because each connection resolves it again.
  */
 export async function registrationProblem(
   raw: string,
@@ -99,12 +102,12 @@ export async function registrationProblem(
   return addresses.every(isPublicAddress) ? undefined : MUST_BE_PUBLIC
 }
 
-/** The host to resolve, to connect to and to name in TLS: no brackets, and no dot at the end. */
+/** The host to resolve, to connect to and to use for SNI: without brackets and final dot. */
 export function hostOf(url: URL): string {
   return url.hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '')
 }
 
-/** True when the operator listed the host of this URL, alone or with its port. */
+/** True when FARTHING_CALLBACK_HOSTS lists the host of this URL, alone or with its port. */
 export function isAllowed(url: URL, allowed: AllowedHosts): boolean {
   const host = listedName(url)
   const port = url.port || (url.protocol === 'https:' ? '443' : '80')
@@ -113,7 +116,7 @@ export function isAllowed(url: URL, allowed: AllowedHosts): boolean {
 
 /**
  * Reads FARTHING_CALLBACK_HOSTS: a comma list of `host` (any port) or `host:port`, IPv6 in brackets.
- * Each entry that cannot be used is one problem, and is left out of the hosts.
+ * Returns one problem for each invalid entry, which is left out of the hosts.
  */
 export function parseAllowedHosts(text: string): { hosts: AllowedHosts; problems: string[] } {
   const hosts = new Set<string>()
@@ -128,7 +131,7 @@ export function parseAllowedHosts(text: string): { hosts: AllowedHosts; problems
   return { hosts, problems }
 }
 
-/** True for an IPv4 or IPv6 literal that is reachable as itself from everywhere; false for all else. */
+/** True for an IPv4 or IPv6 literal that is globally reachable; false for any other text. */
 export function isPublicAddress(address: string): boolean {
   if (isIPv4(address)) return !REFUSED_IPV4.check(address)
   if (!isIPv6(address) || address.includes('%')) return false
@@ -156,7 +159,7 @@ function allowedHost(entry: string): string | undefined {
     : undefined
 }
 
-/** IPv6 keeps its brackets here: without them `::1` on port 8443 would be the address `::1:8443`. */
+/** Keeps the brackets of IPv6: without them `::1` with port 8443 would read as the address `::1:8443`. */
 function listedName(url: URL): string {
   return url.hostname.replace(/\.$/, '')
 }
@@ -170,10 +173,10 @@ function blocks(named: Record<string, string[]>): BlockList {
   return list
 }
 
-/** ISATAP: the lower half is 0:5efe and an IPv4 address, whatever its "universal" and "group" bits. */
+/** ISATAP (RFC 5214): the interface identifier is 0:5efe and an IPv4 address. Ignores the u and g bits. */
 function isIsatap(address: string): boolean {
   const [before = [], after = []] = address
-    .replace(/[\d.]+\.\d+$/, '0:0') // which IPv4 address it is does not matter
+    .replace(/[\d.]+\.\d+$/, '0:0') // the value of the IPv4 part does not matter
     .split('::')
     .map(part => part.split(':').filter(Boolean))
   const gap = Array<string>(8 - before.length - after.length).fill('0')

@@ -1,6 +1,6 @@
 /**
- * The real Resolve: the machine's hosts file, then DNS. `dns.lookup` would do both, but it shares four
- * threads and knows no time limit, so one slow name would hold up every other.
+ * The real Resolve: the hosts file, then DNS. `dns.lookup` does both, but it blocks one of libuv's four
+ * threads and has no time limit, so a few slow names would delay all others.
  */
 import { Resolver } from 'node:dns/promises'
 import { readFileSync, statSync } from 'node:fs'
@@ -10,7 +10,7 @@ import type { Resolve } from '../ports.ts'
 const HOSTS_FILE =
   process.platform === 'win32' ? 'C:/Windows/System32/drivers/etc/hosts' : '/etc/hosts'
 
-/** All questions of one look-up together take no longer, in milliseconds. */
+/** Milliseconds for one look-up: both record types, with retries. */
 const TIME_LIMIT_MS = 1000
 
 export type ResolveOptions = {
@@ -20,26 +20,26 @@ export type ResolveOptions = {
 }
 
 /**
- * Makes a Resolve. Names in the hosts file are answered from it, as it is at that moment; `localhost`
- * is always loopback; every other name is asked of DNS as it stands, without search domains. Who asks
- * for a name while its answer is under way gets the same answer: a burst of messages is one question.
+ * Makes a Resolve. A name in the hosts file has the addresses listed there; `localhost` and its subdomains
+ * are loopback; for all others DNS is queried without search domains. Concurrent look-ups of one name share
+ * one query. Nothing is cached after that.
  */
 export function createResolve(options: ResolveOptions = {}): Resolve {
   const lookInHostsFile = hostsFileReader(options.hostsFile ?? HOSTS_FILE)
-  const underWay = new Map<string, Promise<string[]>>()
+  const pending = new Map<string, Promise<string[]>>()
   return async host => {
     const name = host.toLowerCase()
     const listed = lookInHostsFile(name)
     if (listed !== undefined) return listed
     if (name === 'localhost' || name.endsWith('.localhost')) return ['127.0.0.1', '::1']
-    const answer =
-      underWay.get(name) ?? askDns(name, options.servers).finally(() => underWay.delete(name))
-    underWay.set(name, answer)
-    return answer
+    const addresses =
+      pending.get(name) ?? askDns(name, options.servers).finally(() => pending.delete(name))
+    pending.set(name, addresses)
+    return addresses
   }
 }
 
-/** Name (lower case) to addresses, from the text of a hosts file. Lines that make no sense are skipped. */
+/** Parses a hosts file into a map from name, in lower case, to addresses. Skips invalid lines. */
 export function parseHosts(text: string): Map<string, string[]> {
   const hosts = new Map<string, string[]>()
   for (const line of text.split(/\r?\n/)) {
@@ -52,7 +52,7 @@ export function parseHosts(text: string): Map<string, string[]> {
   return hosts
 }
 
-/** Looks names up in a hosts file, read again whenever it was changed. A file out of reach has no names. */
+/** Looks names up in a hosts file, which is read again when it changes. An unreadable file has no names. */
 function hostsFileReader(file: string): (name: string) => string[] | undefined {
   let hosts = new Map<string, string[]>()
   let version = ''
@@ -71,8 +71,8 @@ function hostsFileReader(file: string): (name: string) => string[] | undefined {
 }
 
 /**
- * A resolver of its own for each look-up: cancelling it at the time limit cancels no other, and a
- * change of the machine's DNS servers is seen at once.
+ * Each look-up has its own Resolver. `cancel` ends all queries of a Resolver, and a new one uses the current
+ * DNS servers of the machine.
  */
 async function askDns(name: string, servers: string[] | undefined): Promise<string[]> {
   const resolver = new Resolver({ timeout: TIME_LIMIT_MS / 2, tries: 2 })

@@ -1,6 +1,6 @@
 /**
- * The real Send. `fetch` and Node's global agents obey proxy variables, and a proxy would connect to
- * addresses that nobody checked: so the requests go out through agents of their own.
+ * The real Send. It has its own agents, because `fetch` and Node's global agents obey proxy variables, and a
+ * proxy would connect to addresses that have not been checked.
  */
 import type { Agent, ClientRequest, IncomingMessage } from 'node:http'
 import type { Agent as SecureAgent } from 'node:https'
@@ -17,19 +17,22 @@ import {
 } from './address.ts'
 import { createSlots } from './slots.ts'
 
-/** One limit, in milliseconds, over the wait for a slot, name look-up, connection, TLS, request and status. */
+/** Milliseconds for an attempt, from the wait for a slot to the status line. */
 const DEADLINE_MS = 2000
 const REQUESTS_PER_HOST = 64
-/** For a slot: who waits in vain gives up before those under way free theirs, and who gets one has time for an answer. */
-const LONGEST_SLOT_WAIT_MS = 1900
-/** Servers close idle connections after two seconds or more; one kept for less is not closed under us. */
+/**
+ * Milliseconds. Less than the deadline, so that a request gets no slot of a request that has timed out just
+ * then, with no time left to use it.
+ */
+const SLOT_TIMEOUT_MS = 1900
+/** Servers usually keep idle connections for two seconds or more, so ours end first. */
 const IDLE_MS = 1000
-/** Of the headers of a reply, and again of its body. */
-const REPLY_BYTES = 64 * 1024
+/** Limit for the headers of a response, and again for its body. */
+const MAX_RESPONSE_BYTES = 64 * 1024
 const REASON_PHRASE_CHARACTERS = 100
-/** Answers 1xx before the real one. */
-const INTERIM_ANSWERS = 100
-/** For one address of several before the next is tried: enough for a lost packet, which is sent again after a second. */
+/** Limit of 1xx responses before the final one. */
+const MAX_INTERIM_RESPONSES = 100
+/** Happy Eyeballs: milliseconds for one address before the next is tried. TCP repeats a lost SYN after one second. */
 const ADDRESS_MS = 1250
 
 /** Why an attempt has no status. */
@@ -40,8 +43,8 @@ type Reason =
   | 'name not resolved'
   | 'address refused'
 
-/** Why a request has no status that was ended here: by the look-up of its socket, or for want of time. */
-class GivenUp extends Error {
+/** This service ended the request: its look-up failed or its time ran out. */
+class Aborted extends Error {
   readonly reason: Reason
   constructor(reason: Reason) {
     super(reason)
@@ -54,23 +57,23 @@ type Agents = { https: SecureAgent; http: Agent }
 export type SendOptions = {
   resolve: Resolve
   allowed: AllowedHosts
-  /** Sent as `User-Agent`, unless the headers of a call have their own. */
+  /** Default for the `User-Agent` header. */
   userAgent?: string
-  /** Certificates to trust, in PEM, instead of those that Node trusts (NODE_EXTRA_CA_CERTS among them). */
+  /** Trusted certificates in PEM. Replaces those of Node, including NODE_EXTRA_CA_CERTS. */
   ca?: string | string[]
 }
 
-/** A Send that keeps connections for a second; `close` drops them all, those in use too. */
+/** `close` ends all connections, including those in use. */
 export type ClosableSend = ((post: Post) => Promise<AttemptResult>) & { close(): void }
 
 /**
- * Makes the real Send. What a caller may build on beside the promises of the port:
- * - A request is written at most once: a connection that breaks is a failed attempt, never a silent
- *   repeat, so two attempts are at most two messages. The next attempt then gets a new connection.
- * - It answers as soon as the status is known. What follows is read and forgotten, at most 64 KiB of
- *   it and not beyond the same two seconds.
- * - `response_time` counts from when the request had its slot; it is null when no connection stood: then
- *   nothing was sent.
+ * Makes the real Send. Its guarantees beyond those of the port:
+ * - A request is written at most once. A broken connection is a failed attempt and is never retried
+ *   silently. The next attempt gets a new connection.
+ * - It resolves as soon as the status line has arrived. The body is discarded. Reading it ends at 64 KiB,
+ *   and at the same deadline.
+ * - `response_time` starts when the request gets its slot. It is null when no connection was established,
+ *   because nothing was sent then.
  */
 export function createSend(options: SendOptions): ClosableSend {
   const { resolve, allowed, userAgent } = options
@@ -78,7 +81,7 @@ export function createSend(options: SendOptions): ClosableSend {
   const takeSlot = createSlots(REQUESTS_PER_HOST)
   const guarded = createLookup(resolve, isPublicAddress)
   const exempt = createLookup(resolve, address => isIP(address) !== 0)
-  // One for all connections: each of its own would be a fifth of what a message over a new connection costs.
+  // Shared by all connections. Creating it takes a fifth of the time of a message over a new connection.
   let context: SecureContext | undefined
   const secureContext = () => {
     context ??= tls.createSecureContext(options.ca ? { ca: options.ca } : {})
@@ -96,7 +99,7 @@ export function createSend(options: SendOptions): ClosableSend {
       port: url.port || (secure ? 443 : 80),
       path: url.pathname + url.search,
       headers: { ...(userAgent && { 'User-Agent': userAgent }), ...headers },
-      maxHeaderSize: REPLY_BYTES,
+      maxHeaderSize: MAX_RESPONSE_BYTES,
     })
   }
 
@@ -104,32 +107,32 @@ export function createSend(options: SendOptions): ClosableSend {
     const started = performance.now()
     const url = URL.parse(target)
     if (url === null || callbackUrlProblem(target, allowed)) return failed('address refused', null)
-    const slot = takeSlot(hostOf(url), LONGEST_SLOT_WAIT_MS)
-    // To await a slot that is there already would let other work pass for a wait.
+    const slot = takeSlot(hostOf(url), SLOT_TIMEOUT_MS)
+    // No `await` for a free slot: the event loop may be busy, and that time would count as a wait.
     const release = slot instanceof Promise ? await slot : slot
     if (release === undefined) return failed('timeout', null)
     const began = performance.now()
     const left = started + DEADLINE_MS - began
     if (left < 1) {
-      // The event loop was held up: the slot came before the end of the wait was noticed.
+      // The event loop was blocked, so the slot arrived before the timer of its wait ran.
       release()
       return failed('timeout', null)
     }
     try {
       const request = open(url, headers)
-      // A timer, and no `signal`: with all the listeners that a request puts on one, sending took a quarter longer.
-      const timer = setTimeout(() => request.destroy(new GivenUp('timeout')), left)
+      // A timer instead of an AbortSignal, whose listeners made sending a quarter slower.
+      const timer = setTimeout(() => request.destroy(new Aborted('timeout')), left)
       request.once('close', () => {
         clearTimeout(timer)
         release()
       })
-      // A receiver that closed one idle connection has likely closed them all.
+      // A receiver that closed one idle connection has probably closed all of them.
       request.once('error', () => request.reusedSocket && dropIdle(agents, hostOf(url)))
-      const outcome = outcomeOf(request, began)
+      const result = resultOf(request, began)
       request.end(body)
-      return await outcome
+      return await result
     } catch {
-      // Only a header that HTTP cannot carry leads here; there is no request then.
+      // `request` throws on an invalid header. No request exists then.
       release()
       return failed('connection failed', null)
     }
@@ -150,17 +153,17 @@ function createAgents(): Agents {
   }
   const secure = new https.Agent({
     ...pool,
-    maxCachedSessions: 0, // no session is resumed, so that no secret of one connection travels on another
+    maxCachedSessions: 0, // no TLS session resumption: each connection has a full handshake
     rejectUnauthorized: true,
   })
-  // Its connections differ in nothing else; Node would put twenty options together, three times a request.
+  // Connections differ in host and port only. Node's own getName joins twenty options, three times a request.
   secure.getName = to => `${to?.host}:${to?.port}`
   return { https: secure, http: new http.Agent(pool) }
 }
 
 /**
- * The `lookup` of a socket: what it passes on is what the socket connects to, so the address that was
- * checked is the one connected to. One address that `accepts` refuses is enough to refuse them all.
+ * Makes the `lookup` option of a socket. The socket connects to the addresses it returns, so the checked
+ * address is the one used (no DNS rebinding). It fails when `accepts` refuses any of them.
  */
 export function createLookup(
   resolve: Resolve,
@@ -168,8 +171,8 @@ export function createLookup(
 ): LookupFunction {
   const addressesOf = async (host: string) => {
     const addresses = await resolve(host).catch(() => [])
-    if (addresses.length === 0) throw new GivenUp('name not resolved')
-    if (!addresses.every(accepts)) throw new GivenUp('address refused')
+    if (addresses.length === 0) throw new Aborted('name not resolved')
+    if (!addresses.every(accepts)) throw new Aborted('address refused')
     return addresses.map(address => ({ address, family: isIP(address) }))
   }
   return (host, options, callback) => {
@@ -183,8 +186,8 @@ export function createLookup(
   }
 }
 
-/** Waits for the status or the failure, whichever is first. What happens to the request later is not told. */
-function outcomeOf(request: ClientRequest, began: number): Promise<AttemptResult> {
+/** Resolves at the status or the failure, whichever is first. Ignores later events. */
+function resultOf(request: ClientRequest, began: number): Promise<AttemptResult> {
   return new Promise(resolve => {
     let connected = false
     let handshaking = false
@@ -204,7 +207,7 @@ function outcomeOf(request: ClientRequest, began: number): Promise<AttemptResult
     let interim = 0
     request.on('information', () => {
       interim += 1
-      if (interim > INTERIM_ANSWERS) request.destroy()
+      if (interim > MAX_INTERIM_RESPONSES) request.destroy()
     })
     request.on('response', response => {
       resolve(answered(response, elapsed()))
@@ -215,8 +218,8 @@ function outcomeOf(request: ClientRequest, began: number): Promise<AttemptResult
       socket.destroy()
     })
     request.on('error', (error: NodeJS.ErrnoException) => {
-      const outcome = failed(reasonOf(error, handshaking), elapsed())
-      resolve(error.code ? { ...outcome, cause: error.code } : outcome)
+      const result = failed(reasonOf(error, handshaking), elapsed())
+      resolve(error.code ? { ...result, cause: error.code } : result)
     })
     request.on('close', () => resolve(failed('connection failed', elapsed())))
   })
@@ -238,24 +241,24 @@ function failed(reason: Reason, responseTime: number | null): AttemptResult {
 }
 
 /**
- * A connection that breaks is a failed connection, also during the handshake; what TLS itself
- * complains about is a failed TLS, also after it (a client certificate is asked for only then).
+ * A broken connection is `connection failed`, also during the handshake. A TLS error is `tls failed`, also
+ * after the handshake, because TLS 1.3 servers reject a missing client certificate only then.
  */
 function reasonOf(error: NodeJS.ErrnoException, handshaking: boolean): Reason {
-  if (error instanceof GivenUp) return error.reason
+  if (error instanceof Aborted) return error.reason
   const code = error.code ?? ''
   if (code === 'EPROTO' || /^ERR_(SSL|TLS)/.test(code)) return 'tls failed'
   const broken = code === 'ECONNRESET' || error.syscall !== undefined
   return handshaking && !broken ? 'tls failed' : 'connection failed'
 }
 
-/** Reads the body to its end, so that the connection can be used again; a long one costs it the connection. */
+/** Reads the body to its end, so that the connection can be reused. Closes the connection of a long body. */
 function discard(response: IncomingMessage): void {
   let received = 0
   response.on('error', () => {})
   response.on('data', (chunk: Buffer) => {
     received += chunk.length
-    if (received > REPLY_BYTES) response.destroy()
+    if (received > MAX_RESPONSE_BYTES) response.destroy()
   })
 }
 

@@ -1,21 +1,21 @@
-/** Takes a slot of `host`: at once, or when one comes free; undefined when none did within `longest` milliseconds. */
+/** Takes a slot of `host`, now or when one is released. Resolves undefined after `timeoutMs` without a slot. */
 export type TakeSlot = (
   host: string,
-  longest: number,
+  timeoutMs: number,
 ) => ReleaseSlot | Promise<ReleaseSlot | undefined>
 
-/** Gives the slot to who has waited longest. To be called once. */
+/** Passes the slot to the longest waiting caller. Call it once. */
 export type ReleaseSlot = () => void
 
 /**
- * At most `limit` slots per host, so that a receiver that hangs costs its own callers their time and
- * nobody else anything. The HTTP agent's own queue is not used: it opens connections for requests
- * that were given up while they waited.
+ * A semaphore for each host with `limit` slots, so that a receiver that hangs delays only messages to its own
+ * host. `maxSockets` of the HTTP agent is not used: the agent opens connections for queued requests that
+ * have been destroyed.
  */
 export function createSlots(limit: number): TakeSlot {
   const hosts = new Map<string, { taken: number; waiting: Set<() => void> }>()
 
-  return (host, longest) => {
+  return (host, timeoutMs) => {
     const slots = hosts.get(host) ?? { taken: 0, waiting: new Set() }
     hosts.set(host, slots)
 
@@ -33,13 +33,13 @@ export function createSlots(limit: number): TakeSlot {
     return new Promise(resolve => {
       const take = () => {
         slots.waiting.delete(take)
-        clearTimeout(patience)
+        clearTimeout(timer)
         resolve(release)
       }
-      const patience = setTimeout(() => {
+      const timer = setTimeout(() => {
         slots.waiting.delete(take)
         resolve(undefined)
-      }, longest)
+      }, timeoutMs)
       slots.waiting.add(take)
     })
   }

@@ -14,8 +14,8 @@ export const refundStatus = (created: number, now: number): 'submitted' | 'succe
   now - created < SUBMITTED_MS ? 'submitted' : 'success'
 
 /**
- * Why the payment does not allow the refund; undefined when it does. Specification, *States and
- * transitions*: refunds require success. Together they never exceed the amount of the payment.
+ * Why the payment does not allow the refund; undefined when it does. Refunds require success and together never
+ * exceed the amount of the payment (Specification, *States and transitions*).
  */
 export function refundProblem(
   payment: Payment,

@@ -1,4 +1,4 @@
-import type { Database, Send, Statement, Time } from '../ports.ts'
+import type { AttemptResult, Database, Send, Statement, Time } from '../ports.ts'
 import {
   claimMessage,
   findSendable,
@@ -12,45 +12,62 @@ import {
   type Attempt,
   type DeliveryStatus,
   deliveryStatus,
+  type EventType,
   type Message,
   signature,
 } from './webhook.ts'
 
 /**
- * How long a message belongs to the instance that wrote it, claimed it or last recorded an attempt, in
- * milliseconds: longer than two attempts of a message before it and one of its own take, at two
- * seconds each.
+ * Milliseconds for which a message belongs to the instance that wrote it, claimed it or last recorded an
+ * attempt. Longer than three attempts of two seconds: two of the message before, and one of its own.
  */
 export const CLAIM_MS = 10_000
 
+/**
+ * Delivery runs after the commit. A write that loses a race and is repeated calls `insert` again, but
+ * `deliver` is called once, with the messages of the write that succeeded.
+ */
 export type Deliveries = {
-  /** The rows of messages that `deliver` is called with next: to be written with the change that they tell. */
+  /** The rows of messages. Write them in the same commit as the change that they announce. */
   insert(messages: readonly Message[]): Statement[]
   /**
-   * Delivers messages that were just committed: webhooks side by side, one webhook's messages in
-   * order. Never rejects; resolves when every attempt that is due has been recorded.
+   * Delivers messages whose rows are committed. Webhooks are served concurrently, the messages of one
+   * webhook in order. Never rejects; resolves when every attempt that is due has been recorded.
    */
-  deliver(messages: readonly Message[]): Promise<void>
+  deliver(committed: readonly Message[]): Promise<void>
   /**
-   * Sends what stopped instances left unsent, in the same order as `deliver`. May be called again at
-   * any time, also by several instances at once: a webhook is served by one of them. Begins no
-   * further message once `stop` is aborted.
+   * Sends what stopped instances left unsent, in the same order as `deliver`. Several instances may call
+   * it at any time, because claims let only one of them serve a webhook. Starts no further message once
+   * `stop` is aborted.
    */
   recover(stop?: AbortSignal): Promise<void>
-  /** How many calls of `deliver` have not resolved. */
+  /** The number of calls of `deliver` that have not resolved. */
   waiting(): number
   /** Resolves when nothing is being delivered. */
   settled(): Promise<void>
+}
+
+/** The facts of one attempt that may be logged. They contain no body, path, key or token. */
+export type AttemptFacts = {
+  event_type: EventType
+  payment_id: string
+  webhook_id: string
+  /** Host of the callback_url, with its port unless that is the default. */
+  callback_host: string
+  /** The HTTP status; without one the reason, such as `connection failed (ECONNREFUSED)`. */
+  result: number | string
+  /** Duration of the attempt in milliseconds, including the wait for a free slot of the host. */
+  ms: number
 }
 
 export type DeliveryPorts = {
   database: Database
   time: Time
   send: Send
-  /** Told of faults that are ours, not the receiver's: the message stays PENDING. */
+  /** Receives faults of this service, not of the receiver. The message stays PENDING. */
   onFault: (error: unknown) => void
-  /** Told of attempts that got no status for a reason that has a code, such as ECONNREFUSED. */
-  onBroken?: (webhook_id: string, result: string, cause: string) => void
+  /** Called after every attempt. */
+  onAttempt?: (attempt: AttemptFacts) => void
 }
 
 export function createDeliveries(ports: DeliveryPorts): Deliveries {
@@ -58,28 +75,28 @@ export function createDeliveries(ports: DeliveryPorts): Deliveries {
   const underway = new Set<Promise<void>>()
   let waiting = 0
 
-  function sideBySide(works: Promise<void>[]): Promise<void> {
-    const all = Promise.all(works).then(() => {})
+  function track(deliveries: Promise<void>[]): Promise<void> {
+    const all = Promise.all(deliveries).then(() => {})
     underway.add(all)
     return all.finally(() => underway.delete(all))
   }
 
   return {
     insert: messages => messages.map(message => insertMessage(message, time.wall() + CLAIM_MS)),
-    deliver(messages) {
-      if (messages.length === 0) return Promise.resolve()
-      const byWebhook = [...Map.groupBy(messages, message => message.webhook_id).values()]
+    deliver(committed) {
+      if (committed.length === 0) return Promise.resolve()
+      const byWebhook = [...Map.groupBy(committed, message => message.webhook_id).values()]
       waiting += 1
-      return sideBySide(
-        byWebhook.map(group => deliverInOrder(ports, group).catch(onFault)),
-      ).finally(() => {
-        waiting -= 1
-      })
+      return track(byWebhook.map(group => deliverInOrder(ports, group).catch(onFault))).finally(
+        () => {
+          waiting -= 1
+        },
+      )
     },
     waiting: () => waiting,
     async recover(stop) {
       const webhooks = await webhooksToRecover(database, time.wall())
-      await sideBySide(webhooks.map(id => recoverWebhook(ports, id, stop).catch(onFault)))
+      await track(webhooks.map(id => recoverWebhook(ports, id, stop).catch(onFault)))
     },
     async settled() {
       while (underway.size > 0) await Promise.all(underway)
@@ -87,12 +104,12 @@ export function createDeliveries(ports: DeliveryPorts): Deliveries {
   }
 }
 
-/** In order: what follows one that was taken over, or that a fault has kept, is left to `recover`. */
+/** Stops at a message that another instance has taken over, or that a fault left unsent. `recover` sends the rest. */
 async function deliverInOrder(ports: DeliveryPorts, group: Message[]): Promise<void> {
   for (const { message_id } of group) if (!(await deliverOne(ports, message_id))) return
 }
 
-/** Ends where another instance, or a request, is at work on the oldest message: the rest is theirs. */
+/** Stops when the oldest message has a valid claim: the instance or request that holds it sends the rest. */
 async function recoverWebhook(
   ports: DeliveryPorts,
   webhook_id: string,
@@ -107,7 +124,7 @@ async function recoverWebhook(
   }
 }
 
-/** False when another instance has taken the message over: its webhook is served there. */
+/** Returns false when another instance has taken the message over. It then serves the webhook. */
 async function deliverOne(ports: DeliveryPorts, message_id: string): Promise<boolean> {
   for (;;) {
     const sendable = await findSendable(ports.database, message_id, ports.time)
@@ -118,45 +135,50 @@ async function deliverOne(ports: DeliveryPorts, message_id: string): Promise<boo
 }
 
 /**
- * What is gone, or is for a webhook that was deactivated, is given up without an attempt. undefined when
- * another instance has taken the message over: what this one did then is not recorded.
+ * Gives up without an attempt when the payment is gone or the webhook inactive. Returns undefined when
+ * another instance has taken the message over; this attempt is then not recorded.
  */
 async function attempt(
-  { database, time, send, onBroken }: DeliveryPorts,
+  ports: DeliveryPorts,
   message_id: string,
-  {
-    account,
-    webhook_id,
-    callback_url: url,
-    signing_key,
-    body,
-    webhook_status,
-    attempts: before,
-  }: Sendable,
+  sendable: Sendable,
 ): Promise<DeliveryStatus | undefined> {
+  const { database, time } = ports
+  const { attempts: before, body, webhook_status } = sendable
   const attempts = JSON.parse(before) as Attempt[] // written by recordAttempts
   let status: DeliveryStatus = 'FAILED'
   if (body !== null && webhook_status === 'ACTIVE') {
-    const at = time.now(account)
-    const headers = {
-      'Content-Type': 'application/json',
-      'Pay-Signature': signature(body, signing_key),
-    }
-    const { cause, ...outcome } = await send({
-      account,
-      webhook_id,
-      message_id,
-      url,
-      headers,
-      body,
-    })
-    if (cause) onBroken?.(webhook_id, outcome.result, cause)
-    attempts.push({ ...outcome, at })
+    const at = time.now(sendable.account)
+    attempts.push({ ...(await sendOnce(ports, message_id, sendable, body)), at })
     status = deliveryStatus(attempts)
   }
-  const until = time.wall() + CLAIM_MS
   const recorded = await database.write([
-    recordAttempts(message_id, before, status, attempts, until),
+    recordAttempts(message_id, before, status, attempts, time.wall() + CLAIM_MS),
   ])
   return recorded ? status : undefined
+}
+
+async function sendOnce(
+  { send, onAttempt }: DeliveryPorts,
+  message_id: string,
+  { account, webhook_id, callback_url: url, signing_key, payment_id, event_type }: Sendable,
+  body: string,
+): Promise<Omit<AttemptResult, 'cause'>> {
+  const headers = {
+    'Content-Type': 'application/json',
+    'Pay-Signature': signature(body, signing_key),
+  }
+  const started = performance.now()
+  const message = { account, webhook_id, message_id, url, headers, body }
+  const { cause, ...attempt } = await send(message)
+  const reason = cause ? `${attempt.result} (${cause})` : attempt.result
+  onAttempt?.({
+    event_type,
+    payment_id,
+    webhook_id,
+    callback_host: new URL(url).host,
+    result: attempt.status_code ?? reason, // not its reason phrase, which the receiver chooses
+    ms: Math.round(performance.now() - started),
+  })
+  return attempt
 }

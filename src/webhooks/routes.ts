@@ -81,9 +81,9 @@ Keep the signing_key, which signs every message. You cannot change a webhook or 
     }
   },
   handler: async (request, reply) => {
-    const { database, time, newId, config, resolve } = context
+    const { database, time, newId } = context
     const body = jsonBody(request, 'P0197')
-    const given = await readNewWebhook(body, config.callbackHosts, resolve)
+    const given = await readNewWebhook(body, context)
     const made: Webhook = {
       webhook_id: newId(time.now(request.account)),
       account: request.account.room,

@@ -29,7 +29,7 @@ export function insertWebhook({ webhook_id, account, status, ...body }: Webhook)
   }
 }
 
-/** undefined when the account has no such webhook. */
+/** Returns undefined when the account has no such webhook. */
 export async function findWebhook(
   database: Database,
   account: string,
@@ -42,13 +42,13 @@ export async function findWebhook(
   return rows[0] && fromRow(rows[0])
 }
 
-/** The account's webhooks that are told of changes, oldest first. */
+/** The active webhooks of the account, oldest first. */
 export async function activeWebhooks(database: Database, account: string): Promise<Webhook[]> {
   const rows = await database.query<WebhookRow>(FIND_ACTIVE, [account])
   return rows.map(fromRow)
 }
 
-/** Misses when the account has no such webhook; one that is inactive already stays so. */
+/** Fails its `expect` when the account has no such webhook. An inactive webhook stays inactive. */
 export function deactivateWebhook(account: string, webhook_id: string): Statement {
   return {
     sql: `update webhooks set status = 'INACTIVE' where webhook_id = $1 and account = $2`,
@@ -64,7 +64,7 @@ export const webhookRows = {
   fromRow,
 }
 
-/** Nothing is written for a webhook that was deactivated in the meantime. */
+/** Writes nothing when the webhook has been deactivated since it was read. */
 export function insertMessage(message: Message, claimedUntil: number): Statement {
   const { message_id, webhook_id, payment_id, event_type, created, body } = message
   return {
@@ -76,16 +76,17 @@ export function insertMessage(message: Message, claimedUntil: number): Statement
   }
 }
 
-/** A message that may still be sent, with all that sending needs. */
+/** A PENDING message with the fields that sending needs. */
 export type Sendable = {
+  /** null when the payment has expired. */
   body: string | null
-  /** As JSON: what `recordAttempts` compares. */
+  /** JSON, unparsed: `recordAttempts` compares it. */
   attempts: string
   webhook_status: WebhookStatus
 } & Pick<Message, 'payment_id' | 'event_type'> &
   Pick<Webhook, 'webhook_id' | 'callback_url' | 'signing_key'> & { account: Account }
 
-/** Returns undefined when there is no such message, or it has been delivered or given up. */
+/** Returns undefined unless the message is PENDING. */
 export async function findSendable(
   database: Database,
   message_id: string,
@@ -111,8 +112,9 @@ const FIND_SENDABLE = `select m.attempts, m.payment_id, m.event_type, m.body, w.
   where m.message_id = $1 and m.status = 'PENDING'`
 
 /**
- * `attempts`: all of them, oldest first, `before` those that were found. What is still PENDING stays with
- * who made them. Misses when another instance has recorded an attempt in the meantime.
+ * Compare-and-swap of the attempts: `before` is the JSON that was read, `attempts` are all of them, oldest
+ * first. Extends the claim of this instance. Fails its `expect` when another instance has recorded an
+ * attempt since.
  */
 export function recordAttempts(
   message_id: string,
@@ -129,7 +131,7 @@ export function recordAttempts(
   }
 }
 
-/** The webhooks that have messages which no instance is at work on. */
+/** Ids of the webhooks with a PENDING message whose claim has ended. */
 export async function webhooksToRecover(database: Database, now: number): Promise<string[]> {
   const rows = await database.query<{ webhook_id: string }>(
     `select distinct webhook_id from webhook_messages
@@ -141,7 +143,7 @@ export async function webhooksToRecover(database: Database, now: number): Promis
 
 export type Unsent = { message_id: string; claimed_until: number }
 
-/** The oldest message that a webhook has still to be told, whoever is at work on it. */
+/** The oldest PENDING message of a webhook, claimed or not. */
 export async function oldestUnsent(
   database: Database,
   webhook_id: string,
@@ -154,7 +156,7 @@ export async function oldestUnsent(
   return rows[0]
 }
 
-/** Misses when another instance was faster. */
+/** Fails its `expect` when another instance has claimed the message first. */
 export function claimMessage(unsent: Unsent, claimedUntil: number): Statement {
   return {
     sql: `update webhook_messages set claimed_until = $3

@@ -3,7 +3,7 @@ import { newSecret } from '../ids.ts'
 import type { AttemptResult, NewId } from '../ports.ts'
 import { iso } from '../time.ts'
 
-/** SPEC *Webhook event types*. The last is accepted in subscriptions and never sent. */
+/** Specification, *Webhook event types*. The last is accepted in subscriptions and never sent. */
 export const eventTypes = [
   'card_payment_succeeded',
   'card_payment_captured',
@@ -26,12 +26,12 @@ export type Webhook = {
   signing_key: string
 }
 
-/** One try to deliver a message; `at` is when it began, in milliseconds. */
+/** One attempt to deliver a message; `at` is its start in milliseconds. */
 export type Attempt = AttemptResult & { at: number }
 
 export type DeliveryStatus = 'PENDING' | 'SUCCESSFUL' | 'FAILED'
 
-/** One thing to tell one webhook. `body` holds the exact bytes to send, as UTF-8 text. */
+/** A message to one webhook. `body` holds the exact bytes to send, as UTF-8 text. */
 export type Message = {
   message_id: string
   webhook_id: string
@@ -42,34 +42,34 @@ export type Message = {
   body: string
 }
 
-/** SPEC *Delivery rules*: up to two attempts per message. */
-const MOST_ATTEMPTS = 2
+/** Specification, *Delivery rules*. */
+const MAX_ATTEMPTS = 2
 
 export const newSigningKey = (): string => `webhook_test_${newSecret()}`
 
-/** What happened to a payment, as far as webhooks need to know. */
-export type News = {
+/** A change of a payment that webhooks receive messages about. */
+export type PaymentChange = {
   payment_id: string
-  /** When, in milliseconds. */
+  /** Time of the change, in milliseconds. */
   at: number
   eventTypes: readonly EventType[]
-  /** The payment exactly as GET would answer now. */
+  /** The payment as GET returns it after the change. */
   resource: object
 }
 
-/** The messages that tell `news`, in the order of its event types, to the webhooks that want them. */
-export function messagesFor(news: News, webhooks: Webhook[], newId: NewId): Message[] {
-  const resource = JSON.stringify(news.resource)
-  return news.eventTypes.flatMap(event_type =>
+/** One message for each event type and each webhook that subscribes to it, in the order of the event types. */
+export function messagesFor(change: PaymentChange, webhooks: Webhook[], newId: NewId): Message[] {
+  const resource = JSON.stringify(change.resource)
+  return change.eventTypes.flatMap(event_type =>
     webhooks
       .filter(webhook => webhook.subscriptions.includes(event_type))
       .map(({ webhook_id }) => {
-        const message_id = newId(news.at)
+        const message_id = newId(change.at)
         const head = JSON.stringify({
           webhook_message_id: message_id,
           api_version: 1,
-          created_date: iso(news.at),
-          resource_id: news.payment_id,
+          created_date: iso(change.at),
+          resource_id: change.payment_id,
           resource_type: 'payment',
           event_type,
         })
@@ -77,21 +77,21 @@ export function messagesFor(news: News, webhooks: Webhook[], newId: NewId): Mess
         return {
           message_id,
           webhook_id,
-          payment_id: news.payment_id,
+          payment_id: change.payment_id,
           event_type,
-          created: news.at,
+          created: change.at,
           body,
         }
       }),
   )
 }
 
-/** SPEC *Authentication*: lower-case hexadecimal HMAC-SHA256 of the body's bytes. */
+/** HMAC-SHA256 of the UTF-8 bytes of the body, in lower-case hexadecimal. Specification, *Authentication*. */
 export const signature = (body: string, signing_key: string): string =>
   createHmac('sha256', signing_key).update(body, 'utf8').digest('hex')
 
-/** Where a message stands once these attempts, oldest first, were made. */
+/** Status of a message after these attempts, oldest first. */
 export function deliveryStatus(attempts: readonly Attempt[]): DeliveryStatus {
   if (attempts.at(-1)?.status === 'SUCCESSFUL') return 'SUCCESSFUL'
-  return attempts.length < MOST_ATTEMPTS ? 'PENDING' : 'FAILED'
+  return attempts.length < MAX_ATTEMPTS ? 'PENDING' : 'FAILED'
 }

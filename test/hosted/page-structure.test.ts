@@ -31,9 +31,10 @@ for (const { name, language, source } of examples) {
 
     it(`The page has a skip link, a header with the Demo banner, a main part and a footer: ${name}`, () => {
       const { skipLink, banner, footer } = text.shell
-      const skip = only(elements, element => element.attributes.class === 'govuk-skip-link')
-      assert.equal(skip.attributes.href, `#${only(elements, tagged('main')).attributes.id}`)
-      assert.equal(skip.text, skipLink)
+      const link = only(elements, element => element.attributes.class === 'govuk-skip-link')
+      const { id } = only(elements, tagged('main')).attributes
+      assert.equal(link.attributes.href, `#${id}`)
+      assert.equal(link.text, skipLink)
       const header = only(elements, tagged('header'))
       assert.equal(only(header.inside, tagged('strong')).text, 'Demo')
       assert.ok(header.text.includes(banner.text))

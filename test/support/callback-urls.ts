@@ -1,4 +1,4 @@
-/** The cases of test/fixtures/callback-urls.json, and a Resolve that gives the answers listed there. */
+/** The cases of test/fixtures/callback-urls.json, and a Resolve with the addresses listed there. */
 import type { Resolve } from '../../src/ports.ts'
 import fixture from '../fixtures/callback-urls.json' with { type: 'json' }
 
@@ -11,7 +11,7 @@ export type CallbackUrlCase = {
 
 type DnsAnswer = string[] | { error: string } | { sequence: string[][] }
 
-/** All but those of a wrong type, which the schema of the request refuses. */
+/** Leaves out the URLs that are not strings, which the schema of the request refuses. */
 export const callbackUrlCases: CallbackUrlCase[] = fixture.cases.flatMap(
   ({ url, expect, group, why }) =>
     typeof url === 'string'
@@ -19,7 +19,7 @@ export const callbackUrlCases: CallbackUrlCase[] = fixture.cases.flatMap(
       : [],
 )
 
-/** Starts at the first answer of every sequence; a name that is not listed is unknown. */
+/** Each new Resolve starts every sequence at its first entry. A name that is not listed has no address. */
 export function createCaseResolve(): Resolve {
   const asked = new Map<string, number>()
   const answers: Record<string, DnsAnswer> = fixture.resolver

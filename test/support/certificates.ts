@@ -1,4 +1,4 @@
-/** A throwaway certificate authority and what it signed, made once per process. */
+/** A certificate authority for the tests and the certificates it signed, made once per process. */
 import { generate } from 'selfsigned'
 
 const HOUR_MS = 3_600_000
@@ -6,7 +6,7 @@ const NAMES = ['localhost', 'receiver.test', '*.receiver.test']
 
 export type Certificate = { key: string; cert: string }
 
-/** The kinds that a receiver can show. Only `valid` is good for localhost, receiver.test and 127.0.0.1. */
+/** The certificates of a receiver. Only `valid` is accepted for localhost, receiver.test and 127.0.0.1. */
 export type CertificateKind = 'valid' | 'of another name' | 'expired' | 'self-signed'
 
 const root = await generate([{ name: 'commonName', value: 'Farthing test authority' }], {

@@ -1,4 +1,4 @@
-/** A DNS server on loopback that knows the names it is told, for IPv4 and IPv6 addresses. */
+/** A DNS server on loopback with A and AAAA records of given names. */
 import dgram from 'node:dgram'
 import { once } from 'node:events'
 import { isIPv4 } from 'node:net'
@@ -7,13 +7,13 @@ import ipaddr from 'ipaddr.js'
 const TYPE_A = 1
 const NXDOMAIN = 3
 
-/** What it says about a name: addresses, or nothing at all to the questions for A, AAAA or both. */
+/** The addresses of a name, and the record types for which no response is sent. */
 export type Zone = Record<string, { addresses?: string[]; silent?: 'A' | 'AAAA' | 'both' }>
 
 export type DnsServer = {
   /** As `address:port`. */
   server: string
-  /** The names asked for so far, in lower case; each once for A and once for AAAA. */
+  /** The names of all queries so far in lower case. A and AAAA are separate queries. */
   questions: string[]
   close(): void
 }
@@ -61,7 +61,7 @@ function question(query: Buffer): { name: string; type: number; end: number } {
   return { name, type: query.readUInt16BE(at + 1), end: at + 5 }
 }
 
-/** One answer, valid for no time, about the name at offset 12. */
+/** A resource record with a TTL of 0, whose name points at offset 12. */
 function record(type: number, address: string): Buffer {
   const bytes = Buffer.from(ipaddr.parse(address).toByteArray())
   const head = Buffer.alloc(12)

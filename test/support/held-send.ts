@@ -1,21 +1,21 @@
-/** A Send whose calls wait until the test says how they ended, so that a test can stop time there. */
+/** A Send whose calls stay pending until the test ends them. */
 import { once } from 'node:events'
 import type { AttemptResult, Send } from '../../src/ports.ts'
 
 export type Call = {
   url: string
   body: string
-  /** Ends it with this status; later calls of it change nothing. */
+  /** Resolves the call with this status. Only the first call has an effect. */
   end(status: number): void
 }
 
 export type HeldSend = {
   send: Send
-  /** All so far. */
+  /** All calls so far. */
   calls: Call[]
-  /** The next `count` calls that no earlier `next` was given, as soon as they are there. */
+  /** Resolves with the next `count` calls that no earlier `next` returned. */
   next(count?: number): Promise<Call[]>
-  /** Ends all so far. */
+  /** Ends all calls so far. */
   endAll(status: number): void
 }
 

@@ -1,4 +1,4 @@
-/** What receivers get wrong, and how each of the two attempts to deliver to them ends. */
+/** Faulty receivers, and the result of each of the two attempts to deliver to them. */
 import type { Socket } from 'node:net'
 import type { Answer, Behaviour } from './receiver.ts'
 
@@ -6,7 +6,7 @@ export type Ending = { status_code: number | null; result: string }
 
 export type Misbehaviour = {
   behaviour: Behaviour
-  /** How the attempts end, the first one first. One alone where the first is successful. */
+  /** Results in order. Only one where the first attempt succeeds. */
   attempts: [Ending] | [Ending, Ending]
 }
 
@@ -16,12 +16,12 @@ const timeout: Ending = { status_code: null, result: 'timeout' }
 const connectionFailed: Ending = { status_code: null, result: 'connection failed' }
 const tlsFailed: Ending = { status_code: null, result: 'tls failed' }
 
-/** A receiver that `behaviour` describes, to which both attempts fail alike. */
+/** Both attempts fail with the same result. */
 function fails(behaviour: Behaviour, ending: Ending): Misbehaviour {
   return { behaviour, attempts: [ending, ending] }
 }
 
-/** One that gets its message at the first attempt all the same. */
+/** The first attempt succeeds. */
 function succeeds(behaviour: Behaviour, result = '200 OK'): Misbehaviour {
   return { behaviour, attempts: [status(result)] }
 }
@@ -30,17 +30,17 @@ function status(result: string): Ending {
   return { status_code: Number.parseInt(result, 10), result }
 }
 
-/** Answers every request with these bytes, whatever they are, and keeps the connection open. */
+/** Responds to every request with these bytes and keeps the connection open. */
 function says(text: string): Behaviour {
   return { onRequest: ({ socket }) => socket.write(text, 'latin1') }
 }
 
-/** Answers with these bytes, then closes the connection in good order. */
+/** Responds with these bytes, then closes the connection with FIN. */
 function saysAndEnds(text: string): Behaviour {
   return { onRequest: ({ socket }) => socket.end(text, 'latin1') }
 }
 
-/** Begins with `text`, then sends `drop` again and again. */
+/** Sends `text`, then `drop` every 50 ms. */
 function drips(text: string, drop: string): Behaviour {
   return {
     onRequest: ({ socket }) => {
@@ -50,7 +50,7 @@ function drips(text: string, drop: string): Behaviour {
   }
 }
 
-/** Sends this again and again without a pause. */
+/** Sends this repeatedly without a pause. */
 function floods(text: string): Behaviour {
   const pour = (socket: Socket) => {
     while (socket.writable && socket.write(text));
@@ -72,7 +72,7 @@ function answers(code: number, headers: Record<string, string> = {}): Behaviour 
   return { onRequest: ({ response }) => response.writeHead(code, headers).end() }
 }
 
-/** Answers the first request in one way and all others in another. */
+/** The first request gets one behaviour, all later ones another. */
 function first(one: Behaviour, others: Behaviour): Behaviour {
   return {
     onRequest: answer => (answer.nth === 1 ? one : others).onRequest?.(answer),
@@ -108,16 +108,19 @@ export const misbehaviours: Record<string, Misbehaviour> = {
     answers(307, { location: '/hook' }),
     status('307 Temporary Redirect'),
   ),
-  'redirects with 308 without saying where': fails(answers(308), status('308 Permanent Redirect')),
+  'redirects with 308 without a Location header': fails(
+    answers(308),
+    status('308 Permanent Redirect'),
+  ),
   'answers without a reason phrase': succeeds(
     says('HTTP/1.1 202 \r\nContent-Length: 0\r\n\r\n'),
     '202 Accepted',
   ),
-  'answers a status that has no name': fails(
+  'answers a status without a standard name': fails(
     says('HTTP/1.1 599 \r\nContent-Length: 0\r\n\r\n'),
     status('599'),
   ),
-  'answers with a reason phrase of its own': succeeds(
+  'answers with an unusual reason phrase': succeeds(
     says('HTTP/1.1 200 Ta very much\r\nContent-Length: 0\r\n\r\n'),
     '200 Ta very much',
   ),
@@ -129,15 +132,15 @@ export const misbehaviours: Record<string, Misbehaviour> = {
     says('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n'),
     status('101 Switching Protocols'),
   ),
-  'says 100 Continue unasked, then 200': succeeds(
+  'sends an unrequested 100 Continue, then 200': succeeds(
     says('HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'),
   ),
-  'says 103 twice, then 204': succeeds(
+  'sends 103 twice, then 204': succeeds(
     says(`${'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(2)}HTTP/1.1 204 No Content\r\n\r\n`),
     '204 No Content',
   ),
-  'says 102 for ever': fails(drips('', 'HTTP/1.1 102 Processing\r\n\r\n'), timeout),
-  'says 103 as fast as it is heard': fails(
+  'sends 102 without end': fails(drips('', 'HTTP/1.1 102 Processing\r\n\r\n'), timeout),
+  'sends 103 without a pause': fails(
     floods('HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(1_000)),
     connectionFailed,
   ),
@@ -165,13 +168,13 @@ export const misbehaviours: Record<string, Misbehaviour> = {
   'promises more body than it sends': succeeds(
     says('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nx'),
   ),
-  'cuts the line in the body': succeeds(
+  'cuts the connection in the body': succeeds(
     saysAndEnds('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nx'),
   ),
-  'sends a second answer that nobody asked for': succeeds(
+  'sends a second, unrequested response': succeeds(
     says('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'.repeat(2)),
   ),
-  'closes the idle connection after its answer without having said so': succeeds({
+  'closes the idle connection without a Connection: close header': succeeds({
     onRequest: ({ response, socket }) => response.end(() => socket.end()),
   }),
   'answers after half a second': succeeds({
@@ -184,26 +187,32 @@ export const misbehaviours: Record<string, Misbehaviour> = {
   'does not read after TLS': fails({ onSecured: () => {} }, timeout),
   'reads the request and never answers': fails({ onRequest: () => {} }, timeout),
   'refuses the connection': fails({ refuses: true }, connectionFailed),
-  'resets the connection as soon as it stands': fails(
+  'resets the connection as soon as it is open': fails(
     { onConnection: socket => socket.resetAndDestroy() },
     connectionFailed,
   ),
-  'cuts the line in the TLS handshake': fails(
+  'cuts the connection in the TLS handshake': fails(
     { onConnection: socket => socket.once('data', () => socket.destroy()) },
     connectionFailed,
   ),
-  'cuts the line after TLS': fails({ onSecured: socket => socket.destroy() }, connectionFailed),
-  'cuts the line after the request': fails(
+  'cuts the connection after TLS': fails(
+    { onSecured: socket => socket.destroy() },
+    connectionFailed,
+  ),
+  'cuts the connection after the request': fails(
     { onRequest: ({ socket }) => socket.destroy() },
     connectionFailed,
   ),
   'closes its side without an answer': fails(saysAndEnds(''), connectionFailed),
-  'cuts the line in the status line': fails(saysAndEnds('HTTP/1.1 20'), connectionFailed),
-  'cuts the line in the headers': fails(saysAndEnds('HTTP/1.1 200 OK\r\nX-'), connectionFailed),
+  'cuts the connection in the status line': fails(saysAndEnds('HTTP/1.1 20'), connectionFailed),
+  'cuts the connection in the headers': fails(
+    saysAndEnds('HTTP/1.1 200 OK\r\nX-'),
+    connectionFailed,
+  ),
   'shows a certificate of another name': fails({ certificate: 'of another name' }, tlsFailed),
   'shows an expired certificate': fails({ certificate: 'expired' }, tlsFailed),
   'shows a self-signed certificate': fails({ certificate: 'self-signed' }, tlsFailed),
-  'speaks no newer TLS than 1.1': fails({ newestTls: 'TLSv1.1' }, tlsFailed),
+  'supports TLS 1.1 at most': fails({ newestTls: 'TLSv1.1' }, tlsFailed),
   'speaks HTTP without TLS on its TLS port': fails(
     { onConnection: socket => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n') },
     tlsFailed,

@@ -1,4 +1,4 @@
-/** Real receivers of webhooks on loopback: well-behaved ones, and every other kind. */
+/** Real receivers of webhooks on loopback, with any behaviour. */
 import { once } from 'node:events'
 import http from 'node:http'
 import https from 'node:https'
@@ -21,13 +21,13 @@ export type Received = {
 export type Answer = {
   request: Received
   response: http.ServerResponse
-  /** The connection, for what no HTTP server would say. */
+  /** The connection, to send bytes that no HTTP server would send. */
   socket: Socket
   /** 1 for the first request of this receiver. */
   nth: number
 }
 
-/** What a receiver does other than answering 200 at once. */
+/** How a receiver differs from one that responds 200 at once. */
 export type Behaviour = {
   /** Nothing listens at the port. */
   refuses?: true
@@ -44,24 +44,24 @@ export type Behaviour = {
 }
 
 export type Receiver = {
-  /** Its address by the name `localhost`, which its certificate is good for. */
+  /** Has the host `localhost`, for which the certificate is valid. */
   url: string
   port: number
   /** All requests so far. */
   requests: Received[]
   /** How many TCP connections were opened to it. */
   connections(): number
-  /** The next `count` requests that no earlier call was given, as soon as they are there. */
+  /** Resolves with the next `count` requests that no earlier call returned. */
   next(count?: number): Promise<Received[]>
-  /** Cuts what is open and stops listening. */
+  /** Closes all connections and stops listening. */
   close(): Promise<void>
 }
 
 /** A POST without headers, for the real sender. */
 export const postTo = (url: string, body = '{}'): Post => ({ url, headers: {}, body })
 
-/** Outside those that a system hands out: a port that was just closed could be the next receiver's. */
-const PORT_OF_NOBODY = 1
+/** Not an ephemeral port: one that was just closed could become the port of the next receiver. */
+const UNUSED_PORT = 1
 
 /** Starts a receiver on 127.0.0.1, at a port of the system's choice. */
 export async function startReceiver(behaviour: Behaviour = {}): Promise<Receiver> {
@@ -85,7 +85,7 @@ export async function startReceiver(behaviour: Behaviour = {}): Promise<Receiver
     if (behaviour.onConnection) behaviour.onConnection(socket, serve)
     else serve()
   })
-  const port = behaviour.refuses ? PORT_OF_NOBODY : await listen(listener)
+  const port = behaviour.refuses ? UNUSED_PORT : await listen(listener)
 
   return {
     url: `${behaviour.plain ? 'http' : 'https'}://localhost:${port}/hook`,

@@ -1,4 +1,4 @@
-/** Webhooks of an account with real HTTPS receivers behind them. */
+/** Webhooks of an account, with real HTTPS receivers. */
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import type { TestContext } from 'node:test'
@@ -24,7 +24,7 @@ export type Subscriber = Receiver & { webhook: Body }
 
 export type SubscriberOptions = { subscriptions?: string[]; behaviour?: Behaviour }
 
-/** Registers a webhook at a receiver of its own, which is closed when the test is over. */
+/** Starts a receiver, registers a webhook for it, and closes the receiver after the test. */
 export async function subscribe(
   t: TestContext,
   api: Client,
@@ -37,7 +37,7 @@ export async function subscribe(
   return { ...receiver, webhook: answer.body }
 }
 
-/** Checks what every message carries beside its body, and answers the body. */
+/** Checks method, path, headers and signature of a message, and returns its body. */
 export function openMessage(received: Received, { signing_key }: Body): Body {
   const { method, path, headers, body } = received
   assert.deepEqual([method, path], ['POST', '/hook'])
@@ -49,7 +49,7 @@ export function openMessage(received: Received, { signing_key }: Body): Body {
   return JSON.parse(body)
 }
 
-/** The messages that arrived so far, each checked, in the order of their arrival. */
+/** The checked messages in the order of arrival. */
 export const received = ({ requests, webhook }: Subscriber): Body[] =>
   requests.map(request => openMessage(request, webhook))
 
@@ -63,7 +63,7 @@ export async function history(api: Client, { external_id }: Body): Promise<Body[
   return body.results
 }
 
-/** How each message of the history ended and in how many attempts, newest first. */
+/** Delivery status and number of attempts of each message, newest first. */
 export async function endingsOf(
   api: Client,
   { webhook }: Subscriber,
@@ -75,19 +75,19 @@ export async function endingsOf(
   ])
 }
 
-/** Deals with one request. */
+/** Responds to one request. */
 export type Reaction = (answer: Answer) => void
 
-/** Answers with a status and nothing else. */
+/** Responds with a status and an empty body. */
 export const answering =
   (status: number): Reaction =>
   ({ response }) =>
     response.writeHead(status).end()
 
-/** A gate that a receiver's answers wait at until the test opens it. */
+/** Holds the responses of a receiver until the test calls `open`. */
 export type Gate = { behaviour: Behaviour; open(): void }
 
-/** Holds every request until `open`; then `react` deals with it and all later ones. */
+/** Holds every request until `open`. Then `react` responds to it and to all later ones. */
 export function gated(react: Reaction = answering(200)): Gate {
   const { promise, resolve } = Promise.withResolvers<void>()
   return {

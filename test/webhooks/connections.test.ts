@@ -7,7 +7,7 @@ import { type ClosableSend, createSend } from '../../src/outbound/send.ts'
 import { authority } from '../support/certificates.ts'
 import { type Behaviour, postTo, type Receiver, startReceiver } from '../support/receiver.ts'
 
-/** A Send, and two receivers at different ports of loopback. */
+/** A sender, and two receivers at different ports of loopback. */
 async function start(
   t: TestContext,
   behaviours: [Behaviour, Behaviour],
@@ -19,8 +19,8 @@ async function start(
   return [send, one, other]
 }
 
-describe('A connection that is kept', () => {
-  test('is that of one host and port, and one of as many as there were at once', async t => {
+describe('An idle connection:', () => {
+  test('Each host and port has its own idle connections, as many as were used at once.', async t => {
     const pausing: Behaviour = {
       onRequest: ({ response }) => setTimeout(50).then(() => response.end()),
     }
@@ -39,7 +39,7 @@ describe('A connection that is kept', () => {
     }
   })
 
-  test('and then breaks takes those of its own host with it, and of no other', async t => {
+  test('A broken idle connection closes the other idle connections of its host only.', async t => {
     const cutting: Behaviour = {
       onRequest: ({ response, socket, nth }) => (nth === 1 ? response.end() : socket.destroy()),
     }
@@ -53,7 +53,7 @@ describe('A connection that is kept', () => {
   })
 })
 
-test('A new connection has a handshake of its own: no session is resumed', async t => {
+test('A new connection never resumes a TLS session.', async t => {
   const resumed: unknown[] = []
   const closing: Behaviour = {
     onRequest: ({ response, socket }) => {

@@ -21,7 +21,7 @@ const refused: AttemptResult = {
   response_time: null,
   result: 'address refused',
 }
-/** Stands for a service on the private network, and counts who gets through to it. */
+/** Stands for a service on the private network, and counts the connections to it. */
 let receiver: Receiver
 
 before(async () => {
@@ -35,7 +35,7 @@ async function connectionsDuring(work: () => Promise<unknown>): Promise<number> 
   return receiver.connections() - before
 }
 
-/** One POST by a sender of its own. */
+/** One POST with a new sender. */
 async function post(url: string, resolve: Resolve, allowed = ''): Promise<AttemptResult> {
   const { hosts } = parseAllowedHosts(allowed)
   const send = createSend({ resolve, allowed: hosts, ca: authority })
@@ -44,21 +44,25 @@ async function post(url: string, resolve: Resolve, allowed = ''): Promise<Attemp
   return outcome
 }
 
-describe('No connection is opened to', () => {
+describe('Forbidden addresses:', () => {
   const answers: [what: string, host: string, resolve: Resolve][] = [
     ['a name with a private address', 'a.example.com', async () => ['127.0.0.1']],
     [
-      'a name with one among public ones',
+      'a name with a private address after a public one',
       'a.example.com',
       async () => ['93.184.215.14', '127.0.0.1'],
     ],
     [
-      'a name with one before a public one',
+      'a name with a private address before a public one',
       'a.example.com',
       async () => ['127.0.0.1', '93.184.215.14'],
     ],
     ['a name with an IPv4-mapped address', 'a.example.com', async () => ['::ffff:127.0.0.1']],
-    ['a name with what is no address', 'a.example.com', async () => ['localhost']],
+    [
+      'a name whose look-up returns text that is not an address',
+      'a.example.com',
+      async () => ['localhost'],
+    ],
     ['a private address', '127.0.0.1', async () => ['93.184.215.14']],
     ['a private address in another notation', '0x7f.1', async () => ['93.184.215.14']],
     ['a private IPv6 address', '[::1]', async () => ['93.184.215.14']],
@@ -66,7 +70,7 @@ describe('No connection is opened to', () => {
     ['localhost', 'localhost', async () => ['93.184.215.14']],
   ]
   for (const [what, host, resolve] of answers) {
-    test(`${what}, at registration and at each attempt`, async () => {
+    test(`No connection is opened to ${what}, at registration or at an attempt.`, async () => {
       const url = `https://${host}:${receiver.port}/`
       const opened = await connectionsDuring(async () => {
         assert.deepEqual(await post(url, resolve), refused)
@@ -76,7 +80,7 @@ describe('No connection is opened to', () => {
     })
   }
 
-  test('a name that was public at registration and is private at the attempt', async () => {
+  test('No connection is opened to a name that was public at registration and is private at the attempt.', async () => {
     const resolve = createCaseResolve()
     const url = `https://rebind.example.com:${receiver.port}/`
     assert.equal(await registrationProblem(url, noneAllowed, resolve), undefined)
@@ -86,7 +90,7 @@ describe('No connection is opened to', () => {
     assert.equal(opened, 0)
   })
 
-  test('where a redirect points', async () => {
+  test('No connection is opened to the target of a redirect.', async () => {
     const redirecting = await startReceiver({
       onRequest: ({ response }) =>
         response.writeHead(302, { location: `https://receiver.test:${receiver.port}/` }).end(),
@@ -103,7 +107,7 @@ describe('No connection is opened to', () => {
     await redirecting.close()
   })
 
-  test('an http address, nor one that was taken off the list of exempt hosts', async () => {
+  test('No connection is opened to an http URL whose host is no longer listed.', async () => {
     const url = `http://receiver.test:${receiver.port}/`
     const opened = await connectionsDuring(async () => {
       assert.deepEqual(await post(url, async () => ['127.0.0.1']), refused)
@@ -111,7 +115,7 @@ describe('No connection is opened to', () => {
     assert.equal(opened, 0)
   })
 
-  test('another port of a host that is exempt at one', async () => {
+  test('No connection is opened to another port of a host that is listed with a port.', async () => {
     const url = `https://receiver.test:${receiver.port}/`
     const opened = await connectionsDuring(async () => {
       assert.deepEqual(await post(url, async () => ['127.0.0.1'], 'receiver.test:1'), refused)
@@ -120,7 +124,7 @@ describe('No connection is opened to', () => {
   })
 })
 
-test('A connection is opened to an exempt host at the same address', async () => {
+test('A connection is opened to a listed host with a private address.', async () => {
   const url = `https://receiver.test:${receiver.port}/`
   const opened = await connectionsDuring(async () => {
     const outcome = await post(url, async () => ['127.0.0.1'], `receiver.test:${receiver.port}`)
@@ -129,26 +133,19 @@ test('A connection is opened to an exempt host at the same address', async () =>
   assert.equal(opened, 1)
 })
 
-describe('Each case of a callback_url, when a message is sent to it all the same', () => {
-  for (const { url, expect } of callbackUrlCases.filter(({ expect }) => expect === 'reject')) {
-    test(`${expect}: ${JSON.stringify(url).slice(0, 90)}`, async () => {
+describe('Sending to a callback URL that registration refuses:', () => {
+  for (const { url } of callbackUrlCases.filter(({ expect }) => expect === 'reject')) {
+    test(`A message to ${JSON.stringify(url).slice(0, 90)} is refused.`, async () => {
       assert.deepEqual(await post(url, createCaseResolve()), refused)
     })
   }
-
-  test('without an address: not resolved', async () => {
-    for (const name of ['127.0.0.1.example', 'timeout.example.com', 'nx.example.com']) {
-      const outcome = await post(`https://${name}/`, createCaseResolve())
-      assert.deepEqual(outcome, { ...refused, result: 'name not resolved' })
-    }
-  })
 })
 
-describe('The address that was checked is the one connected to', () => {
+describe('The look-up of a socket:', () => {
   const addresses = ['93.184.215.14', '2606:2800:21f::1']
   const lookup = createLookup(async () => addresses, isPublicAddress)
 
-  test('one of several as a socket may ask for it, or all of them', async () => {
+  test('The look-up returns one address or all, as the socket asks.', async () => {
     const all = await new Promise((resolve, reject) =>
       lookup('dual.example.com', { all: true }, (error, found) =>
         error ? reject(error) : resolve(found),
@@ -166,7 +163,7 @@ describe('The address that was checked is the one connected to', () => {
     assert.deepEqual(one, ['93.184.215.14', 4])
   })
 
-  test('and the name is asked once for each connection', async () => {
+  test('A connection resolves its name once, so the checked address is the one used.', async () => {
     let asked = 0
     const resolve = async () => {
       asked += 1
@@ -178,7 +175,7 @@ describe('The address that was checked is the one connected to', () => {
   })
 })
 
-test('Proxy variables are not obeyed', { timeout: 20_000 }, async t => {
+test('Proxy variables are ignored.', { timeout: 20_000 }, async t => {
   const proxied: string[] = []
   const proxy = net.createServer(socket => {
     socket.on('error', () => {})
@@ -193,7 +190,7 @@ test('Proxy variables are not obeyed', { timeout: 20_000 }, async t => {
   const address = `http://127.0.0.1:${port}`
   const url = `https://receiver.test:${receiver.port}/`
 
-  // The fetch is the control: it shows that the variables reach this process and this Node.
+  // The control: `fetch` shows that Node does obey the variables in this process.
   const script = `
     import { createSend } from ${JSON.stringify(import.meta.resolve('../../src/outbound/send.ts'))}
     const [url, ca] = process.argv.slice(1)

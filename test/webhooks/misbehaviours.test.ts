@@ -8,12 +8,12 @@ import { postTo, startReceiver } from '../support/receiver.ts'
 
 const BODY = '{"description":"Caffè pitch, £46.50"}'
 
-/** In milliseconds; what a machine under load adds to the two seconds. */
+/** Milliseconds: the deadline of two seconds, with a margin for a busy machine. */
 const DEADLINE = { least: 1950, most: 2900 }
 
-describe('A receiver that', { concurrency: true, timeout: 10_000 }, () => {
+describe('Misbehaving receivers:', { concurrency: true, timeout: 10_000 }, () => {
   for (const [name, { behaviour, attempts }] of Object.entries(misbehaviours)) {
-    test(`${name} gets ${attempts.map(({ result }) => result.slice(0, 40)).join(', ')}`, async t => {
+    test(`A receiver that ${name} leads to ${attempts.map(({ result }) => `"${result.slice(0, 40)}"`).join(' then ')}.`, async t => {
       const receiver = await startReceiver(behaviour)
       t.after(() => receiver.close())
       const send = createSend({
@@ -39,8 +39,4 @@ describe('A receiver that', { concurrency: true, timeout: 10_000 }, () => {
       assert.ok(receiver.requests.every(({ body }) => body === BODY))
     })
   }
-
-  test('is one of thirty kinds or more', () => {
-    assert.ok(Object.keys(misbehaviours).length >= 30)
-  })
 })

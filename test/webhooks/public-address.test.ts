@@ -2,9 +2,10 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import ipaddr from 'ipaddr.js'
-import { isPublicAddress } from '../../src/outbound/address.ts'
+import { hostOf, isPublicAddress } from '../../src/outbound/address.ts'
+import { callbackUrlCases } from '../support/callback-urls.ts'
 
-describe('A public address', () => {
+describe('Classifying an address:', () => {
   const edges: [outside: string, first: string, last: string, outside: string][] = [
     ['1.0.0.0', '0.0.0.0', '0.255.255.255', '1.0.0.0'],
     ['9.255.255.255', '10.0.0.0', '10.255.255.255', '11.0.0.0'],
@@ -33,12 +34,12 @@ describe('A public address', () => {
     ['2003::', '4000::', 'ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff', '2003::'],
   ]
   for (const [below, first, last, above] of edges) {
-    test(`is none from ${first} to ${last}, and one right outside`, () => {
+    test(`Addresses from ${first} to ${last} are refused, and their neighbours are public.`, () => {
       assert.deepEqual([below, first, last, above].map(isPublicAddress), [true, false, false, true])
     })
   }
 
-  test('is written as an address and nothing else', () => {
+  test('Text that is not a canonical IP literal is not a public address.', () => {
     for (const text of [
       '',
       'localhost',
@@ -66,7 +67,7 @@ describe('A public address', () => {
     )
     .map(([first, second, rest]) => [first, second, ...rest].map(group => group.toString(16)))
 
-  /** Where ipaddr.js finds nothing special and we refuse. It never is the other way round. */
+  /** Addresses that we refuse and ipaddr.js accepts. The reverse never occurs. */
   function isKnownDifference(text: string): boolean {
     const address = ipaddr.parse(text)
     if (!(address instanceof ipaddr.IPv6)) return text === '168.63.129.16'
@@ -76,15 +77,30 @@ describe('A public address', () => {
     return unallocated || isatap
   }
 
-  test('is not one where ipaddr.js still takes it for one', () => {
-    const overlooked = ['168.63.129.16', '::7f00:1', '1::1', '4000::1', '2003::200:5efe:a00:1']
-    for (const text of overlooked) {
-      assert.equal(ipaddr.parse(text).range(), 'unicast', text)
-      assert.equal(isPublicAddress(text), false, text)
-    }
+  test('ipaddr.js accepts 8 of the 49 refused addresses among the callback URLs.', () => {
+    const refused = callbackUrlCases
+      .filter(({ expect }) => expect === 'reject')
+      .map(({ url }) => URL.parse(url))
+      .filter(url => url?.protocol === 'https:' && url.username === '')
+      .map(url => hostOf(url as URL)) // the filter has removed null
+      .filter(host => ipaddr.isValid(host))
+    const addresses = new Set(refused)
+    assert.equal(addresses.size, 49)
+    for (const address of addresses) assert.equal(isPublicAddress(address), false, address)
+    const overlooked = [...addresses].filter(each => ipaddr.parse(each).range() === 'unicast')
+    assert.deepEqual(overlooked.sort(), [
+      '100:0:0:1::1',
+      '168.63.129.16',
+      '1::1',
+      '2001:470:1f0b:0:200:5efe:a00:1',
+      '4000::1',
+      '8000::1',
+      '::7f00:1',
+      '::a00:1',
+    ])
   })
 
-  test('is one for ipaddr.js too, and all else is refused by both but for known differences', () => {
+  test('Every public address is unicast for ipaddr.js, and every refused one is special or a known difference.', () => {
     const address = fc.oneof(
       ipv4,
       ipv6.map(groups => groups.join(':')),
@@ -97,7 +113,7 @@ describe('A public address', () => {
     fc.assert(sample, { numRuns: 30_000 })
   })
 
-  test('is found in any spelling of the same address', () => {
+  test('The result is the same for every notation of an IPv6 address.', () => {
     fc.assert(
       fc.property(ipv6, groups => {
         const long = groups
@@ -111,7 +127,7 @@ describe('A public address', () => {
     )
   })
 
-  test('never carries a private IPv4 address inside', () => {
+  test('An IPv6 address that embeds a private IPv4 address is refused.', () => {
     const privateIpv4 = fc
       .tuple(
         fc.constantFrom('10.1', '127.0', '169.254', '192.168', '172.20', '100.64'),

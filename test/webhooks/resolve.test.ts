@@ -41,26 +41,26 @@ async function timed<Result>(work: Promise<Result>): Promise<[Result, millisecon
   return [result, performance.now() - started]
 }
 
-describe('A name', () => {
-  test('is resolved to its IPv4 and IPv6 addresses by DNS', async () => {
+describe('DNS:', () => {
+  test('A name resolves to its IPv4 and IPv6 addresses.', async () => {
     const resolve = resolver()
     assert.deepEqual(await resolve('dual.example.com'), ['93.184.215.14', '2606:2800:21f::1'])
     assert.deepEqual(await resolve('six.example.com'), ['2606:2800:21f::2'])
   })
 
-  test('that does not exist or has no address is answered with an empty list', async () => {
+  test('A name that does not exist or has no address resolves to an empty list.', async () => {
     const resolve = resolver()
     assert.deepEqual(await resolve('unknown.example.com'), [])
     assert.deepEqual(await resolve('nowhere.example.com'), [])
     assert.deepEqual(await resolve('..'), [])
   })
 
-  test('is answered with an empty list when no DNS server answers at all', async () => {
+  test('A name resolves to an empty list when no DNS server responds.', async () => {
     const unreachable = createResolve({ hostsFile, servers: ['127.0.0.1:1'] })
     assert.deepEqual(await unreachable('dual.example.com'), [])
   })
 
-  test('is asked again each time, so that a changed address is seen', async () => {
+  test('Each look-up queries DNS again, so that a changed address is noticed.', async () => {
     const resolve = resolver()
     const before = dns.questions.length
     await resolve('dual.example.com')
@@ -68,7 +68,7 @@ describe('A name', () => {
     assert.equal(dns.questions.length - before, 4)
   })
 
-  test('is asked once for all who ask at the same time', async () => {
+  test('Concurrent look-ups of a name share one query.', async () => {
     const resolve = resolver()
     const before = dns.questions.length
     const answers = await Promise.all(
@@ -78,7 +78,7 @@ describe('A name', () => {
     assert.equal(dns.questions.length - before, 2)
   })
 
-  test('without an answer costs one second, and holds up no other', async () => {
+  test('A name without a response takes one second and delays no other name.', async () => {
     const resolve = resolver()
     const slow = [1, 2, 3, 4, 5].map(each => timed(resolve(`slow-${each}.example.com`)))
     const half = timed(resolve('half.example.com'))
@@ -89,19 +89,19 @@ describe('A name', () => {
       assert.deepEqual(addresses, [])
       assert.ok(took > 900 && took < 1500, `${took} ms`)
     }
-    assert.deepEqual((await half)[0], ['93.184.215.15'], 'one half of the answer is an answer')
+    assert.deepEqual((await half)[0], ['93.184.215.15'], 'one record type is enough')
   })
 })
 
-describe('The hosts file', () => {
-  test('is asked before DNS', async () => {
+describe('The hosts file:', () => {
+  test('The hosts file takes precedence over DNS.', async () => {
     const resolve = resolver('127.0.0.1 listed.example.com')
     const before = dns.questions.length
     assert.deepEqual(await resolve('Listed.Example.com'), ['127.0.0.1'])
     assert.equal(dns.questions.length, before)
   })
 
-  test('is read again when it was changed, and need not be there', async () => {
+  test('The hosts file is read again after each change, and may be absent.', async () => {
     const resolve = resolver()
     assert.deepEqual(await resolve('listed.example.com'), ['93.184.215.16'])
     writeFileSync(hostsFile, '10.0.0.1 listed.example.com\n')
@@ -112,7 +112,7 @@ describe('The hosts file', () => {
     assert.deepEqual(await resolve('listed.example.com'), ['93.184.215.16'])
   })
 
-  test('may have comments, tabs, several names a line and several lines a name', () => {
+  test('The parser accepts comments, tabs, several names on a line and several lines for a name.', () => {
     const text = [
       '# 1.1.1.1 commented.example',
       '127.0.0.1\tlocalhost LOCALHOST.localdomain # 2.2.2.2 no',
@@ -129,7 +129,7 @@ describe('The hosts file', () => {
     })
   })
 
-  test('does not have to list localhost', async () => {
+  test('The name localhost and its subdomains are loopback without an entry.', async () => {
     const resolve = resolver()
     const before = dns.questions.length
     assert.deepEqual(await resolve('localhost'), ['127.0.0.1', '::1'])

@@ -17,7 +17,7 @@ after(async () => {
   for (const each of open) await each.close()
 })
 
-/** Sends to loopback whatever the name, with `localhost` and `receiver.test` exempt from the rule. */
+/** Resolves every name to loopback. The hosts `localhost` and `receiver.test` are exempt from the address rule. */
 function loopbackSend(resolve: Resolve = async () => ['127.0.0.1']): ClosableSend {
   const allowed = parseAllowedHosts('localhost, receiver.test').hosts
   const send = createSend({ resolve, allowed, ca: authority, userAgent: 'Farthing/1.2.3' })
@@ -32,8 +32,8 @@ async function receiverThat(behaviour: Behaviour = {}): Promise<Receiver> {
 }
 
 /**
- * A receiver in a thread that does nothing for a second, with as many connections waiting as the system keeps:
- * it leaves who comes then without an answer, and a client's system asks again after a second.
+ * A receiver whose thread is blocked for a second and whose accept backlog is full. The kernel drops the next
+ * SYN, and the client's kernel repeats it after a second.
  */
 async function startBusyReceiver() {
   const thread = new Worker(BUSY_RECEIVER, { eval: true })
@@ -60,15 +60,16 @@ const nothing = async () => {}
 
 const SWITCHING = 'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n'
 
-// Many of these wait for the two seconds to pass: they do so together.
+// Many of these wait for the deadline of two seconds, so they run concurrently.
 describe('Sending', { concurrency: true, timeout: 20_000 }, () => {
-  describe('A message', { concurrency: true }, () => {
-    test('is a POST of the exact bytes with the headers given and our own User-Agent', async () => {
+  describe('A message:', { concurrency: true }, () => {
+    test('A message is a POST of the exact bytes with the given headers and our User-Agent.', async () => {
       const receiver = await receiverThat()
       const headers = { 'Content-Type': 'application/json', 'Pay-Signature': 'ab12' }
       const body = '{"description":"Caffè pitch, £46.50 🎪"}'
       const outcome = await loopbackSend()({ url: `${receiver.url}/a%20b?c=d&e#f`, headers, body })
       assert.equal(outcome.status, 'SUCCESSFUL')
+      assert.ok(Number.isInteger(outcome.response_time), `${outcome.response_time} ms`)
       const [request] = await receiver.next()
       assert.equal(request?.method, 'POST')
       assert.equal(request?.path, '/hook/a%20b?c=d&e')
@@ -83,7 +84,7 @@ describe('Sending', { concurrency: true, timeout: 20_000 }, () => {
       })
     })
 
-    test('is sent to the name without the dot at its end, in Host and in TLS', async () => {
+    test('The Host header and SNI carry the host name without its final dot.', async () => {
       const servernames: unknown[] = []
       const receiver = await receiverThat({
         onRequest: ({ response, socket }) => {
@@ -97,18 +98,7 @@ describe('Sending', { concurrency: true, timeout: 20_000 }, () => {
       assert.deepEqual(servernames, ['receiver.test'])
     })
 
-    test('goes over http to a listed host', async () => {
-      const receiver = await receiverThat({ plain: true })
-      assert.equal((await loopbackSend()(postTo(receiver.url))).result, '200 OK')
-    })
-
-    test('has whole milliseconds as its response time', async () => {
-      const receiver = await receiverThat()
-      const { response_time } = await loopbackSend()(postTo(receiver.url))
-      assert.ok(Number.isInteger(response_time))
-    })
-
-    test('that cannot be sent never throws', async () => {
+    test('A message that cannot be sent fails without an exception.', async () => {
       const receiver = await receiverThat()
       const send = loopbackSend()
       const refused = { status: 'FAILED', status_code: null, response_time: null }
@@ -120,13 +110,13 @@ describe('Sending', { concurrency: true, timeout: 20_000 }, () => {
     })
   })
 
-  describe('A name without an address is not connected to', { concurrency: true }, () => {
+  describe('No address:', { concurrency: true }, () => {
     const answers: [how: string, resolve: Resolve][] = [
-      ['an empty list', async () => []],
-      ['an error', () => Promise.reject(new Error('ESERVFAIL'))],
+      ['returns an empty list', async () => []],
+      ['fails', () => Promise.reject(new Error('ESERVFAIL'))],
     ]
     for (const [how, resolve] of answers) {
-      test(`when the answer is ${how}`, async () => {
+      test(`Nothing is connected to when the look-up ${how}.`, async () => {
         const receiver = await receiverThat()
         assert.deepEqual(await loopbackSend(resolve)(postTo(receiver.url)), {
           status: 'FAILED',
@@ -139,15 +129,15 @@ describe('Sending', { concurrency: true, timeout: 20_000 }, () => {
     }
   })
 
-  test('A name with several addresses has the time of one: a lost packet is sent again', async () => {
+  test('A first address that answers after a lost SYN is used before the second address.', async () => {
     const { url, close } = await startBusyReceiver()
     open.push({ close })
     const outcome = await loopbackSend(async () => ['127.0.0.1', '::1'])(postTo(url))
     assert.equal(outcome.result, '200 OK')
   })
 
-  describe('A connection', { concurrency: true }, () => {
-    test('is used again by the next message, for longer than one deadline', async () => {
+  describe('A connection:', { concurrency: true }, () => {
+    test('A connection is reused by later messages for longer than one deadline.', async () => {
       const receiver = await receiverThat()
       const send = loopbackSend()
       const started = performance.now()
@@ -158,7 +148,7 @@ describe('Sending', { concurrency: true, timeout: 20_000 }, () => {
       assert.equal(receiver.connections(), 1)
     })
 
-    test('that was cut while idle is a failed attempt, and the next attempt gets a new one', async () => {
+    test('A message on a broken idle connection fails, and the next attempt opens a new connection.', async () => {
       const receiver = await receiverThat({
         onRequest: ({ response, socket, nth }) => {
           if (nth === 3) socket.destroy()
@@ -166,19 +156,19 @@ describe('Sending', { concurrency: true, timeout: 20_000 }, () => {
         },
       })
       const send = loopbackSend()
-      // Two connections side by side, both idle then; the third message is cut on one of them.
+      // Opens two connections, both idle afterwards. The third message is cut on one of them.
       await Promise.all([send(postTo(receiver.url, '1')), send(postTo(receiver.url, '2'))])
       assert.equal((await send(postTo(receiver.url, '3'))).result, 'connection failed')
       assert.equal((await send(postTo(receiver.url, '3'))).result, '200 OK')
       assert.deepEqual(
         receiver.requests.map(({ body }) => body).sort(),
         ['1', '2', '3', '3'],
-        'no message is repeated behind the back of the caller',
+        'no message is repeated silently',
       )
       assert.equal(receiver.connections(), 3)
     })
 
-    test('is not kept when the receiver says so, nor for longer than a second', async () => {
+    test('A connection is closed when the receiver says so, and after a second without use.', async () => {
       const receiver = await receiverThat({
         onRequest: ({ response, nth }) =>
           response.writeHead(200, nth === 1 ? { connection: 'close' } : {}).end(),
@@ -192,7 +182,7 @@ describe('Sending', { concurrency: true, timeout: 20_000 }, () => {
       assert.equal(receiver.connections(), 3)
     })
 
-    test('to a receiver that drips its answer ends with the two seconds, long after the status', async () => {
+    test('A connection whose response body is slow ends at the deadline, after the status was returned.', async () => {
       let ended: Promise<void> | undefined
       const dripping = misbehaviours['drips the body']!.behaviour
       const receiver = await receiverThat({
@@ -209,7 +199,7 @@ describe('Sending', { concurrency: true, timeout: 20_000 }, () => {
       assert.ok(took > 1900 && took < 2900, `${took} ms`)
     })
 
-    test('is cut when a body is longer than 64 KiB, and kept when it is not', async () => {
+    test('A connection is reused after a body of up to 64 KiB, and closed by a longer one.', async () => {
       for (const [bytes, connections] of [
         [65_536, 1],
         [400_000, 2],
@@ -226,8 +216,8 @@ describe('Sending', { concurrency: true, timeout: 20_000 }, () => {
     })
   })
 
-  describe('Side by side', { concurrency: true }, () => {
-    test('one host gets 64 requests at once; those that wait in vain open no connection', async () => {
+  describe('Concurrent messages:', { concurrency: true }, () => {
+    test('A host gets at most 64 requests at once, and requests that time out in the queue open no connection.', async () => {
       const hanging = await receiverThat({ onRequest: nothing, plain: true })
       const other = await receiverThat({ plain: true })
       const send = loopbackSend()
@@ -240,7 +230,7 @@ describe('Sending', { concurrency: true, timeout: 20_000 }, () => {
       assert.equal(hanging.connections(), 64)
     })
 
-    test('a request that waited for others to end is sent, and its time begins then', async () => {
+    test('A queued request is sent when a slot is free, and its response_time starts then.', async () => {
       const pause = 100
       const receiver = await receiverThat({
         onRequest: ({ response }) => setTimeout(pause).then(() => response.end()),
@@ -261,7 +251,7 @@ describe('Sending', { concurrency: true, timeout: 20_000 }, () => {
       assert.ok(waits.filter(wait => wait >= pause).length >= 200 - 64)
     })
 
-    test('no kind of failure keeps its place among the 64', async () => {
+    test('Every kind of failure releases its slot.', async () => {
       const failing: [result: string, behaviour: Behaviour][] = [
         ['101 Switching Protocols', { onRequest: ({ socket }) => socket.write(SWITCHING) }],
         ['connection failed', { onRequest: ({ socket }) => socket.destroy() }],
@@ -277,9 +267,9 @@ describe('Sending', { concurrency: true, timeout: 20_000 }, () => {
       }
     })
 
-    test('a look-up without an end is a timeout, and a late answer opens no connection', async () => {
+    test('A look-up that never ends is a timeout, and its late result opens no connection.', async () => {
       const receiver = await receiverThat()
-      let answer: (addresses: string[]) => void = () => assert.fail('nobody asked')
+      let answer: (addresses: string[]) => void = () => assert.fail('no look-up')
       const send = loopbackSend(() => new Promise(resolve => (answer = resolve)))
       const started = performance.now()
       const outcome = await send(postTo(receiver.url))

@@ -7,8 +7,8 @@ import { createSlots, type ReleaseSlot } from '../../src/outbound/slots.ts'
 /** Milliseconds. */
 const LONG = 60_000
 
-describe('The slots of a host', () => {
-  test('are given out up to the limit, then to who has waited longest', async () => {
+describe('The slots of a host:', () => {
+  test('A released slot goes to the caller that has waited longest.', async () => {
     const take = createSlots(2)
     const order: string[] = []
     const waiter = async (name: string) => {
@@ -31,13 +31,7 @@ describe('The slots of a host', () => {
     assert.deepEqual(order, ['third', 'fourth'])
   })
 
-  test('are not those of another host', async () => {
-    const take = createSlots(1)
-    await take('a', LONG)
-    assert.ok(await take('b', LONG))
-  })
-
-  test('are not given to who has given up waiting, nor lost by it', async () => {
+  test('A caller that timed out gets no slot, and none is lost.', async () => {
     const take = createSlots(1)
     const release = await take('a', LONG)
     const impatient = take('a', 1)
@@ -48,7 +42,8 @@ describe('The slots of a host', () => {
     again?.()
     assert.ok(await take('a', LONG))
   })
-  test('are forgotten with the last that was taken: hosts do not add up', async () => {
+
+  test('A host without taken slots uses no memory.', async () => {
     const take = createSlots(1)
     const count = () => queryObjects(Set, { format: 'count' })
     const before = count()
@@ -59,7 +54,7 @@ describe('The slots of a host', () => {
       const last: ReleaseSlot | undefined = await next
       last?.()
     }
-    assert.ok(count() - before < 100, `${count() - before} sets of who waits`)
+    assert.ok(count() - before < 100, `${count() - before} sets`)
     assert.ok(await take('host-0', LONG))
   })
 })

@@ -1,0 +1,79 @@
+import type { Context } from '../context.ts'
+import {
+  cardDeclined,
+  fieldCodes,
+  missing,
+  notAnObject,
+  outsideLimit,
+  unknownOneTimeToken,
+  usedOneTimeToken,
+  wrongMediaType,
+} from '../errors.ts'
+import { addressesOf } from '../http/addresses.ts'
+import { FORM_TYPE, formBody, isForm, JSON_TYPE, jsonBody } from '../http/body.ts'
+import type { Endpoint } from '../http/endpoint.ts'
+import { noContent, requestBody } from '../http/openapi.ts'
+import { DECLINED_CARD, submittedCard } from './card.ts'
+import { changePayment } from './commands.ts'
+import { advance, type Payment } from './payment.ts'
+import { type CardAuthorisation, cardAuthorisation, readCardAuthorisation } from './request.ts'
+import { findByToken } from './store.ts'
+
+/** Specification, *POST /v1/auth*: completes a moto_api payment. The one-time token is the authorisation. */
+export const authorise = (context: Context): Endpoint => ({
+  method: 'POST',
+  path: '/v1/auth',
+  area: 'token',
+  operationId: 'authorisePayment',
+  summary: 'Complete a moto_api payment with a card',
+  accepts: 'json or form',
+  docs: async () => {
+    const { authorisation } = await import('./examples.ts')
+    const codes = fieldCodes.authorisation
+    return {
+      description:
+        'The one_time_token is the authorisation: no API key is needed, and an Authorization header is ignored. Card 4000000000000002 is declined. Every other number of 12 to 19 digits is accepted. The response waits for the webhooks. Read the payment to see its state.',
+      requestBody: requestBody(cardAuthorisation, { 'A card that is accepted': authorisation }, [
+        JSON_TYPE,
+        FORM_TYPE,
+      ]),
+      responses: {
+        204: noContent('The payment is success or, with delayed_capture, capturable'),
+      },
+      errors: [
+        notAnObject('P0197'),
+        unknownOneTimeToken(),
+        usedOneTimeToken(),
+        cardDeclined(),
+        wrongMediaType(JSON_TYPE, FORM_TYPE),
+        missing(codes, 'cvc'),
+        outsideLimit(codes, 'card_number', 'must be 12 to 19 digits'),
+      ],
+    }
+  },
+  handler: async (request, reply) => {
+    const body = isForm(request)
+      ? Object.fromEntries(formBody(request))
+      : jsonBody(request, 'P0197')
+    const given = readCardAuthorisation(body)
+    const declined = given.card_number === DECLINED_CARD
+    const result = await changePayment(
+      context,
+      addressesOf(request, context.config),
+      () => findByToken(context, given.one_time_token),
+      (found, now) => authorisation(found, given, declined, now),
+    )
+    if (!result) throw unknownOneTimeToken()
+    if (declined) throw cardDeclined()
+    return reply.code(204).send()
+  },
+})
+
+function authorisation(found: Payment, given: CardAuthorisation, declined: boolean, now: number) {
+  if (found.given.authorisation_mode !== 'moto_api') throw unknownOneTimeToken()
+  if (found.card) throw usedOneTimeToken()
+  const card = submittedCard(given.card_number, given.cardholder_name, given.expiry_date)
+  const change = advance(found, declined ? 'authorise_declined' : 'authorise', now, card)
+  if (!change) throw unknownOneTimeToken()
+  return change
+}
