@@ -13,7 +13,7 @@ import { closed, open } from '../../support/raw-http.ts'
 import { drip, slowRequests } from './slow-client.ts'
 import { inParallel } from './workload.ts'
 
-/** Requests in flight, as docs/operations.md promises. */
+/** Requests in flight, as docs/shared-environment.md promises. */
 const LIMIT = 1_000
 const KEY = 'key-of-the-default-account'
 const pause = (ms: number) => new Promise<undefined>(resolve => setTimeout(resolve, ms, undefined))

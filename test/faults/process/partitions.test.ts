@@ -12,7 +12,7 @@ import { createWorkload, seeded } from './workload.ts'
 const KEY = 'key-of-the-default-account'
 const DAY_MS = 24 * 60 * 60 * 1_000
 
-/** The statements of docs/operations.md that are marked for this test. */
+/** The statements of docs/shared-environment.md that are marked for this test. */
 function documented(): string {
   const text = readFileSync(new URL('../../../docs/shared-environment.md', import.meta.url), 'utf8')
   const [, sql] =
@@ -22,7 +22,7 @@ function documented(): string {
   return sql
 }
 
-test('Payments work in partitions by day as docs/operations.md creates them', async t => {
+test('Payments work in partitions by day as docs/shared-environment.md creates them', async t => {
   const DATABASE_URL = await createPostgresDatabase()
   const env = { DATABASE_URL, FARTHING_API_KEY: KEY, FARTHING_BASE_URL: 'http://farthing.test' }
   const baseUrls: string[] = []
