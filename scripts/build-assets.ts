@@ -14,14 +14,18 @@ const built = new URL('built/', source)
 const notice =
   '/*! Contains parts of GOV.UK Frontend, MIT licence, github.com/alphagov/govuk-frontend */\n'
 
-/** The notices that the licences of Swagger UI and of the libraries in it ask for, with a copy of its own licence. */
-async function readViewerNotice(): Promise<string> {
-  const names = ['NOTICE', 'LICENSE', 'swagger-ui-es-bundle.js.LICENSE.txt']
-  const texts = names.map(name =>
-    readFile(new URL(import.meta.resolve(`swagger-ui-dist/${name}`)), 'utf8'),
-  )
-  const text = (await Promise.all(texts)).join('\n').replaceAll(/\/\*!?|\*\//g, '')
-  return `/*!\nContains Swagger UI, github.com/swagger-api/swagger-ui\n\n${text}*/\n`
+/** Where Swagger UI comes from and its notice, at the top of its script and style sheet. */
+const viewerNotice = async (): Promise<string> =>
+  `Contains Swagger UI, github.com/swagger-api/swagger-ui, Apache License 2.0\n\n${await readNotice('NOTICE')}`
+
+/** The licence of Swagger UI, and the notices of the libraries in its script. */
+const viewerLicences = async (): Promise<string> =>
+  `${await readNotice('LICENSE')}\n${await readNotice('swagger-ui-es-bundle.js.LICENSE.txt')}`
+
+/** Reads a file of swagger-ui-dist without the marks of comments, so that it can be part of one. */
+async function readNotice(name: string): Promise<string> {
+  const text = await readFile(new URL(import.meta.resolve(`swagger-ui-dist/${name}`)), 'utf8')
+  return text.replaceAll(/\/\*!?|\*\//g, '')
 }
 
 type Tools = { sass: typeof import('sass'); esbuild: typeof import('esbuild') }
@@ -67,12 +71,17 @@ async function put(stem: string, extension: string, text: string): Promise<strin
 
 async function build(tools: Tools): Promise<void> {
   await mkdir(built, { recursive: true })
-  const viewerNotice = await readViewerNotice()
+  const viewer = await viewerNotice()
+  const licences = await viewerLicences()
   const manifest = {
     css: await put('app', 'css', notice + buildStyles(tools, 'app.scss')),
     js: await put('app', 'js', notice + (await buildScript(tools, 'client.js'))),
-    docsCss: await put('docs', 'css', viewerNotice + buildStyles(tools, 'docs.scss')),
-    docsJs: await put('docs', 'js', viewerNotice + (await buildScript(tools, 'docs.js'))),
+    docsCss: await put('docs', 'css', `/*!\n${viewer}*/\n${buildStyles(tools, 'docs.scss')}`),
+    docsJs: await put(
+      'docs',
+      'js',
+      `/*!\n${viewer}\n${licences}*/\n${await buildScript(tools, 'docs.js')}`,
+    ),
     icon: await put('icon', 'svg', (await readFile(new URL('icon.svg', source), 'utf8')).trim()),
   }
   // The manifest is renamed into place after its files are written, so no reader sees half a build.

@@ -44,7 +44,7 @@ ${listing(read)}</li>
 export function docsPage(site: Site): string {
   const description = `${site.basePath}/openapi.json`
   const content = html`<h1 class="govuk-heading-xl">API documentation</h1>
-<p class="govuk-body">The same as <a class="govuk-link" href="${description}">openapi.json</a>, for your tools. To try requests, choose Authorize and paste your API key.</p>
-<div id="docs" data-openapi="${description}"><noscript><p class="govuk-body">The viewer on this page needs JavaScript. Read openapi.json instead, or open it in another viewer.</p></noscript></div>`
+<p class="govuk-body">This page shows <a class="govuk-link" href="${description}">openapi.json</a>, which your tools can read. To try requests, choose Authorize and paste your API key.</p>
+<div id="docs" data-openapi="${description}"><noscript><p class="govuk-body">The viewer on this page needs JavaScript. Read openapi.json instead, or open it in another viewer. The <a class="govuk-link" href="${site.basePath}/">front page</a> shows how to make a first payment.</p></noscript></div>`
   return page(site, 'en', 'API documentation – Farthing payments', content, { viewer: true })
 }

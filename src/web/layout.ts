@@ -16,12 +16,7 @@ export type Shell = {
 }
 
 /** Returns a whole document. `title` includes the service's name. `viewer` adds the style sheet and script of /docs. */
-export function page(
-  shell: Shell,
-  title: string,
-  content: Html,
-  { viewer = false } = {},
-): string {
+export function page(shell: Shell, title: string, content: Html, { viewer = false } = {}): string {
   const asset = (name: string) => `${shell.basePath}/assets/${name}`
   return html`<!doctype html>
 <html lang="${shell.language}" class="govuk-template">

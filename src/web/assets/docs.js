@@ -7,7 +7,7 @@ const address = new URL(place.dataset.openapi, location)
 /** In Swagger UI the webhooks of a document are operations of a tag with this name. */
 const message = { tag: 'webhooks', operationId: 'receiveMessage' }
 
-/** The names of elements that Swagger UI leaves without one, or gives one that differs from their text. */
+/** Names the elements that Swagger UI leaves without a name, and removes names that are wrong. */
 function nameElements() {
   for (const element of place.querySelectorAll('textarea.body-param__text'))
     element.ariaLabel = 'Request body'
@@ -16,7 +16,8 @@ function nameElements() {
   for (const element of place.querySelectorAll('[data-param-name] select'))
     element.ariaLabel = element.closest('[data-param-name]').dataset.paramName
   for (const element of place.querySelectorAll('.close-modal')) element.ariaLabel = 'Close'
-  for (const element of place.querySelectorAll('.modal-btn')) element.ariaLabel = null
+  for (const element of place.querySelectorAll('.modal-btn, div.copy-to-clipboard'))
+    element.ariaLabel = null
   // A main element inside that of the page.
   for (const element of place.querySelectorAll('#operations')) {
     element.role = 'region'
@@ -59,7 +60,8 @@ function sendToThisOrigin(spec) {
 function contents({ tags }) {
   const list = document.createElement('ul')
   list.className = 'govuk-list docs-contents'
-  for (const { name } of tags) list.append(link(name, `operations-tag-${name.replaceAll(' ', '_')}`))
+  for (const { name } of tags)
+    list.append(link(name, `operations-tag-${name.replaceAll(' ', '_')}`))
   list.append(link('Webhook messages', `operations-${message.tag}-${message.operationId}`))
   const navigation = document.createElement('nav')
   navigation.ariaLabel = 'Contents'
