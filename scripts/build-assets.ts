@@ -1,6 +1,6 @@
 /**
- * Builds the files that the pages link to: a style sheet, a second one for the documentation, a script and an
- * icon. They go into src/web/assets/built/ under names that contain a hash of the content, with a manifest
+ * Builds the files that the pages link to: a style sheet and a script for all pages, another pair for the viewer
+ * on /docs, and an icon. They go into src/web/assets/built/ under names that contain a hash of the content, with a manifest
  * that src/web/assets.ts reads. Runs as `npm run prepare`, which `npm ci` includes.
  */
 import { createHash } from 'node:crypto'
@@ -10,9 +10,23 @@ import { fileURLToPath } from 'node:url'
 const source = new URL('../src/web/assets/', import.meta.url)
 const built = new URL('built/', source)
 
-/** The notice that the MIT licence asks for, at the top of both bundles. */
+/** The notice that the MIT licence asks for. */
 const notice =
   '/*! Contains parts of GOV.UK Frontend, MIT licence, github.com/alphagov/govuk-frontend */\n'
+
+/** Where Swagger UI comes from and its notice, at the top of its script and style sheet. */
+const viewerNotice = async (): Promise<string> =>
+  `Contains Swagger UI, github.com/swagger-api/swagger-ui, Apache License 2.0\n\n${await readNotice('NOTICE')}`
+
+/** The licence of Swagger UI, and the notices of the libraries in its script. */
+const viewerLicences = async (): Promise<string> =>
+  `${await readNotice('LICENSE')}\n${await readNotice('swagger-ui-es-bundle.js.LICENSE.txt')}`
+
+/** Reads a file of swagger-ui-dist without the marks of comments, so that it can be part of one. */
+async function readNotice(name: string): Promise<string> {
+  const text = await readFile(new URL(import.meta.resolve(`swagger-ui-dist/${name}`)), 'utf8')
+  return text.replaceAll(/\/\*!?|\*\//g, '')
+}
 
 type Tools = { sass: typeof import('sass'); esbuild: typeof import('esbuild') }
 
@@ -34,9 +48,9 @@ function buildStyles({ sass }: Tools, entry: string): string {
   return css
 }
 
-async function buildScript({ esbuild }: Tools): Promise<string> {
+async function buildScript({ esbuild }: Tools, entry: string): Promise<string> {
   const { outputFiles } = await esbuild.build({
-    entryPoints: [fileURLToPath(new URL('client.js', source))],
+    entryPoints: [fileURLToPath(new URL(entry, source))],
     bundle: true,
     minify: true,
     write: false,
@@ -57,10 +71,17 @@ async function put(stem: string, extension: string, text: string): Promise<strin
 
 async function build(tools: Tools): Promise<void> {
   await mkdir(built, { recursive: true })
+  const viewer = await viewerNotice()
+  const licences = await viewerLicences()
   const manifest = {
     css: await put('app', 'css', notice + buildStyles(tools, 'app.scss')),
-    docs: await put('docs', 'css', buildStyles(tools, 'docs.scss')),
-    js: await put('app', 'js', notice + (await buildScript(tools))),
+    js: await put('app', 'js', notice + (await buildScript(tools, 'client.js'))),
+    docsCss: await put('docs', 'css', `/*!\n${viewer}*/\n${buildStyles(tools, 'docs.scss')}`),
+    docsJs: await put(
+      'docs',
+      'js',
+      `/*!\n${viewer}\n${licences}*/\n${await buildScript(tools, 'docs.js')}`,
+    ),
     icon: await put('icon', 'svg', (await readFile(new URL('icon.svg', source), 'utf8')).trim()),
   }
   // The manifest is renamed into place after its files are written, so no reader sees half a build.

@@ -2,8 +2,8 @@
 import { page, type Site } from '../hosted/pages.ts'
 import { type Html, html } from '../web/html.ts'
 
-const code = (text: string): Html => html`<code>${text}</code>`
-const listing = (text: string): Html => html`<pre class="docs-listing">${text}</pre>`
+const code = (text: string): Html => html`<code class="farthing-code">${text}</code>`
+const listing = (text: string): Html => html`<pre class="farthing-listing">${text}</pre>`
 
 /** For people who open the service's address in a browser. `api` is that address as they see it. */
 export function frontPage(site: Site, api: string): string {
@@ -19,7 +19,8 @@ export function frontPage(site: Site, api: string): string {
   }'`
   const read = `curl ${api}/v1/payments/PAYMENT_ID \\
   -H 'Authorization: Bearer YOUR_API_KEY'`
-  const content = html`<div class="docs-front">
+  const content = html`<div class="govuk-grid-row">
+<div class="govuk-grid-column-two-thirds">
 <h1 class="govuk-heading-xl">Farthing</h1>
 <p class="govuk-body-l">A payment service that moves no money.</p>
 <p class="govuk-body">It stands in for GOV.UK Pay while you build and test: it speaks the same API, shows payment pages, keeps what you create and sends signed webhooks. It is not affiliated with GOV.UK Pay or the UK government.</p>
@@ -34,15 +35,16 @@ ${listing(payment)}</li>
 ${listing(read)}</li>
 </ol>
 <p class="govuk-body">To use it from your own service, set that service’s GOV.UK Pay URL to ${code(api)}.</p>
+</div>
 </div>`
-  return page(site, 'en', 'Farthing payments', content, { docs: true })
+  return page(site, 'en', 'Farthing payments', content)
 }
 
 /** The place for the viewer of /openapi.json, which a script fills. Without it there are links. */
 export function docsPage(site: Site): string {
   const description = `${site.basePath}/openapi.json`
   const content = html`<h1 class="govuk-heading-xl">API documentation</h1>
-<p class="govuk-body">The same as <a class="govuk-link" href="${description}">openapi.json</a>, for your tools. To try requests, choose Authorize and paste your API key.</p>
-<div id="docs" data-openapi="${description}"><noscript><p class="govuk-body">The viewer on this page needs JavaScript. Read openapi.json instead, or open it in another viewer.</p></noscript></div>`
-  return page(site, 'en', 'API documentation – Farthing payments', content, { docs: true })
+<p class="govuk-body">This page shows <a class="govuk-link" href="${description}">openapi.json</a>, which your tools can read. To try requests, choose Authorize and paste your API key.</p>
+<div id="docs" data-openapi="${description}"><noscript><p class="govuk-body">The viewer on this page needs JavaScript. Read openapi.json instead, or open it in another viewer. The <a class="govuk-link" href="${site.basePath}/">front page</a> shows how to make a first payment.</p></noscript></div>`
+  return page(site, 'en', 'API documentation – Farthing payments', content, { viewer: true })
 }

@@ -1,4 +1,3 @@
-import type { FastifyReply } from 'fastify'
 import type { Context } from '../context.ts'
 import { type Addresses, addressesOf, exampleAddresses, pathOf } from '../http/addresses.ts'
 import type { Endpoint } from '../http/endpoint.ts'
@@ -51,7 +50,9 @@ export function docsEndpoints(
       docs: () => ({ responses: { 200: html('The page') } }),
       handler: async (request, reply) => {
         const { docsPage } = await import('./pages.ts')
-        return sendPage(reply, addressesOf(request, config), docsPage({ basePath }))
+        setPageHeaders(reply, addressesOf(request, config), 'viewer')
+        void reply.type('text/html; charset=utf-8')
+        return docsPage({ basePath })
       },
     },
     {
@@ -64,7 +65,9 @@ export function docsEndpoints(
       handler: async (request, reply) => {
         const addresses = addressesOf(request, config)
         const { frontPage } = await import('./pages.ts')
-        return sendPage(reply, addresses, frontPage({ basePath }, addresses.api))
+        setPageHeaders(reply, addresses)
+        void reply.type('text/html; charset=utf-8')
+        return frontPage({ basePath }, addresses.api)
       },
     },
   ]
@@ -79,12 +82,6 @@ const openapiSchema: Schema = {
     paths: { type: 'object' },
   },
   additionalProperties: true,
-}
-
-function sendPage(reply: FastifyReply, addresses: Addresses, page: string): string {
-  setPageHeaders(reply, addresses)
-  void reply.type('text/html; charset=utf-8')
-  return page
 }
 
 /** Replaces the addresses in the examples by those that the reader uses. */

@@ -1,9 +1,11 @@
 /**
- * The files that pages link to, as scripts/build-assets.ts built them. They are read once and served from
- * memory. A name contains a hash of the content, so browsers may cache a file without asking again.
+ * The files that pages link to, as scripts/build-assets.ts built them. Each is read when it is first requested, and
+ * then served from memory. A name contains a hash of the content, so browsers may cache a file without asking again.
  */
 import { readFileSync } from 'node:fs'
-import { gzipSync } from 'node:zlib'
+import { readFile } from 'node:fs/promises'
+import { promisify } from 'node:util'
+import { gzip as gzipCallback } from 'node:zlib'
 import { noSuchEndpoint } from '../errors.ts'
 import { type Endpoint, pathParam } from '../http/endpoint.ts'
 import { header, pathParameter } from '../http/openapi.ts'
@@ -14,15 +16,21 @@ const contentTypes: Record<string, string> = {
   svg: 'image/svg+xml',
 }
 
-/** File names, to be put behind `/assets/`. `docs` is a second style sheet, for the documentation. */
-type Names = { css: string; docs: string; js: string; icon: string }
+const gzip = promisify(gzipCallback)
 
-type Asset = { contentType: string; plain: Buffer; gzipped: () => Buffer }
+/** File names, to be put behind `/assets/`. The files of the viewer on /docs begin with `docs`. */
+type Names = { css: string; js: string; docsCss: string; docsJs: string; icon: string }
 
-/** Reads a build by its manifest. Throws an Error whose message says what to do if `folder` has none. */
+type Asset = {
+  contentType: string
+  plain: () => Promise<Buffer>
+  gzipped: () => Promise<Buffer>
+}
+
+/** Reads the manifest of a build. Throws an Error whose message says what to do if `folder` has none. */
 export function readAssets(folder: URL): { names: Names; files: Map<string, Asset> } {
   const names = readManifest(folder)
-  const files = new Map(Object.values(names).map(name => [name, readAsset(folder, name)]))
+  const files = new Map(Object.values(names).map(name => [name, assetIn(folder, name)]))
   return { names, files }
 }
 
@@ -34,11 +42,12 @@ function readManifest(folder: URL): Names {
   }
 }
 
-function readAsset(folder: URL, name: string): Asset {
+function assetIn(folder: URL, name: string): Asset {
   const contentType = contentTypes[name.split('.').pop() ?? '']
   if (!contentType) throw new Error(`The media type of the asset ${name} is not known.`)
-  const plain = readFileSync(new URL(name, folder))
-  return { contentType, plain, gzipped: onFirstUse(() => gzipSync(plain, { level: 9 })) }
+  const plain = onFirstUse(() => readFile(new URL(name, folder)))
+  const gzipped = onFirstUse(async () => gzip(await plain(), { level: 9 }))
+  return { contentType, plain, gzipped }
 }
 
 /** Returns a function that calls `make` once and remembers the result. */
@@ -87,18 +96,18 @@ export const assetEndpoints = (): Endpoint[] => [
       const name = pathParam(request, 'name')
       const asset = files.get(name)
       if (!asset) throw noSuchEndpoint()
-      const gzip = acceptsGzip(request.headers['accept-encoding'])
+      const gzipped = acceptsGzip(request.headers['accept-encoding'])
       // A strong ETag names the bytes, so each encoding has its own.
-      const etag = gzip ? `"${name}.gz"` : `"${name}"`
+      const etag = gzipped ? `"${name}.gz"` : `"${name}"`
       void reply.headers({
         'content-type': asset.contentType,
         'cache-control': 'public, max-age=31536000, immutable',
         vary: 'Accept-Encoding',
         etag,
-        ...(gzip && { 'content-encoding': 'gzip' }),
+        ...(gzipped && { 'content-encoding': 'gzip' }),
       })
       if (isOneOf(request.headers['if-none-match'], etag)) return reply.code(304).send()
-      return reply.send(gzip ? asset.gzipped() : asset.plain)
+      return reply.send(await (gzipped ? asset.gzipped() : asset.plain()))
     },
   },
 ]

@@ -15,19 +15,8 @@ export type Shell = {
   footer: string
 }
 
-/**
- * Returns a whole document. `title` includes the service's name. `docs` adds the style sheet of the
- * documentation. `contents` is a navigation beside the main part, or before it on a narrow screen.
- */
-export function page(
-  shell: Shell,
-  title: string,
-  content: Html,
-  { docs = false, contents }: { docs?: boolean; contents?: Html } = {},
-): string {
-  const main = html`<main class="govuk-main-wrapper" id="main-content">
-${content}
-</main>`
+/** Returns a whole document. `title` includes the service's name. `viewer` adds the style sheet and script of /docs. */
+export function page(shell: Shell, title: string, content: Html, { viewer = false } = {}): string {
   const asset = (name: string) => `${shell.basePath}/assets/${name}`
   return html`<!doctype html>
 <html lang="${shell.language}" class="govuk-template">
@@ -37,12 +26,13 @@ ${content}
 <meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover">
 <meta name="theme-color" content="#1b2a33">
 <link rel="stylesheet" href="${asset(assets.css)}">
+<script type="module" src="${asset(assets.js)}"></script>
 ${
-  docs &&
-  html`<link rel="stylesheet" href="${asset(assets.docs)}">
+  viewer &&
+  html`<link rel="stylesheet" href="${asset(assets.docsCss)}">
+<script type="module" src="${asset(assets.docsJs)}"></script>
 `
-}<script type="module" src="${asset(assets.js)}"></script>
-<link rel="icon" sizes="any" href="${asset(assets.icon)}" type="image/svg+xml">
+}<link rel="icon" sizes="any" href="${asset(assets.icon)}" type="image/svg+xml">
 </head>
 <body class="govuk-template__body">
 ${skipLink(shell.skipLink)}
@@ -51,7 +41,9 @@ ${genericHeader(shell.serviceName)}
 ${phaseBanner(shell.banner.tag, shell.banner.text)}
 </header>
 <div class="govuk-width-container">
-${contents ? html`<div class="docs">\n${contents}\n${main}\n</div>` : main}
+<main class="govuk-main-wrapper" id="main-content">
+${content}
+</main>
 </div>
 <footer class="govuk-template__footer">
 <div class="farthing-footer">

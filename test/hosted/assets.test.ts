@@ -1,22 +1,29 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, it } from 'node:test'
+import { pathToFileURL } from 'node:url'
 import { acceptsGzip, assets, readAssets } from '../../src/web/assets.ts'
 
 const folder = new URL('../../src/web/assets/built/', import.meta.url)
 const { files } = readAssets(folder)
 
-const text = (name: string): string => {
+async function read(name: string): Promise<string> {
   const file = files.get(name)
   assert.ok(file, name)
-  return file.plain.toString()
+  return (await file.plain()).toString()
 }
 
 describe('Assets', () => {
-  it('The name of each asset contains a hash of its content', () => {
-    assert.equal(files.size, 4)
+  it('The name of each asset contains a hash of its content', async () => {
+    assert.equal(files.size, 5)
     for (const name of files.keys()) {
-      const hash = createHash('sha256').update(text(name)).digest('hex').slice(0, 16)
+      const hash = createHash('sha256')
+        .update(await read(name))
+        .digest('hex')
+        .slice(0, 16)
       assert.match(name, new RegExp(`^(app|docs|icon)-${hash}\\.(css|js|svg)$`))
     }
   })
@@ -37,14 +44,37 @@ describe('Assets', () => {
     it(`Accept-Encoding ${header ?? '(none)'} ${gzip ? 'allows' : 'does not allow'} gzip`, () =>
       assert.equal(acceptsGzip(header), gzip))
 
-  it('The style sheet and the script contain no typeface, crown or crest and request no other file', () => {
-    assert.doesNotMatch(text(assets.css), /@font-face|@import|url\(|transport|crown|crest/i)
-    assert.doesNotMatch(text(assets.js), /\bimport\b|innerHTML|\beval\b|fetch\(/)
+  it('The style sheet and the script contain no typeface, crown or crest and request no other file', async () => {
+    assert.doesNotMatch(await read(assets.css), /@font-face|@import|url\(|transport|crown|crest/i)
+    assert.doesNotMatch(await read(assets.js), /\bimport\b|innerHTML|\beval\b|fetch\(/)
   })
 
-  it('The styles are less than 100 KB and the script less than 10 KB before compression', () => {
-    assert.ok(text(assets.css).length < 100_000)
-    assert.ok(text(assets.js).length < 10_000)
+  it('The styles are less than 100 KB and the script less than 10 KB before compression', async () => {
+    assert.ok((await read(assets.css)).length < 100_000)
+    assert.ok((await read(assets.js)).length < 10_000)
+  })
+
+  it('The viewer is less than 600 KB in gzip and begins with the notices of its licences', async () => {
+    let size = 0
+    for (const name of [assets.docsCss, assets.docsJs]) {
+      assert.match(await read(name), /^\/\*!\nContains Swagger UI.+Copyright 2020-2021 SmartBear/s)
+      size += (await files.get(name)!.gzipped()).length
+    }
+    assert.ok(size < 600_000, `${size}`)
+    const script = await read(assets.docsJs)
+    for (const notice of ['Apache License', 'Facebook, Inc.', 'Jed Watson'])
+      assert.ok(script.includes(notice), notice)
+  })
+
+  it('A file is read when it is first requested', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'farthing-assets-'))
+    await writeFile(join(folder, 'manifest.json'), '{ "css": "app-0.css" }')
+    const { files } = readAssets(pathToFileURL(`${folder}/`))
+    await writeFile(join(folder, 'app-0.css'), 'first')
+    const plain = () => files.get('app-0.css')!.plain()
+    assert.equal((await plain()).toString(), 'first')
+    await rm(folder, { recursive: true })
+    assert.equal((await plain()).toString(), 'first')
   })
 
   it('A missing build is reported with the command that makes it', () => {
