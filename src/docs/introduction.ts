@@ -1,7 +1,7 @@
 /** What applies to every endpoint, as the first part of the description of the API. */
 export const introduction = `Farthing is a payment service that moves no money: a stand-in for the public API of GOV.UK Pay that keeps real state. You can read back what you create, pay it on hosted pages, capture, cancel and refund it, and Farthing sends signed webhook messages about it.
 
-It is compatible with GOV.UK Pay's public API. It is not affiliated with GOV.UK Pay or the UK government. The error codes P0910 to P0913 and P2700 to P2702 are Farthing's own, because GOV.UK Pay has none for these cases.
+It is compatible with GOV.UK Pay's public API, and not affiliated with GOV.UK Pay or the UK government. The error codes P0910 to P0913 and P2700 to P2702 are Farthing's own, because GOV.UK Pay has none for these cases.
 
 ## Keys
 
