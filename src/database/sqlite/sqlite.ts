@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import type { Database, Value } from '../../ports.ts'
+import type { Database, Statement, Value } from '../../ports.ts'
 import {
   createCommit,
   createQueue,
@@ -46,6 +46,10 @@ export function openSqlite(
   }
 }
 
+/** As prepared statements: SQLite parses the text of `exec` each time. */
+const BEGIN: Statement = { sql: 'begin', values: [] }
+const COMMIT: Statement = { sql: 'commit', values: [] }
+
 /**
  * Batches the reads of one turn of the event loop, and runs them at its end in one transaction. Run one by one
  * between requests, each would find SQLite's code and pages evicted from the CPU caches, and take its own locks.
@@ -58,7 +62,7 @@ export function createReader(connection: Connection, broken: () => Error | undef
   /** Returns false if the connection is closed. Each read then rejects by itself. */
   function begin(): boolean {
     try {
-      connection.exec('begin')
+      connection.run(BEGIN)
       return true
     } catch {
       return false
@@ -68,7 +72,7 @@ export function createReader(connection: Connection, broken: () => Error | undef
   function runAll(): void {
     const together = waiting.length > 1 && begin()
     for (const read of waiting.splice(0)) read()
-    if (together && connection.inTransaction()) connection.exec('commit')
+    if (together && connection.inTransaction()) connection.run(COMMIT)
   }
 
   return {
