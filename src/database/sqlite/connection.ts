@@ -105,7 +105,7 @@ function prepare(database: DatabaseSync, sql: string): Prepared {
 const finalise = (statement: StatementSync & Partial<Disposable>): void =>
   statement[Symbol.dispose]?.()
 
-/** V8: node:sqlite's own row objects have no prototype, which makes them dictionary-mode objects. These are fast. */
+/** A row as an ordinary object. Those of node:sqlite have no prototype and are in V8's slow dictionary mode; these are fast. */
 function objectOf(columns: string[], row: Value[]): Record<string, Value> {
   const object: Record<string, Value> = {}
   for (let i = 0; i < columns.length; i++) object[columns[i] ?? ''] = row[i] ?? null
