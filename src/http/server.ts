@@ -16,6 +16,8 @@ const REQUEST_TIMEOUT = 15_000
 const KEEP_ALIVE_TIMEOUT = 30_000
 /** Milliseconds without a byte in either direction, after which a connection is closed. */
 const IDLE_TIMEOUT = 30_000
+/** The route of the files that pages link to. Each page loads several, so their lines are for debugging only. */
+const ASSETS = '/assets/:name'
 
 /** An HTTP server without endpoints: its limits, its headers, its errors and its log line. */
 export function createServer(logger: FastifyBaseLogger | undefined, areas: Areas): FastifyInstance {
@@ -52,10 +54,7 @@ export function createServer(logger: FastifyBaseLogger | undefined, areas: Areas
     else done()
   })
   app.addHook('onResponse', (request, reply, done) => {
-    const method = methodOf(request)
-    const route = routeOf(request) ?? null
-    const ms = Math.round(reply.elapsedTime * 10) / 10
-    request.log.info({ method, route, status: reply.statusCode, ms })
+    logRequest(request, reply)
     done()
   })
   app.setErrorHandler((error, request, reply) =>
@@ -65,6 +64,21 @@ export function createServer(logger: FastifyBaseLogger | undefined, areas: Areas
     throw noSuchEndpoint()
   })
   return app
+}
+
+/** Logs nothing that a client sent: `field` and `header` are names that the service knows. */
+function logRequest(request: FastifyRequest, reply: FastifyReply): void {
+  const { refusal } = request
+  const route = routeOf(request) ?? null
+  const line = {
+    method: methodOf(request),
+    route,
+    status: reply.statusCode,
+    ms: Math.round(reply.elapsedTime * 10) / 10,
+    ...(refusal && { code: refusal.code, ...refusal.at }),
+  }
+  if (route === ASSETS) request.log.debug(line)
+  else request.log.info(line)
 }
 
 function refuseUnknownPath(

@@ -112,7 +112,7 @@ const list = ({ database, config }: Context): Endpoint => ({
     }
   },
   handler: async request => {
-    const search = readSearch(request.query, webhookSearch)
+    const search = readSearch(request.query, webhookSearch, request.log)
     const conditions = [where('account = ?', request.account.room)]
     const found = await findPage(database, webhookRows, conditions, search)
     return pageOf(search, found, addressesOf(request, config), presentListed)
@@ -190,7 +190,8 @@ const listMessages = (context: Context, resource: () => Promise<Resource>): Endp
   },
   handler: async request => {
     const { database, time, config } = context
-    const search = readSearch(request.query, messageSearch(pathParam(request, 'webhook_id')))
+    const kind = messageSearch(pathParam(request, 'webhook_id'))
+    const search = readSearch(request.query, kind, request.log)
     const { webhook_id } = await webhookInPath(request, context)
     const messages = await findPage(
       database,
