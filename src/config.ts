@@ -23,6 +23,8 @@ export type Config = {
   callbackHosts: AllowedHosts
   /** A webhook of the default account that exists from the start on. */
   fixedWebhook: FixedWebhook | undefined
+  /** The name in the header and titles of the hosted pages. If undefined, it is Farthing's. */
+  serviceName: string | undefined
   trustProxy: boolean
   /** If undefined, there are no metrics. */
   metricsPort: number | undefined
@@ -42,6 +44,7 @@ export const SETTINGS = [
   'FARTHING_CALLBACK_HOSTS',
   'FARTHING_WEBHOOK_URL',
   'FARTHING_SIGNING_KEY',
+  'FARTHING_SERVICE_NAME',
   'FARTHING_TRUST_PROXY',
   'FARTHING_METRICS_PORT',
   'LOG_LEVEL',
@@ -53,6 +56,7 @@ const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'
 /** Characters of an API key or a signing key. */
 const SHORTEST_KEY = 16
 const KEY_RULE = `${SHORTEST_KEY} or more characters, none of them a control character`
+const LONGEST_SERVICE_NAME = 80
 const LONGEST_REPEATED = 100
 
 /** Has one line for each value that cannot be used. */
@@ -101,6 +105,11 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     ]),
     fixedWebhook:
       webhookUrl && signingKey ? { callback_url: webhookUrl, signing_key: signingKey } : undefined,
+    serviceName: read(
+      'FARTHING_SERVICE_NAME',
+      text => (/^\P{Cc}*$/u.test(text) && text.length <= LONGEST_SERVICE_NAME ? text : undefined),
+      `at most ${LONGEST_SERVICE_NAME} characters, none of them a control character`,
+    ),
     trustProxy: read('FARTHING_TRUST_PROXY', parseBoolean, 'true or false') ?? false,
     metricsPort: read('FARTHING_METRICS_PORT', parsePort, portNumber),
     logLevel:

@@ -76,6 +76,13 @@ const good: Record<string, [key: keyof Config, values: [text: string, value: unk
       ['[::1]:8443', new Set(['[::1]:8443'])],
     ],
   ],
+  FARTHING_SERVICE_NAME: [
+    'serviceName',
+    [
+      ["Rowan's <market>", "Rowan's <market>"],
+      ['ü'.repeat(80), 'ü'.repeat(80)],
+    ],
+  ],
   FARTHING_TRUST_PROXY: [
     'trustProxy',
     [
@@ -140,6 +147,7 @@ const bad: Record<string, string[]> = {
     `http://a/${'x'.repeat(2_048)}`,
   ],
   FARTHING_SIGNING_KEY: ['secret', `secret${'x'.repeat(16)}\n${'x'.repeat(16)}`],
+  FARTHING_SERVICE_NAME: ['x'.repeat(81), 'a\nb', 'a\u0007b'],
   FARTHING_TRUST_PROXY: ['yes', '1', 'on'],
   FARTHING_METRICS_PORT: ['65536', 'x'],
   LOG_LEVEL: ['loud', 'warning'],
@@ -156,6 +164,7 @@ describe('The configuration', () => {
       pagesUrl: undefined,
       callbackHosts: new Set(),
       fixedWebhook: undefined,
+      serviceName: undefined,
       trustProxy: false,
       metricsPort: undefined,
       logLevel: 'info',
