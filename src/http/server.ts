@@ -94,6 +94,22 @@ function refuseUnknownPath(
 export const routeOf = (request: FastifyRequest): string | undefined =>
   hasEmptySegment(request.url) ? undefined : request.routeOptions.url
 
+/** True for a GET of a path without endpoint by a browser, whose Accept header prefers HTML to JSON. */
+export const isLostInBrowser = (request: FastifyRequest): boolean =>
+  request.method === 'GET' && routeOf(request) === undefined && prefersHtml(request.headers.accept)
+
+/** RFC 9110, section 12.5.1. A wildcard counts for JSON, because command-line clients send nothing else. */
+function prefersHtml(accept = ''): boolean {
+  const weights = new Map<string, number>()
+  for (const range of accept.toLowerCase().split(',')) {
+    const [type = '', ...parameters] = range.split(';').map(part => part.trim())
+    const weight = parameters.find(parameter => parameter.startsWith('q='))
+    weights.set(type, Number(weight?.slice(2) ?? 1))
+  }
+  const json = ['application/json', 'application/*', '*/*'].find(type => weights.has(type)) ?? ''
+  return (weights.get('text/html') ?? 0) > (weights.get(json) ?? 0)
+}
+
 /** Header names are in lower case, as Fastify keeps them; for others it makes a new string each time. */
 function setCommonHeaders(reply: FastifyReply): void {
   void reply.header('x-content-type-options', 'nosniff')
