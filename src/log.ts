@@ -65,16 +65,22 @@ type Line = {
   route?: string | null
   status?: number
   ms?: number
+  code?: string
+  field?: string
+  header?: string
   err?: { message: string; stack?: string }
+}
+
+function requestLine({ method, route, status, ms, code, field, header }: Line): string {
+  const path = route ?? '(no such endpoint)'
+  return [method, path, status, `${ms} ms`, code, field ?? header].filter(Boolean).join(' ')
 }
 
 function terminal(): DestinationStream {
   return {
     write(text) {
       const line = JSON.parse(text) as Line // pino wrote it
-      const request =
-        line.method &&
-        `${line.method} ${line.route ?? '(no such endpoint)'} ${line.status} ${line.ms} ms`
+      const request = line.method && requestLine(line)
       const alarm = line.level >= 50 ? 'ERROR' : line.level >= 40 && 'WARNING'
       const parts = [new Date(line.time).toTimeString().slice(0, 8), alarm, line.msg ?? request]
       process.stdout.write(`${parts.filter(Boolean).join('  ')}\n`)

@@ -14,6 +14,8 @@ import type { Ports, Resolve } from './ports.ts'
 import { sweep } from './retention.ts'
 import { createTime } from './time.ts'
 import { version } from './version.ts'
+import { keepFixedWebhook } from './webhooks/store.ts'
+import { duplicateWarning } from './webhooks/webhook.ts'
 
 /** Milliseconds. */
 const SWEEP_INTERVAL = 60_000
@@ -96,6 +98,7 @@ export async function startFarthing(options: StartOptions): Promise<Farthing> {
     const metricsUrl = await metrics?.listen(config.host, config.metricsPort ?? 0)
     // Create the first key only after `listen` succeeded; otherwise it would be lost.
     const apiKey = config.apiKey ?? (await makeFirstKey(ports))
+    await makeFixedWebhook(ports, config, logger)
     const stopWork = options.backgroundWork === false ? () => {} : startWork(app, ports, logger)
     let closing: Promise<void> | undefined
     async function close(graceMs: number): Promise<void> {
@@ -148,6 +151,12 @@ async function listen(server: FastifyInstance, { port, host }: Config): Promise<
 async function makeFirstKey(ports: Ports): Promise<string | undefined> {
   if ((await listKeys(ports.database)).length > 0) return undefined
   return (await createKey(ports, DEFAULT_ACCOUNT)).key
+}
+
+async function makeFixedWebhook(ports: Ports, { fixedWebhook }: Config, logger?: Logger) {
+  if (!fixedWebhook) return
+  const others = await keepFixedWebhook(ports, fixedWebhook)
+  if (others.length > 0) logger?.warn(duplicateWarning(fixedWebhook.callback_url, others))
 }
 
 /** Sends what an earlier stop left unsent, now and whenever another instance dies, and deletes old rows. */

@@ -25,14 +25,16 @@ import {
   showDetails,
   type Visit,
 } from './journey.ts'
-import { faultPage } from './pages.ts'
+import { faultPage, type Site } from './pages.ts'
 
-/** The path of the pages' public address. */
-const basePathOf = ({ pagesUrl, baseUrl }: Config): string => pathOf(pagesUrl ?? baseUrl)
+const siteOf = ({ pagesUrl, baseUrl, serviceName }: Config): Site => ({
+  basePath: pathOf(pagesUrl ?? baseUrl),
+  serviceName,
+})
 
 /** Every page, redirect and error among the pages has the headers of a page, and every error is a page. */
 export function pageArea({ config }: Context): Pick<Area, 'setHeaders' | 'sendError'> {
-  const site = { basePath: basePathOf(config) }
+  const site = siteOf(config)
   const setHeaders = (request: FastifyRequest, reply: FastifyReply) =>
     setPageHeaders(reply, addressesOf(request, config))
   return {
@@ -48,10 +50,10 @@ export function pageArea({ config }: Context): Pick<Area, 'setHeaders' | 'sendEr
 
 /** Specification, *Hosted payment pages*. */
 export function pageEndpoints(context: Context): Endpoint[] {
-  const basePath = basePathOf(context.config)
+  const site = siteOf(context.config)
   const visit = (request: FastifyRequest, token: string, hidden: boolean): Visit => {
     const addresses = addressesOf(request, context.config)
-    return { context, addresses, basePath, token, hidden }
+    return { ...site, context, addresses, token, hidden }
   }
   const byPath = (request: FastifyRequest) => visit(request, pathParam(request, 'token'), false)
   const byForm = (request: FastifyRequest, token: string) => visit(request, token, true)

@@ -24,6 +24,18 @@ export type Webhook = {
   description?: string
   subscriptions: readonly EventType[]
   signing_key: string
+  /** It comes from FARTHING_WEBHOOK_URL and FARTHING_SIGNING_KEY. */
+  fixed?: true
+}
+
+/** Those that send to this address, however it is written. */
+export const withAddress = (webhooks: Webhook[], callback_url: string): Webhook[] =>
+  webhooks.filter(other => new URL(other.callback_url).href === new URL(callback_url).href)
+
+/** For the log. It names the host only, because the rest of an address may be secret. */
+export function duplicateWarning(callback_url: string, others: Webhook[]): string {
+  const ids = others.map(({ webhook_id }) => webhook_id).join(', ')
+  return `the receiver at ${new URL(callback_url).host} gets each message several times, signed with different keys: other active webhooks have the same callback_url (${ids})`
 }
 
 /** One attempt to deliver a message; `at` is its start in milliseconds. */

@@ -118,8 +118,8 @@ export const errorOf = ({ message, errcode }: Failure): Error =>
 
 export type QueueOptions = {
   /**
-   * Called once when the outcome of a commit is unknown: the process must end. From then on every
-   * query and write is rejected.
+   * Called once when the outcome of a commit is unknown, or the file is gone: the process must end. From then
+   * on every query and write is rejected.
    */
   onUnknownOutcome: (error: unknown) => void
   /** Called after each commit with the number of writes that shared it. */
@@ -177,19 +177,23 @@ export function createQueue(writer: Writer, options: QueueOptions) {
     }
   }
 
+  function abandon(error: Error): void {
+    if (unknown) return
+    unknown = error
+    options.onUnknownOutcome(error)
+  }
+
   function settle(batch: Pending[], results: Result[]): void {
     const failures = results.filter(result => typeof result === 'object')
     const nothingWritten = failures.length === results.length
     if (!nothingWritten) options.onCommit?.(batch.length)
     full = failures.some(({ kind }) => kind === 'full') || (full && nothingWritten)
     const fatal = failures.find(({ kind }) => kind === 'unknown')
-    if (fatal && !unknown) {
-      unknown = errorOf(fatal)
-      options.onUnknownOutcome(unknown)
-    }
+    if (fatal) abandon(errorOf(fatal))
     for (const [i, { resolve, reject }] of batch.entries()) {
       const result = results[i] ?? false
       if (typeof result === 'object') reject(errorOf(result))
+      else if (unknown) reject(unknown)
       else resolve(result)
     }
   }
@@ -204,7 +208,9 @@ export function createQueue(writer: Writer, options: QueueOptions) {
 
   return {
     write,
-    /** The error of the commit whose outcome is unknown. After it nothing may be read or written. */
+    /** Rejects everything from now on with `error`: nothing that is written would be kept. */
+    abandon,
+    /** The error after which nothing may be read or written. */
     broken: () => unknown,
     async check(): Promise<void> {
       if (unknown) throw unknown

@@ -11,6 +11,7 @@ import {
   type Writer,
 } from './commit.ts'
 import { type Connection, connect } from './connection.ts'
+import { watchFile } from './file.ts'
 import type { Command } from './thread.ts'
 
 export type SqliteOptions = QueueOptions & {
@@ -31,6 +32,7 @@ export function openSqlite(
   const connection = connect(options.path, READ_CACHE)
   const writer = options.path === ':memory:' ? sameThread(connection) : ownThread(options.path)
   const queue = createQueue(writer, options)
+  const stopWatch = options.path === ':memory:' ? () => {} : watchFile(options.path, queue.abandon)
   const reader = createReader(connection, queue.broken)
 
   return {
@@ -39,6 +41,7 @@ export function openSqlite(
     write: queue.write,
     check: queue.check,
     async close() {
+      stopWatch()
       await queue.end()
       await writer.close()
       reader.close()
