@@ -65,7 +65,7 @@ export function pageEndpoints(context: Context): Endpoint[] {
       path: '/secure',
       area: 'pages',
       operationId: 'openNoPage',
-      summary: 'Show Page not found, because there is no token',
+      summary: 'Show the page "Page not found": the address has no token',
       docs: () => ({ responses: { 404: html('Always') } }),
       handler: async (_request, reply) => send(reply, undefined),
     },
@@ -233,8 +233,8 @@ const pageFault = (statusCode: number): Error =>
   Object.assign(new Error(`hosted page: ${statusCode}`), { statusCode })
 
 /**
- * Refuses forms that another site makes a browser submit (CSRF). Every current browser sends Sec-Fetch-Site, so a
- * client without it is a test suite or a script.
+ * Refuses forms that another site makes a browser submit (CSRF). Browsers send Sec-Fetch-Site to https addresses and to
+ * localhost. A request without it comes from a script, or over plain http, and is let through.
  */
 function refuseOtherSites({ headers }: FastifyRequest): void {
   const site = headers['sec-fetch-site']
@@ -250,7 +250,7 @@ async function tokenParameter(): Promise<Parameter> {
   )
 }
 
-const RETURN = 'The return_url of the payment, unchanged'
+const RETURN = 'The return_url of the payment. Characters that are not ASCII are encoded'
 const NOTHING_CHOSEN =
   'No valid scenario was chosen. The page is shown again with an error. The payment is unchanged'
 
@@ -265,7 +265,7 @@ const postErrors = {
   415: html('The body is not application/x-www-form-urlencoded'),
 }
 
-/** The choices of the picker. */
+/** The scenarios that a user can choose. */
 export const scenario = {
   type: 'string',
   enum: scenarios,

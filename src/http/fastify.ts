@@ -55,7 +55,7 @@ function ignoreExpectations(app: FastifyInstance): void {
   app.server.on('checkExpectation', (...request) => app.server.emit('request', ...request))
 }
 
-/** What bodies other than forms count as for Fastify: it finds the parser of a fixed type without parsing the header. */
+/** Fastify sees this type for every body that is not a form. It finds the parser of a known type faster. */
 const BYTES_TYPE = 'application/octet-stream'
 
 /**
@@ -162,7 +162,10 @@ function refuseUnreadable({ code = '' }: { code?: string }, socket: Socket): voi
   socket.end(`${head}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`, () => socket.destroy())
 }
 
-/** HTTP asks for 400 then: a proxy may mean one and the service the other. Node would take the first. contract/http/connections. */
+/**
+ * True for a request with two Host headers. HTTP requires 400, because a proxy may use one header and the service the
+ * other. Node uses the first: contract/http/connections.
+ */
 export function hasTwoHosts({ raw: { rawHeaders } }: FastifyRequest): boolean {
   let hosts = 0
   for (let i = 0; i < rawHeaders.length; i += 2)

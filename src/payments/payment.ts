@@ -92,7 +92,10 @@ type Transition = {
   /** The statuses in order; the payment keeps the last. "authorised" is success, or capturable with delayed_capture. */
   through: (Status | 'authorised')[]
   code?: FailureCode
-  /** The card that it submits: the mock card of the hosted pages, or the one passed to `advance`. */
+  /**
+   * The card that it submits: the mock card of the hosted pages, or the one passed to `advance`, which is the card of
+   * POST /v1/auth (authorise.ts) or of the agreement (commands.ts).
+   */
   submits?: 'mock' | 'passed'
 }
 

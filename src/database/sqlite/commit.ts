@@ -1,6 +1,6 @@
 /**
  * Group commit: writes that arrive while others are being committed share the next transaction and its one fsync.
- * `createCommit` runs on the writing thread, `createQueue` on the main thread.
+ * `createCommit` runs on the writing thread, `createQueue` on the main thread. A database in memory has one thread.
  */
 import type { Statement } from '../../ports.ts'
 import { type Connection, extendedCode, primaryCode, SQLITE } from './connection.ts'
@@ -41,7 +41,7 @@ export function createCommit(connection: Connection): (batch: Statement[][]) => 
     }
   }
 
-  /** `dirty`: the write failed or missed, and changes of it are still in the transaction. */
+  /** `dirty`: the write did not succeed, and the transaction still holds some of its changes. */
   function run(statements: Statement[]): { result: Result; dirty: boolean } {
     let begun = false
     for (const statement of statements)
@@ -137,7 +137,7 @@ const LARGEST_BATCH = 32
 /** Batches handed to the writer. While it commits one, the next is already there. */
 const MOST_UNDERWAY = 2
 
-/** Succeeds only if the disk has room: needs more pages than are free in the file, and frees them again. */
+/** Writes 64 KiB and deletes them. It fails while neither the file nor the disk has that much room. */
 const TRY_ROOM = [
   'create table room (bytes blob) strict',
   'insert into room values (zeroblob(65536))',
@@ -165,7 +165,7 @@ export function createQueue(writer: Writer, options: QueueOptions) {
     underway.add(committed)
   }
 
-  /** A batch that is not full waits for the end of this turn of the event loop and for an idle writer. */
+  /** An idle writer gets a batch at the end of this turn of the event loop, a busy one when it has finished another. */
   function schedule(): void {
     if (queue.length >= LARGEST_BATCH) commitNext()
     else if (!scheduled) {
