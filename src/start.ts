@@ -86,7 +86,7 @@ export async function startFarthing(options: StartOptions): Promise<Farthing> {
 
   async function closePorts(): Promise<void> {
     send.close()
-    metrics?.close()
+    await metrics?.close()
     await database.close()
   }
 

@@ -25,7 +25,7 @@ export type Metrics = {
    * Returns the address. Throws if the port cannot be used.
    */
   listen(host: string, port: number): Promise<string>
-  close(): void
+  close(): Promise<void>
 }
 
 export function createMetrics(): Metrics {
@@ -85,10 +85,13 @@ export function createMetrics(): Metrics {
       await listenOn(server, host, port)
       return `${linkTo(host, server)}/metrics`
     },
-    close() {
+    async close() {
       delay.disable()
+      if (!server.listening) return
+      const closed = once(server, 'close')
       server.close()
       server.closeAllConnections()
+      await closed
     },
   }
 }
