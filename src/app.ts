@@ -7,12 +7,12 @@ import { disputeEndpoints } from './disputes/routes.ts'
 import type { Chapters } from './docs/openapi.ts'
 import { docsEndpoints } from './docs/routes.ts'
 import { pageArea, pageEndpoints } from './hosted/routes.ts'
-import type { Areas } from './http/areas.ts'
+import type { Area, Areas } from './http/areas.ts'
 import { registerEndpoints } from './http/endpoint.ts'
 import { sendApiError } from './http/errors.ts'
 import { healthEndpoints } from './http/health.ts'
 import { createLimits, type Limits } from './http/limits.ts'
-import { createServer, setApiHeaders } from './http/server.ts'
+import { createServer, isLostInBrowser, setApiHeaders } from './http/server.ts'
 import { paymentEndpoints } from './payments/routes.ts'
 import type { Ports } from './ports.ts'
 import { refundEndpoints } from './refunds/routes.ts'
@@ -69,11 +69,16 @@ const messageDocs = async () =>
 
 function createAreas(context: Context): Areas {
   const api = { prefix: '/v1', setHeaders: setApiHeaders, sendError: sendApiError, limited: true }
-  const open = { prefix: '', setHeaders: () => {}, sendError: sendApiError, limited: true }
+  const pages = { prefix: '/secure', ...pageArea(context), limited: true }
+  const sendError: Area['sendError'] = (error, request, reply) =>
+    isLostInBrowser(request)
+      ? pages.sendError(error, request, reply)
+      : sendApiError(error, request, reply)
+  const open = { prefix: '', setHeaders: () => {}, sendError, limited: true }
   return {
     api: { ...api, authenticate: createAuthenticate(context) },
     token: api,
-    pages: { prefix: '/secure', ...pageArea(context), limited: true },
+    pages,
     open,
     health: { ...open, limited: false },
   }

@@ -1,6 +1,13 @@
-import { type AllowedHosts, parseAllowedHosts } from './outbound/address.ts'
+import {
+  type AllowedHosts,
+  callbackUrlProblem,
+  hostAndPort,
+  parseAllowedHosts,
+} from './outbound/address.ts'
 
 export type DatabaseAddress = { kind: 'sqlite'; path: string } | { kind: 'postgres'; url: string }
+
+export type FixedWebhook = { callback_url: string; signing_key: string }
 
 export type Config = {
   port: number
@@ -12,7 +19,12 @@ export type Config = {
   baseUrl: string | undefined
   /** The address of the hosted pages in links. If undefined, it is the API's. */
   pagesUrl: string | undefined
+  /** Those of FARTHING_CALLBACK_HOSTS, and the host and port of the fixed webhook. */
   callbackHosts: AllowedHosts
+  /** A webhook of the default account that exists from the start on. */
+  fixedWebhook: FixedWebhook | undefined
+  /** The name in the header and titles of the hosted pages. If undefined, it is Farthing's. */
+  serviceName: string | undefined
   trustProxy: boolean
   /** If undefined, there are no metrics. */
   metricsPort: number | undefined
@@ -30,6 +42,9 @@ export const SETTINGS = [
   'FARTHING_BASE_URL',
   'FARTHING_PAGES_URL',
   'FARTHING_CALLBACK_HOSTS',
+  'FARTHING_WEBHOOK_URL',
+  'FARTHING_SIGNING_KEY',
+  'FARTHING_SERVICE_NAME',
   'FARTHING_TRUST_PROXY',
   'FARTHING_METRICS_PORT',
   'LOG_LEVEL',
@@ -38,7 +53,10 @@ export const SETTINGS = [
 type Setting = (typeof SETTINGS)[number]
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
-const SHORTEST_API_KEY = 16
+/** Characters of an API key or a signing key. */
+const SHORTEST_KEY = 16
+const KEY_RULE = `${SHORTEST_KEY} or more characters, none of them a control character`
+const LONGEST_SERVICE_NAME = 80
 const LONGEST_REPEATED = 100
 
 /** Has one line for each value that cannot be used. */
@@ -63,6 +81,11 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   }
   const callbackHosts = parseAllowedHosts(env.FARTHING_CALLBACK_HOSTS ?? '')
   problems.push(...callbackHosts.problems.map(problem => `FARTHING_CALLBACK_HOSTS: ${problem}`))
+  const webhookUrl = read('FARTHING_WEBHOOK_URL', parseWebhookUrl, WEBHOOK_RULE)
+  const signingKey = read('FARTHING_SIGNING_KEY', parseKey, KEY_RULE)
+  const [urlName, keyName] = ['FARTHING_WEBHOOK_URL', 'FARTHING_SIGNING_KEY']
+  if (webhookUrl && !env[keyName]?.trim()) problems.push(needs(urlName, keyName))
+  if (signingKey && !env[urlName]?.trim()) problems.push(needs(keyName, urlName))
   const address = 'an http or https address without user name, query or fragment'
   const portNumber = 'a port number from 0 to 65535'
   const config: Config = {
@@ -73,14 +96,20 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       parseDatabase,
       'sqlite:PATH, sqlite::memory: or postgres://USER:PASSWORD@HOST/DATABASE',
     ) ?? { kind: 'sqlite', path: 'data/farthing.db' },
-    apiKey: read(
-      'FARTHING_API_KEY',
-      text => (/^\P{Cc}*$/u.test(text) && text.length >= SHORTEST_API_KEY ? text : undefined),
-      `${SHORTEST_API_KEY} or more characters, none of them a control character`,
-    ),
+    apiKey: read('FARTHING_API_KEY', parseKey, KEY_RULE),
     baseUrl: read('FARTHING_BASE_URL', parseAddress, address),
     pagesUrl: read('FARTHING_PAGES_URL', parseAddress, address),
-    callbackHosts: callbackHosts.hosts,
+    callbackHosts: new Set([
+      ...callbackHosts.hosts,
+      ...(webhookUrl ? [hostAndPort(new URL(webhookUrl))] : []),
+    ]),
+    fixedWebhook:
+      webhookUrl && signingKey ? { callback_url: webhookUrl, signing_key: signingKey } : undefined,
+    serviceName: read(
+      'FARTHING_SERVICE_NAME',
+      text => (/^\P{Cc}*$/u.test(text) && text.length <= LONGEST_SERVICE_NAME ? text : undefined),
+      `at most ${LONGEST_SERVICE_NAME} characters, none of them a control character`,
+    ),
     trustProxy: read('FARTHING_TRUST_PROXY', parseBoolean, 'true or false') ?? false,
     metricsPort: read('FARTHING_METRICS_PORT', parsePort, portNumber),
     logLevel:
@@ -101,6 +130,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
 function repeated(name: Setting, text: string): string {
   const secret =
     name === 'FARTHING_API_KEY' ||
+    name === 'FARTHING_SIGNING_KEY' ||
     /[?@]/.test(text) ||
     (name === 'DATABASE_URL' && !/^(sqlite:|[\w./~-]+$)/.test(text))
   if (secret) return ''
@@ -110,6 +140,9 @@ function repeated(name: Setting, text: string): string {
   const meant = lacksScheme && parseAddress(`http://${text}`)
   return `. It is ${JSON.stringify(shown)}${meant ? `: did you mean http://${text}?` : ''}`
 }
+
+const needs = (given: string, absent: string): string =>
+  `${given} needs ${absent}: set both, for a webhook that exists from the start on, or neither`
 
 const PREFIX = /^FARTHING_/
 
@@ -156,6 +189,19 @@ function parsePort(text: string): number | undefined {
 
 function parseBoolean(text: string): boolean | undefined {
   return /^(true|false)$/i.test(text) ? text.toLowerCase() === 'true' : undefined
+}
+
+const parseKey = (text: string): string | undefined =>
+  /^\P{Cc}*$/u.test(text) && text.length >= SHORTEST_KEY ? text : undefined
+
+const LONGEST_WEBHOOK_URL = 2_048
+const WEBHOOK_RULE = `an http or https address of at most ${LONGEST_WEBHOOK_URL} characters, without user name or password`
+
+/** The rules for the form of a callback_url. Its host counts as listed, so it may be private. */
+function parseWebhookUrl(text: string): string | undefined {
+  const url = URL.parse(text)
+  if (!url || text.length > LONGEST_WEBHOOK_URL) return undefined
+  return callbackUrlProblem(text, new Set([hostAndPort(url)])) ? undefined : text
 }
 
 function parseDatabase(text: string): DatabaseAddress | undefined {

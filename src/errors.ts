@@ -216,11 +216,27 @@ export const badSearch = (code: SearchCode, rules: string[]) =>
 export const noSuchPage = (code: PageCode, page: number, last: number) =>
   new ApiError(404, code, `page ${page} is after the last page, which is ${last}`)
 
-export const badBearerKey = () =>
+/** The three faults of a bearer key. None repeats what was sent, which may be a key of another service. */
+export const missingBearerKey = () =>
   new ApiError(
     401,
     'P0910',
-    'a valid API key is needed: send the header "Authorization: Bearer YOUR_API_KEY"',
+    'an API key is needed: send the header "Authorization: Bearer YOUR_API_KEY"',
+  )
+
+export const malformedBearerKey = () =>
+  new ApiError(
+    401,
+    'P0910',
+    'the Authorization header must be the word Bearer, one space and an API key: "Authorization: Bearer YOUR_API_KEY"',
+  )
+
+export const unknownBearerKey = () =>
+  new ApiError(
+    401,
+    'P0910',
+    'this API key is not known here. Was it made in another database, or revoked? The command ' +
+      '"farthing keys list" shows the keys of this one',
   )
 
 export const noSuchEndpoint = () =>

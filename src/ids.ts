@@ -33,7 +33,8 @@ const spelt = Buffer.alloc(LENGTH)
 
 /**
  * The text of base-32 digits.
- * V8: a buffer gives a flat string. Concatenation would build a rope, and every reader would flatten it.
+ * A buffer gives a flat string, see src/flat.ts. This, `newUuid` and the packed array of payments/store.ts are
+ * together worth some 4 % of P1.
  */
 function spell(digits: number[]): string {
   for (let i = 0; i < digits.length; i++) spelt[i] = LETTERS[digits[i] ?? 0] ?? 0
@@ -83,7 +84,7 @@ export const newSecret = (): string => spell(randomDigits(LENGTH))
 
 /**
  * A random UUID.
- * V8: toLowerCase changes nothing but flattens the rope that randomUUID returns.
+ * toLowerCase changes nothing but flattens the rope that randomUUID returns.
  */
 export const newUuid = (): string => randomUUID().toLowerCase()
 

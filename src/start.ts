@@ -14,11 +14,13 @@ import type { Ports, Resolve } from './ports.ts'
 import { sweep } from './retention.ts'
 import { createTime } from './time.ts'
 import { version } from './version.ts'
+import { keepFixedWebhook } from './webhooks/store.ts'
+import { duplicateWarning } from './webhooks/webhook.ts'
 
 /** Milliseconds. */
 const SWEEP_INTERVAL = 60_000
 const RECOVERY_INTERVAL = 5_000
-/** For requests and deliveries once the service is closing, and then for its connections and files. */
+/** DRAIN: how long closing waits for requests and deliveries. CLOSE: how long it then waits for the database. */
 const DRAIN_TIMEOUT = 9_000
 const CLOSE_TIMEOUT = 500
 /** For the responses after a commit whose outcome is unknown, before the process ends. */
@@ -49,7 +51,7 @@ export type StartOptions = {
 export type Farthing = {
   /** Where it listens, such as http://127.0.0.1:3000. */
   url: string
-  /** The configured API key, or the one that the first start made and nothing can show again. */
+  /** The configured API key, or the one that this start made. undefined if there were keys: no stored key can be shown. */
   apiKey: string | undefined
   /** Where the metrics are, if they are on. */
   metricsUrl: string | undefined
@@ -62,7 +64,7 @@ export type Farthing = {
   ports: Ports
 }
 
-/** Starts the service. Throws when the database or the port cannot be had. The only place where it is put together. */
+/** Starts the service: the only way to do so. Throws if the database cannot be opened or the port is taken. */
 export async function startFarthing(options: StartOptions): Promise<Farthing> {
   const { config, logger, ca } = options
   const metrics = await createMetrics(config)
@@ -94,8 +96,9 @@ export async function startFarthing(options: StartOptions): Promise<Farthing> {
     server = app.server
     await listen(server, config)
     const metricsUrl = await metrics?.listen(config.host, config.metricsPort ?? 0)
-    // Create the first key only after `listen` succeeded; otherwise it would be lost.
+    // Create the first key only after `listen` succeeded; otherwise nobody would ever see it.
     const apiKey = config.apiKey ?? (await makeFirstKey(ports))
+    await makeFixedWebhook(ports, config, logger)
     const stopWork = options.backgroundWork === false ? () => {} : startWork(app, ports, logger)
     let closing: Promise<void> | undefined
     async function close(graceMs: number): Promise<void> {
@@ -130,7 +133,7 @@ function fatal({ onFatal }: StartOptions, error: unknown): void {
 }
 
 async function listen(server: FastifyInstance, { port, host }: Config): Promise<void> {
-  // Fastify would log its address before the line for people. The logger is the server's own.
+  // Fastify logs its address when it listens, and the command prints it too. This logger is the server's own.
   const { level } = server.log
   server.log.level = 'silent'
   try {
@@ -148,6 +151,12 @@ async function listen(server: FastifyInstance, { port, host }: Config): Promise<
 async function makeFirstKey(ports: Ports): Promise<string | undefined> {
   if ((await listKeys(ports.database)).length > 0) return undefined
   return (await createKey(ports, DEFAULT_ACCOUNT)).key
+}
+
+async function makeFixedWebhook(ports: Ports, { fixedWebhook }: Config, logger?: Logger) {
+  if (!fixedWebhook) return
+  const others = await keepFixedWebhook(ports, fixedWebhook)
+  if (others.length > 0) logger?.warn(duplicateWarning(fixedWebhook.callback_url, others))
 }
 
 /** Sends what an earlier stop left unsent, now and whenever another instance dies, and deletes old rows. */

@@ -13,7 +13,7 @@ let dayPrinted = 0
 
 /**
  * Formats a time, in milliseconds from 1970 to the year 9999, as Date.toISOString does.
- * V8: Date.prototype.toISOString takes six times as long as this reused buffer.
+ * Date.prototype.toISOString takes six times as long as this reused buffer (see src/flat.ts).
  */
 export function iso(time: number): string {
   const day = Math.floor(time / DAY)

@@ -76,6 +76,13 @@ const good: Record<string, [key: keyof Config, values: [text: string, value: unk
       ['[::1]:8443', new Set(['[::1]:8443'])],
     ],
   ],
+  FARTHING_SERVICE_NAME: [
+    'serviceName',
+    [
+      ["Rowan's <market>", "Rowan's <market>"],
+      ['ü'.repeat(80), 'ü'.repeat(80)],
+    ],
+  ],
   FARTHING_TRUST_PROXY: [
     'trustProxy',
     [
@@ -131,6 +138,16 @@ const bad: Record<string, string[]> = {
     'a/b',
     'a@b',
   ],
+  FARTHING_WEBHOOK_URL: [
+    'localhost:4000',
+    'ftp://a',
+    'http://me:secret@a',
+    'http://a:0',
+    'http://a/b c',
+    `http://a/${'x'.repeat(2_048)}`,
+  ],
+  FARTHING_SIGNING_KEY: ['secret', `secret${'x'.repeat(16)}\n${'x'.repeat(16)}`],
+  FARTHING_SERVICE_NAME: ['x'.repeat(81), 'a\nb', 'a\u0007b'],
   FARTHING_TRUST_PROXY: ['yes', '1', 'on'],
   FARTHING_METRICS_PORT: ['65536', 'x'],
   LOG_LEVEL: ['loud', 'warning'],
@@ -146,6 +163,8 @@ describe('The configuration', () => {
       baseUrl: undefined,
       pagesUrl: undefined,
       callbackHosts: new Set(),
+      fixedWebhook: undefined,
+      serviceName: undefined,
       trustProxy: false,
       metricsPort: undefined,
       logLevel: 'info',
@@ -170,7 +189,7 @@ describe('The configuration', () => {
         assert.ok(problem.startsWith(name), `${value}: ${problem}`)
         assert.deepEqual(more, [], value)
         assert.doesNotMatch(problem, /\n|secret/)
-        if (name === 'FARTHING_API_KEY') assert.ok(!problem.includes(value))
+        if (name.endsWith('_KEY')) assert.ok(!problem.includes(value))
       }
     })
 
@@ -233,6 +252,27 @@ describe('The configuration', () => {
     const env = Object.fromEntries(Object.entries(bad).map(([name, [value = '']]) => [name, value]))
     const named = problemsOf(env).map(problem => /^[A-Z_]+/.exec(problem)?.[0])
     assert.deepEqual(named.sort(), Object.keys(bad).sort())
+  })
+
+  test('A fixed webhook has an address and a signing key, and its host counts as listed', () => {
+    const FARTHING_WEBHOOK_URL = 'http://Localhost:4000/hooks?a=b'
+    const FARTHING_SIGNING_KEY = 'signing-key-of-ours'
+    const env = { FARTHING_WEBHOOK_URL, FARTHING_SIGNING_KEY, FARTHING_CALLBACK_HOSTS: 'other' }
+    const { fixedWebhook, callbackHosts } = readConfig(env)
+    assert.deepEqual(fixedWebhook, {
+      callback_url: FARTHING_WEBHOOK_URL,
+      signing_key: FARTHING_SIGNING_KEY,
+    })
+    assert.deepEqual(callbackHosts, new Set(['other', 'localhost:4000']))
+  })
+
+  test('A fixed webhook without its other half is reported in one sentence without the key', () => {
+    assert.deepEqual(problemsOf({ FARTHING_WEBHOOK_URL: 'http://localhost:4000' }), [
+      'FARTHING_WEBHOOK_URL needs FARTHING_SIGNING_KEY: set both, for a webhook that exists from the start on, or neither',
+    ])
+    assert.deepEqual(problemsOf({ FARTHING_SIGNING_KEY: 'secret-signing-key' }), [
+      'FARTHING_SIGNING_KEY needs FARTHING_WEBHOOK_URL: set both, for a webhook that exists from the start on, or neither',
+    ])
   })
 
   test('The metrics cannot have the port of the service', () => {

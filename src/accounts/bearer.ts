@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Context } from '../context.ts'
-import { badBearerKey } from '../errors.ts'
+import { type ApiError, malformedBearerKey, missingBearerKey, unknownBearerKey } from '../errors.ts'
 import type { Account } from './account.ts'
 import { accountOfKey } from './store.ts'
 
@@ -18,6 +18,12 @@ const BEARER = 'Bearer '
 
 /** Node reads the bytes of a header as Latin-1; clients write UTF-8. */
 const inUtf8 = (header: string): string => Buffer.from(header, 'latin1').toString('utf8')
+
+/** Why a header that names no account is refused. No key begins with a space. */
+function refusalOf(header: string | undefined): ApiError {
+  if (header === undefined) return missingBearerKey()
+  return /^Bearer [^ ]/.test(header) ? unknownBearerKey() : malformedBearerKey()
+}
 
 /**
  * Specification, *Authentication*: sets `request.account`, or rejects with a 401. Keys that were just checked are
@@ -48,7 +54,7 @@ export function createAuthenticate({ database, time, config }: Context) {
     const account = key ? await lookUp(key) : undefined
     if (account === undefined) {
       void reply.header('www-authenticate', 'Bearer')
-      throw badBearerKey()
+      throw refusalOf(request.headers.authorization)
     }
     request.account = account
   }

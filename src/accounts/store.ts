@@ -58,15 +58,23 @@ export async function accountOfKey(
 ): Promise<Account | undefined> {
   const hash = sha256(key)
   const isConfigured = configured !== undefined && timingSafeEqual(hash, sha256(configured))
-  const [account] = isConfigured
-    ? await database.query<Account>(`select ${COLUMNS} from accounts where name = $1`, [
-        DEFAULT_ACCOUNT,
-      ])
-    : await database.query<Account>(
-        `select ${COLUMNS} from api_keys join accounts on accounts.name = api_keys.account
-         where api_keys.hash = $1 and api_keys.revoked is null`,
-        [hash.toString('hex')],
-      )
+  if (isConfigured) return accountOfName(database, DEFAULT_ACCOUNT)
+  const [account] = await database.query<Account>(
+    `select ${COLUMNS} from api_keys join accounts on accounts.name = api_keys.account
+     where api_keys.hash = $1 and api_keys.revoked is null`,
+    [hash.toString('hex')],
+  )
+  return account
+}
+
+export async function accountOfName(
+  database: Database,
+  name: string,
+): Promise<Account | undefined> {
+  const [account] = await database.query<Account>(
+    `select ${COLUMNS} from accounts where name = $1`,
+    [name],
+  )
   return account
 }
 

@@ -101,7 +101,7 @@ const search = ({ database, config }: Context): Endpoint => ({
     }
   },
   handler: async request => {
-    const asked = readSearch(request.query, agreementSearch)
+    const asked = readSearch(request.query, agreementSearch, request.log)
     const { status, reference } = asked.given
     const conditions = [
       where('account = ?', request.account.room),

@@ -17,6 +17,11 @@ Settings are environment variables. All are optional.
   FARTHING_PAGES_URL       the address of the hosted pages in links (default: the API's)
   FARTHING_CALLBACK_HOSTS  hosts that webhooks may reach although they are private: a list of
                            host or host:port, separated by commas
+  FARTHING_WEBHOOK_URL     a webhook of the default account that exists from the start on; its host may
+                           be private
+  FARTHING_SIGNING_KEY     the signing key of that webhook, 16 or more characters
+  FARTHING_SERVICE_NAME    the name in the header and titles of the hosted pages
+                           (default: Farthing payments)
   FARTHING_TRUST_PROXY     true: take scheme and host from X-Forwarded-Proto and X-Forwarded-Host
   FARTHING_METRICS_PORT    serve Prometheus metrics on this port (default: no metrics)
   LOG_LEVEL                fatal, error, warn, info, debug, trace or silent (default: info)

@@ -77,7 +77,7 @@ function announce(
   }
   if (config.callbackHosts.size > 0)
     logger.warn(
-      `FARTHING_CALLBACK_HOSTS lets webhooks reach private addresses: ${[...config.callbackHosts].join(', ')}`,
+      `FARTHING_CALLBACK_HOSTS or FARTHING_WEBHOOK_URL lets webhooks reach private addresses: ${[...config.callbackHosts].join(', ')}`,
     )
   for (const warning of config.warnings) logger.warn(warning)
 }

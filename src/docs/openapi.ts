@@ -1,10 +1,10 @@
 /** Collects one OpenAPI 3.1 document from the endpoints that are registered. */
 import {
   type ApiError,
-  badBearerKey,
   bodyTooLarge,
   meanings,
   methodNotAllowed,
+  missingBearerKey,
   noSuchEndpoint,
   overloaded,
   tooManyRequests,
@@ -79,7 +79,7 @@ type Responses = Record<string, Response>
 
 /** Errors that many endpoints have in common, by their names among the document's components. */
 const sharedErrors = {
-  Unauthorised: badBearerKey,
+  Unauthorised: missingBearerKey,
   NoSuchEndpoint: noSuchEndpoint,
   MethodNotAllowed: () => methodNotAllowed('PUT', 'GET, HEAD'),
   BodyTooLarge: bodyTooLarge,

@@ -14,7 +14,7 @@ import {
   type Trigger,
 } from '../payments/payment.ts'
 import { findByToken } from '../payments/store.ts'
-import { confirmPage, detailsPage, type Ending, endPage, type Form } from './pages.ts'
+import { confirmPage, detailsPage, type Ending, endPage, type Form, type Site } from './pages.ts'
 import type { PaymentSummary } from './summary.ts'
 
 /** The scenarios of the picker, and the trigger of each. */
@@ -35,11 +35,9 @@ const endings: Record<Exclude<Scenario, 'success'>, Ending> = {
 }
 
 /** One request of a journey. The token alone gives access to the payment. */
-export type Visit = {
+export type Visit = Site & {
   context: Context
   addresses: Addresses
-  /** The path of the pages' public address, without a slash at its end. */
-  basePath: string
   token: string
   /** The token came in a form. It must not appear in an address, so the next forms carry it. */
   hidden: boolean

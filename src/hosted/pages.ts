@@ -22,20 +22,31 @@ import { en, type Messages } from './text.en.ts'
 
 export const messages: Record<Language, Messages> = { en, cy }
 
-/** `basePath` is the path of the pages' public address, without a slash at its end. */
-export type Site = Pick<layout.Shell, 'basePath'>
+export type Site = {
+  /** The path of the pages' public address, without a slash at its end. */
+  basePath: string
+  /** In the header and in titles. Without it they have Farthing's name in the language of the page. */
+  serviceName?: string | undefined
+}
 
 /** Puts `content` into a document with Farthing's header, banner and footer. */
 export function page(
-  { basePath }: Site,
+  site: Site,
   language: Language,
   title: string,
   content: Html,
   options?: Parameters<typeof layout.page>[3],
 ): string {
-  const shell = { basePath, language, ...messages[language].shell }
-  return layout.page(shell, title, content, options)
+  const shell = { ...messages[language].shell, serviceName: nameOf(site, language) }
+  return layout.page({ basePath: site.basePath, language, ...shell }, title, content, options)
 }
+
+const nameOf = ({ serviceName }: Site, language: Language): string =>
+  serviceName ?? messages[language].shell.serviceName
+
+/** A page whose title is `heading` and the name of the service. */
+const headed = (site: Site, language: Language, heading: string, content: Html): string =>
+  page(site, language, `${heading} - ${nameOf(site, language)}`, content)
 
 /** The form of a page: the address it posts to, and its hidden fields. */
 export type Form = { id?: string; action: string; hidden: Record<string, string> }
@@ -68,8 +79,8 @@ ${formElement(form, [
   ]),
 ])}
 ${formElement(cancel, [])}`
-  const title = error ? text.errorTitle(heading) : text.title(heading)
-  return page(site, payment.language, title, beside(paymentPanel(payment, text), top, rest))
+  const title = error ? text.errorTitle(heading) : heading
+  return headed(site, payment.language, title, beside(paymentPanel(payment, text), top, rest))
 }
 
 function scenarioPicker(
@@ -110,7 +121,7 @@ ${section(cardHeading, cardAndPerson)}
 ${formElement(form, [
   buttonGroup([button({ id: 'confirm', text: confirmButton }), cancelButton(text)]),
 ])}`
-  return page(site, language, text.title(heading), beside(paymentPanel(payment, text), top, rest))
+  return headed(site, language, heading, beside(paymentPanel(payment, text), top, rest))
 }
 
 /** Submits the form with the id `form`, or the form around it. */
@@ -131,7 +142,7 @@ export function endPage(site: Site, ending: Ending, language: Language, returnUr
 <h1 class="govuk-heading-l">${heading}</h1>
 ${paragraphs(body)}
 ${buttonLink('return-url', text.returnButton, returnUrl)}`
-  return page(site, language, text.title(heading), twoThirds(content))
+  return headed(site, language, heading, twoThirds(content))
 }
 
 type Fault =
@@ -165,7 +176,7 @@ ${paragraphs(en[fault].body)}
 <h2 class="govuk-heading-m">${cy[fault].heading}</h2>
 ${paragraphs(cy[fault].body)}
 </div>`
-  return page(site, 'en', en.title(en[fault].heading), twoThirds(content))
+  return headed(site, 'en', en[fault].heading, twoThirds(content))
 }
 
 const twoThirds = (content: Html): Html => html`<div class="govuk-grid-row">

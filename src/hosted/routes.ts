@@ -25,14 +25,16 @@ import {
   showDetails,
   type Visit,
 } from './journey.ts'
-import { faultPage } from './pages.ts'
+import { faultPage, type Site } from './pages.ts'
 
-/** The path of the pages' public address. */
-const basePathOf = ({ pagesUrl, baseUrl }: Config): string => pathOf(pagesUrl ?? baseUrl)
+const siteOf = ({ pagesUrl, baseUrl, serviceName }: Config): Site => ({
+  basePath: pathOf(pagesUrl ?? baseUrl),
+  serviceName,
+})
 
 /** Every page, redirect and error among the pages has the headers of a page, and every error is a page. */
 export function pageArea({ config }: Context): Pick<Area, 'setHeaders' | 'sendError'> {
-  const site = { basePath: basePathOf(config) }
+  const site = siteOf(config)
   const setHeaders = (request: FastifyRequest, reply: FastifyReply) =>
     setPageHeaders(reply, addressesOf(request, config))
   return {
@@ -48,10 +50,10 @@ export function pageArea({ config }: Context): Pick<Area, 'setHeaders' | 'sendEr
 
 /** Specification, *Hosted payment pages*. */
 export function pageEndpoints(context: Context): Endpoint[] {
-  const basePath = basePathOf(context.config)
+  const site = siteOf(context.config)
   const visit = (request: FastifyRequest, token: string, hidden: boolean): Visit => {
     const addresses = addressesOf(request, context.config)
-    return { context, addresses, basePath, token, hidden }
+    return { ...site, context, addresses, token, hidden }
   }
   const byPath = (request: FastifyRequest) => visit(request, pathParam(request, 'token'), false)
   const byForm = (request: FastifyRequest, token: string) => visit(request, token, true)
@@ -63,7 +65,7 @@ export function pageEndpoints(context: Context): Endpoint[] {
       path: '/secure',
       area: 'pages',
       operationId: 'openNoPage',
-      summary: 'Show Page not found, because there is no token',
+      summary: 'Show the page "Page not found": the address has no token',
       docs: () => ({ responses: { 404: html('Always') } }),
       handler: async (_request, reply) => send(reply, undefined),
     },
@@ -231,8 +233,8 @@ const pageFault = (statusCode: number): Error =>
   Object.assign(new Error(`hosted page: ${statusCode}`), { statusCode })
 
 /**
- * Refuses forms that another site makes a browser submit (CSRF). Every current browser sends Sec-Fetch-Site, so a
- * client without it is a test suite or a script.
+ * Refuses forms that another site makes a browser submit (CSRF). Browsers send Sec-Fetch-Site to https addresses and to
+ * localhost. A request without it comes from a script, or over plain http, and is let through.
  */
 function refuseOtherSites({ headers }: FastifyRequest): void {
   const site = headers['sec-fetch-site']
@@ -248,7 +250,7 @@ async function tokenParameter(): Promise<Parameter> {
   )
 }
 
-const RETURN = 'The return_url of the payment, unchanged'
+const RETURN = 'The return_url of the payment. Characters that are not ASCII are encoded'
 const NOTHING_CHOSEN =
   'No valid scenario was chosen. The page is shown again with an error. The payment is unchanged'
 
@@ -263,7 +265,7 @@ const postErrors = {
   415: html('The body is not application/x-www-form-urlencoded'),
 }
 
-/** The choices of the picker. */
+/** The scenarios that a user can choose. */
 export const scenario = {
   type: 'string',
   enum: scenarios,

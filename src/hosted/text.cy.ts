@@ -3,8 +3,7 @@ import type { Messages } from './text.en.ts'
 
 export const cy: Messages = {
   language: 'cy',
-  title: page => `${page} - Taliadau Farthing`,
-  errorTitle: page => `Gwall: ${page} - Taliadau Farthing`,
+  errorTitle: page => `Gwall: ${page}`,
   shell: {
     serviceName: 'Taliadau Farthing',
     skipLink: 'Neidio i’r prif gynnwys',

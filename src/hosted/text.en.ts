@@ -7,8 +7,7 @@ import type { Language } from '../payments/payment.ts'
 
 export const en = {
   language: 'en' as Language,
-  title: (page: string) => `${page} - Farthing payments`,
-  errorTitle: (page: string) => `Error: ${page} - Farthing payments`,
+  errorTitle: (page: string) => `Error: ${page}`,
   shell: {
     serviceName: 'Farthing payments',
     skipLink: 'Skip to main content',

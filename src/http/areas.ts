@@ -9,17 +9,17 @@ export type AreaName = 'api' | 'token' | 'pages' | 'open' | 'health'
 
 /** What the endpoints of one kind have in common. src/app.ts has the list. */
 export type Area = {
-  /** The path that an unknown path must be below to be answered as this area does. */
+  /** An unknown path below this prefix gets the errors of this area. */
   prefix: string
   /**
-   * Sets `request.account`, or throws or rejects with a 401. Returns undefined when there is nothing to wait
-   * for. An area without it needs no key.
+   * Sets `request.account`. Returns undefined if it accepted the key at once, otherwise a promise, which rejects with
+   * a 401 for a bad key. An area without it needs no key.
    */
   authenticate?: (request: FastifyRequest, reply: FastifyReply) => Promise<void> | undefined
   setHeaders(request: FastifyRequest, reply: FastifyReply): void
   /** Sends any error, whatever was thrown. */
   sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): void
-  /** Whether its requests count as in flight, and are refused when there are too many. */
+  /** Whether the service counts its requests, and refuses them with 503 when too many wait for a response. */
   limited: boolean
 }
 
@@ -30,12 +30,15 @@ type Done = (error?: Error) => void
 /**
  * What runs before a handler, in this order. The first step that fails decides the response.
  *
+ * 0. What is not HTTP, or has an address that cannot be decoded (http/fastify.ts, http/server.ts).
  * 1. Two Host headers: 400, and the connection closes (http/server.ts).
  * 2. The headers that every response of the service and of the area has.
  * 3. The key.
  * 4. The path (404), the method (405), the media type (415), all before the body is read.
  * 5. The size of the body (413), by Fastify as it reads it.
  * 6. The number of requests in flight (503, http/limits.ts).
+ *
+ * The handlers of the hosted pages then refuse forms of other sites themselves.
  *
  * `refuse` returns the error of step 4, if any.
  */
@@ -67,6 +70,6 @@ function isBelow(prefix: string, url: string): boolean {
   return decoded === prefix || decoded.startsWith(`${prefix}/`)
 }
 
-/** Two slashes in a row. The router takes the empty text between them for a parameter; no endpoint does. */
+/** True if the path has `//`. The router would accept an empty parameter there, which no endpoint has. */
 export const hasEmptySegment = (url: string): boolean =>
   url.includes('//') && /^[^?#]*\/\//.test(url.replace(/^https?:\/\//i, ''))

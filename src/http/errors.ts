@@ -1,6 +1,13 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError, bodyTooLarge, unexpectedFault, unreadable } from '../errors.ts'
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The error that was sent as JSON, for the log line. */
+    refusal?: ApiError
+  }
+}
+
 /** Seconds to wait before the next try, as the Retry-After header of every 503. */
 export const RETRY_AFTER = '1'
 
@@ -24,6 +31,7 @@ export const errorBodyOf = ({ at, code, message }: ApiError) => ({
 /** Sends the status and the JSON body of any error. */
 export function sendApiError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const apiError = toApiError(error, request)
+  request.refusal = apiError
   if (apiError.status === 503) void reply.header('retry-after', RETRY_AFTER)
   void reply.code(apiError.status).send(errorBodyOf(apiError))
 }

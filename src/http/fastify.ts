@@ -1,6 +1,6 @@
 /**
- * Where the service needs something other than what Fastify does. Each entry says why and names the test file
- * that fails without it, below test/.
+ * Where the service needs something other than what Fastify does. Each entry says why, and names the test below test/
+ * that fails without it, or the figure of the bench.
  */
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
@@ -21,23 +21,24 @@ declare module 'node:http' {
 
 /**
  * No route has a schema: each endpoint checks its body itself, in the order of its rules. These compilers are never
- * called; with them Fastify does not load its own at the start (bench P7).
+ * called; with them Fastify does not load its own at the start: P7.
  */
 const noCompiler = (): never => {
   throw new Error('no route has a schema')
 }
 
 export const fastifyOptions = {
-  // A child logger for each request would cost more than the request's one line. contract/… has no say in it: bench P1.
+  // A child logger for each request would cost more than the request's one line: P1.
   childLoggerFactory: <Logger>(parent: Logger): Logger => parent,
   logController: new LogController({ disableRequestLogging: true }),
   schemaController: {
     compilersFactory: { buildValidator: noCompiler, buildSerializer: noCompiler },
   },
+  // One slash at the end of a path is accepted: "every page accepts one slash at the end of its path". An identifier
+  // may be as long as a URL: "a path with a very long identifier reaches its route, which returns its own 404".
   routerOptions: { ignoreTrailingSlash: true, maxParamLength: 20_000, querystringParser },
   rewriteUrl: foldMethod,
-  // The last request of a connection is answered while the service stops. faults/process/shutdown.test.ts
-  return503OnClosing: false,
+  // Idle connections do not delay a stop: faults/process/shutdown.
   forceCloseConnections: 'idle',
   clientErrorHandler: refuseUnreadable,
 } as const
@@ -49,27 +50,28 @@ export function adjustFastify(app: FastifyInstance): void {
   respondAfterUpgradeBodies(app)
 }
 
-/** Ignores unknown Expect values, where Node would respond 417. contract/http/headers.test.ts */
+/** Ignores unknown Expect values; Node would respond 417: "a request with an unknown Expect value is answered as without it". */
 function ignoreExpectations(app: FastifyInstance): void {
   app.server.on('checkExpectation', (...request) => app.server.emit('request', ...request))
 }
 
-/** What bodies other than forms count as for Fastify: it finds the parser of a fixed type without parsing the header. */
+/** Fastify sees this type for every body that is not a form. It finds the parser of a known type faster. */
 const BYTES_TYPE = 'application/octet-stream'
 
 /**
  * Bodies are read as bytes whatever their Content-Type: each endpoint decides which types it takes, and some ignore
- * the type. Fastify would refuse a malformed one. contract/http/bodies.test.ts
+ * the type. Fastify would refuse a malformed one: contract/http/order-of-checks.
  */
 function readBodiesAsBytes(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addHook('preParsing', (request, _reply, payload, done) => {
     request.raw.headers['content-type'] = isForm(request) ? FORM_TYPE : BYTES_TYPE
     const body = hasEndedUnseen(request) ? Readable.from([]) : payload
-    // A client that left before its body is read emits no further event. faults/departures.test.ts
+    // A client that left before its body is read emits no further event: faults/process/overload.
     done(request.socket.destroyed ? unreadable() : null, body)
   })
-  // Fastify would close the connection of a client that is still sending, which then cannot read the 413.
+  // Fastify would close the connection of a client that is still sending, which then cannot read the 413:
+  // "a connection carries the next request after a body of 5 MB was refused, and its client receives the 413".
   app.addHook('onError', (_request, reply, error, done) => {
     if (error.statusCode === 413) reply.removeHeader('connection')
     done()
@@ -79,13 +81,16 @@ function readBodiesAsBytes(app: FastifyInstance): void {
   )
 }
 
-/** With `optimizeEmptyRequests` Node emits no end event for an empty body, and Fastify would wait for it. */
+/**
+ * With `optimizeEmptyRequests` Node emits no end event for an empty body, and Fastify would wait for it: "a request
+ * without Content-Length and Transfer-Encoding is answered without waiting for a body".
+ */
 const hasEndedUnseen = ({ method, raw }: FastifyRequest): boolean =>
   raw.readableEnded && method !== 'GET' && method !== 'HEAD'
 
 /**
  * After the response to a request with an Upgrade header, as Java's client sends with every request, Node drops what
- * follows the body. So the response waits for the end of the body. contract/http/upgrade.test.ts
+ * follows the body. So the response waits for the end of the body: contract/http/upgrade.
  */
 function respondAfterUpgradeBodies(app: FastifyInstance): void {
   app.addHook('onSend', (request, _reply, payload, done) => {
@@ -98,7 +103,7 @@ function respondAfterUpgradeBodies(app: FastifyInstance): void {
 /** Half of a surrogate pair, which no parameter may contain. */
 const INVALID = '\uD800'
 
-/** A parameter that is not percent-encoded UTF-8 is invalid, where Node would take it literally. contract/http/addresses.test.ts */
+/** A parameter that is not percent-encoded UTF-8 is invalid; Node would take it literally: contract/payments/search-parameters. */
 function querystringParser(query: string) {
   return parse(query, '&', '=', { maxKeys: 0, decodeURIComponent: decodeParameter })
 }
@@ -123,7 +128,7 @@ export const METHODS = [...USED_METHODS, UNUSED_METHOD] as const
 /**
  * Lets a request of any HTTP method reach the routes, so that a wrong one is answered 405. All unused methods become
  * one, because the router keeps a tree for each: thirty more would take an eighth of the start and 4 MB.
- * Returns the URL unchanged. contract/http/routes.test.ts
+ * Returns the URL unchanged. contract/http/routes.
  */
 function foldMethod(raw: IncomingMessage): string {
   if (!USED_METHODS.some(method => method === raw.method)) {
@@ -145,7 +150,7 @@ const statuses: Record<string, number> = {
 
 /**
  * Responds with a bare status to what is not HTTP, is too long or comes too slowly, and closes the connection. Logs
- * nothing: the error holds the bytes that came, with keys and tokens. contract/http/connections.test.ts
+ * nothing: the error holds the bytes that came, with keys and tokens. contract/http/connections.
  */
 function refuseUnreadable({ code = '' }: { code?: string }, socket: Socket): void {
   if (code === 'ECONNRESET' || !socket.writable) {
@@ -157,7 +162,10 @@ function refuseUnreadable({ code = '' }: { code?: string }, socket: Socket): voi
   socket.end(`${head}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`, () => socket.destroy())
 }
 
-/** HTTP asks for 400 then: a proxy may mean one and the service the other. Node would take the first. contract/http/headers.test.ts */
+/**
+ * True for a request with two Host headers. HTTP requires 400, because a proxy may use one header and the service the
+ * other. Node uses the first: contract/http/connections.
+ */
 export function hasTwoHosts({ raw: { rawHeaders } }: FastifyRequest): boolean {
   let hosts = 0
   for (let i = 0; i < rawHeaders.length; i += 2)

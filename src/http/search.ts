@@ -1,3 +1,4 @@
+import type { FastifyBaseLogger } from 'fastify'
 import { badSearch, noSuchPage, type PageCode, type SearchCode } from '../errors.ts'
 import { idFloor } from '../ids.ts'
 import type { Database, Value } from '../ports.ts'
@@ -131,8 +132,19 @@ export const wrongFilters = (
     }),
   )
 
-/** Reads query parameters. Throws one error that lists all invalid ones. Blank ones count as absent. */
-export function readSearch(query: unknown, kind: SearchKind): Search {
+/**
+ * Reads query parameters. Throws one error that lists all invalid ones. Blank ones count as absent. Unknown ones are
+ * ignored, and their names are logged.
+ */
+export function readSearch(
+  query: unknown,
+  kind: SearchKind,
+  log?: Pick<FastifyBaseLogger, 'debug'>,
+): Search {
+  logUnknown(
+    Object.keys(query as object).filter(name => !Object.hasOwn(kind.filters, name)),
+    log,
+  )
   const read: Record<string, string> = {}
   const wrong: string[] = []
   const unreadable: string[] = []
@@ -146,6 +158,18 @@ export function readSearch(query: unknown, kind: SearchKind): Search {
   if (wrong.length > 0) throw wrongFilters(kind, wrong, unreadable)
   const { page = '1', display_size = String(LARGEST_DISPLAY_SIZE), ...given } = read
   return { kind, given, page: Number(page), displaySize: Number(display_size) }
+}
+
+/** The shape of a parameter's name. Anything else may be a key or a token that was put in the wrong place. */
+const PARAMETER_NAME = /^[a-z_]{1,30}$/i
+const MOST_LOGGED = 10
+
+function logUnknown(names: string[], log?: Pick<FastifyBaseLogger, 'debug'>): void {
+  if (names.length === 0) return
+  const ignored = names
+    .slice(0, MOST_LOGGED)
+    .map(name => (PARAMETER_NAME.test(name) ? name : '(not a name)'))
+  log?.debug({ ignored }, `query parameters that this search does not have: ${ignored.join(', ')}`)
 }
 
 const firstText = (value: unknown): string =>

@@ -16,6 +16,8 @@ const REQUEST_TIMEOUT = 15_000
 const KEEP_ALIVE_TIMEOUT = 30_000
 /** Milliseconds without a byte in either direction, after which a connection is closed. */
 const IDLE_TIMEOUT = 30_000
+/** The route of the files that pages link to. Each page loads several, so their lines are for debugging only. */
+const ASSETS = '/assets/:name'
 
 /** An HTTP server without endpoints: its limits, its headers, its errors and its log line. */
 export function createServer(logger: FastifyBaseLogger | undefined, areas: Areas): FastifyInstance {
@@ -52,10 +54,7 @@ export function createServer(logger: FastifyBaseLogger | undefined, areas: Areas
     else done()
   })
   app.addHook('onResponse', (request, reply, done) => {
-    const method = methodOf(request)
-    const route = routeOf(request) ?? null
-    const ms = Math.round(reply.elapsedTime * 10) / 10
-    request.log.info({ method, route, status: reply.statusCode, ms })
+    logRequest(request, reply)
     done()
   })
   app.setErrorHandler((error, request, reply) =>
@@ -65,6 +64,21 @@ export function createServer(logger: FastifyBaseLogger | undefined, areas: Areas
     throw noSuchEndpoint()
   })
   return app
+}
+
+/** Logs nothing that a client sent: `field` and `header` are names that the service knows. */
+function logRequest(request: FastifyRequest, reply: FastifyReply): void {
+  const { refusal } = request
+  const route = routeOf(request) ?? null
+  const line = {
+    method: methodOf(request),
+    route,
+    status: reply.statusCode,
+    ms: Math.round(reply.elapsedTime * 10) / 10,
+    ...(refusal && { code: refusal.code, ...refusal.at }),
+  }
+  if (route === ASSETS) request.log.debug(line)
+  else request.log.info(line)
 }
 
 function refuseUnknownPath(
@@ -79,6 +93,22 @@ function refuseUnknownPath(
 /** The route's pattern, for logs and metrics: URLs carry tokens, and there are as many as payments. */
 export const routeOf = (request: FastifyRequest): string | undefined =>
   hasEmptySegment(request.url) ? undefined : request.routeOptions.url
+
+/** True for a GET of a path without endpoint by a browser, whose Accept header prefers HTML to JSON. */
+export const isLostInBrowser = (request: FastifyRequest): boolean =>
+  request.method === 'GET' && routeOf(request) === undefined && prefersHtml(request.headers.accept)
+
+/** RFC 9110, section 12.5.1. A wildcard counts for JSON, because command-line clients send nothing else. */
+function prefersHtml(accept = ''): boolean {
+  const weights = new Map<string, number>()
+  for (const range of accept.toLowerCase().split(',')) {
+    const [type = '', ...parameters] = range.split(';').map(part => part.trim())
+    const weight = parameters.find(parameter => parameter.startsWith('q='))
+    weights.set(type, Number(weight?.slice(2) ?? 1))
+  }
+  const json = ['application/json', 'application/*', '*/*'].find(type => weights.has(type)) ?? ''
+  return (weights.get('text/html') ?? 0) > (weights.get(json) ?? 0)
+}
 
 /** Header names are in lower case, as Fastify keeps them; for others it makes a new string each time. */
 function setCommonHeaders(reply: FastifyReply): void {

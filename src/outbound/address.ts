@@ -109,9 +109,13 @@ export function hostOf(url: URL): string {
 
 /** True when FARTHING_CALLBACK_HOSTS lists the host of this URL, alone or with its port. */
 export function isAllowed(url: URL, allowed: AllowedHosts): boolean {
-  const host = listedName(url)
+  return allowed.has(listedName(url)) || allowed.has(hostAndPort(url))
+}
+
+/** The entry of FARTHING_CALLBACK_HOSTS that lists this URL's host with this port only. */
+export function hostAndPort(url: URL): string {
   const port = url.port || (url.protocol === 'https:' ? '443' : '80')
-  return allowed.has(host) || allowed.has(`${host}:${port}`)
+  return `${listedName(url)}:${port}`
 }
 
 /**

@@ -1,3 +1,4 @@
+import { flat } from '../flat.ts'
 import { timeOf } from '../ids.ts'
 import type { EventType } from '../webhooks/webhook.ts'
 import { type CardDetails, mockCard, type Prefilled } from './card.ts'
@@ -91,7 +92,10 @@ type Transition = {
   /** The statuses in order; the payment keeps the last. "authorised" is success, or capturable with delayed_capture. */
   through: (Status | 'authorised')[]
   code?: FailureCode
-  /** The card that it submits: the mock card of the hosted pages, or the one passed to `advance`. */
+  /**
+   * The card that it submits: the mock card of the hosted pages, or the one passed to `advance`, which is the card of
+   * POST /v1/auth (authorise.ts) or of the agreement (commands.ts).
+   */
   submits?: 'mock' | 'passed'
 }
 
@@ -214,11 +218,8 @@ export const isFinished = (status: Status): boolean =>
 /** True while a card can still be submitted. After that the hosted pages redirect to return_url. */
 export const isPayable = (status: Status): boolean => status === 'created' || status === 'started'
 
-/**
- * The charge token in next_url, or the one_time_token of a moto_api payment.
- * V8: `join` returns a flat string. Concatenation builds a rope, which JSON.stringify serialises more slowly.
- */
-export const tokenOf = (payment: Payment): string => [payment.payment_id, payment.secret].join('')
+/** The charge token in next_url, or the one_time_token of a moto_api payment. */
+export const tokenOf = (payment: Payment): string => flat(payment.payment_id, payment.secret)
 
 /** When the payment was captured, in milliseconds; undefined before. */
 export const capturedAt = (payment: Payment): number | undefined =>

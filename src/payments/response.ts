@@ -1,6 +1,7 @@
 import type { FromSchema } from 'json-schema-to-ts'
+import { flat } from '../flat.ts'
 import type { Addresses } from '../http/addresses.ts'
-import { addressOf, getLink, postLink } from '../http/addresses.ts'
+import { getLink, postLink } from '../http/addresses.ts'
 import {
   cardDetails,
   date,
@@ -263,7 +264,7 @@ function fees(payment: Payment): { fee?: number; net_amount?: number } {
 
 /** The `self` link of the payment. */
 export const paymentAddress = (payment_id: string, addresses: Addresses): string =>
-  addressOf(addresses.api, '/v1/payments/', payment_id)
+  flat(addresses.api, '/v1/payments/', payment_id)
 
 function stateLinks(payment: Payment, addresses: Addresses): Links {
   const status = statusOf(payment)
@@ -273,10 +274,10 @@ function stateLinks(payment: Payment, addresses: Addresses): Links {
     (isPayable(status) || status === 'capturable')
   return {
     self: getLink(self),
-    events: getLink(addressOf(self, '/events')),
-    refunds: getLink(addressOf(self, '/refunds')),
-    ...(cancellable && { cancel: postLink(addressOf(self, '/cancel')) }),
-    ...(status === 'capturable' && { capture: postLink(addressOf(self, '/capture')) }),
+    events: getLink(flat(self, '/events')),
+    refunds: getLink(flat(self, '/refunds')),
+    ...(cancellable && { cancel: postLink(flat(self, '/cancel')) }),
+    ...(status === 'capturable' && { capture: postLink(flat(self, '/capture')) }),
   }
 }
 
@@ -285,10 +286,10 @@ function pageLinks(payment: Payment, { api, pages }: Addresses): Partial<Links> 
   const token = tokenOf(payment)
   if (!isPayable(statusOf(payment)) || mode === 'agreement') return {}
   if (mode === 'moto_api')
-    return { auth_url_post: postLink(addressOf(api, '/v1/auth'), { one_time_token: token }) }
+    return { auth_url_post: postLink(flat(api, '/v1/auth'), { one_time_token: token }) }
   return {
-    next_url: getLink(addressOf(pages, '/secure/', token)),
-    next_url_post: postLink(addressOf(pages, '/secure'), { chargeTokenId: token }),
+    next_url: getLink(flat(pages, '/secure/', token)),
+    next_url_post: postLink(flat(pages, '/secure'), { chargeTokenId: token }),
   }
 }
 
@@ -304,6 +305,6 @@ export function presentEvents(payment: Payment, addresses: Addresses): PaymentEv
       updated: iso(event.at),
       _links: { payment_url: getLink(self) },
     })),
-    _links: { self: getLink(addressOf(self, '/events')) },
+    _links: { self: getLink(flat(self, '/events')) },
   }
 }

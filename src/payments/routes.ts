@@ -141,7 +141,7 @@ const search = ({ database, time, config }: Context): Endpoint => ({
     }
   },
   handler: async request => {
-    const asked = readSearch(request.query, paymentSearch)
+    const asked = readSearch(request.query, paymentSearch, request.log)
     const { room } = request.account
     const now = time.now(request.account)
     const conditions = searchConditions(asked, room, now)

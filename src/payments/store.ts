@@ -33,7 +33,7 @@ type Row = {
 type Body = Omit<Payment, keyof Row>
 
 /**
- * V8: a query by payment_id reads the column payment_id too. The payment_id of a request is a sliced
+ * A query by payment_id reads the column payment_id too. The payment_id of a request is a sliced
  * string of its URL, which JSON.stringify serialises at half the speed of a flat string.
  */
 const COLUMNS = 'payment_id, account, version, refunded_amount, body'
@@ -116,7 +116,7 @@ const INSERT = `insert into payments (${EVERY.map(([name]) => name).join(', ')})
 const UPDATE = `update payments set ${CHANGING.map(([name], i) => `${name} = $${i + 3}`).join(', ')}
   where payment_id = $1 and version = $2`
 
-/** V8: `push` makes a packed array. `map` makes a holey one, which structured clone copies key by key to another thread. */
+/** `push` makes a packed array. `map` makes a holey one, which structured clone copies key by key to another thread. */
 function valuesOf(columns: Column[], payment: Payment): Value[] {
   const values: Value[] = []
   for (const [, read] of columns) values.push(read(payment))

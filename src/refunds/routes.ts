@@ -160,7 +160,7 @@ const search = ({ database, time, config }: Context): Endpoint => ({
     }
   },
   handler: async request => {
-    const asked = readSearch(request.query, refundSearch)
+    const asked = readSearch(request.query, refundSearch, request.log)
     const now = time.now(request.account)
     const conditions = [
       where('account = ?', request.account.room),

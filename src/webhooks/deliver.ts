@@ -19,7 +19,7 @@ import {
 
 /**
  * Milliseconds for which a message belongs to the instance that wrote it, claimed it or last recorded an
- * attempt. Longer than three attempts of two seconds: two of the message before, and one of its own.
+ * attempt. A message may wait for both attempts of the message before it, and then for its own: 6 seconds.
  */
 export const CLAIM_MS = 10_000
 
@@ -32,7 +32,7 @@ export type Deliveries = {
   insert(messages: readonly Message[]): Statement[]
   /**
    * Delivers messages whose rows are committed. Webhooks are served concurrently, the messages of one
-   * webhook in order. Never rejects; resolves when every attempt that is due has been recorded.
+   * webhook in order. Never rejects. Resolves when every due attempt is recorded, or after `onFault`.
    */
   deliver(committed: readonly Message[]): Promise<void>
   /**
@@ -177,7 +177,7 @@ async function sendOnce(
     payment_id,
     webhook_id,
     callback_host: new URL(url).host,
-    result: attempt.status_code ?? reason, // not its reason phrase, which the receiver chooses
+    result: attempt.status_code ?? reason, // without its reason phrase, because the receiver may write anything there
     ms: Math.round(performance.now() - started),
   })
   return attempt

@@ -1,7 +1,7 @@
 import { requestBody } from '../http/openapi.ts'
 import { version } from '../version.ts'
 import { message, type Resource, SHORT_BODY, webhook } from './examples.ts'
-import { signature } from './webhook.ts'
+import { eventMeanings, signature } from './webhook.ts'
 import { messageBody } from './wire.ts'
 
 /** The webhooks section of the OpenAPI document: what a receiver gets. */
@@ -12,12 +12,9 @@ export const messageDocs = (resource: Resource) => ({
     summary: 'A message to your webhook',
     description: `Farthing posts it to the callback_url of every active webhook that is subscribed to the event type, after the change is saved and before it responds to the request that caused it.
 
-- \`card_payment_succeeded\`: the payment was authorised, so it is success or capturable
-- \`card_payment_captured\`: it became success, at once or by a capture
-- \`card_payment_refunded\`: a refund was submitted
-- \`card_payment_failed\`: the card was declined, the provider had an error, or the user cancelled
-- \`card_payment_cancelled\`: it was cancelled through the API
-- \`card_payment_settled\`: never sent, because payments are never settled
+${Object.entries(eventMeanings)
+  .map(([type, meaning]) => `- \`${type}\`: ${meaning}`)
+  .join('\n')}
 
 There are at most two attempts of 2 seconds each, the second right after the first. Redirects are not followed. Messages may arrive twice or out of order. Ignore a message whose signature does not match. This prints the right signature:
 

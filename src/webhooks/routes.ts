@@ -15,8 +15,15 @@ import { json, noContent, requestBody, searchDocs } from '../http/openapi.ts'
 import { findPage, pageOf, paging, readSearch, type SearchKind, where } from '../http/search.ts'
 import { MUST_BE_PUBLIC } from '../outbound/address.ts'
 import type { Resource } from './examples.ts'
-import { deactivateWebhook, findWebhook, insertWebhook, messageRows, webhookRows } from './store.ts'
-import { newSigningKey, type Webhook } from './webhook.ts'
+import {
+  activeWebhooks,
+  deactivateWebhook,
+  findWebhook,
+  insertWebhook,
+  messageRows,
+  webhookRows,
+} from './store.ts'
+import { duplicateWarning, newSigningKey, type Webhook, withAddress } from './webhook.ts'
 import {
   listedWebhook,
   messageBody,
@@ -91,7 +98,10 @@ Keep the signing_key, which signs every message. You cannot change a webhook or 
       ...given,
       signing_key: newSigningKey(),
     }
+    const active = await activeWebhooks(database, made.account)
+    const others = withAddress(active, made.callback_url)
     await database.write([insertWebhook(made)])
+    if (others.length > 0) request.log.warn(duplicateWarning(made.callback_url, others))
     void reply.code(201)
     return present(made)
   },
@@ -112,7 +122,7 @@ const list = ({ database, config }: Context): Endpoint => ({
     }
   },
   handler: async request => {
-    const search = readSearch(request.query, webhookSearch)
+    const search = readSearch(request.query, webhookSearch, request.log)
     const conditions = [where('account = ?', request.account.room)]
     const found = await findPage(database, webhookRows, conditions, search)
     return pageOf(search, found, addressesOf(request, config), presentListed)
@@ -190,7 +200,8 @@ const listMessages = (context: Context, resource: () => Promise<Resource>): Endp
   },
   handler: async request => {
     const { database, time, config } = context
-    const search = readSearch(request.query, messageSearch(pathParam(request, 'webhook_id')))
+    const kind = messageSearch(pathParam(request, 'webhook_id'))
+    const search = readSearch(request.query, kind, request.log)
     const { webhook_id } = await webhookInPath(request, context)
     const messages = await findPage(
       database,

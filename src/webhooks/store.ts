@@ -1,13 +1,17 @@
-import type { Account } from '../accounts/account.ts'
-import type { Database, Statement, Time } from '../ports.ts'
+import { type Account, DEFAULT_ACCOUNT } from '../accounts/account.ts'
+import { accountOfName } from '../accounts/store.ts'
+import type { FixedWebhook } from '../config.ts'
+import type { Database, NewId, Statement, Time } from '../ports.ts'
 import { oldestKept } from '../retention.ts'
-import type {
-  Attempt,
-  DeliveryStatus,
-  EventType,
-  Message,
-  Webhook,
-  WebhookStatus,
+import {
+  type Attempt,
+  type DeliveryStatus,
+  type EventType,
+  eventTypes,
+  type Message,
+  type Webhook,
+  type WebhookStatus,
+  withAddress,
 } from './webhook.ts'
 
 type WebhookRow = { webhook_id: string; account: string; status: WebhookStatus; body: string }
@@ -46,6 +50,47 @@ export async function findWebhook(
 export async function activeWebhooks(database: Database, account: string): Promise<Webhook[]> {
   const rows = await database.query<WebhookRow>(FIND_ACTIVE, [account])
   return rows.map(fromRow)
+}
+
+/**
+ * Makes sure that the default account has one active webhook from the settings, with this address, this signing key and
+ * all event types. Those of earlier settings are deactivated. Returns the other active webhooks with the address.
+ *
+ * Instances that start together may each insert one. Each reads again after its insert, and all keep the oldest.
+ */
+export async function keepFixedWebhook(
+  { database, time, newId }: { database: Database; time: Time; newId: NewId },
+  { callback_url, signing_key }: FixedWebhook,
+): Promise<Webhook[]> {
+  const account = await accountOfName(database, DEFAULT_ACCOUNT)
+  if (!account) throw new Error(`the account ${DEFAULT_ACCOUNT} is missing`)
+  const { room } = account
+  const isKept = (webhook: Webhook) => webhook.fixed && webhook.callback_url === callback_url
+  const found = (await activeWebhooks(database, room)).find(isKept)
+  const webhook: Webhook = {
+    webhook_id: found?.webhook_id ?? newId(time.now(account)),
+    account: room,
+    status: 'ACTIVE',
+    callback_url,
+    subscriptions: eventTypes,
+    fixed: true,
+    signing_key,
+  }
+  if (!found) await database.write([insertWebhook(webhook)])
+  else if (found.signing_key !== signing_key) await database.write([updateWebhook(webhook)])
+  const active = await activeWebhooks(database, room)
+  const kept = active.find(isKept)
+  const outdated = active.filter(other => other.fixed && other !== kept)
+  if (outdated.length > 0)
+    await database.write(outdated.map(({ webhook_id }) => deactivateWebhook(room, webhook_id)))
+  return withAddress(active, callback_url).filter(other => !other.fixed)
+}
+
+function updateWebhook({ webhook_id, account, status, ...body }: Webhook): Statement {
+  return {
+    sql: 'update webhooks set body = $2 where webhook_id = $1',
+    values: [webhook_id, JSON.stringify(body satisfies WebhookBody)],
+  }
 }
 
 /** Fails its `expect` when the account has no such webhook. An inactive webhook stays inactive. */

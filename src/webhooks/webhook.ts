@@ -3,16 +3,17 @@ import { newSecret } from '../ids.ts'
 import type { AttemptResult, NewId } from '../ports.ts'
 import { iso } from '../time.ts'
 
-/** Specification, *Webhook event types*. The last is accepted in subscriptions and never sent. */
-export const eventTypes = [
-  'card_payment_succeeded',
-  'card_payment_captured',
-  'card_payment_refunded',
-  'card_payment_failed',
-  'card_payment_cancelled',
-  'card_payment_settled',
-] as const
-export type EventType = (typeof eventTypes)[number]
+/** Specification, *Webhook event types*, with what each means. The last is accepted in subscriptions and never sent. */
+export const eventMeanings = {
+  card_payment_succeeded: 'the payment was authorised, so it is success or capturable',
+  card_payment_captured: 'it became success, at once or by a capture',
+  card_payment_refunded: 'a refund was submitted',
+  card_payment_failed: 'the card was declined, the provider had an error, or the user cancelled',
+  card_payment_cancelled: 'it was cancelled through the API',
+  card_payment_settled: 'never sent, because payments are never settled',
+} as const
+export type EventType = keyof typeof eventMeanings
+export const eventTypes = Object.keys(eventMeanings) as EventType[] // Object.keys is typed string[]
 
 export type WebhookStatus = 'ACTIVE' | 'INACTIVE'
 
@@ -24,6 +25,18 @@ export type Webhook = {
   description?: string
   subscriptions: readonly EventType[]
   signing_key: string
+  /** It comes from FARTHING_WEBHOOK_URL and FARTHING_SIGNING_KEY. */
+  fixed?: true
+}
+
+/** Those that send to this address, however it is written. */
+export const withAddress = (webhooks: Webhook[], callback_url: string): Webhook[] =>
+  webhooks.filter(other => new URL(other.callback_url).href === new URL(callback_url).href)
+
+/** For the log. It names the host only, because the rest of an address may be secret. */
+export function duplicateWarning(callback_url: string, others: Webhook[]): string {
+  const ids = others.map(({ webhook_id }) => webhook_id).join(', ')
+  return `the receiver at ${new URL(callback_url).host} gets each message several times, signed with different keys: other active webhooks have the same callback_url (${ids})`
 }
 
 /** One attempt to deliver a message; `at` is its start in milliseconds. */

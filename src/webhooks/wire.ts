@@ -99,8 +99,9 @@ export const webhook = {
     ...listedWebhook.properties,
     signing_key: {
       type: 'string',
-      pattern: '^webhook_test_[0-9a-v]{26}$',
-      description: 'The key of Pay-Signature. Use all of it, with its prefix',
+      minLength: 16,
+      description:
+        'The key of Pay-Signature: webhook_test_ and 26 letters and digits. Use all of it, with its prefix. The webhook that the service has from its settings has the key of `FARTHING_SIGNING_KEY`',
     },
   },
 } as const

@@ -19,6 +19,8 @@ async function plantEverywhere(
     DATABASE_URL,
     FARTHING_API_KEY,
     FARTHING_CALLBACK_HOSTS: 'localhost',
+    FARTHING_WEBHOOK_URL: 'http://localhost:9/fixed',
+    FARTHING_SIGNING_KEY,
     LOG_LEVEL: 'trace',
   }
   const farthing = await startProcess({ env })
@@ -35,11 +37,13 @@ async function plantEverywhere(
   }
 }
 
+const FARTHING_SIGNING_KEY = 'canary-signing-key-of-the-settings'
+
 const both = (first: Canaries, second: Canaries): Canaries => ({
   cardNumbers: first.cardNumbers,
   cvcs: first.cvcs,
   apiKeys: [...first.apiKeys, ...second.apiKeys],
-  signingKeys: [...first.signingKeys, ...second.signingKeys],
+  signingKeys: [...first.signingKeys, ...second.signingKeys, FARTHING_SIGNING_KEY],
   tokens: [...first.tokens, ...second.tokens],
 })
 

@@ -37,7 +37,7 @@ const pages: Record<string, (text: string) => string> = {
     return confirmPage(site, { ...given, card: { ...card, ...shown } }, form)
   },
   'end page': text => endPage(site, 'declined', 'cy', text),
-  'not found page': text => faultPage({ basePath: text }, 404),
+  'not found page': text => faultPage({ basePath: text, serviceName: text }, 404),
 }
 
 describe('Escaping', () => {

@@ -17,7 +17,8 @@ for (const { name, language, source } of examples) {
     it(`The title is the h1 followed by the name of the service: ${name}`, () => {
       const heading = only(elements, tagged('h1')).text
       const title = only(elements, tagged('title')).text
-      assert.ok([text.title(heading), text.errorTitle(heading)].includes(title), title)
+      const service = ` - ${text.shell.serviceName}`
+      assert.ok(title === heading + service || title === text.errorTitle(heading) + service, title)
     })
 
     it(`Only the error summary has a heading before the h1, and no heading is below h2: ${name}`, () => {

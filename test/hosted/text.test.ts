@@ -44,14 +44,8 @@ describe('The texts of the pages', () => {
   })
 
   it('A text that takes a value contains it', () => {
-    for (const { title, errorTitle, confirm } of [en, cy])
-      for (const make of [
-        title,
-        errorTitle,
-        confirm.creditCard,
-        confirm.debitCard,
-        confirm.endingIn,
-      ])
+    for (const { errorTitle, confirm } of [en, cy])
+      for (const make of [errorTitle, confirm.creditCard, confirm.debitCard, confirm.endingIn])
         assert.match(make('Visa'), /Visa/)
   })
 

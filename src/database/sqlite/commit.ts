@@ -1,6 +1,6 @@
 /**
  * Group commit: writes that arrive while others are being committed share the next transaction and its one fsync.
- * `createCommit` runs on the writing thread, `createQueue` on the main thread.
+ * `createCommit` runs on the writing thread, `createQueue` on the main thread. A database in memory has one thread.
  */
 import type { Statement } from '../../ports.ts'
 import { type Connection, extendedCode, primaryCode, SQLITE } from './connection.ts'
@@ -41,7 +41,7 @@ export function createCommit(connection: Connection): (batch: Statement[][]) => 
     }
   }
 
-  /** `dirty`: the write failed or missed, and changes of it are still in the transaction. */
+  /** `dirty`: the write did not succeed, and the transaction still holds some of its changes. */
   function run(statements: Statement[]): { result: Result; dirty: boolean } {
     let begun = false
     for (const statement of statements)
@@ -118,8 +118,8 @@ export const errorOf = ({ message, errcode }: Failure): Error =>
 
 export type QueueOptions = {
   /**
-   * Called once when the outcome of a commit is unknown: the process must end. From then on every
-   * query and write is rejected.
+   * Called once when the outcome of a commit is unknown, or the file is gone: the process must end. From then
+   * on every query and write is rejected.
    */
   onUnknownOutcome: (error: unknown) => void
   /** Called after each commit with the number of writes that shared it. */
@@ -137,7 +137,7 @@ const LARGEST_BATCH = 32
 /** Batches handed to the writer. While it commits one, the next is already there. */
 const MOST_UNDERWAY = 2
 
-/** Succeeds only if the disk has room: needs more pages than are free in the file, and frees them again. */
+/** Writes 64 KiB and deletes them. It fails while neither the file nor the disk has that much room. */
 const TRY_ROOM = [
   'create table room (bytes blob) strict',
   'insert into room values (zeroblob(65536))',
@@ -165,7 +165,7 @@ export function createQueue(writer: Writer, options: QueueOptions) {
     underway.add(committed)
   }
 
-  /** A batch that is not full waits for the end of this turn of the event loop and for an idle writer. */
+  /** An idle writer gets a batch at the end of this turn of the event loop, a busy one when it has finished another. */
   function schedule(): void {
     if (queue.length >= LARGEST_BATCH) commitNext()
     else if (!scheduled) {
@@ -177,19 +177,23 @@ export function createQueue(writer: Writer, options: QueueOptions) {
     }
   }
 
+  function abandon(error: Error): void {
+    if (unknown) return
+    unknown = error
+    options.onUnknownOutcome(error)
+  }
+
   function settle(batch: Pending[], results: Result[]): void {
     const failures = results.filter(result => typeof result === 'object')
     const nothingWritten = failures.length === results.length
     if (!nothingWritten) options.onCommit?.(batch.length)
     full = failures.some(({ kind }) => kind === 'full') || (full && nothingWritten)
     const fatal = failures.find(({ kind }) => kind === 'unknown')
-    if (fatal && !unknown) {
-      unknown = errorOf(fatal)
-      options.onUnknownOutcome(unknown)
-    }
+    if (fatal) abandon(errorOf(fatal))
     for (const [i, { resolve, reject }] of batch.entries()) {
       const result = results[i] ?? false
       if (typeof result === 'object') reject(errorOf(result))
+      else if (unknown) reject(unknown)
       else resolve(result)
     }
   }
@@ -204,7 +208,9 @@ export function createQueue(writer: Writer, options: QueueOptions) {
 
   return {
     write,
-    /** The error of the commit whose outcome is unknown. After it nothing may be read or written. */
+    /** Rejects everything from now on with `error`: nothing that is written would be kept. */
+    abandon,
+    /** The error after which nothing may be read or written. */
     broken: () => unknown,
     async check(): Promise<void> {
       if (unknown) throw unknown

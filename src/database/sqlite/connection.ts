@@ -63,17 +63,18 @@ export function connect(path: string, cacheKilobytes: number): Connection {
   applySettings(database, { cache_size: -cacheKilobytes, ...SETTINGS }, path === ':memory:')
   const cache = new Map<string, Prepared>()
 
-  /** A Map keeps the order of insertion. The first entry is the statement used least recently. */
+  /** A Map keeps the order of insertion, so the first entry is the oldest. One that is needed again comes back. */
   function prepared(sql: string): Prepared {
-    const found = cache.get(sql) ?? prepare(database, sql)
-    cache.delete(sql)
-    cache.set(sql, found)
-    const [oldest] = cache.size > MOST_PREPARED ? cache : []
+    const known = cache.get(sql)
+    if (known) return known
+    const [oldest] = cache.size >= MOST_PREPARED ? cache : []
     if (oldest) {
       cache.delete(oldest[0])
       finalise(oldest[1].statement)
     }
-    return found
+    const made = prepare(database, sql)
+    cache.set(sql, made)
+    return made
   }
 
   return {
@@ -104,7 +105,7 @@ function prepare(database: DatabaseSync, sql: string): Prepared {
 const finalise = (statement: StatementSync & Partial<Disposable>): void =>
   statement[Symbol.dispose]?.()
 
-/** V8: node:sqlite's own row objects have no prototype, which makes them dictionary-mode objects. These are fast. */
+/** A row as an ordinary object. Those of node:sqlite have no prototype and are in V8's slow dictionary mode; these are fast. */
 function objectOf(columns: string[], row: Value[]): Record<string, Value> {
   const object: Record<string, Value> = {}
   for (let i = 0; i < columns.length; i++) object[columns[i] ?? ''] = row[i] ?? null

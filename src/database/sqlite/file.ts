@@ -1,5 +1,5 @@
 import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { LONGEST_WAIT } from './connection.ts'
 
@@ -23,6 +23,34 @@ export function refuseForeign(path: string): void {
   } finally {
     database.close()
   }
+}
+
+/** Milliseconds between two looks at the file. */
+const LOOK_INTERVAL = 1_000
+
+/**
+ * Calls `onGone` once when the file at `path` has been deleted, moved or replaced: what is written to the open file
+ * would be lost when it is closed. Looks at the path, because closing a descriptor of our own would release SQLite's
+ * locks. A look that fails for another reason says nothing. Returns a function that ends the watch.
+ */
+export function watchFile(path: string, onGone: (error: Error) => void): () => void {
+  const file = resolve(path)
+  const look = () => statSync(file, { bigint: true, throwIfNoEntry: false })
+  const opened = look()
+  function isGone(): boolean {
+    try {
+      const found = look()
+      return found === undefined || found.ino !== opened?.ino || found.dev !== opened.dev
+    } catch {
+      return false
+    }
+  }
+  const looking = setInterval(() => {
+    if (!isGone()) return
+    clearInterval(looking)
+    onGone(new Error(`the SQLite file ${file} was deleted or replaced, so no write would be kept`))
+  }, LOOK_INTERVAL).unref()
+  return () => clearInterval(looking)
 }
 
 /** Creates the file and its folders if they are missing. SQLite reports problems with a file that exists. */

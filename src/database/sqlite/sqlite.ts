@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import type { Database, Value } from '../../ports.ts'
+import type { Database, Statement, Value } from '../../ports.ts'
 import {
   createCommit,
   createQueue,
@@ -11,6 +11,7 @@ import {
   type Writer,
 } from './commit.ts'
 import { type Connection, connect } from './connection.ts'
+import { watchFile } from './file.ts'
 import type { Command } from './thread.ts'
 
 export type SqliteOptions = QueueOptions & {
@@ -31,6 +32,7 @@ export function openSqlite(
   const connection = connect(options.path, READ_CACHE)
   const writer = options.path === ':memory:' ? sameThread(connection) : ownThread(options.path)
   const queue = createQueue(writer, options)
+  const stopWatch = options.path === ':memory:' ? () => {} : watchFile(options.path, queue.abandon)
   const reader = createReader(connection, queue.broken)
 
   return {
@@ -39,12 +41,17 @@ export function openSqlite(
     write: queue.write,
     check: queue.check,
     async close() {
+      stopWatch()
       await queue.end()
       await writer.close()
       reader.close()
     },
   }
 }
+
+/** As prepared statements: SQLite parses the text of `exec` each time. */
+const BEGIN: Statement = { sql: 'begin', values: [] }
+const COMMIT: Statement = { sql: 'commit', values: [] }
 
 /**
  * Batches the reads of one turn of the event loop, and runs them at its end in one transaction. Run one by one
@@ -58,7 +65,7 @@ export function createReader(connection: Connection, broken: () => Error | undef
   /** Returns false if the connection is closed. Each read then rejects by itself. */
   function begin(): boolean {
     try {
-      connection.exec('begin')
+      connection.run(BEGIN)
       return true
     } catch {
       return false
@@ -68,7 +75,7 @@ export function createReader(connection: Connection, broken: () => Error | undef
   function runAll(): void {
     const together = waiting.length > 1 && begin()
     for (const read of waiting.splice(0)) read()
-    if (together && connection.inTransaction()) connection.exec('commit')
+    if (together && connection.inTransaction()) connection.run(COMMIT)
   }
 
   return {

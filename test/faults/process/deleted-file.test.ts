@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict'
+import { copyFileSync, renameSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
+import { createClient } from '../../support/client.ts'
+import { startProcess } from '../../support/process.ts'
+import { scratchFolder } from '../scratch-folder.ts'
+
+const FARTHING_API_KEY = 'key-of-the-default-account'
+
+const losses: Record<string, (path: string) => void> = {
+  'is deleted': path => rmSync(path),
+  'is in a folder that is deleted': path => rmSync(dirname(path), { recursive: true }),
+  'is in a folder that is moved': path => renameSync(dirname(path), `${dirname(path)}-moved`),
+  'is replaced by a copy': path => {
+    copyFileSync(path, `${path}.copy`)
+    renameSync(`${path}.copy`, path)
+  },
+}
+
+for (const [what, lose] of Object.entries(losses))
+  test(`If the SQLite file ${what}, the service is not ready, says so in one line and ends with code 1`, {
+    timeout: 60_000,
+  }, async t => {
+    const folder = scratchFolder()
+    t.after(() => rmSync(folder, { recursive: true, force: true }))
+    const path = join(folder, 'data', 'farthing.db')
+    const env = { DATABASE_URL: `sqlite:${path}`, FARTHING_API_KEY }
+    const service = await startProcess({ env })
+    t.after(() => service.kill())
+    const api = createClient([service.baseUrl], FARTHING_API_KEY)
+    await api.createPayment()
+    await setTimeout(1_500) // at least one look at the file that is there
+    assert.equal((await api.get('/readyz')).status, 200)
+    lose(path)
+    const statuses = new Set<number>()
+    const exited = service.exited.then(() => 'exited' as const)
+    while ((await Promise.race([exited, setTimeout(20, 'running')])) === 'running') {
+      const ready = await api.get('/readyz').catch(() => undefined)
+      if (ready) statuses.add(ready.status)
+    }
+    assert.deepEqual(await service.exited, { code: 1, signal: null })
+    assert.ok(statuses.has(503), [...statuses].join())
+    const fatal = service
+      .output()
+      .split('\n')
+      .filter(line => line.includes('"level":60'))
+    assert.equal(fatal.length, 1, service.output())
+    assert.match(fatal[0] ?? '', /the SQLite file \S*farthing\.db was deleted or replaced/)
+  })
+
+test('A database in memory is not watched', async t => {
+  const env = { DATABASE_URL: 'sqlite::memory:', FARTHING_API_KEY }
+  const service = await startProcess({ env })
+  t.after(() => service.kill())
+  const api = createClient([service.baseUrl], FARTHING_API_KEY)
+  await setTimeout(1_500)
+  await api.createPayment()
+  assert.deepEqual(await service.terminate(), { code: 0, signal: null })
+})

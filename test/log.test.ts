@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { before, describe, test } from 'node:test'
+import { assets } from '../src/web/assets.ts'
+import { createClient, webPayment } from './support/client.ts'
+import { type FarthingProcess, startProcess } from './support/process.ts'
+
+const FARTHING_API_KEY = 'key-of-the-default-account'
+
+/** Runs requests against the service as a process. Returns its JSON lines of requests and searches, parsed. */
+async function linesOf(
+  LOG_LEVEL: string,
+  work: (service: FarthingProcess) => Promise<unknown>,
+): Promise<Record<string, unknown>[]> {
+  const env = { DATABASE_URL: 'sqlite::memory:', FARTHING_API_KEY, LOG_LEVEL }
+  const service = await startProcess({ env })
+  try {
+    await work(service)
+    await service.terminate()
+  } finally {
+    await service.kill()
+  }
+  const [, ...lines] = service.output().trimEnd().split('\n')
+  return (
+    lines
+      .map((line): Record<string, unknown> => JSON.parse(line))
+      // The client of the tests reads the description of the API.
+      .filter(line => (line.method || line.ignored) && line.route !== '/openapi.json')
+  )
+}
+
+/** A line without what differs from run to run. */
+const lasting = ({ level, time, pid, hostname, ms, ...rest }: Record<string, unknown>) => rest
+
+describe('The log line of a request', () => {
+  let lines: Record<string, unknown>[]
+  before(async () => {
+    lines = await linesOf('info', async ({ baseUrl }) => {
+      const api = createClient([baseUrl], FARTHING_API_KEY)
+      await api.post('/v1/payments', { ...webPayment, return_url: 'http://localhost:1/' })
+      await api.post('/v1/payments', webPayment, { 'Idempotency-Key': 'not allowed!' })
+      await createClient([baseUrl], 'a-key-that-nobody-has').get('/v1/payments')
+      await api.post('/v1/payments', webPayment)
+      await api.get('/no/such/page')
+      await api.get('/secure/none')
+      await api.get(`/assets/${assets.css}`)
+      await api.get('/v1/payments?referense=x')
+    })
+  })
+
+  test('has the code and the field or header of the error', () => {
+    const route = '/v1/payments'
+    const post = { method: 'POST', route }
+    assert.deepEqual(lines.slice(0, 4).map(lasting), [
+      { ...post, status: 422, code: 'P0102', field: 'return_url' },
+      { ...post, status: 422, code: 'P0102', header: 'Idempotency-Key' },
+      { method: 'GET', route, status: 401, code: 'P0910' },
+      { ...post, status: 201 },
+    ])
+  })
+
+  test('has the code of an unknown path, and none for a page', () => {
+    assert.deepEqual(lines.slice(4, 6).map(lasting), [
+      { method: 'GET', route: null, status: 404, code: 'P0911' },
+      { method: 'GET', route: '/secure/:token', status: 404 },
+    ])
+  })
+
+  test('is left out for assets at the level info', () => {
+    assert.deepEqual(lines.slice(6).map(lasting), [
+      { method: 'GET', route: '/v1/payments', status: 200 },
+    ])
+  })
+})
+
+test('At the level debug the log has requests for assets, and the names of unknown query parameters', async () => {
+  const key = 'a0-key-in-the-wrong-place'
+  const lines = await linesOf('debug', async ({ baseUrl }) => {
+    const api = createClient([baseUrl], FARTHING_API_KEY)
+    await api.get(`/assets/${assets.css}`)
+    await api.get(`/v1/payments?referense=hidden-value&state=created&${key}=1`)
+    await api.get('/v1/webhooks?page=1')
+  })
+  assert.deepEqual(
+    lines.map(({ route, ignored }) => route ?? ignored),
+    ['/assets/:name', ['referense', '(not a name)'], '/v1/payments', '/v1/webhooks'],
+  )
+  assert.doesNotMatch(JSON.stringify(lines), /hidden-value|wrong-place/)
+})
+
+test('At a terminal the line of a refused request ends with the code and the field', async t => {
+  const module = new URL('../src/log.ts', import.meta.url)
+  const request = { method: 'POST', route: '/v1/payments', status: 422, ms: 4 }
+  const program = `
+    import { createLogger } from ${JSON.stringify(module)}
+    const logger = createLogger('info', true)
+    logger.info(${JSON.stringify({ ...request, code: 'P0102', field: 'amount' })})
+    logger.info(${JSON.stringify({ ...request, status: 201 })})`
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program])
+  t.after(() => child.kill('SIGKILL'))
+  let output = ''
+  child.stdout.setEncoding('utf8').on('data', text => {
+    output += text
+  })
+  await once(child, 'close')
+  assert.deepEqual(
+    output
+      .trimEnd()
+      .split('\n')
+      .map(line => line.replace(/^[\d:]+ +/, '')),
+    ['POST /v1/payments 422 4 ms P0102 amount', 'POST /v1/payments 201 4 ms'],
+  )
+})
