@@ -15,7 +15,7 @@ export function startProblem() {
   if (isTooOld()) return cloneNodeProblem()
   if (has('src/web/assets/built')) return undefined
   return `The files that the pages link to are missing, ${
-    has('node_modules/sass') ? `${SCRIPTS_LEFT_OUT} npm run prepare` : DEV_LEFT_OUT
+    has('node_modules/sass') ? `${SCRIPTS_LEFT_OUT} npm run build:assets` : DEV_LEFT_OUT
   }`
 }
 

@@ -1,7 +1,7 @@
 /**
  * Builds the files that the pages link to: a style sheet and a script for all pages, another pair for the viewer
  * on /docs, and an icon. They go into src/web/assets/built/ under names that contain a hash of the content, with a manifest
- * that src/web/assets.ts reads. Runs as `npm run prepare`, which `npm ci` includes.
+ * that src/web/assets.ts reads. `npm ci` in a clone and `npm run build:assets` run it.
  */
 import { createHash } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'

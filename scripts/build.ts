@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { cpSync, rmSync } from 'node:fs'
 
+await import('./build-assets.ts')
 rmSync('dist', { recursive: true, force: true })
 const { status } = spawnSync('tsc', ['--project', 'tsconfig.build.json'], { stdio: 'inherit' })
 if (status !== 0) process.exit(1)

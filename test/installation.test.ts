@@ -1,6 +1,6 @@
 /**
  * The states of node_modules that npm's options leave are simulated with links, so that no registry is needed.
- * `npm run prepare` and `npm start` are run for real. A machine without an old Node runs its own under an old version.
+ * `npm run build:assets` and `npm start` are run for real. A machine without an old Node runs its own under an old version.
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -84,10 +84,10 @@ function saysOnce(output: string, ...words: (string | RegExp)[]): void {
 
 describe('An installation that is not complete', () => {
   for (const age of ['old', 'new'] as const)
-    test(`Without development dependencies prepare succeeds and a start says how to add them (${age} Node)`, () => {
+    test(`Without development dependencies the assets’ script succeeds and a start says how to add them (${age} Node)`, () => {
       const path = withoutDev(`without-dev-${age}`)
       const cause = /because development dependencies were left out .* npm ci --include=dev$/
-      const prepared = run(path, age, 'npm', 'run', 'prepare')
+      const prepared = run(path, age, 'npm', 'run', 'build:assets')
       assert.equal(prepared.status, 0, prepared.stderr)
       saysOnce(
         prepared.stderr,
@@ -105,17 +105,17 @@ describe('An installation that is not complete', () => {
     const started = run(path, 'old', 'npm', 'start')
     assert.equal(started.status, 1)
     saysOnce(started.stderr, NEEDED, cause)
-    const prepared = run(path, 'old', 'npm', 'run', 'prepare')
+    const prepared = run(path, 'old', 'npm', 'run', 'build:assets')
     assert.equal(prepared.status, 0)
     saysOnce(prepared.stderr, NEEDED, cause)
   })
 
-  test('Without install scripts a new Node is told to run prepare, after which Farthing starts', () => {
+  test('Without install scripts a new Node is told to build the assets, after which Farthing starts', () => {
     const path = withoutScripts('without-scripts-new')
     const started = run(path, 'new', 'npm', 'start')
     assert.equal(started.status, 1)
-    saysOnce(started.stderr, /because install scripts were left out .* npm run prepare$/)
-    const prepared = run(path, 'new', 'npm', 'run', 'prepare')
+    saysOnce(started.stderr, /because install scripts were left out .* npm run build:assets$/)
+    const prepared = run(path, 'new', 'npm', 'run', 'build:assets')
     assert.equal(prepared.status, 0, prepared.stderr)
     saysOnce(run(path, 'new', 'npm', 'start').stderr, /^farthing: PORT must be a port number/)
   })

@@ -1,62 +1,79 @@
 import assert from 'node:assert/strict'
-import { execFile, spawn } from 'node:child_process'
+import { execFile, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { delimiter, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
+import { parse } from 'yaml'
+import { SETTINGS } from '../src/config.ts'
 import { createClient } from './support/client.ts'
+import { install, pack } from './support/packed.ts'
+import { freePort, isFreeAgain, isListening, runLines, shellBlocks } from './support/recipe.ts'
 
 const run = promisify(execFile)
 const ROOT = join(import.meta.dirname, '..')
-const PACKED = ['bin', 'src', 'scripts', 'package.json', 'README.md', 'LICENSE']
-const CONFIG = ['tsconfig.json', 'tsconfig.build.json']
 const KEY = 'a-key-for-the-package-test'
+const read = (path: string): string => readFileSync(path, 'utf8')
 
-describe('The published package', () => {
+describe('The package', () => {
   const folder = mkdtempSync(join(tmpdir(), 'farthing-package-'))
-  const source = join(folder, 'source')
-  const empty = join(folder, 'empty')
-  let tarball = ''
+  const user = join(folder, 'user')
+  const unpacked = join(user, 'node_modules/farthing')
+  let packed = { source: '', tarball: '' }
+  let installing = ''
 
   before(async () => {
-    // The build replaces files that other tests read, so it runs in a copy.
-    for (const name of [...PACKED, ...CONFIG])
-      cpSync(join(ROOT, name), join(source, name), { recursive: true })
-    symlinkSync(join(ROOT, 'node_modules'), join(source, 'node_modules'))
-    await run('npm', ['pack', '--pack-destination', folder], { cwd: source })
-    tarball = readdirSync(folder).find(name => name.endsWith('.tgz')) ?? ''
-    mkdirSync(empty)
+    packed = await pack(folder)
+    installing = (await install(packed.tarball, user)).output
   })
   after(() => rmSync(folder, { recursive: true, force: true }))
 
-  test('The tarball has the compiled service and nothing that users do not need', async () => {
-    const { stdout } = await run('tar', ['-tzf', join(folder, tarball)])
-    const files = stdout.trim().split('\n')
-    for (const wanted of [
-      'bin/farthing.js',
-      'bin/installation.js',
-      'dist/cli/main.js',
-      'dist/ports.d.ts',
-      'README.md',
-      'LICENSE',
-    ])
-      assert.ok(files.includes(`package/${wanted}`), `${wanted} is missing`)
-    const others = files.filter(
-      name => !/^package\/(bin|dist)\/|\/(package\.json|README\.md|LICENSE)$/.test(name),
-    )
-    assert.deepEqual(others, [])
+  test('has the compiled service and nothing that users do not need', async () => {
+    const { stdout } = await run('tar', ['-tzf', packed.tarball])
+    const files = stdout
+      .trim()
+      .split('\n')
+      .map(name => name.replace('package/', ''))
+    const outside = files.filter(name => !name.startsWith('dist/')).sort()
+    const expected = ['LICENSE', 'README.md', 'bin/farthing.js', 'bin/installation.js']
+    assert.deepEqual(outside, [...expected, 'package.json'])
+    assert.ok(files.includes('dist/cli/main.js'))
+    const kinds = new Set(files.map(name => name.slice(name.indexOf('.', name.lastIndexOf('/')))))
+    assert.ok(!kinds.has('.d.ts') && !kinds.has('.ts') && !kinds.has('.map'), [...kinds].join(' '))
   })
 
-  test('The tarball can be installed into an empty folder, and farthing starts and makes a payment', async t => {
-    await run('npm', ['init', '--yes'], { cwd: empty })
-    await run('npm', ['install', '--ignore-scripts', '--no-audit', join(folder, tarball)], {
-      cwd: empty,
-    })
-    const farthing = spawn(join(empty, 'node_modules/.bin/farthing'), {
-      cwd: empty,
+  test('has a README of its own that needs no other file, and the clone keeps its README', () => {
+    const readme = read(join(unpacked, 'README.md'))
+    assert.equal(readme, read(join(ROOT, 'docs/package.md')))
+    assert.doesNotMatch(readme, /\]\(|<img|docs\/|examples\//)
+    assert.equal(read(join(packed.source, 'README.md')), read(join(ROOT, 'README.md')))
+    assert.ok(!existsSync(join(packed.source, '.clone-readme.md')))
+  })
+
+  test('brings the README of the clone back after a build that was interrupted', () => {
+    const clone = join(folder, 'interrupted')
+    for (const name of ['scripts/readme.ts', 'docs/package.md', 'README.md'])
+      cpSync(join(ROOT, name), join(clone, name))
+    const swap = (to: string) =>
+      spawnSync(process.execPath, ['scripts/readme.ts', to], { cwd: clone })
+    for (const to of ['package', 'package', 'clone']) assert.equal(swap(to).status, 0)
+    assert.equal(read(join(clone, 'README.md')), read(join(ROOT, 'README.md')))
+  })
+
+  test('has no script that npm runs or asks about', () => {
+    const { scripts } = JSON.parse(read(join(unpacked, 'package.json')))
+    for (const name of ['preinstall', 'install', 'postinstall', 'prepublish', 'prepare'])
+      assert.equal(scripts[name], undefined, name)
+    assert.doesNotMatch(installing, /script/)
+  })
+
+  test('starts in the folder of a user and makes a payment', async t => {
+    const farthing = spawn(join(user, 'node_modules/.bin/farthing'), {
+      cwd: user,
       env: { ...process.env, PORT: '0', FARTHING_API_KEY: KEY },
       stdio: ['ignore', 'pipe', 'inherit'],
     })
@@ -67,9 +84,110 @@ describe('The published package', () => {
     const payment = await api.createPayment()
     const page = await api.get(payment._links.next_url.href)
     assert.match(page.text, /Enter payment details/)
-    assert.ok(readdirSync(join(empty, 'data')).includes('farthing.db'))
+    assert.ok(readdirSync(join(user, 'data')).includes('farthing.db'))
     farthing.kill('SIGTERM')
     const [code] = await once(farthing, 'exit')
     assert.equal(code, 0)
   })
+
+  test('advises an older Node in one line to install a newer one', () => {
+    const { node, options } = olderNode()
+    const { status, stderr } = spawnSync(
+      node,
+      [...options, join(user, 'node_modules/.bin/farthing')],
+      {
+        cwd: user,
+        encoding: 'utf8',
+      },
+    )
+    assert.equal(status, 1)
+    assert.match(
+      stderr,
+      /^farthing: Node 24\.15 or newer is needed, this is \d+\.\d+\.\d+\. Run: npm install node@26\n$/,
+    )
+  })
+
+  describe('with the shell lines of its README', () => {
+    const [start = '', create = '', script = ''] = shellBlocks('docs/package.md')
+
+    test('starts and makes a first payment', async () => {
+      const port = await freePort()
+      const lines = `${start.trim()} > first.log &
+        FARTHING=$!
+        until grep -q 'is listening' first.log; do kill -0 $FARTHING || exit 1; sleep 0.2; done
+        ${create}
+        kill $FARTHING
+        wait $FARTHING`
+      const { code, stdout, stderr } = await runLines(lines, { cwd: user, port })
+      assert.equal(code, 0, stderr)
+      assert.match(stdout, new RegExp(`^http://127\\.0\\.0\\.1:${port}/secure/`))
+      assert.equal(await isListening(port), false)
+    })
+
+    test('starts, waits and stops, and nothing listens afterwards', async () => {
+      const port = await freePort()
+      const asked = `curl -s -o asked.json -w '%{http_code}' http://127.0.0.1:3000/readyz`
+      const lines = script.replace(/^# your tests.*$/m, asked)
+      assert.notEqual(lines, script)
+      const { code, stdout, stderr } = await runLines(lines, { cwd: user, port })
+      assert.deepEqual([code, stdout], [0, '200'], stderr)
+      assert.equal(await isListening(port), false)
+    })
+  })
+
+  test('runs tests with the steps of examples/github-actions.yaml, which stop it', async () => {
+    const { jobs } = parse(read(join(ROOT, 'examples/github-actions.yaml')))
+    const { env: settings, steps }: Job = jobs.test
+    for (const name of Object.keys(settings)) assert.ok(isSetting(name), name)
+    await run('npm', ['pkg', 'set', 'scripts.test=curl -sf http://127.0.0.1:$PORT/readyz'], {
+      cwd: user,
+    })
+    const port = await freePort()
+    const written = join(folder, 'github-env')
+    const env: Record<string, string> = { ...settings, GITHUB_ENV: written }
+    // The package is installed above, from the same tarball.
+    for (const { name, run: lines = '' } of steps.filter(
+      step => step.run && step.name !== 'Install',
+    )) {
+      const { code, stdout, stderr } = await runLines(lines, { cwd: user, port, env })
+      assert.equal(code, 0, `${name}: ${stdout}${stderr}`)
+      const [, pid = ''] = /^FARTHING=(\d+)$/m.exec(read(written)) ?? []
+      env.FARTHING = pid
+    }
+    assert.ok(await isFreeAgain(port))
+  })
+
+  test('is started by examples/compose.yaml with settings that exist and a health check that works', async () => {
+    const { services } = parse(read(join(ROOT, 'examples/compose.yaml')))
+    const { environment, healthcheck, build } = services.farthing
+    for (const name of Object.keys(environment)) assert.ok(isSetting(name), name)
+    assert.equal(environment.FARTHING_BASE_URL, services.shop.environment.PAY_URL)
+    assert.equal(environment.FARTHING_API_KEY, services.shop.environment.PAY_API_KEY)
+    assert.ok(existsSync(join(ROOT, 'examples', build.context, build.dockerfile)))
+    const [kind, program, option, code] = healthcheck.test
+    assert.deepEqual([kind, program, option], ['CMD', 'node', '-e'])
+    const port = await freePort()
+    const check = code.replace('3000', String(port))
+    assert.equal(spawnSync(process.execPath, ['-e', check]).status, 1)
+    const healthy = createServer((_request, response) => response.end()).listen(port, '127.0.0.1')
+    await once(healthy, 'listening')
+    assert.equal((await once(spawn(process.execPath, ['-e', check]), 'exit'))[0], 0)
+    healthy.close()
+  })
 })
+
+type Job = { env: Record<string, string>; steps: { name?: string; run?: string }[] }
+
+const isSetting = (name: string): boolean => SETTINGS.some(setting => setting === name)
+
+/** The machine's own Node where it is older than 24, otherwise this one under an older version. */
+function olderNode(): { node: string; options: string[] } {
+  const paths = (process.env.PATH ?? '').split(delimiter).filter(path => !/node_modules/.test(path))
+  for (const node of paths.map(path => join(path, 'node')).filter(path => existsSync(path))) {
+    const { stdout } = spawnSync(node, ['--version'], { encoding: 'utf8' })
+    if (Number.parseInt(stdout.slice(1), 10) < 24) return { node, options: [] }
+  }
+  const older = `Object.defineProperty(process.versions, 'node', { value: '22.18.0' })`
+  const url = `data:text/javascript,${encodeURIComponent(older)}`
+  return { node: process.execPath, options: ['--import', url] }
+}

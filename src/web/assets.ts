@@ -38,7 +38,7 @@ function readManifest(folder: URL): Names {
   try {
     return JSON.parse(readFileSync(new URL('manifest.json', folder), 'utf8'))
   } catch (cause) {
-    throw new Error('The assets of the pages are not built: run `npm run prepare`.', { cause })
+    throw new Error('The assets of the pages are not built: run `npm run build:assets`.', { cause })
   }
 }
 

@@ -78,6 +78,9 @@ describe('Assets', () => {
   })
 
   it('A missing build is reported with the command that makes it', () => {
-    assert.throws(() => readAssets(new URL('./no-such-folder/', folder)), /run `npm run prepare`/)
+    assert.throws(
+      () => readAssets(new URL('./no-such-folder/', folder)),
+      /run `npm run build:assets`/,
+    )
   })
 })

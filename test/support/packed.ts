@@ -1,0 +1,30 @@
+/** The package as `npm pack` makes it in a clone. */
+import { execFile } from 'node:child_process'
+import { cpSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+const ROOT = join(import.meta.dirname, '../..')
+const NEEDED = ['bin', 'src', 'scripts', 'docs/package.md', 'package.json', 'README.md', 'LICENSE']
+const CONFIG = ['tsconfig.json', 'tsconfig.build.json']
+
+/** Packs a copy of the clone, because the build replaces files that other tests read. */
+export async function pack(folder: string): Promise<{ source: string; tarball: string }> {
+  const source = join(folder, 'source')
+  for (const name of [...NEEDED, ...CONFIG])
+    cpSync(join(ROOT, name), join(source, name), { recursive: true })
+  symlinkSync(join(ROOT, 'node_modules'), join(source, 'node_modules'))
+  await run('npm', ['pack', '--pack-destination', folder], { cwd: source })
+  const name = readdirSync(folder).find(file => file.endsWith('.tgz')) ?? ''
+  return { source, tarball: join(folder, name) }
+}
+
+/** Installs the tarball as a user does, in a new folder. Returns the folder and what npm printed. */
+export async function install(tarball: string, folder: string) {
+  mkdirSync(folder)
+  await run('npm', ['init', '--yes'], { cwd: folder })
+  const args = ['install', '--no-audit', '--prefer-offline', tarball]
+  const { stdout, stderr } = await run('npm', args, { cwd: folder })
+  return { folder, output: stdout + stderr }
+}
