@@ -44,7 +44,8 @@ function standardOutput() {
     flushSync() {},
     written: () =>
       new Promise<void>(resolve => {
-        output.flush(() => resolve())
+        // A flush during a write reports the end of that write. The second one waits for the lines after it.
+        output.flush(() => output.flush(() => resolve()))
         setTimeout(resolve, LONGEST_END)
       }),
   })

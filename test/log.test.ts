@@ -112,3 +112,20 @@ test('At a terminal the line of a refused request ends with the code and the fie
     ['POST /v1/payments 422 4 ms P0102 amount', 'POST /v1/payments 201 4 ms'],
   )
 })
+
+test('The last line of an ending process is written, although an earlier write is still under way', async t => {
+  const program = `
+    import { createLogger } from ${JSON.stringify(new URL('../src/log.ts', import.meta.url))}
+    const logger = createLogger('info', false)
+    logger.info('x'.repeat(10_000))
+    logger.fatal('the last line')
+    logger.written().then(() => process.exit(1))`
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program])
+  t.after(() => child.kill('SIGKILL'))
+  let output = ''
+  child.stdout.setEncoding('utf8').on('data', text => {
+    output += text
+  })
+  await once(child, 'close')
+  assert.equal(JSON.parse(output.trimEnd().split('\n').at(-1) ?? '').msg, 'the last line')
+})
