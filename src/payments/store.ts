@@ -74,9 +74,9 @@ export async function findByToken(
   if (!payment_id || !secret) return undefined
   const [row] = await database.query<Row & Omit<Account, 'room'>>(FIND_WITH_ACCOUNT, [payment_id])
   if (!row) return undefined
-  const { name, clock_offset, frozen_at, ...columns } = row
+  const { name, clock_offset, frozen_at } = row
   const account = { name, room: row.account, clock_offset, frozen_at }
-  const payment = fromRow(columns)
+  const payment = fromRow(row)
   const isSecret = timingSafeEqual(Buffer.from(secret), Buffer.from(payment.secret))
   return isSecret && payment_id >= oldestKept(time.now(account)) ? { payment, account } : undefined
 }
