@@ -15,12 +15,18 @@ import { createLimits, type Limits } from './http/limits.ts'
 import { createServer, isLostInBrowser, setApiHeaders } from './http/server.ts'
 import { paymentEndpoints } from './payments/routes.ts'
 import type { Ports } from './ports.ts'
+import { createRecorder, type Recorder } from './recorder/recorder.ts'
 import { refundEndpoints } from './refunds/routes.ts'
 import { assetEndpoints } from './web/assets.ts'
 import { type AttemptFacts, createDeliveries, type Deliveries } from './webhooks/deliver.ts'
 import { webhookEndpoints } from './webhooks/routes.ts'
 
-export type App = { server: FastifyInstance; deliveries: Deliveries; limits: Limits }
+export type App = {
+  server: FastifyInstance
+  deliveries: Deliveries
+  limits: Limits
+  recorder: Recorder | undefined
+}
 
 /**
  * Takes ports and configuration and returns a server that does not listen yet: the list of what Farthing is.
@@ -39,8 +45,9 @@ export async function createApp(
       { ...facts, result, ms },
       `${facts.event_type} to ${facts.callback_host}: ${result}, ${ms} ms`,
     )
-  const deliveries = createDeliveries({ ...ports, onFault, onAttempt })
-  const context: Context = { ...ports, config, deliveries }
+  const recorder = recorderOf(ports, config, logger)
+  const deliveries = createDeliveries({ ...ports, onFault, onAttempt, record: recorder?.attempt })
+  const context: Context = { ...ports, config, deliveries, recorder }
   const areas = createAreas(context)
   const server = createServer(logger?.child({}), areas)
   watch?.(server)
@@ -58,7 +65,7 @@ export async function createApp(
     ],
   }
   registerEndpoints(server, Object.values(chapters).flat(), areas, limits)
-  return { server, deliveries, limits }
+  return { server, deliveries, limits, recorder }
 }
 
 /** The payment in a webhook message, for the documentation. Loaded when somebody reads it. */
@@ -67,9 +74,25 @@ const paymentResource = async () => (await import('./payments/examples.ts')).res
 const messageDocs = async () =>
   (await import('./webhooks/message-docs.ts')).messageDocs(await paymentResource())
 
+function recorderOf(ports: Ports, config: Config, logger?: FastifyBaseLogger) {
+  if (!config.console) return undefined
+  return createRecorder({
+    ...ports,
+    secrets: [config.apiKey, config.fixedWebhook?.signing_key],
+    onFault: error => logger?.warn({ err: error }, 'requests could not be recorded'),
+  })
+}
+
 function createAreas(context: Context): Areas {
-  const api = { prefix: '/v1', setHeaders: setApiHeaders, sendError: sendApiError, limited: true }
-  const pages = { prefix: '/secure', ...pageArea(context), limited: true }
+  const record = (kind: 'api' | 'page') =>
+    context.recorder && {
+      record: (operation: string) => context.recorder?.hooks(kind, operation),
+    }
+  const api = {
+    ...{ prefix: '/v1', setHeaders: setApiHeaders, sendError: sendApiError, limited: true },
+    ...record('api'),
+  }
+  const pages = { prefix: '/secure', ...pageArea(context), limited: true, ...record('page') }
   const sendError: Area['sendError'] = (error, request, reply) =>
     isLostInBrowser(request)
       ? pages.sendError(error, request, reply)

@@ -26,6 +26,8 @@ export type Config = {
   /** The name in the header and titles of the hosted pages. If undefined, it is Farthing's. */
   serviceName: string | undefined
   trustProxy: boolean
+  /** Whether the console is on, and with it the recorder. */
+  console: boolean
   /** If undefined, there are no metrics. */
   metricsPort: number | undefined
   logLevel: string
@@ -46,6 +48,7 @@ export const SETTINGS = [
   'FARTHING_SIGNING_KEY',
   'FARTHING_SERVICE_NAME',
   'FARTHING_TRUST_PROXY',
+  'FARTHING_CONSOLE',
   'FARTHING_METRICS_PORT',
   'LOG_LEVEL',
 ] as const
@@ -111,6 +114,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       `at most ${LONGEST_SERVICE_NAME} characters, none of them a control character`,
     ),
     trustProxy: read('FARTHING_TRUST_PROXY', parseBoolean, 'true or false') ?? false,
+    console: read('FARTHING_CONSOLE', parseBoolean, 'true or false') ?? true,
     metricsPort: read('FARTHING_METRICS_PORT', parsePort, portNumber),
     logLevel:
       read(

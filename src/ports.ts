@@ -64,10 +64,30 @@ export type AttemptResult = {
   result: string
   /** The error code where there is no status, such as CERT_HAS_EXPIRED. It is logged and not stored. */
   cause?: string
+  /** If the POST asks for it and a status arrived: the rest of the answer. Never rejects. */
+  answer?: Promise<Answer>
+}
+
+/** What a receiver answered besides its status. */
+export type Answer = {
+  /** Names as they were written, and values, whose bytes are read as Latin-1. */
+  headers: [name: string, value: string][]
+  /** The first 16 KiB. */
+  body: Buffer
+  /** Bytes of the body that arrived: reading ends at 64 KiB, and with the time of the attempt. */
+  size: number
+  /** The headers of the request. */
+  sent: Record<string, string>
 }
 
 /** An HTTP POST. `body` is sent as UTF-8. */
-export type Post = { url: string; headers: Record<string, string>; body: string }
+export type Post = {
+  url: string
+  headers: Record<string, string>
+  body: string
+  /** Whether the result has the answer. */
+  keepsAnswer?: boolean
+}
 
 /** One attempt: the POST, and the message that it delivers. */
 export type OutgoingMessage = Post & { account: Account; webhook_id: string; message_id: string }

@@ -160,7 +160,11 @@ async function makeFixedWebhook(ports: Ports, { fixedWebhook }: Config, logger?:
 }
 
 /** Sends what an earlier stop left unsent, now and whenever another instance dies, and deletes old rows. */
-function startWork({ deliveries }: App, { database, time }: Ports, logger?: Logger): () => void {
+function startWork(
+  { deliveries, recorder }: App,
+  { database, time }: Ports,
+  logger?: Logger,
+): () => void {
   const report = (error: unknown) =>
     logger?.warn({ err: error }, 'background work will be tried again')
   const stopping = new AbortController()
@@ -170,6 +174,7 @@ function startWork({ deliveries }: App, { database, time }: Ports, logger?: Logg
   let sweeping: NodeJS.Timeout | undefined
   async function sweepNow(): Promise<void> {
     await sweep(database, time.wall(), stopping.signal).catch(report)
+    await recorder?.sweep(time.wall(), stopping.signal).catch(report)
     if (!stopping.signal.aborted) sweeping = setTimeout(sweepNow, SWEEP_INTERVAL)
   }
   void sweepNow()
@@ -180,10 +185,14 @@ function startWork({ deliveries }: App, { database, time }: Ports, logger?: Logg
   }
 }
 
-async function finish({ server, deliveries, limits }: App, graceMs: number): Promise<void> {
+async function finish(
+  { server, deliveries, limits, recorder }: App,
+  graceMs: number,
+): Promise<void> {
   await limits.drain(graceMs)
   await server.close()
   await deliveries.settled()
+  await recorder?.close()
 }
 
 /** Resolves when `work` is done, or after `ms` milliseconds. Rejects as `work` does. */

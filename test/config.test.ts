@@ -91,6 +91,13 @@ const good: Record<string, [key: keyof Config, values: [text: string, value: unk
       ['TRUE', true],
     ],
   ],
+  FARTHING_CONSOLE: [
+    'console',
+    [
+      ['true', true],
+      ['false', false],
+    ],
+  ],
   FARTHING_METRICS_PORT: ['metricsPort', [['9464', 9464]]],
   LOG_LEVEL: [
     'logLevel',
@@ -149,6 +156,7 @@ const bad: Record<string, string[]> = {
   FARTHING_SIGNING_KEY: ['secret', `secret${'x'.repeat(16)}\n${'x'.repeat(16)}`],
   FARTHING_SERVICE_NAME: ['x'.repeat(81), 'a\nb', 'a\u0007b'],
   FARTHING_TRUST_PROXY: ['yes', '1', 'on'],
+  FARTHING_CONSOLE: ['yes', 'off'],
   FARTHING_METRICS_PORT: ['65536', 'x'],
   LOG_LEVEL: ['loud', 'warning'],
 }
@@ -166,6 +174,7 @@ describe('The configuration', () => {
       fixedWebhook: undefined,
       serviceName: undefined,
       trustProxy: false,
+      console: true,
       metricsPort: undefined,
       logLevel: 'info',
       warnings: [],

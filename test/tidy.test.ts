@@ -51,6 +51,7 @@ describe('A file of src', () => {
       'payments/commands', // identifiers, events, whether an Idempotency-Key is free
       'payments/routes', // what has expired
       'payments/store', // whether a token has expired
+      'recorder/recorder', // when a request began
       'refunds/routes', // identifiers, the status after five seconds
       'webhooks/deliver', // when an attempt began
       'webhooks/routes', // identifiers, what has expired
@@ -59,8 +60,10 @@ describe('A file of src', () => {
     assert.deepEqual(callers(/time\.wall\(/).sort(), [
       'accounts/bearer', // the cache of keys
       'accounts/store', // when a key was made
+      'recorder/batches', // how many exchanges are recorded in a second
+      'recorder/recorder', // identifiers of exchanges, when a request began
       'start', // the sweep
-      'webhooks/deliver', // claims
+      'webhooks/deliver', // claims, when an attempt began
     ])
   })
 

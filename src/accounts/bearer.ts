@@ -2,12 +2,14 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Context } from '../context.ts'
 import { type ApiError, malformedBearerKey, missingBearerKey, unknownBearerKey } from '../errors.ts'
 import type { Account } from './account.ts'
-import { accountOfKey } from './store.ts'
+import { findKey, type KnownKey } from './store.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** The account of the bearer key. Only endpoints of the area `api` may read it. */
     account: Account
+    /** Of the bearer key; CONFIGURED_KEY_ID for the key of the settings. */
+    key_id: string
   }
 }
 
@@ -31,40 +33,42 @@ function refusalOf(header: string | undefined): ApiError {
  * wait for: a promise for each request would cost more than the rest.
  */
 export function createAuthenticate({ database, time, config }: Context) {
-  const cache = new Map<string, { account: Account; until: number }>()
+  const cache = new Map<string, KnownKey & { until: number }>()
 
-  function cached(key: string): Account | undefined {
+  function cached(key: string): KnownKey | undefined {
     const now = time.wall()
     const known = cache.get(key)
-    return known && now < known.until && now >= known.until - CACHE_MS ? known.account : undefined
+    return known && now < known.until && now >= known.until - CACHE_MS ? known : undefined
   }
 
-  async function lookUp(key: string): Promise<Account | undefined> {
+  async function lookUp(key: string): Promise<KnownKey | undefined> {
     const asked = time.wall() // before the query: the key may be revoked during it
-    const account = await accountOfKey(database, inUtf8(key), config.apiKey)
+    const known = await findKey(database, inUtf8(key), config.apiKey)
     cache.delete(key)
-    if (account === undefined) return undefined
+    if (known === undefined) return undefined
     const [oldest] = cache.keys()
     if (cache.size >= MAX_CACHED && oldest !== undefined) cache.delete(oldest)
-    cache.set(key, { account, until: asked + CACHE_MS })
-    return account
+    cache.set(key, { ...known, until: asked + CACHE_MS })
+    return known
   }
 
   async function admit(key: string, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const account = key ? await lookUp(key) : undefined
-    if (account === undefined) {
+    const known = key ? await lookUp(key) : undefined
+    if (known === undefined) {
       void reply.header('www-authenticate', 'Bearer')
       throw refusalOf(request.headers.authorization)
     }
-    request.account = account
+    request.account = known.account
+    request.key_id = known.key_id
   }
 
   return (request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined => {
     const { authorization = '' } = request.headers
     const key = authorization.startsWith(BEARER) ? authorization.slice(BEARER.length) : ''
-    const account = cached(key)
-    if (account === undefined) return admit(key, request, reply)
-    request.account = account
+    const known = cached(key)
+    if (known === undefined) return admit(key, request, reply)
+    request.account = known.account
+    request.key_id = known.key_id
     return undefined
   }
 }

@@ -50,21 +50,31 @@ export const revokeKey = (database: Database, key_id: string, now: number): Prom
     },
   ])
 
-/** The account of a bearer key, or undefined; `configured` is the default account's fixed key. */
-export async function accountOfKey(
+export type KnownKey = { key_id: string; account: Account }
+
+/** The key_id of FARTHING_API_KEY, which has no row. */
+export const CONFIGURED_KEY_ID = 'configured'
+
+/** The bearer key with its account, or undefined; `configured` is the default account's fixed key. */
+export async function findKey(
   database: Database,
   key: string,
   configured: string | undefined,
-): Promise<Account | undefined> {
+): Promise<KnownKey | undefined> {
   const hash = sha256(key)
   const isConfigured = configured !== undefined && timingSafeEqual(hash, sha256(configured))
-  if (isConfigured) return accountOfName(database, DEFAULT_ACCOUNT)
-  const [account] = await database.query<Account>(
-    `select ${COLUMNS} from api_keys join accounts on accounts.name = api_keys.account
+  if (isConfigured) {
+    const account = await accountOfName(database, DEFAULT_ACCOUNT)
+    return account && { key_id: CONFIGURED_KEY_ID, account }
+  }
+  const [row] = await database.query<Account & { key_id: string }>(
+    `select api_keys.key_id, ${COLUMNS} from api_keys join accounts on accounts.name = api_keys.account
      where api_keys.hash = $1 and api_keys.revoked is null`,
     [hash.toString('hex')],
   )
-  return account
+  if (!row) return undefined
+  const { key_id, ...account } = row
+  return { key_id, account }
 }
 
 export async function accountOfName(

@@ -23,6 +23,7 @@ Settings are environment variables. All are optional.
   FARTHING_SERVICE_NAME    the name in the header and titles of the hosted pages
                            (default: Farthing payments)
   FARTHING_TRUST_PROXY     true: take scheme and host from X-Forwarded-Proto and X-Forwarded-Host
+  FARTHING_CONSOLE         false: record no requests (default: true)
   FARTHING_METRICS_PORT    serve Prometheus metrics on this port (default: no metrics)
   LOG_LEVEL                fatal, error, warn, info, debug, trace or silent (default: info)
 

@@ -14,6 +14,7 @@ import {
   type Trigger,
 } from '../payments/payment.ts'
 import { findByToken } from '../payments/store.ts'
+import type { Note } from '../recorder/note.ts'
 import { confirmPage, detailsPage, type Ending, endPage, type Form, type Site } from './pages.ts'
 import type { PaymentSummary } from './summary.ts'
 
@@ -39,6 +40,8 @@ export type Visit = Site & {
   context: Context
   addresses: Addresses
   token: string
+  /** Takes the payment, and what the request caused, for the record. */
+  note?: Note
   /** The token came in a form. It must not appear in an address, so the next forms carry it. */
   hidden: boolean
 }
@@ -99,9 +102,11 @@ async function find(visit: Visit): Promise<Payment | undefined> {
   return (await findWithAccount(visit))?.payment
 }
 
-async function findWithAccount({ context, token }: Visit) {
+async function findWithAccount({ context, token, note }: Visit) {
   const found = await findByToken(context, token)
-  return found?.payment.given.authorisation_mode === 'web' ? found : undefined
+  if (found?.payment.given.authorisation_mode !== 'web') return undefined
+  note?.(found.account, found.payment)
+  return found
 }
 
 const move = (visit: Visit, trigger: Trigger): Promise<ChangeResult | undefined> =>
@@ -110,6 +115,7 @@ const move = (visit: Visit, trigger: Trigger): Promise<ChangeResult | undefined>
     visit.addresses,
     () => findWithAccount(visit),
     (payment, now) => advance(payment, trigger, now),
+    { note: visit.note },
   )
 
 /** Once the payment is finished or capturable, every page redirects to return_url (Specification, *States and transitions*). */

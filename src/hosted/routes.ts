@@ -15,6 +15,7 @@ import {
   type Schema,
 } from '../http/openapi.ts'
 import { object } from '../http/schema.ts'
+import { noteOn } from '../recorder/note.ts'
 import { setPageHeaders } from '../web/headers.ts'
 import {
   choose,
@@ -53,7 +54,7 @@ export function pageEndpoints(context: Context): Endpoint[] {
   const site = siteOf(context.config)
   const visit = (request: FastifyRequest, token: string, hidden: boolean): Visit => {
     const addresses = addressesOf(request, context.config)
-    return { ...site, context, addresses, token, hidden }
+    return { ...site, context, addresses, token, hidden, note: noteOn(request) }
   }
   const byPath = (request: FastifyRequest) => visit(request, pathParam(request, 'token'), false)
   const byForm = (request: FastifyRequest, token: string) => visit(request, token, true)

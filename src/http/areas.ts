@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { noSuchEndpoint } from '../errors.ts'
+import type { RecordingHooks } from '../recorder/recorder.ts'
 
 /**
  * The kinds of endpoint. `api` needs a key. `token` is the one endpoint under /v1 that is authorised by its body.
@@ -19,6 +20,8 @@ export type Area = {
   setHeaders(request: FastifyRequest, reply: FastifyReply): void
   /** Sends any error, whatever was thrown. */
   sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): void
+  /** Of an area whose requests are recorded: the hooks for one of its endpoints. */
+  record?: (operation: string) => RecordingHooks | undefined
   /** Whether the service counts its requests, and refuses them with 503 when too many wait for a response. */
   limited: boolean
 }

@@ -33,11 +33,11 @@ export function registerEndpoints(
 ): void {
   for (const [path, group] of Map.groupBy(endpoints, endpoint => endpoint.path)) {
     const url = path.replace(/\{(\w+)\}/g, ':$1')
-    for (const { method, area: name, accepts, handler } of group) {
+    for (const { method, area: name, operationId, accepts, handler } of group) {
       const area = areas[name]
       const refuse = (request: FastifyRequest) => accepts && wrongMediaTypeOf(request, accepts)
       const count = area.limited && { preHandler: limits.enter }
-      app.route({ method, url, handler, ...count, ...routeOptions(area, refuse) })
+      app.route({ method, url, handler, ...count, ...routeOptions(area, operationId, refuse) })
     }
     refuseOtherMethods(app, url, group, areas)
   }
@@ -58,15 +58,28 @@ function refuseOtherMethods(
     return methodNotAllowed(methodOf(request), allow)
   }
   const method = METHODS.filter(name => !allowed.includes(name))
-  app.route({ method, url, handler: async () => {}, ...routeOptions(areas[first.area], refuse) })
+  app.route({
+    method,
+    url,
+    handler: async () => {},
+    ...routeOptions(areas[first.area], NO_OPERATION, refuse),
+  })
 }
 
 type Refuse = (request: FastifyRequest, reply: FastifyReply) => Error | undefined
 
-const routeOptions = (area: Area, refuse: Refuse) => ({
-  onRequest: beforeHandler(area, refuse),
-  errorHandler: area.sendError,
-})
+/** The operation that a request of another method is recorded as. */
+const NO_OPERATION = 'methodNotAllowed'
+
+function routeOptions(area: Area, operation: string, refuse: Refuse) {
+  const before = beforeHandler(area, refuse)
+  const recording = area.record?.(operation)
+  return {
+    onRequest: recording ? [recording.onRequest, before] : before,
+    ...(recording && { onSend: recording.onSend }),
+    errorHandler: area.sendError,
+  }
+}
 
 /** A parameter of the path, as text. It is '' for text that no database can search for. */
 export function pathParam(request: FastifyRequest, name: string): string {

@@ -7,7 +7,7 @@ import type { Agent as SecureAgent } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
 import type { SecureContext } from 'node:tls'
 import { http, https, tls } from '../http/node-http.ts'
-import type { AttemptResult, Post, Resolve } from '../ports.ts'
+import type { Answer, AttemptResult, Post, Resolve } from '../ports.ts'
 import {
   type AllowedHosts,
   callbackUrlProblem,
@@ -29,6 +29,8 @@ const SLOT_TIMEOUT_MS = 1900
 const IDLE_MS = 1000
 /** Limit for the headers of a response, and again for its body. */
 const MAX_RESPONSE_BYTES = 64 * 1024
+/** What is kept of the body, where the answer is kept: more than is shown, so that no masked secret is cut. */
+const MAX_KEPT_BYTES = 16 * 1024
 const REASON_PHRASE_CHARACTERS = 100
 /** Limit of 1xx responses before the final one. */
 const MAX_INTERIM_RESPONSES = 100
@@ -70,8 +72,8 @@ export type ClosableSend = ((post: Post) => Promise<AttemptResult>) & { close():
  * Makes the real Send. Its guarantees beyond those of the port:
  * - A request is written at most once. A broken connection is a failed attempt and is never retried
  *   silently. The next attempt gets a new connection.
- * - It resolves as soon as the status line has arrived. The body is discarded. Reading it ends at 64 KiB,
- *   and at the same deadline.
+ * - It resolves as soon as the status line has arrived. Reading the body ends at 64 KiB, and at the same
+ *   deadline. The body is discarded, unless the answer is to be kept.
  * - `response_time` starts when the request gets its slot. It is null when no connection was established,
  *   because nothing was sent then.
  */
@@ -103,7 +105,12 @@ export function createSend(options: SendOptions): ClosableSend {
     })
   }
 
-  const send = async ({ url: target, headers, body }: Post): Promise<AttemptResult> => {
+  const send = async ({
+    url: target,
+    headers,
+    body,
+    keepsAnswer = false,
+  }: Post): Promise<AttemptResult> => {
     const started = performance.now()
     const url = URL.parse(target)
     if (url === null || callbackUrlProblem(target, allowed)) return failed('address refused', null)
@@ -128,7 +135,7 @@ export function createSend(options: SendOptions): ClosableSend {
       })
       // A receiver that closed one idle connection has probably closed all of them.
       request.once('error', () => request.reusedSocket && dropIdle(agents, hostOf(url)))
-      const result = resultOf(request, began)
+      const result = resultOf(request, began, keepsAnswer)
       request.end(body)
       return await result
     } catch {
@@ -187,7 +194,11 @@ export function createLookup(
 }
 
 /** Resolves at the status or the failure, whichever is first. Ignores later events. */
-function resultOf(request: ClientRequest, began: number): Promise<AttemptResult> {
+function resultOf(
+  request: ClientRequest,
+  began: number,
+  keepsAnswer: boolean,
+): Promise<AttemptResult> {
   return new Promise(resolve => {
     let connected = false
     let handshaking = false
@@ -210,11 +221,13 @@ function resultOf(request: ClientRequest, began: number): Promise<AttemptResult>
       if (interim > MAX_INTERIM_RESPONSES) request.destroy()
     })
     request.on('response', response => {
-      resolve(answered(response, elapsed()))
-      discard(response)
+      const result = answered(response, elapsed())
+      const answer = readToEnd(response, keepsAnswer)
+      resolve(keepsAnswer ? { ...result, answer: answerOf(request, response, answer) } : result)
     })
     request.on('upgrade', (response, socket) => {
-      resolve(answered(response, elapsed()))
+      const result = answered(response, elapsed())
+      resolve(keepsAnswer ? { ...result, answer: answerOf(request, response, undefined) } : result)
       socket.destroy()
     })
     request.on('error', (error: NodeJS.ErrnoException) => {
@@ -252,14 +265,41 @@ function reasonOf(error: NodeJS.ErrnoException, handshaking: boolean): Reason {
   return handshaking && !broken ? 'tls failed' : 'connection failed'
 }
 
-/** Reads the body to its end, so that the connection can be reused. Closes the connection of a long body. */
-function discard(response: IncomingMessage): void {
-  let received = 0
+type Body = Pick<Answer, 'body' | 'size'>
+
+/**
+ * Reads the body to its end, so that the connection can be reused. Closes the connection of a long body. Returns the
+ * beginning of the body if it is to be kept.
+ */
+function readToEnd(response: IncomingMessage, keepsBody: boolean): Promise<Body> | undefined {
+  const kept: Buffer[] = []
+  let size = 0
   response.on('error', () => {})
   response.on('data', (chunk: Buffer) => {
-    received += chunk.length
-    if (received > MAX_RESPONSE_BYTES) response.destroy()
+    if (keepsBody && size < MAX_KEPT_BYTES) kept.push(chunk.subarray(0, MAX_KEPT_BYTES - size))
+    size += chunk.length
+    if (size > MAX_RESPONSE_BYTES) response.destroy()
   })
+  if (!keepsBody) return undefined
+  return new Promise(resolve => {
+    response.once('close', () => resolve({ body: Buffer.concat(kept), size }))
+  })
+}
+
+async function answerOf(
+  request: ClientRequest,
+  { rawHeaders }: IncomingMessage,
+  body: Promise<Body> | undefined,
+): Promise<Answer> {
+  const headers: Answer['headers'] = []
+  for (let i = 0; i < rawHeaders.length; i += 2)
+    headers.push([rawHeaders[i] ?? '', rawHeaders[i + 1] ?? ''])
+  const sent = request.getRawHeaderNames().map(name => [name, String(request.getHeader(name))])
+  return {
+    headers,
+    sent: Object.fromEntries(sent),
+    ...((await body) ?? { body: Buffer.alloc(0), size: 0 }),
+  }
 }
 
 function dropIdle(agents: Agents, host: string): void {

@@ -13,6 +13,7 @@ import { addressesOf } from '../http/addresses.ts'
 import { FORM_TYPE, formBody, isForm, JSON_TYPE, jsonBody } from '../http/body.ts'
 import type { Endpoint } from '../http/endpoint.ts'
 import { noContent, requestBody } from '../http/openapi.ts'
+import { noteOn } from '../recorder/note.ts'
 import { DECLINED_CARD, submittedCard } from './card.ts'
 import { changePayment } from './commands.ts'
 import { advance, type Payment } from './payment.ts'
@@ -62,6 +63,7 @@ export const authorise = (context: Context): Endpoint => ({
       addressesOf(request, context.config),
       () => findByToken(context, given.one_time_token),
       (found, now) => authorisation(found, given, declined, now),
+      { note: noteOn(request) },
     )
     if (!result) throw unknownOneTimeToken()
     if (declined) throw cardDeclined()

@@ -11,6 +11,7 @@ import {
 import type { Addresses } from '../http/addresses.ts'
 import { newSecret, newUuid } from '../ids.ts'
 import type { Database, NewId, Statement } from '../ports.ts'
+import type { Note } from '../recorder/note.ts'
 import { untilWritten } from '../retry.ts'
 import { activeWebhooks } from '../webhooks/store.ts'
 import { type Message, messagesFor } from '../webhooks/webhook.ts'
@@ -18,7 +19,12 @@ import { advance, type Change, type NewPayment, type Payment } from './payment.t
 import { present } from './response.ts'
 import { insertPayment, isIdempotencyKeyTaken, savePayment, takeIdempotencyKey } from './store.ts'
 
-export type Creation = { account: Account; given: NewPayment; idempotencyKey?: string | undefined }
+export type Creation = {
+  account: Account
+  given: NewPayment
+  idempotencyKey?: string | undefined
+  note?: Note
+}
 
 /**
  * Creates a payment. In agreement mode it has its final state. Resolves once the webhook messages were
@@ -29,7 +35,7 @@ export async function createPayment(
   addresses: Addresses,
   creation: Creation,
 ): Promise<Payment> {
-  const { account, given, idempotencyKey } = creation
+  const { account, given, idempotencyKey, note } = creation
   const { payment, messages } = await untilWritten(async () => {
     const agreement = await usedAgreement(context, account.room, given)
     const now = context.time.now(account)
@@ -46,9 +52,16 @@ export async function createPayment(
     if (await isKeyTaken(context, creation, agreement)) throw idempotencyKeyUsed()
     return undefined
   })
+  note?.(account, payment, causedBy(payment, 0, messages))
   await context.deliveries.deliver(messages)
   return payment
 }
+
+/** The events after the first `before`, and the messages, for the record. */
+const causedBy = ({ events }: Payment, before: number, messages: Message[]) => ({
+  events: events.keys().drop(before).toArray(),
+  messages: messages.map(({ message_id }) => message_id),
+})
 
 /**
  * The agreement of an agreement-mode payment. Throws an ApiError unless it is active, or when
@@ -110,19 +123,21 @@ export type ChangeResult = { moved: boolean; payment: Payment }
  * Changes a payment: reads it, decides, and writes the change, the webhook messages and `also` in one
  * commit. Repeats all of it when the compare-and-swap fails. Delivers the messages afterwards, so that a
  * fault in delivery cannot repeat the write. `decide` returns undefined where there is nothing to do, and
- * may throw an ApiError. Resolves to undefined when `read` finds no payment.
+ * may throw an ApiError. `note` learns what was found and what the change caused. Resolves to undefined when `read`
+ * finds no payment.
  */
 export async function changePayment(
   context: Context,
   addresses: Addresses,
   read: () => Promise<{ payment: Payment; account: Account } | undefined>,
   decide: (payment: Payment, now: number) => Change | undefined,
-  also: Statement[] = [],
+  { also = [], note }: { also?: Statement[]; note?: Note | undefined } = {},
 ): Promise<ChangeResult | undefined> {
-  const { payment, messages } = await untilWritten(async () => {
+  const { found, payment, messages } = await untilWritten(async () => {
     const found = await read()
+    if (found) note?.(found.account, found.payment)
     const change = found && decide(found.payment, context.time.now(found.account))
-    if (!change) return { payment: found?.payment, messages: undefined }
+    if (!change) return { found, payment: found?.payment, messages: undefined }
     const messages = await messagesOf(context, addresses, change)
     const written = await context.database.write([
       savePayment(change),
@@ -130,8 +145,10 @@ export async function changePayment(
       ...(await agreementSetUp(context.database, change)),
       ...context.deliveries.insert(messages),
     ])
-    return written ? { payment: change.after, messages } : undefined
+    return written ? { found, payment: change.after, messages } : undefined
   })
+  if (found && payment && messages)
+    note?.(found.account, payment, causedBy(payment, found.payment.events.length, messages))
   if (messages) await context.deliveries.deliver(messages)
   return payment && { payment, moved: messages !== undefined }
 }

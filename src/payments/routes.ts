@@ -22,6 +22,7 @@ import { type Endpoint, pathParam } from '../http/endpoint.ts'
 import { PENCE_RULE } from '../http/fields.ts'
 import { header, json, noContent, requestBody, searchDocs } from '../http/openapi.ts'
 import { findPage, pageOf, readSearch } from '../http/search.ts'
+import { noteOn } from '../recorder/note.ts'
 import { authorise } from './authorise.ts'
 import { changePayment, createPayment } from './commands.ts'
 import { advance, type Payment, statusOf, type Trigger } from './payment.ts'
@@ -120,6 +121,7 @@ Checks run in this order: the type of every field, and whether agreement_id and 
       account,
       given,
       idempotencyKey: key,
+      note: noteOn(request),
     })
     void reply.code(201).header('location', paymentAddress(created.payment_id, addresses))
     return present(created, addresses)
@@ -256,6 +258,7 @@ async function move(
       if (!change) throw refuse(statusOf(found))
       return change
     },
+    { note: noteOn(request) },
   )
 }
 
@@ -269,5 +272,6 @@ export async function paymentInPath(
   const payment_id = pathParam(request, 'payment_id')
   const found = await findPayment(database, account.room, payment_id, time.now(account))
   if (!found) throw paymentNotFound(code)
+  noteOn(request)(account, found)
   return found
 }

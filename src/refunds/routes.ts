@@ -31,6 +31,7 @@ import { changePayment } from '../payments/commands.ts'
 import { type Payment, refund as refundPayment, refundSummary } from '../payments/payment.ts'
 import { paymentInPath } from '../payments/routes.ts'
 import { findPayment } from '../payments/store.ts'
+import { type Note, noteOn } from '../recorder/note.ts'
 import { oldestKept } from '../retention.ts'
 import { type NewRefund, type Refund, refundProblem } from './refund.ts'
 import { findRefund, insertRefund, refundRows, refundsOf } from './store.ts'
@@ -90,7 +91,8 @@ const create = (context: Context): Endpoint => ({
     const asked = readNewRefund(jsonBody(request, 'P0697'))
     const addresses = addressesOf(request, context.config)
     const payment_id = pathParam(request, 'payment_id')
-    const made = await createRefund(context, addresses, account, payment_id, asked)
+    const note = noteOn(request)
+    const made = await createRefund(context, addresses, { account, payment_id, asked, note })
     void reply.code(202)
     return present(made, context.time.now(account), addresses)
   },
@@ -175,13 +177,13 @@ const search = ({ database, time, config }: Context): Endpoint => ({
   },
 })
 
+type NewRefundOf = { account: Account; payment_id: string; asked: NewRefund; note?: Note }
+
 /** Resolves once the webhook messages were delivered. Throws an ApiError when the payment does not allow it. */
 async function createRefund(
   context: Context,
   addresses: Addresses,
-  account: Account,
-  payment_id: string,
-  asked: NewRefund,
+  { account, payment_id, asked, note }: NewRefundOf,
 ): Promise<Refund> {
   const { database, time, newId } = context
   const { room } = account
@@ -198,7 +200,7 @@ async function createRefund(
       checkRefundable(payment, asked)
       return refundPayment(payment, asked.amount, now)
     },
-    [insertRefund(made)],
+    { also: [insertRefund(made)], note },
   )
   if (!result) throw paymentNotFound('P0600')
   return made

@@ -1,4 +1,6 @@
+import type { Account } from '../accounts/account.ts'
 import type { AttemptResult, Database, Send, Statement, Time } from '../ports.ts'
+import type { Attempted } from '../recorder/recorder.ts'
 import {
   claimMessage,
   findSendable,
@@ -68,6 +70,8 @@ export type DeliveryPorts = {
   onFault: (error: unknown) => void
   /** Called after every attempt. */
   onAttempt?: (attempt: AttemptFacts) => void
+  /** Records an attempt with what was sent and answered. */
+  record?: ((account: Account, attempted: Attempted) => void) | undefined
 }
 
 export function createDeliveries(ports: DeliveryPorts): Deliveries {
@@ -159,26 +163,36 @@ async function attempt(
 }
 
 async function sendOnce(
-  { send, onAttempt }: DeliveryPorts,
+  { send, time, onAttempt, record }: DeliveryPorts,
   message_id: string,
   { account, webhook_id, callback_url: url, signing_key, payment_id, event_type }: Sendable,
   body: string,
-): Promise<Omit<AttemptResult, 'cause'>> {
+): Promise<Omit<AttemptResult, 'cause' | 'answer'>> {
   const headers = {
     'Content-Type': 'application/json',
     'Pay-Signature': signature(body, signing_key),
   }
   const started = performance.now()
-  const message = { account, webhook_id, message_id, url, headers, body }
-  const { cause, ...attempt } = await send(message)
+  const began = time.wall()
+  const at = time.now(account)
+  const message = { account, webhook_id, message_id, url, headers, body, keepsAnswer: !!record }
+  const { cause, answer, ...attempt } = await send(message)
   const reason = cause ? `${attempt.result} (${cause})` : attempt.result
+  const ms = Math.round(performance.now() - started)
+  record?.(account, {
+    ...{ began, at, ms, event_type, payment_id, message_id, webhook_id, url, headers, body },
+    failed: attempt.status === 'FAILED',
+    status: attempt.status_code,
+    result: reason,
+    answer,
+  })
   onAttempt?.({
     event_type,
     payment_id,
     webhook_id,
     callback_host: new URL(url).host,
     result: attempt.status_code ?? reason, // without its reason phrase, because the receiver may write anything there
-    ms: Math.round(performance.now() - started),
+    ms,
   })
   return attempt
 }

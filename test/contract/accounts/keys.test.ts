@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { newAccount } from '../../../src/accounts/account.ts'
 import { createAuthenticate } from '../../../src/accounts/bearer.ts'
 
-import { accountOfKey, createKey, listKeys, revokeKey } from '../../../src/accounts/store.ts'
+import { createKey, findKey, listKeys, revokeKey } from '../../../src/accounts/store.ts'
 import type { Context } from '../../../src/context.ts'
 import { createNewId } from '../../../src/ids.ts'
 import type { Value } from '../../../src/ports.ts'
@@ -114,7 +114,7 @@ onEveryDatabase('Accounts: API keys', service => {
     const { database } = service()
     const { key } = await newKey('owner')
     const nameOf = async (sent: string, configured?: string) =>
-      (await accountOfKey(database, sent, configured))?.name
+      (await findKey(database, sent, configured))?.account.name
     assert.equal(await nameOf(key), 'owner')
     assert.equal(await nameOf(key, 'a configured one'), 'owner')
     assert.equal(await nameOf('a configured one', 'a configured one'), 'default')

@@ -1,0 +1,90 @@
+/** How many exchanges are recorded: making and keeping a row costs as much as a payment does. */
+
+/** `burst` at once, then `rate` a second. */
+type Bucket = { left: number; at: number }
+type Size = { burst: number; rate: number }
+
+const ACCOUNT: Size = { burst: 2_000, rate: 100 }
+const REFUSED: Size = { burst: 500, rate: 20 }
+const INSTANCE: Size = { burst: 2_000, rate: 400 }
+
+/** What was only counted, for one account: times in milliseconds. */
+export type Gap = { count: number; refused: number; from: number; to: number }
+
+export type Admission = {
+  /** Whether to record an exchange of this room. Refused ones have a bucket of their own, so that a load test keeps them. */
+  admit(room: string, refused: boolean, now: number): boolean
+  /** Counts an exchange that is not recorded. */
+  count(room: string, refused: boolean, at: number): void
+  /** Takes, by room, what has been counted since `until` or longer. Milliseconds. */
+  takeGaps(until: number): Map<string, Gap>
+  /** Adds gaps that could not be written to those that are counted now. */
+  putBack(gaps: Map<string, Gap>): void
+  hasGaps(until: number): boolean
+  /** Forgets the accounts whose buckets are full again. */
+  forget(now: number): void
+}
+
+type Buckets = { all: Bucket; refused: Bucket }
+
+export function createAdmission(): Admission {
+  const accounts = new Map<string, Buckets>()
+  let instance: Bucket | undefined
+  const gaps = new Map<string, Gap>()
+
+  function add(room: string, { count, refused, from, to }: Gap): void {
+    const gap = gaps.get(room)
+    if (!gap) gaps.set(room, { count, refused, from, to })
+    else {
+      gap.count += count
+      gap.refused += refused
+      gap.from = Math.min(gap.from, from)
+      gap.to = Math.max(gap.to, to)
+    }
+  }
+
+  return {
+    admit(room, refused, now) {
+      instance ??= { left: INSTANCE.burst, at: now }
+      let buckets = accounts.get(room)
+      if (!buckets) {
+        buckets = {
+          all: { left: ACCOUNT.burst, at: now },
+          refused: { left: REFUSED.burst, at: now },
+        }
+        accounts.set(room, buckets)
+      }
+      const [bucket, size] = refused ? [buckets.refused, REFUSED] : [buckets.all, ACCOUNT]
+      refill(bucket, size, now)
+      refill(instance, INSTANCE, now)
+      if (bucket.left < 1 || instance.left < 1) return false
+      bucket.left -= 1
+      instance.left -= 1
+      return true
+    },
+    count: (room, refused, at) =>
+      add(room, { count: 1, refused: Number(refused), from: at, to: at }),
+    takeGaps(until) {
+      const taken = new Map([...gaps].filter(([, { from }]) => from <= until))
+      for (const room of taken.keys()) gaps.delete(room)
+      return taken
+    },
+    putBack(taken) {
+      for (const [room, gap] of taken) add(room, gap)
+    },
+    hasGaps: until => gaps.values().some(({ from }) => from <= until),
+    forget(now) {
+      for (const [room, { all, refused }] of accounts) {
+        refill(all, ACCOUNT, now)
+        refill(refused, REFUSED, now)
+        if (all.left >= ACCOUNT.burst && refused.left >= REFUSED.burst) accounts.delete(room)
+      }
+    },
+  }
+}
+
+function refill(bucket: Bucket, { burst, rate }: Size, now: number): void {
+  if (now <= bucket.at) return
+  bucket.left = Math.min(burst, bucket.left + ((now - bucket.at) * rate) / 1_000)
+  bucket.at = now
+}

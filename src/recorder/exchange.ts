@@ -1,0 +1,83 @@
+/** What the recorder keeps: requests and their responses as they crossed the wire. */
+
+/** `api`: from a client. `page`: from a browser. `out`: to a webhook's receiver. `gap`: how many were only counted. */
+export type ExchangeKind = 'api' | 'page' | 'out' | 'gap'
+
+/**
+ * `sent`: the response was sent. `gone`: the client had left before it. `replaced` and `reset`: a plan sent another
+ * response, or ended the connection.
+ */
+export type Ending = 'sent' | 'gone' | 'replaced' | 'reset'
+
+/** What a request caused: positions in the payment's events, from 0, and the webhook messages that it wrote. */
+export type Caused = { events: number[]; messages: string[] }
+
+/** How an attempt that somebody made by hand differs from the message's own. */
+export type ByHand = {
+  kind: 'again' | 'edited' | 'damaged'
+  /** Which damage. */
+  damage?: string
+}
+
+export type Headers = Record<string, string>
+
+/** The first 8 KiB of a body. */
+export type KeptBody = {
+  text: string
+  /** The size of the whole body in bytes, where only its beginning is kept. */
+  cut?: number
+  /** The bytes are not UTF-8, and `text` is base64. */
+  base64?: true
+}
+
+/** The part of an exchange that is stored as JSON. */
+export type ExchangeBody = {
+  /** When the request began, on the account's clock, in milliseconds; the identifier has the machine's time. */
+  at: number
+  /** Which instance of the service took part; absent from a gap. */
+  instance?: string
+  method: string
+  /** Without the query. Of an attempt, the whole address. */
+  path: string
+  /** Without the question mark; '' for none. */
+  query: string
+  request_headers: Headers
+  request_body?: KeptBody
+  /** Of an attempt: the status line's text, such as `200 OK`, or why there is none. */
+  result?: string
+  response_headers: Headers
+  response_body?: KeptBody
+  ms: number
+  /** The key that the request was made with; 'configured' for FARTHING_API_KEY. */
+  key_id?: string
+  ended: Ending
+  /** Of a refusal: its code and what it is about. */
+  code?: string
+  field?: string
+  /** The payment's reference. */
+  reference?: string
+  caused?: Caused
+  webhook_id?: string
+  by_hand?: ByHand
+  /** Of a gap: how many exchanges were only counted, and the time of the first and the last. */
+  gap?: { count: number; refused: number; from: number; to: number }
+}
+
+export type Exchange = {
+  /** Begins with the machine's time at which the request began. */
+  exchange_id: string
+  /** The account's room. */
+  account: string
+  payment_id: string | null
+  message_id: string | null
+  kind: ExchangeKind
+  /** The operationId; of an attempt the event type. */
+  operation: string
+  /** null without a response. */
+  status: number | null
+  /** A response of 4xx or 5xx, or an attempt that failed. */
+  refused: boolean
+} & ExchangeBody
+
+/** The bytes of a body that are kept. */
+export const MOST_BODY_BYTES = 8_192

@@ -1,0 +1,185 @@
+/**
+ * The recorder keeps what crosses the wire. It works beside the requests: it holds references to what they had anyway,
+ * and makes and writes rows four times a second. What exceeds its bounds is only counted.
+ */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Account } from '../accounts/account.ts'
+import { methodOf } from '../http/fastify.ts'
+import { createNewId, newSecret } from '../ids.ts'
+import type { Answer, Database, Time } from '../ports.ts'
+import { createBatches } from './batches.ts'
+import type { Ending } from './exchange.ts'
+import {
+  createRowMaker,
+  type Held,
+  type HeldAttempt,
+  type HeldRequest,
+  sizeOf,
+  sizeOfRequest,
+} from './row.ts'
+import { insertExchange, sweepExchanges } from './store.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What a plan did to the response. */
+    ended?: Ending
+  }
+}
+
+/** How many exchanges of an account are kept. */
+const KEPT = 10_000
+const KEPT_OF_TEST_ACCOUNT = 1_000
+
+export type RecorderPorts = {
+  database: Database
+  time: Time
+  /** Receives the fault of a write. Recording goes on later; nothing else is concerned. */
+  onFault: (error: unknown) => void
+  /** Keys of the settings, never to be written. */
+  secrets: (string | undefined)[]
+  /** The requests of these accounts are written before they are answered, all of them. */
+  isTestAccount?: (account: Account) => boolean
+}
+
+/** The hooks of an endpoint whose requests are recorded. */
+export type RecordingHooks = {
+  onRequest(request: FastifyRequest, reply: FastifyReply, done: () => void): void
+  onSend(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    payload: unknown,
+    done: (error: null, payload: unknown) => void,
+  ): void
+}
+
+/** An attempt as its sender knows it; the answer's body may still be on its way. */
+export type Attempted = Omit<HeldAttempt, 'kind' | 'room' | 'answer'> & {
+  answer: Promise<Answer> | undefined
+}
+
+export type Recorder = {
+  hooks(kind: 'api' | 'page', operation: string): RecordingHooks
+  /** Records an attempt within the bounds, when its answer has arrived; all of a test account. */
+  attempt(account: Account, attempted: Attempted): void
+  /** Records what somebody did by hand, at once. Resolves to its identifier, also when it could not be written. */
+  attemptByHand(account: Account, attempted: Attempted): Promise<string>
+  /** Waits for answers, and writes all that is held. Never rejects. */
+  flush(): Promise<void>
+  /** Deletes what need not be kept. `now` is the machine's time. */
+  sweep(now: number, stop?: AbortSignal): Promise<void>
+  /** As `flush`, and writes nothing more by itself. */
+  close(): Promise<void>
+}
+
+export function createRecorder(ports: RecorderPorts): Recorder {
+  const { database, time, onFault, secrets, isTestAccount = () => false } = ports
+  const makeRow = createRowMaker(newSecret().slice(0, 6), secrets)
+  const newId = createNewId()
+  /** The rooms that were written to since the last sweep, and how many rows each may keep. */
+  const written = new Map<string, number>()
+  const onWritten = (room: string) => written.set(room, KEPT)
+  const batches = createBatches({ database, time, newId, makeRow, onFault, onWritten })
+  const arriving = new Set<Promise<void>>()
+
+  async function writeNow(account: Account, exchange: Held): Promise<string> {
+    const row = makeRow(exchange, newId(exchange.began))
+    try {
+      await database.write([insertExchange(row)])
+      written.set(account.room, isTestAccount(account) ? KEPT_OF_TEST_ACCOUNT : KEPT)
+    } catch (error) {
+      onFault(error)
+    }
+    return row.exchange_id
+  }
+
+  async function record(account: Account, attempted: Attempted): Promise<void> {
+    const attempt = await heldAttempt(account, attempted)
+    if (isTestAccount(account)) await writeNow(account, attempt)
+    else if (batches.admits(account.room, attempt.failed, sizeOf(attempt))) batches.hold(attempt)
+  }
+
+  function onSendOf(kind: 'api' | 'page', operation: string): RecordingHooks['onSend'] {
+    return (request, reply, payload, done) => {
+      const account = request.noted?.account ?? request.account
+      if (!account) return done(null, payload)
+      const held = () => heldRequest(kind, operation, time, { request, reply, payload, account })
+      if (isTestAccount(account))
+        return void writeNow(account, held()).then(() => done(null, payload))
+      const bytes = sizeOfRequest(request.url, request.body, payload)
+      if (batches.admits(account.room, reply.statusCode >= 400, bytes)) batches.hold(held())
+      done(null, payload)
+    }
+  }
+
+  return {
+    hooks: (kind, operation) => ({
+      onRequest(request, _reply, done) {
+        request.began = time.wall()
+        done()
+      },
+      onSend: onSendOf(kind, operation),
+    }),
+    attempt(account, attempted) {
+      const recording = record(account, attempted)
+      arriving.add(recording)
+      void recording.finally(() => arriving.delete(recording))
+    },
+    attemptByHand: async (account, attempted) =>
+      writeNow(account, await heldAttempt(account, attempted)),
+    async flush() {
+      await Promise.all(arriving)
+      await batches.flush()
+    },
+    async sweep(now, stop) {
+      batches.forget()
+      const rooms = [...written].map(([room, most]) => ({ room, most }))
+      written.clear()
+      await sweepExchanges(database, now, rooms, stop)
+    },
+    async close() {
+      await Promise.all(arriving)
+      await batches.close()
+    },
+  }
+}
+
+const heldAttempt = async (
+  { room }: Account,
+  { answer, ...attempt }: Attempted,
+): Promise<HeldAttempt> => ({ ...attempt, kind: 'out', room, answer: await answer })
+
+type Handled = { request: FastifyRequest; reply: FastifyReply; payload: unknown; account: Account }
+
+function heldRequest(
+  kind: 'api' | 'page',
+  operation: string,
+  time: Time,
+  { request, reply, payload, account }: Handled,
+): HeldRequest {
+  const { began = 0, noted, raw } = request
+  return {
+    kind,
+    operation,
+    room: account.room,
+    began,
+    at: began + time.now(account) - time.wall(),
+    ms: reply.elapsedTime,
+    method: methodOf(request),
+    url: request.url,
+    rawHeaders: raw.rawHeaders,
+    requestBody: request.body,
+    status: reply.statusCode,
+    responseHeaders: RESPONSE_HEADERS.flatMap(name => {
+      const value = reply.getHeader(name)
+      return value === undefined ? [] : [[name, value]]
+    }),
+    responseBody: payload,
+    key_id: kind === 'api' ? request.key_id : undefined,
+    ended: request.ended ?? (raw.socket.destroyed ? 'gone' : 'sent'),
+    refusal: request.refusal,
+    payment: noted?.payment,
+    caused: noted?.caused,
+  }
+}
+
+const RESPONSE_HEADERS = ['content-type', 'location', 'retry-after']

@@ -1,0 +1,196 @@
+import { fold, groupOf } from '../database/fold.ts'
+import { idFloor } from '../ids.ts'
+import type { Database, Statement, Value } from '../ports.ts'
+import { oldestKept } from '../retention.ts'
+import type { Exchange, ExchangeBody, ExchangeKind } from './exchange.ts'
+
+type Row = Omit<Exchange, keyof ExchangeBody | 'refused'> & { refused: number; body: string }
+
+const COLUMNS =
+  'exchange_id, account, payment_id, message_id, kind, operation, status, refused, body'
+
+function fromRow({ refused, body, ...columns }: Row): Exchange {
+  return { ...columns, refused: refused === 1, ...(JSON.parse(body) as ExchangeBody) } // written by insertExchange
+}
+
+export function insertExchange(exchange: Exchange): Statement {
+  const {
+    exchange_id,
+    account,
+    payment_id,
+    message_id,
+    kind,
+    operation,
+    status,
+    refused,
+    ...body
+  } = exchange
+  return {
+    sql: `insert into exchanges (${COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    values: [
+      ...[exchange_id, account, payment_id, message_id, kind, operation, status],
+      Number(refused),
+      JSON.stringify(body satisfies ExchangeBody),
+    ],
+  }
+}
+
+/** Which exchanges of an account. `after` and `before` are exclusive; all conditions must hold. */
+export type ExchangeFilter = {
+  after?: string
+  before?: string
+  /** Milliseconds, on the machine's clock. */
+  since?: number
+  kinds?: readonly ExchangeKind[]
+  refused?: boolean
+  operation?: string
+  status?: number
+  payment_id?: string
+  /** The whole reference of the payment, in any case. */
+  reference?: string
+}
+
+function conditionsOf(room: string, filter: ExchangeFilter): { where: string; values: Value[] } {
+  const values: Value[] = []
+  const bind = (value: Value) => `$${values.push(value)}`
+  const conditions = [`account = ${bind(room)}`]
+  const { after, before, since, kinds, operation, status, payment_id, reference } = filter
+  if (after !== undefined) conditions.push(`exchange_id > ${bind(after)}`)
+  if (before !== undefined) conditions.push(`exchange_id < ${bind(before)}`)
+  if (since !== undefined) conditions.push(`exchange_id >= ${bind(idFloor(since))}`)
+  if (kinds) conditions.push(`kind in (${kinds.map(bind).join(', ')})`)
+  if (filter.refused !== undefined) conditions.push(`refused = ${filter.refused ? 1 : 0}`)
+  if (operation !== undefined) conditions.push(`operation = ${bind(operation)}`)
+  if (status !== undefined) conditions.push(`status = ${bind(status)}`)
+  if (payment_id !== undefined) conditions.push(`payment_id = ${bind(payment_id)}`)
+  if (reference !== undefined) {
+    const folded = fold(reference)
+    conditions.push(`payment_id in (select payment_id from payments where account = ${bind(room)}
+      and reference_group = ${bind(groupOf(folded))} and reference_folded = ${bind(folded)})`)
+  }
+  return { where: conditions.join(' and '), values }
+}
+
+/** At most `limit` exchanges of the account: the newest, newest first, or the oldest, oldest first. */
+export async function findExchanges(
+  database: Database,
+  room: string,
+  filter: ExchangeFilter,
+  { limit, order }: { limit: number; order: 'newest' | 'oldest' },
+): Promise<Exchange[]> {
+  const { where, values } = conditionsOf(room, filter)
+  const rows = await database.query<Row>(
+    `select ${COLUMNS} from exchanges where ${where}
+     order by exchange_id ${order === 'newest' ? 'desc' : 'asc'} limit $${values.length + 1}`,
+    [...values, limit],
+  )
+  return rows.map(fromRow)
+}
+
+/** How many there are, at most `limit`: for "4 newer". */
+export async function countExchanges(
+  database: Database,
+  room: string,
+  filter: ExchangeFilter,
+  limit: number,
+): Promise<number> {
+  const { where, values } = conditionsOf(room, filter)
+  const [row] = await database.query<{ found: number }>(
+    `select cast(count(*) as integer) as found from
+       (select exchange_id from exchanges where ${where} limit $${values.length + 1}) newer`,
+    [...values, limit],
+  )
+  return row?.found ?? 0
+}
+
+/** One exchange; undefined when the account has no such. */
+export async function findExchange(
+  database: Database,
+  room: string,
+  exchange_id: string,
+): Promise<Exchange | undefined> {
+  const rows = await database.query<Row>(
+    `select ${COLUMNS} from exchanges where exchange_id = $1 and account = $2`,
+    [exchange_id, room],
+  )
+  return rows[0] && fromRow(rows[0])
+}
+
+/** The exchanges of a payment in the order in which they began, its attempts included. */
+export async function exchangesOfPayment(
+  database: Database,
+  room: string,
+  payment_id: string,
+  limit = 1_000,
+): Promise<Exchange[]> {
+  const rows = await database.query<Row>(
+    `select ${COLUMNS} from exchanges where payment_id = $1 and account = $2
+     order by exchange_id limit $3`,
+    [payment_id, room, limit],
+  )
+  return rows.map(fromRow)
+}
+
+/** The attempts of one message, oldest first, also those that were made by hand. */
+export async function exchangesOfMessage(
+  database: Database,
+  room: string,
+  { payment_id, message_id }: { payment_id: string; message_id: string },
+): Promise<Exchange[]> {
+  const rows = await database.query<Row>(
+    `select ${COLUMNS} from exchanges
+     where payment_id = $1 and account = $2 and message_id = $3 order by exchange_id`,
+    [payment_id, room, message_id],
+  )
+  return rows.map(fromRow)
+}
+
+/** The most rows that one step of the sweep deletes. */
+const STEP = 200
+const KEPT_MS = 24 * 60 * 60 * 1000
+
+/** Deletes in small steps until `find`, which takes the step's size as its last value, finds nothing. */
+async function deleteFound(
+  database: Database,
+  find: string,
+  values: Value[],
+  stop: AbortSignal | undefined,
+): Promise<void> {
+  const found = `select exchange_id from exchanges where ${find} limit ${STEP}`
+  while (!stop?.aborted) {
+    const rows = await database.query<{ exchange_id: string }>(found, values)
+    if (rows.length === 0) return
+    const sql = `delete from exchanges where exchange_id in (${found})`
+    await database.write([{ sql, values }])
+    if (rows.length < STEP) return
+  }
+}
+
+/**
+ * Deletes what began more than 24 hours ago, what belongs to a payment that is gone, and of each room in `written`
+ * all but the newest. `now` is the machine's time.
+ */
+export async function sweepExchanges(
+  database: Database,
+  now: number,
+  written: Iterable<{ room: string; most: number }>,
+  stop?: AbortSignal,
+): Promise<void> {
+  await deleteFound(database, 'exchange_id < $1', [idFloor(now - KEPT_MS)], stop)
+  const gone = 'payment_id is not null and payment_id < $1'
+  await deleteFound(database, gone, [oldestKept(now)], stop)
+  for (const { room, most } of written) {
+    const [first] = await database.query<{ exchange_id: string }>(
+      `select exchange_id from exchanges where account = $1
+       order by exchange_id desc limit 1 offset ${most}`,
+      [room],
+    )
+    if (first)
+      await deleteFound(
+        database,
+        'account = $1 and exchange_id <= $2',
+        [room, first.exchange_id],
+        stop,
+      )
+  }
+}

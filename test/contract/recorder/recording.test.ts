@@ -1,0 +1,276 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Exchange } from '../../../src/recorder/exchange.ts'
+import { exchangesOfPayment, findExchanges } from '../../../src/recorder/store.ts'
+import type { Answer, Body, Client } from '../../support/client.ts'
+import { authorise, card, DECLINED, payOnPages } from '../../support/journeys.ts'
+import { onEveryDatabase, type Service } from '../../support/service.ts'
+import { history, openMessage, received, receiving, subscribe } from '../../support/subscriber.ts'
+
+const moto = { authorisation_mode: 'moto_api' }
+
+async function flush({ apps }: Service): Promise<void> {
+  for (const { recorder } of apps) await recorder?.flush()
+}
+
+/** All exchanges of an account, oldest first. */
+async function recorded(service: Service, room: string): Promise<Exchange[]> {
+  await flush(service)
+  return findExchanges(service.database, room, {}, { limit: 500, order: 'oldest' })
+}
+
+type Sent = { method: string; path: string; body: string; answer: Answer }
+
+/** A client that remembers what went over the wire. Time passes with each request, which orders them. */
+function remembering(service: Service, api: Client): { api: Client; sent: Sent[] } {
+  const sent: Sent[] = []
+  const send = async (method: string, path: string, body?: unknown) => {
+    service.clock.advance(1)
+    const text = body === undefined ? undefined : JSON.stringify(body)
+    const headers = { ...(text !== undefined && { 'Content-Type': 'application/json' }) }
+    const answer = await api.request(method, path, { headers, ...(text && { body: text }) })
+    sent.push({ method, path, body: text ?? '', answer })
+    return answer
+  }
+  return {
+    api: {
+      ...api,
+      get: path => send('GET', path),
+      post: (path, body) => send('POST', path, body),
+      delete: path => send('DELETE', path),
+    },
+    sent,
+  }
+}
+
+onEveryDatabase(
+  'The recorder',
+  service => {
+    test('keeps every operation with a key byte for byte, but for tokens and signing keys', async t => {
+      const { name, api: plain } = await service().newNamedAccount()
+      const { webhook } = await subscribe(t, plain)
+      const { api, sent } = remembering(service(), plain)
+      const given = { amount: 100, reference: 'ü-1', description: 'Ein Stück', ...moto }
+      const { body: payment } = await api.post('/v1/payments', given)
+      const path = `/v1/payments/${payment.payment_id}`
+      await authorise(plain, payment)
+      const agreement = await api.post('/v1/agreements', { reference: 'A', description: 'B' })
+      const refund = await api.post(`${path}/refunds`, {
+        amount: 1,
+        refund_amount_available: 100,
+      })
+      const agreementPath = `/v1/agreements/${agreement.body.agreement_id}`
+      for (const each of [
+        ...['/v1/payments?reference=%C3%BC-1', path, `${path}/events`, `${path}/refunds`],
+        ...[`${path}/refunds/${refund.body.refund_id}`, '/v1/refunds', '/v1/disputes'],
+        ...['/v1/agreements', agreementPath, '/v1/webhooks', `/v1/webhooks/${webhook.external_id}`],
+        ...[`/v1/webhooks/${webhook.external_id}/messages`, '/v1/payments/unknown'],
+      ])
+        await api.get(each)
+      await api.post(`${path}/cancel`)
+      await api.post(`${path}/capture`)
+      await api.post(`${agreementPath}/cancel`)
+      const made = await api.post('/v1/webhooks', { callback_url: 'https://localhost/made' })
+      await api.delete(`/v1/webhooks/${webhook.external_id}`)
+
+      const secrets = [webhook.signing_key, made.body.signing_key]
+      const { one_time_token } = payment._links.auth_url_post.params
+      const masked = (text: string) =>
+        secrets
+          .reduce((all, secret) => all.replaceAll(secret, '…'), text)
+          .replaceAll(one_time_token, `${payment.payment_id}…`)
+      const kept = (await recorded(service(), name)).filter(
+        ({ kind, operation }) => kind === 'api' && operation !== 'authorisePayment',
+      )
+      assert.deepEqual(
+        // The first registers the webhook of `subscribe`.
+        kept.slice(1).map(each => ({
+          line: `${each.method} ${each.path}${each.query && `?${each.query}`}`,
+          sent: each.request_body?.text ?? '',
+          status: each.status,
+          answered: each.response_body?.text ?? '',
+        })),
+        sent.map(({ method, path, body, answer }) => ({
+          line: `${method} ${path}`,
+          sent: body,
+          status: answer.status,
+          answered: masked(answer.text),
+        })),
+      )
+      const { body: description } = await service().anonymous.get('/openapi.json')
+      const operations = Object.entries<Body>(description.paths)
+        .filter(([path]) => path.startsWith('/v1/'))
+        .flatMap(([, methods]) => Object.values<Body>(methods).map(each => each.operationId))
+      const missed = new Set(operations).difference(new Set(kept.map(each => each.operation)))
+      assert.deepEqual([...missed].filter(each => each !== 'authorisePayment').sort(), UNUSED)
+      assert.deepEqual([...new Set(kept.map(each => each.key_id?.length))], [26])
+    })
+
+    test('notes for every event and every message the one request that caused it', async t => {
+      const { name, api } = await service().newNamedAccount()
+      const { webhook } = await subscribe(t, api)
+      const made = [
+        await payOnPages(api, await api.createPayment()),
+        await api.createPayment(moto),
+        await api.createPayment({ delayed_capture: true }),
+      ]
+      const [paid, declined, captured] = made
+      await api.post(`/v1/payments/${paid.payment_id}/refunds`, {
+        amount: 5,
+        refund_amount_available: paid.amount,
+      })
+      assert.equal((await authorise(api, declined, { card_number: DECLINED })).status, 402)
+      await payOnPages(api, captured)
+      await api.post(`/v1/payments/${captured.payment_id}/capture`)
+      await flush(service())
+      const causedMessages: string[] = []
+      for (const { payment_id } of made) {
+        const all = await exchangesOfPayment(service().database, name, payment_id)
+        const { body } = await api.get(`/v1/payments/${payment_id}/events`)
+        assert.deepEqual(all.flatMap(({ caused }) => caused?.events ?? []).sort(), [
+          ...body.events.keys(),
+        ])
+        causedMessages.push(...all.flatMap(({ caused }) => caused?.messages ?? []))
+        const attempts = all.filter(({ kind }) => kind === 'out')
+        assert.ok(attempts.every(({ message_id }) => causedMessages.includes(message_id ?? '')))
+      }
+      const messages = (await history(api, webhook)).map(each => each.webhook_message_id)
+      assert.ok(messages.length > 5)
+      assert.deepEqual(causedMessages.sort(), messages.sort())
+    })
+
+    test('keeps of an attempt what was sent and what the receiver answered', async t => {
+      const { name, api } = await service().newNamedAccount()
+      const answer = 'é'.repeat(10_000)
+      const subscriber = await subscribe(t, api, {
+        behaviour: {
+          onRequest: ({ response }) => {
+            for (let i = 0; i < 30; i++) response.setHeader(`X-Header-${i}`, `${i}`)
+            response.writeHead(500, 'Broken').end(answer)
+          },
+        },
+      })
+      const payment = await api.createPayment()
+      await api.post(`/v1/payments/${payment.payment_id}/cancel`)
+      const attempts = (await recorded(service(), name)).filter(({ kind }) => kind === 'out')
+      assert.equal(attempts.length, 2, 'both attempts')
+      const [attempt] = attempts
+      assert.ok(attempt)
+      openMessage(
+        {
+          method: attempt.method,
+          path: new URL(attempt.path).pathname,
+          headers: {
+            ...Object.fromEntries(
+              Object.entries(attempt.request_headers).map(([key, value]) => [
+                key.toLowerCase(),
+                value,
+              ]),
+            ),
+            'content-length': String(Buffer.byteLength(attempt.request_body?.text ?? '')),
+          },
+          body: attempt.request_body?.text ?? '',
+          at: 0,
+        },
+        subscriber.webhook,
+      )
+      const { status, result, refused, operation, response_headers, response_body } = attempt
+      assert.deepEqual([status, result, refused], [500, '500 Broken', true])
+      assert.equal(operation, 'card_payment_cancelled')
+      assert.equal(Object.keys(response_headers).length, 20)
+      assert.equal(response_headers['X-Header-7'], '7')
+      assert.deepEqual(response_body, { text: 'é'.repeat(4_096), cut: 20_000 })
+      assert.equal(received(subscriber).length, 2)
+    })
+
+    test('keeps of pages and of card authorisations neither forms, pages, cards nor tokens', async () => {
+      const { name, api } = await service().newNamedAccount()
+      const web = await api.createPayment()
+      const { pathname } = new URL(web._links.next_url.href)
+      for (const path of [
+        `${pathname}?again=${pathname.slice(8)}`,
+        `/secure/%3${pathname.slice(8)}`,
+        pathname.replace('/0', '/%30'),
+      ]) {
+        service().clock.advance(1)
+        await api.get(path)
+      }
+      service().clock.advance(1)
+      await api.postForm(pathname, { scenario: 'declined', card_number: card.card_number })
+      const called = await api.createPayment(moto)
+      service().clock.advance(1)
+      await authorise(api, called, { cvc: '7319' })
+      service().clock.advance(1)
+      await authorise(api, called)
+      const all = await recorded(service(), name)
+      const text = JSON.stringify(all)
+      for (const secret of [pathname.slice(8), pathname.slice(34), card.card_number, '7319'])
+        assert.ok(!text.includes(secret), secret)
+      const pages = all.filter(({ kind }) => kind === 'page')
+      assert.deepEqual(
+        pages.map(each => [each.path, each.request_body?.text, each.response_body]),
+        [undefined, undefined, undefined, 'scenario=declined'].map(form => [
+          `/secure/${web.payment_id}…`,
+          form,
+          undefined,
+        ]),
+      )
+      const authorised = all.filter(({ operation }) => operation === 'authorisePayment')
+      assert.deepEqual(
+        authorised.map(each => [each.status, each.payment_id, each.request_body, each.code]),
+        [
+          [204, called.payment_id, undefined, undefined],
+          [400, called.payment_id, undefined, 'P1212'],
+        ],
+      )
+    })
+
+    test('records neither what has no account nor what has no endpoint', async () => {
+      const { name, api } = await service().newNamedAccount()
+      const [{ found: before } = { found: 0 }] = await countAll(service())
+      for (const path of ['/v1/payments', '/secure/unknown', '/healthz', '/', '/nowhere'])
+        await service().anonymous.request('GET', path)
+      await service().anonymous.post('/v1/auth', { ...card, one_time_token: 'x' })
+      await api.request('GET', '/v1/nothing')
+      await flush(service())
+      assert.deepEqual(await countAll(service()), [{ found: before }])
+      await api.request('PUT', '/v1/payments', { body: 'x' })
+      const [refused] = await recorded(service(), name)
+      assert.deepEqual([refused?.status, refused?.code, refused?.refused], [405, 'P0912', true])
+    })
+
+    test('counts what exceeds its bounds, and keeps refusals through a load of successes', async () => {
+      const { name, api } = await service().newNamedAccount()
+      // The clock stands still, so that no bucket is filled up again. Each instance has its own.
+      const instances = service().apps.length
+      const asked = 2_100 * instances
+      const send = async (path: string, times: number) => {
+        for (let i = 0; i < times; i += 50) {
+          await Promise.all(Array.from({ length: 50 }, () => api.request('GET', path)))
+          if (i % 500 === 0) await flush(service())
+        }
+      }
+      await send('/v1/agreements', asked)
+      await send('/v1/agreements/unknown', 100 * instances)
+      await flush(service())
+      const find = (filter: object) =>
+        findExchanges(service().database, name, filter, { limit: 10_000, order: 'oldest' })
+      const kept = (await find({ refused: false, kinds: ['api'] })).length
+      const gaps = (await find({ kinds: ['gap'] })).map(({ gap }) => gap)
+      const sum = gaps.reduce((all, gap) => all + (gap?.count ?? 0), 0)
+      const lost = gaps.reduce((all, gap) => all + (gap?.refused ?? 0), 0)
+      const refused = (await find({ refused: true })).length
+      // The other tests have used up some of the instance's bucket, which also holds 2,000.
+      assert.ok(kept <= 2_000 * instances && kept > 1_000, `${kept}`)
+      assert.equal(kept + refused + sum, asked + 100 * instances)
+      assert.equal(refused + lost, 100 * instances)
+    })
+  },
+  receiving,
+)
+
+const countAll = ({ database }: Service) =>
+  database.query<{ found: number }>('select cast(count(*) as integer) as found from exchanges')
+
+/** Operations that the first test does not use. */
+const UNUSED: string[] = []
