@@ -256,10 +256,10 @@ export const unreadable = (status = 400) =>
 export const bodyTooLarge = () =>
   new ApiError(413, 'P0913', 'the request body must be at most 65536 bytes')
 
-/** `allowed`: media types. */
-export const wrongMediaType = (...allowed: string[]) =>
+/** `allowed`: media types. The API answers 400, as GOV.UK Pay does; the hosted pages answer 415. */
+export const wrongMediaType = (status: 400 | 415, ...allowed: string[]) =>
   new ApiError(
-    415,
+    status,
     'P0920',
     `the Content-Type must be ${allowed.join(', ')} or absent, without a Content-Encoding`,
   )

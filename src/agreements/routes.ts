@@ -68,7 +68,7 @@ const create = ({ database, time, newId }: Context): Endpoint => ({
         missing(codes, 'reference'),
         invalid(codes, 'description', 'must be a string'),
         notAnObject('P2197'),
-        wrongMediaType(JSON_TYPE),
+        wrongMediaType(400, JSON_TYPE),
         outsideLimit(codes, 'reference', 'must be at most 255 characters long'),
       ],
     }

@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts'
 import { addressesOf, exampleAddresses } from '../http/addresses.ts'
 import type { Endpoint } from '../http/endpoint.ts'
-import { searchDocs } from '../http/openapi.ts'
+import { json, searchDocs } from '../http/openapi.ts'
 import {
   anyOf,
   filters,
@@ -12,7 +12,7 @@ import {
   type SearchKind,
 } from '../http/search.ts'
 import { type Dispute, disputeStatuses, disputes } from './dispute.ts'
-import { dispute, present } from './wire.ts'
+import { dispute, disputesPage, present } from './wire.ts'
 
 const disputeSearch: SearchKind = {
   path: '/v1/disputes',
@@ -32,10 +32,16 @@ export const disputeEndpoints = ({ config }: Context): Endpoint[] => [
       const [lost] = disputes
         .filter(({ status }) => status === 'lost')
         .map(one => present(one, exampleAddresses))
+      const search = { kind: disputeSearch, given: {}, page: 1, displaySize: 1 }
+      const found = { total: disputes.length, results: [lost] }
+      const example = withLinks(pageOf(search, found, exampleAddresses, shown => shown))
       return {
+        ...searchDocs(disputeSearch, dispute, lost, ['status']),
         description:
           'Four fixed sample records, the same for every account. Their payments do not exist here.',
-        ...searchDocs(disputeSearch, dispute, lost, ['status'], disputes.length),
+        responses: {
+          200: json('One page of results, newest first', disputesPage, { 'One result': example }),
+        },
       }
     },
     handler: async request => {
@@ -44,10 +50,13 @@ export const disputeEndpoints = ({ config }: Context): Endpoint[] => [
       const from = (search.page - 1) * search.displaySize
       const results = matching.slice(from, from + search.displaySize)
       const found = { total: matching.length, results }
-      return pageOf(search, found, addressesOf(request, config), present)
+      return withLinks(pageOf(search, found, addressesOf(request, config), present))
     },
   },
 ]
+
+/** GOV.UK Pay says `links` here, and `_links` on every other page. */
+const withLinks = <Page extends { _links: object }>(page: Page) => ({ ...page, links: page._links })
 
 function matches(dispute: Dispute, { given }: Search): boolean {
   const created = Date.parse(dispute.created_date)

@@ -1,7 +1,7 @@
 import type { FromSchema } from 'json-schema-to-ts'
 import type { Addresses } from '../http/addresses.ts'
 import { getLink } from '../http/addresses.ts'
-import { date, id, link, object, pence, timestamp } from '../http/schema.ts'
+import { date, id, link, object, pageSchema, pence, timestamp } from '../http/schema.ts'
 import { paymentAddress } from '../payments/response.ts'
 import { type Dispute, disputeStatuses } from './dispute.ts'
 
@@ -30,6 +30,17 @@ export const dispute = object(
     },
   },
 )
+
+const page = pageSchema(dispute)
+
+export const disputesPage = {
+  ...page,
+  required: [...page.required, 'links'],
+  properties: {
+    ...page.properties,
+    links: { ...page.properties._links, description: 'The same as _links' },
+  },
+}
 
 type DisputeBody = FromSchema<typeof dispute>
 

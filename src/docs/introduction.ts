@@ -12,7 +12,7 @@ Every endpoint under \`/v1\` except \`POST /v1/auth\` needs the header \`Authori
 - A body is one JSON object in UTF-8 of at most 65,536 bytes. Its Content-Type is \`application/json\`, any \`application/...+json\`, or absent. It has no Content-Encoding. Unknown keys are ignored. Of equal keys the last counts.
 - Lengths are counted in UTF-16 code units. No text may contain U+0000 or half of a surrogate pair.
 - HEAD works wherever GET does, without an effect. A slash at the end of a path is accepted. There is no CORS, because the API is for servers.
-- The response reports the first problem found. Checks run in this order: the key (401), the path (404), the method (405), the media type (415), the size (413), one JSON object (400), the fields, whether the resource in the path exists (404), whether its state allows the request.
+- The response reports the first problem found. Checks run in this order: the key (401), the path (404), the method (405), the media type (400), the size (413), one JSON object (400), the fields, whether the resource in the path exists (404), whether its state allows the request.
 
 ## Responses
 

@@ -37,7 +37,7 @@ export function docsEndpoints(
         },
       }),
       handler: async (request, reply) => {
-        void reply.type('application/json; charset=utf-8')
+        void reply.type('application/json')
         return withAddresses(await description(), addressesOf(request, config))
       },
     },

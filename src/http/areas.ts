@@ -37,7 +37,7 @@ type Done = (error?: Error) => void
  * 1. Two Host headers: 400, and the connection closes (http/server.ts).
  * 2. The headers that every response of the service and of the area has.
  * 3. The key.
- * 4. The path (404), the method (405), the media type (415), all before the body is read.
+ * 4. The path (404), the method (405), the media type (400, or 415 on the hosted pages), all before the body is read.
  * 5. The size of the body (413), by Fastify as it reads it.
  * 6. The number of requests in flight (503, http/limits.ts).
  *

@@ -12,6 +12,9 @@ export const FORM_TYPE = 'application/x-www-form-urlencoded'
 const IS_JSON = /^application\/(json|[^;\s]+\+json)\s*(;|$)/i
 const IS_FORM = /^application\/x-www-form-urlencoded\s*(;|$)/i
 
+const INTEGER = /^-?\d+$/
+const MAYBE_FRACTION = /\d[.e]/i
+
 /** The media types that an endpoint takes. A missing body or Content-Type is always accepted. */
 export type Accepts = 'json' | 'form' | 'json or form'
 
@@ -30,31 +33,47 @@ const isEncoded = ({ headers }: FastifyRequest): boolean =>
 export const isForm = (request: FastifyRequest): boolean =>
   IS_FORM.test(request.headers['content-type'] ?? '')
 
-/** The 415 for a body of another media type, or with a Content-Encoding; undefined when it may be read. */
+/** The error for a body of another media type, or with a Content-Encoding; undefined when it may be read. */
 export function wrongMediaTypeOf(request: FastifyRequest, accepts: Accepts): Error | undefined {
   if (!hasBody(request)) return undefined
   const type = request.headers['content-type']
   const isJson = accepts !== 'form' && (!type || IS_JSON.test(type))
   const isAccepted = isJson || (accepts !== 'json' && isForm(request))
-  return isAccepted && !isEncoded(request) ? undefined : wrongMediaType(...typesOf[accepts])
+  if (isAccepted && !isEncoded(request)) return undefined
+  return wrongMediaType(accepts === 'form' ? 415 : 400, ...typesOf[accepts])
 }
 
 /**
  * The JSON object in the body. Throws an ApiError with `code` for anything else, and for a key `__proto__` at any
- * depth. Of equal keys the last counts.
+ * depth. Of equal keys the last counts. A number in a field of `integers` that is written with a fraction or an
+ * exponent, such as 1.0 and 1e3, is returned as its text: it must not pass for an integer.
  */
-export function jsonBody({ body }: FastifyRequest, code: BodyCode): Json {
+export function jsonBody(
+  { body }: FastifyRequest,
+  code: BodyCode,
+  integers: readonly string[] = [],
+): Json {
   if (!Buffer.isBuffer(body)) throw notAnObject(code)
-  const value = isUtf8(body) ? parseJson(body) : undefined
+  const value = isUtf8(body) ? parseJson(body.toString(), integers) : undefined
   if (value === undefined) throw notJson(code)
   if (!isObject(value)) throw notAnObject(code)
   return value
 }
 
 /** undefined for what is not JSON, or would set a prototype. */
-function parseJson(body: Buffer): unknown {
+function parseJson(text: string, integers: readonly string[]): unknown {
+  const written = new Map<unknown, Json>()
+  function keepText(this: unknown, name: string, value: unknown, literal?: { source?: string }) {
+    const { source = '' } = literal ?? {}
+    if (typeof value === 'number' && integers.includes(name) && !INTEGER.test(source))
+      written.set(this, { ...written.get(this), [name]: source })
+    return value
+  }
   try {
-    return parse(body, undefined, { protoAction: 'error', constructorAction: 'ignore' })
+    // JSON.parse is slower with a reviver.
+    const reviver = MAYBE_FRACTION.test(text) ? keepText : undefined
+    const value = parse(text, reviver, { protoAction: 'error', constructorAction: 'ignore' })
+    return isObject(value) ? Object.assign(value, written.get(value)) : value
   } catch {
     return undefined
   }

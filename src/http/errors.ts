@@ -1,5 +1,6 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError, bodyTooLarge, unexpectedFault, unreadable } from '../errors.ts'
+import { JSON_TYPE } from './body.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -33,5 +34,7 @@ export function sendApiError(error: unknown, request: FastifyRequest, reply: Fas
   const apiError = toApiError(error, request)
   request.refusal = apiError
   if (apiError.status === 503) void reply.header('retry-after', RETRY_AFTER)
-  void reply.code(apiError.status).send(errorBodyOf(apiError))
+  // For a path that cannot be decoded Fastify runs no onSend hook, which else takes the charset away.
+  void reply.code(apiError.status).type(JSON_TYPE).serializer(JSON.stringify)
+  void reply.send(errorBodyOf(apiError))
 }

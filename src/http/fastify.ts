@@ -9,7 +9,7 @@ import { parse } from 'node:querystring'
 import { finished, Readable } from 'node:stream'
 import { type FastifyInstance, type FastifyRequest, LogController } from 'fastify'
 import { unreadable } from '../errors.ts'
-import { FORM_TYPE, hasBody, isForm } from './body.ts'
+import { FORM_TYPE, hasBody, isForm, JSON_TYPE } from './body.ts'
 import { http } from './node-http.ts'
 
 declare module 'node:http' {
@@ -48,6 +48,7 @@ export function adjustFastify(app: FastifyInstance): void {
   ignoreExpectations(app)
   readBodiesAsBytes(app)
   respondAfterUpgradeBodies(app)
+  sendJsonWithoutCharset(app)
 }
 
 /** Ignores unknown Expect values; Node would respond 417: "a request with an unknown Expect value is answered as without it". */
@@ -97,6 +98,15 @@ function respondAfterUpgradeBodies(app: FastifyInstance): void {
     const { raw } = request
     if (raw.complete || raw.headers.upgrade === undefined || !hasBody(request)) done(null, payload)
     else finished(raw.resume(), () => done(null, payload))
+  })
+}
+
+/** GOV.UK Pay sends the bare media type, and JSON has no charset parameter: contract/http/headers. */
+function sendJsonWithoutCharset(app: FastifyInstance): void {
+  app.addHook('onSend', (_request, reply, payload, done) => {
+    if (reply.getHeader('content-type') === 'application/json; charset=utf-8')
+      void reply.header('content-type', JSON_TYPE)
+    done(null, payload)
   })
 }
 

@@ -70,7 +70,7 @@ export function readFields(body: Json, schema: BodySchema, codes: FieldCodes) {
   }
 
   const reader = {
-    /** An amount in pence. 1.0 is 1, and a number too large for JavaScript still counts as whole. */
+    /** An amount in pence. A number too large for JavaScript still counts as whole. */
     pence(name: string): number {
       const value = present(name, 'missing')
       if (!isWholeNumber(value)) throw invalid(codes, name, PENCE_RULE)
@@ -124,12 +124,10 @@ export function readFields(body: Json, schema: BodySchema, codes: FieldCodes) {
       return value
     },
 
-    /** As `object`. Null and blank text count as absent. */
+    /** A value of another type counts as absent. */
     optionalObject(name: string): Json | undefined {
       const value = body[name]
-      return typeof value === 'string' && BLANK.test(value)
-        ? undefined
-        : reader.object(name, 'absent')
+      return isObject(value) ? value : undefined
     },
 
     /** Checks lengths and ranges in the order of `names`, or of the schema. */

@@ -82,12 +82,13 @@ export const exactly = (digits: number, description: string): Filter => {
   }
 }
 
+/** As Java reads it: `T24:00:00` and `+0100` are invalid, `+01` and a zone in brackets after an offset are not. */
 const DATE_TIME =
-  /^(\d{4}-\d\d-\d\d)T(\d\d):(\d\d)(:(\d\d)(\.\d+)?)?(Z|[+-]([01]\d|2[0-3]):?[0-5]\d)$/i
+  /^(\d{4}-\d\d-\d\d)T([01]\d|2[0-3]):(\d\d)(:(\d\d)(\.\d+)?)?(Z|[+-]([01]\d|2[0-3])(:[0-5]\d)?)(\[[^\][]+\])?$/i
 
 function isDateTime(text: string): boolean {
   const match = DATE_TIME.exec(text)
-  return match !== null && isDate(match[1] ?? '') && !Number.isNaN(Date.parse(text))
+  return match !== null && isDate(match[1] ?? '') && !Number.isNaN(instant(text))
 }
 
 function isDate(text: string): boolean {
@@ -98,7 +99,8 @@ function isDate(text: string): boolean {
 
 /** The time in milliseconds, rounded up, so that whole milliseconds compare with it as with the exact time. */
 export const instant = (text: string): number =>
-  Date.parse(text) + (/\.\d{3}\d*[1-9]/.test(text) ? 1 : 0)
+  Date.parse(text.replace(/\[.*/, '').replace(/([+-]\d\d)$/, '$1:00')) +
+  (/\.\d{3}\d*[1-9]/.test(text) ? 1 : 0)
 
 /** One of the searches. Links and errors name its parameters in the order of `filters`. */
 export type SearchKind = {

@@ -46,7 +46,7 @@ export const authorise = (context: Context): Endpoint => ({
         unknownOneTimeToken(),
         usedOneTimeToken(),
         cardDeclined(),
-        wrongMediaType(JSON_TYPE, FORM_TYPE),
+        wrongMediaType(400, JSON_TYPE, FORM_TYPE),
         missing(codes, 'cvc'),
         outsideLimit(codes, 'card_number', 'must be 12 to 19 digits'),
       ],

@@ -34,9 +34,9 @@ const nullableText = (maxLength: number, description?: string) =>
   ({ type: ['string', 'null'], maxLength, ...(description && { description }) }) as const
 const agreementId = { minLength: 26, maxLength: 26 } as const
 
+/** Without a type: a value that is not an object is ignored. */
 const prefilledAddress = {
   title: 'PrefilledBillingAddress',
-  type: ['object', 'null'],
   properties: {
     line1: nullableText(255),
     line2: nullableText(255),
@@ -51,9 +51,8 @@ const prefilledAddress = {
 
 const prefilledDetails = {
   title: 'PrefilledCardholderDetails',
-  type: ['object', 'null'],
   description:
-    'Shown on the hosted pages. A null or blank value counts as absent. Not allowed in agreement mode',
+    'An object, shown on the hosted pages. A null or blank value counts as absent, and so does a value that is not an object. Not allowed in agreement mode',
   properties: { cardholder_name: nullableText(255), billing_address: prefilledAddress },
 } as const
 
@@ -181,7 +180,7 @@ function readAgreementPaymentType(
 
 function readPrefilled(fields: Fields): Prefilled | undefined {
   const name = 'prefilled_cardholder_details'
-  const given = fields.object(name, 'absent')
+  const given = fields.optionalObject(name)
   if (!given) return undefined
   const details = readFields(given, limits[name], codes)
   const cardholder_name = details.optionalText('cardholder_name')
@@ -210,7 +209,7 @@ function readAddress(address: Json): BillingAddress | undefined {
 
 function checkLimits(fields: Fields): void {
   fields.checkLimits()
-  const details = fields.object('prefilled_cardholder_details', 'absent')
+  const details = fields.optionalObject('prefilled_cardholder_details')
   if (details) checkPrefilledLimits(details)
   const metadata = fields.object('metadata', 'absent')
   if (metadata) checkMetadata(metadata)

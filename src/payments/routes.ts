@@ -105,14 +105,14 @@ Checks run in this order: the type of every field, and whether agreement_id and 
         notAllowed('return_url', 'when authorisation_mode is moto_api'),
         notAnObject('P0197'),
         idempotencyKeyUsed(),
-        wrongMediaType(JSON_TYPE),
+        wrongMediaType(400, JSON_TYPE),
         outsideLimit(codes, 'amount', `must be at most ${newPayment.properties.amount.maximum}`),
         badIdempotencyKey(),
       ],
     }
   },
   handler: async (request, reply) => {
-    const given = readNewPayment(jsonBody(request, 'P0197'))
+    const given = readNewPayment(jsonBody(request, 'P0197', ['amount']))
     const key = readIdempotencyKey(request.headers['idempotency-key'])
     checkMode(given)
     const { account } = request

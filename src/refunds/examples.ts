@@ -4,7 +4,7 @@ import { pathParameter } from '../http/openapi.ts'
 import { timeOf } from '../ids.ts'
 import { payments } from '../payments/examples.ts'
 import { type Refund, SUBMITTED_MS } from './refund.ts'
-import { present, presentAll } from './wire.ts'
+import { present, presentAll, presentCreated } from './wire.ts'
 
 const refund: Refund = {
   refund_id: '06gqo5e2ohiahek1mnnudttjr1',
@@ -12,10 +12,10 @@ const refund: Refund = {
   account: 'example',
   amount: 1500,
 }
-const created = timeOf(refund.refund_id)
+const at = timeOf(refund.refund_id)
 
-export const submitted = present(refund, created, exampleAddresses)
-export const succeeded = present(refund, created + SUBMITTED_MS, exampleAddresses)
-export const list = presentAll(refund.payment_id, [refund], created, exampleAddresses)
+export const created = presentCreated(refund, at, exampleAddresses)
+export const succeeded = present(refund, at + SUBMITTED_MS, exampleAddresses)
+export const list = presentAll(refund.payment_id, [refund], at, exampleAddresses)
 
 export const refundId = pathParameter('refund_id', 'A refund of this payment', refund.refund_id)

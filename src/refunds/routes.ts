@@ -35,7 +35,16 @@ import { type Note, noteOn } from '../recorder/note.ts'
 import { oldestKept } from '../retention.ts'
 import { type NewRefund, type Refund, refundProblem } from './refund.ts'
 import { findRefund, insertRefund, refundRows, refundsOf } from './store.ts'
-import { newRefund, present, presentAll, readNewRefund, refund, refundsOfPayment } from './wire.ts'
+import {
+  createdRefund,
+  newRefund,
+  present,
+  presentAll,
+  presentCreated,
+  readNewRefund,
+  refund,
+  refundsOfPayment,
+} from './wire.ts'
 
 const refundSearch: SearchKind = {
   path: '/v1/refunds',
@@ -60,7 +69,7 @@ const create = (context: Context): Endpoint => ({
   accepts: 'json',
   docs: async () => {
     const { paymentId } = await import('../payments/examples.ts')
-    const { submitted } = await import('./examples.ts')
+    const { created } = await import('./examples.ts')
     const codes = fieldCodes.refund
     return {
       description:
@@ -73,7 +82,7 @@ const create = (context: Context): Endpoint => ({
           refund_amount_available: 8500,
         },
       }),
-      responses: { 202: json('The refund', refund, { 'A refund': submitted }) },
+      responses: { 202: json('The refund', createdRefund, { 'A refund': created }) },
       errors: [
         missing(codes, 'amount'),
         invalid(codes, 'amount', PENCE_RULE),
@@ -81,20 +90,20 @@ const create = (context: Context): Endpoint => ({
         notAnObject('P0697'),
         paymentNotFound('P0600'),
         refundAmountMismatch(7000),
-        wrongMediaType(JSON_TYPE),
+        wrongMediaType(400, JSON_TYPE),
         outsideLimit(codes, 'amount', 'must be at least 1'),
       ],
     }
   },
   handler: async (request, reply) => {
     const { account } = request
-    const asked = readNewRefund(jsonBody(request, 'P0697'))
+    const asked = readNewRefund(jsonBody(request, 'P0697', ['amount']))
     const addresses = addressesOf(request, context.config)
     const payment_id = pathParam(request, 'payment_id')
     const note = noteOn(request)
     const made = await createRefund(context, addresses, { account, payment_id, asked, note })
     void reply.code(202)
-    return present(made, context.time.now(account), addresses)
+    return presentCreated(made, context.time.now(account), addresses)
   },
 })
 

@@ -31,10 +31,8 @@ export function readNewRefund(body: Json): NewRefund {
 
 const refundLinks = object('RefundLinks', { self: link, payment: link })
 
-/** Specification, *Other resources*. */
-export const refund = object('Refund', {
+const created = {
   refund_id: id,
-  payment_id: id,
   created_date: timestamp,
   amount: pence,
   status: {
@@ -42,12 +40,21 @@ export const refund = object('Refund', {
     enum: ['submitted', 'success'],
     description: 'submitted for 5 seconds, then success',
   },
+  _links: refundLinks,
+} as const
+
+/** Specification, *Other resources*. */
+export const refund = object('Refund', {
+  ...created,
+  payment_id: id,
   settlement_summary: {
     ...object('RefundSettlementSummary', {}),
     description: 'Empty: nothing is ever settled',
   },
-  _links: refundLinks,
 })
+
+/** A refund as the response to its creation shows it, which is shorter in GOV.UK Pay too. */
+export const createdRefund = object('CreatedRefund', created)
 
 export const refundsOfPayment = object('RefundsOfPayment', {
   payment_id: id,
@@ -58,9 +65,10 @@ export const refundsOfPayment = object('RefundsOfPayment', {
 })
 
 type RefundBody = FromSchema<typeof refund>
+type CreatedRefundBody = FromSchema<typeof createdRefund>
 type RefundsOfPaymentBody = FromSchema<typeof refundsOfPayment>
 
-/** The refund as responses show it. Its status depends on `now`, in milliseconds. */
+/** The refund as every response but that to its creation shows it. Its status depends on `now`, in milliseconds. */
 export function present(refund: Refund, now: number, addresses: Addresses): RefundBody {
   const { refund_id, payment_id, amount } = refund
   const created = timeOf(refund_id)
@@ -74,6 +82,16 @@ export function present(refund: Refund, now: number, addresses: Addresses): Refu
     settlement_summary: {},
     _links: { self: getLink(`${payment}/refunds/${refund_id}`), payment: getLink(payment) },
   }
+}
+
+/** The refund as the response to its creation shows it. `now` in milliseconds. */
+export function presentCreated(
+  refund: Refund,
+  now: number,
+  addresses: Addresses,
+): CreatedRefundBody {
+  const { payment_id, settlement_summary, ...created } = present(refund, now, addresses)
+  return created
 }
 
 /** The refunds of a payment, in the given order. `now` in milliseconds. */

@@ -81,7 +81,7 @@ Keep the signing_key, which signs every message. You cannot change a webhook or 
       },
       errors: [
         notAnObject('P0197'),
-        wrongMediaType(JSON_TYPE),
+        wrongMediaType(400, JSON_TYPE),
         missing(codes, 'callback_url'),
         invalid(codes, 'callback_url', MUST_BE_PUBLIC),
       ],

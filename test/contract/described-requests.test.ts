@@ -12,6 +12,7 @@ type Schema = Body
 function refusedBy({ type, enum: values, ...limits }: Schema): string[] {
   const types: string[] = [type ?? []].flat()
   const isText = types.includes('string')
+  if (types.length === 0) return []
   return [
     types.includes('object') ? '[]' : '{}',
     isText ? '5' : '"5"',

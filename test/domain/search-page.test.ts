@@ -130,6 +130,9 @@ describe('Dates in a search', () => {
       '2026-09-14T09:20:31+01:00',
       '2026-09-13T22:20:31.4-10:00',
       '2024-02-29T23:59:59+00:00',
+      '2026-09-14T09:20:31+01',
+      '2026-09-14T09:20:31+01:00[Europe/London]',
+      '2026-09-14T08:20:31Z[UTC]',
     ])
       assert.equal(valid(text), true, text)
     for (const text of [
@@ -138,6 +141,9 @@ describe('Dates in a search', () => {
       '2026-09-14 08:20:31Z',
       '2026-02-29T08:20:31Z',
       '2026-09-14T24:20:31Z',
+      '2026-09-14T24:00:00Z',
+      '2026-09-14T09:20:31+0100',
+      '2026-09-14T09:20:31+01[Europe/London',
       '2026-09-14T08:60:31Z',
       '2026-09-14T08:20:61Z',
       '2026-09-14T08:20:31.Z',
@@ -166,6 +172,8 @@ describe('Dates in a search', () => {
       ['08:20:31.4070001Z', true],
       ['08:20:31.408Z', true],
       ['09:20:31.4070001+01:00', true],
+      ['09:20:31.4070001+01', true],
+      ['09:20:31.4070001+01:00[Europe/London]', true],
     ] as const) {
       assert.equal(compared('from_date', time), !isAfter, `from ${time}`)
       assert.equal(compared('to_date', time), isAfter, `to ${time}`)

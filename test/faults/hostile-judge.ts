@@ -44,7 +44,7 @@ export function judge(request: HostileRequest, answer: Answer | undefined): Answ
   if (request.method === 'HEAD' || status === 204 || status === 303) assert.equal(text, '')
   else if (type.startsWith('text/html')) judgePage(status, text)
   else if (status >= 400) {
-    assert.equal(type, 'application/json; charset=utf-8')
+    assert.equal(type, 'application/json')
     judgeErrorBody(status, text)
   } else if (type.startsWith('application/json')) JSON.parse(text)
   if (status === 401) assert.equal(headers.get('www-authenticate'), 'Bearer')

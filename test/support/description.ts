@@ -107,7 +107,10 @@ export function describe(document: Json): Description {
 const isBlank = (value: unknown): boolean => typeof value === 'string' && value.trim() === ''
 
 /** The keys of the answer's description, at its own endpoint or at one that stands for every endpoint. */
-function keysOfAnswer(document: Json, { method, path, status }: Exchange): string[] | undefined {
+function keysOfAnswer(
+  document: Json,
+  { method, path, status, headers }: Exchange,
+): string[] | undefined {
   const template = find(document, path)
   const { paths } = document
   const asked = (method === 'HEAD' ? 'GET' : method).toLowerCase()
@@ -120,7 +123,8 @@ function keysOfAnswer(document: Json, { method, path, status }: Exchange): strin
       : undefined
   }
   if (!ELSEWHERE.unknownPath.includes(status)) return undefined
-  return /^\/secure(\/|$)/.test(path)
+  // A browser gets a page for an unknown path anywhere outside /v1.
+  return /^\/secure(\/|$)/.test(path) || headers.get('content-type')?.startsWith('text/html')
     ? resolved(document, ['paths', '/secure/{token}', 'get', 'responses', `${status}`])
     : resolved(document, ['paths', '/v1/payments', 'post', 'responses', `${status}`])
 }

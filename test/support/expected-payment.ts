@@ -104,5 +104,5 @@ export const cancelledState = {
   status: 'cancelled',
   finished: true,
   code: 'P0040',
-  message: 'The service cancelled the payment',
+  message: 'Payment was cancelled by the service',
 }

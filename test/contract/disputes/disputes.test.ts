@@ -92,6 +92,7 @@ onEveryDatabase('Disputes', service => {
       }))
       assert.deepEqual(body.results, expected)
       assert.deepEqual([body.total, body.count, body.page], [4, 4, 1])
+      assert.deepEqual(body.links, body._links)
     }
   })
 

@@ -33,7 +33,7 @@ onEveryDatabase('HTTP: response headers and health checks', service => {
         405: await api.request('PUT', '/v1/payments'),
         409: await api.post(`${self}/capture`),
         413: await api.request('POST', '/v1/payments', { body: ' '.repeat(65_537) }),
-        415: await api.request('POST', '/v1/payments', { body: 'text' }),
+        'a 400 for a media type': await api.request('POST', '/v1/payments', { body: 'text' }),
         422: await api.get('/v1/payments?page=x'),
         'an OPTIONS': await api.request('OPTIONS', '/v1/payments'),
         'an auth': await anonymous.post('/v1/auth', {}),
@@ -48,9 +48,9 @@ onEveryDatabase('HTTP: response headers and health checks', service => {
       }
     })
 
-    test('every JSON answer under /v1 has the type application/json in UTF-8', () => {
+    test('every JSON answer under /v1 has the type application/json without a parameter', () => {
       for (const [what, { headers, text, status }] of Object.entries(answers)) {
-        const type = status === 204 ? null : 'application/json; charset=utf-8'
+        const type = status === 204 ? null : 'application/json'
         assert.equal(headers.get('content-type'), type, what)
         assert.equal(text === '', status === 204, what)
       }

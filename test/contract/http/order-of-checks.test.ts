@@ -69,7 +69,7 @@ onEveryDatabase('HTTP: order of checks', service => {
       await expectAnswer({ ...worst, method: 'PUT', path: `${path}/no/such` }, '404 P0911')
       await expectAnswer({ ...worst, path: `${path}/no/such` }, '404 P0911')
       await expectAnswer({ ...worst, method: 'PUT' }, '405 P0912')
-      await expectAnswer(worst, '415 P0920')
+      await expectAnswer(worst, '400 P0920')
       await expectAnswer({ ...worst, type: 'application/json' }, '413 P0913')
       await expectAnswer({ path, body: TOO_LARGE.slice(1) }, noObject)
       await expectAnswer({ path, body: '{}' }, wrong)
@@ -79,7 +79,7 @@ onEveryDatabase('HTTP: order of checks', service => {
     const worst = { path: '/v1/auth', type: 'text/plain', body: TOO_LARGE }
     for (const key of [undefined, 'no such key', api.key]) {
       await expectAnswer({ ...worst, key, method: 'PUT' }, '405 P0912')
-      await expectAnswer({ ...worst, key }, '415 P0920')
+      await expectAnswer({ ...worst, key }, '400 P0920')
       await expectAnswer({ ...worst, key, type: 'application/json' }, '413 P0913')
       await expectAnswer({ path: '/v1/auth', key, body: '[]' }, '400 P0197')
       await expectAnswer({ path: '/v1/auth', key, body: '{}' }, '422 P0101 one_time_token')

@@ -114,10 +114,10 @@ const journeys: Record<string, Journey> = {
 }
 
 const messages: Record<string, string> = {
-  P0010: 'The card was declined',
-  P0030: 'The user cancelled the payment',
-  P0040: 'The service cancelled the payment',
-  P0050: 'The payment provider reported an error',
+  P0010: 'Payment method rejected',
+  P0030: 'Payment was cancelled by the user',
+  P0040: 'Payment was cancelled by the service',
+  P0050: 'Payment provider returned an error',
 }
 const finished = ['success', 'failed', 'error', 'cancelled']
 

@@ -30,10 +30,10 @@ const webRows: Row[] = [
     '400 P0102 amount',
   ],
   [
-    'amount may be a whole number in any JSON notation',
+    'amount must be written as an integer',
     'amount',
-    ['1.0', '1e2', '100E-2', '-0', '0.0'],
-    '201',
+    ['1.0', '1e2', '100E-2', '-0.0', '0e5', '1e400'],
+    '400 P0102 amount',
   ],
   ['reference is required', 'reference', [ABSENT, 'null', ...blanks], '400 P0101 reference'],
   ['reference must be a string', 'reference', noString, '400 P0102 reference'],
@@ -120,8 +120,12 @@ const webRows: Row[] = [
     '201',
   ],
   ['email must be a string', 'email', noString, '400 P0102 email'],
-  [`${DETAILS} is optional`, DETAILS, [ABSENT, 'null', '{}'], '201'],
-  [`${DETAILS} must be an object`, DETAILS, noObject, `400 P0102 ${DETAILS}`],
+  [
+    `${DETAILS} is optional, and what is no object counts as absent`,
+    DETAILS,
+    [ABSENT, 'null', '{}', ...noObject],
+    '201',
+  ],
   ['metadata is optional', 'metadata', [ABSENT, '{}', '{"a":1}'], '201'],
   ['metadata must be an object', 'metadata', ['null', ...noObject], '422 P0102 metadata'],
 ]
@@ -142,16 +146,10 @@ const detailRows: Row[] = [
       ]
     }),
   [
-    'billing_address is optional and a blank one counts as absent',
+    'billing_address is optional, and what is no object counts as absent',
     'billing_address',
-    [ABSENT, 'null', ...blanks, '{}'],
+    [ABSENT, 'null', ...blanks, '{}', ...noObject],
     '201',
-  ],
-  [
-    'billing_address must be an object',
-    'billing_address',
-    noObject.filter(value => value !== '""'),
-    '400 P0102 billing_address',
   ],
 ]
 

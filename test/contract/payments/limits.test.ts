@@ -56,7 +56,12 @@ onEveryDatabase('Payments: limits of POST /v1/payments', service => {
   })
 
   test('an amount out of range returns 422 P0102 however large it is', async () => {
-    for (const amount of ['1e9', '9007199254740993', '1e400', '-1e400', `1${'0'.repeat(400)}`])
+    for (const amount of [
+      '1000000000',
+      '9007199254740993',
+      `1${'0'.repeat(400)}`,
+      `-1${'0'.repeat(400)}`,
+    ])
       await expectAnswer({ amount }, '422 P0102 amount')
   })
 

@@ -35,7 +35,6 @@ const moreTypes: Fault[] = [
   [{ delayed_capture: 'null' }, '400 P0102 delayed_capture'],
   [{ email: '{}' }, '400 P0102 email'],
   [{ [`${DETAILS}.cardholder_name`]: '5' }, '400 P0102 cardholder_name'],
-  [{ [ADDRESS]: '5' }, '400 P0102 billing_address'],
   [{ [`${ADDRESS}.line1`]: '5' }, '400 P0102 line1'],
   [{ [`${ADDRESS}.line2`]: '5' }, '400 P0102 line2'],
   [{ [`${ADDRESS}.city`]: '5' }, '400 P0102 city'],

@@ -81,7 +81,12 @@ onEveryDatabase('Payments: whole body in moto_api and agreement mode', service =
       ...commonFields(created),
       ...inMotoMode,
       ...CARD,
-      state: { status: 'failed', finished: true, code: 'P0010', message: 'The card was declined' },
+      state: {
+        status: 'failed',
+        finished: true,
+        code: 'P0010',
+        message: 'Payment method rejected',
+      },
       card_details: {
         first_digits_card_number: '400000',
         last_digits_card_number: '0002',

@@ -160,9 +160,9 @@ onEveryDatabase('Payments: whole body in web mode', service => {
   })
 
   const endings: [scenario: string, status: string, code: string, message: string][] = [
-    ['declined', 'failed', 'P0010', 'The card was declined'],
-    ['error', 'error', 'P0050', 'The payment provider reported an error'],
-    ['cancel', 'failed', 'P0030', 'The user cancelled the payment'],
+    ['declined', 'failed', 'P0010', 'Payment method rejected'],
+    ['error', 'error', 'P0050', 'Payment provider returned an error'],
+    ['cancel', 'failed', 'P0030', 'Payment was cancelled by the user'],
   ]
   for (const [scenario, status, code, message] of endings)
     test(`the scenario ${scenario} ends a payment as ${status} with ${code}`, async () => {

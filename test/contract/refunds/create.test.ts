@@ -14,10 +14,10 @@ const faults: [body: string, status: number, code: string, field: string][] = [
   ...['{}', '{"amount":null}', '{"refund_amount_available":"x"}'].map(
     (body): [string, number, string, string] => [body, 400, 'P0601', 'amount'],
   ),
-  ...['"10"', '10.5', 'true', '""', '[]', '{}', '"a\\u0000b"', '"\\ud800"'].map(
+  ...['"10"', '10.5', '10.0', '1e1', 'true', '""', '[]', '{}', '"a\\u0000b"', '"\\ud800"'].map(
     (value): [string, number, string, string] => [`{"amount":${value}}`, 400, 'P0602', 'amount'],
   ),
-  ...['0', '-1', '10000001', '1e400', '-1e400', '9007199254740993'].map(
+  ...['0', '-1', '10000001', '9007199254740993', `1${'0'.repeat(400)}`].map(
     (value): [string, number, string, string] => [`{"amount":${value}}`, 422, 'P0602', 'amount'],
   ),
   ...['"4650"', '4650.5', 'false', '[]', '""'].map((value): [string, number, string, string] => [
@@ -162,15 +162,13 @@ onEveryDatabase('Refunds: create', service => {
     assert.equal((await refundOf(api, payment, { amount: 650 })).status, 202)
   })
 
-  test('POST refunds accepts 1.0 and 1e2 as whole numbers, uses the last of equal keys and ignores unknown keys', async () => {
+  test('POST refunds uses the last of equal keys and ignores unknown keys', async () => {
     const api = await service().newAccount()
     const payment = await paidPayment(api)
     const path = `/v1/payments/${payment.payment_id}/refunds`
     for (const [body, amount] of [
-      ['{"amount":1.0}', 1],
-      ['{"amount":1e2}', 100],
-      ['{"amount":5,"amount":7}', 7],
-      ['{"amount":3,"nonsense":{"amount":9}}', 3],
+      ['{"amount":5.0,"amount":7}', 7],
+      ['{"amount":3,"nonsense":{"amount":9.0}}', 3],
     ] as const) {
       const answer = await api.request('POST', path, { headers: JSON_TYPE, body })
       assert.equal(answer.status, 202, answer.text)

@@ -24,7 +24,7 @@ onEveryDatabase('Refunds', service => {
   describe('refunds of a payment', () => {
     const iso = () => new Date(service().clock.now()).toISOString()
 
-    test('a refund has the same body in the 202, in its own GET, in the list and in the search', async () => {
+    test('a refund has the same body in its own GET, in the list and in the search, and less in the 202', async () => {
       const api = await service().newAccount()
       const payment = await paidPayment(api)
       service().clock.advance(60_000)
@@ -32,27 +32,26 @@ onEveryDatabase('Refunds', service => {
       const self = `${payment._links.self.href}/refunds/${made.refund_id}`
       assert.deepEqual(made, {
         refund_id: made.refund_id,
-        payment_id: payment.payment_id,
         created_date: iso(),
         amount: 1250,
         status: 'submitted',
-        settlement_summary: {},
         _links: {
           self: { href: self, method: 'GET' },
           payment: { href: payment._links.self.href, method: 'GET' },
         },
       })
       assert.match(made.refund_id, ID)
-      assert.deepEqual((await api.get(self)).body, made)
+      const read = { ...made, payment_id: payment.payment_id, settlement_summary: {} }
+      assert.deepEqual((await api.get(self)).body, read)
       assert.deepEqual((await api.get(pathOf(payment))).body, {
         payment_id: payment.payment_id,
         _links: {
           self: { href: payment._links.refunds.href, method: 'GET' },
           payment: { href: payment._links.self.href, method: 'GET' },
         },
-        _embedded: { refunds: [made] },
+        _embedded: { refunds: [read] },
       })
-      assert.deepEqual((await api.get('/v1/refunds')).body.results, [made])
+      assert.deepEqual((await api.get('/v1/refunds')).body.results, [read])
     })
 
     test('a refund is submitted for exactly 5 seconds, then success, in every response', async () => {
