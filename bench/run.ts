@@ -15,6 +15,7 @@ import { peers } from './peers.ts'
 import { drawPlots } from './plots.ts'
 import { postgres } from './postgres.ts'
 import { timeOfARequest } from './profile.ts'
+import { recording } from './recording.ts'
 import { createAndRead, journeys } from './single.ts'
 import { start } from './start.ts'
 import { writeTables } from './table.ts'
@@ -30,6 +31,7 @@ const parts: Part[] = [
   { figures: ['P7'], seconds: 10, run: start },
   { figures: ['P1', 'P2'], seconds: 125, run: createAndRead },
   { figures: ['P3', 'P4'], seconds: 70, run: journeys },
+  { figures: ['N1'], seconds: 60, run: recording },
   { figures: ['profile'], seconds: 20, run: timeOfARequest },
   { figures: ['P5', 'P6'], seconds: 165, run: growth },
   { figures: ['P8'], seconds: 85, run: afterAMillion },

@@ -41,7 +41,7 @@ export type Visit = Site & {
   addresses: Addresses
   token: string
   /** Takes the payment, and what the request caused, for the record. */
-  note?: Note
+  note?: Note | undefined
   /** The token came in a form. It must not appear in an address, so the next forms carry it. */
   hidden: boolean
 }

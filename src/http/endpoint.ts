@@ -75,7 +75,7 @@ function routeOptions(area: Area, operation: string, refuse: Refuse) {
   const before = beforeHandler(area, refuse)
   const recording = area.record?.(operation)
   return {
-    onRequest: recording ? [recording.onRequest, before] : before,
+    onRequest: recording ? recording.onRequest(before) : before,
     ...(recording && { onSend: recording.onSend }),
     errorHandler: area.sendError,
   }

@@ -11,6 +11,7 @@ import {
 import type { Addresses } from '../http/addresses.ts'
 import { newSecret, newUuid } from '../ids.ts'
 import type { Database, NewId, Statement } from '../ports.ts'
+import type { Caused } from '../recorder/exchange.ts'
 import type { Note } from '../recorder/note.ts'
 import { untilWritten } from '../retry.ts'
 import { activeWebhooks } from '../webhooks/store.ts'
@@ -23,7 +24,7 @@ export type Creation = {
   account: Account
   given: NewPayment
   idempotencyKey?: string | undefined
-  note?: Note
+  note?: Note | undefined
 }
 
 /**
@@ -58,10 +59,11 @@ export async function createPayment(
 }
 
 /** The events after the first `before`, and the messages, for the record. */
-const causedBy = ({ events }: Payment, before: number, messages: Message[]) => ({
-  events: events.keys().drop(before).toArray(),
-  messages: messages.map(({ message_id }) => message_id),
-})
+function causedBy({ events }: Payment, before: number, messages: Message[]): Caused {
+  const positions: number[] = []
+  for (let i = before; i < events.length; i++) positions.push(i)
+  return { events: positions, messages: messages.map(({ message_id }) => message_id) }
+}
 
 /**
  * The agreement of an agreement-mode payment. Throws an ApiError unless it is active, or when

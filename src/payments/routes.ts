@@ -272,6 +272,6 @@ export async function paymentInPath(
   const payment_id = pathParam(request, 'payment_id')
   const found = await findPayment(database, account.room, payment_id, time.now(account))
   if (!found) throw paymentNotFound(code)
-  noteOn(request)(account, found)
+  noteOn(request)?.(account, found)
   return found
 }

@@ -22,7 +22,7 @@ import { insertExchange, sweepExchanges } from './store.ts'
 declare module 'fastify' {
   interface FastifyRequest {
     /** What a plan did to the response. */
-    ended?: Ending
+    ended: Ending | null
   }
 }
 
@@ -41,9 +41,12 @@ export type RecorderPorts = {
   isTestAccount?: (account: Account) => boolean
 }
 
+type OnRequest = (request: FastifyRequest, reply: FastifyReply, done: () => void) => void
+
 /** The hooks of an endpoint whose requests are recorded. */
 export type RecordingHooks = {
-  onRequest(request: FastifyRequest, reply: FastifyReply, done: () => void): void
+  /** Wraps the endpoint's own hook, because one hook is faster than two. */
+  onRequest(hook: OnRequest): OnRequest
   onSend(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -113,9 +116,9 @@ export function createRecorder(ports: RecorderPorts): Recorder {
 
   return {
     hooks: (kind, operation) => ({
-      onRequest(request, _reply, done) {
+      onRequest: hook => (request, reply, done) => {
         request.began = time.wall()
-        done()
+        hook(request, reply, done)
       },
       onSend: onSendOf(kind, operation),
     }),
@@ -156,7 +159,7 @@ function heldRequest(
   time: Time,
   { request, reply, payload, account }: Handled,
 ): HeldRequest {
-  const { began = 0, noted, raw } = request
+  const { began, noted, raw } = request
   return {
     kind,
     operation,

@@ -186,7 +186,12 @@ const search = ({ database, time, config }: Context): Endpoint => ({
   },
 })
 
-type NewRefundOf = { account: Account; payment_id: string; asked: NewRefund; note?: Note }
+type NewRefundOf = {
+  account: Account
+  payment_id: string
+  asked: NewRefund
+  note?: Note | undefined
+}
 
 /** Resolves once the webhook messages were delivered. Throws an ApiError when the payment does not allow it. */
 async function createRefund(
