@@ -21,6 +21,8 @@ export type Config = {
   pagesUrl: string | undefined
   /** Those of FARTHING_CALLBACK_HOSTS, and the host and port of the fixed webhook. */
   callbackHosts: AllowedHosts
+  /** Those of FARTHING_RETURN_HOSTS, which a return_url may name over plain http. */
+  returnHosts: AllowedHosts
   /** A webhook of the default account that exists from the start on. */
   fixedWebhook: FixedWebhook | undefined
   /** The name in the header and titles of the hosted pages. If undefined, it is Farthing's. */
@@ -44,6 +46,7 @@ export const SETTINGS = [
   'FARTHING_BASE_URL',
   'FARTHING_PAGES_URL',
   'FARTHING_CALLBACK_HOSTS',
+  'FARTHING_RETURN_HOSTS',
   'FARTHING_WEBHOOK_URL',
   'FARTHING_SIGNING_KEY',
   'FARTHING_SERVICE_NAME',
@@ -82,8 +85,12 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     if (value === undefined) problems.push(`${name} must be ${rule}${repeated(name, text)}`)
     return value
   }
-  const callbackHosts = parseAllowedHosts(env.FARTHING_CALLBACK_HOSTS ?? '')
-  problems.push(...callbackHosts.problems.map(problem => `FARTHING_CALLBACK_HOSTS: ${problem}`))
+  function readHosts(name: Setting): AllowedHosts {
+    const { hosts, problems: wrong } = parseAllowedHosts(env[name] ?? '')
+    problems.push(...wrong.map(problem => `${name}: ${problem}`))
+    return hosts
+  }
+  const callbackHosts = readHosts('FARTHING_CALLBACK_HOSTS')
   const webhookUrl = read('FARTHING_WEBHOOK_URL', parseWebhookUrl, WEBHOOK_RULE)
   const signingKey = read('FARTHING_SIGNING_KEY', parseKey, KEY_RULE)
   const [urlName, keyName] = ['FARTHING_WEBHOOK_URL', 'FARTHING_SIGNING_KEY']
@@ -103,9 +110,10 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     baseUrl: read('FARTHING_BASE_URL', parseAddress, address),
     pagesUrl: read('FARTHING_PAGES_URL', parseAddress, address),
     callbackHosts: new Set([
-      ...callbackHosts.hosts,
+      ...callbackHosts,
       ...(webhookUrl ? [hostAndPort(new URL(webhookUrl))] : []),
     ]),
+    returnHosts: readHosts('FARTHING_RETURN_HOSTS'),
     fixedWebhook:
       webhookUrl && signingKey ? { callback_url: webhookUrl, signing_key: signingKey } : undefined,
     serviceName: read(

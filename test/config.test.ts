@@ -76,6 +76,13 @@ const good: Record<string, [key: keyof Config, values: [text: string, value: unk
       ['[::1]:8443', new Set(['[::1]:8443'])],
     ],
   ],
+  FARTHING_RETURN_HOSTS: [
+    'returnHosts',
+    [
+      ['localhost:8080, App', new Set(['localhost:8080', 'app'])],
+      ['[::1]', new Set(['[::1]'])],
+    ],
+  ],
   FARTHING_SERVICE_NAME: [
     'serviceName',
     [
@@ -145,6 +152,7 @@ const bad: Record<string, string[]> = {
     'a/b',
     'a@b',
   ],
+  FARTHING_RETURN_HOSTS: ['http://localhost', 'a:0'],
   FARTHING_WEBHOOK_URL: [
     'localhost:4000',
     'ftp://a',
@@ -171,6 +179,7 @@ describe('The configuration', () => {
       baseUrl: undefined,
       pagesUrl: undefined,
       callbackHosts: new Set(),
+      returnHosts: new Set(),
       fixedWebhook: undefined,
       serviceName: undefined,
       trustProxy: false,

@@ -17,6 +17,7 @@ Settings are environment variables. All are optional.
   FARTHING_PAGES_URL       the address of the hosted pages in links (default: the API's)
   FARTHING_CALLBACK_HOSTS  hosts that webhooks may reach although they are private: a list of
                            host or host:port, separated by commas
+  FARTHING_RETURN_HOSTS    hosts that a return_url may name over plain http, in the same form
   FARTHING_WEBHOOK_URL     a webhook of the default account that exists from the start on; its host may
                            be private
   FARTHING_SIGNING_KEY     the signing key of that webhook, 16 or more characters

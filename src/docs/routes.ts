@@ -3,7 +3,7 @@ import { type Addresses, addressesOf, exampleAddresses, pathOf } from '../http/a
 import type { Endpoint } from '../http/endpoint.ts'
 import { html, type Schema } from '../http/openapi.ts'
 import { onFirstUse } from '../web/assets.ts'
-import { setPageHeaders } from '../web/headers.ts'
+import { policies, setPageHeaders } from '../web/headers.ts'
 import type { Chapters } from './openapi.ts'
 
 /**
@@ -50,7 +50,7 @@ export function docsEndpoints(
       docs: () => ({ responses: { 200: html('The page') } }),
       handler: async (request, reply) => {
         const { docsPage } = await import('./pages.ts')
-        setPageHeaders(reply, addressesOf(request, config), 'viewer')
+        setPageHeaders(reply, addressesOf(request, config), policies.viewer)
         void reply.type('text/html; charset=utf-8')
         return docsPage({ basePath })
       },

@@ -16,7 +16,7 @@ import {
 } from '../http/openapi.ts'
 import { object } from '../http/schema.ts'
 import { noteOn } from '../recorder/note.ts'
-import { setPageHeaders } from '../web/headers.ts'
+import { pagePolicy, setPageHeaders } from '../web/headers.ts'
 import {
   choose,
   confirm,
@@ -36,8 +36,9 @@ const siteOf = ({ pagesUrl, baseUrl, serviceName }: Config): Site => ({
 /** Every page, redirect and error among the pages has the headers of a page, and every error is a page. */
 export function pageArea({ config }: Context): Pick<Area, 'setHeaders' | 'sendError'> {
   const site = siteOf(config)
+  const policy = pagePolicy(config.returnHosts)
   const setHeaders = (request: FastifyRequest, reply: FastifyReply) =>
-    setPageHeaders(reply, addressesOf(request, config))
+    setPageHeaders(reply, addressesOf(request, config), policy)
   return {
     setHeaders,
     sendError(error, request, reply) {

@@ -107,19 +107,19 @@ export function hostOf(url: URL): string {
   return url.hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '')
 }
 
-/** True when FARTHING_CALLBACK_HOSTS lists the host of this URL, alone or with its port. */
+/** True when the list has the host of this URL, alone or with its port. */
 export function isAllowed(url: URL, allowed: AllowedHosts): boolean {
   return allowed.has(listedName(url)) || allowed.has(hostAndPort(url))
 }
 
-/** The entry of FARTHING_CALLBACK_HOSTS that lists this URL's host with this port only. */
+/** The entry that lists this URL's host with this port only. */
 export function hostAndPort(url: URL): string {
   const port = url.port || (url.protocol === 'https:' ? '443' : '80')
   return `${listedName(url)}:${port}`
 }
 
 /**
- * Reads FARTHING_CALLBACK_HOSTS: a comma list of `host` (any port) or `host:port`, IPv6 in brackets.
+ * Reads FARTHING_CALLBACK_HOSTS or FARTHING_RETURN_HOSTS: a comma list of `host` (any port) or `host:port`, IPv6 in brackets.
  * Returns one problem for each invalid entry, which is left out of the hosts.
  */
 export function parseAllowedHosts(text: string): { hosts: AllowedHosts; problems: string[] } {

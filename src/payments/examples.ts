@@ -66,7 +66,7 @@ export const hostedToken = '06gq1c5v3bb47ajnkkpgtcun2hmbvvh7sddn610k7ha8ilo5tjsq
 
 function created(body: Json, token: string, provider_id: string): Payment {
   const given = readNewPayment(body)
-  checkMode(given)
+  checkMode(given, new Set())
   const newId = () => token.slice(0, 26)
   const { after } = makePayment(newId, 'example', timeOf(token), given, undefined)
   return { ...after, provider_id, secret: token.slice(26) }

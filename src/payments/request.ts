@@ -16,6 +16,7 @@ import {
   STORABLE_RULE,
 } from '../http/fields.ts'
 import { object, pence, plainText } from '../http/schema.ts'
+import { type AllowedHosts, isAllowed } from '../outbound/address.ts'
 import type { BillingAddress, Prefilled } from './card.ts'
 import {
   type AgreementPaymentType,
@@ -76,7 +77,7 @@ export const newPayment = object('NewPayment', required, {
   ),
   return_url: nullableText(
     2000,
-    'An absolute https URL, to which the browser returns. Required in web mode. Not allowed in the other modes, where blank counts as absent',
+    'An absolute https URL, to which the browser returns. The setting FARTHING_RETURN_HOSTS can allow http for some hosts. Required in web mode. Not allowed in the other modes, where blank counts as absent',
   ),
   moto: flag(
     'Marks a payment by post or telephone. Not allowed in agreement mode. Reads true in moto_api mode',
@@ -254,12 +255,15 @@ function checkMetadata(metadata: Json): void {
   }
 }
 
-/** Checks which fields the authorisation mode requires and forbids. Throws the first fault. */
-export function checkMode(given: NewPayment): void {
+/**
+ * Checks which fields the authorisation mode requires and forbids. Throws the first fault. `returnHosts` are the hosts
+ * that a return_url may name over http.
+ */
+export function checkMode(given: NewPayment, returnHosts: AllowedHosts): void {
   const { authorisation_mode: mode, return_url } = given
   if (mode === 'web') {
     if (return_url === undefined) throw missing(codes, 'return_url')
-    const problem = returnUrlProblem(return_url)
+    const problem = returnUrlProblem(return_url, returnHosts)
     if (problem) throw outsideLimit(codes, 'return_url', problem)
     return
   }
@@ -273,16 +277,19 @@ export function checkMode(given: NewPayment): void {
 }
 
 /**
- * Specification, *POST /v1/payments*: return_url must be https. It goes into a Location header, so it
- * must also be a valid URL without white space.
+ * Specification, *POST /v1/payments*: return_url must be https. FARTHING_RETURN_HOSTS can allow http for some hosts.
+ * It goes into a Location header, so it must also be a valid URL without white space.
  */
-function returnUrlProblem(text: string): string | undefined {
+function returnUrlProblem(text: string, returnHosts: AllowedHosts): string | undefined {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the rule is about control characters
   if (/[\s\u0000-\u001f\u007f-\u009f]/.test(text))
     return 'must not contain white space or control characters'
   if (!/^[a-z][a-z0-9+.-]*:\/\/[^/?#]/i.test(text) || !URL.canParse(text))
     return 'must be an absolute URL with a host'
-  return /^https:/i.test(text) ? undefined : 'must be an https URL'
+  const { protocol } = new URL(text)
+  if (protocol === 'https:' || (protocol === 'http:' && isAllowed(new URL(text), returnHosts)))
+    return undefined
+  return 'must be an https URL, unless the setting FARTHING_RETURN_HOSTS of the service lists its host'
 }
 
 /** Specification, *POST /v1/payments*: the Idempotency-Key header. */

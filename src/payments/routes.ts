@@ -114,7 +114,7 @@ Checks run in this order: the type of every field, and whether agreement_id and 
   handler: async (request, reply) => {
     const given = readNewPayment(jsonBody(request, 'P0197', ['amount']))
     const key = readIdempotencyKey(request.headers['idempotency-key'])
-    checkMode(given)
+    checkMode(given, context.config.returnHosts)
     const { account } = request
     const addresses = addressesOf(request, context.config)
     const created = await createPayment(context, addresses, {

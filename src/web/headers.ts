@@ -1,11 +1,24 @@
 import type { FastifyReply } from 'fastify'
 import type { Addresses } from '../http/addresses.ts'
+import type { AllowedHosts } from '../outbound/address.ts'
 
-/** The content security policies of the pages. */
-const policies = {
-  // `form-action` allows any https address, because Chromium applies it to the redirects after a form too.
-  // Those lead to the client's site, and from there possibly to a third one.
-  page: "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; form-action 'self' https:; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'",
+/**
+ * The content security policy of the hosted pages. `form-action` allows any https address, because Chromium applies it
+ * to the redirects after a form too. Those lead to the client's site, and from there possibly to a third one.
+ * `returnHosts` may be reached over http. A policy cannot name an IPv6 address, so one in the list allows all http.
+ */
+export function pagePolicy(returnHosts: AllowedHosts = new Set()): string {
+  const hosts = [...returnHosts]
+  const sources = hosts.some(host => host.startsWith('['))
+    ? ['http:']
+    : hosts.map(host => `http://${host}${host.includes(':') ? '' : ':*'}`)
+  const targets = ["'self'", 'https:', ...sources].join(' ')
+  return `default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; form-action ${targets}; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'`
+}
+
+/** The content security policies of the other pages. */
+export const policies = {
+  page: pagePolicy(),
   // Swagger UI sends requests, has its icons in its style sheet, and assigns to innerHTML.
   viewer:
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
@@ -25,8 +38,8 @@ const headers = {
 export function setPageHeaders(
   reply: FastifyReply,
   { pages }: Addresses,
-  policy: keyof typeof policies = 'page',
+  policy = policies.page,
 ): void {
-  void reply.headers(headers).header('content-security-policy', policies[policy])
+  void reply.headers(headers).header('content-security-policy', policy)
   if (pages.startsWith('https:')) void reply.header('strict-transport-security', 'max-age=31536000')
 }

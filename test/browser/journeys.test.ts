@@ -19,6 +19,8 @@ let browser: Browser
 /** The site that return_url leads to. Its paths below /onward redirect to another site. */
 let site: Receiver
 let otherSite: Receiver
+/** A site that speaks http only, and is in FARTHING_RETURN_HOSTS. */
+let plainSite: Receiver
 
 const welcome = ({ response }: Answer) =>
   response.setHeader('Content-Type', 'text/html').end('<!doctype html><title>Back</title><h1>Back')
@@ -31,7 +33,9 @@ const send: Send = async () => {
 }
 
 before(async () => {
-  service = await startService('sqlite', { send })
+  plainSite = await startReceiver({ plain: true, onRequest: welcome })
+  const FARTHING_RETURN_HOSTS = `localhost:${plainSite.port}`
+  service = await startService('sqlite', { send, env: { FARTHING_RETURN_HOSTS } })
   api = await service.newAccount()
   browser = await startBrowser()
   otherSite = await startReceiver({ onRequest: welcome })
@@ -48,6 +52,7 @@ after(async () => {
   await browser?.close()
   await site?.close()
   await otherSite?.close()
+  await plainSite?.close()
   await service?.stop()
 })
 
@@ -63,6 +68,17 @@ async function codeOf(payment: Body): Promise<[status: string, code: string | un
 }
 
 const heading = ({ page }: Visitor) => page.textContent('h1')
+
+test('A confirmed payment leads to an http return_url whose host is in FARTHING_RETURN_HOSTS', () =>
+  visit(browser, {}, async visitor => {
+    const return_url = `http://localhost:${plainSite.port}/paid`
+    await visitor.page.goto(pageOf(await newPayment('en', { return_url })))
+    await choose(visitor.page, 'success')
+    await visitor.page.click('#confirm')
+    await visitor.page.waitForURL(return_url)
+    assert.equal(await heading(visitor), 'Back')
+    assert.deepEqual(visitor.complaints, [])
+  }))
 
 // Two of the four combinations, because neither setting changes the effect of the other.
 for (const [language, javaScriptEnabled] of [
