@@ -3,6 +3,7 @@ import { createAuthenticate } from './accounts/bearer.ts'
 import { agreementEndpoints } from './agreements/routes.ts'
 import type { Config } from './config.ts'
 import type { Context } from './context.ts'
+import { readingEndpoints } from './control/routes.ts'
 import { disputeEndpoints } from './disputes/routes.ts'
 import type { Chapters } from './docs/openapi.ts'
 import { docsEndpoints } from './docs/routes.ts'
@@ -64,7 +65,9 @@ export async function createApp(
       ...healthEndpoints(context, limits.draining),
     ],
   }
-  registerEndpoints(server, Object.values(chapters).flat(), areas, limits)
+  const described = Object.values(chapters).flat()
+  const control = readingEndpoints(context, limits.draining)
+  registerEndpoints(server, [...described, ...control], areas, limits)
   return { server, deliveries, limits, recorder }
 }
 
@@ -98,10 +101,14 @@ function createAreas(context: Context): Areas {
       ? pages.sendError(error, request, reply)
       : sendApiError(error, request, reply)
   const open = { prefix: '', setHeaders: () => {}, sendError, limited: true }
+  const authenticate = createAuthenticate(context)
+  const json = { setHeaders: setApiHeaders, sendError: sendApiError, authenticate }
   return {
-    api: { ...api, authenticate: createAuthenticate(context) },
+    api: { ...api, authenticate },
     token: api,
     pages,
+    // Its requests may wait long, so they do not count. Without endpoints its paths are like any unknown one.
+    control: { ...(context.recorder ? json : open), prefix: '/control', limited: false },
     open,
     health: { ...open, limited: false },
   }

@@ -53,18 +53,31 @@ export const meanings = {
 }
 export type Code = keyof typeof meanings
 
+/** Errors below /control, which is not part of the API: src/control/errors.ts makes them. */
+const controlMeanings = {
+  C0102: 'A value is not valid; the description says what is allowed',
+  C0103: 'There is no such field or parameter; the description lists those there are',
+  C0197: 'The body is not one JSON object',
+  C0200: 'The account has nothing with this identifier',
+  C0409: 'The state does not allow it',
+}
+export type ControlCode = keyof typeof controlMeanings
+
+export const meaningOf = (code: Code | ControlCode): string =>
+  ({ ...meanings, ...controlMeanings })[code]
+
 /**
  * An error of the API. Handlers throw one, and http/errors.ts sends it. Codes and statuses are those of the
  * Specification, *Errors*, and where it gives none, of docs/spec-gaps.md.
  */
 export class ApiError extends Error {
   readonly status: number
-  readonly code: Code
+  readonly code: Code | ControlCode
   readonly at: { field?: string; header?: string }
 
   constructor(
     status: number,
-    code: Code,
+    code: Code | ControlCode,
     description: string,
     at: { field?: string; header?: string } = {},
   ) {
@@ -145,7 +158,7 @@ export const idempotencyKeyUsed = () =>
     header: 'Idempotency-Key',
   })
 
-export type BodyCode = 'P0197' | 'P0697' | 'P2197'
+export type BodyCode = 'P0197' | 'P0697' | 'P2197' | 'C0197'
 
 export const notJson = (code: BodyCode) =>
   new ApiError(400, code, 'the request body is not valid JSON in UTF-8')

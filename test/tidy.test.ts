@@ -48,6 +48,8 @@ describe('A file of src', () => {
       [...sources].filter(([, text]) => pattern.test(text)).map(([path]) => path.slice(4, -3))
     assert.deepEqual(callers(/time\.now\(/).sort(), [
       'agreements/routes', // identifiers, cancelled_date
+      'control/messages', // whether the payment of a message has expired
+      'control/send', // the same
       'payments/commands', // identifiers, events, whether an Idempotency-Key is free
       'payments/routes', // what has expired
       'payments/store', // whether a token has expired
@@ -55,6 +57,7 @@ describe('A file of src', () => {
       'refunds/routes', // identifiers, the status after five seconds
       'webhooks/deliver', // when an attempt began
       'webhooks/routes', // identifiers, what has expired
+      'webhooks/send-again', // identifiers, when a message was sent by hand
       'webhooks/store', // whether the payment of a message has expired
     ])
     assert.deepEqual(callers(/time\.wall\(/).sort(), [
@@ -64,6 +67,7 @@ describe('A file of src', () => {
       'recorder/recorder', // identifiers of exchanges, when a request began
       'start', // the sweep
       'webhooks/deliver', // claims, when an attempt began
+      'webhooks/send-again', // when a message was sent by hand
     ])
   })
 

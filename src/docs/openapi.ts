@@ -99,6 +99,7 @@ const errorsOf: Record<AreaName, SharedError[]> = {
   api: [...token, 'Unauthorised'],
   token,
   pages: [],
+  control: [],
   open,
   health: always,
 }

@@ -4,9 +4,9 @@ import type { RecordingHooks } from '../recorder/recorder.ts'
 
 /**
  * The kinds of endpoint. `api` needs a key. `token` is the one endpoint under /v1 that is authorised by its body.
- * `pages` are the hosted pages. `open` are documents and files. `health` is always answered.
+ * `pages` are the hosted pages. `control` is for whoever tests or watches, with the same key. `open` are documents and files. `health` is always answered.
  */
-export type AreaName = 'api' | 'token' | 'pages' | 'open' | 'health'
+export type AreaName = 'api' | 'token' | 'pages' | 'control' | 'open' | 'health'
 
 /** What the endpoints of one kind have in common. src/app.ts has the list. */
 export type Area = {

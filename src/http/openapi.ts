@@ -2,7 +2,7 @@
  * The words in which an endpoint says what it takes and returns. They make the objects of an OpenAPI 3.1 document.
  * Schemas stand in them as they are; src/docs/openapi.ts collects everything into one document.
  */
-import { type ApiError, meanings, noSuchPage } from '../errors.ts'
+import { type ApiError, meaningOf, noSuchPage } from '../errors.ts'
 import { exampleAddresses } from './addresses.ts'
 import { JSON_TYPE } from './body.ts'
 import { errorBodyOf } from './errors.ts'
@@ -133,7 +133,7 @@ export function errorResponse(errors: ApiError[]): Response {
   const codes = [...new Set(errors.map(({ code }) => code))]
   const headers = errorHeaders[errors[0]?.status ?? 0]
   return {
-    description: codes.map(code => `- \`${code}\`: ${meanings[code]}`).join('\n'),
+    description: codes.map(code => `- \`${code}\`: ${meaningOf(code)}`).join('\n'),
     ...(headers && { headers }),
     content: {
       [JSON_TYPE]: {
@@ -148,6 +148,6 @@ export function errorResponse(errors: ApiError[]): Response {
 const nameOf = ({ code, at }: ApiError): string => [code, ...Object.values(at)].join('-')
 
 const exampleOf = (error: ApiError): Example => ({
-  summary: meanings[error.code],
+  summary: meaningOf(error.code),
   value: errorBodyOf(error),
 })

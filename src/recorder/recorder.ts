@@ -8,7 +8,7 @@ import { methodOf } from '../http/fastify.ts'
 import { createNewId, newSecret } from '../ids.ts'
 import type { Answer, Database, Time } from '../ports.ts'
 import { createBatches } from './batches.ts'
-import type { Ending } from './exchange.ts'
+import type { Ending, Exchange } from './exchange.ts'
 import {
   createRowMaker,
   type Held,
@@ -64,8 +64,8 @@ export type Recorder = {
   hooks(kind: 'api' | 'page', operation: string): RecordingHooks
   /** Records an attempt within the bounds, when its answer has arrived; all of a test account. */
   attempt(account: Account, attempted: Attempted): void
-  /** Records what somebody did by hand, at once. Resolves to its identifier, also when it could not be written. */
-  attemptByHand(account: Account, attempted: Attempted): Promise<string>
+  /** Records what somebody did by hand, at once. Resolves to the row, also when it could not be written. */
+  attemptByHand(account: Account, attempted: Attempted): Promise<Exchange>
   /** Waits for answers, and writes all that is held. Never rejects. */
   flush(): Promise<void>
   /** Deletes what need not be kept. `now` is the machine's time. */
@@ -84,7 +84,7 @@ export function createRecorder(ports: RecorderPorts): Recorder {
   const batches = createBatches({ database, time, newId, makeRow, onFault, onWritten })
   const arriving = new Set<Promise<void>>()
 
-  async function writeNow(account: Account, exchange: Held): Promise<string> {
+  async function writeNow(account: Account, exchange: Held): Promise<Exchange> {
     const row = makeRow(exchange, newId(exchange.began))
     try {
       await database.write([insertExchange(row)])
@@ -92,7 +92,7 @@ export function createRecorder(ports: RecorderPorts): Recorder {
     } catch (error) {
       onFault(error)
     }
-    return row.exchange_id
+    return row
   }
 
   async function record(account: Account, attempted: Attempted): Promise<void> {

@@ -1,7 +1,7 @@
 import { type Account, DEFAULT_ACCOUNT } from '../accounts/account.ts'
 import { accountOfName } from '../accounts/store.ts'
 import type { FixedWebhook } from '../config.ts'
-import type { Database, NewId, Statement, Time } from '../ports.ts'
+import type { Database, NewId, Statement, Time, Value } from '../ports.ts'
 import { oldestKept } from '../retention.ts'
 import {
   type Attempt,
@@ -226,4 +226,62 @@ export const messageRows = {
   columns: 'message_id, event_type, payment_id, created, status, attempts, body',
   id: 'message_id',
   fromRow: (row: MessageRow) => row,
+}
+
+/** A message with what sending it needs. */
+export type KeptMessage = MessageRow &
+  Pick<Webhook, 'webhook_id' | 'callback_url' | 'signing_key'> & { webhook_status: WebhookStatus }
+
+type KeptRow = Omit<KeptMessage, 'callback_url' | 'signing_key'> & { webhook_body: string }
+
+const FIND_KEPT = `select message_id, event_type, payment_id, created, messages.status, attempts,
+    messages.body, webhooks.webhook_id, webhooks.status as webhook_status, webhooks.body as webhook_body
+  from webhook_messages messages join webhooks on webhooks.webhook_id = messages.webhook_id`
+
+function keptFromRow({ webhook_body, ...message }: KeptRow): KeptMessage {
+  const { callback_url, signing_key } = JSON.parse(webhook_body) as WebhookBody // written by insertWebhook
+  return { ...message, callback_url, signing_key }
+}
+
+export type MessageFilter = {
+  payment_id?: string
+  event_type?: string
+  delivery?: string
+  /** Exclusive. */
+  after?: string
+}
+
+/** The messages of all webhooks of the account, oldest first, at most `limit`. */
+export async function findMessages(
+  database: Database,
+  account: string,
+  { payment_id, event_type, delivery, after }: MessageFilter,
+  limit: number,
+): Promise<KeptMessage[]> {
+  const values: Value[] = [account]
+  const conditions = Object.entries({
+    'payment_id =': payment_id,
+    'event_type =': event_type,
+    'messages.status =': delivery,
+    'message_id >': after,
+  }).flatMap(([condition, value]) =>
+    value === undefined ? [] : [`and ${condition} $${values.push(value)}`],
+  )
+  const rows = await database.query<KeptRow>(
+    `${FIND_KEPT} where webhooks.account = $1 ${conditions.join(' ')}
+     order by message_id limit $${values.push(limit)}`,
+    values,
+  )
+  return rows.map(keptFromRow)
+}
+
+/** Returns undefined when the account has no such message. */
+export async function findMessage(
+  database: Database,
+  account: string,
+  message_id: string,
+): Promise<KeptMessage | undefined> {
+  const sql = `${FIND_KEPT} where webhooks.account = $1 and message_id = $2`
+  const [row] = await database.query<KeptRow>(sql, [account, message_id])
+  return row && keptFromRow(row)
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { describe, test } from 'node:test'
 import pg from 'pg'
 import { createClient } from '../support/client.ts'
@@ -64,6 +65,10 @@ describe('No secret', () => {
         'the first six digits of the card are stored, so the search looks in the right place',
       )
       assert.deepEqual(findCanaries(stored, unstorable(canaries)), [])
+      const exchanges = new DatabaseSync(join(folder, 'farthing.db'))
+        .prepare('select * from exchanges')
+        .all()
+      assertRecorded(exchanges, canaries)
       assert.match(output, /"level":10,|"status":402/, 'there are log lines')
     } finally {
       rmSync(folder, { recursive: true, force: true })
@@ -76,6 +81,7 @@ describe('No secret', () => {
     assert.deepEqual(findCanaries([output], canaries), [])
     assert.ok(stored.join('').includes('510573'))
     assert.deepEqual(findCanaries(stored, unstorable(canaries)), [])
+    assertRecorded(await query(url, 'select * from exchanges'), canaries)
   })
 
   test('is in the log line of a database error, although PostgreSQL reports the row', async () => {
@@ -110,6 +116,20 @@ describe('No secret', () => {
     }
   })
 })
+
+/** No secret of any kind is in an exchange, not even those that other tables must hold. */
+function assertRecorded(exchanges: unknown[], canaries: Canaries): void {
+  const operations = ['createPayment', 'authorisePayment', 'createWebhook', 'chooseScenario']
+  const text = JSON.stringify(exchanges)
+  for (const operation of operations) assert.ok(text.includes(operation), operation)
+  assert.deepEqual(findCanaries([text], canaries), [])
+}
+
+async function query(connectionString: string, sql: string): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString })
+  await client.connect()
+  return (await client.query(sql).finally(() => client.end())).rows
+}
 
 async function execute(connectionString: string, sql: string): Promise<void> {
   const client = new pg.Client({ connectionString })

@@ -1,0 +1,15 @@
+import { ApiError } from '../errors.ts'
+
+/** The errors of the endpoints below /control. Each description says what to do. */
+
+/** `rule` completes the sentence that begins with the field's name. */
+export const badField = (field: string, rule: string) =>
+  new ApiError(422, 'C0102', `${field} ${rule}`, { field })
+
+export const noSuchField = (field: string, known: readonly string[]) =>
+  new ApiError(422, 'C0103', `there is no ${field}: use ${known.join(', ')}`, { field })
+
+export const notFound = (what: string) =>
+  new ApiError(404, 'C0200', `there is no such ${what} of this account`)
+
+export const conflict = (description: string) => new ApiError(409, 'C0409', description)

@@ -1,0 +1,57 @@
+import type { Context } from '../context.ts'
+import type { Endpoint } from '../http/endpoint.ts'
+import { findMessages, type KeptMessage } from '../webhooks/store.ts'
+import { eventTypes, signature } from '../webhooks/webhook.ts'
+import { presentMessage } from '../webhooks/wire.ts'
+import { limit, oneOf, readQuery, text, wait } from './query.ts'
+import { waitFor } from './wait.ts'
+
+const MOST = 500
+
+const known = {
+  payment_id: text,
+  event_type: oneOf(eventTypes),
+  delivery: oneOf(['PENDING', 'SUCCESSFUL', 'FAILED']),
+  after: text,
+  limit,
+  wait,
+}
+
+/** The messages of all webhooks of the account, oldest first. */
+export const listMessages = ({ database, time }: Context, stopped: () => boolean): Endpoint => ({
+  method: 'GET',
+  path: '/control/messages',
+  area: 'control',
+  operationId: 'listMessages',
+  summary: 'List the webhook messages of the account',
+  docs: () => ({ responses: {} }),
+  handler: async request => {
+    const { wait: ms = 0, limit: most = MOST, ...filter } = readQuery(request, known)
+    const found = await waitFor(request, { wait: ms, stopped }, () =>
+      findMessages(database, request.account.room, filter, most),
+    )
+    const now = time.now(request.account)
+    const results = found.map(message => present(message, now))
+    return { results, next: results.at(-1)?.message_id ?? filter.after ?? null }
+  },
+})
+
+function present(message: KeptMessage, now: number) {
+  const { message_id, webhook_id, event_type, payment_id, signing_key } = message
+  const shown = presentMessage(message, now)
+  const raw = shown.body === null ? null : message.body
+  return {
+    ...{ message_id, webhook_id, event_type, payment_id },
+    at: shown.created_date,
+    delivery: shown.last_delivery_status,
+    attempts: shown.attempts,
+    raw,
+    headers: raw === null ? null : headersOf(raw, signing_key),
+  }
+}
+
+/** The headers of the message's attempts. */
+export const headersOf = (body: string, signing_key: string): Record<string, string> => ({
+  'Content-Type': 'application/json',
+  'Pay-Signature': signature(body, signing_key),
+})

@@ -1,0 +1,104 @@
+import type { FastifyRequest } from 'fastify'
+import type { Context } from '../context.ts'
+import { jsonBody } from '../http/body.ts'
+import { type Endpoint, pathParam } from '../http/endpoint.ts'
+import type { Json } from '../http/fields.ts'
+import { registrationProblem } from '../outbound/address.ts'
+import type { Exchange } from '../recorder/exchange.ts'
+import { oldestKept } from '../retention.ts'
+import {
+  type Damage,
+  damages,
+  MOST_TIMES,
+  type SendAgain,
+  sendAgain,
+} from '../webhooks/send-again.ts'
+import { findMessage, type KeptMessage } from '../webhooks/store.ts'
+import { badField, conflict, noSuchField, notFound } from './errors.ts'
+import { presentBody } from './requests.ts'
+
+const FIELDS = ['times', 'at_once', 'body', 'new_identifier', 'damage', 'to', 'signing_key']
+
+/** Sends a message again by hand. The body is optional. */
+export const sendMessage = (context: Context): Endpoint => ({
+  method: 'POST',
+  path: '/control/messages/{message_id}/send',
+  area: 'control',
+  operationId: 'sendMessage',
+  summary: 'Send a webhook message again',
+  accepts: 'json',
+  docs: () => ({ responses: {} }),
+  handler: async request => {
+    const asked = await readSendAgain(request, context)
+    const sent = await sendAgain(context, request.account, await sendable(request, context), asked)
+    return { results: sent.map(present) }
+  },
+})
+
+async function sendable(
+  request: FastifyRequest,
+  { database, time }: Context,
+): Promise<KeptMessage & { body: string }> {
+  const { account } = request
+  const found = await findMessage(database, account.room, pathParam(request, 'message_id'))
+  if (!found) throw notFound('message')
+  const { body, payment_id, webhook_status } = found
+  if (body === null || payment_id < oldestKept(time.now(account)))
+    throw conflict('the payment of this message is gone after 7 days: its bytes are not kept')
+  if (webhook_status !== 'ACTIVE')
+    throw conflict('the webhook of this message is INACTIVE: register another one')
+  return { ...found, body }
+}
+
+/** Throws the first fault. */
+async function readSendAgain(
+  request: FastifyRequest,
+  { config, resolve }: Context,
+): Promise<SendAgain> {
+  const isEmpty = !Buffer.isBuffer(request.body) || request.body.length === 0
+  const given = isEmpty ? {} : jsonBody(request, 'C0197')
+  const unknown = Object.keys(given).find(name => !FIELDS.includes(name))
+  if (unknown !== undefined) throw noSuchField(unknown, FIELDS)
+  const { times = 1, damage } = given
+  if (!Number.isInteger(times) || Number(times) < 1 || Number(times) > MOST_TIMES)
+    throw badField('times', `must be a whole number from 1 to ${MOST_TIMES}`)
+  if (damage !== undefined && !damages.some(known => known === damage))
+    throw badField('damage', `must be one of ${damages.join(', ')}`)
+  const to = textIn(given, 'to')
+  const problem = to !== undefined && (await registrationProblem(to, config.callbackHosts, resolve))
+  if (problem) throw badField('to', problem)
+  return {
+    times: Number(times),
+    atOnce: flagIn(given, 'at_once'),
+    body: textIn(given, 'body'),
+    newIdentifier: flagIn(given, 'new_identifier'),
+    damage: damage as Damage | undefined, // checked above
+    to,
+    signingKey: textIn(given, 'signing_key'),
+  }
+}
+
+function textIn(given: Json, name: string): string | undefined {
+  const value = given[name]
+  if (value === undefined) return undefined
+  if (typeof value !== 'string' || !value.isWellFormed()) throw badField(name, 'must be text')
+  return value
+}
+
+function flagIn(given: Json, name: string): boolean {
+  const value = given[name] ?? false
+  if (typeof value !== 'boolean') throw badField(name, 'must be true or false')
+  return value
+}
+
+function present(exchange: Exchange) {
+  const { exchange_id, refused, status, result, ms, response_headers, response_body } = exchange
+  return {
+    exchange_id,
+    status: refused ? 'FAILED' : 'SUCCESSFUL',
+    status_code: status,
+    result,
+    response_time: ms,
+    answer: { headers: response_headers, ...presentBody(response_body) },
+  }
+}

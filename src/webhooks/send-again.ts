@@ -1,0 +1,102 @@
+import { createHmac } from 'node:crypto'
+import type { Account } from '../accounts/account.ts'
+import type { Context } from '../context.ts'
+import type { ByHand, Exchange } from '../recorder/exchange.ts'
+import type { KeptMessage } from './store.ts'
+import { signature } from './webhook.ts'
+
+/** Ways to send a message with a signature that does not match. */
+export const damages = ['digit', 'missing', 'upper', 'base64', 'newline', 'space'] as const
+export type Damage = (typeof damages)[number]
+
+export const MOST_TIMES = 10
+
+export type SendAgain = {
+  times: number
+  /** Otherwise one after the other. */
+  atOnce: boolean
+  /** Instead of the kept bytes. */
+  body?: string | undefined
+  /** Whether the message gets another identifier wherever its own stands in the body. */
+  newIdentifier: boolean
+  damage?: Damage | undefined
+  /** Instead of the webhook's callback_url. The caller has checked it. */
+  to?: string | undefined
+  signingKey?: string | undefined
+}
+
+/**
+ * Sends a message again by hand. That is none of its attempts: neither the message nor the payment changes. Returns an
+ * exchange for each time, in order.
+ */
+export async function sendAgain(
+  context: Context,
+  account: Account,
+  message: KeptMessage & { body: string },
+  asked: SendAgain,
+): Promise<Exchange[]> {
+  const { message_id, signing_key } = message
+  const given = asked.body ?? message.body
+  const body = asked.newIdentifier
+    ? given.replaceAll(message_id, context.newId(context.time.now(account)))
+    : given
+  const signed = damaged(body, asked.signingKey ?? signing_key, asked.damage)
+  const once = () => sendOnce(context, account, message, { ...signed, asked })
+  const times = Array.from({ length: asked.times })
+  if (asked.atOnce) return Promise.all(times.map(once))
+  const sent: Exchange[] = []
+  for (const _ of times) sent.push(await once())
+  return sent
+}
+
+type Signed = { body: string; signature: string | undefined }
+
+function damaged(body: string, key: string, damage: Damage | undefined): Signed {
+  const right = signature(body, key)
+  switch (damage) {
+    case 'digit':
+      return { body, signature: right.slice(0, -1) + (right.endsWith('0') ? '1' : '0') }
+    case 'missing':
+      return { body, signature: undefined }
+    case 'upper':
+      return { body, signature: right.toUpperCase() }
+    case 'base64':
+      return { body, signature: createHmac('sha256', key).update(body).digest('base64') }
+    case 'newline':
+      return { body, signature: signature(`${body}\n`, key) }
+    case 'space':
+      return { body: `${body} `, signature: right }
+    default:
+      return { body, signature: right }
+  }
+}
+
+async function sendOnce(
+  { send, recorder, time }: Context,
+  account: Account,
+  { message_id, webhook_id, payment_id, event_type, callback_url }: KeptMessage,
+  { body, signature: signed, asked }: Signed & { asked: SendAgain },
+): Promise<Exchange> {
+  if (!recorder) throw new Error('what is sent by hand is recorded')
+  const url = asked.to ?? callback_url
+  const headers = { 'Content-Type': 'application/json', ...(signed && { 'Pay-Signature': signed }) }
+  const [began, at] = [time.wall(), time.now(account)]
+  const { cause, ...result } = await send({
+    ...{ account, webhook_id, message_id, url, headers, body },
+    keepsAnswer: true,
+  })
+  return recorder.attemptByHand(account, {
+    ...{ began, at, event_type, payment_id, message_id, webhook_id, url, headers, body },
+    ms: result.response_time ?? 0,
+    failed: result.status === 'FAILED',
+    status: result.status_code,
+    result: cause ? `${result.result} (${cause})` : result.result,
+    answer: result.answer,
+    byHand: byHandOf(asked),
+  })
+}
+
+function byHandOf({ body, newIdentifier, damage }: SendAgain): ByHand {
+  if (damage) return { kind: 'damaged', damage }
+  return { kind: body !== undefined || newIdentifier ? 'edited' : 'again' }
+}
