@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { test } from 'node:test'
+import { readConfig } from '../../../src/config.ts'
+import { createNewId } from '../../../src/ids.ts'
+import { findExchanges, insertExchange } from '../../../src/recorder/store.ts'
+import { startFarthing } from '../../../src/start.ts'
+import { createClient } from '../../support/client.ts'
+import { onEveryDatabase, type Service } from '../../support/service.ts'
+
+const DAY = 24 * 60 * 60 * 1000
+
+async function flush({ apps }: Service): Promise<void> {
+  for (const { recorder } of apps) await recorder?.flush()
+}
+
+async function sweep({ apps, time }: Service): Promise<void> {
+  for (const { recorder } of apps) await recorder?.sweep(time.wall())
+}
+
+async function kept(service: Service, room: string): Promise<string[]> {
+  await flush(service)
+  await sweep(service)
+  const order = { limit: 20_000, order: 'oldest' } as const
+  const found = await findExchanges(service.database, room, {}, order)
+  return found.map(({ operation }) => operation)
+}
+
+onEveryDatabase('The record', service => {
+  test('is kept for 24 hours, to the millisecond', async () => {
+    const { name, api } = await service().newNamedAccount()
+    await api.get('/v1/agreements')
+    service().clock.advance(1)
+    await api.get('/v1/refunds')
+    assert.deepEqual(await kept(service(), name), ['searchAgreements', 'searchRefunds'])
+    service().clock.advance(DAY)
+    assert.deepEqual(await kept(service(), name), ['searchRefunds'])
+  })
+
+  test('goes with its payment', async () => {
+    const { name, api } = await service().newNamedAccount()
+    const { payment_id } = await api.createPayment()
+    service().clock.advance(7 * DAY - 1)
+    await api.get(`/v1/payments/${payment_id}`)
+    assert.deepEqual(await kept(service(), name), ['readPayment'])
+    service().clock.advance(1)
+    assert.deepEqual(await kept(service(), name), [])
+  })
+
+  test('has the newest 10,000 exchanges of an account', async () => {
+    const { name, api } = await service().newNamedAccount()
+    await api.get('/v1/agreements')
+    await flush(service())
+    const order = { limit: 1, order: 'newest' } as const
+    const [sample] = await findExchanges(service().database, name, {}, order)
+    assert.ok(sample)
+    const newId = createNewId()
+    for (let written = 0; written < 10_200; written += 850)
+      await service().database.write(
+        Array.from({ length: 850 }, () =>
+          insertExchange({
+            ...sample,
+            exchange_id: newId(service().time.wall() + 1),
+            operation: 'later',
+          }),
+        ),
+      )
+    const operations = await kept(service(), name)
+    assert.deepEqual([operations.length, new Set(operations)], [10_000, new Set(['later'])])
+  })
+
+  test('stops while it cannot be written, counts what is lost, and goes on; nothing else is concerned', async () => {
+    const { name, api } = await service().newNamedAccount()
+    const rename = (from: string, to: string) =>
+      service().database.write([{ sql: `alter table ${from} rename to ${to}`, values: [] }])
+    await rename('exchanges', 'exchanges_away')
+    const lost = 5
+    for (let i = 0; i < lost; i++) {
+      const { payment_id } = await api.createPayment()
+      assert.equal((await api.get(`/v1/payments/${payment_id}`)).status, 200)
+    }
+    await flush(service())
+    await rename('exchanges_away', 'exchanges')
+    await flush(service())
+    await api.get('/v1/refunds')
+    await flush(service())
+    const found = await findExchanges(service().database, name, {}, { limit: 9, order: 'oldest' })
+    const counted = found.reduce((all, { gap }) => all + (gap?.count ?? 0), 0)
+    assert.equal(counted, 2 * lost)
+    assert.deepEqual(
+      found.filter(({ kind }) => kind !== 'gap').map(({ operation }) => operation),
+      ['searchRefunds'],
+    )
+  })
+})
+
+test('A stop writes everything that is held', async t => {
+  const folder = mkdtempSync(join(tmpdir(), 'farthing-recorder-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const path = join(folder, 'farthing.db')
+  const farthing = await startFarthing({
+    config: readConfig({ PORT: '0', DATABASE_URL: `sqlite:${path}` }),
+  })
+  const api = createClient([farthing.url], farthing.apiKey)
+  await Promise.all(Array.from({ length: 500 }, () => api.get('/v1/agreements')))
+  await farthing.close()
+  const found = new DatabaseSync(path).prepare('select count(*) as found from exchanges').get()
+  assert.equal(found?.found, 500)
+})
