@@ -6,6 +6,7 @@ import { idFloor } from '../../src/ids.ts'
 import type { Database } from '../../src/ports.ts'
 import { oldestKept } from '../../src/retention.ts'
 import { agreementProblems } from './invariants-agreements.ts'
+import { causeProblems } from './invariants-causes.ts'
 import { messageProblems } from './invariants-messages.ts'
 import { paymentProblems } from './invariants-payments.ts'
 import type { Rows } from './rows.ts'
@@ -29,6 +30,7 @@ export async function checkInvariants(database: Database, quiet: Quiet): Promise
     ...paymentProblems(rows),
     ...agreementProblems(rows),
     ...messageProblems(rows, quiet),
+    ...causeProblems(rows),
   ]
   if (problems.length === 0) return
   const shown = problems.slice(0, MOST_PROBLEMS)
@@ -47,6 +49,7 @@ async function readRows(database: Database, { now, since = 0 }: Quiet): Promise<
     agreements: await read(database, 'agreements', 'agreement_id', made),
     webhooks: await read(database, 'webhooks', 'webhook_id', made),
     messages: await read(database, 'webhook_messages', 'payment_id', kept),
+    exchanges: await read(database, 'exchanges', 'payment_id', kept),
   }
 }
 

@@ -43,6 +43,13 @@ export type MessageRow = {
   body: Body | null
 }
 
+/** A recorded request; `caused` are positions in the payment's events, and messages. */
+export type ExchangeRow = {
+  exchange_id: string
+  payment_id: string
+  body: { caused?: { events: number[]; messages: string[] } }
+}
+
 export type Rows = {
   /** Rows made before this time were not read, in milliseconds. */
   since: number
@@ -54,6 +61,7 @@ export type Rows = {
   agreements: AgreementRow[]
   webhooks: WebhookRow[]
   messages: MessageRow[]
+  exchanges: ExchangeRow[]
 }
 
 /** When a payment reached one of the statuses, in milliseconds; undefined if never. */
