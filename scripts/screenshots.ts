@@ -6,10 +6,16 @@ import { mkdir, readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
-import sharp from 'sharp'
 import { startBrowser, visit } from '../test/support/browser.ts'
 import { pageStates, showState } from '../test/support/page-states.ts'
 import { startService } from '../test/support/service.ts'
+
+/** `npm run screenshots` installs sharp and the typeface first, because nothing else needs their 22 MB. */
+const require = createRequire(import.meta.url)
+type Sharp = (picture: Buffer) => {
+  png(options: Record<string, number>): { toFile(path: string): Promise<unknown> }
+}
+const sharp: Sharp = require('sharp')
 
 const images = new URL('../docs/images/', import.meta.url)
 const screens = {
@@ -19,10 +25,9 @@ const screens = {
 
 /** Arimo has the metrics of Arial, which the pages use and few servers have. */
 async function typeface(): Promise<string> {
-  const { resolve } = createRequire(import.meta.url)
   const faces = ['latin', 'latin-ext'].flatMap(script =>
     [400, 700].map(async weight => {
-      const file = resolve(`@fontsource/arimo/files/arimo-${script}-${weight}-normal.woff2`)
+      const file = require.resolve(`@fontsource/arimo/files/arimo-${script}-${weight}-normal.woff2`)
       const source = (await readFile(file)).toString('base64')
       const range = script === 'latin' ? 'U+0000-00FF, U+2000-206F, U+20AC' : 'U+0100-024F'
       return `@font-face { font-family: arial; font-weight: ${weight}; unicode-range: ${range};

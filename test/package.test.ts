@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict'
 import { execFile, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+} from 'node:fs'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
@@ -157,6 +165,42 @@ describe('The package', () => {
     assert.ok(await isFreeAgain(port))
   })
 
+  test('runs after the steps of the Containerfile, done one by one without an engine', async t => {
+    const image = join(folder, 'image')
+    const inImage = (text: string) => text.replaceAll(/(?<=^|[ :])\/(tmp|data)\b/g, `${image}/$1`)
+    const steps = instructionsOf(read(join(ROOT, 'Containerfile')))
+    mkdirSync(join(image, 'tmp'), { recursive: true })
+    const [, target = ''] = /^farthing-\*\.tgz (\S+)$/.exec(steps.COPY ?? '') ?? []
+    cpSync(packed.tarball, inImage(target))
+    const { HOME = '' } = process.env // it may have the settings of a registry
+    const npm = { HOME, npm_config_prefix: image, npm_config_prefer_offline: 'true' }
+    const lines = inImage(steps.RUN ?? '').replace('chown node', 'chown "$(id -u)"')
+    const { code, stderr } = await runLines(lines, { cwd: image, port: 0, env: npm })
+    assert.equal(code, 0, stderr)
+
+    const settings = (steps.ENV ?? '')
+      .split(' ')
+      .map(setting => inImage(setting).split(/=(.*)/s, 2))
+    const [program = ''] = JSON.parse(steps.CMD ?? '[]')
+    const farthing = spawn(join(image, 'bin', program), {
+      cwd: inImage(steps.WORKDIR ?? ''),
+      env: {
+        PATH: process.env.PATH,
+        PORT: '0',
+        FARTHING_API_KEY: KEY,
+        ...Object.fromEntries(settings),
+      },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    t.after(() => farthing.kill('SIGKILL'))
+    const [line] = await once(createInterface(farthing.stdout), 'line')
+    const [, port] = /:(\d+)$/.exec(String(line)) ?? []
+    await createClient([`http://127.0.0.1:${port}`], KEY).createPayment()
+    assert.ok(existsSync(inImage(`${steps.VOLUME}/farthing.db`)))
+    farthing.kill('SIGTERM')
+    assert.deepEqual(await once(farthing, 'exit'), [0, null])
+  })
+
   test('is started by examples/compose.yaml with settings that exist and a health check that works', async () => {
     const { services } = parse(read(join(ROOT, 'examples/compose.yaml')))
     const { environment, healthcheck, build } = services.farthing
@@ -175,6 +219,10 @@ describe('The package', () => {
     healthy.close()
   })
 })
+
+/** The instructions of a Containerfile, each of which occurs once. */
+const instructionsOf = (text: string): Record<string, string> =>
+  Object.fromEntries([...text.matchAll(/^([A-Z]+) (.*)$/gm)].map(([, name, rest]) => [name, rest]))
 
 type Job = { env: Record<string, string>; steps: { name?: string; run?: string }[] }
 
