@@ -3,10 +3,11 @@ import { createAuthenticate } from './accounts/bearer.ts'
 import { agreementEndpoints } from './agreements/routes.ts'
 import type { Config } from './config.ts'
 import type { Context } from './context.ts'
-import { readingEndpoints } from './control/routes.ts'
+import { overview, readingEndpoints, steeringEndpoints } from './control/routes.ts'
 import { disputeEndpoints } from './disputes/routes.ts'
 import type { Chapters } from './docs/openapi.ts'
 import { docsEndpoints } from './docs/routes.ts'
+import { controlIsOff } from './errors.ts'
 import { pageArea, pageEndpoints } from './hosted/routes.ts'
 import type { Area, Areas } from './http/areas.ts'
 import { registerEndpoints } from './http/endpoint.ts'
@@ -66,7 +67,11 @@ export async function createApp(
     ],
   }
   const described = Object.values(chapters).flat()
-  const control = readingEndpoints(context, limits.draining)
+  const control = [
+    ...overview(context),
+    ...readingEndpoints(context, limits.draining),
+    ...steeringEndpoints(context, limits.draining),
+  ]
   registerEndpoints(server, [...described, ...control], areas, limits)
   return { server, deliveries, limits, recorder }
 }
@@ -107,8 +112,12 @@ function createAreas(context: Context): Areas {
     api: { ...api, authenticate },
     token: api,
     pages,
-    // Its requests may wait long, so they do not count. Without endpoints its paths are like any unknown one.
-    control: { ...(context.recorder ? json : open), prefix: '/control', limited: false },
+    // Its requests may wait long, so they do not count. While all of it is off its paths are like any unknown one.
+    control: {
+      ...(context.recorder || context.config.control ? json : open),
+      ...(!context.config.control && { unknown: controlIsOff }),
+      ...{ prefix: '/control', limited: false },
+    },
     open,
     health: { ...open, limited: false },
   }

@@ -30,6 +30,8 @@ export type Config = {
   trustProxy: boolean
   /** Whether the console is on, and with it the recorder. */
   console: boolean
+  /** Whether tests may steer payments and clocks below /control. */
+  control: boolean
   /** If undefined, there are no metrics. */
   metricsPort: number | undefined
   logLevel: string
@@ -52,6 +54,7 @@ export const SETTINGS = [
   'FARTHING_SERVICE_NAME',
   'FARTHING_TRUST_PROXY',
   'FARTHING_CONSOLE',
+  'FARTHING_CONTROL',
   'FARTHING_METRICS_PORT',
   'LOG_LEVEL',
 ] as const
@@ -123,6 +126,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     ),
     trustProxy: read('FARTHING_TRUST_PROXY', parseBoolean, 'true or false') ?? false,
     console: read('FARTHING_CONSOLE', parseBoolean, 'true or false') ?? true,
+    control: read('FARTHING_CONTROL', parseBoolean, 'true or false') ?? false,
     metricsPort: read('FARTHING_METRICS_PORT', parsePort, portNumber),
     logLevel:
       read(

@@ -259,6 +259,14 @@ export const noSuchEndpoint = () =>
     'there is no endpoint with this path: GET /openapi.json lists them all',
   )
 
+/** Below /control while only its reading half is on, or nothing of it. */
+export const controlIsOff = () =>
+  new ApiError(
+    404,
+    'P0911',
+    'there is no endpoint with this path. The control API is off: FARTHING_CONTROL=true switches it on',
+  )
+
 /** `allow` is the value of the Allow header. */
 export const methodNotAllowed = (method: string, allow: string) =>
   new ApiError(405, 'P0912', `this path does not allow ${method}: use ${allow}`)

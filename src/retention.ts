@@ -1,5 +1,7 @@
+import type { Account } from './accounts/account.ts'
 import { idFloor } from './ids.ts'
-import type { Database } from './ports.ts'
+import type { Database, Value } from './ports.ts'
+import { createTime } from './time.ts'
 
 /** Specification, *Limits*: a payment is gone 7 days after its creation, in any state. Milliseconds. */
 export const RETENTION_MS = 7 * 24 * 60 * 60 * 1000
@@ -22,39 +24,71 @@ const STEP = 200
 /** Tables whose rows are deleted with their payment. The payment is last. */
 const TABLES = ['refunds', 'idempotency_keys', 'payments']
 
-const deleteOld = (table: string): string =>
-  `delete from ${table} where payment_id in
-     (select payment_id from ${table} where payment_id < $1 order by payment_id limit ${STEP})`
+/** Rooms whose clock is behind the machine's. They are swept by their own time. */
+const BEHIND = 'select room from accounts where frozen_at is not null or clock_offset < 0'
 
-const findOld = [
-  ...TABLES.map(table => `${table} where`),
-  'webhook_messages where body is not null and',
-]
-  .map(from => `(select payment_id from ${from} payment_id < $1 limit 1)`)
-  .join(', ')
+/** Which rooms a sweep is about: a condition for the column `account`, and its value for `$2`. */
+type Scope = { condition: (account: string) => string; values: Value[] }
+
+const everywhere: Scope = { condition: () => '', values: [] }
+const notBehind: Scope = { condition: account => ` and ${account} not in (${BEHIND})`, values: [] }
+const only = (room: string): Scope => ({
+  condition: account => ` and ${account} = $2`,
+  values: [room],
+})
+
+/** Statements for the scope. Each begins with the same rows: those of payments with an identifier below `$1`. */
+function statementsFor({ condition }: Scope) {
+  const inScope = condition('account')
+  const scoped =
+    inScope && ` and webhook_id in (select webhook_id from webhooks where true${inScope})`
+  const oldMessages = `webhook_messages where payment_id < $1 and body is not null${scoped}`
+  const old = TABLES.map(table => `${table} where payment_id < $1${inScope}`)
+  return {
+    find: [...old, oldMessages].map(from => `(select payment_id from ${from} limit 1)`).join(', '),
+    change: [
+      ...TABLES.map(
+        (table, i) => `delete from ${table} where payment_id in
+          (select payment_id from ${old[i]} order by payment_id limit ${STEP})`,
+      ),
+      // Deletes the buckets of the two hours around the cut-off early: `totalBetween` counts these row by row.
+      `delete from payment_counts where bucket < $1${inScope}`,
+      `update webhook_messages set body = null,
+         status = case when status = 'PENDING' then 'FAILED' else status end
+       where message_id in (select message_id from ${oldMessages} order by payment_id limit ${STEP})`,
+    ],
+  }
+}
 
 /**
  * Deletes the rows of payments that are gone, in small steps, until none is left or `stop` is aborted. A message
- * that was never delivered becomes FAILED, which is how the API already shows it.
+ * that was never delivered becomes FAILED, which is how the API already shows it. `now` is the machine's time.
  */
 export async function sweep(database: Database, now: number, stop?: AbortSignal): Promise<void> {
-  const cutoff = oldestKept(now)
+  const behind = await database.query<Account>(
+    `select name, room, clock_offset, frozen_at from accounts where room in (${BEHIND})`,
+    [],
+  )
+  const time = createTime(() => now)
+  for (const account of behind)
+    await sweepScope(database, oldestKept(time.now(account)), only(account.room), stop)
+  await sweepScope(database, oldestKept(now), behind.length > 0 ? notBehind : everywhere, stop)
+}
+
+async function sweepScope(
+  database: Database,
+  cutoff: string,
+  scope: Scope,
+  stop: AbortSignal | undefined,
+): Promise<void> {
+  const { find, change } = statementsFor(scope)
+  const values = [cutoff, ...scope.values]
   while (!stop?.aborted) {
     const [any] = await database.query<{ payment_id: string | null }>(
-      `select coalesce(${findOld}) as payment_id`,
-      [cutoff],
+      `select coalesce(${find}) as payment_id`,
+      values,
     )
     if (!any?.payment_id) return
-    await database.write(
-      [
-        ...TABLES.map(deleteOld),
-        // Deletes the buckets of the two hours around the cut-off early: `totalBetween` counts these row by row.
-        'delete from payment_counts where bucket < $1',
-        `update webhook_messages set body = null,
-           status = case when status = 'PENDING' then 'FAILED' else status end
-         where message_id in (select message_id from webhook_messages
-           where payment_id < $1 and body is not null order by payment_id limit ${STEP})`,
-      ].map(sql => ({ sql, values: [cutoff] })),
-    )
+    await database.write(change.map(sql => ({ sql, values })))
   }
 }

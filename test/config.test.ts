@@ -180,6 +180,7 @@ describe('The configuration', () => {
       pagesUrl: undefined,
       callbackHosts: new Set(),
       returnHosts: new Set(),
+      control: false,
       fixedWebhook: undefined,
       serviceName: undefined,
       trustProxy: false,

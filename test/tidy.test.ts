@@ -48,13 +48,16 @@ describe('A file of src', () => {
       [...sources].filter(([, text]) => pattern.test(text)).map(([path]) => path.slice(4, -3))
     assert.deepEqual(callers(/time\.now\(/).sort(), [
       'agreements/routes', // identifiers, cancelled_date
+      'control/clock', // how far the account's clock is
       'control/messages', // whether the payment of a message has expired
-      'control/send', // the same
+      'control/payments', // what has expired
+      'control/send', // whether the payment of a message has expired
       'payments/commands', // identifiers, events, whether an Idempotency-Key is free
       'payments/routes', // what has expired
       'payments/store', // whether a token has expired
       'recorder/recorder', // when a request began
       'refunds/routes', // identifiers, the status after five seconds
+      'retention', // what the sweep may delete of an account whose clock is behind
       'webhooks/deliver', // when an attempt began
       'webhooks/routes', // identifiers, what has expired
       'webhooks/send-again', // identifiers, when a message was sent by hand
@@ -63,6 +66,7 @@ describe('A file of src', () => {
     assert.deepEqual(callers(/time\.wall\(/).sort(), [
       'accounts/bearer', // the cache of keys
       'accounts/store', // when a key was made
+      'control/clock', // how far the account's clock is
       'recorder/batches', // how many exchanges are recorded in a second
       'recorder/recorder', // identifiers of exchanges, when a request began
       'start', // the sweep

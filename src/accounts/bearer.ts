@@ -65,7 +65,8 @@ export function createAuthenticate({ database, time, config }: Context) {
   return (request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined => {
     const { authorization = '' } = request.headers
     const key = authorization.startsWith(BEARER) ? authorization.slice(BEARER.length) : ''
-    const known = cached(key)
+    // With control on, another instance may have moved the account's clock.
+    const known = config.control ? undefined : cached(key)
     if (known === undefined) return admit(key, request, reply)
     request.account = known.account
     request.key_id = known.key_id

@@ -88,6 +88,24 @@ export async function accountOfName(
   return account
 }
 
+/** Moves the clock, unless another request moved it after `account` was read: then it returns false. */
+export const moveClock = (
+  database: Database,
+  { name, clock_offset, frozen_at }: Account,
+  moved: Account,
+): Promise<boolean> =>
+  database.write([
+    {
+      sql: `update accounts set clock_offset = $2, frozen_at = $3 where name = $1 and clock_offset = $4
+            and frozen_at ${frozen_at === null ? 'is null' : '= $5'}`,
+      values: [
+        ...[name, moved.clock_offset, moved.frozen_at, clock_offset],
+        ...(frozen_at === null ? [] : [frozen_at]),
+      ],
+      expect: 1,
+    },
+  ])
+
 /** The account whose rows have this room; undefined when there is none. */
 export async function accountOfRoom(
   database: Database,

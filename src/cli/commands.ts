@@ -25,6 +25,8 @@ Settings are environment variables. All are optional.
                            (default: Farthing payments)
   FARTHING_TRUST_PROXY     true: take scheme and host from X-Forwarded-Proto and X-Forwarded-Host
   FARTHING_CONSOLE         false: record no requests (default: true)
+  FARTHING_CONTROL         true: let tests set outcomes and move the clock of their account, below
+                           /control (default: false)
   FARTHING_METRICS_PORT    serve Prometheus metrics on this port (default: no metrics)
   LOG_LEVEL                fatal, error, warn, info, debug, trace or silent (default: info)
 

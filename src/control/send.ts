@@ -1,6 +1,5 @@
 import type { FastifyRequest } from 'fastify'
 import type { Context } from '../context.ts'
-import { jsonBody } from '../http/body.ts'
 import { type Endpoint, pathParam } from '../http/endpoint.ts'
 import type { Json } from '../http/fields.ts'
 import { registrationProblem } from '../outbound/address.ts'
@@ -14,7 +13,8 @@ import {
   sendAgain,
 } from '../webhooks/send-again.ts'
 import { findMessage, type KeptMessage } from '../webhooks/store.ts'
-import { badField, conflict, noSuchField, notFound } from './errors.ts'
+import { readBody } from './body.ts'
+import { badField, conflict, notFound } from './errors.ts'
 import { presentBody } from './requests.ts'
 
 const FIELDS = ['times', 'at_once', 'body', 'new_identifier', 'damage', 'to', 'signing_key']
@@ -55,10 +55,7 @@ async function readSendAgain(
   request: FastifyRequest,
   { config, resolve }: Context,
 ): Promise<SendAgain> {
-  const isEmpty = !Buffer.isBuffer(request.body) || request.body.length === 0
-  const given = isEmpty ? {} : jsonBody(request, 'C0197')
-  const unknown = Object.keys(given).find(name => !FIELDS.includes(name))
-  if (unknown !== undefined) throw noSuchField(unknown, FIELDS)
+  const given = readBody(request, FIELDS)
   const { times = 1, damage } = given
   if (!Number.isInteger(times) || Number(times) < 1 || Number(times) > MOST_TIMES)
     throw badField('times', `must be a whole number from 1 to ${MOST_TIMES}`)

@@ -26,7 +26,7 @@ const triggers = {
   cancel: 'choose_cancel',
 } as const satisfies Record<string, Trigger>
 
-type Scenario = keyof typeof triggers
+export type Scenario = keyof typeof triggers
 export const scenarios = Object.keys(triggers)
 
 const endings: Record<Exclude<Scenario, 'success'>, Ending> = {
@@ -64,6 +64,19 @@ export async function choose(visit: Visit, form: URLSearchParams): Promise<Next>
   return unlessOver(outcome?.payment, payment =>
     visit.hidden ? confirmation(visit, payment) : { location: `${pathOf(visit)}/confirm` },
   )
+}
+
+/**
+ * Does what a user does who opens the first page, chooses the scenario and, for success, confirms. `moved` is false if
+ * the payment was over before the last step. Undefined if no web payment has the token.
+ */
+export async function complete(
+  visit: Visit,
+  scenario: Scenario,
+): Promise<ChangeResult | undefined> {
+  await move(visit, 'open_page')
+  const chosen = await move(visit, triggers[scenario])
+  return scenario === 'success' ? move(visit, 'confirm') : chosen
 }
 
 /** Shows the confirm page, or redirects to the first page if success was not chosen. */

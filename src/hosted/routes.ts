@@ -28,7 +28,7 @@ import {
 } from './journey.ts'
 import { faultPage, type Site } from './pages.ts'
 
-const siteOf = ({ pagesUrl, baseUrl, serviceName }: Config): Site => ({
+export const siteOf = ({ pagesUrl, baseUrl, serviceName }: Config): Site => ({
   basePath: pathOf(pagesUrl ?? baseUrl),
   serviceName,
 })

@@ -22,6 +22,8 @@ export type Area = {
   sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): void
   /** Of an area whose requests are recorded: the hooks for one of its endpoints. */
   record?: (operation: string) => RecordingHooks | undefined
+  /** The error for an unknown path, if it is not the usual one. */
+  unknown?: () => Error
   /** Whether the service counts its requests, and refuses them with 503 when too many wait for a response. */
   limited: boolean
 }

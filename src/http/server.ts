@@ -89,7 +89,8 @@ function refuseUnknownPath(
   reply: FastifyReply,
   done: (error?: Error) => void,
 ): void {
-  beforeHandler(areaOfPath(areas, request), noSuchEndpoint)(request, reply, done)
+  const area = areaOfPath(areas, request)
+  beforeHandler(area, area.unknown ?? noSuchEndpoint)(request, reply, done)
 }
 
 /** The route's pattern, for logs and metrics: URLs carry tokens, and there are as many as payments. */

@@ -9,11 +9,11 @@ import {
   usedOneTimeToken,
   wrongMediaType,
 } from '../errors.ts'
-import { addressesOf } from '../http/addresses.ts'
+import { type Addresses, addressesOf } from '../http/addresses.ts'
 import { FORM_TYPE, formBody, isForm, JSON_TYPE, jsonBody } from '../http/body.ts'
 import type { Endpoint } from '../http/endpoint.ts'
 import { noContent, requestBody } from '../http/openapi.ts'
-import { noteOn } from '../recorder/note.ts'
+import { type Note, noteOn } from '../recorder/note.ts'
 import { DECLINED_CARD, submittedCard } from './card.ts'
 import { changePayment } from './commands.ts'
 import { advance, type Payment } from './payment.ts'
@@ -57,21 +57,33 @@ export const authorise = (context: Context): Endpoint => ({
       ? Object.fromEntries(formBody(request))
       : jsonBody(request, 'P0197')
     const given = readCardAuthorisation(body)
-    const declined = given.card_number === DECLINED_CARD
-    const result = await changePayment(
-      context,
-      addressesOf(request, context.config),
-      () => findByToken(context, given.one_time_token),
-      (found, now) => authorisation(found, given, declined, now),
-      { note: noteOn(request) },
-    )
-    if (!result) throw unknownOneTimeToken()
-    if (declined) throw cardDeclined()
+    const addresses = addressesOf(request, context.config)
+    await submitCard(context, addresses, given, noteOn(request))
+    if (given.card_number === DECLINED_CARD) throw cardDeclined()
     return reply.code(204).send()
   },
 })
 
-function authorisation(found: Payment, given: CardAuthorisation, declined: boolean, now: number) {
+/** Submits a card with the token of a moto_api payment. Throws an ApiError if the token cannot be used. */
+export async function submitCard(
+  context: Context,
+  addresses: Addresses,
+  given: CardAuthorisation,
+  note?: Note,
+): Promise<Payment> {
+  const result = await changePayment(
+    context,
+    addresses,
+    () => findByToken(context, given.one_time_token),
+    (found, now) => authorisation(found, given, now),
+    { note },
+  )
+  if (!result) throw unknownOneTimeToken()
+  return result.payment
+}
+
+function authorisation(found: Payment, given: CardAuthorisation, now: number) {
+  const declined = given.card_number === DECLINED_CARD
   if (found.given.authorisation_mode !== 'moto_api') throw unknownOneTimeToken()
   if (found.card) throw usedOneTimeToken()
   const card = submittedCard(given.card_number, given.cardholder_name, given.expiry_date)

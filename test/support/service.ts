@@ -31,6 +31,8 @@ export type Service = {
   kind: DatabaseKind
   /** The URL of the first instance. Clients alternate between all instances. */
   baseUrl: string
+  /** The URLs of all instances. */
+  baseUrls: string[]
   database: Database
   apps: App[]
   config: Config
@@ -84,6 +86,7 @@ export async function startService(
   return {
     kind,
     baseUrl: first.url,
+    baseUrls,
     database: first.ports.database,
     apps: instances.map(({ app }) => app),
     config,

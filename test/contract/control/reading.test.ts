@@ -2,22 +2,9 @@ import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { test } from 'node:test'
 import type { Body, Client } from '../../support/client.ts'
-import { onEveryDatabase, type Service } from '../../support/service.ts'
+import { ask } from '../../support/control.ts'
+import { onEveryDatabase } from '../../support/service.ts'
 import { history, received, receiving, subscribe } from '../../support/subscriber.ts'
-
-type Answered = { status: number; body: Body }
-
-/** A request that /openapi.json does not describe. */
-async function ask(service: Service, { key }: Client, path: string, body?: object) {
-  for (const { recorder } of service.apps) await recorder?.flush()
-  const response = await fetch(`${service.baseUrl}/control/${path}`, {
-    method: body ? 'POST' : 'GET',
-    headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
-    ...(body && { body: JSON.stringify(body) }),
-  })
-  const text = await response.text()
-  return { status: response.status, body: JSON.parse(text) } satisfies Answered
-}
 
 const cancelled = async (api: Client, reference = 'R-7') => {
   const payment = await api.createPayment({ reference })

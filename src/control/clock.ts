@@ -1,0 +1,99 @@
+import type { Account } from '../accounts/account.ts'
+import { accountOfName, moveClock } from '../accounts/store.ts'
+import type { Context } from '../context.ts'
+import type { Endpoint } from '../http/endpoint.ts'
+import type { Json } from '../http/fields.ts'
+import type { Time } from '../ports.ts'
+import { untilWritten } from '../retry.ts'
+import { iso } from '../time.ts'
+import { readBody } from './body.ts'
+import { badField, conflict } from './errors.ts'
+
+/** Milliseconds: ten years. */
+const LONGEST_ADVANCE = 10 * 366 * 24 * 60 * 60 * 1000
+const LAST_TIME = Date.UTC(2100, 0, 1)
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?Z$/
+const FIELDS = ['advance', 'freeze', 'resume']
+
+type Clock = Pick<Account, 'clock_offset' | 'frozen_at'>
+/** Returns how the clock stands after the move. May throw an ApiError. */
+type Move = (clock: Clock, now: number, wall: number) => Clock
+
+export const presentClock = (account: Account, time: Time) => ({
+  now: iso(time.now(account)),
+  frozen: account.frozen_at !== null,
+})
+
+export const readClock = ({ time }: Context): Endpoint => ({
+  method: 'GET',
+  path: '/control/clock',
+  area: 'control',
+  operationId: 'readClock',
+  summary: "Read the account's clock",
+  docs: () => ({ responses: {} }),
+  handler: async request => presentClock(request.account, time),
+})
+
+/**
+ * Moves the account's clock, which has no effect on any other account. It goes forward only: identifiers begin with the
+ * time, so what was made after a step back would sort before what was there. What time decides is computed when it is
+ * read, so the move has taken effect when the response arrives.
+ */
+export const setClock = (context: Context): Endpoint => ({
+  method: 'POST',
+  path: '/control/clock',
+  area: 'control',
+  operationId: 'setClock',
+  summary: "Advance, freeze or resume the account's clock",
+  accepts: 'json',
+  docs: () => ({ responses: {} }),
+  handler: async request => {
+    const move = readMove(readBody(request, FIELDS))
+    const { database, time } = context
+    return untilWritten(async () => {
+      const account = await accountOfName(database, request.account.name)
+      if (!account) throw conflict('the account has ended')
+      const moved = { ...account, ...move(account, time.now(account), time.wall()) }
+      if (time.now(moved) >= LAST_TIME) throw badField('advance', 'must not lead beyond 2099')
+      return (await moveClock(database, account, moved)) ? presentClock(moved, time) : undefined
+    })
+  },
+})
+
+function readMove(given: Json): Move {
+  const [name, ...more] = Object.keys(given)
+  if (name === undefined || more.length > 0)
+    throw badField(more[0] ?? 'advance', `must be given alone: use one of ${FIELDS.join(', ')}`)
+  if (name === 'advance') return advanceBy(given.advance)
+  if (name === 'freeze') return freezeAt(given.freeze)
+  if (given.resume !== true) throw badField('resume', 'must be true')
+  return ({ clock_offset, frozen_at }, _now, wall) => ({
+    clock_offset: frozen_at === null ? clock_offset : frozen_at - wall,
+    frozen_at: null,
+  })
+}
+
+function advanceBy(ms: unknown): Move {
+  if (!Number.isInteger(ms) || Number(ms) < 0 || Number(ms) > LONGEST_ADVANCE)
+    throw badField('advance', `must be whole milliseconds from 0 to ${LONGEST_ADVANCE}`)
+  return ({ clock_offset, frozen_at }) =>
+    frozen_at === null
+      ? { clock_offset: clock_offset + Number(ms), frozen_at }
+      : { clock_offset, frozen_at: frozen_at + Number(ms) }
+}
+
+function freezeAt(at: unknown): Move {
+  const time = at === true ? undefined : parseTime(at)
+  return ({ clock_offset }, now) => {
+    if (time !== undefined && time < now)
+      throw conflict(`time moves forward only, and it is ${iso(now)}`)
+    return { clock_offset, frozen_at: time ?? now }
+  }
+}
+
+function parseTime(at: unknown): number {
+  const time = typeof at === 'string' && TIME.test(at) ? Date.parse(at) : Number.NaN
+  if (Number.isNaN(time) || time >= LAST_TIME)
+    throw badField('freeze', 'must be true or a time before 2100 such as 2026-09-14T08:20:31.000Z')
+  return time
+}

@@ -1,0 +1,115 @@
+import type { FastifyRequest } from 'fastify'
+import type { Context } from '../context.ts'
+import { complete, type Scenario, scenarios, type Visit } from '../hosted/journey.ts'
+import { siteOf } from '../hosted/routes.ts'
+import { addressesOf } from '../http/addresses.ts'
+import type { Endpoint } from '../http/endpoint.ts'
+import { submitCard } from '../payments/authorise.ts'
+import { DECLINED_CARD, MOCK_CARD } from '../payments/card.ts'
+import {
+  isPayable,
+  mockCardOf,
+  type Payment,
+  statuses,
+  statusOf,
+  tokenOf,
+} from '../payments/payment.ts'
+import { present } from '../payments/response.ts'
+import { paymentInPath } from '../payments/routes.ts'
+import { findNewest } from '../payments/store.ts'
+import { readBody } from './body.ts'
+import { badField, conflict } from './errors.ts'
+import { oneOf, readQuery, text, wait } from './query.ts'
+import { waitFor } from './wait.ts'
+
+/** The payments that one request looks at, and those that it returns. */
+const MOST_LOOKED_AT = 1_000
+const MOST_RETURNED = 100
+
+const known = { payment_id: text, reference: text, status: oneOf([...statuses, 'refunded']), wait }
+
+/**
+ * The newest payments that match. `status` matches a payment that has been in it, so that a test which looks now and
+ * then misses nothing. With `wait` the response is held until a payment matches.
+ */
+export const listPayments = (context: Context, stopped: () => boolean): Endpoint => ({
+  method: 'GET',
+  path: '/control/payments',
+  area: 'control',
+  operationId: 'findPayments',
+  summary: 'Find payments, or wait for one',
+  docs: () => ({ responses: {} }),
+  handler: async request => {
+    const { account } = request
+    const { database, time, config } = context
+    const { wait: ms = 0, status, ...which } = readQuery(request, known)
+    const found = await waitFor(request, { wait: ms, stopped }, async () => {
+      const newest = await findNewest(database, account.room, which, {
+        now: time.now(account),
+        limit: MOST_LOOKED_AT,
+      })
+      return status === undefined ? newest : newest.filter(payment => hasBeen(payment, status))
+    })
+    const addresses = addressesOf(request, config)
+    return { results: found.slice(0, MOST_RETURNED).map(payment => present(payment, addresses)) }
+  },
+})
+
+const hasBeen = ({ events, refunded_amount }: Payment, status: string): boolean =>
+  status === 'refunded' ? refunded_amount > 0 : events.some(event => event.status === status)
+
+/** Walks a payment through its scenario, as its pages would. The response is that of GET /v1/payments/{payment_id}. */
+export const completePayment = (context: Context): Endpoint => ({
+  method: 'POST',
+  path: '/control/payments/{payment_id}/complete',
+  area: 'control',
+  operationId: 'completePayment',
+  summary: 'Set the outcome of a payment',
+  accepts: 'json',
+  docs: () => ({ responses: {} }),
+  handler: async request => {
+    const scenario = readScenario(request)
+    const payment = await paymentInPath(request, context, 'P0200')
+    const addresses = addressesOf(request, context.config)
+    const status = statusOf(payment)
+    if (!isPayable(status)) throw conflict(`the payment is ${status} and cannot be completed again`)
+    const { authorisation_mode } = payment.given
+    if (authorisation_mode !== 'web') {
+      await completeByCard(context, addresses, payment, scenario)
+    } else {
+      const visit: Visit = {
+        ...siteOf(context.config),
+        ...{ context, addresses, token: tokenOf(payment), hidden: false },
+      }
+      const result = await complete(visit, scenario)
+      if (!result?.moved) throw conflict('another request ended the payment meanwhile: read it')
+    }
+    return present(await paymentInPath(request, context, 'P0200'), addresses)
+  },
+})
+
+function readScenario(request: FastifyRequest): Scenario {
+  const { scenario = 'success' } = readBody(request, ['scenario'])
+  const found = scenarios.find(each => each === scenario)
+  if (found === undefined) throw badField('scenario', `must be one of ${scenarios.join(', ')}`)
+  return found as Scenario // scenarios are its keys
+}
+
+/** A moto_api payment is completed by a test card. */
+async function completeByCard(
+  context: Context,
+  addresses: Parameters<typeof submitCard>[1],
+  payment: Payment,
+  scenario: Scenario,
+): Promise<void> {
+  if (scenario === 'error' || scenario === 'cancel')
+    throw conflict(`a moto_api payment cannot end with ${scenario}: use success or declined`)
+  const { cardholder_name = '', expiry_date = '' } = mockCardOf(payment)
+  await submitCard(context, addresses, {
+    one_time_token: tokenOf(payment),
+    card_number: scenario === 'declined' ? DECLINED_CARD : MOCK_CARD,
+    cvc: '123',
+    cardholder_name,
+    expiry_date,
+  })
+}

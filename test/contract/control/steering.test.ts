@@ -1,0 +1,204 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sweep } from '../../../src/retention.ts'
+import type { Body, Client } from '../../support/client.ts'
+import { ask } from '../../support/control.ts'
+import { choose, paidPayment, payOnPages, read, statusesOf } from '../../support/journeys.ts'
+import { onEveryDatabase } from '../../support/service.ts'
+
+const SEVEN_DAYS = 604_800_000
+
+/** Identifiers, tokens and times, which differ between two payments that went the same way. */
+const masked = (value: unknown): string =>
+  JSON.stringify(value).replaceAll(
+    /"[0-9a-f]{8}-[0-9a-f-]{27}"|[0-9a-v]{52}|[0-9a-v]{26}|\d{4}-\d\d-\d\dT[\d:.]+Z/g,
+    '*',
+  )
+
+onEveryDatabase(
+  'The steering half of control',
+  service => {
+    const control = (api: Client, path: string, body?: object) => ask(service(), api, path, body)
+    const complete = (api: Client, { payment_id }: Body, body: object = {}) =>
+      control(api, `payments/${payment_id}/complete`, body)
+    const now = async (api: Client) => Date.parse((await control(api, 'clock')).body.now)
+
+    test('completing a payment leaves what the pages leave, and returns what GET returns', async () => {
+      const api = await service().newAccount()
+      for (const scenario of ['success', 'declined', 'error', 'cancel'])
+        for (const fields of [{}, { delayed_capture: true }, { language: 'cy' }]) {
+          const paged = await api.createPayment(fields)
+          await api.get(paged._links.next_url.href)
+          if (scenario === 'success') await payOnPages(api, paged)
+          else await choose(api, paged, scenario)
+          const completed = await api.createPayment(fields)
+          const { status, body } = await complete(api, completed, { scenario })
+          assert.equal(status, 200)
+          assert.deepEqual(body, await read(api, completed))
+          assert.equal(masked(body), masked(await read(api, paged)))
+          assert.deepEqual(await statusesOf(api, completed), await statusesOf(api, paged))
+        }
+    })
+
+    test('a moto_api payment is completed by a card, with success or declined only', async () => {
+      const api = await service().newAccount()
+      const moto = () =>
+        api.createPayment({ authorisation_mode: 'moto_api', return_url: undefined })
+      assert.equal((await complete(api, await moto())).body.state.status, 'success')
+      const declined = await complete(api, await moto(), { scenario: 'declined' })
+      assert.equal(declined.body.state.code, 'P0010')
+      const { status, body } = await complete(api, await moto(), { scenario: 'cancel' })
+      assert.deepEqual([status, body.code], [409, 'C0409'])
+    })
+
+    test('a payment cannot be completed twice, nor one of another account, nor with an unknown word', async () => {
+      const api = await service().newAccount()
+      const payment = await api.createPayment()
+      for (const [body, code, field] of [
+        [{ scenario: 'refunded' }, 'C0102', 'scenario'],
+        [{ scenarios: 'success' }, 'C0103', 'scenarios'],
+      ] as const) {
+        const refused = await complete(api, payment, body)
+        assert.deepEqual(
+          [refused.status, refused.body.code, refused.body.field],
+          [422, code, field],
+        )
+      }
+      assert.equal((await complete(await service().newAccount(), payment)).status, 404)
+      const both = await Promise.all([complete(api, payment), complete(api, payment)])
+      assert.deepEqual(both.map(({ status }) => status).sort(), [200, 409])
+      const again = await complete(api, payment, { scenario: 'declined' })
+      assert.equal(again.body.code, 'C0409')
+      assert.match(again.body.description, /the payment is success/)
+    })
+
+    test('a wait ends when a payment matches, also one that has left the state again', async () => {
+      const api = await service().newAccount()
+      const find = async (query: string) =>
+        (await control(api, `payments?${query}`)).body.results.map((each: Body) => each.reference)
+      const waiting = find('reference=r-7&status=success&wait=10000')
+      const payment = await api.createPayment({ reference: 'R-7' })
+      assert.deepEqual(await find('reference=R-7&status=success'), [])
+      await complete(api, payment)
+      assert.deepEqual(await waiting, ['R-7'])
+      assert.deepEqual(await find('status=started'), ['R-7'])
+      assert.deepEqual(await find(`payment_id=${payment.payment_id}&status=refunded&wait=150`), [])
+      await api.post(`/v1/payments/${payment.payment_id}/refunds`, { amount: 1 })
+      assert.deepEqual(await find('status=refunded'), ['R-7'])
+      assert.deepEqual(await find('reference=R'), [])
+      const { body } = await control(api, 'payments?refrence=R-7')
+      assert.deepEqual([body.code, body.field], ['C0103', 'refrence'])
+    })
+
+    test('an advance of the clock settles a refund after 5 seconds and ends a payment after 7 days', async () => {
+      const api = await service().newAccount()
+      const other = await service().newAccount()
+      const kept = await other.createPayment()
+      const payment = await paidPayment(api)
+      const { body: refund } = await api.post(payment._links.refunds.href, { amount: 1 })
+      const status = async () => (await api.get(refund._links.self.href)).body.status
+      await control(api, 'clock', { advance: 4_999 })
+      assert.equal(await status(), 'submitted')
+      await control(api, 'clock', { advance: 1 })
+      assert.equal(await status(), 'success')
+      await control(api, 'clock', { advance: SEVEN_DAYS - 5_001 })
+      assert.equal((await api.get(payment._links.self.href)).status, 200)
+      await control(api, 'clock', { advance: 1 })
+      assert.equal((await api.get(payment._links.self.href)).status, 404)
+      assert.equal((await api.get(payment._links.next_url?.href ?? '/secure/x')).status, 404)
+      await read(other, kept)
+    })
+
+    test('a frozen clock stands still, moves by advances, and runs on without a jump', async () => {
+      const { clock } = service()
+      const api = await service().newAccount()
+      const start = clock.now()
+      assert.deepEqual((await control(api, 'clock', { freeze: true })).body, {
+        now: new Date(start).toISOString(),
+        frozen: true,
+      })
+      clock.advance(1_000)
+      assert.equal(await now(api), start)
+      const later = new Date(start + 60_000).toISOString()
+      assert.equal((await control(api, 'clock', { freeze: later })).body.now, later)
+      await control(api, 'clock', { advance: 5 })
+      const { body } = await control(api, 'clock', { resume: true })
+      assert.deepEqual(body, { now: new Date(start + 60_005).toISOString(), frozen: false })
+      clock.advance(10)
+      assert.equal(await now(api), start + 60_015)
+      assert.equal((await api.createPayment()).created_date, new Date(start + 60_015).toISOString())
+    })
+
+    test('simultaneous advances add up', async () => {
+      const api = await service().newAccount()
+      const before = await now(api)
+      await Promise.all(Array.from({ length: 8 }, () => control(api, 'clock', { advance: 1_000 })))
+      assert.equal(await now(api), before + 8_000)
+    })
+
+    test('a move back, beyond 2099, or with two words is refused', async () => {
+      const api = await service().newAccount()
+      const before = await now(api)
+      for (const [body, status, code, field] of [
+        [{ freeze: '2020-01-01T00:00:00Z' }, 409, 'C0409', undefined],
+        [{ freeze: '2100-01-01T00:00:00Z' }, 422, 'C0102', 'freeze'],
+        [{ freeze: 'tomorrow' }, 422, 'C0102', 'freeze'],
+        [{ advance: -1 }, 422, 'C0102', 'advance'],
+        [{ advance: 1.5 }, 422, 'C0102', 'advance'],
+        [{ advance: 1e15 }, 422, 'C0102', 'advance'],
+        [{ resume: false }, 422, 'C0102', 'resume'],
+        [{ advance: 1, resume: true }, 422, 'C0102', 'resume'],
+        [{}, 422, 'C0102', 'advance'],
+        [{ back: 1 }, 422, 'C0103', 'back'],
+      ] as const) {
+        const answer = await control(api, 'clock', body)
+        const { body: error } = answer
+        assert.deepEqual([answer.status, error.code, error.field], [status, code, field])
+      }
+      assert.equal(await now(api), before)
+    })
+
+    test('the sweep deletes the payments of an account whose clock is behind by its own time', async () => {
+      const { clock, database } = service()
+      const frozen = await service().newAccount()
+      const running = await service().newAccount()
+      await control(frozen, 'clock', { freeze: true })
+      const kept = await paidPayment(frozen)
+      const gone = await running.createPayment()
+      clock.advance(SEVEN_DAYS)
+      const rowsAfterSweep = async () => {
+        await sweep(database, clock.now())
+        return database.query('select payment_id from payments where payment_id in ($1, $2)', [
+          kept.payment_id,
+          gone.payment_id,
+        ])
+      }
+      assert.deepEqual(await rowsAfterSweep(), [{ payment_id: kept.payment_id }])
+      await read(frozen, kept)
+      await control(frozen, 'clock', { advance: SEVEN_DAYS })
+      assert.deepEqual(await rowsAfterSweep(), [])
+    })
+
+    test('GET /control names the account, its clock and what there is', async () => {
+      const { status, body } = await control(await service().newAccount(), '')
+      assert.equal(status, 200)
+      assert.match(body.account, /^account-/)
+      assert.equal(body.clock.frozen, false)
+      assert.deepEqual(body.has, ['clock', 'payments', 'messages', 'requests'])
+    })
+  },
+  { env: { FARTHING_CONTROL: 'true' } },
+)
+
+onEveryDatabase('Without FARTHING_CONTROL', service => {
+  test('the steering half is an unknown path that says how to switch it on', async () => {
+    const api = await service().newAccount()
+    const { payment_id } = await api.createPayment()
+    for (const path of ['clock', 'payments', `payments/${payment_id}/complete`]) {
+      const { status, body } = await ask(service(), api, path)
+      assert.deepEqual([status, body.code], [404, 'P0911'])
+      assert.match(body.description, /FARTHING_CONTROL=true/)
+    }
+    assert.deepEqual((await ask(service(), api, '')).body.has, ['messages', 'requests'])
+  })
+})
