@@ -19,6 +19,8 @@ export type Config = {
   baseUrl: string | undefined
   /** The address of the hosted pages in links. If undefined, it is the API's. */
   pagesUrl: string | undefined
+  /** The address of the service that commands speak to, without a trailing slash. */
+  url: string
   /** Those of FARTHING_CALLBACK_HOSTS, and the host and port of the fixed webhook. */
   callbackHosts: AllowedHosts
   /** Those of FARTHING_RETURN_HOSTS, which a return_url may name over plain http. */
@@ -45,6 +47,7 @@ export const SETTINGS = [
   'HOST',
   'DATABASE_URL',
   'FARTHING_API_KEY',
+  'FARTHING_URL',
   'FARTHING_BASE_URL',
   'FARTHING_PAGES_URL',
   'FARTHING_CALLBACK_HOSTS',
@@ -112,6 +115,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     apiKey: read('FARTHING_API_KEY', parseKey, KEY_RULE),
     baseUrl: read('FARTHING_BASE_URL', parseAddress, address),
     pagesUrl: read('FARTHING_PAGES_URL', parseAddress, address),
+    url: read('FARTHING_URL', parseAddress, address) ?? 'http://127.0.0.1:3000',
     callbackHosts: new Set([
       ...callbackHosts,
       ...(webhookUrl ? [hostAndPort(new URL(webhookUrl))] : []),
@@ -151,7 +155,7 @@ function repeated(name: Setting, text: string): string {
     (name === 'DATABASE_URL' && !/^(sqlite:|[\w./~-]+$)/.test(text))
   if (secret) return ''
   const shown = text.length > LONGEST_REPEATED ? `${text.slice(0, LONGEST_REPEATED)}...` : text
-  const isUrl = name === 'FARTHING_BASE_URL' || name === 'FARTHING_PAGES_URL'
+  const isUrl = /^FARTHING_(BASE_|PAGES_)?URL$/.test(name)
   const lacksScheme = isUrl && /^[a-z\d[]/i.test(text) && !text.includes('://')
   const meant = lacksScheme && parseAddress(`http://${text}`)
   return `. It is ${JSON.stringify(shown)}${meant ? `: did you mean http://${text}?` : ''}`

@@ -46,7 +46,7 @@ describe('The command line', () => {
   test('--help explains each command, even if a setting cannot be used', async () => {
     for (const [command, words] of Object.entries({
       serve: /^Usage: farthing serve/,
-      keys: /^Usage: farthing keys .* create .* list .* revoke <id>/s,
+      keys: /^Usage: farthing keys .* create .* list .* revoke .*<id>/s,
       'keys create': /^Usage: farthing keys create .*--account <name>.*--create/s,
       seed: /^Usage: farthing seed .*--payments <number>.*last 6 days/s,
       backup: /^Usage: farthing backup .*To restore/s,

@@ -178,6 +178,7 @@ describe('The configuration', () => {
       apiKey: undefined,
       baseUrl: undefined,
       pagesUrl: undefined,
+      url: 'http://127.0.0.1:3000',
       callbackHosts: new Set(),
       returnHosts: new Set(),
       control: false,

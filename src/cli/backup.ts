@@ -19,12 +19,17 @@ import {
 } from '../database/sqlite/connection.ts'
 import { OWNER_ONLY, refuseForeign } from '../database/sqlite/file.ts'
 import { requireDatabase } from './database.ts'
+import { printJson } from './output.ts'
 
 /** One step copies all pages. With more steps SQLite would start again after each write of the service. */
 const ALL_PAGES = 2 ** 31 - 1
 
 /** `farthing backup`: copies the SQLite database to a new file. Throws if the copy could not be made or is damaged. */
-export async function backup({ database }: Config, file: string): Promise<void> {
+export async function backup(
+  { database }: Config,
+  file: string,
+  { json }: { json?: boolean } = {},
+): Promise<void> {
   if (database.kind !== 'sqlite')
     throw new Error('backup copies SQLite files only. For PostgreSQL use pg_dump')
   requireDatabase(database)
@@ -32,6 +37,7 @@ export async function backup({ database }: Config, file: string): Promise<void> 
   refuseForeign(database.path)
   // SQLite takes a name that begins with "file:" for a URI. An absolute path it does not.
   const payments = await copyChecked(database.path, resolve(file))
+  if (json) return printJson({ file, payments })
   process.stdout.write(
     `Copied the database to ${file}, with ${payments} payment${payments === 1 ? '' : 's'}.\n`,
   )

@@ -1,8 +1,11 @@
 import tab from '@bomb.sh/tab/commander'
 import { Command, CommanderError, InvalidArgumentError } from 'commander'
 import { DEFAULT_ACCOUNT, isAccountName } from '../accounts/account.ts'
-import { type Config, SETTINGS } from '../config.ts'
+import { type Config, readConfig, SETTINGS } from '../config.ts'
 import { version } from '../version.ts'
+import { CommandError, EXIT } from './command-error.ts'
+import { addServiceCommands, type Shell, withEmptyRefund } from './service-commands.ts'
+import type { Env } from './verify.ts'
 
 const SETTINGS_HELP = `
 In a clone of the repository, type "npm start --" instead of "farthing", as in: npm start -- keys list
@@ -13,6 +16,8 @@ Settings are environment variables. All are optional.
                            postgres://USER:PASSWORD@HOST/DATABASE
                            (default: sqlite:data/farthing.db in the current folder)
   FARTHING_API_KEY         a fixed API key of the default account; without it the first start makes one
+  FARTHING_URL             the service that pay, listen, logs and other commands speak to
+                           (default: http://127.0.0.1:3000)
   FARTHING_BASE_URL        the API's address in links (default: the request's Host)
   FARTHING_PAGES_URL       the address of the hosted pages in links (default: the API's)
   FARTHING_CALLBACK_HOSTS  hosts that webhooks may reach although they are private: a list of
@@ -62,36 +67,57 @@ The command farthing must be on the PATH.
 const ACCOUNT = ['--account <name>', 'the account', parseAccount, DEFAULT_ACCOUNT] as const
 const CREATE = ['--create', 'make the SQLite file if there is none'] as const
 
-const WRONG_USAGE = 2
+const AS_JSON = ['--json', 'print JSON'] as const
+const MORE_HELP = '(farthing --help lists the commands and settings)'
 
 /**
- * Runs a command and returns the exit code: 0, or 2 after it has explained wrong usage on standard error.
- * `config` reads the settings; help must work even if they cannot be used. Throws if the command fails.
+ * Runs a command and returns its exit code (see EXIT), after it has explained a failure of its own on standard error.
+ * The settings in `env` are read when a command needs them: help must work even if they cannot be used. Throws what it
+ * cannot explain.
  */
-export async function runCommand(args: string[], config: () => Config): Promise<number> {
+export async function runCommand(args: string[], env: Env): Promise<number> {
+  endWithReader()
+  let exitCode = 0
+  const end = (code: number) => {
+    exitCode = code
+  }
+  const program = createProgram({ config: () => readConfig(env), env, end })
   try {
-    await createProgram(config).parseAsync(args, { from: 'user' })
-    return 0
+    await program.parseAsync(withEmptyRefund(args), { from: 'user' })
+    return exitCode
   } catch (error) {
-    if (!(error instanceof CommanderError)) throw error
-    return error.exitCode === 0 ? 0 : WRONG_USAGE
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT.usage
+    if (!(error instanceof CommandError)) throw error
+    const more = error.exitCode === EXIT.usage ? `${MORE_HELP}\n` : ''
+    process.stderr.write(`farthing: ${error.message}\n${more}`)
+    return error.exitCode
   }
 }
 
+/** `farthing listen --json | head -1` has done its work when head has left. */
+function endWithReader(): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(0)
+    throw error
+  })
+}
+
 /** Describes the commands. Each loads its own code when it runs. */
-function createProgram(config: () => Config): Command {
+function createProgram(shell: Shell): Command {
+  const { config } = shell
   const program = new Command('farthing')
     .description('The payment service that moves no money.')
     .version(version, '-v, --version')
     .usage('[command] [options]')
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(explainUsage(text)) })
-    .showHelpAfterError('(farthing --help lists the commands and settings)')
+    .showHelpAfterError(MORE_HELP)
     .addHelpText('after', SETTINGS_HELP)
   program
     .command('serve')
     .description('run the service (also without a command)')
     .action(async () => (await import('./serve.ts')).serveUntilStopped(config()))
+  addServiceCommands(program, shell)
   addKeys(program, config)
   program
     .command('seed')
@@ -99,14 +125,16 @@ function createProgram(config: () => Config): Command {
     .requiredOption('--payments <number>', 'how many', parseCount)
     .option(...ACCOUNT)
     .option(...CREATE)
+    .option(...AS_JSON)
     .addHelpText('after', SEED_HELP)
     .action(async options => (await import('./seed.ts')).seed(config(), options))
   program
     .command('backup')
     .description('copy the SQLite database to a new file, and check the copy')
     .argument('<file>', 'the new file')
+    .option(...AS_JSON)
     .addHelpText('after', BACKUP_HELP)
-    .action(async file => (await import('./backup.ts')).backup(config(), file))
+    .action(async (file, options) => (await import('./backup.ts')).backup(config(), file, options))
   tab(program, { completionCommandName: 'completion' })
   program.commands
     .find(command => command.name() === 'completion')
@@ -125,16 +153,19 @@ function addKeys(program: Command, config: () => Config): void {
     .description('make an API key and print it once')
     .option(...ACCOUNT)
     .option(...CREATE)
+    .option(...AS_JSON)
     .action(async options => (await import('./keys.ts')).create(config(), options))
   keys
     .command('list')
     .description('show the id, account and dates of each key, never the key')
-    .action(async () => (await import('./keys.ts')).list(config()))
+    .option(...AS_JSON)
+    .action(async options => (await import('./keys.ts')).list(config(), options))
   keys
     .command('revoke')
     .description('stop a key; a running service refuses it within a second')
     .argument('<id>', 'from keys list')
-    .action(async id => (await import('./keys.ts')).revoke(config(), id))
+    .option(...AS_JSON)
+    .action(async (id, options) => (await import('./keys.ts')).revoke(config(), id, options))
 }
 
 function parseAccount(name: string): string {

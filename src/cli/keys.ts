@@ -1,25 +1,28 @@
-import { createKey, listKeys, revokeKey } from '../accounts/store.ts'
+import { type ApiKey, createKey, listKeys, revokeKey } from '../accounts/store.ts'
 import type { Config } from '../config.ts'
 import { createNewId } from '../ids.ts'
 import { createTime, iso } from '../time.ts'
 import { useDatabase } from './database.ts'
+import { printJson } from './output.ts'
 
 /** `farthing keys create`: only the key goes to standard output, so that a script can read it. */
 export async function create(
   config: Config,
-  options: { account: string; create?: boolean },
+  options: { account: string; create?: boolean; json?: boolean },
 ): Promise<void> {
   const { account } = options
   const { key, key_id } = await useDatabase(config.database, options, database =>
     createKey({ database, time: createTime(), newId: createNewId() }, account),
   )
+  if (options.json) return printJson({ key_id, account, key })
   process.stderr.write(`The key ${key_id} of the account ${account}, shown only now:\n`)
   process.stdout.write(`${key}\n`)
 }
 
 /** `farthing keys list`: all keys of all accounts, oldest first. */
-export async function list(config: Config): Promise<void> {
+export async function list(config: Config, { json }: { json?: boolean }): Promise<void> {
   const keys = await useDatabase(config.database, undefined, listKeys)
+  if (json) return printJson({ keys: keys.map(presentKey) })
   if (keys.length === 0) return void process.stdout.write('There are no keys.\n')
   const date = (time: number | null) => (time === null ? '-' : iso(time))
   const rows = keys.map(key => [key.key_id, date(key.created), date(key.revoked), key.account])
@@ -32,11 +35,22 @@ export async function list(config: Config): Promise<void> {
     )
 }
 
+const presentKey = ({ created, revoked, ...key }: ApiKey) => ({
+  ...key,
+  created: iso(created),
+  revoked: revoked === null ? null : iso(revoked),
+})
+
 /** `farthing keys revoke`: throws if no key that still works has this id. */
-export async function revoke(config: Config, key_id: string): Promise<void> {
+export async function revoke(
+  config: Config,
+  key_id: string,
+  { json }: { json?: boolean },
+): Promise<void> {
   const revoked = await useDatabase(config.database, undefined, database =>
     revokeKey(database, key_id, Date.now()),
   )
   if (!revoked) throw new Error(`no key that still works has the id ${key_id} (farthing keys list)`)
+  if (json) return printJson({ key_id, revoked: true })
   process.stdout.write(`Revoked ${key_id}.\n`)
 }

@@ -14,6 +14,7 @@ import type { Refund } from '../refunds/refund.ts'
 import { insertRefund } from '../refunds/store.ts'
 import { RETENTION_MS } from '../retention.ts'
 import { useDatabase } from './database.ts'
+import { printJson } from './output.ts'
 
 const DAY = 24 * 60 * 60 * 1000
 
@@ -29,7 +30,7 @@ const BATCH = 250
 /** `farthing seed`: makes payments in every state and mode, and shows progress on standard error. */
 export async function seed(
   config: Config,
-  options: { payments: number; account: string; create?: boolean },
+  options: { payments: number; account: string; create?: boolean; json?: boolean },
 ): Promise<void> {
   const { payments, account } = options
   await useDatabase(config.database, options, async database => {
@@ -40,6 +41,7 @@ export async function seed(
         `No key can see them yet. To make one: farthing keys create --account "${account}"\n`,
       )
   })
+  if (options.json) return printJson({ payments, account })
   process.stdout.write(
     `Made ${payments} ${payments === 1 ? 'payment' : 'payments'} in the account ${account}.\n`,
   )

@@ -9,6 +9,7 @@ import { waitFor } from './wait.ts'
 const MOST = 500
 
 const known = {
+  message_id: text,
   payment_id: text,
   event_type: oneOf(eventTypes),
   delivery: oneOf(['PENDING', 'SUCCESSFUL', 'FAILED']),

@@ -231,16 +231,16 @@ function mistakeOfKey(
     return { cause: 'key:other-webhook', words: `the key given is that ${known.words}${needed}` }
   if (known)
     return { cause: `key:${known.cause}`, words: `the key given is the signing key ${known.words}` }
-  if (owner && keys.some(isTrue))
-    return {
-      cause: 'key:other-webhook',
-      words: `the message is signed with the key of ${owner}, which is not the key given`,
-    }
   const back = keyVariants(Buffer.from(key), []).find(({ value }) => value.equals(truth.key))
   if (back)
     return {
       cause: `key:not-${back.cause}`,
       words: `the signing key is the key given ${back.words}`,
+    }
+  if (owner)
+    return {
+      cause: 'key:unknown',
+      words: `the message is signed with the key of ${owner}, which is not the key given`,
     }
   return { cause: 'key:unknown', words: 'the key given is not that of the message' }
 }

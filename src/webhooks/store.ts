@@ -244,6 +244,7 @@ function keptFromRow({ webhook_body, ...message }: KeptRow): KeptMessage {
 }
 
 export type MessageFilter = {
+  message_id?: string
   payment_id?: string
   event_type?: string
   delivery?: string
@@ -255,11 +256,12 @@ export type MessageFilter = {
 export async function findMessages(
   database: Database,
   account: string,
-  { payment_id, event_type, delivery, after }: MessageFilter,
+  { message_id, payment_id, event_type, delivery, after }: MessageFilter,
   limit: number,
 ): Promise<KeptMessage[]> {
   const values: Value[] = [account]
   const conditions = Object.entries({
+    'message_id =': message_id,
     'payment_id =': payment_id,
     'event_type =': event_type,
     'messages.status =': delivery,

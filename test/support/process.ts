@@ -32,6 +32,8 @@ export type ProcessOptions = {
   args?: string[]
   /** A command that runs it, such as `strace -D ...`. The pid must be that of Node itself. */
   wrapper?: string[]
+  /** Its standard input. Without it there is none. */
+  input?: string
 }
 
 const running = new Set<ChildProcess>()
@@ -63,13 +65,14 @@ type Spawned = Omit<FarthingProcess, 'baseUrl'> & {
   stderr(): string
 }
 
-function spawnFarthing({ env = {}, args = [], wrapper = [] }: ProcessOptions): Spawned {
+function spawnFarthing({ env = {}, args = [], wrapper = [], input }: ProcessOptions): Spawned {
   const [program = process.execPath, ...rest] = [...wrapper, process.execPath, COMMAND, ...args]
   const { PATH = '' } = process.env
   const child = spawn(program, rest, {
     env: { PATH, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
   })
+  child.stdin?.on('error', () => {}).end(input)
   running.add(child)
   const written = { stdout: '', stderr: '', both: '' }
   for (const stream of ['stdout', 'stderr'] as const)

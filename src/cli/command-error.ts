@@ -1,0 +1,22 @@
+/** Exit codes of the commands. 0 is success. */
+export const EXIT = {
+  /** It could not be done, or a payment ended otherwise than asked. */
+  failed: 1,
+  /** Wrong usage. */
+  usage: 2,
+  /** It was done, and something is wrong: `verify` and `doctor`. */
+  wrong: 3,
+  /** The service cannot be reached, or does not take the key. */
+  unreachable: 4,
+} as const
+
+/** Ends a command with a message for the user on standard error. */
+export class CommandError extends Error {
+  readonly exitCode: number
+  constructor(message: string, exitCode: number = EXIT.failed) {
+    super(message)
+    this.exitCode = exitCode
+  }
+}
+
+export const wrongUsage = (message: string) => new CommandError(message, EXIT.usage)

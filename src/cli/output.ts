@@ -1,0 +1,33 @@
+import { styleText } from 'node:util'
+
+type Format = Parameters<typeof styleText>[0]
+
+/** One JSON object on a line of standard output. */
+export const printJson = (value: unknown): void =>
+  void process.stdout.write(`${JSON.stringify(value)}\n`)
+
+export const print = (line: string): void => void process.stdout.write(`${line}\n`)
+
+/** For the user, beside the data. */
+export const note = (line: string): void => void process.stderr.write(`${line}\n`)
+
+/** Colours text for standard output, unless that is no terminal or NO_COLOR is set. */
+export const colour = (format: Format, text: string): string =>
+  styleText(format, text, { stream: process.stdout })
+
+const UNSAFE = /[\p{Cc}\p{Cf}\u2028\u2029]/gu
+
+/** Text of somebody else on one line: without control characters, which could steer the terminal, and cut. */
+export function oneLine(text: string, length = 120): string {
+  const safe = text.replace(UNSAFE, ' ').trim()
+  return safe.length > length ? `${safe.slice(0, length - 1)}…` : safe
+}
+
+/** An HTTP status or the reason why there is none. */
+export const colouredStatus = (succeeded: boolean, text: string): string =>
+  colour(succeeded ? 'green' : 'red', text)
+
+export const money = (pence: number): string => `£${(pence / 100).toFixed(2)}`
+
+/** 09:13:00.119 of an ISO time. */
+export const timeOfDay = (time: string): string => time.slice(11, 23)

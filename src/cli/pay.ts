@@ -1,0 +1,175 @@
+import type { Config } from '../config.ts'
+import { newSecret } from '../ids.ts'
+import { CommandError, EXIT, wrongUsage } from './command-error.ts'
+import { colour, colouredStatus, money, oneLine, print, printJson } from './output.ts'
+import { type Outcome, type PayOptions, type Plan, plans, triggered } from './payment-plan.ts'
+import { type Body, connect, nameOf, type Service, type ServiceOptions } from './running-service.ts'
+
+const DEFAULT_AMOUNT = 1450
+
+/** `farthing pay`: exit code 1 if the payment ends otherwise than asked. */
+export async function pay(config: Config, outcome: Outcome, options: PayOptions): Promise<number> {
+  const { moto, agreement, capture } = options
+  if (moto && (outcome === 'error' || outcome === 'cancel'))
+    throw wrongUsage(`a moto payment cannot end with ${outcome}: use success or declined`)
+  if (agreement !== undefined && (moto || outcome !== 'success'))
+    throw wrongUsage(
+      'a payment with --agreement always succeeds: give no other outcome, nor --moto',
+    )
+  if (outcome !== 'success' && (capture || options.refund !== undefined))
+    throw wrongUsage('only a payment that succeeds can be captured or refunded')
+  return run(await connect(config, options), { ...options, outcome })
+}
+
+/** `farthing trigger`: the shortest payment that sends this event type. */
+export async function trigger(
+  config: Config,
+  eventType: string,
+  options: ServiceOptions & { json?: boolean },
+): Promise<number> {
+  const plan = plans[eventType]
+  if (!plan) throw wrongUsage(`${eventType} cannot be sent: use one of ${triggered.join(', ')}`)
+  return run(await connect(config, options), { ...plan, ...options })
+}
+
+async function run(service: Service, plan: Plan): Promise<number> {
+  const began = performance.now()
+  const { payment_id } = await carryOut(service, plan)
+  const ms = Math.round(performance.now() - began)
+  const payment = await service.ask('GET', `/v1/payments/${payment_id}`)
+  const messages = await messagesOf(service, payment_id)
+  const console = messages && `${service.url}/console/payments/${payment_id}`
+  if (plan.json) printJson({ payment, messages: messages ?? [], console: console ?? null })
+  else await show(service, payment, messages ?? [], ms, console)
+  return endedAsAsked(payment, plan) ? 0 : EXIT.failed
+}
+
+/** Creates the payment and walks it to its end, as its users would. Returns it as it was created. */
+async function carryOut(service: Service, plan: Plan): Promise<Body> {
+  const { outcome, capture, refund } = plan
+  const payment = await service.ask('POST', '/v1/payments', { json: newPayment(plan) })
+  const path = `/v1/payments/${payment.payment_id}`
+  if (outcome === 'cancel_by_api') await service.ask('POST', `${path}/cancel`)
+  else if (payment.authorisation_mode === 'moto_api') await payByCard(service, payment, outcome)
+  else if (payment.authorisation_mode === 'web') await payOnPages(service, payment, outcome)
+  if (capture) await service.ask('POST', `${path}/capture`)
+  if (refund !== undefined) {
+    const { refund_summary } = await service.ask('GET', path)
+    const { amount_available } = refund_summary
+    const amount = refund === true ? amount_available : refund
+    const json = { amount, refund_amount_available: amount_available }
+    await service.ask('POST', `${path}/refunds`, { json })
+  }
+  return payment
+}
+
+function newPayment({ amount, reference, set = [], moto, agreement, ...rest }: Plan): object {
+  const fields: Record<string, unknown> = {
+    amount: amount ?? DEFAULT_AMOUNT,
+    reference: reference ?? `CLI-${newSecret().slice(0, 6).toUpperCase()}`,
+    description: 'Made by farthing pay',
+    ...(moto && { authorisation_mode: 'moto_api' }),
+    ...(agreement && { authorisation_mode: 'agreement', agreement_id: agreement }),
+    ...(!moto && !agreement && { return_url: 'https://example.org/paid' }),
+    ...((rest.delayedCapture || rest.capture) && { delayed_capture: true }),
+  }
+  for (const [name, value] of set) {
+    const [field = '', key] = name.split(/\.(.*)/s)
+    if (key === undefined) fields[field] = value
+    else fields[field] = { ...(fields[field] as object | undefined), [key]: value }
+  }
+  return fields
+}
+
+/** The pages are plain forms. By form the token is in no address, so it does not matter which address they have. */
+async function payOnPages(service: Service, payment: Body, outcome: Outcome): Promise<void> {
+  const { chargeTokenId } = payment._links.next_url_post.params
+  const steps = [{}, { step: 'details', scenario: outcome }, { step: 'confirm' }]
+  for (const step of steps.slice(0, outcome === 'success' ? 3 : 2)) {
+    const { status } = await service.request('POST', '/secure', {
+      form: { chargeTokenId, ...step },
+    })
+    if (status >= 400)
+      throw new CommandError(
+        `the hosted pages at ${service.url}/secure answered ${status}: the payment ${payment.payment_id} is left as it is`,
+      )
+  }
+}
+
+const MOCK_CARD = '4242424242424242'
+const DECLINED_CARD = '4000000000000002'
+/** Payment required: what POST /v1/auth answers for a card that is declined. */
+const DECLINED = 402
+
+async function payByCard(service: Service, payment: Body, outcome: Outcome): Promise<void> {
+  const { one_time_token } = payment._links.auth_url_post.params
+  const year = String((Number(payment.created_date.slice(2, 4)) + 3) % 100).padStart(2, '0')
+  const json = {
+    one_time_token,
+    card_number: outcome === 'declined' ? DECLINED_CARD : MOCK_CARD,
+    cvc: '123',
+    expiry_date: `12/${year}`,
+    cardholder_name: 'A. Payer',
+  }
+  const { status, body } = await service.request('POST', '/v1/auth', { json })
+  if (status >= 400 && !(status === DECLINED && outcome === 'declined'))
+    throw new CommandError(`the card was refused with ${status}: ${body?.description}`)
+}
+
+/** undefined where the service shows no messages. */
+async function messagesOf(service: Service, payment_id: string): Promise<Body[] | undefined> {
+  const { status, body } = await service.request(
+    'GET',
+    `/control/messages?payment_id=${payment_id}`,
+  )
+  return status === 200 ? body.results : undefined
+}
+
+const ends: Record<Plan['outcome'], string[]> = {
+  success: ['success'],
+  declined: ['P0010'],
+  error: ['P0050'],
+  cancel: ['P0030'],
+  cancel_by_api: ['P0040'],
+}
+
+function endedAsAsked({ state, delayed_capture }: Body, { outcome, capture }: Plan): boolean {
+  const asked =
+    outcome === 'success' && delayed_capture && !capture ? ['capturable'] : ends[outcome]
+  return asked.includes(state.code ?? state.status)
+}
+
+async function show(
+  service: Service,
+  { payment_id, reference, amount, state, refund_summary }: Body,
+  messages: Body[],
+  ms: number,
+  console: string | undefined,
+): Promise<void> {
+  const { events } = await service.ask('GET', `/v1/payments/${payment_id}/events`)
+  const end = [state.status, state.code].filter(Boolean).join(' ')
+  const steps = [
+    ...events.slice(0, -1).map((event: Body) => event.state.status),
+    colour(state.code ? 'red' : 'green', end),
+    ...(refund_summary.amount_submitted
+      ? [`refunded ${money(refund_summary.amount_submitted)}`]
+      : []),
+  ].join(' › ')
+  print(`${payment_id}  ${oneLine(reference)}  ${money(amount)}   ${steps}   ${ms} ms`)
+  const names = new Map<string, string>()
+  for (const message of messages) {
+    const { webhook_id, message_id, event_type, delivery, attempts } = message
+    const name = names.get(webhook_id) ?? (await webhookName(service, webhook_id))
+    names.set(webhook_id, name)
+    const delivered = delivery === 'SUCCESSFUL'
+    const count = attempts.length > 1 ? ` (${attempts.length} attempts)` : ''
+    const result = colouredStatus(delivered, oneLine(attempts.at(-1)?.result ?? delivery))
+    const advice = delivered ? '' : `   farthing verify --message ${message_id}`
+    print(`  ${name}   ${event_type}   ${result}${count}${advice}`)
+  }
+  if (console) print(`  ${console}`)
+}
+
+async function webhookName(service: Service, webhook_id: string): Promise<string> {
+  return oneLine(nameOf(await service.ask('GET', `/v1/webhooks/${webhook_id}`)), 40)
+}

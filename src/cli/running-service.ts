@@ -1,0 +1,103 @@
+import { text } from 'node:stream/consumers'
+import type { Config } from '../config.ts'
+import { CommandError, EXIT, wrongUsage } from './command-error.ts'
+
+/** JSON of a service that may be of another version. */
+// biome-ignore lint/suspicious/noExplicitAny: see above
+export type Body = any
+
+export type Answer = { status: number; body: Body; date: string | null }
+
+type Sent = { json?: unknown; form?: Record<string, string>; signal?: AbortSignal }
+
+/** A running service, as the commands speak to it. */
+export type Service = {
+  /** Without a slash at its end. */
+  url: string
+  /** Rejects with exit code 4 if the service cannot be reached or does not take the key. */
+  request(method: string, path: string, sent?: Sent): Promise<Answer>
+  /** As `request`, and rejects with exit code 1 if the response is an error. Resolves to the body. */
+  ask(method: string, path: string, sent?: Sent): Promise<Body>
+}
+
+export type ServiceOptions = { url?: string; key?: string }
+
+/** The service and the key that the options or the settings name. */
+export async function connect(config: Config, options: ServiceOptions): Promise<Service> {
+  const url = options.url ?? config.url
+  const given = options.key === '-' ? (await text(process.stdin)).trim() : options.key
+  const key = given ?? config.apiKey
+  if (!key)
+    throw wrongUsage('there is no API key: set FARTHING_API_KEY, or give one with --key KEY')
+  return serviceAt(url, key)
+}
+
+export function serviceAt(url: string, key: string): Service {
+  async function request(method: string, path: string, sent: Sent = {}): Promise<Answer> {
+    const { json, form, signal } = sent
+    const response = await fetch(url + path, {
+      method,
+      redirect: 'manual',
+      headers: {
+        // A form is for the hosted pages, which take no key.
+        ...(!form && { Authorization: `Bearer ${key}` }),
+        ...(json !== undefined && { 'Content-Type': 'application/json' }),
+      },
+      ...(json !== undefined && { body: JSON.stringify(json) }),
+      ...(form && { body: new URLSearchParams(form) }),
+      ...(signal && { signal }),
+    }).catch(error => {
+      if (signal?.aborted) throw error
+      throw unreachable(url, error)
+    })
+    const body = await readBody(response)
+    if (response.status === 401)
+      throw new CommandError(
+        `${url} does not take the key: ${body?.description ?? 'HTTP 401'} (FARTHING_API_KEY or --key)`,
+        EXIT.unreachable,
+      )
+    return { status: response.status, body, date: response.headers.get('date') }
+  }
+  return {
+    url,
+    request,
+    async ask(method, path, sent) {
+      const { status, body } = await request(method, path, sent)
+      if (status >= 400) throw new CommandError(refusal(method, path, status, body))
+      return body
+    },
+  }
+}
+
+async function readBody(response: Response): Promise<Body> {
+  const body = await response.text().catch(() => '')
+  try {
+    return JSON.parse(body)
+  } catch {
+    return undefined // a page, or nothing
+  }
+}
+
+/** One line for a response that is an error. */
+export function refusal(method: string, path: string, status: number, body: Body): string {
+  const { code, field, header, description } = body ?? {}
+  const about = [code, field ?? header].filter(Boolean).join(' ')
+  return `${method} ${path.replace(/\?.*/, '')} was refused with ${status}${about && ` ${about}`}: ${description ?? 'no description'}`
+}
+
+function unreachable(url: string, error: unknown): CommandError {
+  const { cause } = error as { cause?: { code?: string; message?: string } } // of fetch
+  const reason = cause?.code ?? cause?.message ?? String(error)
+  return new CommandError(
+    `the service at ${url} cannot be reached (${reason}). Is it running? FARTHING_URL or --url names it`,
+    EXIT.unreachable,
+  )
+}
+
+/** Whether this is the error of a service that cannot be reached. */
+export const isUnreachable = (error: unknown): boolean =>
+  error instanceof CommandError && error.exitCode === EXIT.unreachable
+
+/** What the user calls a webhook. */
+export const nameOf = (webhook: Body): string =>
+  webhook?.description || (webhook ? new URL(webhook.callback_url).host : 'an unknown webhook')

@@ -1,0 +1,177 @@
+import { type Command, InvalidArgumentError } from 'commander'
+import type { Config } from '../config.ts'
+import { damages, MOST_TIMES } from '../webhooks/send-again.ts'
+import { type Outcome, outcomes, triggered } from './payment-plan.ts'
+import type { Env } from './verify.ts'
+
+/** The commands that speak to a running service. `end` keeps the exit code of one that ends. */
+export type Shell = {
+  config: () => Config
+  env: Env
+  end: (exitCode: number) => void
+}
+
+const NEEDS = '\nNeeds FARTHING_URL (http://127.0.0.1:3000) and FARTHING_API_KEY.\n'
+const JSON_OPTION = ['--json', 'print JSON'] as const
+
+/** A command with its examples before its options. */
+function command(
+  program: Command,
+  name: string,
+  { summary, more = '', examples }: { summary: string; more?: string; examples: string },
+): Command {
+  const description = `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.${more}`
+  const lines = examples.trim().replace(/^\s*/gm, '  ')
+  return program.command(name).description(`${description}\n\n${lines}`).summary(summary)
+}
+
+const toService = (described: Command): Command =>
+  described
+    .option('--url <url>', 'the service (FARTHING_URL)')
+    .option('--key <key>', 'the API key (FARTHING_API_KEY); - reads it from standard input')
+    .option(...JSON_OPTION)
+    .addHelpText('after', NEEDS)
+
+export function addServiceCommands(program: Command, shell: Shell): void {
+  addPay(program, shell)
+  addTrigger(program, shell)
+  addLogs(program, shell)
+  addResend(program, shell)
+  addVerify(program, shell)
+}
+
+function addPay(program: Command, { config, end }: Shell): void {
+  toService(
+    command(program, 'pay', {
+      summary: 'make a payment and walk it to its end',
+      examples: `farthing pay
+      farthing pay declined --reference R-7
+      farthing pay --set metadata.team=ledger --json | jq .payment.state`,
+    })
+      .argument('[outcome]', outcomes.join(', '), oneOf(outcomes), 'success')
+      .option('--amount <pence>', 'the amount (1450)', parsePence)
+      .option('--reference <text>', 'the reference (CLI- and six letters)')
+      .option('--set <name=value>', 'a field of the payment, also metadata.KEY', collectField)
+      .option('--delayed-capture', 'leave it capturable')
+      .option('--capture', 'capture it afterwards; implies --delayed-capture'),
+  )
+    .option('--refund [pence]', 'refund it afterwards, all by default', parseRefund)
+    .option('--moto', 'a moto_api payment, paid by card')
+    .option('--agreement <id>', 'a payment with this agreement')
+    .action(async (outcome: Outcome, options) =>
+      end(await (await import('./pay.ts')).pay(config(), outcome, options)),
+    )
+}
+
+function addTrigger(program: Command, { config, end }: Shell): void {
+  toService(
+    command(program, 'trigger', {
+      summary: 'make the shortest payment that sends an event type',
+      examples: `farthing trigger card_payment_refunded
+      farthing trigger card_payment_failed --json | jq .messages`,
+    }).argument('<event-type>', triggered.join(', '), oneOf(triggered)),
+  ).action(async (eventType, options) =>
+    end(await (await import('./pay.ts')).trigger(config(), eventType, options)),
+  )
+}
+
+function addLogs(program: Command, { config }: Shell): void {
+  toService(
+    command(program, 'logs', {
+      summary: 'show the requests of your service and its users',
+      examples: `farthing logs --refused
+      farthing logs --follow --bodies
+      farthing logs --since 10m --json | jq -r .path`,
+    })
+      .option('--follow', 'go on until Ctrl-C')
+      .option('--refused', 'only those that were refused')
+      .option('--payment <id>', 'only those of a payment')
+      .option('--operation <name>', 'only this operation, such as createPayment')
+      .option('--bodies', 'with what was sent and answered')
+      .option('--since <time>', 'such as 30s, 10m, 2h (without it the newest 100)', parseAge),
+  ).action(async options => (await import('./logs.ts')).logs(config(), options))
+}
+
+function addResend(program: Command, { config, end }: Shell): void {
+  toService(
+    command(program, 'resend', {
+      summary: 'send a webhook message again',
+      more: ' It does not count as one of its attempts, and no payment changes.',
+      examples: `farthing resend 06h3k9v0u2j4m5n6p7q8r9s0t1
+      farthing resend 06h3k9v0u2j4m5n6p7q8r9s0t1 --damage digit`,
+    })
+      .argument('<message-id>', 'webhook_message_id in its body')
+      .option('--times <number>', `2 to ${MOST_TIMES}, one after the other`, parseTimes)
+      .option(
+        '--damage <kind>',
+        `with a signature that does not match: ${damages.join(', ')}`,
+        oneOf(damages),
+      )
+      .option('--body <file>', 'another body, signed anew; - reads it from standard input')
+      .option('--to <url>', 'another address that webhooks may have'),
+  ).action(async (id, options) =>
+    end(await (await import('./resend.ts')).resend(config(), id, options)),
+  )
+}
+
+function addVerify(program: Command, { config, env, end }: Shell): void {
+  toService(
+    command(program, 'verify', {
+      summary: 'say why the signature of a webhook message does not match',
+      examples: `SIGNING_KEY=webhook_test_... farthing verify --signature 5f8c... < body.json
+      farthing verify --message 06h3k9v0u2j4m5n6p7q8r9s0t1`,
+    })
+      .option('--signature <header>', 'the header Pay-Signature')
+      .option('--key-env <name>', 'the variable that holds the signing key (SIGNING_KEY)')
+      .option('--computed <text>', 'what your code computed instead')
+      .option('--message <id>', 'take what is not given from this message of the service'),
+  )
+    .addHelpText('after', 'It needs them, and a service, only for --message.\n')
+    .action(async options => end(await (await import('./verify.ts')).verify(config, env, options)))
+}
+
+const oneOf =
+  (values: readonly string[]) =>
+  (text: string): string => {
+    if (values.includes(text)) return text
+    throw new InvalidArgumentError(`It must be one of ${values.join(', ')}.`)
+  }
+
+const LARGEST_AMOUNT = 10_000_000
+
+function parsePence(text: string): number {
+  const pence = /^\d{1,9}$/.test(text) ? Number(text) : 0
+  if (pence >= 1 && pence <= LARGEST_AMOUNT) return pence
+  throw new InvalidArgumentError(`It must be pence: a number from 1 to ${LARGEST_AMOUNT}.`)
+}
+
+/** Empty for all of it: see `withEmptyRefund`. */
+const parseRefund = (text: string): number | true => text === '' || parsePence(text)
+
+/** --refund takes a value only if that is digits, so that an outcome may follow it. */
+export const withEmptyRefund = (args: string[]): string[] =>
+  args.map((arg, i) => (arg === '--refund' && !/^\d+$/.test(args[i + 1] ?? '') ? '--refund=' : arg))
+
+function parseTimes(text: string): number {
+  const times = /^\d{1,3}$/.test(text) ? Number(text) : 0
+  if (times >= 1 && times <= MOST_TIMES) return times
+  throw new InvalidArgumentError(`It must be a number from 1 to ${MOST_TIMES}.`)
+}
+
+const UNITS: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** Milliseconds. */
+function parseAge(text: string): number {
+  const [, count = '', unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? []
+  const ms = UNITS[unit]
+  if (ms !== undefined) return Number(count) * ms
+  throw new InvalidArgumentError('It must be a number with s, m, h or d, such as 10m.')
+}
+
+/** The first = separates name and value. Only in metadata digits, true and false are no text. */
+function collectField(text: string, fields: [string, unknown][] = []): [string, unknown][] {
+  const [, name = '', value = ''] = /^([^=]+)=(.*)$/s.exec(text) ?? []
+  if (name === '') throw new InvalidArgumentError('It must be NAME=VALUE.')
+  const isJson = name.startsWith('metadata.') && /^(\d{1,15}|true|false)$/.test(value)
+  return [...fields, [name, isJson ? JSON.parse(value) : value]]
+}

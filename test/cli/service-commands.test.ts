@@ -1,0 +1,226 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { createHmac } from 'node:crypto'
+import { after, before, describe, test } from 'node:test'
+import { type ProcessOptions, runProcess } from '../support/process.ts'
+import { type Receiver, startReceiver } from '../support/receiver.ts'
+import { type Service, startService } from '../support/service.ts'
+
+const KEY = 'key-of-the-command-line'
+const SIGNING_KEY = 'signing-key-of-the-command-line'
+const ESCAPE = '\u001b'
+const ID = /[0-9a-v]{26}/.source
+
+describe('The commands that speak to a service', () => {
+  let service: Service
+  let receiver: Receiver
+  before(async () => {
+    receiver = await startReceiver({
+      plain: true,
+      // It refuses every message of a failed payment, in words that try to steer the terminal.
+      onRequest: ({ request, response }) => {
+        const refuses = request.body.includes('card_payment_failed')
+        response.statusCode = refuses ? 401 : 200
+        response.end(refuses ? `bad${ESCAPE}[2Jsignature` : '')
+      },
+    })
+    service = await startService('sqlite', {
+      resolve: async () => ['127.0.0.1'],
+      env: {
+        FARTHING_API_KEY: KEY,
+        FARTHING_WEBHOOK_URL: receiver.url,
+        FARTHING_SIGNING_KEY: SIGNING_KEY,
+      },
+    })
+  })
+  after(async () => {
+    await service.stop()
+    await receiver.close()
+  })
+
+  async function farthing(line: string, options: ProcessOptions = {}) {
+    for (const { recorder } of service.apps) await recorder?.flush()
+    const env = { FARTHING_URL: service.baseUrl, FARTHING_API_KEY: KEY, ...options.env }
+    return runProcess({ ...options, args: line.split(' '), env })
+  }
+  const json = async (line: string, options?: ProcessOptions) => {
+    const { stdout, stderr, code } = await farthing(`${line} --json`, options)
+    assert.equal(stderr, '', line)
+    const lines = stdout
+      .trim()
+      .split('\n')
+      .map(each => JSON.parse(each))
+    return { code, body: lines[0], lines }
+  }
+
+  test('pay ends a payment as asked, in each mode, and says what webhooks got', async () => {
+    for (const [line, says] of [
+      [
+        'pay --amount 250 --reference R-7',
+        / {2}R-7 {2}£2\.50 {3}created › started › submitted › success {3}\d+ ms\n/,
+      ],
+      [
+        'pay declined',
+        /› failed P0010 .*\n {2}localhost:\d+ {3}card_payment_failed {3}401 Unauthorized \(2 attempts\) {3}farthing verify --message [0-9a-v]{26}\n/,
+      ],
+      ['pay error', /› error P0050 /],
+      ['pay --delayed-capture', /› capturable /],
+      ['pay --refund 200 success', /› success › refunded £2\.00 /],
+      ['pay --moto --capture --refund', /› capturable › success › refunded £14\.50 /],
+      ['pay declined --moto', /› failed P0010 /],
+    ] as const) {
+      const { code, stdout, stderr } = await farthing(line)
+      assert.deepEqual({ code, stderr }, { code: 0, stderr: '' }, line)
+      assert.match(stdout, says)
+      assert.match(stdout, new RegExp(`\\n  ${service.baseUrl}/console/payments/${ID}\\n$`))
+      assert.ok(!stdout.includes(ESCAPE), 'a pipe gets no colours')
+    }
+  })
+
+  test('pay --json prints the payment and its messages, and --set sets fields', async () => {
+    const { code, body } = await json(
+      'pay cancel --set language=cy --set metadata.n=5 --set metadata.a=b=c',
+    )
+    assert.equal(code, 0)
+    const { payment, messages, console } = body
+    assert.equal(payment.language, 'cy')
+    assert.deepEqual(payment.metadata, { n: 5, a: 'b=c' })
+    assert.equal(payment.state.code, 'P0030')
+    assert.deepEqual(
+      messages.map(({ event_type }: { event_type: string }) => event_type),
+      ['card_payment_failed'],
+    )
+    assert.equal(console, `${service.baseUrl}/console/payments/${payment.payment_id}`)
+  })
+
+  test('trigger sends each event type', async () => {
+    for (const type of ['succeeded', 'captured', 'refunded', 'failed', 'cancelled']) {
+      const { body } = await json(`trigger card_payment_${type}`)
+      const sent = body.messages.map(({ event_type }: { event_type: string }) => event_type)
+      assert.ok(sent.includes(`card_payment_${type}`), type)
+    }
+  })
+
+  test('logs shows requests with filters, as text and as JSON', async () => {
+    await farthing('pay --reference LOGGED-1')
+    const { stdout } = await farthing('logs')
+    assert.match(
+      stdout,
+      new RegExp(`^[\\d:.]{12}  POST /v1/payments → 201  [\\d.]+ ms  ${ID}  LOGGED-1$`, 'm'),
+    )
+    await farthing('pay --set amount=no')
+    const refused = await farthing('logs --refused --bodies --since 9999d')
+    assert.match(
+      refused.stdout,
+      /POST \/v1\/payments → 400 P0102 .*\n {2}→ {"amount":"no",.*\n {2}← {"field":"amount"/,
+    )
+    assert.ok(!refused.stdout.includes('→ 201'))
+    const { lines } = await json('logs --operation createPayment')
+    assert.ok(lines.every(({ operation }) => operation === 'createPayment'))
+  })
+
+  test('resend and verify tell why a message was refused', async () => {
+    const { body } = await json('trigger card_payment_failed')
+    const [{ message_id, raw, headers }] = body.messages
+    const again = await farthing(`resend ${message_id} --times 2`)
+    assert.equal(again.code, 1)
+    assert.match(again.stdout, /^(401 Unauthorized {2}\d+ ms {2}bad \[2Jsignature\n){2}$/)
+    const edited = await json(`resend ${message_id} --body -`, { input: '{"edited":true}' })
+    assert.equal(edited.code, 0)
+    assert.equal(receiver.requests.at(-1)?.body, '{"edited":true}')
+    assert.equal(edited.body.results[0].status, 'SUCCESSFUL')
+
+    const signature = headers['Pay-Signature']
+    const env = { SIGNING_KEY, FARTHING_URL: '', FARTHING_API_KEY: '' }
+    const right = await json(`verify --signature ${signature}`, { env, input: raw })
+    assert.deepEqual(right, {
+      ...right,
+      ...{
+        code: 0,
+        body: { matches: true, sentence: 'It matches: these bytes, this key, this signature.' },
+      },
+    })
+    const newline = await farthing(`verify --signature ${signature}`, { env, input: `${raw}\n` })
+    assert.equal(newline.code, 3)
+    assert.match(
+      newline.stdout,
+      /^It does not match: the body given is the message with a newline at its end\.\n\nCheck .*\n {2}Express /,
+    )
+    const computed = createHmac('sha256', SIGNING_KEY).update(raw).digest('base64')
+    const code = await json(`verify --message ${message_id} --computed ${computed}`)
+    assert.equal(code.code, 3)
+    assert.match(
+      code.body.sentence,
+      /^The header matches, but your code does not: its signature is in base64\.$/,
+    )
+    const wrong = await json(`verify --message ${message_id} --key-env OTHER`, {
+      env: { OTHER: `${SIGNING_KEY}\n` },
+    })
+    assert.match(wrong.body.sentence, /the key given is the signing key with a newline at its end/)
+  })
+
+  test('A failure has its exit code, one line on standard error and nothing on standard output', async () => {
+    const away = { FARTHING_URL: 'http://127.0.0.1:2' }
+    const table: [line: string, code: number, says: RegExp, env?: Record<string, string>][] = [
+      ['pay --amount 9.50', 2, /'9\.50' is invalid\. It must be pence/],
+      ['pay sucess', 2, /'sucess' is invalid.*\. It must be one of success,/],
+      ['pay --moto cancel', 2, /a moto payment cannot end with cancel/],
+      ['pay declined --refund', 2, /only a payment that succeeds/],
+      ['pay --set amount', 2, /It must be NAME=VALUE/],
+      [
+        'pay --set amount=x',
+        1,
+        /POST \/v1\/payments was refused with 400 P0102 amount: amount must/,
+      ],
+      ['pay --agreement nosuchagreement', 1, /was refused with 422 P0102 agreement_id/],
+      ['trigger card_payment_settled', 2, /must be one of card_payment_succeeded,/],
+      ['logs --since yesterday', 2, /It must be a number with s, m, h or d/],
+      ['logs --folow', 2, /unknown option '--folow'\n\(Did you mean --follow\?\)/],
+      ['resend nosuchmessage', 1, /was refused with 404 C0200: there is no such message/],
+      ['resend x --damage all', 2, /must be one of digit, missing/],
+      ['verify', 2, /give the header Pay-Signature with --signature/],
+      ['verify --signature 0', 2, /the variable SIGNING_KEY is not set/],
+      ['verify --message nosuchmessage', 1, /there is no message nosuchmessage/],
+      ['pay', 2, /there is no API key/, { FARTHING_API_KEY: '' }],
+      [
+        'pay',
+        4,
+        /does not take the key: this API key is not known here/,
+        { FARTHING_API_KEY: 'x'.repeat(16) },
+      ],
+      ['pay', 4, /cannot be reached \(ECONNREFUSED\)/, away],
+      ['logs --json', 4, /cannot be reached \(ECONNREFUSED\)/, away],
+      ['pay', 1, /FARTHING_URL must be an http or https address/, { FARTHING_URL: 'nonsense' }],
+    ]
+    for (const [line, expected, says, env = {}] of table) {
+      const { code, stdout, stderr } = await farthing(line, { env })
+      assert.equal(code, expected, `${line}: ${stderr}`)
+      assert.equal(stdout, '', line)
+      assert.match(stderr, new RegExp(`^farthing: .*${says.source}`), line)
+      assert.ok(!stderr.includes(KEY), 'a message never has the key')
+    }
+    const given = await farthing('pay --key -', {
+      env: { FARTHING_API_KEY: '' },
+      input: `${KEY}\n`,
+    })
+    assert.equal(given.code, 0, given.stderr)
+  })
+
+  if (spawnSync('python3', ['--version']).status === 0)
+    test('A terminal gets colours, unless NO_COLOR is set', async () => {
+      const script =
+        'import os,pty,sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))'
+      for (const [env, colours] of [
+        [{ TERM: 'xterm' }, true],
+        [{ TERM: 'xterm', NO_COLOR: '1' }, false],
+      ] as const) {
+        const { code, stdout } = await farthing('pay declined', {
+          env,
+          wrapper: ['python3', '-c', script],
+        })
+        assert.equal(code, 0)
+        assert.match(stdout, /failed P0010/)
+        assert.equal(stdout.includes(`${ESCAPE}[31m`), colours)
+      }
+    })
+})
