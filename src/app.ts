@@ -21,6 +21,7 @@ import { createRecorder, type Recorder } from './recorder/recorder.ts'
 import { refundEndpoints } from './refunds/routes.ts'
 import { assetEndpoints } from './web/assets.ts'
 import { type AttemptFacts, createDeliveries, type Deliveries } from './webhooks/deliver.ts'
+import { createListeners } from './webhooks/listeners.ts'
 import { webhookEndpoints } from './webhooks/routes.ts'
 
 export type App = {
@@ -48,8 +49,16 @@ export async function createApp(
       `${facts.event_type} to ${facts.callback_host}: ${result}, ${ms} ms`,
     )
   const recorder = recorderOf(ports, config, logger)
-  const deliveries = createDeliveries({ ...ports, onFault, onAttempt, record: recorder?.attempt })
-  const context: Context = { ...ports, config, deliveries, recorder }
+  const listeners = createListeners({
+    ...{ ...ports, onFault },
+    recover: webhook_id => deliveries.recoverWebhook(webhook_id),
+  })
+  const { isHere } = listeners
+  const send = listeners.through(ports.send)
+  const deliveries = createDeliveries({
+    ...{ ...ports, send, isHere, onFault, onAttempt, record: recorder?.attempt },
+  })
+  const context: Context = { ...ports, send, config, deliveries, recorder, listeners }
   const areas = createAreas(context)
   const server = createServer(logger?.child({}), areas)
   watch?.(server)

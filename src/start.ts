@@ -14,6 +14,7 @@ import type { Ports, Resolve } from './ports.ts'
 import { sweep } from './retention.ts'
 import { createTime } from './time.ts'
 import { version } from './version.ts'
+import { deactivateIdle } from './webhooks/listener-store.ts'
 import { keepFixedWebhook } from './webhooks/store.ts'
 import { duplicateWarning } from './webhooks/webhook.ts'
 
@@ -175,6 +176,7 @@ function startWork(
   async function sweepNow(): Promise<void> {
     await sweep(database, time.wall(), stopping.signal).catch(report)
     await recorder?.sweep(time.wall(), stopping.signal).catch(report)
+    await deactivateIdle(database, time.wall()).catch(report)
     if (!stopping.signal.aborted) sweeping = setTimeout(sweepNow, SWEEP_INTERVAL)
   }
   void sweepNow()

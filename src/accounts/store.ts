@@ -77,6 +77,15 @@ export async function findKey(
   return { key_id, account }
 }
 
+/** Whether the key with this identifier has not been revoked. */
+export async function isLivingKey(database: Database, key_id: string): Promise<boolean> {
+  const rows = await database.query(
+    'select key_id from api_keys where key_id = $1 and revoked is null',
+    [key_id],
+  )
+  return rows.length > 0
+}
+
 export async function accountOfName(
   database: Database,
   name: string,

@@ -4,9 +4,9 @@ import { colour, note, oneLine, print, printJson, timeOfDay } from './output.ts'
 import {
   type Body,
   connect,
-  isUnreachable,
   type Service,
   type ServiceOptions,
+  Unreachable,
 } from './running-service.ts'
 
 export type LogsOptions = ServiceOptions & {
@@ -74,8 +74,8 @@ async function follow(
       if (away) note('The service is back.')
       away = false
     } catch (error) {
-      if (!isUnreachable(error)) throw error
-      if (!away) note(`${(error as Error).message}. Trying again.`)
+      if (!(error instanceof Unreachable)) throw error
+      if (!away) note(`${error.message}. Trying again.`)
       away = true
     }
     const forgotten = Date.now() - 2 * LONGEST_REQUEST

@@ -48,7 +48,7 @@ export function serviceAt(url: string, key: string): Service {
       ...(signal && { signal }),
     }).catch(error => {
       if (signal?.aborted) throw error
-      throw unreachable(url, error)
+      throw new Unreachable(url, error)
     })
     const body = await readBody(response)
     if (response.status === 401)
@@ -85,18 +85,17 @@ export function refusal(method: string, path: string, status: number, body: Body
   return `${method} ${path.replace(/\?.*/, '')} was refused with ${status}${about && ` ${about}`}: ${description ?? 'no description'}`
 }
 
-function unreachable(url: string, error: unknown): CommandError {
-  const { cause } = error as { cause?: { code?: string; message?: string } } // of fetch
-  const reason = cause?.code ?? cause?.message ?? String(error)
-  return new CommandError(
-    `the service at ${url} cannot be reached (${reason}). Is it running? FARTHING_URL or --url names it`,
-    EXIT.unreachable,
-  )
+/** Nothing answers at the address of the service. */
+export class Unreachable extends CommandError {
+  constructor(url: string, error: unknown) {
+    const { cause } = error as { cause?: { code?: string; message?: string } } // of fetch
+    const reason = cause?.code ?? cause?.message ?? String(error)
+    super(
+      `the service at ${url} cannot be reached (${reason}). Is it running? FARTHING_URL or --url names it`,
+      EXIT.unreachable,
+    )
+  }
 }
-
-/** Whether this is the error of a service that cannot be reached. */
-export const isUnreachable = (error: unknown): boolean =>
-  error instanceof CommandError && error.exitCode === EXIT.unreachable
 
 /** What the user calls a webhook. */
 export const nameOf = (webhook: Body): string =>

@@ -35,6 +35,7 @@ const toService = (described: Command): Command =>
 export function addServiceCommands(program: Command, shell: Shell): void {
   addPay(program, shell)
   addTrigger(program, shell)
+  addListen(program, shell)
   addLogs(program, shell)
   addResend(program, shell)
   addVerify(program, shell)
@@ -73,6 +74,26 @@ function addTrigger(program: Command, { config, end }: Shell): void {
   ).action(async (eventType, options) =>
     end(await (await import('./pay.ts')).trigger(config(), eventType, options)),
   )
+}
+
+function addListen(program: Command, { config }: Shell): void {
+  toService(
+    command(program, 'listen', {
+      summary: 'receive webhooks here, wherever Farthing runs',
+      more: ' The bytes and the signature are those of the real delivery.',
+      examples: `farthing listen --forward-to http://localhost:4000/webhooks
+      SIGNING_KEY=$(farthing listen --print-signing-key) npm start
+      farthing listen --json | jq -r .event_type`,
+    })
+      .option('--forward-to <url>', 'where to send each message; without it they are printed')
+      .option('--events <a,b>', 'only these event types (all if not given)', parseEvents)
+      .option('--name <name>', 'whose messages: the key stays with the name (USER-MACHINE)')
+      .option('--header <header>', "another header to send, as 'Name: value'", collectHeader)
+      .option('--insecure', 'take any certificate of the receiver')
+      .option('--missed', 'first those of the last day that nobody was there for')
+      .option('--bodies', 'show each message and what the receiver answered')
+      .option('--print-signing-key', 'print the signing key and end'),
+  ).action(async options => (await import('./listen.ts')).listen(config(), options))
 }
 
 function addLogs(program: Command, { config }: Shell): void {
@@ -156,6 +177,15 @@ function parseTimes(text: string): number {
   const times = /^\d{1,3}$/.test(text) ? Number(text) : 0
   if (times >= 1 && times <= MOST_TIMES) return times
   throw new InvalidArgumentError(`It must be a number from 1 to ${MOST_TIMES}.`)
+}
+
+/** The service checks them. */
+const parseEvents = (text: string): string[] => text.split(',').map(type => type.trim())
+
+function collectHeader(text: string, headers: [string, string][] = []): [string, string][] {
+  const [, name = '', value = ''] = /^([\w-]+):\s*(.*)$/.exec(text) ?? []
+  if (name) return [...headers, [name, value]]
+  throw new InvalidArgumentError("It must be 'Name: value'.")
 }
 
 const UNITS: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }

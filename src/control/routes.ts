@@ -2,6 +2,7 @@ import type { Context } from '../context.ts'
 import type { Endpoint } from '../http/endpoint.ts'
 import { version } from '../version.ts'
 import { presentClock, readClock, setClock } from './clock.ts'
+import { listenerEndpoints } from './listeners.ts'
 import { listMessages } from './messages.ts'
 import { completePayment, listPayments } from './payments.ts'
 import { readQuery } from './query.ts'
@@ -11,7 +12,12 @@ import { sendMessage } from './send.ts'
 /** What reads the record below /control. Without a recorder there is none of it. */
 export const readingEndpoints = (context: Context, stopped: () => boolean): Endpoint[] =>
   context.recorder
-    ? [listRequests(context, stopped), listMessages(context, stopped), sendMessage(context)]
+    ? [
+        listRequests(context, stopped),
+        listMessages(context, stopped),
+        sendMessage(context),
+        ...listenerEndpoints(context, stopped),
+      ]
     : []
 
 /** What changes payments and clocks below /control. Without FARTHING_CONTROL=true there is none of it. */
@@ -45,7 +51,7 @@ const readOverview = ({ config, recorder, time }: Context): Endpoint => ({
       clock: presentClock(account, time),
       has: [
         ...(config.control ? ['clock', 'payments'] : []),
-        ...(recorder ? ['messages', 'requests'] : []),
+        ...(recorder ? ['listeners', 'messages', 'requests'] : []),
       ],
     }
   },

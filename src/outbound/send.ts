@@ -63,6 +63,8 @@ export type SendOptions = {
   userAgent?: string
   /** Trusted certificates in PEM. Replaces those of Node, including NODE_EXTRA_CA_CERTS. */
   ca?: string | string[]
+  /** Takes any certificate. */
+  insecure?: boolean
 }
 
 /** `close` ends all connections, including those in use. */
@@ -79,7 +81,7 @@ export type ClosableSend = ((post: Post) => Promise<AttemptResult>) & { close():
  */
 export function createSend(options: SendOptions): ClosableSend {
   const { resolve, allowed, userAgent } = options
-  const agents = createAgents()
+  const agents = createAgents(options.insecure)
   const takeSlot = createSlots(REQUESTS_PER_HOST)
   const guarded = createLookup(resolve, isPublicAddress)
   const exempt = createLookup(resolve, address => isIP(address) !== 0)
@@ -151,7 +153,7 @@ export function createSend(options: SendOptions): ClosableSend {
   return Object.assign(send, { close })
 }
 
-function createAgents(): Agents {
+function createAgents(insecure = false): Agents {
   const pool = {
     keepAlive: true,
     maxFreeSockets: REQUESTS_PER_HOST,
@@ -161,7 +163,7 @@ function createAgents(): Agents {
   const secure = new https.Agent({
     ...pool,
     maxCachedSessions: 0, // no TLS session resumption: each connection has a full handshake
-    rejectUnauthorized: true,
+    rejectUnauthorized: !insecure,
   })
   // Connections differ in host and port only. Node's own getName joins twenty options, three times a request.
   secure.getName = to => `${to?.host}:${to?.port}`

@@ -1,6 +1,8 @@
+import { setTimeout } from 'node:timers/promises'
 import type { Account } from '../accounts/account.ts'
 import type { AttemptResult, Database, Send, Statement, Time } from '../ports.ts'
 import type { Attempted } from '../recorder/recorder.ts'
+import { NOBODY } from './listener.ts'
 import {
   claimMessage,
   findSendable,
@@ -43,6 +45,8 @@ export type Deliveries = {
    * `stop` is aborted.
    */
   recover(stop?: AbortSignal): Promise<void>
+  /** As `recover`, for one webhook. */
+  recoverWebhook(webhook_id: string): Promise<void>
   /** The number of calls of `deliver` that have not resolved. */
   waiting(): number
   /** Resolves when nothing is being delivered. */
@@ -72,6 +76,8 @@ export type DeliveryPorts = {
   onAttempt?: (attempt: AttemptFacts) => void
   /** Records an attempt with what was sent and answered. */
   record?: ((account: Account, attempted: Attempted) => void) | undefined
+  /** Whether the listener of this webhook is connected to this instance. */
+  isHere?: (webhook_id: string) => boolean
 }
 
 export function createDeliveries(ports: DeliveryPorts): Deliveries {
@@ -98,6 +104,7 @@ export function createDeliveries(ports: DeliveryPorts): Deliveries {
       )
     },
     waiting: () => waiting,
+    recoverWebhook: webhook_id => track([recoverWebhook(ports, webhook_id)]),
     async recover(stop) {
       const webhooks = await webhooksToRecover(database, time.wall())
       await track(webhooks.map(id => recoverWebhook(ports, id, stop).catch(onFault)))
@@ -133,9 +140,49 @@ async function deliverOne(ports: DeliveryPorts, message_id: string): Promise<boo
   for (;;) {
     const sendable = await findSendable(ports.database, message_id, ports.time)
     if (!sendable) return true
+    if (isElsewhere(ports, sendable)) {
+      const left = await leaveToListener(ports, message_id, sendable)
+      if (left !== 'taken back') return left === 'ended'
+      continue
+    }
     const status = await attempt(ports, message_id, sendable)
     if (status !== 'PENDING') return status !== undefined
   }
+}
+
+/** Whether the listener of this webhook is connected to another instance. */
+const isElsewhere = (
+  { time, isHere }: DeliveryPorts,
+  { webhook_id, webhook_status, listening_until }: Sendable,
+): boolean =>
+  webhook_status === 'ACTIVE' && (listening_until ?? 0) > time.wall() && !isHere?.(webhook_id)
+
+/** Milliseconds between two looks at a message that another instance delivers, and for both of its attempts. */
+const LOOK_EVERY = 20
+const LONGEST_DELIVERY = 6_000
+
+/**
+ * Releases the message for the instance that has the listener, and waits for its end. Takes it back when nobody
+ * listens any more, or the listener has come to this instance.
+ */
+async function leaveToListener(
+  ports: DeliveryPorts,
+  message_id: string,
+  { claimed_until }: Sendable,
+): Promise<'ended' | 'open' | 'taken back'> {
+  const { database, time } = ports
+  const released = time.wall()
+  if (!(await database.write([claimMessage({ message_id, claimed_until }, released)])))
+    return 'open'
+  for (let left = LONGEST_DELIVERY; left > 0; left -= LOOK_EVERY) {
+    await setTimeout(LOOK_EVERY)
+    const sendable = await findSendable(database, message_id, time)
+    if (!sendable) return 'ended'
+    if (sendable.claimed_until !== released || isElsewhere(ports, sendable)) continue
+    const claim = claimMessage({ message_id, claimed_until: released }, time.wall() + CLAIM_MS)
+    if (await database.write([claim])) return 'taken back'
+  }
+  return 'open'
 }
 
 /**
@@ -154,7 +201,8 @@ async function attempt(
   if (body !== null && webhook_status === 'ACTIVE') {
     const at = time.now(sendable.account)
     attempts.push({ ...(await sendOnce(ports, message_id, sendable, body)), at })
-    status = deliveryStatus(attempts)
+    const isAlone = attempts.at(-1)?.result === NOBODY
+    status = isAlone ? 'FAILED' : deliveryStatus(attempts)
   }
   const recorded = await database.write([
     recordAttempts(message_id, before, status, attempts, time.wall() + CLAIM_MS),

@@ -128,6 +128,9 @@ export type Sendable = {
   /** JSON, unparsed: `recordAttempts` compares it. */
   attempts: string
   webhook_status: WebhookStatus
+  claimed_until: number
+  /** Until when somebody listens, if the webhook is that of a listener. */
+  listening_until: number | null
 } & Pick<Message, 'payment_id' | 'event_type'> &
   Pick<Webhook, 'webhook_id' | 'callback_url' | 'signing_key'> & { account: Account }
 
@@ -149,8 +152,8 @@ export async function findSendable(
 type SendableRow = Omit<Sendable, 'account' | 'callback_url' | 'signing_key'> &
   Account & { webhook_body: string }
 
-const FIND_SENDABLE = `select m.attempts, m.payment_id, m.event_type, m.body, w.webhook_id,
-    w.status as webhook_status, w.body as webhook_body, a.name, a.room, a.clock_offset, a.frozen_at
+const FIND_SENDABLE = `select m.attempts, m.payment_id, m.event_type, m.body, m.claimed_until, w.webhook_id,
+    w.listening_until, w.status as webhook_status, w.body as webhook_body, a.name, a.room, a.clock_offset, a.frozen_at
   from webhook_messages m
   join webhooks w on w.webhook_id = m.webhook_id
   join accounts a on a.room = w.account

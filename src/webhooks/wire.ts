@@ -122,7 +122,7 @@ const attempt = {
     result: {
       type: 'string',
       description:
-        'The status code and reason phrase, or one of: timeout, connection failed, tls failed, name not resolved, address refused',
+        'The status code and reason phrase, or one of: timeout, connection failed, tls failed, name not resolved, address refused, nobody is listening',
     },
   },
 } as const

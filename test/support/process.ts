@@ -51,6 +51,24 @@ export async function startProcess(options: ProcessOptions = {}): Promise<Farthi
   return { ...started, baseUrl }
 }
 
+/** Starts a command of `farthing` that goes on, and waits until it has printed `text`. */
+export async function startCommand(
+  options: ProcessOptions,
+  text: string,
+): Promise<Omit<FarthingProcess, 'baseUrl'> & { stdout(): string; stderr(): string }> {
+  const started = spawnFarthing(options)
+  const late = setTimeout(() => started.child.kill('SIGKILL'), LONGEST_START)
+  const printed = new Promise<void>(resolve => {
+    const look = () => started.output().includes(text) && resolve()
+    for (const stream of [started.child.stdout, started.child.stderr]) stream?.on('data', look)
+  })
+  await Promise.race([printed, started.exited])
+  clearTimeout(late)
+  if (!started.output().includes(text))
+    throw new Error(`it did not print ${text}:\n${started.output()}`)
+  return started
+}
+
 /** Runs a command of `farthing` to its end. */
 export async function runProcess(
   options: ProcessOptions,

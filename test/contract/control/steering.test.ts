@@ -184,7 +184,7 @@ onEveryDatabase(
       assert.equal(status, 200)
       assert.match(body.account, /^account-/)
       assert.equal(body.clock.frozen, false)
-      assert.deepEqual(body.has, ['clock', 'payments', 'messages', 'requests'])
+      assert.deepEqual(body.has, ['clock', 'payments', 'listeners', 'messages', 'requests'])
     })
   },
   { env: { FARTHING_CONTROL: 'true' } },
@@ -199,6 +199,10 @@ onEveryDatabase('Without FARTHING_CONTROL', service => {
       assert.deepEqual([status, body.code], [404, 'P0911'])
       assert.match(body.description, /FARTHING_CONTROL=true/)
     }
-    assert.deepEqual((await ask(service(), api, '')).body.has, ['messages', 'requests'])
+    assert.deepEqual((await ask(service(), api, '')).body.has, [
+      'listeners',
+      'messages',
+      'requests',
+    ])
   })
 })

@@ -1,0 +1,243 @@
+import { hostname, userInfo } from 'node:os'
+import { setTimeout } from 'node:timers/promises'
+import type { Config } from '../config.ts'
+import { callbackUrlProblem, hostAndPort } from '../outbound/address.ts'
+import { createResolve } from '../outbound/resolve.ts'
+import { createSend } from '../outbound/send.ts'
+import type { AttemptResult } from '../ports.ts'
+import { CommandError, wrongUsage } from './command-error.ts'
+import { colouredStatus, note, oneLine, print, printJson, timeOfDay } from './output.ts'
+import {
+  type Body,
+  connect,
+  refusal,
+  type Service,
+  type ServiceOptions,
+  Unreachable,
+} from './running-service.ts'
+
+export type ListenOptions = ServiceOptions & {
+  forwardTo?: string
+  events?: string[]
+  name?: string
+  header?: [name: string, value: string][]
+  insecure?: boolean
+  missed?: boolean
+  bodies?: boolean
+  printSigningKey?: boolean
+  json?: boolean
+}
+
+/** Milliseconds. */
+const RETRY_AFTER = 250
+const LAST_REQUEST = 1_000
+
+/** Receives one attempt and returns how it ended. */
+type Receive = (offer: Body) => Promise<AttemptResult>
+
+/** `farthing listen`. It ends by a signal only, unless the service cannot be reached at the first look. */
+export async function listen(config: Config, options: ListenOptions): Promise<void> {
+  const receive = createReceive(options)
+  const service = await connect(config, options)
+  const listener = await register(service, options)
+  const path = `/control/listeners/${listener.webhook_id}`
+  if (options.printSigningKey) {
+    print(listener.signing_key)
+    if (!listener.other) await service.request('DELETE', path)
+    return
+  }
+  stopWithSignals(service, path)
+  const first = await service.ask('GET', `${path}/next?wait=0`)
+  sayReady(listener, options)
+  const handle = (offer: Body) => void deliver(service, path, offer, receive, options)
+  if (first.attempt) handle(first.attempt)
+  if (options.missed) void sendMissed(service, listener.webhook_id)
+  return keepListening(service, path, options, handle)
+}
+
+const nameOf = ({ name }: ListenOptions): string => name ?? `${userInfo().username}-${hostname()}`
+
+async function register(service: Service, options: ListenOptions): Promise<Body> {
+  const json = { name: nameOf(options), ...(options.events && { events: options.events }) }
+  const { status, body } = await service.request('POST', '/control/listeners', { json })
+  if (status === 404)
+    throw new CommandError(
+      `${service.url} takes no listeners: FARTHING_CONSOLE is false there, or it is an older version`,
+    )
+  if (status >= 400) throw new CommandError(refusal('POST', '/control/listeners', status, body))
+  return body
+}
+
+function sayReady({ webhook_id, signing_key, other }: Body, options: ListenOptions): void {
+  const { forwardTo, json } = options
+  if (other)
+    note('Somebody else listens with this name too: each message goes to one of you (--name).')
+  if (json) printJson({ ready: true, forward_to: forwardTo ?? null, webhook_id })
+  else {
+    const what = forwardTo ? `Forwarding to ${forwardTo}` : 'Printing messages'
+    const key = `Signing key: ${signing_key}  (the same at every start; alone: --print-signing-key)`
+    print(`Ready. ${what} as "${nameOf(options)}"\n${key}`)
+  }
+}
+
+/** Asks for the next attempt at once when it has one, so that a slow receiver holds nothing up. */
+async function keepListening(
+  service: Service,
+  path: string,
+  options: ListenOptions,
+  handle: (offer: Body) => void,
+): Promise<never> {
+  let away = false
+  for (;;) {
+    try {
+      if (away) {
+        await register(service, options)
+        note('The service is back.')
+        away = false
+      }
+      const { status, body } = await service.request('GET', `${path}/next`)
+      if (status === 404) await register(service, options)
+      else if (status >= 500) await setTimeout(RETRY_AFTER)
+      else if (status >= 400) throw new CommandError(refusal('GET', path, status, body))
+      if (body?.attempt) handle(body.attempt)
+    } catch (error) {
+      if (!(error instanceof Unreachable)) throw error
+      if (!away) note(`${error.message}. Trying again.`)
+      away = true
+      await setTimeout(RETRY_AFTER)
+    }
+  }
+}
+
+/** Tells the service that nobody listens any more, and ends the process with code 0. */
+function stopWithSignals(service: Service, path: string): void {
+  let stopping = false
+  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+    process.on(signal, () => {
+      if (stopping) return
+      stopping = true
+      const last = { signal: AbortSignal.timeout(LAST_REQUEST) }
+      void service
+        .request('DELETE', path, last)
+        .catch(() => {})
+        .finally(() => process.exit(0))
+    })
+}
+
+function createReceive({ forwardTo, header = [], insecure = false }: ListenOptions): Receive {
+  if (forwardTo === undefined)
+    return async () => ({
+      status: 'SUCCESSFUL',
+      status_code: 200,
+      response_time: 0,
+      result: '200 OK',
+    })
+  const url = URL.parse(forwardTo)
+  const allowed = new Set(url ? [hostAndPort(url)] : [])
+  const problem = callbackUrlProblem(forwardTo, allowed)
+  if (!url || problem) throw wrongUsage(`--forward-to ${problem ?? 'must be a URL'}`)
+  const send = createSend({ resolve: createResolve(), allowed, insecure })
+  return ({ headers, body }) =>
+    send({
+      url: forwardTo,
+      headers: { ...headers, ...Object.fromEntries(header) },
+      body,
+      keepsAnswer: true,
+    })
+}
+
+/** A proxy may bring the result to another instance than the one that waits for it. */
+const MOST_TRIES = 5
+
+async function deliver(
+  service: Service,
+  path: string,
+  offer: Body,
+  receive: Receive,
+  options: ListenOptions,
+): Promise<void> {
+  const { answer: arriving, cause, ...result } = await receive(offer)
+  const answer = await arriving
+  const json = {
+    ...{ attempt_id: offer.attempt_id, status_code: result.status_code },
+    ...{ response_time: result.response_time },
+    result: cause ? `${result.result} (${cause})` : result.result,
+    ...(answer && {
+      headers: answer.headers.slice(0, 20),
+      body: answer.body.toString('base64'),
+      size: answer.size,
+    }),
+  }
+  show(offer, { ...result, result: json.result }, answer?.body, options)
+  for (let tries = 1; tries <= MOST_TRIES; tries++) {
+    const sent = await service.request('POST', `${path}/results`, { json }).catch(() => undefined)
+    if (sent?.status !== 404) return
+  }
+}
+
+function show(
+  offer: Body,
+  { status, status_code, response_time, result }: AttemptResult,
+  answer: Buffer | undefined,
+  options: ListenOptions,
+): void {
+  const { event_type = null, resource_id = null } = parsed(offer.body)
+  const { message_id, headers, body } = offer
+  const at = new Date().toISOString()
+  const said = answer?.toString('utf8') ?? ''
+  if (options.json)
+    return void printJson({
+      ...{ at, event_type, payment_id: resource_id, message_id, headers, body },
+      ...(options.forwardTo && { status_code, response_time, result, answer: said }),
+    })
+  const delivered = status === 'SUCCESSFUL'
+  const line = [
+    timeOfDay(at),
+    oneLine(String(event_type ?? '-')),
+    oneLine(String(resource_id ?? '-')),
+  ]
+  if (options.forwardTo)
+    line.push(
+      colouredStatus(delivered, oneLine(status_code ? String(status_code) : result)),
+      `${response_time ?? 0} ms`,
+      ...(delivered && !options.bodies ? [] : [oneLine(said)]),
+    )
+  print(line.join('  ').trimEnd())
+  if (options.bodies || !options.forwardTo) print(`  ${oneLine(body, 100_000)}`)
+}
+
+/** For what is shown. The body that is forwarded is never parsed. */
+function parsed(body: string): Body {
+  try {
+    return Object(JSON.parse(body))
+  } catch {
+    return {}
+  }
+}
+
+const DAY = 24 * 60 * 60 * 1000
+const NOBODY = 'nobody is listening'
+const PAGE = 500
+
+/** Sends the messages of the last day for which nobody was there, oldest first. */
+async function sendMissed(service: Service, webhook_id: string): Promise<void> {
+  const since = Date.now() - DAY
+  let after = ''
+  for (;;) {
+    const query = new URLSearchParams({ delivery: 'FAILED', ...(after && { after }) })
+    const { results, next } = await service.ask('GET', `/control/messages?${query}`)
+    const missed = results.filter(
+      (message: Body) =>
+        message.webhook_id === webhook_id &&
+        message.attempts.at(-1)?.result === NOBODY &&
+        Date.parse(message.at) > since,
+    )
+    for (const { message_id } of missed) {
+      const path = `/control/messages/${message_id}/send`
+      const { status, body } = await service.request('POST', path, { json: {} })
+      if (status >= 400) note(refusal('POST', path, status, body))
+    }
+    if (results.length < PAGE) return
+    after = next
+  }
+}

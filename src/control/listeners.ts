@@ -1,0 +1,183 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { CONFIGURED_KEY_ID, isLivingKey } from '../accounts/store.ts'
+import type { Context } from '../context.ts'
+import { unknownBearerKey } from '../errors.ts'
+import { type Endpoint, pathParam } from '../http/endpoint.ts'
+import type { Json } from '../http/fields.ts'
+import type { AttemptResult } from '../ports.ts'
+import { LONGEST_LOOK, labelOf } from '../webhooks/listener.ts'
+import { findListener, keepListener } from '../webhooks/listener-store.ts'
+import { type EventType, eventTypes } from '../webhooks/webhook.ts'
+import { readBody } from './body.ts'
+import { badField, notFound } from './errors.ts'
+import { readQuery, whole } from './query.ts'
+
+/** Milliseconds. */
+const LOOK_EVERY = 100
+const KEY_EVERY = 900
+
+/** What `farthing listen` asks. */
+export const listenerEndpoints = (context: Context, stopped: () => boolean): Endpoint[] => [
+  startListening(context),
+  takeNext(context, stopped),
+  giveResult(context),
+  stopListening(context),
+]
+
+const startListening = (context: Context): Endpoint => ({
+  method: 'POST',
+  path: '/control/listeners',
+  area: 'control',
+  operationId: 'startListening',
+  summary: 'Make the webhook of a listener, or find it again',
+  accepts: 'json',
+  docs: () => ({ responses: {} }),
+  handler: async request => {
+    const { name, events = eventTypes } = readBody(request, ['name', 'events'])
+    const label = typeof name === 'string' ? labelOf(name) : ''
+    if (label === '') throw badField('name', 'must be text with a letter or a digit')
+    const { webhook_id, signing_key, other } = await keepListener(
+      ...[context, request.account, label, readEvents(events)],
+    )
+    return { webhook_id, signing_key, other }
+  },
+})
+
+function readEvents(given: unknown): readonly EventType[] {
+  const known = (type: unknown): type is EventType => eventTypes.some(each => each === type)
+  if (Array.isArray(given) && given.length > 0 && given.every(known)) return [...new Set(given)]
+  throw badField('events', `must be a list of ${eventTypes.join(', ')}`)
+}
+
+const listenerInPath = async (request: FastifyRequest, { database }: Context) => {
+  const id = pathParam(request, 'webhook_id')
+  const found = await findListener(database, request.account.room, id)
+  if (!found) throw notFound('listener')
+  return found.webhook_id
+}
+
+const known = { wait: whole(0, LONGEST_LOOK) }
+
+const takeNext = (context: Context, stopped: () => boolean): Endpoint => ({
+  method: 'GET',
+  path: '/control/listeners/{webhook_id}/next',
+  area: 'control',
+  operationId: 'takeNextAttempt',
+  summary: 'Wait for the next attempt to deliver a message',
+  docs: () => ({ responses: {} }),
+  handler: async (request, reply) => {
+    const { wait = LONGEST_LOOK } = readQuery(request, known)
+    const { listeners } = context
+    const webhook_id = await listenerInPath(request, context)
+    const ending = createEnding(context, request, reply, { wait, stopped })
+    const next = await listeners.next(webhook_id, ending.reached)
+    const why = ending.stop()
+    if (why === 'gone' || why === 'revoked') await listeners.leave(webhook_id)
+    // The listener may connect to an instance that goes on, or to this one when it is back.
+    if (why === 'stopped') await listeners.leave(webhook_id, 2_000)
+    if (why === 'revoked') throw unknownBearerKey()
+    return { attempt: next }
+  },
+})
+
+type Why = 'over' | 'gone' | 'revoked' | 'stopped'
+
+/** Resolves `reached` when a look must end without an attempt; `stop` returns why. */
+function createEnding(
+  { database, config }: Context,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { wait, stopped }: { wait: number; stopped: () => boolean },
+) {
+  let why: Why | undefined
+  const { promise: reached, resolve } = Promise.withResolvers<void>()
+  const end = (reason: Why) => {
+    why ??= reason
+    resolve()
+  }
+  const left = () => !reply.raw.writableFinished && end('gone')
+  reply.raw.once('close', left)
+  const timers = [
+    setTimeout(() => end('over'), wait),
+    setInterval(() => stopped() && end('stopped'), LOOK_EVERY),
+    setInterval(async () => {
+      const { key_id } = request
+      if (key_id === CONFIGURED_KEY_ID && config.apiKey !== undefined) return
+      if (!(await isLivingKey(database, key_id).catch(() => true))) end('revoked')
+    }, KEY_EVERY),
+  ]
+  return {
+    reached,
+    stop: (): Why | undefined => {
+      for (const timer of timers) clearTimeout(timer)
+      reply.raw.removeListener('close', left)
+      return why
+    },
+  }
+}
+
+const FIELDS = ['attempt_id', 'status_code', 'response_time', 'result', 'headers', 'body', 'size']
+const LONGEST_RESULT = 200
+const LONGEST_TIME = 60_000
+
+const giveResult = (context: Context): Endpoint => ({
+  method: 'POST',
+  path: '/control/listeners/{webhook_id}/results',
+  area: 'control',
+  operationId: 'giveAttemptResult',
+  summary: 'Say how an attempt to deliver a message ended',
+  accepts: 'json',
+  docs: () => ({ responses: {} }),
+  handler: async (request, reply) => {
+    const given = readBody(request, FIELDS)
+    const result = readResult(given)
+    const webhook_id = await listenerInPath(request, context)
+    if (!context.listeners.answer(webhook_id, String(given.attempt_id), result))
+      throw notFound('attempt that this instance waits for')
+    return reply.code(204).send()
+  },
+})
+
+function readResult(given: Json): AttemptResult {
+  const { status_code, response_time = null, result } = given
+  const isWhole = (value: unknown, least: number, most: number): value is number =>
+    Number.isInteger(value) && Number(value) >= least && Number(value) <= most
+  if (status_code !== null && !isWhole(status_code, 100, 599))
+    throw badField('status_code', 'must be null or a status from 100 to 599')
+  if (response_time !== null && !isWhole(response_time, 0, LONGEST_TIME))
+    throw badField('response_time', 'must be null or whole milliseconds')
+  if (typeof result !== 'string' || !/^\P{Cc}*$/u.test(result) || result.length > LONGEST_RESULT)
+    throw badField('result', `must be text of at most ${LONGEST_RESULT} characters`)
+  const delivered = status_code !== null && status_code >= 200 && status_code <= 299
+  return {
+    ...{ status: delivered ? 'SUCCESSFUL' : 'FAILED', status_code, response_time, result },
+    ...(status_code !== null && { answer: Promise.resolve(readAnswer(given)) }),
+  }
+}
+
+/** `body` is base64; `headers` are pairs of name and value. */
+function readAnswer({ headers = [], body = '', size }: Json) {
+  const isPair = (pair: unknown): pair is [string, string] =>
+    Array.isArray(pair) && pair.length === 2 && pair.every(each => typeof each === 'string')
+  if (!Array.isArray(headers) || !headers.every(isPair))
+    throw badField('headers', 'must be a list of pairs of name and value')
+  if (typeof body !== 'string') throw badField('body', 'must be base64')
+  const bytes = Buffer.from(body, 'base64')
+  return {
+    ...{ headers, body: bytes, sent: {} },
+    size: typeof size === 'number' ? Math.max(size, bytes.length) : bytes.length,
+  }
+}
+
+const stopListening = (context: Context): Endpoint => ({
+  method: 'DELETE',
+  path: '/control/listeners/{webhook_id}',
+  area: 'control',
+  operationId: 'stopListening',
+  summary: 'Say that nobody listens any more',
+  docs: () => ({ responses: {} }),
+  handler: async (request, reply) => {
+    await context.listeners.leave(await listenerInPath(request, context))
+    return reply.code(204).send()
+  },
+})

@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict'
+import { createHmac } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, type TestContext, test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
+import { type FarthingProcess, runProcess, startCommand, startProcess } from '../support/process.ts'
+import { type Receiver, startReceiver } from '../support/receiver.ts'
+
+describe('farthing listen', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'farthing-listen-'))
+  const FARTHING_API_KEY = 'key-of-the-listener'
+  const settings = { DATABASE_URL: `sqlite:${join(folder, 'farthing.db')}`, FARTHING_API_KEY }
+  let running: FarthingProcess
+  let receiver: Receiver
+  before(async () => {
+    running = await startProcess({ env: settings })
+    receiver = await startReceiver({
+      plain: true,
+      onRequest: ({ request, response }) => {
+        response.statusCode = request.body.includes('card_payment_failed') ? 500 : 200
+        response.end('said so')
+      },
+    })
+  })
+  after(async () => {
+    await running.kill()
+    await receiver.close()
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  const env = () => ({ FARTHING_API_KEY, FARTHING_URL: running.baseUrl })
+  const farthing = (...args: string[]) => runProcess({ args, env: env() })
+  /** Ends with the test. */
+  async function listening(t: TestContext, ready: string, ...args: string[]) {
+    const started = await startCommand(
+      { args: ['listen', '--name', 'test', ...args], env: env() },
+      ready,
+    )
+    t.after(() => started.kill())
+    return started
+  }
+
+  test('forwards the bytes, shows the answers and keeps its signing key', async t => {
+    const { stdout: signingKey } = await farthing('listen', '--name', 'test', '--print-signing-key')
+    assert.match(signingKey, /^webhook_test_[0-9a-v]{26}\n$/)
+    const to = `${receiver.url}?x=1`
+    const listen = await listening(t, 'Ready', '--forward-to', to, '--header', 'X-Team: a')
+    const [first, second] = listen.stdout().split('\n')
+    assert.equal(first, `Ready. Forwarding to ${to} as "test"`)
+    assert.match(second ?? '', new RegExp(`^Signing key: ${signingKey.trim()}  \\(`))
+    const paid = await farthing('pay', 'declined', '--reference', 'Café')
+    assert.match(
+      paid.stdout,
+      /test {3}card_payment_failed {3}500 Internal Server Error \(2 attempts\)/,
+    )
+    const [received] = await receiver.next(2)
+    assert.ok(received)
+    assert.equal(received.path, '/hook?x=1')
+    assert.equal(received.headers['x-team'], 'a')
+    assert.match(String(received.headers['user-agent']), /^Farthing\//)
+    assert.match(received.body, /Café/)
+    assert.equal(
+      received.headers['pay-signature'],
+      createHmac('sha256', signingKey.trim()).update(received.body).digest('hex'),
+    )
+    assert.deepEqual(await listen.terminate(), { code: 0, signal: null })
+    assert.match(
+      listen.stdout(),
+      /\n[\d:.]{12} {2}card_payment_failed {2}[0-9a-v]{26} {2}500 {2}\d+ ms {2}said so\n/,
+    )
+    assert.equal(listen.stderr(), '')
+  })
+
+  test('prints messages as JSON without a receiver, and first those that nobody was there for', async t => {
+    const { stdout } = await farthing('trigger', 'card_payment_cancelled', '--json')
+    const missed = JSON.parse(stdout).messages.find(
+      (message: { event_type: string }) => message.event_type === 'card_payment_cancelled',
+    )
+    assert.deepEqual(
+      missed.attempts.map((each: { result: string }) => each.result),
+      ['nobody is listening'],
+    )
+    const listen = await listening(t, '"ready":true', '--json', '--missed')
+    const lines = async (count: number) => {
+      while (listen.stdout().trim().split('\n').length < count) await setTimeout(20)
+      return listen
+        .stdout()
+        .trim()
+        .split('\n')
+        .map(line => JSON.parse(line))
+    }
+    const printed = await lines(2)
+    assert.equal(printed[0].forward_to, null)
+    assert.ok((await lines(2)).some(({ message_id }) => message_id === missed.message_id))
+    const other = await listening(t, '"ready":true', '--json')
+    assert.match(other.stderr(), /Somebody else listens with this name too/)
+    await other.terminate()
+    await listen.terminate()
+  })
+
+  test('goes on when the service is back after a restart', async t => {
+    const port = new URL(running.baseUrl).port
+    const listen = await listening(t, '"ready":true', '--json', '--forward-to', receiver.url)
+    await running.terminate()
+    while (!listen.stderr().includes('Trying again')) await setTimeout(20)
+    running = await startProcess({ env: { ...settings, PORT: port } })
+    while (!listen.stderr().includes('The service is back')) await setTimeout(20)
+    const { stdout } = await farthing('trigger', 'card_payment_cancelled')
+    assert.match(stdout, /card_payment_cancelled {3}200 OK/)
+    await listen.kill()
+    const { code, stdout: ended } = await farthing('pay', '--json')
+    assert.equal(code, 0)
+    for (const { attempts } of JSON.parse(ended).messages)
+      assert.equal(attempts[0].result, 'nobody is listening')
+  })
+
+  test('ends with code 4 if the service cannot be reached at all, and 2 for an address that is none', async () => {
+    const away = await runProcess({
+      args: ['listen'],
+      env: { ...env(), FARTHING_URL: 'http://127.0.0.1:2' },
+    })
+    assert.equal(away.code, 4)
+    assert.equal(away.stdout, '')
+    for (const args of [
+      ['--forward-to', 'localhost:4000'],
+      ['--header', 'nonsense'],
+    ]) {
+      const { code, stdout } = await farthing('listen', ...args)
+      assert.deepEqual({ code, stdout }, { code: 2, stdout: '' })
+    }
+  })
+})

@@ -1,0 +1,222 @@
+import assert from 'node:assert/strict'
+import { createHmac } from 'node:crypto'
+import { test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
+import { listKeys, revokeKey } from '../../../src/accounts/store.ts'
+import { deactivateIdle } from '../../../src/webhooks/listener-store.ts'
+import type { Body, Client } from '../../support/client.ts'
+import { onEveryDatabase, type Service } from '../../support/service.ts'
+import { history } from '../../support/subscriber.ts'
+
+const DAY = 24 * 60 * 60 * 1000
+
+/** Requests of a listener, all to the last instance; other clients take turns. */
+function listenerOf({ baseUrls }: Service, { key }: Client) {
+  async function ask(method: string, path: string, body?: object, signal?: AbortSignal) {
+    const response = await fetch(`${baseUrls.at(-1)}/control/${path}`, {
+      method,
+      headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+      ...(body && { body: JSON.stringify(body) }),
+      ...(signal && { signal }),
+    })
+    const text = await response.text()
+    return { status: response.status, body: text === '' ? undefined : (JSON.parse(text) as Body) }
+  }
+  const start = async (name = "Anna's laptop", events?: string[]) =>
+    (await ask('POST', 'listeners', { name, ...(events && { events }) })).body
+  return { ask, start }
+}
+
+/** Listens until `count` attempts are answered, each with the next of `statuses`. Resolves to the attempts. */
+async function answering(
+  { ask }: ReturnType<typeof listenerOf>,
+  { webhook_id }: Body,
+  statuses: number[],
+): Promise<Body[]> {
+  const attempts: Body[] = []
+  for (const status_code of statuses) {
+    const { body } = await ask('GET', `listeners/${webhook_id}/next`)
+    attempts.push(body.attempt)
+    const answer = Buffer.from(`said ${status_code}`).toString('base64')
+    const { status } = await ask('POST', `listeners/${webhook_id}/results`, {
+      attempt_id: body.attempt.attempt_id,
+      ...{ status_code, response_time: 12, result: `${status_code} Words` },
+      ...{ headers: [['X-From', 'laptop']], body: answer, size: 8 },
+    })
+    assert.equal(status, 204)
+  }
+  return attempts
+}
+
+async function cancelled(api: Client, reference = 'È-7'): Promise<string> {
+  const { payment_id } = await api.createPayment({ reference })
+  const { status } = await api.post(`/v1/payments/${payment_id}/cancel`)
+  assert.equal(status, 204)
+  return payment_id
+}
+
+onEveryDatabase('A listener', service => {
+  test('gets the bytes and the signature of each attempt, and its answers are the history', async () => {
+    const api = await service().newAccount()
+    const listener = listenerOf(service(), api)
+    const webhook = await listener.start()
+    assert.equal(webhook.other, false)
+    await listener.ask('GET', `listeners/${webhook.webhook_id}/next?wait=0`)
+    // On PostgreSQL one of the two is caused on the instance to which the listener is not connected.
+    for (const statuses of [[200], [401, 202]]) {
+      service().clock.advance(1)
+      const attempts = answering(listener, webhook, statuses)
+      const payment_id = await cancelled(api)
+      const [message] = await history(api, { external_id: webhook.webhook_id })
+      assert.equal(message.resource_id, payment_id)
+      assert.equal(message.last_delivery_status, 'SUCCESSFUL')
+      assert.deepEqual(
+        message.attempts
+          .toReversed()
+          .map((each: Body) => [each.status_code, each.response_time, each.result]),
+        statuses.map(status => [status, 12, `${status} Words`]),
+      )
+      for (const { headers, body, message_id } of await attempts) {
+        assert.equal(JSON.parse(body).resource.reference, 'È-7')
+        assert.equal(message_id, message.webhook_message_id)
+        const signature = createHmac('sha256', webhook.signing_key).update(body).digest('hex')
+        assert.equal(headers['Pay-Signature'], signature)
+        assert.match(headers['User-Agent'], /^Farthing\//)
+      }
+    }
+  })
+
+  test('keeps its webhook and its key with the name, and is told of another with it', async () => {
+    const api = await service().newAccount()
+    const listener = listenerOf(service(), api)
+    const first = await listener.start('Anna’s Laptop!', ['card_payment_failed'])
+    const { body: shown } = await api.get(`/v1/webhooks/${first.webhook_id}`)
+    assert.deepEqual(
+      [shown.callback_url, shown.description, shown.subscriptions, shown.status],
+      [
+        'https://anna-s-laptop.listen.farthing.invalid/',
+        'anna-s-laptop',
+        ['card_payment_failed'],
+        'ACTIVE',
+      ],
+    )
+    await api.delete(`/v1/webhooks/${first.webhook_id}`)
+    const again = await listener.start('anna-s-laptop')
+    assert.deepEqual({ ...again, other: false }, { ...first, other: false })
+    assert.equal(again.other, true)
+    const { body: active } = await api.get(`/v1/webhooks/${first.webhook_id}`)
+    assert.deepEqual([active.status, active.subscriptions.length], ['ACTIVE', 6])
+    assert.notEqual((await listener.start('bob')).webhook_id, first.webhook_id)
+    const refused = await api.post('/v1/webhooks', { callback_url: shown.callback_url })
+    assert.equal(refused.status, 422)
+  })
+
+  test('that is not there fails a message at once, without a second attempt', async () => {
+    const api = await service().newAccount()
+    const listener = listenerOf(service(), api)
+    const webhook = await listener.start()
+    await listener.ask('DELETE', `listeners/${webhook.webhook_id}`)
+    await cancelled(api)
+    const [message] = await history(api, { external_id: webhook.webhook_id })
+    assert.equal(message.last_delivery_status, 'FAILED')
+    assert.deepEqual(
+      message.attempts.map((each: Body) => [each.status_code, each.response_time, each.result]),
+      [[null, null, 'nobody is listening']],
+    )
+    // Sent again by hand once somebody is there.
+    const attempts = answering(listener, webhook, [200])
+    await listener.ask('GET', `listeners/${webhook.webhook_id}/next?wait=0`)
+    const path = `messages/${message.webhook_message_id}/send`
+    const { body } = await listener.ask('POST', path, {})
+    assert.deepEqual(body.results[0].answer.body, 'said 200')
+    assert.equal((await attempts)[0].message_id, message.webhook_message_id)
+  })
+
+  test('whose connection closes is not there', async () => {
+    const api = await service().newAccount()
+    const listener = listenerOf(service(), api)
+    const webhook = await listener.start()
+    const closing = new AbortController()
+    const look = listener.ask(
+      'GET',
+      `listeners/${webhook.webhook_id}/next`,
+      undefined,
+      closing.signal,
+    )
+    /** Waits until it is stored that somebody listens for `ms` from now. */
+    async function until(ms: number): Promise<void> {
+      const sql = 'select listening_until as until from webhooks where webhook_id = $1'
+      for (let looks = 0; looks < 500; looks++) {
+        const [row] = await service().database.query<{ until: number }>(sql, [webhook.webhook_id])
+        if (row?.until === service().clock.now() + ms) return
+        await setTimeout(5)
+      }
+      assert.fail(`listening_until is not ${ms} ms away`)
+    }
+    await until(35_000)
+    closing.abort()
+    await assert.rejects(look)
+    await until(0)
+  })
+
+  test('whose key is revoked is refused within a second', async () => {
+    const { api, name } = await service().newNamedAccount()
+    const listener = listenerOf(service(), api)
+    const webhook = await listener.start()
+    const look = listener.ask('GET', `listeners/${webhook.webhook_id}/next`)
+    const keys = await listKeys(service().database)
+    const { key_id = '' } = keys.find(({ account }) => account === name) ?? {}
+    await revokeKey(service().database, key_id, service().clock.now())
+    assert.equal((await look).status, 401)
+  })
+
+  test('is of one account, and what it sends is checked', async () => {
+    const api = await service().newAccount()
+    const stranger = listenerOf(service(), await service().newAccount())
+    const listener = listenerOf(service(), api)
+    const { webhook_id } = await listener.start()
+    const { body: plain } = await api.post('/v1/webhooks', { callback_url: 'https://example.com/' })
+    for (const [who, id] of [
+      [stranger, webhook_id],
+      [listener, plain.external_id],
+      [listener, 'unknown'],
+    ] as const) {
+      const result = { attempt_id: 'x', status_code: null, result: 'timeout' }
+      for (const [method, path, body] of [
+        ['GET', 'next', undefined],
+        ['POST', 'results', result],
+        ['DELETE', '', undefined],
+      ] as const) {
+        const { status } = await who.ask(method, `listeners/${id}${path && `/${path}`}`, body)
+        assert.equal(status, 404, `${method} ${path}`)
+      }
+    }
+    for (const [path, body, field] of [
+      ['listeners', {}, 'name'],
+      ['listeners', { name: '???' }, 'name'],
+      ['listeners', { name: 'a', events: ['card_payment_lost'] }, 'events'],
+      ['listeners', { name: 'a', port: 1 }, 'port'],
+      [`listeners/${webhook_id}/results`, { status_code: 99, result: '' }, 'status_code'],
+      [`listeners/${webhook_id}/results`, { status_code: 200, result: 'a\nb' }, 'result'],
+      [
+        `listeners/${webhook_id}/results`,
+        { status_code: 200, result: '', headers: [1] },
+        'headers',
+      ],
+    ] as const) {
+      const refused = await listener.ask('POST', path, body)
+      assert.deepEqual([refused.status, refused.body.field], [422, field])
+    }
+  })
+
+  test('that nobody used for a day is deactivated', async () => {
+    const api = await service().newAccount()
+    const webhook = await listenerOf(service(), api).start()
+    const { database, clock } = service()
+    await deactivateIdle(database, clock.now() + DAY)
+    const status = async () => (await api.get(`/v1/webhooks/${webhook.webhook_id}`)).body.status
+    assert.equal(await status(), 'ACTIVE')
+    await deactivateIdle(database, clock.now() + DAY + 3_000)
+    assert.equal(await status(), 'INACTIVE')
+  })
+})
