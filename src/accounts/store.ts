@@ -77,13 +77,21 @@ export async function findKey(
   return { key_id, account }
 }
 
-/** Whether the key with this identifier has not been revoked. */
-export async function isLivingKey(database: Database, key_id: string): Promise<boolean> {
-  const rows = await database.query(
-    'select key_id from api_keys where key_id = $1 and revoked is null',
+/** The hash of the key with this identifier, in hexadecimal; undefined if there is none or it was revoked. */
+export async function findLivingKey(
+  database: Database,
+  key_id: string,
+  configured: string | undefined,
+): Promise<{ hash: string; account: string } | undefined> {
+  if (key_id === CONFIGURED_KEY_ID)
+    return configured === undefined
+      ? undefined
+      : { hash: sha256(configured).toString('hex'), account: DEFAULT_ACCOUNT }
+  const [key] = await database.query<{ hash: string; account: string }>(
+    'select hash, account from api_keys where key_id = $1 and revoked is null',
     [key_id],
   )
-  return rows.length > 0
+  return key
 }
 
 export async function accountOfName(

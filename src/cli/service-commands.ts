@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander'
+import { DEFAULT_ACCOUNT } from '../accounts/account.ts'
 import type { Config } from '../config.ts'
 import { damages, MOST_TIMES } from '../webhooks/send-again.ts'
 import { type Outcome, outcomes, triggered } from './payment-plan.ts'
@@ -39,6 +40,8 @@ export function addServiceCommands(program: Command, shell: Shell): void {
   addLogs(program, shell)
   addResend(program, shell)
   addVerify(program, shell)
+  addOpen(program, shell)
+  addDoctor(program, shell)
 }
 
 function addPay(program: Command, { config, end }: Shell): void {
@@ -149,6 +152,36 @@ function addVerify(program: Command, { config, env, end }: Shell): void {
   )
     .addHelpText('after', 'It needs them, and a service, only for --message.\n')
     .action(async options => end(await (await import('./verify.ts')).verify(config, env, options)))
+}
+
+function addOpen(program: Command, { config, env }: Shell): void {
+  toService(
+    command(program, 'open', {
+      summary: 'open the console, signed in',
+      more: ' It prints the link where there is no desktop. The link works for a minute.',
+      examples: `farthing open
+      farthing open docs
+      farthing open 06h3k9v0u2j4m5n6p7q8r9s0t1`,
+    })
+      .argument('[page]', 'payments, docs, or the identifier of a payment', parsePage, 'payments')
+      .option('--account <name>', 'without a key: the account in the database', DEFAULT_ACCOUNT),
+  ).action(async (page, options) => (await import('./open.ts')).open(config(), env, page, options))
+}
+
+function addDoctor(program: Command, { env, end }: Shell): void {
+  toService(
+    command(program, 'doctor', {
+      summary: 'look for mistakes in your set-up',
+      more: ' It changes nothing, but makes one payment of 1p with the reference doctor.',
+      examples: `farthing doctor
+      farthing doctor --json | jq '.checks[] | select(.status != "ok")'`,
+    }),
+  ).action(async options => end(await (await import('./doctor.ts')).doctor(env, options)))
+}
+
+function parsePage(text: string): string {
+  if (/^(payments|docs|[0-9a-v]{26})$/.test(text)) return text
+  throw new InvalidArgumentError('It must be payments, docs, or the identifier of a payment.')
 }
 
 const oneOf =

@@ -2,6 +2,7 @@ import type { Context } from '../context.ts'
 import type { Endpoint } from '../http/endpoint.ts'
 import { version } from '../version.ts'
 import { presentClock, readClock, setClock } from './clock.ts'
+import { enterConsole } from './enter.ts'
 import { listenerEndpoints } from './listeners.ts'
 import { listMessages } from './messages.ts'
 import { completePayment, listPayments } from './payments.ts'
@@ -17,6 +18,7 @@ export const readingEndpoints = (context: Context, stopped: () => boolean): Endp
         listMessages(context, stopped),
         sendMessage(context),
         ...listenerEndpoints(context, stopped),
+        enterConsole(context),
       ]
     : []
 

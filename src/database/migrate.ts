@@ -40,6 +40,9 @@ function readSteps(): Step[] {
   })
 }
 
+/** The number of the newest migration that this code knows. */
+export const newestMigration = (): number => readSteps().at(-1)?.number ?? 0
+
 async function doneSteps(database: Database): Promise<number[]> {
   const rows = await database.query<{ number: number }>('select number from migrations')
   return rows.map(row => row.number)

@@ -1,0 +1,50 @@
+/**
+ * A seal lets a browser into the console for a while: `account.key_id.expires.mac`. It is signed with the hash of the
+ * API key that asked for it, so nothing is stored, every instance can check it, and a revoked key ends it.
+ */
+import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
+
+/** `session` is that of the cookie, `enter` that of a link. One is never taken for the other. */
+export type Purpose = 'session' | 'enter'
+
+export type Sealed = {
+  account: string
+  key_id: string
+  /** In milliseconds on the machine's clock. */
+  expires: number
+}
+
+/** `hash` is the stored hash of the key, in hexadecimal. */
+export function seal({ account, key_id, expires }: Sealed, purpose: Purpose, hash: string): string {
+  const text = `${encodeAccount(account)}.${key_id}.${expires}`
+  return `${text}.${macOf(text, purpose, hash)}`
+}
+
+/** What a seal says, unchecked; undefined if it is none. */
+export function readSeal(text: string): Sealed | undefined {
+  const [, account = '', key_id = '', expires = ''] =
+    /^([^.]+)\.([0-9a-z]+)\.(\d{1,15})\.[0-9a-f]{64}$/.exec(text) ?? []
+  if (account === '') return undefined
+  try {
+    return { account: decodeURIComponent(account), key_id, expires: Number(expires) }
+  } catch {
+    return undefined
+  }
+}
+
+/** Whether the key with this hash made the seal for this purpose. The caller checks when it expires. */
+export function isSealedBy(text: string, purpose: Purpose, hash: string): boolean {
+  const at = text.lastIndexOf('.')
+  const given = Buffer.from(text.slice(at + 1))
+  const right = Buffer.from(macOf(text.slice(0, at), purpose, hash))
+  return given.length === right.length && timingSafeEqual(given, right)
+}
+
+/** Dots separate the parts, so those of the name are encoded too. */
+const encodeAccount = (account: string): string =>
+  encodeURIComponent(account).replaceAll('.', '%2E')
+
+function macOf(text: string, purpose: Purpose, hash: string): string {
+  const key = hkdfSync('sha256', Buffer.from(hash, 'hex'), '', `console ${purpose}`, 32)
+  return createHmac('sha256', Buffer.from(key)).update(text).digest('hex')
+}

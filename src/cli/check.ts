@@ -1,0 +1,18 @@
+/** One result of `farthing doctor`. */
+export type Check = {
+  name: string
+  status: 'ok' | 'warn' | 'fail'
+  sentence: string
+  /** What to run or to set, if there is something. */
+  command?: string
+}
+
+export const ok = (name: string, sentence: string): Check => ({ name, status: 'ok', sentence })
+export const warn = (name: string, sentence: string, command?: string): Check => ({
+  ...{ name, status: 'warn', sentence },
+  ...(command !== undefined && { command }),
+})
+export const fail = (name: string, sentence: string, command?: string): Check => ({
+  ...warn(name, sentence, command),
+  status: 'fail',
+})

@@ -1,0 +1,53 @@
+import type { Config } from '../config.ts'
+import { ConfigError, readConfig } from '../config.ts'
+import { type Check, fail, ok, warn } from './check.ts'
+import { EXIT } from './command-error.ts'
+import { checkDatabase, checkNode } from './doctor-here.ts'
+import { checkService } from './doctor-service.ts'
+import { colour, oneLine, print, printJson } from './output.ts'
+import type { ServiceOptions } from './running-service.ts'
+import type { Env } from './verify.ts'
+
+/** `farthing doctor`: exit code 3 if a check failed, also when the service cannot be reached. */
+export async function doctor(
+  env: Env,
+  options: ServiceOptions & { json?: boolean },
+): Promise<number> {
+  const checks: Check[] = []
+  const add = (found: Check[]) => {
+    checks.push(...found)
+    if (!options.json) for (const check of found) show(check)
+  }
+  add([checkNode()])
+  const { config, found } = readSettings(env)
+  add(found)
+  if (config) {
+    const key = options.key ?? config.apiKey
+    const database = await checkDatabase(config.database, key)
+    add(database.checks)
+    for await (const check of checkService(options.url ?? config.url, key, database.hasKey))
+      add([check])
+  }
+  if (options.json) printJson({ checks })
+  return checks.some(({ status }) => status === 'fail') ? EXIT.wrong : 0
+}
+
+function readSettings(env: Env): { config?: Config; found: Check[] } {
+  try {
+    const config = readConfig(env)
+    const unknown = config.warnings.map(warning => warn('settings', warning, 'farthing --help'))
+    const found = unknown.length > 0 ? unknown : [ok('settings', 'Every setting can be used.')]
+    return { config, found }
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    return { found: error.problems.map(problem => fail('settings', `${problem}.`)) }
+  }
+}
+
+const COLOURS = { ok: 'green', warn: 'yellow', fail: 'red' } as const
+
+function show({ name, status, sentence, command }: Check): void {
+  const mark = colour(COLOURS[status], status.padEnd(4))
+  print(`${mark}  ${name.padEnd(10)}  ${oneLine(sentence, 400)}`)
+  if (command) print(`${' '.repeat(18)}${oneLine(command, 400)}`)
+}

@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { createClient } from '../support/client.ts'
+import { createPostgresDatabase } from '../support/postgres.ts'
+import { type FarthingProcess, runProcess, startProcess } from '../support/process.ts'
+
+type Check = { name: string; status: string; sentence: string; command?: string }
+
+const KEY = 'key-of-the-default-account'
+
+for (const kind of ['sqlite', 'postgres'] as const)
+  describe(`farthing doctor and farthing open (${kind})`, () => {
+    const folder = mkdtempSync(join(tmpdir(), 'farthing-doctor-'))
+    let running: FarthingProcess
+    let DATABASE_URL: string
+    before(async () => {
+      DATABASE_URL =
+        kind === 'sqlite' ? `sqlite:${join(folder, 'farthing.db')}` : await createPostgresDatabase()
+      const settings = { FARTHING_API_KEY: KEY, FARTHING_CALLBACK_HOSTS: 'localhost:1' }
+      const pages = kind === 'postgres' && { FARTHING_PAGES_URL: 'http://127.0.0.1:2' }
+      running = await startProcess({ env: { DATABASE_URL, ...settings, ...pages } })
+    })
+    after(async () => {
+      await running.kill()
+      rmSync(folder, { recursive: true, force: true })
+    })
+
+    const farthing = (args: string[], env: Record<string, string> = {}) =>
+      runProcess({
+        args,
+        env: { DATABASE_URL, FARTHING_URL: running.baseUrl, FARTHING_API_KEY: KEY, ...env },
+      })
+
+    /** The checks by name, of those with the same name the first, and the exit code. */
+    async function diagnose(env: Record<string, string> = {}) {
+      const { code, stdout, stderr } = await farthing(['doctor', '--json'], env)
+      assert.equal(stderr, '')
+      const checks = JSON.parse(stdout).checks as Check[]
+      const found = (name: string, status: string, says: RegExp) => {
+        const same = checks.filter(check => check.name === name && check.status === status)
+        assert.ok(
+          same.some(check => says.test(check.sentence)),
+          `${name}: ${stdout}`,
+        )
+      }
+      return { code, found, names: checks.map(({ name }) => name) }
+    }
+
+    test('a set-up without mistakes is ok, or names the pages that do not open', async () => {
+      const { code, found } = await diagnose()
+      for (const name of ['node', 'settings', 'database', 'service', 'clock', 'key'])
+        found(name, 'ok', /./)
+      found('webhooks', 'warn', /no active webhook/)
+      if (kind === 'sqlite') found('pages', 'ok', /opens from here/)
+      else found('pages', 'fail', /leads to 127\.0\.0\.1:2, which does not open from here/)
+      assert.equal(code, kind === 'sqlite' ? 0 : 3)
+    })
+
+    test('finds a wrong key, a key of another database, and a service that is away', async () => {
+      const unknown = await diagnose({ FARTHING_API_KEY: 'a-key-of-nobody-at-all' })
+      assert.equal(unknown.code, 3)
+      unknown.found('key', 'fail', /is not known here/)
+      const other = `sqlite:${join(folder, 'other.db')}`
+      const { stdout } = await farthing(['keys', 'create', '--create', '--json'], {
+        DATABASE_URL: other,
+      })
+      const { key } = JSON.parse(stdout)
+      const elsewhere = await diagnose({ DATABASE_URL: other, FARTHING_API_KEY: key })
+      elsewhere.found('key', 'fail', /the service uses another database/)
+      const none = await diagnose({ FARTHING_API_KEY: '' })
+      none.found('key', 'fail', /There is no API key/)
+      const away = await diagnose({ FARTHING_URL: 'http://127.0.0.1:2' })
+      assert.equal(away.code, 3)
+      away.found('service', 'fail', /cannot be reached \(ECONNREFUSED\)/)
+    })
+
+    test('finds settings that are none, a missing database, and makes no file', async () => {
+      const missing = join(folder, 'missing.db')
+      const { found } = await diagnose({
+        FARTHING_CALLBACK_HOST: 'localhost',
+        DATABASE_URL: `sqlite:${missing}`,
+      })
+      found('settings', 'warn', /Did you mean FARTHING_CALLBACK_HOSTS\?/)
+      found('database', 'warn', /There is no database at .*missing\.db/)
+      const again = await diagnose({ DATABASE_URL: `sqlite:${missing}` })
+      again.found('database', 'warn', /There is no database/)
+      const bad = await diagnose({ PORT: 'abc' })
+      assert.equal(bad.code, 3)
+      bad.found('settings', 'fail', /^PORT must be a port number/)
+    })
+
+    test('finds a webhook that is registered twice, its failures, and an http return_url', async () => {
+      const api = createClient([running.baseUrl], KEY)
+      for (let n = 0; n < 2; n++)
+        await api.post('/v1/webhooks', { callback_url: 'http://localhost:1/hook' })
+      await farthing(['trigger', 'card_payment_cancelled'])
+      await farthing(['pay', '--set', 'return_url=http://localhost:8080/return'])
+      // The record is written within half a second.
+      while (!(await farthing(['logs', '--refused'])).stdout.includes('P0102'));
+      const { found } = await diagnose()
+      found('webhooks', 'warn', /^2 active webhooks have the address http:\/\/localhost:1\/hook/)
+      found(
+        'webhooks',
+        'warn',
+        /1 of the last 1 messages failed, the newest with "connection failed"/,
+      )
+      found(
+        'return_url',
+        'warn',
+        /sent the return_url http:\/\/localhost:8080\/return, which was refused/,
+      )
+      const { stdout } = await farthing(['doctor'])
+      assert.match(stdout, /^ok {4}node {8}Node /)
+      assert.match(stdout, /\n {18}FARTHING_RETURN_HOSTS=localhost:8080 farthing\n/)
+    })
+
+    test('open prints a link into the console, made with the key or from the database', async () => {
+      const { stdout } = await farthing(['open', '--json', '06h0qu8nq4niuu4gr0paa1n99j'])
+      const url = new URL(JSON.parse(stdout).url)
+      assert.equal(url.origin + url.pathname, `${running.baseUrl}/console/enter`)
+      assert.match(url.searchParams.get('code') ?? '', /^default\.configured\.\d+\.[0-9a-f]{64}$/)
+      assert.equal(url.searchParams.get('to'), 'payments/06h0qu8nq4niuu4gr0paa1n99j')
+      const created = await farthing(['keys', 'create', '--account', 'team a.b', '--json'])
+      const { key_id } = JSON.parse(created.stdout)
+      const link = await farthing(['open', '--account', 'team a.b'], { FARTHING_API_KEY: '' })
+      assert.equal(link.code, 0, link.stderr)
+      assert.match(
+        new URL(link.stdout).searchParams.get('code') ?? '',
+        new RegExp(`^team%20a%2Eb\\.${key_id}\\.`),
+      )
+      const docs = await farthing(['open', 'docs'])
+      assert.equal(docs.stdout, `${running.baseUrl}/docs\n`)
+      assert.equal((await farthing(['open', 'elsewhere'])).code, 2)
+      const nobody = await farthing(['open', '--account', 'nobody'], { FARTHING_API_KEY: '' })
+      assert.equal(nobody.code, 1)
+      assert.match(nobody.stderr, /no key of the account nobody works/)
+    })
+  })
