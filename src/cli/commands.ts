@@ -54,14 +54,25 @@ without the files of an older database (-wal and -shm included). For PostgreSQL 
 `
 
 const COMPLETION_HELP = `
-bash, with the package bash-completion: add this line to ~/.bashrc
+bash: add this line to ~/.bashrc
   source <(farthing completion bash)
 zsh: add this line to ~/.zshrc, after compinit
   source <(farthing completion zsh)
 fish: run this once
   farthing completion fish > ~/.config/fish/completions/farthing.fish
+PowerShell: add this line to the file $PROFILE
+  farthing completion powershell | Out-String | Invoke-Expression
 
 The command farthing must be on the PATH.
+`
+
+/** What the script for bash needs from the package bash-completion, where that is missing. */
+const BASH_PRELUDE = `if ! declare -F _get_comp_words_by_ref > /dev/null; then
+  _get_comp_words_by_ref() {
+    words=("\${COMP_WORDS[@]}") cword=$COMP_CWORD
+    cur=\${COMP_WORDS[COMP_CWORD]} prev=\${COMP_WORDS[COMP_CWORD-1]}
+  }
+fi
 `
 
 const ACCOUNT = ['--account <name>', 'the account', parseAccount, DEFAULT_ACCOUNT] as const
@@ -139,6 +150,9 @@ function createProgram(shell: Shell): Command {
   program.commands
     .find(command => command.name() === 'completion')
     ?.description('print a script for your shell that completes commands')
+    .hook('preAction', ({ args: [shell] }) => {
+      if (shell === 'bash') process.stdout.write(BASH_PRELUDE)
+    })
     .addHelpText('after', COMPLETION_HELP)
   return program
 }

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict'
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { runProcess, startProcess } from '../support/process.ts'
+import { runLines, shellBlocks } from '../support/recipe.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'farthing-documentation-'))
+after(() => rmSync(folder, { recursive: true, force: true }))
+
+const COMMAND = join(import.meta.dirname, '../../bin/farthing.js')
+/** Ends a command that goes on by Ctrl-C, after a second and a half. */
+const INTERRUPTED = 'timeout --preserve-status -s INT 1.5 farthing listen --forward-to'
+
+/** A folder with the command `farthing`, for the PATH. */
+function makeCommand(): string {
+  const file = join(folder, 'farthing')
+  writeFileSync(file, `#!/bin/sh\nexec "${process.execPath}" "${COMMAND}" "$@"\n`)
+  chmodSync(file, 0o755)
+  return `${folder}:${process.env.PATH}`
+}
+
+test('docs/cli.md: every example runs, in order, as one session', async t => {
+  const PATH = makeCommand()
+  const env = { DATABASE_URL: `sqlite:${join(folder, 'farthing.db')}` }
+  const running = await startProcess({ env: { ...env, FARTHING_API_KEY: 'my-first-farthing-key' } })
+  t.after(() => running.kill())
+  const blocks = shellBlocks('docs/cli.md')
+  const lines = blocks.join('\n').replace('farthing listen --forward-to', INTERRUPTED)
+  const port = Number(new URL(running.baseUrl).port)
+  const { code, stdout, stderr } = await runLines(lines, {
+    cwd: folder,
+    port,
+    env: { ...env, PATH },
+  })
+  assert.equal(code, 0, `${stdout}\n${stderr}`)
+  assert.equal(stderr, '')
+  for (const says of [
+    /^Ready\. Forwarding to http:\/\/localhost:4000\/webhooks as ".+"\nSigning key: webhook_test_/,
+    / {2}R-7 {2}£14\.50 {3}created › started › failed P0010/,
+    /£25\.00 {3}created › started › submitted › capturable › success › refunded £5\.00/,
+    / {3}card_payment_refunded {3}nobody is listening/,
+    /\n(It matches: these bytes, this key, this signature\.\n){2}/,
+    /nobody is listening {2}0 ms\nrefused again\n/,
+    / POST \/v1\/payments → 201 /,
+    /\nok {4}pages /,
+    /\n\{"url":"http:\/\/127\.0\.0\.1:\d+\/console\/enter\?code=/,
+  ])
+    assert.match(stdout, says)
+})
+
+test('The help of each command has its examples first, and each example is correct usage', async () => {
+  const { stdout: list } = await runProcess({ args: ['--help'] })
+  const names = [...list.matchAll(/^ {2}(pay|trigger|listen|logs|resend|verify|open|doctor)\b/gm)]
+  assert.equal(names.length, 8)
+  for (const [, name = ''] of names) {
+    const { code, stdout } = await runProcess({ args: [name, '--help'] })
+    assert.equal(code, 0)
+    assert.match(
+      stdout,
+      new RegExp(
+        `^Usage: farthing ${name} .*\\n\\n[A-Z].*\\n\\n( {2}.*farthing ${name}.*\\n)+\\n(Arguments|Options):`,
+        's',
+      ),
+    )
+    assert.match(stdout, /--json +print JSON/)
+    assert.ok(
+      stdout.split('\n').every(line => line.length <= 80),
+      'it fits a terminal',
+    )
+  }
+})
+
+test('The bash completion works without the package bash-completion', async () => {
+  const script = `
+    set +e
+    farthing() { '${process.execPath}' '${COMMAND}' "$@"; }
+    source <(farthing completion bash)
+    complete_line() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); __farthing_complete 2>/dev/null; echo "\${COMPREPLY[@]}"; }
+    complete_line farthing keys ''
+    complete_line farthing pay --ref
+    complete_line farthing lis`
+  const { code, stdout } = await runLines(script, { cwd: folder, port: 1 })
+  assert.equal(code, 0)
+  assert.equal(stdout, 'create list revoke help\n--reference --refund\nlisten\n')
+})
