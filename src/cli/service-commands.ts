@@ -57,14 +57,13 @@ function addPay(program: Command, { config, end }: Shell): void {
       .option('--reference <text>', 'the reference (CLI- and six letters)')
       .option('--set <name=value>', 'a field of the payment, also metadata.KEY', collectField)
       .option('--delayed-capture', 'leave it capturable')
-      .option('--capture', 'capture it afterwards; implies --delayed-capture'),
+      .option('--capture', 'capture it afterwards; implies --delayed-capture')
+      .option('--refund [pence]', 'refund it afterwards, all by default', parseRefund)
+      .option('--moto', 'a moto_api payment, paid by card')
+      .option('--agreement <id>', 'a payment with this agreement'),
+  ).action(async (outcome: Outcome, options) =>
+    end(await (await import('./pay.ts')).pay(config(), outcome, options)),
   )
-    .option('--refund [pence]', 'refund it afterwards, all by default', parseRefund)
-    .option('--moto', 'a moto_api payment, paid by card')
-    .option('--agreement <id>', 'a payment with this agreement')
-    .action(async (outcome: Outcome, options) =>
-      end(await (await import('./pay.ts')).pay(config(), outcome, options)),
-    )
 }
 
 function addTrigger(program: Command, { config, end }: Shell): void {

@@ -50,13 +50,14 @@ test('docs/cli.md: every example runs, in order, as one session', async t => {
     assert.match(stdout, says)
 })
 
-test('The help of each command has its examples first, and each example is correct usage', async () => {
+test('The help of each command has its examples first, and fits a terminal', async t => {
   const { stdout: list } = await runProcess({ args: ['--help'] })
   const names = [...list.matchAll(/^ {2}(pay|trigger|listen|logs|resend|verify|open|doctor)\b/gm)]
   assert.equal(names.length, 8)
   for (const [, name = ''] of names) {
     const { code, stdout } = await runProcess({ args: [name, '--help'] })
     assert.equal(code, 0)
+    t.assert.snapshot(stdout, { serializers: [text => text] })
     assert.match(
       stdout,
       new RegExp(
