@@ -51,7 +51,10 @@ export async function listen(config: Config, options: ListenOptions): Promise<vo
   sayReady(listener, options)
   const handle = (offer: Body) => void deliver(service, path, offer, receive, options)
   if (first.attempt) handle(first.attempt)
-  if (options.missed) void sendMissed(service, listener.webhook_id)
+  if (options.missed)
+    void sendMissed(service, listener.webhook_id).catch(error =>
+      note(`The missed messages were not sent: ${error.message}`),
+    )
   return keepListening(service, path, options, handle)
 }
 

@@ -165,7 +165,7 @@ function readAnswer({ headers = [], body = '', size }: Json) {
   const bytes = Buffer.from(body, 'base64')
   return {
     ...{ headers, body: bytes, sent: {} },
-    size: typeof size === 'number' ? Math.max(size, bytes.length) : bytes.length,
+    size: Number.isSafeInteger(size) ? Math.max(Number(size), bytes.length) : bytes.length,
   }
 }
 

@@ -100,6 +100,38 @@ describe('farthing listen', () => {
     await listen.terminate()
   })
 
+  test('shows a wrong signature, which verify explains and resend tries again when it is mended', async t => {
+    const key = (await farthing('listen', '--name', 'test', '--print-signing-key')).stdout.trim()
+    let isMended = false
+    const wrong = await startReceiver({
+      plain: true,
+      onRequest: ({ request, response }) => {
+        const signed = isMended ? request.body : JSON.stringify(JSON.parse(request.body), null, 2)
+        const computed = createHmac('sha256', key).update(signed).digest('hex')
+        const matches = computed === request.headers['pay-signature']
+        response.statusCode = matches ? 200 : 401
+        response.end(matches ? '' : `computed ${computed}`)
+      },
+    })
+    t.after(() => wrong.close())
+    const listen = await listening(t, 'Ready', '--forward-to', wrong.url)
+    const paid = await farthing('pay', 'declined')
+    const [, id = ''] =
+      /401 Unauthorized \(2 attempts\) {3}farthing verify --message (\w+)/.exec(paid.stdout) ?? []
+    const [, computed = ''] = / {2}401 {2}\d+ ms {2}computed (\w+)\n/.exec(listen.stdout()) ?? []
+    const explained = await farthing('verify', '--message', id, '--computed', computed)
+    assert.equal(explained.code, 3)
+    assert.match(
+      explained.stdout,
+      /it signs the body parsed and printed again by a library that indents by 2/,
+    )
+    isMended = true
+    const again = await farthing('resend', id)
+    assert.deepEqual([again.code, again.stderr], [0, ''])
+    assert.match(again.stdout, /^200 OK {2}\d+ ms\n$/)
+    await listen.terminate()
+  })
+
   test('goes on when the service is back after a restart', async t => {
     const port = new URL(running.baseUrl).port
     const listen = await listening(t, '"ready":true', '--json', '--forward-to', receiver.url)
