@@ -100,11 +100,11 @@ export async function startFarthing(options: StartOptions): Promise<Farthing> {
     // Create the first key only after `listen` succeeded; otherwise nobody would ever see it.
     const apiKey = config.apiKey ?? (await makeFirstKey(ports))
     await makeFixedWebhook(ports, config, logger)
-    const stopWork = options.backgroundWork === false ? () => {} : startWork(app, ports, logger)
+    const stopWork = options.backgroundWork === false ? undefined : startWork(app, ports, logger)
     let closing: Promise<void> | undefined
     async function close(graceMs: number): Promise<void> {
-      stopWork()
-      await withTimeout(finish(app, graceMs), DRAIN_TIMEOUT)
+      const workStopped = stopWork?.()
+      await withTimeout(finish(app, graceMs, workStopped), DRAIN_TIMEOUT)
       await withTimeout(closePorts(), CLOSE_TIMEOUT)
     }
     return {
@@ -160,40 +160,55 @@ async function makeFixedWebhook(ports: Ports, { fixedWebhook }: Config, logger?:
   if (others.length > 0) logger?.warn(duplicateWarning(fixedWebhook.callback_url, others))
 }
 
-/** Sends what an earlier stop left unsent, now and whenever another instance dies, and deletes old rows. */
+/**
+ * Sends what an earlier stop left unsent, now and whenever another instance dies, and deletes old rows. The result
+ * ends this; its promise resolves when no statement is under way, so that the database can be closed.
+ */
 function startWork(
   { deliveries, recorder }: App,
   { database, time }: Ports,
   logger?: Logger,
-): () => void {
+): () => Promise<void> {
+  const stopping = new AbortController()
+  const { signal } = stopping
+  const underway = new Set<Promise<void>>()
   const report = (error: unknown) =>
     logger?.warn({ err: error }, 'background work will be tried again')
-  const stopping = new AbortController()
-  const recover = () => void deliveries.recover(stopping.signal).catch(report)
+  function start(work: Promise<void>): void {
+    const done = work.catch(report).finally(() => underway.delete(done))
+    underway.add(done)
+  }
+  const recover = () => start(deliveries.recover(signal))
   recover()
   const recovering = setInterval(recover, RECOVERY_INTERVAL)
+  const steps = [
+    () => sweep(database, time.wall(), signal),
+    async () => recorder?.sweep(time.wall(), signal),
+    () => deactivateIdle(database, time.wall()),
+  ]
   let sweeping: NodeJS.Timeout | undefined
   async function sweepNow(): Promise<void> {
-    await sweep(database, time.wall(), stopping.signal).catch(report)
-    await recorder?.sweep(time.wall(), stopping.signal).catch(report)
-    await deactivateIdle(database, time.wall()).catch(report)
-    if (!stopping.signal.aborted) sweeping = setTimeout(sweepNow, SWEEP_INTERVAL)
+    for (const step of steps) if (!signal.aborted) await step().catch(report)
+    if (!signal.aborted) sweeping = setTimeout(() => start(sweepNow()), SWEEP_INTERVAL)
   }
-  void sweepNow()
-  return () => {
+  start(sweepNow())
+  return async () => {
     stopping.abort()
     clearInterval(recovering)
     clearTimeout(sweeping)
+    await Promise.all(underway)
   }
 }
 
 async function finish(
   { server, deliveries, limits, recorder }: App,
   graceMs: number,
+  workStopped?: Promise<void>,
 ): Promise<void> {
   await limits.drain(graceMs)
   await server.close()
   await deliveries.settled()
+  await workStopped
   await recorder?.close()
 }
 

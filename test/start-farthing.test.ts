@@ -11,6 +11,7 @@ import { pino } from 'pino'
 import { createKey } from '../src/accounts/store.ts'
 import { readConfig } from '../src/config.ts'
 import { openDatabase } from '../src/database/open.ts'
+import type { Ports, Value } from '../src/ports.ts'
 import { startFarthing } from '../src/start.ts'
 import { createClient } from './support/client.ts'
 import { open } from './support/raw-http.ts'
@@ -91,6 +92,23 @@ const resourcesAtRest = async () => {
   for (let waits = 0; waits < 500 && closing(); waits++) await setTimeout(10)
   return resources()
 }
+
+test('A stop waits for the statements of the background work before it closes the database', async () => {
+  const config = readConfig({ PORT: '0', DATABASE_URL: 'sqlite::memory:' })
+  let underway = 0
+  const slow = ({ database, ...others }: Ports): Ports => {
+    async function query<Row>(sql: string, values?: Value[]): Promise<Row[]> {
+      underway++
+      await setTimeout(50)
+      return database.query<Row>(sql, values).finally(() => underway--)
+    }
+    return { ...others, database: { ...database, query } }
+  }
+  const farthing = await startFarthing({ config, ports: slow, onFatal: assert.ifError })
+  assert.notEqual(underway, 0)
+  await farthing.close()
+  assert.equal(underway, 0)
+})
 
 test('Closing leaves no timer, thread, socket or listener behind, and does not touch the logger', async t => {
   const folder = mkdtempSync(join(tmpdir(), 'farthing-closing-'))
