@@ -3,7 +3,8 @@ import { createAuthenticate } from './accounts/bearer.ts'
 import { agreementEndpoints } from './agreements/routes.ts'
 import type { Config } from './config.ts'
 import type { Context } from './context.ts'
-import { overview, readingEndpoints, steeringEndpoints } from './control/routes.ts'
+import { controlEndpoints } from './control/routes.ts'
+import { createWaitFor } from './control/wait.ts'
 import { disputeEndpoints } from './disputes/routes.ts'
 import type { Chapters } from './docs/openapi.ts'
 import { docsEndpoints } from './docs/routes.ts'
@@ -16,7 +17,7 @@ import { healthEndpoints } from './http/health.ts'
 import { createLimits, type Limits } from './http/limits.ts'
 import { createServer, isLostInBrowser, setApiHeaders } from './http/server.ts'
 import { paymentEndpoints } from './payments/routes.ts'
-import type { Ports } from './ports.ts'
+import type { Database, Ports } from './ports.ts'
 import { createRecorder, type Recorder } from './recorder/recorder.ts'
 import { refundEndpoints } from './refunds/routes.ts'
 import { assetEndpoints } from './web/assets.ts'
@@ -36,11 +37,15 @@ export type App = {
  * `watch` gets the server before its routes, to add hooks.
  */
 export async function createApp(
-  ports: Ports,
+  given: Ports,
   config: Config,
   logger?: FastifyBaseLogger,
   watch?: (server: FastifyInstance) => void,
 ): Promise<App> {
+  const { database, onWritten } = config.control
+    ? announcing(given.database)
+    : silent(given.database)
+  const ports = { ...given, database }
   const onFault = (error: unknown) =>
     logger?.error({ err: error }, 'a delivery could not be recorded')
   const onAttempt = ({ result, ms, ...facts }: AttemptFacts) =>
@@ -76,13 +81,34 @@ export async function createApp(
     ],
   }
   const described = Object.values(chapters).flat()
-  const control = [
-    ...overview(context),
-    ...readingEndpoints(context, limits.draining),
-    ...steeringEndpoints(context, limits.draining),
-  ]
+  const stopped = limits.draining
+  const waitFor = createWaitFor({ database, onWritten, stopped })
+  const control = controlEndpoints(context, { waitFor, stopped })
   registerEndpoints(server, [...described, ...control], areas, limits)
   return { server, deliveries, limits, recorder }
+}
+
+/** Without control, waits look again every 100 ms, and writes cost nothing more. */
+const silent = (database: Database) => ({ database, onWritten: () => () => {} })
+
+/** The database, and how to be called after each of its writes. */
+function announcing(database: Database) {
+  const listeners = new Set<() => void>()
+  const announced: Database = {
+    ...database,
+    async write(statements) {
+      const written = await database.write(statements)
+      if (listeners.size > 0) for (const listener of listeners) listener()
+      return written
+    },
+  }
+  return {
+    database: announced,
+    onWritten(listener: () => void) {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
+  }
 }
 
 /** The payment in a webhook message, for the documentation. Loaded when somebody reads it. */
@@ -96,6 +122,7 @@ function recorderOf(ports: Ports, config: Config, logger?: FastifyBaseLogger) {
   return createRecorder({
     ...ports,
     secrets: [config.apiKey, config.fixedWebhook?.signing_key],
+    isTestAccount: ({ parent }) => parent !== null,
     onFault: error => logger?.warn({ err: error }, 'requests could not be recorded'),
   })
 }

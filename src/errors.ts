@@ -59,7 +59,9 @@ const controlMeanings = {
   C0103: 'There is no such field or parameter; the description lists those there are',
   C0197: 'The body is not one JSON object',
   C0200: 'The account has nothing with this identifier',
+  C0403: 'Not with the key of a test account',
   C0409: 'The state does not allow it',
+  C0429: 'A limit of the control API is reached',
 }
 export type ControlCode = keyof typeof controlMeanings
 

@@ -61,22 +61,35 @@ function increment(digits: number[], first: number): boolean {
   return false
 }
 
-/** A webhook message has the time of its change, which may be a while before it gets its identifier. */
-const MILLISECONDS_REMEMBERED = 1_000
+/**
+ * A webhook message has the time of its change, which may be a while before it gets its identifier. An account's clock
+ * may stand still.
+ */
+const MILLISECONDS_REMEMBERED = 20_000
 
 /** The real `NewId`. Within one millisecond each identifier is greater than the ones before it. */
 export function createNewId(): NewId {
-  const latest = new Map<number, number[]>()
+  const latest = new Map<number, string>()
   return now => {
     const before = latest.get(now)
-    if (before && increment(before, TIME_LENGTH)) return spell(before)
-    // The tenth digit has the last three bits of the time and two random bits.
-    const [chance = 0, ...rest] = randomDigits(LENGTH - TIME_LENGTH)
-    const digits = [...timeDigits(now), (now % 8) * 4 + (chance & 3), ...rest]
-    latest.set(now, digits)
+    if (before !== undefined) latest.delete(now) // so that it becomes the last one in the map
+    const id = (before && idAfter(before)) || firstId(now)
+    latest.set(now, id)
     if (latest.size > MILLISECONDS_REMEMBERED) latest.delete(latest.keys().next().value ?? 0)
-    return spell(digits)
+    return id
   }
+}
+
+function firstId(now: number): string {
+  // The tenth digit has the last three bits of the time and two random bits.
+  const [chance = 0, ...rest] = randomDigits(LENGTH - TIME_LENGTH)
+  return spell([...timeDigits(now), (now % 8) * 4 + (chance & 3), ...rest])
+}
+
+/** undefined on overflow. */
+function idAfter(id: string): string | undefined {
+  const digits = Array.from(id, letter => ALPHABET.indexOf(letter))
+  return increment(digits, TIME_LENGTH) ? spell(digits) : undefined
 }
 
 /** A secret of 26 characters, 130 random bits. */

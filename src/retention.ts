@@ -1,4 +1,4 @@
-import type { Account } from './accounts/account.ts'
+import { ACCOUNT_COLUMNS, type Account } from './accounts/account.ts'
 import { idFloor } from './ids.ts'
 import type { Database, Value } from './ports.ts'
 import { createTime } from './time.ts'
@@ -66,7 +66,7 @@ function statementsFor({ condition }: Scope) {
  */
 export async function sweep(database: Database, now: number, stop?: AbortSignal): Promise<void> {
   const behind = await database.query<Account>(
-    `select name, room, clock_offset, frozen_at from accounts where room in (${BEHIND})`,
+    `select ${ACCOUNT_COLUMNS} from accounts where room in (${BEHIND})`,
     [],
   )
   const time = createTime(() => now)

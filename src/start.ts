@@ -2,7 +2,8 @@ import { lookup } from 'node:dns/promises'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { DEFAULT_ACCOUNT } from './accounts/account.ts'
-import { createKey, listKeys } from './accounts/store.ts'
+import { countMovedClocks, createKey, listKeys } from './accounts/store.ts'
+import { sweepAccounts } from './accounts/sweep.ts'
 import { type App, createApp } from './app.ts'
 import type { Config } from './config.ts'
 import { openDatabase } from './database/open.ts'
@@ -10,7 +11,7 @@ import { linkTo } from './http/addresses.ts'
 import { createNewId } from './ids.ts'
 import { createResolve } from './outbound/resolve.ts'
 import { createSend } from './outbound/send.ts'
-import type { Ports, Resolve } from './ports.ts'
+import type { Database, Ports, Resolve } from './ports.ts'
 import { sweep } from './retention.ts'
 import { createTime } from './time.ts'
 import { version } from './version.ts'
@@ -81,7 +82,13 @@ export async function startFarthing(options: StartOptions): Promise<Farthing> {
     userAgent: `Farthing/${version}`,
     ...(ca && { ca }),
   })
-  const real: Ports = { database, time: createTime(), newId: createNewId(), resolve, send }
+  const real: Ports = {
+    database,
+    time: createTime(undefined, config),
+    newId: createNewId(),
+    resolve,
+    send,
+  }
   const counted = { ...real, send: metrics?.counting(send) ?? send }
   const ports = options.ports?.(counted) ?? counted
 
@@ -100,6 +107,7 @@ export async function startFarthing(options: StartOptions): Promise<Farthing> {
     // Create the first key only after `listen` succeeded; otherwise nobody would ever see it.
     const apiKey = config.apiKey ?? (await makeFirstKey(ports))
     await makeFixedWebhook(ports, config, logger)
+    if (!config.control) await warnOfMovedClocks(database, logger)
     const stopWork = options.backgroundWork === false ? undefined : startWork(app, ports, logger)
     let closing: Promise<void> | undefined
     async function close(graceMs: number): Promise<void> {
@@ -160,6 +168,14 @@ async function makeFixedWebhook(ports: Ports, { fixedWebhook }: Config, logger?:
   if (others.length > 0) logger?.warn(duplicateWarning(fixedWebhook.callback_url, others))
 }
 
+async function warnOfMovedClocks(database: Database, logger?: Logger): Promise<void> {
+  const moved = await countMovedClocks(database)
+  if (moved > 0)
+    logger?.warn(
+      `${moved} ${moved === 1 ? 'account has' : 'accounts have'} a clock that was moved; without FARTHING_CONTROL=true the machine's time holds`,
+    )
+}
+
 /**
  * Sends what an earlier stop left unsent, now and whenever another instance dies, and deletes old rows. The result
  * ends this; its promise resolves when no statement is under way, so that the database can be closed.
@@ -183,6 +199,7 @@ function startWork(
   const recovering = setInterval(recover, RECOVERY_INTERVAL)
   const steps = [
     () => sweep(database, time.wall(), signal),
+    () => sweepAccounts(database, time.wall(), signal),
     async () => recorder?.sweep(time.wall(), signal),
     () => deactivateIdle(database, time.wall()),
   ]

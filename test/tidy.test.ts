@@ -51,6 +51,7 @@ describe('A file of src', () => {
       [...sources].filter(([, text]) => pattern.test(text)).map(([path]) => path.slice(4, -3))
     assert.deepEqual(callers(/time\.now\(/).sort(), [
       'agreements/routes', // identifiers, cancelled_date
+      'control/build', // what has expired
       'control/clock', // how far the account's clock is
       'control/messages', // whether the payment of a message has expired
       'control/payments', // what has expired
@@ -59,7 +60,8 @@ describe('A file of src', () => {
       'payments/routes', // what has expired
       'payments/store', // whether a token has expired
       'recorder/recorder', // when a request began
-      'refunds/routes', // identifiers, the status after five seconds
+      'refunds/commands', // identifiers
+      'refunds/routes', // the status after five seconds
       'retention', // what the sweep may delete of an account whose clock is behind
       'webhooks/deliver', // when an attempt began
       'webhooks/listener-store', // identifiers
@@ -69,9 +71,11 @@ describe('A file of src', () => {
     ])
     assert.deepEqual(callers(/time\.wall\(/).sort(), [
       'accounts/bearer', // the cache of keys
-      'accounts/store', // when a key was made
+      'accounts/store', // when a key was made, when a test account expires
+      'control/accounts', // what has expired, the first time of a clock
       'control/clock', // how far the account's clock is
       'control/enter', // until when a link works
+      'control/reset', // the first time of a clock, whether a message is being sent
       'recorder/batches', // how many exchanges are recorded in a second
       'recorder/recorder', // identifiers of exchanges, when a request began
       'start', // the sweep
@@ -106,9 +110,13 @@ describe('A file of src', () => {
     const stores = [...sources.keys()].filter(
       path => path.endsWith('/store.ts') || path.startsWith('src/database/'),
     )
-    const others = ['http/search', 'retention', 'cli/backup', 'webhooks/listener-store'].map(
-      name => `src/${name}.ts`,
-    )
+    const others = [
+      'http/search',
+      'retention',
+      'cli/backup',
+      'webhooks/listener-store',
+      'accounts/sweep',
+    ].map(name => `src/${name}.ts`)
     const sql = /\b(select .+ from|insert into|delete from|update \w+ set)\b/
     assert.deepEqual(find(sources, sql, [...stores, ...others]), [])
   })

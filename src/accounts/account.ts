@@ -7,6 +7,19 @@ export type Account = {
   clock_offset: number
   /** The account's time while its clock stands still, in milliseconds since 1970. */
   frozen_at: number | null
+  /** The account whose key made this one. Only test accounts have one. */
+  parent: string | null
+  /** How often the account was reset. */
+  epoch: number
+}
+
+/** The columns of an `Account`, of which no other table has one. */
+export const ACCOUNT_COLUMNS = 'name, room, clock_offset, frozen_at, parent, epoch'
+
+/** The account in a row that has other columns too. */
+export const accountIn = (row: Account): Account => {
+  const { name, room, clock_offset, frozen_at, parent, epoch } = row
+  return { name, room, clock_offset, frozen_at, parent, epoch }
 }
 
 /** The account of the key that the first start makes, and of FARTHING_API_KEY. */
@@ -18,7 +31,13 @@ export const newAccount = (name: string): Account => ({
   room: name,
   clock_offset: 0,
   frozen_at: null,
+  parent: null,
+  epoch: 0,
 })
+
+/** Where the account's rows are after `epoch` resets. No account can have this name. */
+export const roomOf = (name: string, epoch: number): string =>
+  epoch === 0 ? name : `${name}#${epoch}`
 
 /** Names are shown in lists, so they hold no control characters and do not begin with a space. */
 const NAME = /^[A-Za-z0-9][A-Za-z0-9 ._-]{0,63}$/

@@ -43,7 +43,7 @@ export function createAuthenticate({ database, time, config }: Context) {
 
   async function lookUp(key: string): Promise<KnownKey | undefined> {
     const asked = time.wall() // before the query: the key may be revoked during it
-    const known = await findKey(database, inUtf8(key), config.apiKey)
+    const known = await findKey(database, inUtf8(key), config.apiKey, asked)
     cache.delete(key)
     if (known === undefined) return undefined
     const [oldest] = cache.keys()

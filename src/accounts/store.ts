@@ -1,37 +1,62 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { newSecret } from '../ids.ts'
 import type { Database, NewId, Statement, Time } from '../ports.ts'
-import { type Account, DEFAULT_ACCOUNT, newAccount } from './account.ts'
+import {
+  ACCOUNT_COLUMNS,
+  type Account,
+  accountIn,
+  DEFAULT_ACCOUNT,
+  newAccount,
+  roomOf,
+} from './account.ts'
 
 export type ApiKey = { key_id: string; account: string; created: number; revoked: number | null }
 
-const COLUMNS = 'accounts.name, accounts.room, accounts.clock_offset, accounts.frozen_at'
-
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest()
 
-/** Makes a key of the account, and the account if there is none. Only the key's hash is kept, so it cannot be shown again. */
+type KeyPorts = { database: Database; time: Time; newId: NewId }
+
+function makeKey({ time, newId }: KeyPorts, account: string) {
+  const created = time.wall()
+  const key_id = newId(created)
+  const key = `api_test_${newSecret()}${newSecret()}`
+  const insert: Statement = {
+    sql: 'insert into api_keys (key_id, account, hash, created) values ($1, $2, $3, $4)',
+    values: [key_id, account, sha256(key).toString('hex'), created],
+  }
+  return { key_id, key, insert }
+}
+
+/**
+ * Makes a key of the account, and the account if there is none. Only the key's hash is kept, so it cannot be shown
+ * again. Throws if the account was a test account and has ended.
+ */
 export async function createKey(
-  ports: { database: Database; time: Time; newId: NewId },
+  ports: KeyPorts,
   account: string,
 ): Promise<{ key_id: string; key: string }> {
-  const created = ports.time.wall()
-  const key_id = ports.newId(created)
-  const key = `api_test_${newSecret()}${newSecret()}`
-  await ports.database.write([
-    insertAccount(newAccount(account)),
-    {
-      sql: 'insert into api_keys (key_id, account, hash, created) values ($1, $2, $3, $4)',
-      values: [key_id, account, sha256(key).toString('hex'), created],
-    },
-  ])
+  await findOrMakeAccount(ports.database, account)
+  const { key_id, key, insert } = makeKey(ports, account)
+  await ports.database.write([insert])
   return { key_id, key }
 }
 
+/** Throws if the account has ended. */
+export async function findOrMakeAccount(database: Database, name: string): Promise<Account> {
+  await database.write([insertAccount(newAccount(name))])
+  const account = await accountOfName(database, name)
+  if (!account) throw new Error(`the test account ${name} has ended: use another name`)
+  return account
+}
+
 /** Changes nothing when the account exists. */
-export const insertAccount = ({ name, room, clock_offset, frozen_at }: Account): Statement => ({
-  sql: `insert into accounts (name, room, clock_offset, frozen_at) values ($1, $2, $3, $4)
+const insertAccount = (
+  { name, room, clock_offset, frozen_at, parent, epoch }: Account,
+  expires: number | null = null,
+): Statement => ({
+  sql: `insert into accounts (${ACCOUNT_COLUMNS}, expires) values ($1, $2, $3, $4, $5, $6, $7)
         on conflict do nothing`,
-  values: [name, room, clock_offset, frozen_at],
+  values: [name, room, clock_offset, frozen_at, parent, epoch, expires],
 })
 
 /** All keys, oldest first, without the keys themselves. */
@@ -55,11 +80,18 @@ export type KnownKey = { key_id: string; account: Account }
 /** The key_id of FARTHING_API_KEY, which has no row. */
 export const CONFIGURED_KEY_ID = 'configured'
 
-/** The bearer key with its account, or undefined; `configured` is the default account's fixed key. */
+/** The account has not ended, nor expired at `$1`, in milliseconds. */
+const LIVES = 'ended = 0 and (expires is null or expires > $1)'
+
+/**
+ * The bearer key with its account, or undefined; `configured` is the default account's fixed key. `now` is the
+ * machine's time.
+ */
 export async function findKey(
   database: Database,
   key: string,
   configured: string | undefined,
+  now: number,
 ): Promise<KnownKey | undefined> {
   const hash = sha256(key)
   const isConfigured = configured !== undefined && timingSafeEqual(hash, sha256(configured))
@@ -68,13 +100,12 @@ export async function findKey(
     return account && { key_id: CONFIGURED_KEY_ID, account }
   }
   const [row] = await database.query<Account & { key_id: string }>(
-    `select api_keys.key_id, ${COLUMNS} from api_keys join accounts on accounts.name = api_keys.account
-     where api_keys.hash = $1 and api_keys.revoked is null`,
-    [hash.toString('hex')],
+    `select api_keys.key_id, ${ACCOUNT_COLUMNS} from api_keys join accounts on accounts.name = api_keys.account
+     where ${LIVES} and api_keys.hash = $2 and api_keys.revoked is null`,
+    [now, hash.toString('hex')],
   )
   if (!row) return undefined
-  const { key_id, ...account } = row
-  return { key_id, account }
+  return { key_id: row.key_id, account: accountIn(row) }
 }
 
 /** The hash of the key with this identifier, in hexadecimal; undefined if there is none or it was revoked. */
@@ -88,18 +119,20 @@ export async function findLivingKey(
       ? undefined
       : { hash: sha256(configured).toString('hex'), account: DEFAULT_ACCOUNT }
   const [key] = await database.query<{ hash: string; account: string }>(
-    'select hash, account from api_keys where key_id = $1 and revoked is null',
+    `select hash, account from api_keys join accounts on accounts.name = api_keys.account
+     where key_id = $1 and revoked is null and ended = 0`,
     [key_id],
   )
   return key
 }
 
+/** undefined when there is none, or it has ended. */
 export async function accountOfName(
   database: Database,
   name: string,
 ): Promise<Account | undefined> {
   const [account] = await database.query<Account>(
-    `select ${COLUMNS} from accounts where name = $1`,
+    `select ${ACCOUNT_COLUMNS} from accounts where name = $1 and ended = 0`,
     [name],
   )
   return account
@@ -129,8 +162,112 @@ export async function accountOfRoom(
   room: string,
 ): Promise<Account | undefined> {
   const [account] = await database.query<Account>(
-    `select ${COLUMNS} from accounts where room = $1`,
+    `select ${ACCOUNT_COLUMNS} from accounts where room = $1`,
     [room],
   )
   return account
+}
+
+/** Milliseconds on the machine's clock. Then the keys of a test account stop, and its rows are deleted. */
+const TEST_ACCOUNT_LIVES = 7 * 24 * 60 * 60 * 1000
+/** The most living test accounts of one parent. */
+export const MOST_TEST_ACCOUNTS = 10_000
+
+/** Resolves undefined when the name is taken, also by an account that ended within 7 days. */
+export async function createTestAccount(
+  ports: KeyPorts,
+  account: Account,
+): Promise<{ key: string; expires: number } | undefined> {
+  const { key, insert } = makeKey(ports, account.name)
+  const expires = ports.time.wall() + TEST_ACCOUNT_LIVES
+  const made = { ...insertAccount(account, expires), expect: 1 as const }
+  return (await ports.database.write([made, insert])) ? { key, expires } : undefined
+}
+
+export type TestAccount = Account & { expires: number }
+
+/** The living test accounts that the keys of `parent` have made, newest first. `now` is the machine's time. */
+export const testAccountsOf = (
+  database: Database,
+  parent: string,
+  now: number,
+  limit: number,
+): Promise<TestAccount[]> =>
+  database.query<TestAccount>(
+    `select ${ACCOUNT_COLUMNS}, expires from accounts
+     where parent = $2 and ${LIVES} order by expires desc, name limit ${limit}`,
+    [now, parent],
+  )
+
+/** Whether there are as many living test accounts as one parent may have. */
+export async function hasAllTestAccounts(
+  database: Database,
+  parent: string,
+  now: number,
+): Promise<boolean> {
+  const last = await database.query(
+    `select name from accounts where parent = $2 and ${LIVES} limit 1 offset ${MOST_TEST_ACCOUNTS - 1}`,
+    [now, parent],
+  )
+  return last.length > 0
+}
+
+/** A test account of this parent, also when it has ended. */
+export async function findTestAccount(
+  database: Database,
+  parent: string,
+  name: string,
+): Promise<(Account & { ended: number }) | undefined> {
+  const [found] = await database.query<Account & { ended: number }>(
+    `select ${ACCOUNT_COLUMNS}, ended from accounts where name = $1 and parent = $2`,
+    [name, parent],
+  )
+  return found
+}
+
+/**
+ * Gives the account a new room, which is empty, and a clock; or ends it. Webhooks of the old room send nothing more.
+ * Returns undefined when another request did so after `account` was read. `now` is the machine's time.
+ */
+export async function leaveRoom(
+  database: Database,
+  account: Account,
+  next: Pick<Account, 'clock_offset' | 'frozen_at'> & { ended?: 1 },
+  now: number,
+): Promise<Account | undefined> {
+  const { name, room, epoch } = account
+  const { clock_offset, frozen_at, ended = 0 } = next
+  const after = {
+    ...account,
+    epoch: epoch + 1,
+    room: roomOf(name, epoch + 1),
+    clock_offset,
+    frozen_at,
+  }
+  const written = await database.write([
+    {
+      sql: `update accounts set room = $3, epoch = $4, clock_offset = $5, frozen_at = $6, ended = $7
+            where name = $1 and epoch = $2 and ended = 0`,
+      values: [name, epoch, after.room, after.epoch, clock_offset, frozen_at, ended],
+      expect: 1,
+    },
+    {
+      sql: `update webhooks set status = 'INACTIVE' where account = $1 and status = 'ACTIVE'`,
+      values: [room],
+    },
+    {
+      sql: 'insert into ended_rooms (room, account, since) values ($1, $2, $3)',
+      values: [room, name, now],
+    },
+  ])
+  return written ? after : undefined
+}
+
+/** How many accounts have a clock that somebody moved. */
+export async function countMovedClocks(database: Database): Promise<number> {
+  const [counted] = await database.query<{ moved: number }>(
+    `select cast(count(*) as integer) as moved from accounts
+     where ended = 0 and (frozen_at is not null or clock_offset <> 0)`,
+  )
+  return counted?.moved ?? 0
 }

@@ -1,5 +1,5 @@
-import { DEFAULT_ACCOUNT, newAccount } from '../accounts/account.ts'
-import { insertAccount, listKeys } from '../accounts/store.ts'
+import { DEFAULT_ACCOUNT } from '../accounts/account.ts'
+import { findOrMakeAccount, listKeys } from '../accounts/store.ts'
 import { type Agreement, activate } from '../agreements/agreement.ts'
 import { insertAgreement } from '../agreements/store.ts'
 import type { Config } from '../config.ts'
@@ -34,8 +34,8 @@ export async function seed(
 ): Promise<void> {
   const { payments, account } = options
   await useDatabase(config.database, options, async database => {
-    await database.write([insertAccount(newAccount(account))])
-    await writeHistories(database, account, payments)
+    const { room } = await findOrMakeAccount(database, account)
+    await writeHistories(database, room, payments)
     if (!(await mayBeSeen(database, account, config)))
       process.stderr.write(
         `No key can see them yet. To make one: farthing keys create --account "${account}"\n`,
@@ -55,9 +55,9 @@ async function mayBeSeen(database: Database, account: string, config: Config): P
 }
 
 /** Makes each batch while the one before it is being written. */
-async function writeHistories(database: Database, account: string, count: number): Promise<void> {
+async function writeHistories(database: Database, room: string, count: number): Promise<void> {
   const newest = Date.now() - LATEST
-  const next = createHistory(account, createNewId())
+  const next = createHistory(room, createNewId())
   const showProgress = createProgress(count)
   let written: Promise<unknown> = Promise.resolve()
   for (let done = 0; done < count; done += BATCH) {

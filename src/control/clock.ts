@@ -11,6 +11,7 @@ import { badField, conflict } from './errors.ts'
 
 /** Milliseconds: ten years. */
 const LONGEST_ADVANCE = 10 * 366 * 24 * 60 * 60 * 1000
+const FIRST_TIME = Date.UTC(2001, 0, 1)
 const LAST_TIME = Date.UTC(2100, 0, 1)
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?Z$/
 const FIELDS = ['advance', 'freeze', 'resume']
@@ -92,8 +93,24 @@ function freezeAt(at: unknown): Move {
 }
 
 function parseTime(at: unknown): number {
-  const time = typeof at === 'string' && TIME.test(at) ? Date.parse(at) : Number.NaN
-  if (Number.isNaN(time) || time >= LAST_TIME)
+  const time = readTime(at)
+  if (time === undefined)
     throw badField('freeze', 'must be true or a time before 2100 such as 2026-09-14T08:20:31.000Z')
   return time
+}
+
+function readTime(given: unknown): number | undefined {
+  const time = typeof given === 'string' && TIME.test(given) ? Date.parse(given) : Number.NaN
+  return time < LAST_TIME ? time : undefined
+}
+
+/** The clock of a new account or after a reset: `at` is a time to begin with, where it stands still unless `frozen` is false. */
+export function readFirstClock({ at, frozen = at !== undefined }: Json, wall: number): Clock {
+  if (typeof frozen !== 'boolean') throw badField('frozen', 'must be true or false')
+  const time = at === undefined ? wall : (readTime(at) ?? Number.NaN)
+  if (!(time >= FIRST_TIME))
+    throw badField('at', 'must be a time from 2001 to 2099 such as 2026-09-14T08:20:31.000Z')
+  return frozen
+    ? { clock_offset: 0, frozen_at: time }
+    : { clock_offset: time - wall, frozen_at: null }
 }

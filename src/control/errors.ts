@@ -13,3 +13,6 @@ export const notFound = (what: string) =>
   new ApiError(404, 'C0200', `there is no such ${what} of this account`)
 
 export const conflict = (description: string) => new ApiError(409, 'C0409', description)
+
+/** A bound is reached. */
+export const tooMany = (description: string) => new ApiError(422, 'C0429', description)

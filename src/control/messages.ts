@@ -4,7 +4,7 @@ import { findMessages, type KeptMessage } from '../webhooks/store.ts'
 import { eventTypes, signature } from '../webhooks/webhook.ts'
 import { presentMessage } from '../webhooks/wire.ts'
 import { limit, oneOf, readQuery, text, wait } from './query.ts'
-import { waitFor } from './wait.ts'
+import type { WaitFor } from './wait.ts'
 
 const MOST = 500
 
@@ -19,7 +19,7 @@ const known = {
 }
 
 /** The messages of all webhooks of the account, oldest first. */
-export const listMessages = ({ database, time }: Context, stopped: () => boolean): Endpoint => ({
+export const listMessages = ({ database, time }: Context, waitFor: WaitFor): Endpoint => ({
   method: 'GET',
   path: '/control/messages',
   area: 'control',
@@ -28,8 +28,8 @@ export const listMessages = ({ database, time }: Context, stopped: () => boolean
   docs: () => ({ responses: {} }),
   handler: async request => {
     const { wait: ms = 0, limit: most = MOST, ...filter } = readQuery(request, known)
-    const found = await waitFor(request, { wait: ms, stopped }, () =>
-      findMessages(database, request.account.room, filter, most),
+    const found = await waitFor(request, ms, ({ room }) =>
+      findMessages(database, room, filter, most),
     )
     const now = time.now(request.account)
     const results = found.map(message => present(message, now))

@@ -1,8 +1,7 @@
-import type { FastifyRequest } from 'fastify'
 import type { Context } from '../context.ts'
 import { complete, type Scenario, scenarios, type Visit } from '../hosted/journey.ts'
 import { siteOf } from '../hosted/routes.ts'
-import { addressesOf } from '../http/addresses.ts'
+import { type Addresses, addressesOf } from '../http/addresses.ts'
 import type { Endpoint } from '../http/endpoint.ts'
 import { submitCard } from '../payments/authorise.ts'
 import { DECLINED_CARD, MOCK_CARD } from '../payments/card.ts'
@@ -20,7 +19,7 @@ import { findNewest } from '../payments/store.ts'
 import { readBody } from './body.ts'
 import { badField, conflict } from './errors.ts'
 import { oneOf, readQuery, text, wait } from './query.ts'
-import { waitFor } from './wait.ts'
+import type { WaitFor } from './wait.ts'
 
 /** The payments that one request looks at, and those that it returns. */
 const MOST_LOOKED_AT = 1_000
@@ -32,7 +31,7 @@ const known = { payment_id: text, reference: text, status: oneOf([...statuses, '
  * The newest payments that match. `status` matches a payment that has been in it, so that a test which looks now and
  * then misses nothing. With `wait` the response is held until a payment matches.
  */
-export const listPayments = (context: Context, stopped: () => boolean): Endpoint => ({
+export const listPayments = (context: Context, waitFor: WaitFor): Endpoint => ({
   method: 'GET',
   path: '/control/payments',
   area: 'control',
@@ -40,10 +39,9 @@ export const listPayments = (context: Context, stopped: () => boolean): Endpoint
   summary: 'Find payments, or wait for one',
   docs: () => ({ responses: {} }),
   handler: async request => {
-    const { account } = request
     const { database, time, config } = context
     const { wait: ms = 0, status, ...which } = readQuery(request, known)
-    const found = await waitFor(request, { wait: ms, stopped }, async () => {
+    const found = await waitFor(request, ms, async account => {
       const newest = await findNewest(database, account.room, which, {
         now: time.now(account),
         limit: MOST_LOOKED_AT,
@@ -68,28 +66,33 @@ export const completePayment = (context: Context): Endpoint => ({
   accepts: 'json',
   docs: () => ({ responses: {} }),
   handler: async request => {
-    const scenario = readScenario(request)
+    const { scenario: asked = 'success' } = readBody(request, ['scenario'])
+    const scenario = readScenario(asked)
     const payment = await paymentInPath(request, context, 'P0200')
-    const addresses = addressesOf(request, context.config)
     const status = statusOf(payment)
     if (!isPayable(status)) throw conflict(`the payment is ${status} and cannot be completed again`)
-    const { authorisation_mode } = payment.given
-    if (authorisation_mode !== 'web') {
-      await completeByCard(context, addresses, payment, scenario)
-    } else {
-      const visit: Visit = {
-        ...siteOf(context.config),
-        ...{ context, addresses, token: tokenOf(payment), hidden: false },
-      }
-      const result = await complete(visit, scenario)
-      if (!result?.moved) throw conflict('another request ended the payment meanwhile: read it')
-    }
+    const addresses = addressesOf(request, context.config)
+    await walk(context, addresses, payment, scenario)
     return present(await paymentInPath(request, context, 'P0200'), addresses)
   },
 })
 
-function readScenario(request: FastifyRequest): Scenario {
-  const { scenario = 'success' } = readBody(request, ['scenario'])
+/** Walks a payment that is not over through its scenario. Throws an ApiError if another request ends it first. */
+export async function walk(
+  context: Context,
+  addresses: Addresses,
+  payment: Payment,
+  scenario: Scenario,
+): Promise<void> {
+  const token = tokenOf(payment)
+  if (payment.given.authorisation_mode !== 'web')
+    return completeByCard(context, addresses, payment, scenario)
+  const visit: Visit = { ...siteOf(context.config), context, addresses, token, hidden: false }
+  const result = await complete(visit, scenario)
+  if (!result?.moved) throw conflict('another request ended the payment meanwhile: read it')
+}
+
+export function readScenario(scenario: unknown): Scenario {
   const found = scenarios.find(each => each === scenario)
   if (found === undefined) throw badField('scenario', `must be one of ${scenarios.join(', ')}`)
   return found as Scenario // scenarios are its keys
@@ -98,7 +101,7 @@ function readScenario(request: FastifyRequest): Scenario {
 /** A moto_api payment is completed by a test card. */
 async function completeByCard(
   context: Context,
-  addresses: Parameters<typeof submitCard>[1],
+  addresses: Addresses,
   payment: Payment,
   scenario: Scenario,
 ): Promise<void> {

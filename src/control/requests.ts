@@ -5,7 +5,7 @@ import type { Exchange, KeptBody } from '../recorder/exchange.ts'
 import { findExchanges } from '../recorder/store.ts'
 import { iso } from '../time.ts'
 import { flag, instant, limit, readQuery, text, wait, whole } from './query.ts'
-import { waitFor } from './wait.ts'
+import type { WaitFor } from './wait.ts'
 
 const MOST = 500
 
@@ -25,7 +25,7 @@ const known = {
  * What the account's application and its browsers asked, oldest first. With `after` or `since` it begins there,
  * otherwise it ends with the newest. An exchange stands at the time when it began, also if it was answered late.
  */
-export const listRequests = ({ database }: Context, stopped: () => boolean): Endpoint => ({
+export const listRequests = ({ database }: Context, waitFor: WaitFor): Endpoint => ({
   method: 'GET',
   path: '/control/requests',
   area: 'control',
@@ -35,10 +35,10 @@ export const listRequests = ({ database }: Context, stopped: () => boolean): End
   handler: async request => {
     const { wait: ms = 0, limit: most = MOST, ...filter } = readQuery(request, known)
     const fromNewest = filter.after === undefined && filter.since === undefined
-    const found = await waitFor(request, { wait: ms, stopped }, () =>
+    const found = await waitFor(request, ms, ({ room }) =>
       findExchanges(
         database,
-        request.account.room,
+        room,
         { ...filter, kinds: ['api', 'page'] },
         { limit: most, order: fromNewest ? 'newest' : 'oldest' },
       ),

@@ -1,60 +1,48 @@
 import type { Context } from '../context.ts'
 import type { Endpoint } from '../http/endpoint.ts'
-import { version } from '../version.ts'
-import { presentClock, readClock, setClock } from './clock.ts'
+import { accountEndpoints } from './accounts.ts'
+import { buildPayment } from './build.ts'
+import { readClock, setClock } from './clock.ts'
 import { enterConsole } from './enter.ts'
 import { listenerEndpoints } from './listeners.ts'
 import { listMessages } from './messages.ts'
+import { readOverview } from './overview.ts'
 import { completePayment, listPayments } from './payments.ts'
-import { readQuery } from './query.ts'
 import { listRequests } from './requests.ts'
+import { resetAccount } from './reset.ts'
 import { sendMessage } from './send.ts'
+import type { WaitFor } from './wait.ts'
 
-/** What reads the record below /control. Without a recorder there is none of it. */
-export const readingEndpoints = (context: Context, stopped: () => boolean): Endpoint[] =>
+export type Waiting = { waitFor: WaitFor; stopped: () => boolean }
+
+/** Everything below /control. There is nothing while both of its halves are off. */
+export const controlEndpoints = (context: Context, waiting: Waiting): Endpoint[] => {
+  const endpoints = [...readingEndpoints(context, waiting), ...steeringEndpoints(context, waiting)]
+  return endpoints.length > 0 ? [readOverview(context), ...endpoints] : []
+}
+
+/** What reads the record. Without a recorder there is none of it. */
+const readingEndpoints = (context: Context, { waitFor, stopped }: Waiting): Endpoint[] =>
   context.recorder
     ? [
-        listRequests(context, stopped),
-        listMessages(context, stopped),
+        listRequests(context, waitFor),
+        listMessages(context, waitFor),
         sendMessage(context),
         ...listenerEndpoints(context, stopped),
         enterConsole(context),
       ]
     : []
 
-/** What changes payments and clocks below /control. Without FARTHING_CONTROL=true there is none of it. */
-export const steeringEndpoints = (context: Context, stopped: () => boolean): Endpoint[] =>
+/** What changes payments, clocks and accounts. Without FARTHING_CONTROL=true there is none of it. */
+const steeringEndpoints = (context: Context, { waitFor }: Waiting): Endpoint[] =>
   context.config.control
     ? [
+        ...accountEndpoints(context),
+        resetAccount(context),
+        buildPayment(context),
         completePayment(context),
-        listPayments(context, stopped),
+        listPayments(context, waitFor),
         readClock(context),
         setClock(context),
       ]
     : []
-
-/** What this version of the control API has. There is none while both of its halves are off. */
-export const overview = (context: Context): Endpoint[] =>
-  context.recorder || context.config.control ? [readOverview(context)] : []
-
-const readOverview = ({ config, recorder, time }: Context): Endpoint => ({
-  method: 'GET',
-  path: '/control',
-  area: 'control',
-  operationId: 'readControl',
-  summary: 'Read what the control API has',
-  docs: () => ({ responses: {} }),
-  handler: async request => {
-    readQuery(request, {})
-    const { account } = request
-    return {
-      version,
-      account: account.name,
-      clock: presentClock(account, time),
-      has: [
-        ...(config.control ? ['clock', 'payments'] : []),
-        ...(recorder ? ['listeners', 'messages', 'requests'] : []),
-      ],
-    }
-  },
-})

@@ -1,22 +1,102 @@
-import { setTimeout } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyRequest } from 'fastify'
+import type { Account } from '../accounts/account.ts'
+import { accountOfName } from '../accounts/store.ts'
+import type { Database } from '../ports.ts'
+import { tooMany } from './errors.ts'
 
 /** Milliseconds. */
 export const LONGEST_WAIT = 10_000
+/** Another instance may write what is waited for, so the database is looked at again after so many milliseconds. */
 const LOOK_EVERY = 100
+/** Milliseconds between two looks while this instance writes. */
+const BETWEEN_LOOKS = 5
+/** How many requests of an account may wait at once. */
+const MOST_WAITS = 50
 
 /**
- * Looks until something is found, `wait` milliseconds are over, the client has left, or `stopped`. Returns what the
- * last look found.
+ * Looks until something is found or `wait` milliseconds are over. Ends before that, with nothing, when the client has
+ * left, the service stops or the account was reset. Throws where too many requests of the account wait.
  */
-export async function waitFor<Found>(
-  { raw }: FastifyRequest,
-  { wait, stopped }: { wait: number; stopped: () => boolean },
-  look: () => Promise<Found[]>,
-): Promise<Found[]> {
-  for (let left = wait; ; left -= LOOK_EVERY) {
-    const found = await look()
-    if (found.length > 0 || left <= 0 || raw.socket.destroyed || stopped()) return found
-    await setTimeout(Math.min(LOOK_EVERY, left))
+export type WaitFor = <Found>(
+  request: FastifyRequest,
+  wait: number,
+  look: (account: Account) => Promise<Found[]>,
+) => Promise<Found[]>
+
+export type WaitPorts = {
+  database: Database
+  /** Calls the listener after each write of this instance. Returns how to end that. */
+  onWritten: (listener: () => void) => () => void
+  stopped: () => boolean
+}
+
+export function createWaitFor({ database, onWritten, stopped }: WaitPorts): WaitFor {
+  const waits = new Map<string, number>()
+
+  async function lookOn<Found>(
+    { raw, account }: FastifyRequest,
+    wait: number,
+    look: (account: Account) => Promise<Found[]>,
+  ): Promise<Found[]> {
+    const alarm = createAlarm()
+    let over = false
+    const end = setTimeout(() => {
+      over = true
+      alarm.ring()
+    }, wait)
+    const tick = setInterval(alarm.ring, LOOK_EVERY)
+    const stopListening = onWritten(alarm.ring)
+    raw.socket.once('close', alarm.ring)
+    try {
+      for (;;) {
+        const now = await accountOfName(database, account.name)
+        if (now?.room !== account.room) return []
+        const found = await look(now)
+        if (found.length > 0 || over || raw.socket.destroyed || stopped()) return found
+        await sleep(BETWEEN_LOOKS)
+        await alarm.rung()
+      }
+    } finally {
+      clearTimeout(end)
+      clearInterval(tick)
+      stopListening()
+      raw.socket.removeListener('close', alarm.ring)
+    }
+  }
+
+  return async (request, wait, look) => {
+    if (wait === 0) return look(request.account)
+    const { room } = request.account
+    const others = waits.get(room) ?? 0
+    if (others >= MOST_WAITS)
+      throw tooMany(`at most ${MOST_WAITS} requests of an account wait at once`)
+    waits.set(room, others + 1)
+    try {
+      return await lookOn(request, wait, look)
+    } finally {
+      const left = (waits.get(room) ?? 1) - 1
+      if (left === 0) waits.delete(room)
+      else waits.set(room, left)
+    }
+  }
+}
+
+/** `rung` resolves at the next ring, or at once if it has rung since it resolved last. */
+function createAlarm() {
+  let hasRung = false
+  let wake: (() => void) | undefined
+  return {
+    ring(): void {
+      hasRung = true
+      wake?.()
+    },
+    async rung(): Promise<void> {
+      if (!hasRung)
+        await new Promise<void>(resolve => {
+          wake = resolve
+        })
+      hasRung = false
+    },
   }
 }

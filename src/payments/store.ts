@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
-import type { Account } from '../accounts/account.ts'
+import { ACCOUNT_COLUMNS, type Account, accountIn } from '../accounts/account.ts'
 import { containing, fold, groupOf } from '../database/fold.ts'
 import { plainText } from '../http/schema.ts'
 import type { Search, SearchKind } from '../http/search.ts'
@@ -38,7 +38,7 @@ type Body = Omit<Payment, keyof Row>
  */
 const COLUMNS = 'payment_id, account, version, refunded_amount, body'
 const FIND = `select ${COLUMNS} from payments where payment_id = $1 and account = $2`
-const FIND_WITH_ACCOUNT = `select ${COLUMNS}, name, clock_offset, frozen_at
+const FIND_WITH_ACCOUNT = `select ${COLUMNS}, ${ACCOUNT_COLUMNS}
   from payments join accounts on room = account where payment_id = $1`
 
 function fromRow({ payment_id, account, version, refunded_amount, body }: Row): Payment {
@@ -92,10 +92,9 @@ export async function findByToken(
 ): Promise<{ payment: Payment; account: Account } | undefined> {
   const [, payment_id, secret] = TOKEN.exec(token) ?? []
   if (!payment_id || !secret) return undefined
-  const [row] = await database.query<Row & Omit<Account, 'room'>>(FIND_WITH_ACCOUNT, [payment_id])
+  const [row] = await database.query<Row & Account>(FIND_WITH_ACCOUNT, [payment_id])
   if (!row) return undefined
-  const { name, clock_offset, frozen_at } = row
-  const account = { name, room: row.account, clock_offset, frozen_at }
+  const account = accountIn(row)
   const payment = fromRow(row)
   const isSecret = timingSafeEqual(Buffer.from(secret), Buffer.from(payment.secret))
   return isSecret && payment_id >= oldestKept(time.now(account)) ? { payment, account } : undefined
@@ -259,6 +258,15 @@ const countPayment = (payment: Payment): Statement => ({
         on conflict (account, bucket) do update set payments = payment_counts.payments + 1`,
   values: [payment.account, bucketOf(payment)],
 })
+
+/** How many payments the account has made in its present room, apart from those that the sweep has deleted. */
+export async function countPayments(database: Database, account: string): Promise<number> {
+  const [counted] = await database.query<{ payments: number }>(
+    'select cast(coalesce(sum(payments), 0) as integer) as payments from payment_counts where account = $1',
+    [account],
+  )
+  return counted?.payments ?? 0
+}
 
 /** Counts the payments of an account with identifiers from `from` (included) to `until` (excluded). */
 function totalBetween(account: string, from: string, until: string): Condition {

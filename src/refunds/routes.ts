@@ -1,4 +1,3 @@
-import type { Account } from '../accounts/account.ts'
 import type { Context } from '../context.ts'
 import {
   fieldCodes,
@@ -12,7 +11,7 @@ import {
   refundNotFound,
   wrongMediaType,
 } from '../errors.ts'
-import { type Addresses, addressesOf } from '../http/addresses.ts'
+import { addressesOf } from '../http/addresses.ts'
 import { JSON_TYPE, jsonBody } from '../http/body.ts'
 import { type Endpoint, pathParam } from '../http/endpoint.ts'
 import { PENCE_RULE } from '../http/fields.ts'
@@ -27,14 +26,11 @@ import {
   settledBetween,
   where,
 } from '../http/search.ts'
-import { changePayment } from '../payments/commands.ts'
-import { type Payment, refund as refundPayment, refundSummary } from '../payments/payment.ts'
 import { paymentInPath } from '../payments/routes.ts'
-import { findPayment } from '../payments/store.ts'
-import { type Note, noteOn } from '../recorder/note.ts'
+import { noteOn } from '../recorder/note.ts'
 import { oldestKept } from '../retention.ts'
-import { type NewRefund, type Refund, refundProblem } from './refund.ts'
-import { findRefund, insertRefund, refundRows, refundsOf } from './store.ts'
+import { createRefund } from './commands.ts'
+import { findRefund, refundRows, refundsOf } from './store.ts'
 import {
   createdRefund,
   newRefund,
@@ -185,47 +181,3 @@ const search = ({ database, time, config }: Context): Endpoint => ({
     )
   },
 })
-
-type NewRefundOf = {
-  account: Account
-  payment_id: string
-  asked: NewRefund
-  note?: Note | undefined
-}
-
-/** Resolves once the webhook messages were delivered. Throws an ApiError when the payment does not allow it. */
-async function createRefund(
-  context: Context,
-  addresses: Addresses,
-  { account, payment_id, asked, note }: NewRefundOf,
-): Promise<Refund> {
-  const { database, time, newId } = context
-  const { room } = account
-  const now = time.now(account)
-  const made = { refund_id: newId(now), payment_id, account: room, amount: asked.amount }
-  const result = await changePayment(
-    context,
-    addresses,
-    async () => {
-      const payment = await findPayment(database, room, payment_id, time.now(account))
-      return payment && { payment, account }
-    },
-    payment => {
-      checkRefundable(payment, asked)
-      return refundPayment(payment, asked.amount, now)
-    },
-    { also: [insertRefund(made)], note },
-  )
-  if (!result) throw paymentNotFound('P0600')
-  return made
-}
-
-function checkRefundable(payment: Payment, asked: NewRefund): void {
-  const { status, amount_available } = refundSummary(payment)
-  const problem = refundProblem(payment, asked)
-  if (problem === 'wrong_status')
-    throw notRefundable(status, 'its refund_summary.status must be available')
-  if (problem === 'wrong_available') throw refundAmountMismatch(amount_available)
-  if (problem === 'exceeds_available')
-    throw notRefundable('amount_not_available', `only ${amount_available} pence are left`)
-}

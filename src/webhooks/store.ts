@@ -1,4 +1,10 @@
-import { type Account, DEFAULT_ACCOUNT } from '../accounts/account.ts'
+import {
+  ACCOUNT_COLUMNS,
+  type Account,
+  accountIn,
+  DEFAULT_ACCOUNT,
+  newAccount,
+} from '../accounts/account.ts'
 import { accountOfName } from '../accounts/store.ts'
 import type { FixedWebhook } from '../config.ts'
 import type { Database, NewId, Statement, Time, Value } from '../ports.ts'
@@ -134,7 +140,10 @@ export type Sendable = {
 } & Pick<Message, 'payment_id' | 'event_type'> &
   Pick<Webhook, 'webhook_id' | 'callback_url' | 'signing_key'> & { account: Account }
 
-/** Returns undefined unless the message is PENDING. */
+/**
+ * Returns undefined unless the message is PENDING. Where the account was reset since, its webhook counts as inactive:
+ * a request that began before the reset may register a webhook after it.
+ */
 export async function findSendable(
   database: Database,
   message_id: string,
@@ -142,21 +151,28 @@ export async function findSendable(
 ): Promise<Sendable | undefined> {
   const [row] = await database.query<SendableRow>(FIND_SENDABLE, [message_id])
   if (!row) return undefined
-  const { name, room, clock_offset, frozen_at, webhook_body, body, ...message } = row
-  const account = { name, room, clock_offset, frozen_at }
-  const isExpired = message.payment_id < oldestKept(time.now(account))
-  const { callback_url, signing_key } = JSON.parse(webhook_body) as WebhookBody // written by insertWebhook
-  return { ...message, account, body: isExpired ? null : body, callback_url, signing_key }
+  const { attempts, payment_id, event_type, claimed_until, webhook_id, listening_until } = row
+  const isOfAccount = row.name !== null
+  const account = isOfAccount ? accountIn(row) : newAccount(row.webhook_account)
+  const isExpired = payment_id < oldestKept(time.now(account))
+  const { callback_url, signing_key } = JSON.parse(row.webhook_body) as WebhookBody // written by insertWebhook
+  return {
+    ...{ attempts, payment_id, event_type, claimed_until, webhook_id, listening_until },
+    ...{ account, callback_url, signing_key },
+    body: isExpired ? null : row.body,
+    webhook_status: isOfAccount ? row.webhook_status : 'INACTIVE',
+  }
 }
 
 type SendableRow = Omit<Sendable, 'account' | 'callback_url' | 'signing_key'> &
-  Account & { webhook_body: string }
+  (Account | Record<keyof Account, null>) & { webhook_body: string; webhook_account: string }
 
 const FIND_SENDABLE = `select m.attempts, m.payment_id, m.event_type, m.body, m.claimed_until, w.webhook_id,
-    w.listening_until, w.status as webhook_status, w.body as webhook_body, a.name, a.room, a.clock_offset, a.frozen_at
+    w.listening_until, w.status as webhook_status, w.body as webhook_body,
+    w.account as webhook_account, ${ACCOUNT_COLUMNS}
   from webhook_messages m
   join webhooks w on w.webhook_id = m.webhook_id
-  join accounts a on a.room = w.account
+  left join accounts on room = w.account
   where m.message_id = $1 and m.status = 'PENDING'`
 
 /**
@@ -187,6 +203,16 @@ export async function webhooksToRecover(database: Database, now: number): Promis
     [now],
   )
   return rows.map(({ webhook_id }) => webhook_id)
+}
+
+/** Whether a message of the room is being sent. `now` is the machine's time. */
+export async function isSending(database: Database, room: string, now: number): Promise<boolean> {
+  const found = await database.query(
+    `select message_id from webhook_messages join webhooks on webhooks.webhook_id = webhook_messages.webhook_id
+     where webhooks.account = $1 and webhook_messages.status = 'PENDING' and claimed_until > $2 limit 1`,
+    [room, now],
+  )
+  return found.length > 0
 }
 
 export type Unsent = { message_id: string; claimed_until: number }

@@ -12,15 +12,17 @@ export async function ask(
   { key }: Client,
   path: string,
   body?: object,
+  method = body ? 'POST' : 'GET',
 ): Promise<{ status: number; body: Body }> {
   for (const { recorder } of apps) await recorder?.flush()
   const response = await fetch(
     `${baseUrls[asked++ % baseUrls.length]}/control${path && `/${path}`}`,
     {
-      method: body ? 'POST' : 'GET',
+      method,
       headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
       ...(body && { body: JSON.stringify(body) }),
     },
   )
-  return { status: response.status, body: JSON.parse(await response.text()) }
+  const text = await response.text()
+  return { status: response.status, body: text === '' ? undefined : JSON.parse(text) }
 }

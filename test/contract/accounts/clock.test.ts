@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { pino } from 'pino'
+import { startFarthing } from '../../../src/start.ts'
 import { paidPayment } from '../../support/journeys.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 
@@ -51,5 +53,30 @@ onEveryDatabase('The clock of an account', service => {
     await setClock(name, { clock_offset: 5_000 - SECOND, frozen_at: null })
     service().clock.advance(SECOND)
     assert.equal((await api.get(path)).body.status, 'success')
+  })
+})
+
+onEveryDatabase('Without FARTHING_CONTROL', service => {
+  test('a start with an account whose clock was moved warns that the machine’s time holds', async () => {
+    const { database } = service()
+    const warnings = async () => {
+      const lines: string[] = []
+      const logger = pino({ level: 'warn' }, { write: line => void lines.push(line) })
+      const farthing = await startFarthing({
+        config: service().config,
+        logger,
+        backgroundWork: false,
+      })
+      await farthing.close()
+      return lines.map(line => JSON.parse(line).msg)
+    }
+    assert.deepEqual(await warnings(), [])
+    const { name } = await service().newNamedAccount()
+    await database.write([
+      { sql: 'update accounts set frozen_at = 1 where name = $1', values: [name] },
+    ])
+    const [warning, ...more] = await warnings()
+    assert.match(warning, /^1 account has a clock that was moved/)
+    assert.deepEqual(more, [])
   })
 })

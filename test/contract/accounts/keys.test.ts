@@ -114,7 +114,7 @@ onEveryDatabase('Accounts: API keys', service => {
     const { database } = service()
     const { key } = await newKey('owner')
     const nameOf = async (sent: string, configured?: string) =>
-      (await findKey(database, sent, configured))?.account.name
+      (await findKey(database, sent, configured, Date.now()))?.account.name
     assert.equal(await nameOf(key), 'owner')
     assert.equal(await nameOf(key, 'a configured one'), 'owner')
     assert.equal(await nameOf('a configured one', 'a configured one'), 'default')

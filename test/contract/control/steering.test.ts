@@ -184,7 +184,14 @@ onEveryDatabase(
       assert.equal(status, 200)
       assert.match(body.account, /^account-/)
       assert.equal(body.clock.frozen, false)
-      assert.deepEqual(body.has, ['clock', 'payments', 'listeners', 'messages', 'requests'])
+      assert.deepEqual(body.has, [
+        'accounts',
+        'clock',
+        'payments',
+        'listeners',
+        'messages',
+        'requests',
+      ])
     })
   },
   { env: { FARTHING_CONTROL: 'true' } },

@@ -1,0 +1,74 @@
+import type { Database } from '../ports.ts'
+import { ACCOUNT_COLUMNS, type Account } from './account.ts'
+import { leaveRoom } from './store.ts'
+
+/** Milliseconds. A request that began before the room ended has written what it will write. */
+const LATE_REQUESTS = 5 * 60 * 1000
+
+/** The most rows that one step deletes, so that it does not delay other writes. */
+const STEP = 200
+
+const ENDED = 'select room from ended_rooms where since < $1'
+
+/** The tables with rows of rooms, each with a column of its rows. Messages go before their webhooks. */
+const TABLES = {
+  webhook_messages: 'message_id',
+  refunds: 'refund_id',
+  idempotency_keys: 'payment_id',
+  payments: 'payment_id',
+  payment_counts: 'bucket',
+  agreements: 'agreement_id',
+  webhooks: 'webhook_id',
+  exchanges: 'exchange_id',
+}
+
+const statements = Object.entries(TABLES).map(([table, column]) => {
+  const isOld =
+    table === 'webhook_messages'
+      ? `webhook_id in (select webhook_id from webhooks where account in (${ENDED}))`
+      : `account in (${ENDED})`
+  const find = `select ${column} from ${table} where ${isOld} limit ${STEP}`
+  return { find, remove: `delete from ${table} where ${isOld} and ${column} in (${find})` }
+})
+
+/** Expired test accounts of which no row is left. */
+const FORGOTTEN = `select name from accounts where ended = 1 and expires <= $1
+  and not exists (select 1 from ended_rooms where ended_rooms.account = accounts.name)`
+
+/**
+ * Ends the test accounts that have expired, and deletes the rows of rooms that ended a while ago, in small steps, until
+ * none is left or `stop` is aborted. `now` is the machine's time.
+ */
+export async function sweepAccounts(
+  database: Database,
+  now: number,
+  stop?: AbortSignal,
+): Promise<void> {
+  const expired = await database.query<Account>(
+    `select ${ACCOUNT_COLUMNS} from accounts where ended = 0 and expires <= $1`,
+    [now],
+  )
+  for (const account of expired)
+    if (!stop?.aborted) await leaveRoom(database, account, { ...account, ended: 1 }, now)
+  await emptyRooms(database, [now - LATE_REQUESTS], stop)
+  if (stop?.aborted) return
+  const forget = ['api_keys where account', 'accounts where name'].map(rows => ({
+    sql: `delete from ${rows} in (${FORGOTTEN})`,
+    values: [now],
+  }))
+  await database.write(forget)
+}
+
+async function emptyRooms(
+  database: Database,
+  values: [since: number],
+  stop: AbortSignal | undefined,
+): Promise<void> {
+  const [any] = await database.query(`${ENDED} limit 1`, values)
+  if (!any) return
+  for (const { find, remove } of statements)
+    while (!stop?.aborted && (await database.query(find, values)).length > 0)
+      await database.write([{ sql: remove, values }])
+  if (!stop?.aborted)
+    await database.write([{ sql: 'delete from ended_rooms where since < $1', values }])
+}

@@ -1,0 +1,141 @@
+import type { Account } from '../accounts/account.ts'
+import type { Context } from '../context.ts'
+import type { Scenario } from '../hosted/journey.ts'
+import { type Addresses, addressesOf } from '../http/addresses.ts'
+import type { Endpoint } from '../http/endpoint.ts'
+import type { Json } from '../http/fields.ts'
+import { changePayment, createPayment } from '../payments/commands.ts'
+import { advance, type NewPayment, statusOf } from '../payments/payment.ts'
+import { checkMode, newPayment, readNewPayment } from '../payments/request.ts'
+import { paymentAddress, present } from '../payments/response.ts'
+import { countPayments, findPayment } from '../payments/store.ts'
+import { createRefund } from '../refunds/commands.ts'
+import { readBody } from './body.ts'
+import { badField, conflict } from './errors.ts'
+import { readScenario, walk } from './payments.ts'
+
+const STEPS = ['scenario', 'capture', 'refund', 'cancel']
+const FIELDS = [...Object.keys(newPayment.properties), ...STEPS]
+
+const DEFAULTS = { amount: 1450, description: 'A payment' }
+const RETURN_URL = 'https://service.example/return'
+
+/** What is to become of the payment, in this order. `refund` is in pence. */
+type Steps = {
+  scenario: Scenario | undefined
+  capture: boolean
+  refund: number | undefined
+  cancel: boolean
+}
+
+/** Makes a payment in any state that a payment can have, by the code of the endpoints that lead there. */
+export const buildPayment = (context: Context): Endpoint => {
+  const nextReference = createNextReference(context)
+  return {
+    method: 'POST',
+    path: '/control/payments',
+    area: 'control',
+    operationId: 'buildPayment',
+    summary: 'Make a payment in any state',
+    accepts: 'json',
+    docs: () => ({ responses: {} }),
+    handler: async (request, reply) => {
+      const { account } = request
+      const { scenario, capture, refund, cancel, ...fields } = readBody(request, FIELDS)
+      const isWeb = (fields.authorisation_mode ?? 'web') === 'web'
+      const reference = fields.reference ?? (await nextReference(account.room))
+      const defaults = { ...DEFAULTS, ...(isWeb && { return_url: RETURN_URL }), reference }
+      const given = readNewPayment({ ...defaults, ...fields })
+      checkMode(given, context.config.returnHosts)
+      const steps = readSteps({ scenario, capture, refund, cancel }, given)
+      const addresses = addressesOf(request, context.config)
+      const { payment_id } = await createPayment(context, addresses, { account, given })
+      await takeSteps(context, addresses, { account, payment_id, steps })
+      const built = await found(context, account, payment_id)
+      void reply.code(201).header('location', paymentAddress(payment_id, addresses))
+      return present(built, addresses)
+    },
+  }
+}
+
+/** `payment-1`, `payment-2` and so on. Two instances that are asked at once may return the same. */
+function createNextReference({ database }: Context) {
+  const latest = new Map<string, number>()
+  return async (room: string): Promise<string> => {
+    const made = await countPayments(database, room)
+    const next = Math.max(made, latest.get(room) ?? 0) + 1
+    latest.delete(room)
+    latest.set(room, next)
+    const [oldest] = latest.keys()
+    if (latest.size > 1_000 && oldest !== undefined) latest.delete(oldest)
+    return `payment-${next}`
+  }
+}
+
+/** Throws a 422 for the first step that the state table does not have. */
+function readSteps(given: Json, payment: NewPayment): Steps {
+  const { amount, authorisation_mode: mode, delayed_capture } = payment
+  const flag = (name: string) => {
+    if (given[name] !== undefined && given[name] !== true) throw badField(name, 'must be true')
+    return given[name] === true
+  }
+  const scenario = given.scenario === undefined ? undefined : readScenario(given.scenario)
+  if (mode === 'agreement' && scenario !== undefined)
+    throw badField('scenario', 'must be left out: an agreement-mode payment is success by itself')
+  if (mode === 'moto_api' && (scenario === 'error' || scenario === 'cancel'))
+    throw badField('scenario', 'must be success or declined for a moto_api payment')
+  const capture = flag('capture')
+  const cancel = flag('cancel')
+  const authorised = mode === 'agreement' || scenario === 'success'
+  if (capture && !(authorised && delayed_capture))
+    throw badField('capture', 'needs delayed_capture and the scenario success')
+  const isSuccess = authorised && (capture || !delayed_capture)
+  if (given.refund !== undefined && !isSuccess)
+    throw badField('refund', 'needs a payment that is success: see scenario and capture')
+  if (cancel && (isSuccess || (scenario !== undefined && scenario !== 'success')))
+    throw badField('cancel', 'needs a payment that is not over')
+  return { scenario, capture, refund: readRefund(given.refund, amount), cancel }
+}
+
+function readRefund(given: unknown, amount: number): number | undefined {
+  if (given === undefined) return undefined
+  const refund = given === true ? amount : given
+  if (!Number.isInteger(refund) || Number(refund) < 1 || Number(refund) > amount)
+    throw badField('refund', `must be true or pence from 1 to ${amount}`)
+  return Number(refund)
+}
+
+type Built = { account: Account; payment_id: string; steps: Steps }
+
+async function takeSteps(
+  context: Context,
+  addresses: Addresses,
+  { account, payment_id, steps }: Built,
+): Promise<void> {
+  const { scenario, capture, refund, cancel } = steps
+  const move = (trigger: 'capture' | 'cancel') =>
+    changePayment(
+      context,
+      addresses,
+      async () => ({ account, payment: await found(context, account, payment_id) }),
+      (payment, now) => {
+        const change = advance(payment, trigger, now)
+        if (!change) throw conflict(`another request moved the payment: it is ${statusOf(payment)}`)
+        return change
+      },
+    )
+  if (scenario) await walk(context, addresses, await found(context, account, payment_id), scenario)
+  if (capture) await move('capture')
+  if (refund !== undefined)
+    await createRefund(context, addresses, {
+      ...{ account, payment_id },
+      asked: { amount: refund, available: undefined },
+    })
+  if (cancel) await move('cancel')
+}
+
+async function found({ database, time }: Context, account: Account, payment_id: string) {
+  const payment = await findPayment(database, account.room, payment_id, time.now(account))
+  if (!payment) throw conflict('the account was reset, or its clock moved by 7 days')
+  return payment
+}

@@ -1,0 +1,31 @@
+import type { Account } from '../accounts/account.ts'
+import type { Context } from '../context.ts'
+import type { Endpoint } from '../http/endpoint.ts'
+import { version } from '../version.ts'
+import { presentClock } from './clock.ts'
+import { readQuery } from './query.ts'
+
+export const readOverview = (context: Context): Endpoint => ({
+  method: 'GET',
+  path: '/control',
+  area: 'control',
+  operationId: 'readControl',
+  summary: 'Read what the control API has',
+  docs: () => ({ responses: {} }),
+  handler: async request => {
+    readQuery(request, {})
+    return presentOverview(context, request.account)
+  },
+})
+
+export const presentOverview = ({ config, recorder, time }: Context, account: Account) => ({
+  version,
+  account: account.name,
+  parent: account.parent,
+  epoch: account.epoch,
+  clock: presentClock(account, time),
+  has: [
+    ...(config.control ? ['accounts', 'clock', 'payments'] : []),
+    ...(recorder ? ['listeners', 'messages', 'requests'] : []),
+  ],
+})

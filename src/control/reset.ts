@@ -1,0 +1,56 @@
+import { setTimeout } from 'node:timers/promises'
+import { DEFAULT_ACCOUNT } from '../accounts/account.ts'
+import { accountOfName, leaveRoom } from '../accounts/store.ts'
+import type { Context } from '../context.ts'
+import type { Endpoint } from '../http/endpoint.ts'
+import { untilWritten } from '../retry.ts'
+import { isSending, keepFixedWebhook } from '../webhooks/store.ts'
+import { readBody } from './body.ts'
+import { readFirstClock } from './clock.ts'
+import { conflict } from './errors.ts'
+import { presentOverview } from './overview.ts'
+
+/** Milliseconds. A delivery ends before that, unless its instance is gone. */
+const LONGEST_DELIVERY = 3_000
+const LOOK_EVERY = 20
+
+/**
+ * Gives the account a new, empty room: one small write, whatever the old one holds. A request that began before ends in
+ * the old room, where nobody looks. Returns when nothing of before is on its way to a receiver.
+ */
+export const resetAccount = (context: Context): Endpoint => ({
+  method: 'POST',
+  path: '/control/reset',
+  area: 'control',
+  operationId: 'resetAccount',
+  summary: 'Empty the account',
+  accepts: 'json',
+  docs: () => ({ responses: {} }),
+  handler: async request => {
+    const { database, time, config } = context
+    const { name } = request.account
+    const given = readBody(request, ['at', 'frozen'])
+    const { before, after } = await untilWritten(async () => {
+      const before = await accountOfName(database, name)
+      if (!before) throw conflict('the account has ended')
+      const next = readFirstClock(given, time.wall())
+      const after = await leaveRoom(database, before, next, time.wall())
+      return after && { before, after }
+    })
+    if (name === DEFAULT_ACCOUNT && config.fixedWebhook)
+      await keepFixedWebhook(context, config.fixedWebhook)
+    await untilSent(context, before.room)
+    return presentOverview(context, after)
+  },
+})
+
+/** Resolves when no message of the room is being sent. */
+export async function untilSent(
+  { database, time }: Pick<Context, 'database' | 'time'>,
+  room: string,
+): Promise<void> {
+  for (let left = LONGEST_DELIVERY; left > 0; left -= LOOK_EVERY) {
+    if (!(await isSending(database, room, time.wall()))) return
+    await setTimeout(LOOK_EVERY)
+  }
+}

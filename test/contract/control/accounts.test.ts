@@ -1,0 +1,319 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { sweepAccounts } from '../../../src/accounts/sweep.ts'
+import { type Body, type Client, createClient } from '../../support/client.ts'
+import { ask } from '../../support/control.ts'
+import { paidPayment, read } from '../../support/journeys.ts'
+import { startReceiver } from '../../support/receiver.ts'
+import { onEveryDatabase } from '../../support/service.ts'
+
+const DAY = 24 * 60 * 60 * 1000
+const MINUTE = 60_000
+
+/** Every table whose rows belong to a room. */
+const ROOM_TABLES = [
+  ...['payments', 'payment_counts', 'idempotency_keys', 'refunds', 'agreements'],
+  ...['webhooks', 'exchanges'],
+]
+
+const receiver = await startReceiver({ plain: true })
+let answered = 0
+const slow = await startReceiver({
+  plain: true,
+  onRequest: ({ response }) => {
+    setTimeout(() => {
+      answered++
+      response.end()
+    }, 300)
+  },
+})
+after(() => Promise.all([receiver.close(), slow.close()]))
+
+onEveryDatabase(
+  'Test accounts and resets',
+  service => {
+    const control = (api: Client, path: string, body?: object, method?: string) =>
+      ask(service(), api, path, body, method)
+    const makeAccount = async (parent: Client, fields: object = {}) => {
+      const { status, body } = await control(parent, 'accounts', fields)
+      assert.equal(status, 201, JSON.stringify(body))
+      return { ...body, api: createClient(service().baseUrls, body.key) }
+    }
+    const end = (parent: Client, { account }: Body) =>
+      control(parent, `accounts/${encodeURIComponent(account)}`, undefined, 'DELETE')
+    const rowsOf = async (room: string) => {
+      const { database } = service()
+      const counts = ROOM_TABLES.map(
+        table => `(select count(*) from ${table} where account = $1 or account like $2)`,
+      )
+      const messages = `(select count(*) from webhook_messages join webhooks
+        on webhooks.webhook_id = webhook_messages.webhook_id where account = $1 or account like $2)`
+      const [row] = await database.query<{ rows: number | string }>(
+        `select ${[...counts, messages].join(' + ')} as rows`,
+        [room, `${room}#%`],
+      )
+      return Number(row?.rows)
+    }
+
+    test('a test account has a key of its own and sees only what it made', async () => {
+      const parent = await service().newAccount()
+      const mine = await parent.createPayment()
+      const [one, other] = [await makeAccount(parent), await makeAccount(parent)]
+      assert.match(one.account, /^account-\d+\.[0-9a-v]{8}$/)
+      assert.notEqual(one.account, other.account)
+      const made = await one.api.createPayment()
+      assert.deepEqual((await one.api.get('/v1/payments')).body.results.length, 1)
+      for (const api of [parent, other.api])
+        assert.equal((await api.get(`/v1/payments/${made.payment_id}`)).status, 404)
+      assert.equal((await one.api.get(`/v1/payments/${mine.payment_id}`)).status, 404)
+      const { body } = await control(one.api, '')
+      assert.deepEqual(
+        [body.account, body.parent, body.epoch],
+        [one.account, (await control(parent, '')).body.account, 0],
+      )
+    })
+
+    test('the list has the clock and the end of each, newest first', async () => {
+      const parent = await service().newAccount()
+      const first = await makeAccount(parent, { at: '2020-02-29T12:00:00Z' })
+      service().clock.advance(1)
+      const second = await makeAccount(parent, { at: '2030-02-28T12:00:00Z' })
+      assert.equal(Date.parse(second.expires), service().clock.now() + 7 * DAY)
+      const results = [second, first].map(({ api, key, ...listed }) => listed)
+      assert.deepEqual((await control(parent, 'accounts')).body, { results })
+    })
+
+    test('an account begins at the time that it is given, frozen unless it says otherwise', async () => {
+      const parent = await service().newAccount()
+      const at = '2026-03-29T00:59:58.000Z'
+      const frozen = await makeAccount(parent, { at })
+      assert.deepEqual(frozen.clock, { now: at, frozen: true })
+      service().clock.advance(5_000)
+      assert.equal((await frozen.api.createPayment()).created_date, at)
+      const running = await makeAccount(parent, { at, frozen: false })
+      service().clock.advance(2_000)
+      assert.equal((await running.api.createPayment()).created_date, '2026-03-29T01:00:00.000Z')
+      const now = await makeAccount(parent, { frozen: true })
+      assert.deepEqual(now.clock, {
+        now: new Date(service().clock.now()).toISOString(),
+        frozen: true,
+      })
+    })
+
+    test('what is made in one frozen millisecond keeps its order, whatever other accounts do', async () => {
+      const parent = await service().newAccount()
+      const { api } = await makeAccount(parent, { at: '2026-03-29T00:59:58Z' })
+      const direct = createClient([service().baseUrl], api.key)
+      const made: string[] = []
+      for (let i = 0; i < 5; i++) {
+        made.push((await direct.createPayment()).payment_id)
+        service().clock.advance(1)
+        await parent.createPayment()
+      }
+      const { body } = await direct.get('/v1/payments')
+      assert.deepEqual(
+        body.results.map(({ payment_id }: Body) => payment_id),
+        made.reverse(),
+      )
+    })
+
+    test('only the parent ends an account: its key and its links stop at once, at every instance', async () => {
+      const parent = await service().newAccount()
+      const ended = await makeAccount(parent)
+      const sibling = await makeAccount(parent)
+      const payment = await ended.api.createPayment()
+      assert.equal((await end(await service().newAccount(), ended)).status, 404)
+      assert.equal((await end(sibling.api, ended)).body.code, 'C0403')
+      assert.equal((await end(parent, ended)).status, 204)
+      for (const url of service().baseUrls) {
+        const { status } = await createClient([url], ended.key).get('/v1/payments')
+        assert.equal(status, 401)
+        const page = new URL(payment._links.next_url.href)
+        assert.equal((await fetch(url + page.pathname)).status, 404)
+      }
+      assert.equal((await end(parent, ended)).status, 204)
+      const again = await control(parent, 'accounts', { name: ended.account })
+      assert.deepEqual([again.status, again.body.code], [409, 'C0409'])
+      const { body } = await control(parent, 'accounts')
+      assert.deepEqual(
+        body.results.map(({ account }: Body) => account),
+        [sibling.account],
+      )
+    })
+
+    test('a test account cannot make, list or end accounts', async () => {
+      const { api } = await makeAccount(await service().newAccount())
+      for (const [path, body, method] of [
+        ['accounts', {}, 'POST'],
+        ['accounts', undefined, 'GET'],
+        ['accounts/default', undefined, 'DELETE'],
+      ] as const) {
+        const refused = await control(api, path, body, method)
+        assert.deepEqual([refused.status, refused.body.code], [403, 'C0403'])
+      }
+    })
+
+    test('unusable names and times are refused', async () => {
+      const parent = await service().newAccount()
+      for (const [body, code, field] of [
+        [{ name: 'a#1' }, 'C0102', 'name'],
+        [{ name: '' }, 'C0102', 'name'],
+        [{ name: 7 }, 'C0102', 'name'],
+        [{ at: '2000-12-31T23:59:59Z' }, 'C0102', 'at'],
+        [{ at: '2100-01-01T00:00:00Z' }, 'C0102', 'at'],
+        [{ at: 'soon' }, 'C0102', 'at'],
+        [{ frozen: 'yes' }, 'C0102', 'frozen'],
+        [{ nam: 'x' }, 'C0103', 'nam'],
+      ] as const) {
+        const { status, body: error } = await control(parent, 'accounts', body)
+        assert.deepEqual([status, error.code, error.field], [422, code, field])
+      }
+    })
+
+    test('after 7 days the keys stop, the rows go, and the name is free again', async () => {
+      const { clock, database } = service()
+      const parent = await service().newAccount()
+      const { account, api } = await makeAccount(parent)
+      await api.post('/v1/webhooks', { callback_url: receiver.url })
+      await paidPayment(api)
+      clock.advance(7 * DAY)
+      assert.equal((await api.get('/v1/payments')).status, 401)
+      await sweepAccounts(database, clock.now())
+      assert.equal((await control(parent, 'accounts', { name: account })).status, 409)
+      assert.notEqual(await rowsOf(account), 0)
+      clock.advance(5 * MINUTE + 1)
+      await sweepAccounts(database, clock.now())
+      assert.equal(await rowsOf(account), 0)
+      const again = await makeAccount(parent, { name: account })
+      assert.equal((await again.api.get('/v1/payments')).body.total, 0)
+      await sweepAccounts(database, clock.now())
+      await read(again.api, await again.api.createPayment())
+    })
+
+    test('a reset leaves the account empty, with the same key, and its old links unknown', async () => {
+      const { api, account } = await makeAccount(await service().newAccount())
+      await api.post('/v1/webhooks', { callback_url: receiver.url })
+      const headers = { 'Idempotency-Key': 'k-1' }
+      const create = () =>
+        api.post(
+          '/v1/payments',
+          { amount: 1, reference: 'R', description: 'D', return_url: 'https://a.example' },
+          headers,
+        )
+      const { body: payment } = await create()
+      const { status, body } = await control(api, 'reset', { at: '2026-01-01T00:00:00Z' })
+      assert.equal(status, 200)
+      assert.deepEqual(
+        [body.account, body.epoch, body.clock],
+        [account, 1, { now: '2026-01-01T00:00:00.000Z', frozen: true }],
+      )
+      assert.equal((await api.get(`/v1/payments/${payment.payment_id}`)).status, 404)
+      for (const url of service().baseUrls)
+        assert.equal(
+          (await fetch(url + new URL(payment._links.next_url.href).pathname)).status,
+          404,
+        )
+      for (const path of ['payments', 'refunds'])
+        assert.equal((await api.get(`/v1/${path}`)).body.total, 0)
+      assert.deepEqual((await api.get('/v1/webhooks')).body.results, [])
+      assert.deepEqual((await control(api, 'requests?operation=createPayment')).body.results, [])
+      assert.equal((await create()).status, 201)
+      const { body: running } = await control(api, 'reset', {})
+      assert.deepEqual(
+        [running.epoch, running.clock],
+        [2, { now: new Date(service().clock.now()).toISOString(), frozen: false }],
+      )
+    })
+
+    test('a reset waits for the message on the wire, and what comes after it is not sent', async () => {
+      const { api } = await makeAccount(await service().newAccount())
+      await api.post('/v1/webhooks', { callback_url: slow.url })
+      const first = await api.createPayment()
+      const second = await api.createPayment()
+      const cancel = ({ payment_id }: Body) => api.post(`/v1/payments/${payment_id}/cancel`)
+      const cancels = [cancel(first), cancel(second)]
+      await slow.next()
+      await control(api, 'reset', {})
+      const arrived = slow.requests.length
+      assert.equal(answered, arrived)
+      assert.deepEqual(
+        (await Promise.all(cancels)).map(({ status }) => status),
+        [204, 204],
+      )
+      assert.equal(slow.requests.length, arrived)
+    })
+
+    test('a webhook that a late request registers in the old room sends nothing', async () => {
+      const { database, clock, apps } = service()
+      const { api, account } = await makeAccount(await service().newAccount())
+      const { body: webhook } = await api.post('/v1/webhooks', { callback_url: receiver.url })
+      const before = receiver.requests.length
+      await control(api, 'reset', {})
+      const written = await database.write([
+        {
+          sql: `update webhooks set status = 'ACTIVE' where webhook_id = $1 and account = $2`,
+          values: [webhook.external_id, account],
+          expect: 1,
+        },
+        {
+          sql: `insert into webhook_messages (message_id, webhook_id, payment_id, event_type, created, status,
+                  attempts, claimed_until, body)
+                values ('0', $1, '0', 'card_payment_failed', cast($2 as bigint), 'PENDING', '[]', cast($2 as bigint), '{}')`,
+          values: [webhook.external_id, clock.now()],
+        },
+      ])
+      assert.equal(written, true)
+      await apps[0]?.deliveries.recover()
+      assert.equal(receiver.requests.length, before)
+      const [message] = await database.query<{ status: string }>(
+        `select status from webhook_messages where webhook_id = $1 and message_id = '0'`,
+        [webhook.external_id],
+      )
+      assert.equal(message?.status, 'FAILED')
+      await database.write([
+        { sql: `delete from webhook_messages where message_id = '0'`, values: [] },
+      ])
+    })
+
+    test('of two resets at once each has its epoch, and the old rows are deleted', async () => {
+      const { clock, database } = service()
+      const { api, account } = await makeAccount(await service().newAccount())
+      await paidPayment(api)
+      const resets = await Promise.all([control(api, 'reset', {}), control(api, 'reset', {})])
+      assert.deepEqual(resets.map(({ body }) => body.epoch).sort(), [1, 2])
+      clock.advance(5 * MINUTE + 1)
+      const kept = await api.createPayment()
+      await sweepAccounts(database, clock.now())
+      const [left] = await database.query<{ rows: number | string }>(
+        'select count(*) as rows from payments where account = $1 or account like $2',
+        [account, `${account}#%`],
+      )
+      assert.equal(Number(left?.rows), 1)
+      await read(api, kept)
+    })
+
+    test('a reset ends a wait, and the 51st wait of an account is refused', async () => {
+      const { api } = await makeAccount(await service().newAccount())
+      const direct = createClient([service().baseUrl], api.key)
+      const wait = () =>
+        fetch(`${service().baseUrl}/control/payments?status=success&wait=10000`, {
+          headers: { Authorization: `Bearer ${direct.key}` },
+        })
+      const waits = Array.from({ length: 51 }, wait)
+      const refused: Body = await (await Promise.race(waits)).json()
+      assert.equal(refused.code, 'C0429')
+      await control(api, 'reset', {})
+      const answers = await Promise.all(
+        waits.map(response => response.then(({ status }) => status)),
+      )
+      assert.deepEqual(answers.sort(), [...Array(50).fill(200), 422])
+    })
+  },
+  {
+    resolve: async () => ['127.0.0.1'],
+    env: {
+      FARTHING_CONTROL: 'true',
+      FARTHING_CALLBACK_HOSTS: `localhost:${receiver.port},localhost:${slow.port}`,
+    },
+  },
+)
