@@ -6,6 +6,9 @@ import { onFirstUse } from '../web/assets.ts'
 import { policies, setPageHeaders } from '../web/headers.ts'
 import type { Chapters } from './openapi.ts'
 
+/** A client chooses the Host, so there must be a limit. Most services have one or two addresses. */
+const MAX_DESCRIBED = 8
+
 /**
  * The description of the API, the page that shows it, and the front page. They are loaded and made when somebody
  * first asks for them, and then kept. `chapters` holds every endpoint once the service is put together.
@@ -19,6 +22,22 @@ export function docsEndpoints(
   const description = onFirstUse(async () => {
     const { openapi } = await import('./openapi.ts')
     return JSON.stringify(await openapi(chapters(), await message()))
+  })
+  const described = new Map<string, Buffer>()
+  /** One Buffer for each pair of addresses: responses that clients have not read yet share it. */
+  async function descriptionFor(addresses: Addresses): Promise<Buffer> {
+    const text = await description()
+    const key = `${addresses.api} ${addresses.pages}`
+    const bytes = described.get(key) ?? Buffer.from(withAddresses(text, addresses))
+    described.delete(key)
+    described.set(key, bytes)
+    const [oldest] = described.keys()
+    if (oldest !== undefined && described.size > MAX_DESCRIBED) described.delete(oldest)
+    return bytes
+  }
+  const docs = onFirstUse(async () => {
+    const { docsPage } = await import('./pages.ts')
+    return Buffer.from(docsPage({ basePath }))
   })
 
   return [
@@ -38,7 +57,7 @@ export function docsEndpoints(
       }),
       handler: async (request, reply) => {
         void reply.type('application/json')
-        return withAddresses(await description(), addressesOf(request, config))
+        return descriptionFor(addressesOf(request, config))
       },
     },
     {
@@ -49,10 +68,9 @@ export function docsEndpoints(
       summary: 'Show this document as a page',
       docs: () => ({ responses: { 200: html('The page') } }),
       handler: async (request, reply) => {
-        const { docsPage } = await import('./pages.ts')
         setPageHeaders(reply, addressesOf(request, config), policies.viewer)
         void reply.type('text/html; charset=utf-8')
-        return docsPage({ basePath })
+        return docs()
       },
     },
     {

@@ -4,13 +4,12 @@
  */
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
-import type { Socket } from 'node:net'
 import { parse } from 'node:querystring'
 import { finished, Readable } from 'node:stream'
 import { type FastifyInstance, type FastifyRequest, LogController } from 'fastify'
 import { unreadable } from '../errors.ts'
 import { FORM_TYPE, hasBody, isForm, JSON_TYPE } from './body.ts'
-import { http } from './node-http.ts'
+import { createHttpServer, refuseUnreadable } from './connections.ts'
 
 declare module 'node:http' {
   interface IncomingMessage {
@@ -40,6 +39,7 @@ export const fastifyOptions = {
   rewriteUrl: foldMethod,
   // Idle connections do not delay a stop: faults/process/shutdown.
   forceCloseConnections: 'idle',
+  serverFactory: createHttpServer,
   clientErrorHandler: refuseUnreadable,
 } as const
 
@@ -150,27 +150,6 @@ function foldMethod(raw: IncomingMessage): string {
 
 /** The method that the client sent. */
 export const methodOf = ({ raw, method }: FastifyRequest): string => raw.givenMethod ?? method
-
-/** Node's names for the faults below HTTP that are not simply a bad request. */
-const statuses: Record<string, number> = {
-  ERR_HTTP_REQUEST_TIMEOUT: 408,
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
-  HPE_HEADER_OVERFLOW: 431,
-}
-
-/**
- * Responds with a bare status to what is not HTTP, is too long or comes too slowly, and closes the connection. Logs
- * nothing: the error holds the bytes that came, with keys and tokens. contract/http/connections.
- */
-function refuseUnreadable({ code = '' }: { code?: string }, socket: Socket): void {
-  if (code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy()
-    return
-  }
-  const status = statuses[code] ?? 400
-  const head = `HTTP/1.1 ${status} ${http.STATUS_CODES[status]}`
-  socket.end(`${head}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`, () => socket.destroy())
-}
 
 /**
  * True for a request with two Host headers. HTTP requires 400, because a proxy may use one header and the service the

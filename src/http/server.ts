@@ -11,12 +11,6 @@ import { type Areas, areaOfPath, beforeHandler, hasEmptySegment } from './areas.
 import { MAX_BODY } from './body.ts'
 import { adjustFastify, fastifyOptions, hasTwoHosts, methodOf } from './fastify.ts'
 
-/** Milliseconds. A client that is slower than this is cut off with 408. */
-const HEADERS_TIMEOUT = 10_000
-const REQUEST_TIMEOUT = 15_000
-const KEEP_ALIVE_TIMEOUT = 30_000
-/** Milliseconds without a byte in either direction, after which a connection is closed. */
-const IDLE_TIMEOUT = 30_000
 /** The route of the files that pages link to. Each page loads several, so their lines are for debugging only. */
 const ASSETS = '/assets/:name'
 
@@ -26,14 +20,6 @@ export function createServer(logger: FastifyBaseLogger | undefined, areas: Areas
     ...fastifyOptions,
     ...(logger && { loggerInstance: logger }),
     bodyLimit: MAX_BODY,
-    requestTimeout: REQUEST_TIMEOUT,
-    connectionTimeout: IDLE_TIMEOUT,
-    keepAliveTimeout: KEEP_ALIVE_TIMEOUT,
-    http: {
-      headersTimeout: HEADERS_TIMEOUT,
-      connectionsCheckingInterval: 1_000,
-      optimizeEmptyRequests: true,
-    },
     // A path that cannot be decoded is an unknown one.
     frameworkErrors: (_error, request, reply) => {
       setCommonHeaders(reply)

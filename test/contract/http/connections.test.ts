@@ -119,8 +119,8 @@ describe('HTTP: connections', () => {
   })
   after(() => service.stop())
 
-  test('a hundred pipelined requests on one connection are answered in order', async () => {
-    const paths = Array.from({ length: 100 }, (_, i) => (i % 3 ? '/healthz' : `/nothing/${i}`))
+  test('65 pipelined requests on one connection are answered in order: one, and the 64 that may wait', async () => {
+    const paths = Array.from({ length: 65 }, (_, i) => (i % 3 ? '/healthz' : `/nothing/${i}`))
     const last = paths.length - 1
     const requests = paths.map(
       (path, i) =>
@@ -132,6 +132,42 @@ describe('HTTP: connections', () => {
       statuses,
       paths.map(path => (path === '/healthz' ? '200' : '404')),
     )
+  })
+
+  test('a connection on which more than 64 requests wait is closed', async () => {
+    const requests = `GET /healthz HTTP/1.1\r\n${HOST}\r\n`.repeat(500)
+    const text = String(await exchange(service.baseUrl, [requests]))
+    assert.ok(text.split('HTTP/1.1 ').length < 500)
+  })
+
+  test('a request waits until the client has read the response to the one before', async () => {
+    const api = await service.newAccount()
+    const body = JSON.stringify(webPayment)
+    const socket = await open(service.baseUrl)
+    const before = `GET /openapi.json HTTP/1.1\r\n${HOST}\r\n`.repeat(50)
+    const head = `POST /v1/payments HTTP/1.1\r\n${HOST}Authorization: Bearer ${api.key}\r\nConnection: close\r\n`
+    socket.pause().write(`${before}${head}Content-Length: ${body.length}\r\n\r\n${body}`)
+    for (let i = 0; i < 100; i++)
+      assert.equal(
+        (await api.get('/v1/payments')).body.total,
+        0,
+        'the responses before it are unread',
+      )
+    socket.resume()
+    await closed(socket)
+    assert.equal((await api.get('/v1/payments')).body.total, 1)
+  })
+
+  test('valid requests get their responses although invalid bytes follow, and then the connection is closed with 400', async () => {
+    const api = await service.newAccount()
+    const body = JSON.stringify(webPayment)
+    const create = `POST /v1/payments HTTP/1.1\r\n${HOST}Authorization: Bearer ${api.key}\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+    for (const bad of ['nonsense\r\n\r\n', `${CHUNKED}\r\nxyz\r\n`]) {
+      const text = String(await exchange(service.baseUrl, [create + create + bad]))
+      const statuses = [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(match => match[1])
+      assert.deepEqual(statuses, ['201', '201', '400'])
+    }
+    assert.equal((await api.get('/v1/payments')).body.total, 4)
   })
 
   test('an HTTP/1.0 request without a Host is answered and its connection closed', async () => {
@@ -201,7 +237,7 @@ describe('HTTP: connections', () => {
     const socket = await open(service.baseUrl)
     const [ours] = await accepted
     // More than the socket buffers of the system hold for a client that does not read.
-    socket.pause().write(`GET /openapi.json HTTP/1.1\r\n${HOST}\r\n`.repeat(300))
+    socket.pause().write(`GET /openapi.json HTTP/1.1\r\n${HOST}\r\n`.repeat(60))
     await once(ours, 'close')
     socket.destroy()
   })
