@@ -1,7 +1,15 @@
 /** The rules of a connection: how long it may take, whose turn it is, and what happens to bytes that are not HTTP. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { overloaded } from '../errors.ts'
 import { http } from './node-http.ts'
+
+declare module 'node:http' {
+  interface IncomingMessage {
+    /** Part of its body was dropped, because too many bytes of bodies were arriving. */
+    isCut?: boolean
+  }
+}
 
 /** Milliseconds. A client that is slower than this is cut off with 408. */
 const HEADERS_TIMEOUT = 10_000
@@ -13,6 +21,13 @@ const IDLE_TIMEOUT = 30_000
 /** Pipelined requests that may wait for their turn on a connection, and on all connections of a server. */
 const MAX_WAITING = 64
 const MAX_WAITING_IN_ALL = 10_000
+
+/** Pieces of a body: chunks, or what a read of the connection found. */
+const MAX_PIECES = 4_096
+/** Bytes of bodies that have arrived and are not read to their end, on all connections of a server. */
+const MAX_ARRIVING = 64 * 1024 * 1024
+/** Bytes of memory that a piece takes beside its content. */
+const BYTES_PER_PIECE = 256
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => void
 
@@ -34,6 +49,7 @@ const connections = new WeakMap<Socket, Connection>()
  */
 export function createHttpServer(handle: Handle): Server {
   const options = {
+    IncomingMessage: countArriving(),
     headersTimeout: HEADERS_TIMEOUT,
     requestTimeout: REQUEST_TIMEOUT,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT,
@@ -41,6 +57,53 @@ export function createHttpServer(handle: Handle): Server {
     optimizeEmptyRequests: true,
   }
   return http.createServer(options, oneAtATime(handle)).setTimeout(IDLE_TIMEOUT)
+}
+
+/**
+ * A class of requests that limit their bodies as they arrive, also before anything reads them. A body in too many pieces
+ * closes its connection. Beyond MAX_ARRIVING a body is dropped and its request refused with 503.
+ */
+function countArriving(): typeof IncomingMessage {
+  let arriving = 0
+  return class extends http.IncomingMessage {
+    private pieces = 0
+    private bytes = 0
+
+    override push(piece: Buffer | null): boolean {
+      if (piece === null) return super.push(null)
+      this.pieces += 1
+      if (this.pieces > MAX_PIECES) {
+        this.socket.destroy()
+        return false
+      }
+      const bytes = piece.length + BYTES_PER_PIECE
+      if (this.isCut || arriving + bytes > MAX_ARRIVING) {
+        this.cut()
+        return true
+      }
+      this.bytes += bytes
+      arriving += bytes
+      return super.push(piece)
+    }
+
+    override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+      this.release()
+      super._destroy(error, done)
+    }
+
+    private release(): void {
+      arriving -= this.bytes
+      this.bytes = 0
+    }
+
+    /** The body is already being read, or http/fastify.ts will see `isCut` before it begins. */
+    private cut(): void {
+      if (this.isCut) return
+      this.isCut = true
+      this.release()
+      if (this.listenerCount('error') > 0) this.emit('error', overloaded())
+    }
+  }
 }
 
 function oneAtATime(handle: Handle): Handle {
@@ -67,7 +130,7 @@ function oneAtATime(handle: Handle): Handle {
 
   function serve(connection: Connection, request: IncomingMessage, response: ServerResponse) {
     connection.serving = request
-    response.once('close', connection.next)
+    response.on('close', connection.next)
     handle(request, response)
   }
 

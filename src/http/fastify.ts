@@ -7,7 +7,7 @@ import type { IncomingMessage } from 'node:http'
 import { parse } from 'node:querystring'
 import { finished, Readable } from 'node:stream'
 import { type FastifyInstance, type FastifyRequest, LogController } from 'fastify'
-import { unreadable } from '../errors.ts'
+import { overloaded, unreadable } from '../errors.ts'
 import { FORM_TYPE, hasBody, isForm, JSON_TYPE } from './body.ts'
 import { createHttpServer, refuseUnreadable } from './connections.ts'
 
@@ -69,7 +69,8 @@ function readBodiesAsBytes(app: FastifyInstance): void {
     request.raw.headers['content-type'] = isForm(request) ? FORM_TYPE : BYTES_TYPE
     const body = hasEndedUnseen(request) ? Readable.from([]) : payload
     // A client that left before its body is read emits no further event: faults/process/overload.
-    done(request.socket.destroyed ? unreadable() : null, body)
+    const error = request.socket.destroyed ? unreadable() : null
+    done(request.raw.isCut ? overloaded() : error, body)
   })
   // Fastify would close the connection of a client that is still sending, which then cannot read the 413:
   // "a connection carries the next request after a body of 5 MB was refused, and its client receives the 413".

@@ -170,6 +170,36 @@ describe('HTTP: connections', () => {
     assert.equal((await api.get('/v1/payments')).body.total, 4)
   })
 
+  test('a body in 4,096 pieces is read, and one in more closes its connection', async () => {
+    const inPieces = (count: number) =>
+      exchange(service.baseUrl, [
+        `${CHUNKED}Connection: close\r\n\r\n${'1\r\n \r\n'.repeat(count - 2)}1\r\n{\r\n1\r\n}\r\n0\r\n\r\n`,
+      ])
+    assert.match(String(await inPieces(4_096)), /^HTTP\/1\.1 422 /)
+    assert.equal(String(await inPieces(4_200)), '')
+  })
+
+  test('beyond 64 MB of bodies that are arriving a body is refused with 503, until others have ended', async () => {
+    const hold = async () => {
+      const socket = await open(service.baseUrl)
+      socket.write(
+        `POST /v1/auth HTTP/1.1\r\n${HOST}Content-Length: 65536\r\n\r\n${'x'.repeat(65_000)}`,
+      )
+      const answer = once(socket, 'data').then(([bytes]) => String(bytes))
+      return { socket, answer }
+    }
+    const held = await Promise.all(Array.from({ length: 1_100 }, hold))
+    const first = await Promise.race(held.map(({ answer }) => answer))
+    assert.match(first, /^HTTP\/1\.1 503 .*\r\nretry-after: 1\r\n.*"code":"P0999"/s)
+    assert.equal((await service.anonymous.get('/healthz')).status, 200)
+    for (const { socket } of held) socket.destroy()
+    await Promise.all(held.map(({ socket }) => closed(socket)))
+    const { socket, answer } = await hold()
+    socket.write('x'.repeat(536))
+    assert.match(await answer, /^HTTP\/1\.1 400 /)
+    socket.destroy()
+  })
+
   test('an HTTP/1.0 request without a Host is answered and its connection closed', async () => {
     const text = String(await exchange(service.baseUrl, ['GET /healthz HTTP/1.0\r\n\r\n']))
     assert.match(text, /^HTTP\/1\.1 200 .*\{"status":"ok"\}$/s)
