@@ -1,6 +1,7 @@
 import { Server } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { overloaded } from '../errors.ts'
+import { reportExhaustion } from './exhaustion.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -38,6 +39,7 @@ export function createLimits(app: FastifyInstance, waiting: () => number): Limit
   let inFlight = 0
   let draining = false
   app.server.maxConnections = MAX_CONNECTIONS
+  reportExhaustion(app.server, line => app.log.warn(line))
   app.decorateRequest('inFlight', false)
   // The work is done once there is a response, whether or not the client is still there to receive it.
   app.addHook('onSend', (request, reply, payload, done) => {

@@ -4,8 +4,8 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { FastifyInstance } from 'fastify'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { linkTo } from '../http/addresses.ts'
+import { createHttpServer, refuseUnreadable } from '../http/connections.ts'
 import { methodOf } from '../http/fastify.ts'
-import { http } from '../http/node-http.ts'
 import { routeOf } from '../http/server.ts'
 import type { AttemptResult, Send } from '../ports.ts'
 
@@ -27,6 +27,9 @@ export type Metrics = {
   listen(host: string, port: number): Promise<string>
   close(): Promise<void>
 }
+
+/** A few collectors, each with a connection or two. */
+const MAX_CONNECTIONS = 100
 
 export function createMetrics(): Metrics {
   const registry = new Registry()
@@ -58,12 +61,14 @@ export function createMetrics(): Metrics {
   })
   const delay = addReadings(registry)
 
-  const server = http.createServer(async (request, response) => {
+  const server = createHttpServer(async (request, response) => {
     const found = request.method === 'GET' && request.url?.split('?', 1)[0] === '/metrics'
     response.writeHead(found ? 200 : 404, { 'Content-Type': registry.contentType })
     response.end(found ? await registry.metrics() : 'only GET /metrics\n')
     if (found) delay.reset()
   })
+  server.maxConnections = MAX_CONNECTIONS
+  server.on('clientError', refuseUnreadable)
 
   return {
     watch(app) {

@@ -11,6 +11,7 @@ import { createMetrics } from '../../src/metrics/metrics.ts'
 import { createClient } from '../support/client.ts'
 import { createPostgresDatabase } from '../support/postgres.ts'
 import { runProcess, startProcess } from '../support/process.ts'
+import { exchange, open } from '../support/raw-http.ts'
 import { startReceiver } from '../support/receiver.ts'
 
 const KEY = 'key-of-the-default-account'
@@ -139,6 +140,20 @@ metrics.close()`
   await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', code], {
     timeout: 30_000,
   })
+})
+
+test('The metrics port has the time limits of the service and takes at most 100 connections', async t => {
+  const metrics = createMetrics()
+  t.after(() => metrics.close())
+  const address = await metrics.listen('127.0.0.1', 0)
+  assert.equal((await fetch(address)).headers.get('keep-alive'), 'timeout=30')
+  assert.match(String(await exchange(address, ['nonsense\r\n\r\n'])), /^HTTP\/1\.1 400 /)
+  const opened = Array.from({ length: 110 }, async () => (await open(address)).resume())
+  const sockets = await Promise.all(opened)
+  t.after(() => {
+    for (const socket of sockets) socket.destroy()
+  })
+  while (sockets.filter(socket => socket.closed).length < 10) await pause(5)
 })
 
 test('Without a metrics port prom-client is not loaded', async () => {

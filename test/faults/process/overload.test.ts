@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
-import type { Socket } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { pino } from 'pino'
 import { readConfig } from '../../../src/config.ts'
 import { startFarthing } from '../../../src/start.ts'
 import { type Answer, createClient, webPayment } from '../../support/client.ts'
@@ -43,7 +44,8 @@ function createGate(): Gate {
 async function startGated(t: TestContext) {
   const [writes, sends] = [createGate(), createGate()]
   const farthing = await startFarthing({
-    config: readConfig({ PORT: '0', DATABASE_URL: 'sqlite::memory:' }),
+    // The writes of the recorder would wait at the gate too, and be counted.
+    config: readConfig({ PORT: '0', DATABASE_URL: 'sqlite::memory:', FARTHING_CONSOLE: 'false' }),
     ports: real => ({
       ...real,
       database: {
@@ -193,4 +195,43 @@ test('More slow clients than the limit delay nobody, and get 408', async t => {
   const latest = Math.max(...bodies.map(({ ms }) => ms))
   assert.ok(latest < 19_000, `bodies: ${latest} ms`)
   for (const { answer } of [headers, ...bodies]) assert.match(answer, /^HTTP\/1\.1 408 /)
+})
+
+test('The log says once a minute how many connections were closed because too many are open', async t => {
+  const lines: string[] = []
+  const farthing = await startFarthing({
+    config: readConfig({ PORT: '0', DATABASE_URL: 'sqlite::memory:' }),
+    logger: pino({ level: 'warn' }, { write: line => lines.push(JSON.parse(line).msg) }),
+  })
+  t.after(() => farthing.close())
+  farthing.app.server.server.maxConnections = 0
+  const refused = async () => closed((await open(farthing.url)).resume())
+  await Promise.all([refused(), refused(), refused()])
+  while (lines.length === 0) await pause(20)
+  await refused()
+  await pause(1_200)
+  assert.deepEqual(lines, ['connections were closed as they came: 3, because too many are open'])
+})
+
+test('The log says when connections are closed because the process may open no further file', async t => {
+  const service = await startProcess({
+    env: { DATABASE_URL: 'sqlite::memory:', LOG_LEVEL: 'warn' },
+    wrapper: ['bash', '-c', 'ulimit -n 100; exec "$@"', 'bash'],
+  })
+  t.after(() => service.kill())
+  const { hostname, port } = new URL(service.baseUrl)
+  const sockets = Array.from({ length: 120 }, () =>
+    connect(Number(port), hostname).on('error', () => {}),
+  )
+  while (!service.output().includes('may open no further file')) await pause(20)
+  assert.match(service.output(), /no further file: \d+ connections are open"/)
+  for (const socket of sockets) socket.destroy()
+  await Promise.all(sockets.map(closed))
+  const { get } = createClient([service.baseUrl], undefined)
+  const isServed = () =>
+    get('/healthz').then(
+      ({ status }) => status === 200,
+      () => false,
+    )
+  while (!(await isServed())) await pause(20)
 })

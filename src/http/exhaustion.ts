@@ -1,0 +1,51 @@
+import { open } from 'node:fs/promises'
+import type { Server } from 'node:net'
+import { devNull } from 'node:os'
+
+/** Milliseconds between two looks, and looks between two lines. */
+const LOOK_EVERY = 1_000
+const LOOKS_PER_LINE = 60
+
+/**
+ * Calls `warn` at most once a minute while a server closes new connections: beyond `maxConnections`, or because the
+ * process may open no further file. Node says nothing of the second, so this opens a file once a second.
+ */
+export function reportExhaustion(server: Server, warn: (line: string) => void): void {
+  let refused = 0
+  let looksToSkip = 0
+  server.on('drop', () => {
+    refused += 1
+  })
+
+  async function look(): Promise<void> {
+    looksToSkip -= 1
+    if (looksToSkip >= 0) return
+    const line = refused > 0 ? tooMany(refused) : await filesLine(server)
+    if (line === undefined) return
+    warn(line)
+    refused = 0
+    looksToSkip = LOOKS_PER_LINE - 1
+  }
+
+  server.once('listening', () => {
+    const looking = setInterval(look, LOOK_EVERY).unref()
+    server.once('close', () => clearInterval(looking))
+  })
+}
+
+const tooMany = (refused: number): string =>
+  `connections were closed as they came: ${refused}, because too many are open`
+
+async function filesLine(server: Server): Promise<string | undefined> {
+  try {
+    await (await open(devNull)).close()
+    return undefined
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException // fs throws no other kind
+    if (code !== 'EMFILE' && code !== 'ENFILE') return undefined
+    const count = await new Promise<number>(resolve =>
+      server.getConnections((_error, connections) => resolve(connections)),
+    )
+    return `new connections are closed as they come, because the process may open no further file: ${count} connections are open`
+  }
+}
