@@ -87,14 +87,26 @@ describe('A file of src', () => {
   })
 
   test('measures durations only where it waits for something outside the process', () => {
-    const allowed = ['cli/pay', 'cli/serve', 'cli/seed', 'webhooks/deliver', 'outbound/send'].map(
-      name => `src/${name}.ts`,
-    )
+    const allowed = [
+      'cli/pay',
+      'cli/serve',
+      'cli/seed',
+      'testing/guest',
+      'webhooks/deliver',
+      'outbound/send',
+    ].map(name => `src/${name}.ts`)
     assert.deepEqual(find(sources, /performance\.now|hrtime/, allowed), [])
   })
 
+  test('of the library uses no global that test runners replace', () => {
+    const library = new Map([...sources].filter(([path]) => path.startsWith('src/testing/')))
+    const replaced =
+      /\b(setTimeout|setInterval|setImmediate|clearTimeout|queueMicrotask|fetch|performance|Date\.now)\b/
+    assert.deepEqual(find(library, replaced, ['src/testing/guest.ts']), [])
+  })
+
   test('gets its randomness from src/ids.ts, except for the jitter between retries', () => {
-    const allowed = ['src/ids.ts', 'src/retry.ts']
+    const allowed = ['src/ids.ts', 'src/retry.ts', 'src/testing/library.ts']
     const randomness = /Math\.random|randomBytes|randomUUID|randomInt|getRandomValues/
     assert.deepEqual(find(sources, randomness, allowed), [])
   })
@@ -102,7 +114,10 @@ describe('A file of src', () => {
   test('touches the process only where a command runs or a log is written', () => {
     const allowed = [...sources.keys()].filter(path => path.startsWith('src/cli/'))
     const pattern = /process\.(exit|on|std|argv|kill)/
-    assert.deepEqual(find(sources, pattern, [...allowed, 'src/log.ts']), [])
+    assert.deepEqual(
+      find(sources, pattern, [...allowed, 'src/log.ts', 'src/testing/library.ts']),
+      [],
+    )
   })
 
   // Biome does not read strings.

@@ -1,0 +1,34 @@
+import type { UndeliveredMessage } from './public.d.ts'
+
+export class ControlError extends Error {
+  readonly status: number
+  readonly code: string | undefined
+  readonly field: string | undefined
+  constructor(message: string, status: number, code?: string, field?: string) {
+    super(message)
+    this.name = 'ControlError'
+    this.status = status
+    this.code = code
+    this.field = field
+  }
+}
+
+export class WaitError extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'WaitError'
+  }
+}
+
+export class Undelivered extends Error {
+  readonly messages: UndeliveredMessage[]
+  constructor(messages: UndeliveredMessage[], waited: string) {
+    const lines = messages.map(({ event_type, payment_id, delivery, attempts }) => {
+      const results = attempts.map(({ result }) => result).reverse()
+      return `  ${event_type} of ${payment_id}: ${delivery}, ${results.join(', then ') || 'no attempt yet'}`
+    })
+    super(`${messages.length} not delivered after ${waited}:\n${lines.join('\n')}`)
+    this.name = 'Undelivered'
+    this.messages = messages
+  }
+}

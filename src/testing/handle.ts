@@ -1,0 +1,133 @@
+import { HostPromise } from './guest.ts'
+import type { Connection } from './http.ts'
+import type {
+  Account,
+  Clock,
+  LoggedRequest,
+  Moment,
+  NewPlan,
+  Payment,
+  Plan,
+  ReceiveOptions,
+  Receiver,
+  WhichRequests,
+} from './public.d.ts'
+import { startReceiver } from './receiver.ts'
+import { isoOf, milliseconds } from './values.ts'
+import { settled, waitForPayment } from './waits.ts'
+
+export type Identity = { name: string; key: string }
+
+/** How many rows one answer of /control holds. */
+const PAGE = 500
+
+/** What an account does for a test. `finish` ends the account itself. */
+export function createAccount(
+  connection: Connection,
+  { name, key }: Identity,
+  finish: () => Promise<void>,
+): Account {
+  const receivers = new Set<Receiver>()
+  const call = (method: string, path: string, body?: unknown) =>
+    connection.call(key, { method, path, body })
+  let ending: Promise<void> | undefined
+
+  const account: Account = {
+    name,
+    key,
+    url: connection.url,
+    payment: given => call('POST', '/control/payments', given),
+    complete: (payment, scenario) =>
+      call('POST', `/control/payments/${idOf(payment)}/complete`, {
+        ...(scenario && { scenario }),
+      }),
+    waitForPayment: (which, options) => waitForPayment(connection, key, which, options),
+    plan: plan => makePlan(call, plan),
+    async receive(options = {}) {
+      const receiver = await receive(call, options)
+      receivers.add(receiver)
+      return receiver
+    },
+    clock: createClock(call),
+    requests: which => allRequests(call, which),
+    settled: options => settled(connection, key, options),
+    async reset(options = {}) {
+      await call('POST', '/control/reset', beginning(options))
+    },
+    send: (method, path, body, headers) =>
+      connection.send(key, { method, path, body, ...(headers && { headers }) }),
+    end() {
+      ending ??= (async () => {
+        await HostPromise.all([...receivers].map(receiver => receiver.close()))
+        await finish()
+      })()
+      return ending
+    },
+    [Symbol.asyncDispose]: () => account.end(),
+  }
+  return account
+}
+
+type Call = (method: string, path: string, body?: unknown) => ReturnType<Connection['call']>
+
+const idOf = (payment: Payment | string): string =>
+  typeof payment === 'string' ? payment : payment.payment_id
+
+/** The body that makes or resets an account. */
+export const beginning = ({ at, ...rest }: { name?: string; at?: Moment; frozen?: boolean }) => ({
+  ...rest,
+  ...(at !== undefined && { at: isoOf(at) }),
+})
+
+function createClock(call: Call): Clock {
+  const set = async (body?: object) =>
+    new Date((await call(body ? 'POST' : 'GET', '/control/clock', body)).now)
+  return {
+    now: async () => set(),
+    freeze: async at => set({ freeze: at === undefined ? true : isoOf(at) }),
+    advance: async by => set({ advance: milliseconds(by) }),
+    resume: async () => set({ resume: true }),
+  }
+}
+
+async function makePlan(call: Call, plan: NewPlan): Promise<Plan> {
+  const { plan_id } = await call('POST', '/control/plans', plan)
+  const made: Plan = {
+    plan_id,
+    async counts() {
+      const { results } = await call('GET', '/control/plans')
+      const { seen, acted } = results.find((each: Plan) => each.plan_id === plan_id) ?? {}
+      return { seen, acted }
+    },
+    remove: () => call('DELETE', `/control/plans/${plan_id}`),
+    [Symbol.asyncDispose]: () => made.remove(),
+  }
+  return made
+}
+
+const receive = (call: Call, options: ReceiveOptions): Promise<Receiver> =>
+  startReceiver(options, async callback_url => {
+    const { external_id, signing_key } = await call('POST', '/v1/webhooks', {
+      callback_url,
+      ...(options.events && { subscriptions: options.events }),
+    })
+    return {
+      signingKey: signing_key,
+      // A reset or the end of the account may have removed it.
+      remove: () => call('DELETE', `/v1/webhooks/${external_id}`).catch(() => {}),
+    }
+  })
+
+async function allRequests(call: Call, which: WhichRequests = {}): Promise<LoggedRequest[]> {
+  const all: LoggedRequest[] = []
+  let from = { since: '1970-01-01T00:00:00.000Z' } as Record<string, string>
+  for (;;) {
+    const query = new URLSearchParams({ ...from, limit: String(PAGE) })
+    for (const [name, value] of Object.entries(which))
+      if (value !== undefined) query.set(name, String(value))
+    const { results, next } = await call('GET', `/control/requests?${query}`)
+    all.push(...results)
+    if (results.length < PAGE) return all
+    from = { after: next }
+  }
+}

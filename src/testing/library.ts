@@ -1,0 +1,139 @@
+import { randomBytes } from 'node:crypto'
+import { Worker } from 'node:worker_threads'
+import { ControlError, Undelivered, WaitError } from './errors.ts'
+import { HostPromise } from './guest.ts'
+import { beginning, createAccount, type Identity } from './handle.ts'
+import { type Connection, connect } from './http.ts'
+import { payOnPages } from './pages.ts'
+import type { Account, Farthing, Moment, StartOptions } from './public.d.ts'
+
+export { ControlError, payOnPages, Undelivered, WaitError }
+
+const NEEDED_NODE = [24, 15] as const
+const THIS_MACHINE = 'localhost,127.0.0.1,[::1]'
+
+export async function startFarthing(options: StartOptions = {}): Promise<Farthing> {
+  refuseOldNode()
+  const key = `api_test_${randomBytes(32).toString('hex')}`
+  const { url, stop } = await startThread(environmentOf(options, key))
+  const connection = connect(url)
+  const { at } = options
+  if (at !== undefined)
+    await connection.call(key, { method: 'POST', path: '/control/reset', body: beginning({ at }) })
+  return createFarthing(connection, { name: 'default', key }, { at, stop })
+}
+
+export async function connectFarthing(to: { url?: string; key?: string } = {}): Promise<Farthing> {
+  const { url = process.env.FARTHING_URL, key = process.env.FARTHING_API_KEY } = to
+  if (!url || !key)
+    throw new TypeError(
+      'connectFarthing needs url and key, or FARTHING_URL and FARTHING_API_KEY in the environment',
+    )
+  const connection = connect(url.replace(/\/+$/, ''))
+  const { account, has } = await connection.call(key, { method: 'GET', path: '/control' })
+  if (!has.includes('accounts'))
+    throw new ControlError(
+      `control is off at ${url}: start Farthing with FARTHING_CONTROL=true`,
+      404,
+    )
+  return createFarthing(connection, { name: account, key }, { stop: async () => {} })
+}
+
+function createFarthing(
+  connection: Connection,
+  { name, key }: Identity,
+  { at: first, stop }: { at?: Moment | undefined; stop: () => Promise<void> },
+): Farthing {
+  const accounts = new Set<Account>()
+  let stopping: Promise<void> | undefined
+  const own = createAccount(connection, { name, key }, async () => {})
+  const farthing: Farthing = {
+    ...own,
+    env: { FARTHING_URL: connection.url, FARTHING_API_KEY: key },
+    async account(options = {}) {
+      const at = options.at ?? first
+      const body = beginning({ ...options, ...(at !== undefined && { at }) })
+      const made = await connection.call(key, { method: 'POST', path: '/control/accounts', body })
+      const path = `/control/accounts/${encodeURIComponent(made.account)}`
+      const account = createAccount(connection, { name: made.account, key: made.key }, async () => {
+        accounts.delete(account)
+        await connection.call(key, { method: 'DELETE', path })
+      })
+      accounts.add(account)
+      return account
+    },
+    stop() {
+      stopping ??= (async () => {
+        await HostPromise.all([...accounts].map(account => account.end()))
+        await own.end()
+        connection.close()
+        await stop()
+      })()
+      return stopping
+    },
+    [Symbol.asyncDispose]: () => farthing.stop(),
+  }
+  return farthing
+}
+
+function refuseOldNode(): void {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+  const [neededMajor, neededMinor] = NEEDED_NODE
+  if (major > neededMajor || (major === neededMajor && minor >= neededMinor)) return
+  throw new Error(
+    `startFarthing needs Node ${NEEDED_NODE.join('.')} or newer, and this is ${process.versions.node}. Start Farthing as a process or container, and use connectFarthing`,
+  )
+}
+
+function environmentOf(options: StartOptions, key: string): Record<string, string> {
+  const {
+    port = 0,
+    host,
+    database = 'sqlite::memory:',
+    baseUrl,
+    pagesUrl,
+    log = 'silent',
+  } = options
+  const { callbackHosts = THIS_MACHINE, returnHosts = THIS_MACHINE } = options
+  return {
+    PORT: String(port),
+    ...(host && { HOST: host }),
+    DATABASE_URL: database,
+    FARTHING_API_KEY: key,
+    FARTHING_CONTROL: 'true',
+    ...(baseUrl && { FARTHING_BASE_URL: baseUrl }),
+    ...(pagesUrl && { FARTHING_PAGES_URL: pagesUrl }),
+    FARTHING_CALLBACK_HOSTS: callbackHosts,
+    FARTHING_RETURN_HOSTS: returnHosts,
+    LOG_LEVEL: log,
+  }
+}
+
+/** The test's environment, loaders and standard streams stay out of the thread. */
+function startThread(env: Record<string, string>): Promise<{ url: string; stop(): Promise<void> }> {
+  const source = import.meta.url.endsWith('.ts') ? './thread.ts' : './thread.js'
+  const worker = new Worker(new URL(source, import.meta.url), {
+    workerData: { env },
+    env: {},
+    execArgv: [],
+  })
+  return new HostPromise((resolve, reject) => {
+    const ended = new HostPromise<void>(done => worker.once('exit', () => done()))
+    worker.once('error', reject)
+    worker.once('exit', () => reject(new Error('the service ended before it listened')))
+    worker.on('message', ({ url, line }: { url?: string; line?: string }) => {
+      if (line) process.stderr.write(line)
+      if (!url) return
+      worker.unref()
+      worker.on('error', error => process.stderr.write(`farthing: ${String(error)}\n`))
+      resolve({
+        url,
+        async stop() {
+          worker.ref()
+          worker.postMessage('stop')
+          await ended
+        },
+      })
+    })
+  })
+}

@@ -1,0 +1,351 @@
+/// <reference lib="esnext.disposable" />
+/**
+ * The public types of `farthing/testing`. Written by hand, in one file that imports nothing: users have none of the
+ * packages from which the service derives its own types. The package carries this file as it is.
+ */
+
+export type Scenario = 'success' | 'declined' | 'error' | 'cancel'
+export type Status =
+  | 'created'
+  | 'started'
+  | 'submitted'
+  | 'success'
+  | 'capturable'
+  | 'failed'
+  | 'error'
+  | 'cancelled'
+export type EventType =
+  | 'card_payment_succeeded'
+  | 'card_payment_captured'
+  | 'card_payment_refunded'
+  | 'card_payment_failed'
+  | 'card_payment_cancelled'
+/** Milliseconds, or text such as '5s', '90m' or '7d'. */
+export type Duration = number | `${number}${'ms' | 's' | 'm' | 'h' | 'd'}`
+/** A Date, or ISO 8601 text. */
+export type Moment = Date | string
+
+/**
+ * Starts the service on a thread of this process: with a database in memory, on a free port of 127.0.0.1, and with
+ * control on. Needs Node 24.15 or newer. The thread does not keep the process alive.
+ */
+export declare function startFarthing(options?: StartOptions): Promise<Farthing>
+
+/**
+ * Connects to a service that runs elsewhere: in another process, a container or a shared environment. Without
+ * arguments it reads FARTHING_URL and FARTHING_API_KEY. Needs Node 20.19 or newer. Rejects if control is off there.
+ */
+export declare function connectFarthing(to?: { url?: string; key?: string }): Promise<Farthing>
+
+export interface StartOptions {
+  /** Without it, a free port. */
+  port?: number
+  /** '127.0.0.1' by default. */
+  host?: string
+  /** As DATABASE_URL; 'sqlite::memory:' by default. */
+  database?: string
+  /** As FARTHING_BASE_URL and FARTHING_PAGES_URL. Without them links follow the request. */
+  baseUrl?: string
+  pagesUrl?: string
+  /** As FARTHING_CALLBACK_HOSTS and FARTHING_RETURN_HOSTS; by default the names of this machine, with any port. */
+  callbackHosts?: string
+  returnHosts?: string
+  /** The first account begins at this time, and so does each that is made from it. Their clocks stand still. */
+  at?: Moment
+  /** Where the lines of the service go is standard error; 'silent' by default. */
+  log?: 'silent' | 'error' | 'warn' | 'info'
+}
+
+/** The service, and the account of the key with which it was started or connected to. */
+export interface Farthing extends Account {
+  /** Makes a test account with a key of its own. It takes about as long as making a payment. */
+  account(options?: { name?: string; at?: Moment; frozen?: boolean }): Promise<Account>
+  /** What other processes need to `connectFarthing()`. */
+  readonly env: { FARTHING_URL: string; FARTHING_API_KEY: string }
+  /**
+   * Ends what `startFarthing` started. Of a service that was connected to, it ends the receivers and the accounts that
+   * were made here. May be called twice.
+   */
+  stop(): Promise<void>
+}
+
+/** Ended by `await using`. */
+export interface Account extends AsyncDisposable {
+  readonly name: string
+  /** Base URL and key for the application under test. */
+  readonly url: string
+  readonly key: string
+
+  /** Makes a payment in any state: `payment({ scenario: 'success', refund: 500 })`. Every field is optional. */
+  payment(given?: NewPayment): Promise<Payment>
+  /** Does what a user does on the hosted pages; 'success' by default. Resolves after the webhooks were delivered. */
+  complete(payment: Payment | string, scenario?: Scenario): Promise<Payment>
+  /**
+   * The newest payment that matches, as soon as there is one, also if there was one before. `status` matches a payment
+   * that has been in it. Text is a payment_id or a reference. Rejects with a WaitError that says what there was instead.
+   */
+  waitForPayment(which: string | Which, options?: WaitOptions): Promise<Payment>
+  /** Sets what happens to payments and requests to come: once, unless the plan says otherwise. */
+  plan(plan: NewPlan): Promise<Plan>
+  /** Starts a receiver in this process and registers it as a webhook of the account. It checks signatures. */
+  receive(options?: ReceiveOptions): Promise<Receiver>
+  readonly clock: Clock
+  /** What the application asked, oldest first. */
+  requests(which?: WhichRequests): Promise<LoggedRequest[]>
+  /**
+   * Resolves when the receivers of the account have taken every message. Rejects with an Undelivered that lists the
+   * others: given up, or not delivered in time.
+   */
+  settled(options?: WaitOptions): Promise<void>
+  /** Empties the account. Its key stays, and its clock begins anew. */
+  reset(options?: { at?: Moment; frozen?: boolean }): Promise<void>
+  /** Sends one request to the service with the key. `path` begins with a slash. Does not reject for a status. */
+  send(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<Answer>
+  /** Closes its receivers, and ends the account if it is a test account. */
+  end(): Promise<void>
+}
+
+export interface Clock {
+  now(): Promise<Date>
+  /** The clock stands still, now or at a later time. */
+  freeze(at?: Moment): Promise<Date>
+  /** Moves it forward, frozen or not. What follows from the new time holds when this resolves. */
+  advance(by: Duration): Promise<Date>
+  /** It runs on from where it stands. */
+  resume(): Promise<Date>
+}
+
+export type Which = { payment_id?: string; reference?: string; status?: Status | 'refunded' }
+/** `timeout` is 5 seconds by default. `signal` is that of a test runner. */
+export type WaitOptions = { timeout?: Duration; signal?: AbortSignal }
+export type WhichRequests = {
+  operation?: string
+  payment_id?: string
+  reference?: string
+  status?: number
+}
+
+/** The fields of POST /v1/payments. Amounts are in pence. */
+export interface PaymentFields {
+  amount: number
+  reference: string
+  description: string
+  return_url: string
+  email: string
+  language: 'en' | 'cy'
+  delayed_capture: boolean
+  moto: boolean
+  authorisation_mode: 'web' | 'moto_api' | 'agreement'
+  agreement_id: string
+  set_up_agreement: string
+  agreement_payment_type: 'instalment' | 'recurring' | 'unscheduled'
+  prefilled_cardholder_details: {
+    cardholder_name?: string | null
+    billing_address?: Partial<
+      Record<'line1' | 'line2' | 'city' | 'postcode' | 'country', string | null>
+    >
+  }
+  metadata: Record<string, string | number | boolean>
+}
+
+/** Fields of a payment, and what is to become of it. `refund` is in pence; true refunds all. */
+export type NewPayment = Partial<PaymentFields> & {
+  scenario?: Scenario
+  capture?: true
+  refund?: number | true
+  cancel?: true
+}
+
+export type Link = { href: string; method: 'GET' }
+export type PostLink = {
+  type: string
+  params: Record<string, string>
+  href: string
+  method: 'POST'
+}
+
+/** A payment as the API returns it. Amounts are in pence, times ISO 8601. */
+export interface Payment {
+  payment_id: string
+  amount: number
+  reference: string
+  description: string
+  language: 'en' | 'cy'
+  state: {
+    status: Status
+    finished: boolean
+    code?: 'P0010' | 'P0030' | 'P0040' | 'P0050'
+    message?: string
+  }
+  payment_provider: 'sandbox'
+  provider_id: string
+  created_date: string
+  refund_summary: {
+    status: 'pending' | 'unavailable' | 'available' | 'full'
+    amount_available: number
+    amount_submitted: number
+  }
+  settlement_summary: { capture_submit_time?: string; captured_date?: string }
+  delayed_capture: boolean
+  moto: boolean
+  authorisation_mode: 'web' | 'moto_api' | 'agreement'
+  return_url?: string
+  email?: string
+  metadata?: Record<string, string | number | boolean>
+  agreement_id?: string
+  agreement_payment_type?: 'instalment' | 'recurring' | 'unscheduled'
+  card_brand?: string
+  card_details?: Record<string, unknown>
+  authorisation_summary?: { three_d_secure: { required: boolean } }
+  fee?: number
+  net_amount?: number
+  _links: {
+    self: Link
+    events: Link
+    refunds: Link
+    cancel?: PostLink
+    capture?: PostLink
+    next_url?: Link
+    next_url_post?: PostLink
+    auth_url_post?: PostLink
+  }
+}
+
+export type NewPlan = {
+  /** An operationId of /openapi.json. A plan with a scenario acts on createPayment, another on any unless it says one. */
+  on?: string
+  /** Only payments that were given these fields; of metadata, these keys. */
+  given?: Partial<PaymentFields>
+  payment_id?: string
+  /** How many matching requests pass first: 0 by default. */
+  skip?: number
+  /** How often it then acts: once by default. */
+  times?: number | 'always'
+  /** 1 by default. It is drawn from `seed` (0 by default) and the count, so each run draws the same. */
+  probability?: number
+  seed?: number
+} & (
+  | { scenario: Scenario }
+  | {
+      /** 'before': nothing happens. 'after': all happens, webhooks included, and only the answer is touched. */
+      when?: 'before' | 'after'
+      /** Milliseconds, or the least and the most. */
+      delay?: number | [number, number]
+      /** An error of the API: a status, and a code of its catalogue where the status has none of its own. */
+      answer?: { status: number; code?: string }
+      /** A TCP reset in place of an answer. */
+      reset?: true
+    }
+)
+
+export interface Plan extends AsyncDisposable {
+  readonly plan_id: string
+  /** How many requests matched, and how often it acted. */
+  counts(): Promise<{ seen: number; acted: number }>
+  remove(): Promise<void>
+}
+
+export type ReceiveOptions = {
+  events?: EventType[]
+  /** What it answers: 200 by default. A function sees the message first. */
+  answer?: Reply | ((message: Message, nth: number) => Reply | Promise<Reply>)
+  /** Where it listens: by default a free port of 127.0.0.1. */
+  host?: string
+  port?: number
+  /** How Farthing reaches it, where that is another address. */
+  url?: string
+}
+export type Reply = number | { status: number; delay?: Duration }
+
+export interface Receiver extends AsyncDisposable {
+  readonly url: string
+  readonly signingKey: string
+  /** The first message that matches and that no earlier call returned. Rejects if its signature is wrong. */
+  next(which?: { event?: EventType; payment_id?: string }, options?: WaitOptions): Promise<Message>
+  /** All messages so far, in the order in which they arrived. */
+  all(): readonly Message[]
+  /** What it answers from now on. */
+  answer(reply: ReceiveOptions['answer']): void
+  /** Stops listening. The webhook becomes inactive. */
+  close(): Promise<void>
+}
+
+export interface Message {
+  readonly event_type: EventType
+  readonly payment_id: string
+  readonly message_id: string
+  /** The payment at the time of the message. */
+  readonly payment: Payment
+  /** The bytes of the body as text, and the headers: what a handler of webhooks needs. */
+  readonly raw: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** A message that no receiver took. */
+export interface UndeliveredMessage {
+  message_id: string
+  event_type: EventType
+  payment_id: string
+  at: string
+  delivery: 'PENDING' | 'FAILED'
+  /** Newest first. */
+  attempts: { created_date: string; status: string; result: string }[]
+}
+
+/** A request as it was recorded. Keys, tokens and card numbers are masked. */
+export interface LoggedRequest {
+  request_id: string
+  /** The account's time, and the machine's. */
+  at: string
+  machine_at: string
+  operation: string
+  method: string
+  path: string
+  payment_id: string | null
+  reference: string | null
+  headers: [name: string, value: string][]
+  body: unknown
+  status: number | null
+  code: string | null
+  ms: number
+  answered: string
+  answer: { headers: [name: string, value: string][]; body: unknown }
+}
+
+export interface Answer {
+  status: number
+  headers: Record<string, string>
+  text: string
+  /** The JSON in the body; undefined where there is none. */
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service answers.
+  body: any
+}
+
+/** The service refused a request of this library. `code` and `field` are those of the answer. */
+export declare class ControlError extends Error {
+  readonly status: number
+  readonly code: string | undefined
+  readonly field: string | undefined
+}
+/** Says what was waited for, for how long, and what there was instead. */
+export declare class WaitError extends Error {}
+export declare class Undelivered extends Error {
+  readonly messages: UndeliveredMessage[]
+}
+
+/**
+ * Pays in a real browser: waits for the pages, makes the choice, and leaves them. Works with Playwright's Page and with
+ * everything else that has these four methods.
+ */
+export declare function payOnPages(page: PageLike, scenario?: Scenario): Promise<void>
+export interface PageLike {
+  url(): string
+  check(selector: string): Promise<void>
+  click(selector: string): Promise<void>
+  waitForURL(matches: (url: URL) => boolean): Promise<void>
+}

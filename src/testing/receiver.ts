@@ -1,0 +1,160 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { WaitError } from './errors.ts'
+import { clearTimer, HostPromise, setTimer, sleep } from './guest.ts'
+import type { Message, ReceiveOptions, Receiver, Reply, WaitOptions } from './public.d.ts'
+import { milliseconds, spoken } from './values.ts'
+
+export type Registration = { signingKey: string; remove(): Promise<void> }
+type Arrived = Message & { isSigned: boolean; taken: boolean }
+type Wanted = Parameters<Receiver['next']>[0] & object
+
+/** Starts a server and has it registered as a webhook by `register`. */
+export async function startReceiver(
+  options: ReceiveOptions,
+  register: (url: string) => Promise<Registration>,
+): Promise<Receiver> {
+  let reply = options.answer ?? 200
+  let registration: Registration | undefined
+  const arrived: Arrived[] = []
+  const waiting = new Set<() => void>()
+
+  const server = createServer(async (request, response) => {
+    const message = readMessage(request, await readText(request), registration?.signingKey ?? '')
+    arrived.push(message)
+    for (const look of [...waiting]) look()
+    const decided = await decide(reply, message, arrived.length)
+    const { status, delay } = typeof decided === 'number' ? { status: decided, delay: 0 } : decided
+    if (delay) await sleep(milliseconds(delay))
+    response.writeHead(status).end()
+  })
+  await new HostPromise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(options.port ?? 0, options.host ?? '127.0.0.1', resolve)
+  })
+  server.unref()
+  server.on('connection', socket => socket.unref())
+  const url = options.url ?? addressOf(server.address() as AddressInfo) // it listens at a port
+  const close = async () => {
+    const closed = new HostPromise<void>(resolve => server.close(() => resolve()))
+    server.closeAllConnections()
+    await closed
+  }
+  try {
+    registration = await register(url)
+  } catch (error) {
+    await close()
+    throw error
+  }
+
+  function take(which: Wanted): Message | undefined {
+    const found = arrived.find(message => !message.taken && matches(message, which))
+    if (!found) return undefined
+    found.taken = true
+    const { isSigned, taken, ...message } = found
+    if (isSigned) return message
+    throw new WaitError(`the signature of ${message.event_type} of ${message.payment_id} is wrong`)
+  }
+
+  let closing: Promise<void> | undefined
+  const receiver: Receiver = {
+    url,
+    signingKey: registration.signingKey,
+    next: (which = {}, waitOptions = {}) =>
+      nextOf(
+        () => take(which),
+        waiting,
+        waitOptions,
+        () => explain(which, arrived),
+      ),
+    all: () => arrived.map(({ isSigned, taken, ...message }) => message),
+    answer(next = 200) {
+      reply = next
+    },
+    close() {
+      closing ??= (async () => {
+        await registration?.remove()
+        await close()
+      })()
+      return closing
+    },
+    [Symbol.asyncDispose]: () => receiver.close(),
+  }
+  return receiver
+}
+
+const addressOf = ({ address, port, family }: AddressInfo): string =>
+  `http://${family === 'IPv6' ? `[${address}]` : address}:${port}/webhooks`
+
+const decide = async (
+  reply: NonNullable<ReceiveOptions['answer']>,
+  message: Message,
+  nth: number,
+): Promise<Reply> => (typeof reply === 'function' ? reply(message, nth) : reply)
+
+const matches = (message: Message, { event, payment_id }: Wanted): boolean =>
+  (event === undefined || message.event_type === event) &&
+  (payment_id === undefined || message.payment_id === payment_id)
+
+function nextOf(
+  take: () => Message | undefined,
+  waiting: Set<() => void>,
+  { timeout = 5_000, signal }: WaitOptions,
+  explanation: () => string,
+): Promise<Message> {
+  return new HostPromise((resolve, reject) => {
+    const ms = milliseconds(timeout)
+    const timer = setTimer(
+      () => end(() => reject(new WaitError(`waited ${spoken(ms)} for ${explanation()}`))),
+      ms,
+    )
+    const abort = () => end(() => reject(signal?.reason))
+    function end(settle: () => void): void {
+      clearTimer(timer)
+      waiting.delete(look)
+      signal?.removeEventListener('abort', abort)
+      settle()
+    }
+    function look(): void {
+      try {
+        const message = take()
+        if (message) end(() => resolve(message))
+      } catch (error) {
+        end(() => reject(error))
+      }
+    }
+    waiting.add(look)
+    signal?.addEventListener('abort', abort)
+    if (signal?.aborted) abort()
+    else look()
+  })
+}
+
+function explain(which: Wanted, arrived: readonly Arrived[]): string {
+  const wanted = Object.values(which).join(' of ') || 'a message'
+  const came = arrived.map(
+    ({ event_type, payment_id, taken }) =>
+      `${event_type} of ${payment_id}${taken ? ' (returned before)' : ''}`,
+  )
+  return `${wanted}. ${came.length > 0 ? `There came: ${came.join(', ')}` : 'No message came'}`
+}
+
+async function readText(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk)
+  return Buffer.concat(chunks).toString()
+}
+
+function readMessage(request: IncomingMessage, raw: string, signingKey: string): Arrived {
+  const headers: Record<string, string> = {}
+  for (const [name, value] of Object.entries(request.headers)) headers[name] = String(value)
+  const given = Buffer.from(headers['pay-signature'] ?? '')
+  const right = Buffer.from(createHmac('sha256', signingKey).update(raw).digest('hex'))
+  const isSigned = given.length === right.length && timingSafeEqual(given, right)
+  const { event_type, resource_id, webhook_message_id, resource } = JSON.parse(raw)
+  return {
+    ...{ event_type, payment_id: resource_id, message_id: webhook_message_id, payment: resource },
+    ...{ raw, headers, isSigned, taken: false },
+  }
+}

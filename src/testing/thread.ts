@@ -1,0 +1,22 @@
+/** The service on a thread. The library starts it and stops it with a message. */
+import { parentPort, workerData } from 'node:worker_threads'
+import { pino } from 'pino'
+import { readConfig } from '../config.ts'
+import { startFarthing } from '../start.ts'
+
+const config = readConfig(workerData.env)
+const line = (text: string) => parentPort?.postMessage({ line: text })
+const logger =
+  config.logLevel === 'silent' ? undefined : pino({ level: config.logLevel }, { write: line })
+const farthing = await startFarthing({
+  config,
+  ...(logger && { logger }),
+  onFatal: error => {
+    throw error
+  },
+})
+parentPort?.on('message', async () => {
+  await farthing.close()
+  parentPort?.close()
+})
+parentPort?.postMessage({ url: farthing.url })

@@ -1,0 +1,91 @@
+import { Undelivered, WaitError } from './errors.ts'
+import { elapsed, sleep } from './guest.ts'
+import type { Connection } from './http.ts'
+import type { LoggedRequest, Payment, UndeliveredMessage, WaitOptions, Which } from './public.d.ts'
+import { milliseconds, spoken } from './values.ts'
+
+const TIMEOUT = 5_000
+/** Milliseconds that the service holds one request. */
+const LONGEST_WAIT = 10_000
+const BETWEEN_LOOKS = 25
+const MOST_EXPLAINED = 5
+
+const PAYMENT_ID = /^[0-9a-v]{26}$/
+
+export async function waitForPayment(
+  connection: Connection,
+  key: string,
+  which: string | Which,
+  { timeout = TIMEOUT, signal }: WaitOptions = {},
+): Promise<Payment> {
+  const wanted = typeof which === 'string' ? named(which) : which
+  const ms = milliseconds(timeout)
+  const end = elapsed() + ms
+  const find = async (query: object): Promise<Payment[]> => {
+    const path = `/control/payments?${new URLSearchParams({ ...query })}`
+    return (await connection.call(key, { method: 'GET', path, signal })).results
+  }
+  for (;;) {
+    const left = Math.max(0, Math.round(end - elapsed()))
+    const wait = String(Math.min(left, LONGEST_WAIT))
+    const [found] = await find({ ...wanted, wait })
+    if (found) return found
+    if (left === 0) break
+  }
+  const { status, ...others } = wanted
+  const near = await find(others)
+  throw new WaitError(
+    `waited ${spoken(ms)} for ${describe(wanted)}. ${await explain(connection, key, near)}`,
+  )
+}
+
+const named = (name: string): Which =>
+  PAYMENT_ID.test(name) ? { payment_id: name } : { reference: name }
+
+const describe = ({ payment_id, reference, status }: Which): string =>
+  `${payment_id ?? reference ?? 'a payment'}${status ? ` to be ${status}` : ''}`
+
+/** What there was instead: payments with their histories, and the last requests. */
+async function explain(connection: Connection, key: string, near: Payment[]): Promise<string> {
+  const call = (path: string) => connection.call(key, { method: 'GET', path })
+  const sentences: string[] = []
+  for (const { payment_id, reference, state } of near.slice(0, MOST_EXPLAINED)) {
+    const { events } = await call(`/v1/payments/${payment_id}/events`)
+    const history = events.map(
+      (event: { state: { status: string }; updated: string }) =>
+        `${event.state.status} ${event.updated.slice(11, 23)}`,
+    )
+    sentences.push(`${reference} is ${state.status}: ${history.join(', ')}.`)
+  }
+  if (near.length === 0) sentences.push('There is no such payment.')
+  const { results = [] } = await call(`/control/requests?limit=${MOST_EXPLAINED}`).catch(() => ({}))
+  const requests = results.map(
+    ({ method, path, status, code }: LoggedRequest) =>
+      `${method} ${path} ${status}${code ? ` ${code}` : ''}`,
+  )
+  sentences.push(
+    requests.length > 0 ? `Last requests: ${requests.join(', ')}.` : 'There were no requests.',
+  )
+  return sentences.join(' ')
+}
+
+/** Looks until no message is PENDING. Then none may be FAILED. */
+export async function settled(
+  connection: Connection,
+  key: string,
+  { timeout = TIMEOUT, signal }: WaitOptions = {},
+): Promise<void> {
+  const ms = milliseconds(timeout)
+  const end = elapsed() + ms
+  const find = async (delivery: string): Promise<UndeliveredMessage[]> => {
+    const path = `/control/messages?delivery=${delivery}`
+    return (await connection.call(key, { method: 'GET', path, signal })).results
+  }
+  let pending = await find('PENDING')
+  while (pending.length > 0 && elapsed() < end) {
+    await sleep(BETWEEN_LOOKS)
+    pending = await find('PENDING')
+  }
+  const undelivered = [...(await find('FAILED')), ...pending]
+  if (undelivered.length > 0) throw new Undelivered(undelivered, spoken(ms))
+}

@@ -1,0 +1,203 @@
+/** The library, once on a thread of this process and once connected to another process. */
+import assert from 'node:assert/strict'
+import { createHmac } from 'node:crypto'
+import { after, before, describe, test } from 'node:test'
+import {
+  ControlError,
+  connectFarthing,
+  startFarthing,
+  Undelivered,
+  WaitError,
+} from '../../src/testing/library.ts'
+import type * as Library from '../../src/testing/public.d.ts'
+import { startProcess } from '../support/process.ts'
+
+// The declarations that users get are those of the implementation.
+const implementation: Pick<typeof Library, 'startFarthing' | 'connectFarthing'> = {
+  startFarthing,
+  connectFarthing,
+}
+
+const KEY = 'a-key-for-the-library-tests'
+
+async function connectToProcess(): Promise<{ farthing: Library.Farthing; end(): Promise<void> }> {
+  const env = {
+    DATABASE_URL: 'sqlite::memory:',
+    FARTHING_API_KEY: KEY,
+    FARTHING_CONTROL: 'true',
+    FARTHING_CALLBACK_HOSTS: '127.0.0.1',
+  }
+  const { baseUrl: url, terminate } = await startProcess({ env })
+  const farthing = await implementation.connectFarthing({ url, key: KEY })
+  return { farthing, end: async () => void (await terminate()) }
+}
+
+async function startThread() {
+  const farthing = await implementation.startFarthing()
+  return { farthing, end: async () => {} }
+}
+
+for (const [title, begin] of [
+  ['on a thread', startThread],
+  ['connected to a process', connectToProcess],
+] as const)
+  describe(`The library ${title}`, () => {
+    let farthing: Library.Farthing
+    let end = async () => {}
+    before(async () => {
+      ;({ farthing, end } = await begin())
+    })
+    after(async () => {
+      await farthing.stop()
+      await farthing.stop()
+      await end()
+    })
+
+    test('pays, refunds, advances 5 seconds and 7 days, and reads 404', async () => {
+      await using account = await farthing.account()
+      const payment = await account.payment({ scenario: 'success' })
+      assert.equal(payment.state.status, 'success')
+      const path = `/v1/payments/${payment.payment_id}`
+      const { body: refund } = await account.send('POST', `${path}/refunds`, { amount: 500 })
+      const refundStatus = async () =>
+        (await account.send('GET', `${path}/refunds/${refund.refund_id}`)).body.status
+      assert.equal(await refundStatus(), 'submitted')
+      await account.clock.advance('5s')
+      assert.equal(await refundStatus(), 'success')
+      await account.clock.advance('7d')
+      assert.equal((await account.send('GET', path)).status, 404)
+    })
+
+    test('an account that is used with await using ends with its scope', async () => {
+      let key = ''
+      {
+        await using account = await farthing.account({ at: '2026-01-01T00:00:00Z' })
+        key = account.key
+        assert.equal((await account.clock.now()).toISOString(), '2026-01-01T00:00:00.000Z')
+      }
+      const response = await fetch(`${farthing.url}/v1/payments`, {
+        headers: { Authorization: `Bearer ${key}` },
+      })
+      assert.equal(response.status, 401)
+    })
+
+    test('a wait resolves with the payment as soon as it matches', async () => {
+      await using account = await farthing.account()
+      const waiting = account.waitForPayment({ reference: 'R-7', status: 'success' })
+      const payment = await account.payment({ reference: 'R-7' })
+      assert.equal((await account.waitForPayment('R-7')).payment_id, payment.payment_id)
+      await account.complete(payment)
+      assert.equal((await waiting).state.status, 'success')
+      const started = await account.waitForPayment({
+        payment_id: payment.payment_id,
+        status: 'started',
+      })
+      assert.equal(started.payment_id, payment.payment_id)
+    })
+
+    test('a wait that fails says what there was instead, and ends with its signal', async () => {
+      await using account = await farthing.account()
+      const { payment_id } = await account.payment({ reference: 'R-7', scenario: 'declined' })
+      await account.send('GET', `/v1/payments/${payment_id}`)
+      const wait = account.waitForPayment({ reference: 'R-7', status: 'success' }, { timeout: 50 })
+      await assert.rejects(wait, (error: Error) => {
+        assert.ok(error instanceof WaitError)
+        assert.match(
+          error.message,
+          /^waited 50 ms for R-7 to be success\. R-7 is failed: created \d/,
+        )
+        assert.match(error.message, /started [\d:.]{12}, failed [\d:.]{12}\. Last requests: GET \//)
+        return true
+      })
+      await assert.rejects(
+        account.waitForPayment('R-8', { timeout: 0 }),
+        /There is no such payment/,
+      )
+      const controller = new AbortController()
+      const { signal } = controller
+      const aborted = account.waitForPayment('R-8', { signal })
+      controller.abort()
+      await assert.rejects(aborted, { name: 'AbortError' })
+    })
+
+    test('a receiver has the messages, checks their signatures and answers as it is told', async () => {
+      await using account = await farthing.account()
+      const receiver = await account.receive({
+        events: ['card_payment_captured', 'card_payment_refunded'],
+      })
+      const payment = await account.payment({ scenario: 'success', refund: true })
+      const { payment_id } = payment
+      const refunded = await receiver.next({ event: 'card_payment_refunded' })
+      assert.deepEqual(refunded.payment, payment)
+      const captured = await receiver.next({ payment_id })
+      assert.equal(captured.event_type, 'card_payment_captured')
+      const mac = createHmac('sha256', receiver.signingKey).update(captured.raw).digest('hex')
+      assert.equal(captured.headers['pay-signature'], mac)
+      assert.equal(receiver.all().length, 2)
+      await account.settled()
+      await assert.rejects(receiver.next({}, { timeout: 20 }), /returned before/)
+      receiver.answer(message => ({
+        status: message.event_type === 'card_payment_captured' ? 503 : 204,
+      }))
+      await account.payment({ scenario: 'success' })
+      await assert.rejects(account.settled(), (error: Error) => {
+        assert.ok(error instanceof Undelivered)
+        assert.equal(error.messages.length, 1)
+        assert.match(error.message, /card_payment_captured of .+: FAILED, 503 .+, then 503/)
+        return true
+      })
+    })
+
+    test('the requests of the application are listed, whole and filtered', async () => {
+      await using account = await farthing.account()
+      const { payment_id } = await account.payment()
+      await account.send('GET', `/v1/payments/${payment_id}`)
+      await account.send('POST', '/v1/payments', { amount: 0 })
+      const all = await account.requests()
+      assert.deepEqual(
+        all.map(({ operation, status }) => [operation, status]),
+        [
+          ['readPayment', 200],
+          ['createPayment', 400],
+        ],
+      )
+      assert.equal((await account.requests({ payment_id })).length, 1)
+    })
+
+    test('a reset empties the account and keeps its key', async () => {
+      await using account = await farthing.account()
+      await account.payment({ reference: 'R-7' })
+      await account.reset({ at: new Date('2026-01-01') })
+      assert.equal((await account.send('GET', '/v1/payments')).body.total, 0)
+      await account.clock.freeze('2026-01-02T00:00:00Z')
+      assert.equal((await account.clock.resume()).toISOString().slice(0, 10), '2026-01-02')
+    })
+
+    test('what the service refuses is a ControlError with its code and field', async () => {
+      await using account = await farthing.account()
+      await assert.rejects(account.payment({ refund: 1 }), (error: Error) => {
+        assert.ok(error instanceof ControlError)
+        assert.deepEqual([error.status, error.code, error.field], [422, 'C0102', 'refund'])
+        assert.match(error.message, /^POST \/control\/payments: 422 C0102 refund needs/)
+        return true
+      })
+      await assert.rejects(account.clock.advance('soon' as '5s'), /soon is no duration/)
+      await assert.rejects(account.clock.freeze('soon'), /soon is no time/)
+    })
+
+    test('60 tests at once, each with an account and a receiver, do not meet', async () => {
+      await Promise.all(
+        Array.from({ length: 60 }, async (_, i) => {
+          await using account = await farthing.account()
+          const receiver = await account.receive()
+          const reference = `R-${i % 3}`
+          const waiting = account.waitForPayment({ reference, status: 'success' })
+          const { payment_id } = await account.payment({ reference, amount: 100 + i })
+          await account.complete(payment_id)
+          assert.equal((await waiting).amount, 100 + i)
+          assert.equal((await receiver.next()).payment_id, payment_id)
+          assert.equal((await account.send('GET', '/v1/payments')).body.total, 1)
+        }),
+      )
+    })
+  })
