@@ -9,6 +9,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  writeFileSync,
 } from 'node:fs'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -18,6 +19,7 @@ import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
 import { parse } from 'yaml'
 import { SETTINGS } from '../src/config.ts'
+import { startFarthing } from '../src/testing/library.ts'
 import { createClient } from './support/client.ts'
 import { install, pack } from './support/packed.ts'
 import { freePort, isFreeAgain, isListening, runLines, shellBlocks } from './support/recipe.ts'
@@ -51,7 +53,11 @@ describe('The package', () => {
     assert.deepEqual(outside, [...expected, 'package.json'])
     assert.ok(files.includes('dist/cli/main.js'))
     const kinds = new Set(files.map(name => name.slice(name.indexOf('.', name.lastIndexOf('/')))))
-    assert.ok(!kinds.has('.d.ts') && !kinds.has('.ts') && !kinds.has('.map'), [...kinds].join(' '))
+    assert.ok(!kinds.has('.ts') && !kinds.has('.map'), [...kinds].join(' '))
+    assert.deepEqual(files.filter(name => name.includes('.d.')).sort(), [
+      'dist/testing/index.d.cts',
+      'dist/testing/index.d.ts',
+    ])
   })
 
   test('has a README of its own that needs no other file, and the clone keeps its README', () => {
@@ -96,6 +102,67 @@ describe('The package', () => {
     farthing.kill('SIGTERM')
     const [code] = await once(farthing, 'exit')
     assert.equal(code, 0)
+  })
+
+  test('has a library whose types need no other package, for each way to resolve modules', async () => {
+    const source = `import { startFarthing, type Payment } from 'farthing/testing'
+      export async function pay(): Promise<Payment> {
+        await using farthing = await startFarthing({ log: 'error' })
+        return farthing.payment({ scenario: 'success', refund: 500 })
+      }`
+    const strict = {
+      strict: true,
+      skipLibCheck: false,
+      noEmit: true,
+      target: 'es2022',
+      types: ['node'],
+    }
+    const typeRoots = [join(ROOT, 'node_modules/@types')]
+    for (const [file, module, moduleResolution] of [
+      ['pay.mts', 'nodenext', 'nodenext'],
+      ['pay.cts', 'nodenext', 'nodenext'],
+      ['pay.ts', 'esnext', 'bundler'],
+    ] as const) {
+      const compilerOptions = { ...strict, typeRoots, module, moduleResolution }
+      writeFileSync(join(user, file), source)
+      writeFileSync(join(user, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: [file] }))
+      const tsc = join(ROOT, 'node_modules/.bin/tsc')
+      const { status, stdout } = spawnSync(tsc, [], { cwd: user, encoding: 'utf8' })
+      assert.equal(status, 0, `${file}: ${stdout}`)
+    }
+  })
+
+  test('runs the example for node:test with its library', async () => {
+    cpSync(join(ROOT, 'examples/testing/node.test.mts'), join(user, 'node.test.mts'))
+    const { NODE_TEST_CONTEXT: _, ...env } = process.env
+    const { stdout } = await run(process.execPath, ['--test', 'node.test.mts'], { cwd: user, env })
+    assert.match(stdout, /pass 1\b/)
+  })
+
+  test('runs the first test of docs/testing.md', async () => {
+    const [, lines = ''] = /```ts\n([\s\S]+?)```/.exec(read(join(ROOT, 'docs/testing.md'))) ?? []
+    writeFileSync(join(user, 'first.test.mts'), lines)
+    const { NODE_TEST_CONTEXT: _, ...env } = process.env
+    const { stdout } = await run(process.execPath, ['--test', 'first.test.mts'], { cwd: user, env })
+    assert.match(stdout, /pass 1\b/)
+  })
+
+  test('has a library that connects from an older Node and by require, and starts only on a new one', async t => {
+    const farthing = await startFarthing()
+    t.after(() => farthing.stop())
+    const { node, options } = olderNode()
+    const script = `const { connectFarthing, startFarthing } = require('farthing/testing')
+      startFarthing().catch(async error => {
+        const farthing = await connectFarthing()
+        const account = await farthing.account()
+        const { state } = await account.payment({ scenario: 'declined' })
+        await farthing.stop()
+        console.log(error.message, state.status)
+      })`
+    const env = { ...process.env, ...farthing.env }
+    const args = [...options, '--input-type=commonjs', '--eval', script]
+    const { stdout } = await run(node, args, { cwd: user, env })
+    assert.match(stdout, /^startFarthing needs Node 24\.15 or newer, and this is .+ failed\n$/)
   })
 
   test('advises an older Node in one line to install a newer one', () => {

@@ -108,7 +108,7 @@ export const focusOf = (page: Page): Promise<string> =>
  * because Chromium crashes if its file is replaced while it starts. `link` gives a complete file its name, and
  * fails if the name exists.
  */
-async function unpackChromium(): Promise<string> {
+export async function unpackChromium(): Promise<string> {
   const entry = createRequire(import.meta.url).resolve('@sparticuz/chromium')
   const folder = join(entry, '../../..')
   const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))

@@ -1,7 +1,9 @@
 /** The library, once on a thread of this process and once connected to another process. */
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { createHmac } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
+import { promisify } from 'node:util'
 import {
   ControlError,
   connectFarthing,
@@ -201,3 +203,28 @@ for (const [title, begin] of [
       )
     })
   })
+
+test('the example for the shell pays, refunds and moves time with curl', async t => {
+  const farthing = await startFarthing()
+  t.after(() => farthing.stop())
+  const env = { ...process.env, ...farthing.env }
+  const { stdout } = await promisify(execFile)('sh', ['examples/testing/shell.sh'], { env })
+  assert.equal(stdout, 'paid, refunded, and gone after 7 days\n')
+})
+
+test('a process that forgets to stop ends by itself, with fake timers and no trace of the library', async () => {
+  const script = `
+    import { mock } from 'node:test'
+    import { startFarthing } from './src/testing/library.ts'
+    mock.timers.enable()
+    const farthing = await startFarthing()
+    const account = await farthing.account()
+    const receiver = await account.receive()
+    await account.payment({ scenario: 'success' })
+    await receiver.next()
+    await account.waitForPayment({ reference: 'none' }, { timeout: 100 }).catch(() => {})
+    console.log(process.exitCode, process.listenerCount('exit'), process.listenerCount('uncaughtException'))`
+  const args = ['--input-type=module', '--eval', script]
+  const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 10_000 })
+  assert.equal(stdout, 'undefined 0 0\n')
+})

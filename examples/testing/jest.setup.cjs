@@ -1,0 +1,8 @@
+// In jest.config.cjs: globalSetup: './jest.setup.cjs', globalTeardown: './jest.teardown.cjs'
+const { startFarthing } = require('farthing/testing')
+
+module.exports = async () => {
+  const farthing = await startFarthing()
+  Object.assign(process.env, farthing.env)
+  globalThis.farthing = farthing
+}

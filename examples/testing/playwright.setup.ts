@@ -1,0 +1,8 @@
+// In playwright.config.ts: globalSetup: './playwright.setup.ts'
+import { startFarthing } from 'farthing/testing'
+
+export default async function setup() {
+  const farthing = await startFarthing()
+  Object.assign(process.env, farthing.env)
+  return () => farthing.stop()
+}
