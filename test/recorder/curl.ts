@@ -1,0 +1,180 @@
+/** Sends recorded exchanges with their curl commands through a real shell, and compares what arrives. */
+import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { asCurl } from '../../src/recorder/curl.ts'
+import type { Exchange } from '../../src/recorder/exchange.ts'
+import { nastyText } from '../faults/hostile-values.ts'
+
+export const hasCurl = spawnSync('curl', ['--version']).status === 0
+
+const KEY = 'api_test_key'
+
+/** Pieces that a shell, curl or printf would act on. */
+const forShells = fc.constantFrom(
+  ...[
+    "'",
+    "'\\''",
+    '"',
+    '`touch hit`',
+    '$(touch hit)',
+    ';touch hit;',
+    '\ntouch hit\n',
+    '|touch hit',
+  ],
+  ...[
+    '\\',
+    '\\n',
+    '\\0',
+    '%s',
+    '%%',
+    '%n',
+    '!!',
+    '~',
+    '*',
+    '?',
+    '#x',
+    '&',
+    '> hit',
+    '<<EOF',
+    '$IFS',
+  ],
+  ...[
+    '@/etc/passwd',
+    '@-',
+    '-d',
+    '--output hit',
+    '-',
+    'X;',
+    '=',
+    '{a,b}',
+    '[1-3]',
+    '\r\n',
+    '\r',
+    '\t',
+  ],
+  ...['\u001b[31m', '\u0007', '\u007f', '\u0085', '\u2028', '\u202e', '…', '💷', 'è', '\ufeff'],
+)
+
+const hostileText = fc
+  .array(fc.oneof(forShells, nastyText), { maxLength: 6 })
+  .map(parts => parts.join('').slice(0, 3_000).toWellFormed())
+
+/** What an HTTP client can put in a header: no control characters but the tab, no space around it. */
+const headerText = hostileText.map(text =>
+  text
+    .replace(/(?!\t)[\p{Cc}--[\u0080-\u009f]]/gv, '')
+    .trim()
+    .replace(/^\ufeff+|\ufeff+$/g, ''),
+)
+
+const forAddresses = fc.constantFrom('/../', '/./', '//', '%2e%2e/', '%00', '..', '/a')
+
+const addressText = fc
+  .array(fc.oneof(forShells, forAddresses, fc.string({ maxLength: 8 })), { maxLength: 5 })
+  .map(parts => parts.join('').replace(/[^!-~]|#/g, ''))
+
+const optional = <Value>(values: fc.Arbitrary<Value>) => fc.option(values, { nil: undefined })
+
+const sent = fc.record({
+  method: fc.constantFrom('GET', 'POST', 'POST', 'DELETE', 'PUT', 'PATCH', 'OPTIONS'),
+  path: addressText.map(text => `/v1/${text.replaceAll('?', '')}`),
+  query: addressText,
+  body: optional(hostileText.filter(text => text !== '')),
+  headers: fc.record({
+    'content-type': optional(headerText),
+    accept: optional(headerText),
+    'user-agent': optional(headerText),
+    'idempotency-key': optional(headerText),
+  }),
+})
+
+type Sent = typeof sent extends fc.Arbitrary<infer Value> ? Value : never
+
+function exchangeOf({ method, path, query, body, headers }: Sent): Exchange {
+  const kept = Object.entries(headers).filter(([, value]) => value !== undefined)
+  return {
+    ...{ exchange_id: '', account: '', payment_id: null, message_id: null, kind: 'api' },
+    ...{ operation: 'createPayment', status: 201, refused: false, at: 0, method, path, query },
+    ...{
+      request_headers: Object.fromEntries(kept) as Record<string, string>,
+      response_headers: {},
+    }, // without undefined
+    ...(body !== undefined && { request_body: { text: body } }),
+    ...{ ms: 1, ended: 'sent' },
+  }
+}
+
+type Arrived = { method: string; url: string; headers: string[]; body: string }
+
+/** Returns how many of `count` random exchanges were offered as curl, after each arrived as it was. */
+export async function checkCurl(count: number, seed: number): Promise<number> {
+  const arrived: Arrived[] = []
+  const server = http.createServer(async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk)
+    const { method = '', url = '', rawHeaders } = request
+    const body = Buffer.concat(chunks).toString('base64')
+    arrived.push({ method, url, headers: rawHeaders, body })
+    response.end()
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as AddressInfo // a listening TCP server has no other kind of address
+  const folder = mkdtempSync(join(tmpdir(), 'farthing-curl-'))
+  try {
+    const exchanges = fc.sample(sent, { numRuns: count, seed }).map(exchangeOf)
+    const offered = exchanges.flatMap(exchange => {
+      const curl = asCurl(exchange, `http://127.0.0.1:${port}`)
+      return 'command' in curl ? [{ exchange, command: curl.command }] : []
+    })
+    // One shell for all of them: a quote that is left open would spoil all that follow.
+    writeFileSync(join(folder, 'script'), `${offered.map(each => each.command).join('\n')}\n`)
+    const home = join(folder, 'work')
+    const shell = spawn('sh', ['-c', 'mkdir work && cd work && exec sh ../script'], {
+      cwd: folder,
+      env: { PATH: process.env.PATH, HOME: home, FARTHING_API_KEY: KEY },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    let complaints = ''
+    shell.stderr.on('data', chunk => {
+      complaints += chunk
+    })
+    const [status] = await once(shell, 'close')
+    assert.equal(status, 0, complaints)
+    assert.deepEqual(readdirSync(home), [], 'nothing else was executed')
+    assert.equal(arrived.length, offered.length)
+    for (const [i, { exchange, command }] of offered.entries())
+      assert.deepEqual(readable(arrived[i]), expected(exchange), command)
+    return offered.length
+  } finally {
+    server.close()
+    rmSync(folder, { recursive: true })
+  }
+}
+
+/** Without what curl makes for each connection. */
+function readable(given: Arrived | undefined) {
+  if (!given) return undefined
+  const { method, url, headers, body } = given
+  const named: [string, string][] = []
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i]?.toLowerCase() ?? ''
+    const bytes = Buffer.from(headers[i + 1] ?? '', 'latin1')
+    if (!['host', 'content-length'].includes(name)) named.push([name, bytes.toString()])
+  }
+  return { method, url, headers: named.sort(), body: Buffer.from(body, 'base64').toString() }
+}
+
+function expected({ method, path, query, request_headers, request_body }: Exchange) {
+  const headers = Object.entries({ ...request_headers, authorization: `Bearer ${KEY}` }).sort()
+  return {
+    ...{ method, url: path + (query && `?${query}`), headers },
+    body: request_body?.text ?? '',
+  }
+}
