@@ -130,6 +130,7 @@ describe('A file of src', () => {
       'retention',
       'cli/backup',
       'webhooks/listener-store',
+      'webhooks/list-store',
       'accounts/sweep',
     ].map(name => `src/${name}.ts`)
     const sql = /\b(select .+ from|insert into|delete from|update \w+ set)\b/

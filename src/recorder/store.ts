@@ -4,13 +4,25 @@ import type { Database, Statement, Value } from '../ports.ts'
 import { oldestKept } from '../retention.ts'
 import type { Exchange, ExchangeBody, ExchangeKind } from './exchange.ts'
 
-type Row = Omit<Exchange, keyof ExchangeBody | 'refused'> & { refused: number; body: string }
+type Row = Omit<Exchange, keyof ExchangeBody | 'refused'> & {
+  refused: number
+  code: string | null
+  field: string | null
+  body: string
+}
+type StoredBody = Omit<ExchangeBody, 'code' | 'field'>
 
 const COLUMNS =
-  'exchange_id, account, payment_id, message_id, kind, operation, status, refused, body'
+  'exchange_id, account, payment_id, message_id, kind, operation, status, refused, code, field, body'
 
-function fromRow({ refused, body, ...columns }: Row): Exchange {
-  return { ...columns, refused: refused === 1, ...(JSON.parse(body) as ExchangeBody) } // written by insertExchange
+function fromRow({ refused, code, field, body, ...columns }: Row): Exchange {
+  return {
+    ...columns,
+    refused: refused === 1,
+    ...(code !== null && { code }),
+    ...(field !== null && { field }),
+    ...(JSON.parse(body) as StoredBody), // written by insertExchange
+  }
 }
 
 export function insertExchange(exchange: Exchange): Statement {
@@ -23,14 +35,16 @@ export function insertExchange(exchange: Exchange): Statement {
     operation,
     status,
     refused,
+    code,
+    field,
     ...body
   } = exchange
   return {
-    sql: `insert into exchanges (${COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    sql: `insert into exchanges (${COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
     values: [
       ...[exchange_id, account, payment_id, message_id, kind, operation, status],
-      Number(refused),
-      JSON.stringify(body satisfies ExchangeBody),
+      ...[Number(refused), code ?? null, field ?? null],
+      JSON.stringify(body satisfies StoredBody),
     ],
   }
 }
@@ -45,6 +59,9 @@ export type ExchangeFilter = {
   refused?: boolean
   operation?: string
   status?: number
+  /** null: of those without one. */
+  code?: string | null
+  field?: string | null
   payment_id?: string
   /** The whole reference of the payment, in any case. */
   reference?: string
@@ -54,7 +71,8 @@ function conditionsOf(room: string, filter: ExchangeFilter): { where: string; va
   const values: Value[] = []
   const bind = (value: Value) => `$${values.push(value)}`
   const conditions = [`account = ${bind(room)}`]
-  const { after, before, since, kinds, operation, status, payment_id, reference } = filter
+  const { after, before, since, kinds, operation, status, code, field } = filter
+  const { payment_id, reference } = filter
   if (after !== undefined) conditions.push(`exchange_id > ${bind(after)}`)
   if (before !== undefined) conditions.push(`exchange_id < ${bind(before)}`)
   if (since !== undefined) conditions.push(`exchange_id >= ${bind(idFloor(since))}`)
@@ -62,6 +80,9 @@ function conditionsOf(room: string, filter: ExchangeFilter): { where: string; va
   if (filter.refused !== undefined) conditions.push(`refused = ${filter.refused ? 1 : 0}`)
   if (operation !== undefined) conditions.push(`operation = ${bind(operation)}`)
   if (status !== undefined) conditions.push(`status = ${bind(status)}`)
+  for (const [column, value] of Object.entries({ code, field }))
+    if (value !== undefined)
+      conditions.push(value === null ? `${column} is null` : `${column} = ${bind(value)}`)
   if (payment_id !== undefined) conditions.push(`payment_id = ${bind(payment_id)}`)
   if (reference !== undefined) {
     const folded = fold(reference)
@@ -102,6 +123,35 @@ export async function countExchanges(
   )
   return row?.found ?? 0
 }
+
+/** Refused requests that are alike. */
+export type Refusals = {
+  operation: string
+  status: number | null
+  code: string | null
+  field: string | null
+  found: number
+  /** The identifier of the newest. */
+  newest: string
+}
+
+/** What the groups are made of: no account keeps more exchanges. */
+const MOST_GROUPED = 10_000
+
+/** The account's refused requests in groups, that with the newest first, at most `limit`. */
+export const groupRefusals = (
+  database: Database,
+  room: string,
+  limit: number,
+): Promise<Refusals[]> =>
+  database.query<Refusals>(
+    `select operation, status, code, field, cast(count(*) as integer) as found, max(exchange_id) as newest
+     from (select exchange_id, operation, status, code, field from exchanges
+           where account = $1 and refused = 1 and kind in ('api', 'page')
+           order by exchange_id desc limit ${MOST_GROUPED}) refusals
+     group by operation, status, code, field order by newest desc limit $2`,
+    [room, limit],
+  )
 
 /** One exchange; undefined when the account has no such. */
 export async function findExchange(
