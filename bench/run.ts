@@ -8,6 +8,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { type ComparedFigure, comparable, compareCheckouts } from './against.ts'
+import { listening, startingCommands } from './command-line.ts'
 import { growth } from './growth.ts'
 import { type Bench, circumstances, type Figure } from './measure.ts'
 import { afterAMillion } from './memory.ts'
@@ -32,6 +33,8 @@ const parts: Part[] = [
   { figures: ['P1', 'P2'], seconds: 125, run: createAndRead },
   { figures: ['P3', 'P4'], seconds: 70, run: journeys },
   { figures: ['N1'], seconds: 60, run: recording },
+  { figures: ['N9'], seconds: 45, run: listening },
+  { figures: ['N10'], seconds: 10, run: startingCommands },
   { figures: ['profile'], seconds: 20, run: timeOfARequest },
   { figures: ['P5', 'P6'], seconds: 165, run: growth },
   { figures: ['P8'], seconds: 85, run: afterAMillion },

@@ -18,7 +18,7 @@ export type Server = {
 export const KEY = 'key_of_the_bench_0123456789'
 
 const file = (path: string) => fileURLToPath(new URL(path, import.meta.url))
-const FARTHING = file('../bin/farthing.js')
+export const FARTHING = file('../bin/farthing.js')
 const FLOOR = file('floor.ts')
 const BARE = file('bare.ts')
 
@@ -91,6 +91,18 @@ export async function runFarthing(
   const [code] = await once(child, 'exit')
   running.delete(child)
   if (code !== 0) throw new Error(`farthing ${args.join(' ')} ended with ${code}`)
+}
+
+/** The milliseconds that Node takes to run a script with these arguments. Throws if it fails. */
+export async function timeOf(args: string[], env: Record<string, string> = {}): Promise<number> {
+  const began = performance.now()
+  const child = spawn(process.execPath, args, {
+    env: { PATH: process.env.PATH, ...env },
+    stdio: 'ignore',
+  })
+  const [code] = await once(child, 'exit')
+  if (code !== 0) throw new Error(`node ${args.join(' ')} ended with ${code}`)
+  return performance.now() - began
 }
 
 const LISTENING = /(?:listening |127\.0\.0\.1:|localhost:)(\d+)/

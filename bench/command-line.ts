@@ -1,0 +1,211 @@
+/** N9: what `farthing listen` adds to a delivery. N10: how long the commands take to start. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { createPostgresDatabase, startPostgres } from '../test/support/postgres.ts'
+import { type Receiver, startReceiver } from '../test/support/receiver.ts'
+import { percentile } from './load.ts'
+import { type Bench, type Figure, median, round } from './measure.ts'
+import { FARTHING, KEY, type Server, startFarthing, timeOf } from './servers.ts'
+
+const STARTS = 12
+
+export async function startingCommands({ step }: Bench): Promise<Figure[]> {
+  step('N10: starting commands')
+  const farthing = await startFarthing({ database: 'sqlite::memory:' })
+  const env = { FARTHING_URL: `http://127.0.0.1:${farthing.port}`, FARTHING_API_KEY: KEY }
+  const [bare, version, pay]: [number[], number[], number[]] = [[], [], []]
+  for (let i = 0; i < STARTS; i++) {
+    bare.push(await timeOf(['-e', '0'], env))
+    version.push(await timeOf([FARTHING, '--version'], env))
+    pay.push(await timeOf([FARTHING, 'pay', '--json'], env))
+  }
+  const own = await timeOfRequests(farthing)
+  await farthing.stop()
+  const floor = median(bare)
+  return [
+    starting('farthing --version', median(version), floor, 60),
+    starting('farthing pay, without the service’s own time', median(pay) - own, floor, 120),
+  ]
+}
+
+function starting(what: string, ms: number, floor: number, most: number): Figure {
+  return {
+    ...{ figure: 'N10', what, value: round(ms), unit: 'ms' },
+    ...{ floor: round(floor), against: 'node -e 0', ratio: round(ms / floor, 3) },
+    target: `<= node -e 0 plus ${most} ms`,
+    met: ms - floor <= most,
+  }
+}
+
+type Payer = (amount?: number) => Promise<number>
+
+/** Creates a payment and cancels it, which sends one message. Resolves with the milliseconds of the cancellation. */
+const payer = ({ port }: Server, key: string): Payer => {
+  const call = async (path: string, body?: object) => {
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      ...(body && { body: JSON.stringify(body) }),
+    })
+    if (!response.ok) throw new Error(`POST ${path}: ${response.status}`)
+    return response.text()
+  }
+  return async (amount = 1450) => {
+    const fields = { amount, reference: 'listen', description: 'Measured' }
+    const made = await call('/v1/payments', { ...fields, authorisation_mode: 'moto_api' })
+    const began = performance.now()
+    await call(`/v1/payments/${JSON.parse(made).payment_id}/cancel`)
+    return performance.now() - began
+  }
+}
+
+/** The time of the requests that `farthing pay` makes, by another client. */
+async function timeOfRequests(farthing: Server): Promise<number> {
+  const pay = payer(farthing, KEY)
+  const times: number[] = []
+  for (let i = 0; i < STARTS; i++) {
+    const began = performance.now()
+    await pay()
+    times.push(performance.now() - began)
+  }
+  return median(times)
+}
+
+const EVENTS = ['card_payment_cancelled']
+
+/** Registers the receiver in the account of this key. */
+async function register(port: number, key: string, callback_url: string): Promise<void> {
+  const response = await fetch(`http://127.0.0.1:${port}/v1/webhooks`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ callback_url, subscriptions: EVENTS }),
+  })
+  if (response.status !== 201) throw new Error(await response.text())
+}
+
+async function newAccount({ port }: Server): Promise<string> {
+  const response = await fetch(`http://127.0.0.1:${port}/control/accounts`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${KEY}` },
+  })
+  const made = (await response.json()) as { key: string } // a contract test holds the shape
+  return made.key
+}
+
+/** Runs `farthing listen` until it is ready. */
+async function listen({ port }: Server, key: string, forwardTo: string): Promise<ChildProcess> {
+  const args = ['listen', '--forward-to', forwardTo, '--events', EVENTS.join(), '--json']
+  const env = { FARTHING_URL: `http://127.0.0.1:${port}`, FARTHING_API_KEY: key }
+  const child = spawn(process.execPath, [FARTHING, ...args], {
+    env: { PATH: process.env.PATH, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  await once(createInterface(child.stdout), 'line')
+  child.stdout.resume()
+  return child
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  child.kill('SIGTERM')
+  await once(child, 'exit')
+}
+
+export async function listening(bench: Bench): Promise<Figure[]> {
+  const receiver = await startReceiver({ plain: true })
+  const env = {
+    FARTHING_CONTROL: 'true',
+    FARTHING_CALLBACK_HOSTS: `localhost:${receiver.port}`,
+    LOG_LEVEL: 'warn',
+  }
+  try {
+    return [...(await onOne(bench, receiver, env)), await onTwo(bench, receiver, env)]
+  } finally {
+    await receiver.close()
+  }
+}
+
+type Env = Record<string, string>
+
+async function onOne({ step, scale }: Bench, receiver: Receiver, env: Env): Promise<Figure[]> {
+  step('N9: a message through farthing listen, and directly')
+  const farthing = await startFarthing({ database: 'sqlite::memory:', env })
+  const direct = await newAccount(farthing)
+  await register(farthing.port, direct, receiver.url)
+  const listener = await listen(farthing, KEY, receiver.url)
+  const added = await inTurn(payer(farthing, direct), payer(farthing, KEY), Math.ceil(300 * scale))
+  const figure = figureOf('a message through farthing listen', added, { p50: 5, p99: 20 })
+
+  step('N9: 10,000 messages through farthing listen')
+  const wanted = Math.ceil(10_000 * scale)
+  const pay = payer(farthing, KEY)
+  receiver.requests.length = 0
+  const began = performance.now()
+  let started = 0
+  await Promise.all(
+    Array.from({ length: 16 }, async () => {
+      while (started++ < wanted) await pay()
+    }),
+  )
+  const seconds = (performance.now() - began) / 1000
+  await end(listener)
+  await farthing.stop()
+  const arrived = new Set(receiver.requests.map(({ body }) => JSON.parse(body).webhook_message_id))
+  const complete = arrived.size === wanted && receiver.requests.length === wanted
+  return [
+    figure,
+    {
+      ...{ figure: 'N9', what: `${wanted} messages through farthing listen` },
+      ...{ value: round(wanted / seconds), unit: 'a second', rows: arrived.size },
+      target: 'each arrives once',
+      met: complete,
+    },
+  ]
+}
+
+async function onTwo({ step, scale }: Bench, receiver: Receiver, env: Env): Promise<Figure> {
+  step('N9: a message through farthing listen at another instance')
+  const postgres = await startPostgres()
+  const database = await createPostgresDatabase(postgres.url)
+  const one = await startFarthing({ database, env })
+  const two = await startFarthing({ database, env })
+  const direct = await newAccount(one)
+  await register(one.port, direct, receiver.url)
+  const listener = await listen(two, KEY, receiver.url)
+  const added = await inTurn(payer(one, direct), payer(one, KEY), Math.ceil(300 * scale))
+  await end(listener)
+  await Promise.all([one.stop(), two.stop()])
+  await postgres.stop()
+  return figureOf('the same at another of two instances', added, { p99: 150 })
+}
+
+type Times = { direct: number[]; listened: number[] }
+
+async function inTurn(direct: Payer, listened: Payer, count: number): Promise<Times> {
+  const times: Times = { direct: [], listened: [] }
+  for (let i = 0; i < count; i++) {
+    times.direct.push(await direct())
+    times.listened.push(await listened())
+  }
+  return times
+}
+
+/** `most`: how many milliseconds more it may take. */
+function figureOf(
+  what: string,
+  { direct, listened }: Times,
+  most: { p50?: number; p99: number },
+): Figure {
+  const quantile = (share: number) => [percentile(listened, share), percentile(direct, share)]
+  const [p50 = 0, direct50 = 0] = quantile(0.5)
+  const [p99 = 0, direct99 = 0] = quantile(0.99)
+  const target = most.p50 === undefined ? '' : `p50 <= ${most.p50} ms more, `
+  return {
+    ...{ figure: 'N9', what, value: round(p50, 2), unit: 'ms' },
+    ...{ floor: round(direct50, 2), against: 'the same through FARTHING_CALLBACK_HOSTS' },
+    ...{ ratio: round(p50 / direct50, 3), p50: round(p50, 2), p99: round(p99, 2) },
+    target: `${target}p99 <= ${most.p99} ms more`,
+    met: p50 - direct50 <= (most.p50 ?? Infinity) && p99 - direct99 <= most.p99,
+    details: { directP99: round(direct99, 2) },
+  }
+}
