@@ -10,8 +10,16 @@ const folder = mkdtempSync(join(tmpdir(), 'farthing-documentation-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
 
 const COMMAND = join(import.meta.dirname, '../../bin/farthing.js')
-/** Ends a command that goes on by Ctrl-C, after a second and a half. */
-const INTERRUPTED = 'timeout --preserve-status -s INT 1.5 farthing listen --forward-to'
+/** Runs a command that does not end by itself, until it is ready, and then interrupts it as Ctrl-C does. */
+const UNTIL_READY = `
+until_ready() {
+  "$@" > ready & local pid=$!
+  while kill -0 $pid && ! grep -q '^Signing key' ready; do sleep 0.1; done
+  kill -INT $pid
+  wait $pid
+  cat ready
+}
+`
 
 /** A folder with the command `farthing`, for the PATH. */
 function makeCommand(): string {
@@ -27,7 +35,8 @@ test('docs/cli.md: every example runs, in order, as one session', async t => {
   const running = await startProcess({ env: { ...env, FARTHING_API_KEY: 'my-first-farthing-key' } })
   t.after(() => running.kill())
   const blocks = shellBlocks('docs/cli.md')
-  const lines = blocks.join('\n').replace('farthing listen --forward-to', INTERRUPTED)
+  const listen = 'farthing listen --forward-to'
+  const lines = UNTIL_READY + blocks.join('\n').replace(listen, `until_ready ${listen}`)
   const port = Number(new URL(running.baseUrl).port)
   const { code, stdout, stderr } = await runLines(lines, {
     cwd: folder,

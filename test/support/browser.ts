@@ -64,6 +64,9 @@ export type Visitor = {
 /** Chromium logs every error status. The tests check statuses themselves. */
 const STATUS_LINE = /^Failed to load resource: the server responded with a status of/
 
+/** Milliseconds that one step of a visitor may take on a busy machine. */
+const LONGEST_STEP = 60_000
+
 /** Opens a new window, calls `use` and closes the window. */
 export async function visit<T>(
   browser: Browser,
@@ -71,7 +74,7 @@ export async function visit<T>(
   use: (visitor: Visitor) => Promise<T>,
 ): Promise<T> {
   const context = await browser.newContext(options)
-  context.setDefaultTimeout(20_000)
+  context.setDefaultTimeout(LONGEST_STEP)
   const page = await context.newPage()
   const requests: string[] = []
   const complaints: string[] = []
