@@ -1,7 +1,8 @@
 /** Tells why this installation cannot run. Plain JavaScript: it also runs in a Node that cannot load TypeScript. */
 import { existsSync } from 'node:fs'
 
-const NEEDED = [24, 15]
+/** Node's own faults in TLS and in http.Agent were mended here. */
+const NEEDED = [24, 18, 1]
 const DEV_LEFT_OUT =
   'because development dependencies were left out (--omit=dev or NODE_ENV=production). Run: npm ci --include=dev'
 const SCRIPTS_LEFT_OUT = 'because install scripts were left out (--ignore-scripts). Run:'
@@ -35,8 +36,9 @@ function cloneNodeProblem() {
 }
 
 function isTooOld() {
-  const [major, minor] = process.versions.node.split('.').map(Number)
-  return major < NEEDED[0] || (major === NEEDED[0] && minor < NEEDED[1])
+  const version = process.versions.node.split('.').map(part => Number.parseInt(part, 10))
+  const place = NEEDED.findIndex((needed, i) => version[i] !== needed)
+  return place >= 0 && version[place] < NEEDED[place]
 }
 
 const nodeNeeded = () =>

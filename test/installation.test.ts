@@ -17,6 +17,7 @@ import {
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { after, describe, test } from 'node:test'
+import { pathToFileURL } from 'node:url'
 
 const ROOT = join(import.meta.dirname, '..')
 const folder = mkdtempSync(join(tmpdir(), 'farthing-installation-'))
@@ -24,7 +25,8 @@ after(() => rmSync(folder, { recursive: true, force: true }))
 
 /** Folders of the machine's own programs: npm test puts those of node_modules before them. */
 const MACHINE = (process.env.PATH ?? '').split(delimiter).filter(path => !/node_modules/.test(path))
-const SPOOF = `Object.defineProperty(process.versions, 'node', { value: '22.18.0' })`
+const under = (version: string) =>
+  `--import data:text/javascript,${encodeURIComponent(`Object.defineProperty(process.versions, 'node', { value: '${version}' })`)}`
 
 type NodeAge = 'old' | 'new'
 
@@ -35,8 +37,7 @@ function run(cwd: string, age: NodeAge, command: string, ...args: string[]) {
     HOME: folder,
     PORT: 'stop', // a start that gets as far as its configuration ends there
   }
-  if (age === 'old' && !hasOldNode())
-    env.NODE_OPTIONS = `--import data:text/javascript,${encodeURIComponent(SPOOF)}`
+  if (age === 'old' && !hasOldNode()) env.NODE_OPTIONS = under('22.18.0')
   return spawnSync(command, args, { cwd, env, encoding: 'utf8' })
 }
 
@@ -73,7 +74,7 @@ function withoutScripts(name: string): string {
   return path
 }
 
-const NEEDED = /Node 24\.15 or newer is needed, this is \d+\.\d+\.\d+\./
+const NEEDED = /Node 24\.18\.1 or newer is needed, this is \d+\.\d+\.\d+\./
 
 function saysOnce(output: string, ...words: (string | RegExp)[]): void {
   const lines = output.split('\n').filter(line => line.startsWith('farthing: '))
@@ -141,8 +142,22 @@ describe('An installation that is not complete', () => {
     saysOnce(stderr, NEEDED, /Run: npm install node@26$/)
   })
 
+  test('A Node is too old up to 24.18.0, whose faults in TLS and http.Agent were mended after it', () => {
+    const { href } = pathToFileURL(join(ROOT, 'bin/installation.js'))
+    const program = `import { buildProblem } from '${href}'; console.log(buildProblem() ?? 'good')`
+    function told(version: string): string {
+      const env = { ...process.env, NODE_OPTIONS: under(version) }
+      const args = ['--input-type=module', '--eval', program]
+      return spawnSync(process.execPath, args, { env, encoding: 'utf8' }).stdout.trim()
+    }
+    for (const version of ['22.30.0', '24.15.0', '24.18.0'])
+      assert.match(told(version), NEEDED, version)
+    for (const version of ['24.18.1', '24.19.0', '25.0.0', '26.10.0', '27.0.0-nightly'])
+      assert.equal(told(version), 'good', version)
+  })
+
   test('The Node that is asked for is the one in package.json', () => {
     const { engines } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
-    assert.equal(engines.node, '>=24.15')
+    assert.equal(engines.node, '>=24.18.1')
   })
 })

@@ -162,7 +162,7 @@ describe('The package', () => {
     const env = { ...process.env, ...farthing.env }
     const args = [...options, '--input-type=commonjs', '--eval', script]
     const { stdout } = await run(node, args, { cwd: user, env })
-    assert.match(stdout, /^startFarthing needs Node 24\.15 or newer, and this is .+ failed\n$/)
+    assert.match(stdout, /^startFarthing needs Node 24\.18\.1 or newer, and this is .+ failed\n$/)
   })
 
   test('advises an older Node in one line to install a newer one', () => {
@@ -178,7 +178,7 @@ describe('The package', () => {
     assert.equal(status, 1)
     assert.match(
       stderr,
-      /^farthing: Node 24\.15 or newer is needed, this is \d+\.\d+\.\d+\. Run: npm install node@26\n$/,
+      /^farthing: Node 24\.18\.1 or newer is needed, this is \d+\.\d+\.\d+\. Run: npm install node@26\n$/,
     )
   })
 

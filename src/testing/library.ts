@@ -9,7 +9,7 @@ import type { Account, Farthing, Moment, StartOptions } from './public.d.ts'
 
 export { ControlError, payOnPages, Undelivered, WaitError }
 
-const NEEDED_NODE = [24, 15] as const
+const NEEDED_NODE = [24, 18, 1]
 const THIS_MACHINE = 'localhost,127.0.0.1,[::1]'
 
 export async function startFarthing(options: StartOptions = {}): Promise<Farthing> {
@@ -77,9 +77,9 @@ function createFarthing(
 }
 
 function refuseOldNode(): void {
-  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
-  const [neededMajor, neededMinor] = NEEDED_NODE
-  if (major > neededMajor || (major === neededMajor && minor >= neededMinor)) return
+  const version = process.versions.node.split('.').map(part => Number.parseInt(part, 10))
+  const place = NEEDED_NODE.findIndex((needed, i) => version[i] !== needed)
+  if (place < 0 || (version[place] ?? 0) > (NEEDED_NODE[place] ?? 0)) return
   throw new Error(
     `startFarthing needs Node ${NEEDED_NODE.join('.')} or newer, and this is ${process.versions.node}. Start Farthing as a process or container, and use connectFarthing`,
   )

@@ -27,7 +27,7 @@ export type Moment = Date | string
 
 /**
  * Starts the service on a thread of this process: with a database in memory, on a free port of 127.0.0.1, and with
- * control on. Needs Node 24.15 or newer. The thread does not keep the process alive.
+ * control on. Needs Node 24.18.1 or newer. The thread does not keep the process alive.
  */
 export declare function startFarthing(options?: StartOptions): Promise<Farthing>
 
