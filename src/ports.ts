@@ -32,6 +32,9 @@ export interface Database {
   /** Rejects if reads or writes are known not to work. */
   check(): Promise<void>
 
+  /** The time of the database's server, in milliseconds. undefined if there is none beside this machine. */
+  serverTime(): Promise<number | undefined>
+
   /** Settles the reads and writes under way, rejects later ones, and closes the connections. */
   close(): Promise<void>
 }

@@ -3,8 +3,8 @@ import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { DEFAULT_ACCOUNT } from './accounts/account.ts'
 import { countMovedClocks, createKey, listKeys } from './accounts/store.ts'
-import { sweepAccounts } from './accounts/sweep.ts'
 import { type App, createApp } from './app.ts'
+import { startWork } from './background.ts'
 import type { Config } from './config.ts'
 import { openDatabase } from './database/open.ts'
 import { linkTo } from './http/addresses.ts'
@@ -12,17 +12,12 @@ import { createNewId } from './ids.ts'
 import { createResolve } from './outbound/resolve.ts'
 import { createSend } from './outbound/send.ts'
 import type { Database, Ports, Resolve } from './ports.ts'
-import { sweep } from './retention.ts'
 import { createTime } from './time.ts'
 import { version } from './version.ts'
-import { deactivateIdle } from './webhooks/listener-store.ts'
 import { keepFixedWebhook } from './webhooks/store.ts'
 import { duplicateWarning } from './webhooks/webhook.ts'
 
-/** Milliseconds. */
-const SWEEP_INTERVAL = 60_000
-const RECOVERY_INTERVAL = 5_000
-/** DRAIN: how long closing waits for requests and deliveries. CLOSE: how long it then waits for the database. */
+/** Milliseconds. DRAIN: how long closing waits for requests and deliveries. CLOSE: how long it then waits for the database. */
 const DRAIN_TIMEOUT = 9_000
 const CLOSE_TIMEOUT = 500
 /** For the responses after a commit whose outcome is unknown, before the process ends. */
@@ -108,7 +103,9 @@ export async function startFarthing(options: StartOptions): Promise<Farthing> {
     const apiKey = config.apiKey ?? (await makeFirstKey(ports))
     await makeFixedWebhook(ports, config, logger)
     if (!config.control) await warnOfMovedClocks(database, logger)
-    const stopWork = options.backgroundWork === false ? undefined : startWork(app, ports, logger)
+    const warn = (...args: Parameters<Logger['warn']>) => logger?.warn(...args)
+    const stopWork =
+      options.backgroundWork === false ? undefined : startWork({ ...app, ...ports, warn })
     let closing: Promise<void> | undefined
     async function close(graceMs: number): Promise<void> {
       const workStopped = stopWork?.()
@@ -174,47 +171,6 @@ async function warnOfMovedClocks(database: Database, logger?: Logger): Promise<v
     logger?.warn(
       `${moved} ${moved === 1 ? 'account has' : 'accounts have'} a clock that was moved; without FARTHING_CONTROL=true the machine's time holds`,
     )
-}
-
-/**
- * Sends what an earlier stop left unsent, now and whenever another instance dies, and deletes old rows. The result
- * ends this; its promise resolves when no statement is under way, so that the database can be closed.
- */
-function startWork(
-  { deliveries, recorder }: App,
-  { database, time }: Ports,
-  logger?: Logger,
-): () => Promise<void> {
-  const stopping = new AbortController()
-  const { signal } = stopping
-  const underway = new Set<Promise<void>>()
-  const report = (error: unknown) =>
-    logger?.warn({ err: error }, 'background work will be tried again')
-  function start(work: Promise<void>): void {
-    const done = work.catch(report).finally(() => underway.delete(done))
-    underway.add(done)
-  }
-  const recover = () => start(deliveries.recover(signal))
-  recover()
-  const recovering = setInterval(recover, RECOVERY_INTERVAL)
-  const steps = [
-    () => sweep(database, time.wall(), signal),
-    () => sweepAccounts(database, time.wall(), signal),
-    async () => recorder?.sweep(time.wall(), signal),
-    () => deactivateIdle(database, time.wall()),
-  ]
-  let sweeping: NodeJS.Timeout | undefined
-  async function sweepNow(): Promise<void> {
-    for (const step of steps) if (!signal.aborted) await step().catch(report)
-    if (!signal.aborted) sweeping = setTimeout(() => start(sweepNow()), SWEEP_INTERVAL)
-  }
-  start(sweepNow())
-  return async () => {
-    stopping.abort()
-    clearInterval(recovering)
-    clearTimeout(sweeping)
-    await Promise.all(underway)
-  }
 }
 
 async function finish(

@@ -72,13 +72,14 @@ describe('A file of src', () => {
     assert.deepEqual(callers(/time\.wall\(/).sort(), [
       'accounts/bearer', // the cache of keys
       'accounts/store', // when a key was made, when a test account expires
+      'background', // the sweep
+      'clock-watch', // whether the machine's clock is right
       'control/accounts', // what has expired, the first time of a clock
       'control/clock', // how far the account's clock is
       'control/enter', // until when a link works
       'control/reset', // the first time of a clock, whether a message is being sent
       'recorder/batches', // how many exchanges are recorded in a second
       'recorder/recorder', // identifiers of exchanges, when a request began
-      'start', // the sweep
       'webhooks/deliver', // claims, when an attempt began
       'webhooks/listener-store', // until when somebody listens
       'webhooks/listeners', // until when somebody listens
@@ -92,6 +93,7 @@ describe('A file of src', () => {
       'cli/serve',
       'cli/seed',
       'testing/guest',
+      'clock-watch',
       'webhooks/deliver',
       'outbound/send',
     ].map(name => `src/${name}.ts`)

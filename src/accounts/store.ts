@@ -173,7 +173,7 @@ const TEST_ACCOUNT_LIVES = 7 * 24 * 60 * 60 * 1000
 /** The most living test accounts of one parent. */
 export const MOST_TEST_ACCOUNTS = 10_000
 
-/** Resolves undefined when the name is taken, also by an account that ended within 7 days. */
+/** Resolves undefined when the name is taken, also by an account that expired within a day. */
 export async function createTestAccount(
   ports: KeyPorts,
   account: Account,

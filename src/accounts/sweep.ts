@@ -1,4 +1,5 @@
 import type { Database } from '../ports.ts'
+import { DELETION_DELAY_MS } from '../retention.ts'
 import { ACCOUNT_COLUMNS, type Account } from './account.ts'
 import { leaveRoom } from './store.ts'
 
@@ -36,20 +37,31 @@ const FORGOTTEN = `select name from accounts where ended = 1 and expires <= $1
   and not exists (select 1 from ended_rooms where ended_rooms.account = accounts.name)`
 
 /**
- * Ends the test accounts that have expired, and deletes the rows of rooms that ended a while ago, in small steps, until
- * none is left or `stop` is aborted. `now` is the machine's time.
+ * Ends the test accounts that expired a day ago: until then a wrong clock can be set right, and their keys work again.
+ * Stops when `stop` is aborted. `now` is the machine's time.
  */
-export async function sweepAccounts(
+export async function endExpiredAccounts(
   database: Database,
   now: number,
   stop?: AbortSignal,
 ): Promise<void> {
   const expired = await database.query<Account>(
     `select ${ACCOUNT_COLUMNS} from accounts where ended = 0 and expires <= $1`,
-    [now],
+    [now - DELETION_DELAY_MS],
   )
   for (const account of expired)
     if (!stop?.aborted) await leaveRoom(database, account, { ...account, ended: 1 }, now)
+}
+
+/**
+ * Deletes the rows of rooms that ended a while ago, in small steps, until none is left or `stop` is aborted, and forgets
+ * the accounts that expired and have none. `now` is the machine's time.
+ */
+export async function deleteEndedRooms(
+  database: Database,
+  now: number,
+  stop?: AbortSignal,
+): Promise<void> {
   await emptyRooms(database, [now - LATE_REQUESTS], stop)
   if (stop?.aborted) return
   const forget = ['api_keys where account', 'accounts where name'].map(rows => ({

@@ -50,7 +50,7 @@ const createAccount = (context: Context): Endpoint => ({
     if (await hasAllTestAccounts(database, parent, time.wall()))
       throw tooMany(`an account has at most ${MOST_TEST_ACCOUNTS} test accounts: end some`)
     const made = await createTestAccount(context, account)
-    if (!made) throw conflict(`the name ${account.name} was used within the last 7 days`)
+    if (!made) throw conflict(`the name ${account.name} was used within the last 8 days`)
     void reply.code(201)
     return {
       account: account.name,

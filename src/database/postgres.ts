@@ -69,6 +69,12 @@ export function openPostgres(
       )
       if (rows[0]?.read_only === 'on') throw new Error('PostgreSQL is read-only')
     },
+    async serverTime() {
+      const { rows } = await pool.query(
+        'select cast(extract(epoch from clock_timestamp()) * 1000 as bigint) as now',
+      )
+      return rows[0]?.now
+    },
     close: () => pool.end(),
   }
 }

@@ -17,7 +17,7 @@ import {
 } from '../http/search.ts'
 import { timeOf } from '../ids.ts'
 import type { Database, Statement, Time, Value } from '../ports.ts'
-import { oldestKept } from '../retention.ts'
+import { COUNTER_PREFIX, oldestKept } from '../retention.ts'
 import { brandId, brandIds } from './card.ts'
 import { type Change, type Payment, statuses, statusOf } from './payment.ts'
 import { newPayment } from './request.ts'
@@ -243,12 +243,10 @@ export function quickTotal(search: Search, account: string, now: number): Condit
  * in payment_counts. A counter covers the identifiers with the same first five characters, which is some
  * two hours. A total adds up the counters, and counts rows only at the two ends of the range.
  */
-const PREFIX = 5
+const prefixOf = (id: string): string => id.slice(0, COUNTER_PREFIX)
 
 /** Sorts after every identifier, whose characters are 0-9 and a-v. */
 const AFTER = 'w'
-
-const prefixOf = (id: string): string => id.slice(0, PREFIX)
 
 /** Ends with the last character of the identifier, so that concurrent inserts rarely lock the same row. */
 const bucketOf = ({ payment_id }: Payment): string => prefixOf(payment_id) + payment_id.slice(-1)

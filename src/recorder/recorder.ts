@@ -17,7 +17,7 @@ import {
   sizeOf,
   sizeOfRequest,
 } from './row.ts'
-import { insertExchange, sweepExchanges } from './store.ts'
+import { deleteOldExchanges, insertExchange, trimExchanges } from './store.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -68,7 +68,9 @@ export type Recorder = {
   attemptByHand(account: Account, attempted: Attempted): Promise<Exchange>
   /** Waits for answers, and writes all that is held. Never rejects. */
   flush(): Promise<void>
-  /** Deletes what need not be kept. `now` is the machine's time. */
+  /** Deletes all but the newest exchanges of each account. */
+  trim(stop?: AbortSignal): Promise<void>
+  /** Deletes what is too old. `now` is the machine's time. */
   sweep(now: number, stop?: AbortSignal): Promise<void>
   /** As `flush`, and writes nothing more by itself. */
   close(): Promise<void>
@@ -78,7 +80,7 @@ export function createRecorder(ports: RecorderPorts): Recorder {
   const { database, time, onFault, secrets, isTestAccount = () => false } = ports
   const makeRow = createRowMaker(newSecret().slice(0, 6), secrets)
   const newId = createNewId()
-  /** The rooms that were written to since the last sweep, and how many rows each may keep. */
+  /** The rooms that were written to since they were last trimmed, and how many rows each may keep. */
   const written = new Map<string, number>()
   const onWritten = (room: string) => written.set(room, KEPT)
   const batches = createBatches({ database, time, newId, makeRow, onFault, onWritten })
@@ -133,12 +135,13 @@ export function createRecorder(ports: RecorderPorts): Recorder {
       await Promise.all(arriving)
       await batches.flush()
     },
-    async sweep(now, stop) {
+    async trim(stop) {
       batches.forget()
       const rooms = [...written].map(([room, most]) => ({ room, most }))
       written.clear()
-      await sweepExchanges(database, now, rooms, stop)
+      await trimExchanges(database, rooms, stop)
     },
+    sweep: (now, stop) => deleteOldExchanges(database, now, stop),
     async close() {
       await Promise.all(arriving)
       await batches.close()

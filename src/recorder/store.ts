@@ -216,19 +216,23 @@ async function deleteFound(
   }
 }
 
-/**
- * Deletes what began more than 24 hours ago, what belongs to a payment that is gone, and of each room in `written`
- * all but the newest. `now` is the machine's time.
- */
-export async function sweepExchanges(
+/** Deletes what began more than 24 hours ago, and what belongs to a payment that is gone. `now` is the machine's time. */
+export async function deleteOldExchanges(
   database: Database,
   now: number,
-  written: Iterable<{ room: string; most: number }>,
   stop?: AbortSignal,
 ): Promise<void> {
   await deleteFound(database, 'exchange_id < $1', [idFloor(now - KEPT_MS)], stop)
   const gone = 'payment_id is not null and payment_id < $1'
   await deleteFound(database, gone, [oldestKept(now)], stop)
+}
+
+/** Deletes of each room all but the newest. */
+export async function trimExchanges(
+  database: Database,
+  written: Iterable<{ room: string; most: number }>,
+  stop?: AbortSignal,
+): Promise<void> {
   for (const { room, most } of written) {
     const [first] = await database.query<{ exchange_id: string }>(
       `select exchange_id from exchanges where account = $1

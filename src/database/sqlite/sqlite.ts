@@ -40,6 +40,7 @@ export function openSqlite(
     query: reader.query,
     write: queue.write,
     check: queue.check,
+    serverTime: async () => undefined,
     async close() {
       stopWatch()
       await queue.end()

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { sweepAccounts } from '../../../src/accounts/sweep.ts'
+import { deleteEndedRooms, endExpiredAccounts } from '../../../src/accounts/sweep.ts'
+import type { Database } from '../../../src/ports.ts'
 import { type Body, type Client, createClient } from '../../support/client.ts'
 import { ask } from '../../support/control.ts'
 import { paidPayment, read } from '../../support/journeys.ts'
@@ -9,6 +10,11 @@ import { onEveryDatabase } from '../../support/service.ts'
 
 const DAY = 24 * 60 * 60 * 1000
 const MINUTE = 60_000
+
+async function sweepAccounts(database: Database, now: number): Promise<void> {
+  await endExpiredAccounts(database, now)
+  await deleteEndedRooms(database, now)
+}
 
 /** Every table whose rows belong to a room. */
 const ROOM_TABLES = [
@@ -170,7 +176,7 @@ onEveryDatabase(
       }
     })
 
-    test('after 7 days the keys stop, the rows go, and the name is free again', async () => {
+    test('after 7 days the keys stop; a day later the rows go, and the name is free again', async () => {
       const { clock, database } = service()
       const parent = await service().newAccount()
       const { account, api } = await makeAccount(parent)
@@ -178,6 +184,11 @@ onEveryDatabase(
       await paidPayment(api)
       clock.advance(7 * DAY)
       assert.equal((await api.get('/v1/payments')).status, 401)
+      clock.advance(DAY - 1)
+      await sweepAccounts(database, clock.now())
+      clock.advance(-DAY)
+      assert.equal((await api.get('/v1/payments')).status, 200, 'the clock was wrong')
+      clock.advance(DAY + 1)
       await sweepAccounts(database, clock.now())
       assert.equal((await control(parent, 'accounts', { name: account })).status, 409)
       assert.notEqual(await rowsOf(account), 0)

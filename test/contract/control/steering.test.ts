@@ -6,6 +6,9 @@ import { ask } from '../../support/control.ts'
 import { choose, paidPayment, payOnPages, read, statusesOf } from '../../support/journeys.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 
+const DAY = 24 * 60 * 60 * 1000
+/** The payments of 2.33 hours are deleted together. */
+const TOGETHER = 8_388_608
 const SEVEN_DAYS = 604_800_000
 
 /** Identifiers, tokens and times, which differ between two payments that went the same way. */
@@ -165,7 +168,7 @@ onEveryDatabase(
       await control(frozen, 'clock', { freeze: true })
       const kept = await paidPayment(frozen)
       const gone = await running.createPayment()
-      clock.advance(SEVEN_DAYS)
+      clock.advance(SEVEN_DAYS + DAY + TOGETHER)
       const rowsAfterSweep = async () => {
         await sweep(database, clock.now())
         return database.query('select payment_id from payments where payment_id in ($1, $2)', [
@@ -175,7 +178,9 @@ onEveryDatabase(
       }
       assert.deepEqual(await rowsAfterSweep(), [{ payment_id: kept.payment_id }])
       await read(frozen, kept)
-      await control(frozen, 'clock', { advance: SEVEN_DAYS })
+      await control(frozen, 'clock', { advance: SEVEN_DAYS + DAY - 1 })
+      assert.deepEqual(await rowsAfterSweep(), [{ payment_id: kept.payment_id }])
+      await control(frozen, 'clock', { advance: 1 + TOGETHER })
       assert.deepEqual(await rowsAfterSweep(), [])
     })
 

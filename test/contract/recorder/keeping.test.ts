@@ -18,7 +18,10 @@ async function flush({ apps }: Service): Promise<void> {
 }
 
 async function sweep({ apps, time }: Service): Promise<void> {
-  for (const { recorder } of apps) await recorder?.sweep(time.wall())
+  for (const { recorder } of apps) {
+    await recorder?.trim()
+    await recorder?.sweep(time.wall())
+  }
 }
 
 async function kept(service: Service, room: string): Promise<string[]> {

@@ -7,6 +7,11 @@ import { payOnPages } from '../../support/journeys.ts'
 import { onEveryDatabase, type Service } from '../../support/service.ts'
 
 const SEVEN_DAYS = 604_800_000
+const DAY = 86_400_000
+/** Payments of 2.33 hours have a counter in common, and their rows go together. */
+const TOGETHER = 8_388_608
+/** A payment is gone after seven days, and its rows a day later. */
+const DELETED = SEVEN_DAYS + DAY + TOGETHER
 const TABLES = ['payments', 'refunds', 'idempotency_keys', 'webhook_messages']
 
 /** The number of rows in each table, and of messages that have a body. */
@@ -45,18 +50,18 @@ const older = (id: string, end: string): string => `00${id.slice(2, -end.length)
 onEveryDatabase('Retention: sweep', service => {
   const newest = ({ clock }: Service) => clock.now()
   const clean = async () => {
-    service().clock.advance(SEVEN_DAYS)
+    service().clock.advance(DELETED)
     await sweep(service().database, newest(service()))
   }
 
-  test('a sweep deletes expired payments and what belongs to them, and changes no response', async () => {
+  test('a sweep deletes payments that have been gone for a day and what belongs to them, and changes no response', async () => {
     await clean()
     const { database, clock } = service()
     const api = await service().newAccount()
     const { body } = await api.post('/v1/webhooks', { callback_url: 'https://hooks.example.org/' })
     await makePayment(api, 3)
     await makePayment(api, 2)
-    clock.advance(1)
+    clock.advance(TOGETHER)
     const kept = await makePayment(api, 1)
     const before = await rows(database)
     assert.deepEqual(
@@ -64,7 +69,7 @@ onEveryDatabase('Retention: sweep', service => {
       [3, 6, 3, 12],
     )
 
-    clock.advance(SEVEN_DAYS - 2)
+    clock.advance(SEVEN_DAYS - TOGETHER - 1)
     const whole = await readAll(api, body.external_id)
     await sweep(database, clock.now())
     assert.deepEqual(await rows(database), before)
@@ -73,7 +78,14 @@ onEveryDatabase('Retention: sweep', service => {
     clock.advance(1)
     const shorter = await readAll(api, body.external_id)
     assert.notDeepEqual(shorter, whole)
+    clock.advance(DAY - 1)
     await sweep(database, clock.now())
+    assert.deepEqual(await rows(database), before)
+
+    clock.advance(1 - DAY)
+    assert.deepEqual(await readAll(api, body.external_id), shorter)
+    assert.equal((await api.get(kept._links.self.href)).status, 200)
+    await sweep(database, clock.now() + DELETED - SEVEN_DAYS)
     assert.deepEqual(await rows(database), {
       payments: 1,
       refunds: 1,
@@ -111,7 +123,7 @@ onEveryDatabase('Retention: sweep', service => {
       values: [id, older(row.payment_id, String(id).slice(0, 3)), account],
     }))
     await database.write([...more, ...orphans])
-    clock.advance(SEVEN_DAYS)
+    clock.advance(DELETED)
     await sweep(database, clock.now())
     const left = await rows(database)
     assert.deepEqual([left.payments, left.refunds, left.idempotency_keys], [0, 0, 0])
@@ -133,7 +145,7 @@ onEveryDatabase('Retention: sweep', service => {
       return { sql: `insert into payments (${names.join(', ')}) values (${places})`, values }
     })
     await database.write(copies)
-    clock.advance(SEVEN_DAYS)
+    clock.advance(DELETED)
     const counts: number[] = []
     const watching: Database = {
       ...database,
@@ -157,9 +169,28 @@ onEveryDatabase('Retention: sweep', service => {
     const { database, clock } = service()
     const api = await service().newAccount()
     for (let i = 0; i < 5; i++) await makePayment(api, 2)
-    clock.advance(SEVEN_DAYS)
+    clock.advance(DELETED)
     await Promise.all([sweep(database, clock.now()), sweep(database, clock.now())])
     assert.equal((await rows(database)).payments, 0)
+  })
+
+  test('after a sweep by a clock that was ahead, totals and pages are those of the payments that are left', async () => {
+    await clean()
+    const { database, clock } = service()
+    const api = await service().newAccount()
+    for (let i = 0; i < 12; i++) {
+      await api.createPayment()
+      clock.advance(DAY / 48) // 30 minutes: a counter covers some two hours
+    }
+    for (let i = 0; i < 12; i++) {
+      await sweep(database, clock.now() + DELETED - (11 - i) * (DAY / 48))
+      const { body } = await api.get('/v1/payments?display_size=500')
+      assert.equal(body.total, body.count, `${i}`)
+      const left = await rows(database)
+      assert.equal(body.total, left.payments, `${i}`)
+      if (body.total > 1)
+        assert.equal((await api.get('/v1/payments?display_size=1&page=2')).status, 200)
+    }
   })
 
   test('a sweep with nothing to delete writes nothing', async () => {
@@ -185,7 +216,7 @@ onEveryDatabase('Retention: sweep', service => {
     const { payment_id } = await makePayment(api, 0)
     const pending = `update webhook_messages set status = 'PENDING' where payment_id = $1`
     await database.write([{ sql: pending, values: [payment_id] }])
-    clock.advance(SEVEN_DAYS)
+    clock.advance(DELETED)
     await sweep(database, clock.now())
     const statuses = await database.query<{ status: string }>(
       'select status from webhook_messages where payment_id = $1',

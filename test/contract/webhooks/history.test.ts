@@ -17,7 +17,8 @@ import {
 } from '../../support/subscriber.ts'
 import { cancelOne, pathOf } from './payment-changes.ts'
 
-const WEEK_MS = 7 * 86_400_000
+const DAY_MS = 86_400_000
+const WEEK_MS = 7 * DAY_MS
 const moto = { authorisation_mode: 'moto_api' }
 
 onEveryDatabase(
@@ -209,7 +210,7 @@ onEveryDatabase(
       service().clock.advance(1)
       const without = before.map(message => ({ ...message, body: null }))
       assert.deepEqual(await history(api, subscriber.webhook), without)
-      await sweep(service().database, service().clock.now())
+      await sweep(service().database, service().clock.now() + 2 * DAY_MS)
       assert.deepEqual(await history(api, subscriber.webhook), without)
     })
 

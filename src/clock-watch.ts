@@ -1,0 +1,69 @@
+import type { Database, Time } from './ports.ts'
+
+/** Milliseconds. */
+const HOUR = 60 * 60 * 1000
+const DAY = 24 * HOUR
+/** The most by which two clocks may differ, and by which one may jump. */
+const LARGEST_DIFFERENCE = 60_000
+
+export type ClockWatchPorts = {
+  database: Database
+  time: Pick<Time, 'wall'>
+  warn: (line: string) => void
+  /** Milliseconds that only ever pass at the speed of time, from any beginning. */
+  elapsed?: () => number
+}
+
+/**
+ * Tells whether rows may be deleted because of their age. A clock that is wrong would make them look older, and what is
+ * deleted does not come back. So the answer is no in the first hour after a start or a jump of the machine's clock, in
+ * which somebody may set it right, and while it differs by more than a minute from that of the database's server.
+ * Call it about once a minute. Rejects if the server cannot be asked.
+ */
+export function createClockWatch(ports: ClockWatchPorts): () => Promise<boolean> {
+  const { database, time, elapsed = () => performance.now() } = ports
+  const ahead = () => time.wall() - elapsed()
+  let since = elapsed()
+  let before = ahead()
+  let warned = Number.NEGATIVE_INFINITY
+
+  function warnHourly(line: string): void {
+    if (elapsed() - warned < HOUR) return
+    warned = elapsed()
+    ports.warn(line)
+  }
+
+  function noticeJump(): void {
+    const jump = ahead() - before
+    before += jump
+    if (Math.abs(jump) <= LARGEST_DIFFERENCE) return
+    since = elapsed()
+    if (Math.abs(jump) > DAY)
+      ports.warn(
+        `the machine's clock moved ${jump > 0 ? 'forward' : 'back'} by ${lengthOf(jump)}: nothing is deleted in the next hour`,
+      )
+  }
+
+  async function agreesWithServer(): Promise<boolean> {
+    const asked = time.wall()
+    const server = await database.serverTime()
+    if (server === undefined) return true
+    // The server read its clock at some moment between the question and the answer.
+    const difference = Math.max(asked - server, 0) || Math.min(time.wall() - server, 0)
+    if (Math.abs(difference) <= LARGEST_DIFFERENCE) return true
+    warnHourly(
+      `the machine's clock is ${lengthOf(difference)} ${difference > 0 ? 'ahead of' : 'behind'} PostgreSQL's: nothing is deleted until they agree within a minute`,
+    )
+    return false
+  }
+
+  return async () => {
+    noticeJump()
+    return (await agreesWithServer()) && elapsed() - since >= HOUR
+  }
+}
+
+function lengthOf(ms: number): string {
+  const long = Math.abs(ms)
+  return long > 2 * DAY ? `${Math.round(long / DAY)} days` : `${Math.round(long / 1000)} seconds`
+}
