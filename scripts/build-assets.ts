@@ -1,6 +1,6 @@
 /**
- * Builds the files that the pages link to: a style sheet and a script for all pages, another pair for the viewer
- * on /docs, and an icon. They go into src/web/assets/built/ under names that contain a hash of the content, with a manifest
+ * Builds the files that the pages link to: a style sheet and a script for all pages, two more for the viewer on /docs and
+ * for the console, and an icon. They go into src/web/assets/built/ under names that contain a hash of the content, with a manifest
  * that src/web/assets.ts reads. `npm ci` in a clone and `npm run build:assets` run it.
  */
 import { createHash } from 'node:crypto'
@@ -82,6 +82,8 @@ async function build(tools: Tools): Promise<void> {
       'js',
       `/*!\n${viewer}\n${licences}*/\n${await buildScript(tools, 'docs.js')}`,
     ),
+    consoleCss: await put('console', 'css', notice + buildStyles(tools, 'console.scss')),
+    consoleJs: await put('console', 'js', notice + (await buildScript(tools, 'console.js'))),
     icon: await put('icon', 'svg', (await readFile(new URL('icon.svg', source), 'utf8')).trim()),
   }
   // The manifest is renamed into place after its files are written, so no reader sees half a build.

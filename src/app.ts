@@ -2,6 +2,8 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { createAuthenticate } from './accounts/bearer.ts'
 import { agreementEndpoints } from './agreements/routes.ts'
 import type { Config } from './config.ts'
+import { consoleAreas } from './console/area.ts'
+import { consoleEndpoints } from './console/routes.ts'
 import type { Context } from './context.ts'
 import { controlEndpoints } from './control/routes.ts'
 import { createWaitFor } from './control/wait.ts'
@@ -84,7 +86,8 @@ export async function createApp(
   const stopped = limits.draining
   const waitFor = createWaitFor({ database, onWritten, stopped })
   const control = controlEndpoints(context, { waitFor, stopped })
-  registerEndpoints(server, [...described, ...control], areas, limits)
+  const pages = consoleEndpoints(context)
+  registerEndpoints(server, [...described, ...control, ...pages], areas, limits)
   return { server, deliveries, limits, recorder }
 }
 
@@ -144,6 +147,8 @@ function createAreas(context: Context): Areas {
   const open = { prefix: '', setHeaders: () => {}, sendError, limited: true }
   const authenticate = createAuthenticate(context)
   const json = { setHeaders: setApiHeaders, sendError: sendApiError, authenticate }
+  const off = { ...open, prefix: '/console' }
+  const consoles = context.config.console ? consoleAreas(context) : { console: off, entrance: off }
   return {
     api: { ...api, authenticate },
     token: api,
@@ -154,6 +159,8 @@ function createAreas(context: Context): Areas {
       ...(!context.config.control && { unknown: controlIsOff }),
       ...{ prefix: '/control', limited: false },
     },
+    // Off, its paths are like any unknown one.
+    ...consoles,
     open,
     health: { ...open, limited: false },
   }

@@ -51,6 +51,7 @@ describe('A file of src', () => {
       [...sources].filter(([, text]) => pattern.test(text)).map(([path]) => path.slice(4, -3))
     assert.deepEqual(callers(/time\.now\(/).sort(), [
       'agreements/routes', // identifiers, cancelled_date
+      'console/page', // what has expired
       'control/build', // what has expired
       'control/clock', // how far the account's clock is
       'control/messages', // whether the payment of a message has expired
@@ -74,6 +75,8 @@ describe('A file of src', () => {
       'accounts/store', // when a key was made, when a test account expires
       'background', // the sweep
       'clock-watch', // whether the machine's clock is right
+      'console/session', // until when a session lasts
+      'console/sign-in', // what has expired
       'control/accounts', // what has expired, the first time of a clock
       'control/clock', // how far the account's clock is
       'control/enter', // until when a link works

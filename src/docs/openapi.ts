@@ -100,6 +100,8 @@ const errorsOf: Record<AreaName, SharedError[]> = {
   token,
   pages: [],
   control: [],
+  console: [],
+  entrance: [],
   open,
   health: always,
 }

@@ -32,18 +32,23 @@ export const pathOf = (address: string | undefined): string =>
 /** The last valid address: most clients always send the same Host (see src/flat.ts). */
 let remembered = { scheme: '', host: '', address: '' }
 
-function requestAddress({ headers, socket }: FastifyRequest, config: Config): string {
+/** The scheme and host that the client used, as it or a trusted proxy says. Nothing is checked. */
+export function askedFor({ headers }: FastifyRequest, { trustProxy }: Config) {
   const forwarded = (name: string) =>
-    config.trustProxy
+    trustProxy
       ? String(headers[name] ?? '')
           .split(',')[0]
           ?.trim()
       : undefined
   const scheme = forwarded('x-forwarded-proto')?.toLowerCase() === 'https' ? 'https' : 'http'
-  const host = forwarded('x-forwarded-host') || headers.host || ''
+  return { scheme, host: forwarded('x-forwarded-host') || headers.host || '' }
+}
+
+function requestAddress(request: FastifyRequest, config: Config): string {
+  const { scheme, host } = askedFor(request, config)
   if (scheme !== remembered.scheme || host !== remembered.host) {
     if (host.length > LONGEST_HOST || !HOST.test(host) || !URL.canParse(`${scheme}://${host}`))
-      return `${scheme}://${ownHost(config.host, socket.localPort ?? config.port)}`
+      return `${scheme}://${ownHost(config.host, request.socket.localPort ?? config.port)}`
     remembered = { scheme, host, address: flat(scheme, '://', host) }
   }
   return remembered.address

@@ -4,9 +4,19 @@ import type { RecordingHooks } from '../recorder/recorder.ts'
 
 /**
  * The kinds of endpoint. `api` needs a key. `token` is the one endpoint under /v1 that is authorised by its body.
- * `pages` are the hosted pages. `control` is for whoever tests or watches, with the same key. `open` are documents and files. `health` is always answered.
+ * `pages` are the hosted pages. `control` is for whoever tests or watches, with the same key. `console` are pages for
+ * whoever has signed in with the key, and `entrance` those on which they do so. `open` are documents and files.
+ * `health` is always answered.
  */
-export type AreaName = 'api' | 'token' | 'pages' | 'control' | 'open' | 'health'
+export type AreaName =
+  | 'api'
+  | 'token'
+  | 'pages'
+  | 'control'
+  | 'console'
+  | 'entrance'
+  | 'open'
+  | 'health'
 
 /** What the endpoints of one kind have in common. src/app.ts has the list. */
 export type Area = {
@@ -24,6 +34,8 @@ export type Area = {
   record?: (operation: string) => RecordingHooks | undefined
   /** The error for an unknown path, if it is not the usual one. */
   unknown?: () => Error
+  /** The most bytes of a body, if it is not MAX_BODY. */
+  bodyLimit?: number
   /** Whether the service counts its requests, and refuses them with 503 when too many wait for a response. */
   limited: boolean
 }
@@ -43,7 +55,7 @@ type Done = (error?: Error) => void
  * 5. The size of the body (413), by Fastify as it reads it.
  * 6. The number of requests in flight (503, http/limits.ts).
  *
- * The handlers of the hosted pages then refuse forms of other sites themselves.
+ * The handlers of the hosted pages and of the console then refuse forms of other sites themselves.
  *
  * `refuse` returns the error of step 4, if any.
  */

@@ -77,6 +77,7 @@ function routeOptions(area: Area, operation: string, refuse: Refuse) {
   return {
     onRequest: recording ? recording.onRequest(before) : before,
     ...(recording && { onSend: recording.onSend }),
+    ...(area.bodyLimit && { bodyLimit: area.bodyLimit }),
     errorHandler: area.sendError,
   }
 }

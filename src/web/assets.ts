@@ -18,8 +18,16 @@ const contentTypes: Record<string, string> = {
 
 const gzip = promisify(gzipCallback)
 
-/** File names, to be put behind `/assets/`. The files of the viewer on /docs begin with `docs`. */
-type Names = { css: string; js: string; docsCss: string; docsJs: string; icon: string }
+/** File names, to be put behind `/assets/`. The files of the viewer on /docs begin with `docs`, those of the console with `console`. */
+type Names = {
+  css: string
+  js: string
+  docsCss: string
+  docsJs: string
+  consoleCss: string
+  consoleJs: string
+  icon: string
+}
 
 type Asset = {
   contentType: string

@@ -62,7 +62,7 @@ export function errorMessage(id: string, { text, prefix }: ErrorMessage): Html {
   return html`<p id="${id}" class="govuk-error-message"><span class="govuk-visually-hidden">${prefix}:</span> ${text}</p>`
 }
 
-function hint(id: string, text: string, className?: string): Html {
+export function hint(id: string, text: string, className?: string): Html {
   return html`<div id="${id}" class="govuk-hint${className && ` ${className}`}">${text}</div>`
 }
 
@@ -136,3 +136,134 @@ export function buttonGroup(buttons: Part[]): Html {
   return html`<div class="govuk-button-group">${buttons.map(one => html`\n  ${one}`)}
 </div>`
 }
+
+export type TagColour = 'blue' | 'green' | 'grey' | 'orange' | 'red' | 'teal' | 'yellow'
+
+export function tag(text: string, colour?: TagColour): Html {
+  return html`<strong class="govuk-tag${colour && ` govuk-tag--${colour}`}">${text}</strong>`
+}
+
+/** A column of numbers is aligned to the right. */
+export type Column = { text: string; numeric?: boolean }
+
+export type Table = {
+  /** Read out before the table; shown unless `hidesCaption`. */
+  caption: string
+  hidesCaption?: boolean
+  columns: Column[]
+  /** One part for each column. */
+  rows: Part[][]
+}
+
+/** A table in which the first cell of each row is its header. */
+export function table({ caption, hidesCaption, columns, rows }: Table): Html {
+  const look = hidesCaption ? 'govuk-visually-hidden' : 'govuk-table__caption--m'
+  return html`<table class="govuk-table">
+<caption class="govuk-table__caption ${look}">${caption}</caption>
+<thead class="govuk-table__head">
+<tr class="govuk-table__row">${columns.map(
+    ({ text, numeric }) =>
+      html`<th scope="col" class="govuk-table__header${numeric && ' govuk-table__header--numeric'}">${text}</th>`,
+  )}</tr>
+</thead>
+<tbody class="govuk-table__body">
+${rows.map(cells => html`<tr class="govuk-table__row">${cells.map((cell, i) => tableCell(cell, i, columns[i]))}</tr>\n`)}</tbody>
+</table>`
+}
+
+const tableCell = (cell: Part, position: number, column: Column | undefined): Html =>
+  position === 0
+    ? html`<th scope="row" class="govuk-table__header">${cell}</th>`
+    : html`<td class="govuk-table__cell${column?.numeric && ' govuk-table__cell--numeric'}">${cell}</td>`
+
+/** Links to the neighbours of a list that is ordered by time; no link where there is no neighbour. */
+export type Pagination = { label: string; newer: string | undefined; older: string | undefined }
+
+export function pagination({ label, newer, older }: Pagination): Html {
+  return html`<nav class="govuk-pagination govuk-pagination--block" aria-label="${label}">
+${newer !== undefined && paginationLink('prev', newer, 'Newer')}
+${older !== undefined && paginationLink('next', older, 'Older')}
+</nav>`
+}
+
+const arrows = {
+  prev: 'm6.5938-0.0078125-6.7266 6.7266 6.7441 6.4062 1.377-1.449-4.1856-3.9768h12.896v-2h-12.984l4.2931-4.293-1.414-1.414z',
+  next: 'm8.107-0.0078125-1.4136 1.414 4.2926 4.293h-12.986v2h12.896l-4.1855 3.9766 1.377 1.4492 6.7441-6.4062-6.7246-6.7266z',
+}
+
+function paginationLink(to: keyof typeof arrows, href: string, text: string): Html {
+  return html`<div class="govuk-pagination__${to}">
+<a class="govuk-link govuk-pagination__link" href="${href}" rel="${to}">
+<svg class="govuk-pagination__icon govuk-pagination__icon--${to}" xmlns="http://www.w3.org/2000/svg" height="13" width="15" aria-hidden="true" focusable="false" viewBox="0 0 15 13"><path d="${arrows[to]}"></path></svg>
+<span class="govuk-pagination__link-title govuk-pagination__link-title--decorated">${text}</span>
+</a>
+</div>`
+}
+
+/** A summary that unfolds to the content. It needs no script. */
+export function details(summary: string, content: Part, { id, open }: DetailsOptions = {}): Html {
+  return html`<details${id && html` id="${id}"`} class="govuk-details"${open && html` open`}>
+<summary class="govuk-details__summary"><span class="govuk-details__summary-text">${summary}</span></summary>
+<div class="govuk-details__text">${content}</div>
+</details>`
+}
+
+type DetailsOptions = { id?: string; open?: boolean }
+
+export type NavigationItem = { text: string; href: string; current: boolean }
+
+/** The navigation of a service. `end` stands at its right. Its script folds it into a menu on a phone. */
+export function serviceNavigation(items: NavigationItem[], end: Html): Html {
+  return html`<section aria-label="Service information" class="govuk-service-navigation" data-module="govuk-service-navigation">
+<div class="govuk-width-container govuk-service-navigation__inlining-container">
+<div class="govuk-service-navigation__container">
+<nav aria-label="Menu" class="govuk-service-navigation__wrapper">
+<button type="button" class="govuk-service-navigation__toggle govuk-js-service-navigation-toggle" aria-controls="navigation" hidden aria-hidden="true">Menu</button>
+<ul class="govuk-service-navigation__list" id="navigation">
+${items.map(navigationItem)}</ul>
+</nav>
+</div>
+${end}
+</div>
+</section>`
+}
+
+const navigationItem = ({ text, href, current }: NavigationItem): Html =>
+  html`<li class="govuk-service-navigation__item${current && ' govuk-service-navigation__item--active'}">
+<a class="govuk-service-navigation__link" href="${href}"${current && html` aria-current="true"`}>${
+    current
+      ? html`<strong class="govuk-service-navigation__active-fallback">${text}</strong>`
+      : text
+  }</a>
+</li>
+`
+
+/** Says what an action has done. A `success` is green, and takes the focus where scripts run. */
+export function notificationBanner(text: string, { success = false } = {}): Html {
+  return html`<div class="govuk-notification-banner${success && ' govuk-notification-banner--success'}" role="${success ? 'alert' : 'region'}" aria-labelledby="govuk-notification-banner-title" data-module="govuk-notification-banner">
+<div class="govuk-notification-banner__header">
+<h2 class="govuk-notification-banner__title" id="govuk-notification-banner-title">${success ? 'Success' : 'Important'}</h2>
+</div>
+<div class="govuk-notification-banner__content">
+<p class="govuk-notification-banner__heading">${text}</p>
+</div>
+</div>`
+}
+
+/** A summary list in a card. The text of the link is completed by the title for screen readers. */
+export function summaryCard(title: string, rows: SummaryRow[], link?: CardLink): Html {
+  return html`<div class="govuk-summary-card">
+<div class="govuk-summary-card__title-wrapper">
+<h2 class="govuk-summary-card__title"><bdi>${title}</bdi></h2>
+${
+  link &&
+  html`<div class="govuk-summary-card__actions"><a class="govuk-link" href="${link.href}">${link.text}<span class="govuk-visually-hidden"> (<bdi>${title}</bdi>)</span></a></div>`
+}
+</div>
+<div class="govuk-summary-card__content">
+${summaryList(rows)}
+</div>
+</div>`
+}
+
+type CardLink = { text: string; href: string }

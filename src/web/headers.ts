@@ -19,6 +19,9 @@ export function pagePolicy(returnHosts: AllowedHosts = new Set()): string {
 /** The content security policies of the other pages. */
 export const policies = {
   page: pagePolicy(),
+  // Its script asks whether there is something new.
+  console:
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'",
   // Swagger UI sends requests, has its icons in its style sheet, and assigns to innerHTML.
   viewer:
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",

@@ -15,8 +15,25 @@ export type Shell = {
   footer: string
 }
 
-/** Returns a whole document. `title` includes the service's name. `viewer` adds the style sheet and script of /docs. */
-export function page(shell: Shell, title: string, content: Html, { viewer = false } = {}): string {
+export type PageOptions = {
+  /** Whose style sheet and script the page has besides those of all pages: the viewer's on /docs, or the console's. */
+  more?: 'viewer' | 'console'
+  /** In place of the banner. */
+  navigation?: Html
+}
+
+const moreAssets = {
+  viewer: { css: assets.docsCss, js: assets.docsJs },
+  console: { css: assets.consoleCss, js: assets.consoleJs },
+}
+
+/** Returns a whole document. `title` includes the service's name. */
+export function page(
+  shell: Shell,
+  title: string,
+  content: Html,
+  { more, navigation }: PageOptions = {},
+): string {
   const asset = (name: string) => `${shell.basePath}/assets/${name}`
   return html`<!doctype html>
 <html lang="${shell.language}" class="govuk-template">
@@ -28,17 +45,17 @@ export function page(shell: Shell, title: string, content: Html, { viewer = fals
 <link rel="stylesheet" href="${asset(assets.css)}">
 <script type="module" src="${asset(assets.js)}"></script>
 ${
-  viewer &&
-  html`<link rel="stylesheet" href="${asset(assets.docsCss)}">
-<script type="module" src="${asset(assets.docsJs)}"></script>
+  more &&
+  html`<link rel="stylesheet" href="${asset(moreAssets[more].css)}">
+<script type="module" src="${asset(moreAssets[more].js)}"></script>
 `
 }<link rel="icon" sizes="any" href="${asset(assets.icon)}" type="image/svg+xml">
 </head>
-<body class="govuk-template__body">
+<body class="govuk-template__body${more === 'console' && ' farthing-console'}">
 ${skipLink(shell.skipLink)}
 <header class="govuk-template__header">
 ${genericHeader(shell.serviceName)}
-${phaseBanner(shell.banner.tag, shell.banner.text)}
+${navigation ?? phaseBanner(shell.banner.tag, shell.banner.text)}
 </header>
 <div class="govuk-width-container">
 <main class="govuk-main-wrapper" id="main-content">

@@ -18,13 +18,13 @@ async function read(name: string): Promise<string> {
 
 describe('Assets', () => {
   it('The name of each asset contains a hash of its content', async () => {
-    assert.equal(files.size, 5)
+    assert.equal(files.size, 7)
     for (const name of files.keys()) {
       const hash = createHash('sha256')
         .update(await read(name))
         .digest('hex')
         .slice(0, 16)
-      assert.match(name, new RegExp(`^(app|docs|icon)-${hash}\\.(css|js|svg)$`))
+      assert.match(name, new RegExp(`^(app|docs|console|icon)-${hash}\\.(css|js|svg)$`))
     }
   })
 

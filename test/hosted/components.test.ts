@@ -5,14 +5,22 @@ import { assets } from '../../src/web/assets.ts'
 import {
   button,
   buttonLink,
+  details,
   errorMessage,
   errorSummary,
   genericHeader,
+  notificationBanner,
+  pagination,
   phaseBanner,
   radios,
+  serviceNavigation,
   skipLink,
+  summaryCard,
   summaryList,
+  table,
+  tag,
 } from '../../src/web/components.ts'
+import { fileUpload, input, select, textarea } from '../../src/web/form-components.ts'
 import { html } from '../../src/web/html.ts'
 import { page } from '../../src/web/layout.ts'
 import { normalise } from './document.ts'
@@ -144,6 +152,138 @@ describe('Components and the macros of GOV.UK Frontend', () => {
     const params = { text: hard, href, id: 'return-url' }
     same(buttonLink('return-url', hard, href), macro('button', 'govukButton', params))
   })
+
+  it('A tag has the markup of the official macro, with and without a colour', () => {
+    same(tag(hard), macro('tag', 'govukTag', { text: hard }))
+    const params = { text: hard, classes: 'govuk-tag--red' }
+    same(tag(hard, 'red'), macro('tag', 'govukTag', params))
+  })
+
+  it('A table has the markup of the official macro', () => {
+    const columns = [{ text: hard }, { text: 'Amount', numeric: true }, { text: 'Status' }]
+    const params = {
+      caption: hard,
+      firstCellIsHeader: true,
+      head: [{ text: hard }, { text: 'Amount', format: 'numeric' }, { text: 'Status' }],
+      rows: [
+        [{ text: hard }, { text: '£5', format: 'numeric' }, { html: '<b>x</b>' }],
+        [{ text: 'b' }, { text: '£6', format: 'numeric' }, { text: '' }],
+      ],
+    }
+    const rows = [
+      [hard, '£5', html`<b>x</b>`],
+      ['b', '£6', ''],
+    ]
+    same(
+      table({ caption: hard, columns, rows }),
+      macro('table', 'govukTable', { ...params, captionClasses: 'govuk-table__caption--m' }),
+    )
+    same(
+      table({ caption: hard, hidesCaption: true, columns, rows }),
+      macro('table', 'govukTable', { ...params, captionClasses: 'govuk-visually-hidden' }),
+    )
+  })
+
+  it('Links to newer and older entries have the markup of the official macro', () => {
+    const [newer, older] = ['payments?after=1&q="', 'payments?before=2']
+    for (const given of [{ newer, older }, { newer }, { older }]) {
+      const params = {
+        landmarkLabel: hard,
+        ...(given.newer && { previous: { text: 'Newer', href: newer } }),
+        ...(given.older && { next: { text: 'Older', href: older } }),
+      }
+      const ours = pagination({ label: hard, newer: given.newer, older: given.older })
+      same(ours, macro('pagination', 'govukPagination', params))
+    }
+  })
+
+  it('Details have the markup of the official macro', () => {
+    const params = { summaryText: hard, html: '<pre>a</pre>' }
+    same(details(hard, html`<pre>a</pre>`), macro('details', 'govukDetails', params))
+    const ours = details(hard, html`<pre>a</pre>`, { id: 'x', open: true })
+    same(ours, macro('details', 'govukDetails', { ...params, id: 'x', open: true }))
+  })
+
+  it('The service navigation has the markup of the official macro', () => {
+    const params = {
+      navigation: [
+        { text: hard, href: '../payments', active: true },
+        { text: 'Requests', href: '../requests' },
+      ],
+      slots: { end: { html: '<form>x</form>', align: 'inline' } },
+    }
+    const ours = serviceNavigation(
+      [
+        { text: hard, href: '../payments', current: true },
+        { text: 'Requests', href: '../requests', current: false },
+      ],
+      html`<form>x</form>`,
+    )
+    same(ours, macro('service-navigation', 'govukServiceNavigation', params))
+  })
+
+  it('A notification banner has the markup of the official macro', () => {
+    const theirs = (params: object) =>
+      macro('notification-banner', 'govukNotificationBanner', { text: hard, ...params })
+    same(notificationBanner(hard), theirs({}))
+    same(notificationBanner(hard, { success: true }), theirs({ type: 'success' }))
+  })
+
+  it('A summary card has the markup of the official macro', () => {
+    const bdi = `<bdi>${escaped}</bdi>`
+    const params = {
+      card: {
+        title: { html: bdi },
+        actions: { items: [{ text: 'Open', href: 'webhooks/1' }] },
+      },
+      rows: [{ key: { text: hard }, value: { html: `<bdi id="a">${escaped}</bdi>` } }],
+    }
+    const rows = [{ id: 'a', key: hard, value: hard }]
+    same(
+      summaryCard(hard, rows, { text: 'Open', href: 'webhooks/1' }),
+      macro('summary-list', 'govukSummaryList', params),
+    )
+    const { actions, ...card } = params.card
+    const plain = macro('summary-list', 'govukSummaryList', { ...params, card })
+    same(summaryCard(hard, rows), plain)
+  })
+
+  const [label, name] = [{ text: hard }, 'key']
+  const fields = {
+    plain: [{}, {}],
+    'with a hint and an error': [
+      { hint: hard, error: hard },
+      { hint: { text: hard }, errorMessage: { text: hard } },
+    ],
+    'with an error': [{ error: hard }, { errorMessage: { text: hard } }],
+  } as const
+  for (const [kind, [ours, theirs]] of Object.entries(fields))
+    it(`Fields have the markup of the official macros: ${kind}`, () => {
+      const field = { name, label: hard, ...ours }
+      const params = { id: name, name, label, ...theirs }
+      same(input(field), macro('input', 'govukInput', { ...params, spellcheck: false }))
+      const filled = { value: hard, type: 'password', autocomplete: 'current-password' } as const
+      same(
+        input({ ...field, ...filled, inputmode: 'numeric', width: 10 }),
+        macro('input', 'govukInput', {
+          ...{ ...params, ...filled, inputmode: 'numeric', spellcheck: false },
+          classes: 'govuk-input--width-10',
+        }),
+      )
+      const options = [
+        { value: '', text: 'All' },
+        { value: 'b', text: hard },
+      ]
+      same(
+        select({ ...field, options, value: 'b' }),
+        macro('select', 'govukSelect', { ...params, items: options, value: 'b' }),
+      )
+      same(
+        textarea({ ...field, value: hard, rows: 9 }),
+        macro('textarea', 'govukTextarea', { ...params, value: hard, rows: 9, spellcheck: false }),
+      )
+      same(fileUpload(field), macro('file-upload', 'govukFileUpload', params))
+    })
 
   it('The page has the markup of the official template without its inline script, header and footer', () => {
     const source = `{% extends "govuk/template.njk" %}

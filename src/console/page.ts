@@ -1,0 +1,160 @@
+/** What every page of the console has, and how a page and an action become endpoints. */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Account } from '../accounts/account.ts'
+import type { Context } from '../context.ts'
+import { en } from '../hosted/text.en.ts'
+import { type Addresses, addressesOf } from '../http/addresses.ts'
+import { type Accepts, formBody } from '../http/body.ts'
+import type { Endpoint } from '../http/endpoint.ts'
+import { button, errorSummary, notificationBanner, serviceNavigation } from '../web/components.ts'
+import { type Html, html } from '../web/html.ts'
+import * as layout from '../web/layout.ts'
+import { type Done, doneBanner } from './banners.ts'
+import { isFromOtherSite } from './session.ts'
+
+const SERVICE = 'Farthing console'
+
+const sections = {
+  payments: 'Payments',
+  requests: 'Requests',
+  webhooks: 'Webhooks',
+  signature: 'Signature',
+}
+export type Section = keyof typeof sections
+
+/** One request for a page of the console. */
+export type Visit = {
+  request: FastifyRequest
+  /** Relative links to pages of the console begin with it: it leads from the address of this page to `/console/`. */
+  root: string
+  addresses: Addresses
+  /** undefined on the pages where nobody is signed in. */
+  account: Account | undefined
+}
+
+/** The visit of somebody who is signed in. `now` is the account's time. */
+export type AccountVisit = Visit & { account: Account; now: number }
+
+export type Page = {
+  /** The title; the content has the heading. */
+  title: string
+  section?: Section
+  content: Html
+  /** 200 unless said otherwise. */
+  status?: number
+  /** Faults in the form. Each leads to its field. */
+  errors?: { text: string; href: string }[]
+}
+
+/** A page of the console, such as `payments?done=captured`, to be opened after an action. */
+export type Next = { to: string; done?: Done }
+
+/**
+ * Links are relative, so that the console opens at every address of the service. Below `/console` each slash of the
+ * request's path leads one level down.
+ */
+export function rootOf({ url }: FastifyRequest): string {
+  const [path = ''] = url.split('?', 1)
+  const levels = path.split('/').length - 3
+  return levels < 0 ? 'console/' : '../'.repeat(levels)
+}
+
+export const visitOf = (request: FastifyRequest, { config }: Context): Visit => ({
+  request,
+  root: rootOf(request),
+  addresses: addressesOf(request, config),
+  account: undefined,
+})
+
+export function accountVisitOf(request: FastifyRequest, context: Context): AccountVisit {
+  const { account } = request
+  return { ...visitOf(request, context), account, now: context.time.now(account) }
+}
+
+type Described = { path: string; operationId: string; summary: string }
+
+/** A page: `show` returns it, or throws an error, for which there is a page too. */
+export const pageEndpoint = (
+  context: Context,
+  described: Described,
+  show: (visit: AccountVisit) => Promise<Page>,
+): Endpoint => ({
+  ...described,
+  path: `/console/${described.path}`,
+  method: 'GET',
+  area: 'console',
+  docs: () => ({ responses: {} }),
+  handler: async (request, reply) => {
+    const visit = accountVisitOf(request, context)
+    return sendPage(reply, visit, await show(visit))
+  },
+})
+
+/** What a form does: `act` returns the page to open then, or the page of the form with its errors. */
+export const actionEndpoint = (
+  context: Context,
+  { accepts = 'form', ...described }: Described & { accepts?: Accepts },
+  act: (visit: AccountVisit, form: URLSearchParams) => Promise<Next | Page>,
+): Endpoint => ({
+  ...described,
+  path: `/console/${described.path}`,
+  method: 'POST',
+  area: 'console',
+  accepts,
+  docs: () => ({ responses: {} }),
+  handler: async (request, reply) => {
+    if (isFromOtherSite(request, context.config)) throw pageFault(403)
+    const visit = accountVisitOf(request, context)
+    const result = await act(visit, formBody(request))
+    return 'to' in result ? sendNext(reply, visit, result) : sendPage(reply, visit, result)
+  },
+})
+
+/** An error that is shown as the page for its status. */
+export const pageFault = (statusCode: number): Error =>
+  Object.assign(new Error(`console page: ${statusCode}`), { statusCode })
+
+/** For whatever the account has not: unknown, gone, or another account's. */
+export const notFound = (): Error => pageFault(404)
+
+export function sendNext(reply: FastifyReply, { root }: Visit, { to, done }: Next): FastifyReply {
+  const separator = to.includes('?') ? '&' : '?'
+  return reply
+    .code(303)
+    .header('location', `${root}${to}${done ? `${separator}done=${done}` : ''}`)
+    .send()
+}
+
+export const sendPage = (reply: FastifyReply, visit: Visit, page: Page): FastifyReply =>
+  reply
+    .code(page.status ?? 200)
+    .type('text/html; charset=utf-8')
+    .send(documentOf(visit, page))
+
+export function documentOf(visit: Visit, { title, section, content, errors = [] }: Page): string {
+  const { root, account, request } = visit
+  const banner = doneBanner(request.query)
+  const parts = html`
+${errors.length > 0 && errorSummary('There is a problem', errors)}
+${banner && notificationBanner(banner.text, { success: banner.success })}
+${content}`
+  const shell = { ...en.shell, basePath: `${root}..`, language: 'en', serviceName: SERVICE }
+  const name = `${errors.length > 0 ? 'Error: ' : ''}${title} - ${SERVICE}`
+  return layout.page(shell, name, parts, {
+    more: 'console',
+    ...(account && { navigation: navigation(root, account, section) }),
+  })
+}
+
+const navigation = (root: string, { name }: Account, section: Section | undefined): Html =>
+  serviceNavigation(
+    Object.entries(sections).map(([page, text]) => ({
+      text,
+      href: `${root}${page}`,
+      current: page === section,
+    })),
+    html`<form class="farthing-account" method="post" action="${root}sign-out">
+<span><span class="govuk-visually-hidden">Account: </span><bdi>${name}</bdi></span>
+${button({ id: 'sign-out', text: 'Sign out', secondary: true })}
+</form>`,
+  )

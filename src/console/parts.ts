@@ -1,0 +1,69 @@
+/** What several pages of the console have. Texts that others wrote stand in `bdi`, so that they cannot turn what follows. */
+import { timeOf } from '../ids.ts'
+import { iso } from '../time.ts'
+import { type Table, type TagColour, table, tag } from '../web/components.ts'
+import { type Html, html, type Part } from '../web/html.ts'
+import type { Visit } from './page.ts'
+
+export const link = (href: string, text: Part): Html =>
+  html`<a class="govuk-link" href="${href}">${text}</a>`
+
+export const code = (text: string): Html => html`<code class="farthing-code">${text}</code>`
+
+/** A text that somebody else wrote: it wraps anywhere and keeps its direction to itself. */
+export const foreign = (text: string): Html => html`<bdi class="farthing-text">${text}</bdi>`
+
+export const paragraph = (content: Part): Html => html`<p class="govuk-body">${content}</p>`
+
+/** Milliseconds as the API prints them, in UTC. */
+export const time = (ms: number): Html =>
+  html`<time class="farthing-time" datetime="${iso(ms)}">${iso(ms)}</time>`
+
+/** The time in an identifier. */
+export const timeIn = (id: string): Html => time(timeOf(id))
+
+export const hidden = (name: string, value: string): Html =>
+  html`<input type="hidden" name="${name}" value="${value}">`
+
+/** Bytes or text as they are. Wide ones scroll, also by the keyboard. Where scripts run it has a button to copy it. */
+export const listing = (label: string, text: string): Html =>
+  html`<pre class="farthing-listing farthing-scroll" tabindex="0" role="region" aria-label="${label}" data-copy>\n${text}</pre>`
+
+/** A table that scrolls sideways where it is too wide. The live notice leaves it alone while the focus is inside. */
+export const wideTable = (given: Table): Html =>
+  html`<div class="farthing-scroll" tabindex="0" role="region" aria-label="${given.caption}" data-list>
+${table(given)}
+</div>`
+
+export type NewerIn = 'payments' | 'requests' | `webhook:${string}`
+
+/**
+ * Where the script says that a list has something newer than `after`, and may follow it. Without script there is the
+ * link. `href` is the address of the list.
+ */
+export const liveNotice = ({ root }: Visit, list: NewerIn, after: string, href: string): Html =>
+  html`<div class="farthing-live" data-live="${root}newer.json?${new URLSearchParams({ list, after }).toString()}">
+<p class="govuk-body" role="status"></p>
+<p class="govuk-body">${link(href, 'Refresh')}</p>
+<label class="govuk-body farthing-follow" hidden><input type="checkbox"> Follow</label>
+</div>`
+
+const statusColours: Record<string, TagColour> = {
+  created: 'grey',
+  started: 'blue',
+  submitted: 'blue',
+  capturable: 'orange',
+  success: 'green',
+  failed: 'red',
+  error: 'red',
+  cancelled: 'grey',
+}
+
+/** The status of a payment. Its word says as much as its colour. */
+export const statusTag = (status: string): Html => tag(status, statusColours[status])
+
+const deliveryColours = { SUCCESSFUL: 'green', FAILED: 'red', PENDING: 'blue' } as const
+
+/** The delivery status of a message, or of one attempt. */
+export const deliveryTag = (status: keyof typeof deliveryColours): Html =>
+  tag(status, deliveryColours[status])

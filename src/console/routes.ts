@@ -1,0 +1,22 @@
+import type { Context } from '../context.ts'
+import type { Endpoint } from '../http/endpoint.ts'
+import { sendNext, visitOf } from './page.ts'
+import { paymentsEndpoints } from './payments.ts'
+import { signInEndpoints } from './sign-in.ts'
+
+/** Everything below /console: one line for each file of pages. There is nothing while the console is off. */
+export const consoleEndpoints = (context: Context): Endpoint[] =>
+  context.config.console
+    ? [openConsole(context), ...signInEndpoints(context), ...paymentsEndpoints(context)]
+    : []
+
+/** The console begins with the payments. */
+const openConsole = (context: Context): Endpoint => ({
+  method: 'GET',
+  path: '/console',
+  area: 'console',
+  operationId: 'openConsole',
+  summary: 'Go to the first page',
+  docs: () => ({ responses: {} }),
+  handler: async (request, reply) => sendNext(reply, visitOf(request, context), { to: 'payments' }),
+})

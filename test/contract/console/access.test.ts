@@ -1,0 +1,236 @@
+import assert from 'node:assert/strict'
+import { get, type IncomingMessage } from 'node:http'
+import { test } from 'node:test'
+import { readSeal } from '../../../src/accounts/seal.ts'
+import { listKeys, revokeKey } from '../../../src/accounts/store.ts'
+import type { Client } from '../../support/client.ts'
+import { consoleOf, cookieIn, elementWith, headingOf, signIn } from '../../support/console.ts'
+import { ask } from '../../support/control.ts'
+import { onEveryDatabase, type Service, startService } from '../../support/service.ts'
+
+const codeOf = async (service: Service, api: Client, to = 'payments'): Promise<string> => {
+  const { body } = await ask(service, api, 'enter', { to })
+  return new URL(body.url).searchParams.get('code') ?? ''
+}
+
+onEveryDatabase('Entering the console', service => {
+  const stranger = () => consoleOf(service())
+
+  test('without a session every page leads to the page to sign in, and back from there', async () => {
+    const api = await service().newAccount()
+    for (const [path, back] of [
+      ['', undefined],
+      ['payments', 'payments'],
+      ['payments?status=failed&q=', 'payments?status=failed&q='],
+      ['payments/06h3k', 'payments/06h3k'],
+      ['no-such-page', 'no-such-page'],
+      ['payments/a/b/c', undefined],
+    ] as const) {
+      const { status, location } = await stranger().get(path)
+      assert.equal(status, 303, path)
+      assert.match(location ?? '', /^sign-in/)
+      const { searchParams } = new URL(location ?? '', 'http://x')
+      if (back !== undefined) assert.equal(searchParams.get('to'), back)
+      const page = await stranger().get(location ?? '')
+      assert.equal(page.status, 200)
+      assert.equal(headingOf(page), 'Sign in to the console')
+      const to = page.elements.find(({ attributes }) => attributes.name === 'to')?.attributes.value
+      const entered = await stranger().post('sign-in', { key: api.key ?? '', to: to ?? '' })
+      assert.deepEqual([entered.status, entered.location], [303, back ?? 'payments'])
+    }
+  })
+
+  test('a page to go back to is one of the console, whatever the form says', async () => {
+    const { key = '' } = await service().newAccount()
+    for (const to of [
+      'https://evil.example/',
+      '//evil.example',
+      '/secure',
+      '../docs',
+      'javascript:alert(1)',
+      'payments/../../x',
+      'payments\r\nX: y',
+      '',
+    ]) {
+      const { location } = await stranger().post('sign-in', { key, to })
+      assert.equal(location, 'payments', to)
+    }
+  })
+
+  test('a wrong key is one 401, whatever is wrong with it', async () => {
+    const pages = new Set<string>()
+    for (const key of ['', ' ', 'api_test_nobody', 'é'.repeat(300), "' or 1=1 --"]) {
+      const page = await stranger().post('sign-in', { key })
+      const { status, html, headers } = page
+      assert.equal(status, 401)
+      assert.equal(headers.get('set-cookie'), null)
+      assert.equal(elementWith(page, 'key-error').text, 'Error: Enter a key of this Farthing')
+      pages.add(html)
+    }
+    assert.equal(pages.size, 1)
+    assert.equal((await stranger().post('sign-in')).status, 401)
+  })
+
+  test('a key with spaces around it signs in, and the session ends by signing out', async () => {
+    const { api, name } = await service().newNamedAccount()
+    const entered = await stranger().post('sign-in', { key: ` ${api.key}\r\n` })
+    const attributes = entered.headers.get('set-cookie')?.split('; ').slice(1)
+    const path = service().kind === 'sqlite' ? ['Path=/console'] : []
+    assert.deepEqual(attributes, [...path, 'Max-Age=43200', 'HttpOnly', 'SameSite=Strict'])
+    const browser = consoleOf(service(), cookieIn(entered))
+    const page = await browser.get('payments')
+    assert.ok(page.html.includes(`<bdi>${name}</bdi>`))
+    const out = await browser.post('sign-out')
+    assert.deepEqual([out.status, out.location], [303, 'sign-in?done=signed-out'])
+    assert.match(out.headers.get('set-cookie') ?? '', /^farthing_console=; .*Max-Age=0/)
+  })
+
+  test('a link of farthing open enters with one button, and its code is in no Referer', async () => {
+    const api = await service().newAccount()
+    const code = await codeOf(service(), api)
+    const query = new URLSearchParams({ code, to: 'payments/06h3k' })
+    const page = await stranger().get(`enter?${query}`)
+    assert.equal(page.headers.get('referrer-policy'), 'no-referrer')
+    assert.equal(page.headers.get('set-cookie'), null, 'a preview of the link enters nothing')
+    elementWith(page, 'enter')
+    const fields = { code, to: 'payments/06h3k' }
+    // Without Referrer the browser sends no Origin either.
+    const entered = await stranger().post('enter', fields, { Origin: 'null' })
+    assert.deepEqual([entered.status, entered.location], [303, 'payments/06h3k'])
+    const browser = consoleOf(service(), cookieIn(entered))
+    assert.equal((await browser.get('payments')).status, 200)
+    assert.equal((await stranger().post('enter', fields)).status, 303, 'again within its minute')
+    service().clock.advance(60_000)
+    assert.equal((await stranger().post('enter', fields)).status, 401)
+  })
+
+  test('a seal of the other purpose, altered, swapped or expired is no session', async () => {
+    const api = await service().newAccount()
+    const other = await signIn(service(), await service().newAccount())
+    const browser = await signIn(service(), api)
+    const [, value = ''] = browser.cookie?.split('=') ?? []
+    const code = await codeOf(service(), api)
+    const [mac = ''] = value.split('.').slice(-1)
+    const [otherMac = ''] = other.cookie?.split('.').slice(-1) ?? []
+    const sealed = readSeal(value)
+    for (const wrong of [
+      code,
+      value.replace(mac, otherMac),
+      value.replace(mac, '0'.repeat(64)),
+      value.replace(/^[^.]+/, other.cookie?.split('=')[1]?.split('.')[0] ?? ''),
+      value.replace(String(sealed?.expires), String(Number(sealed?.expires) + 1)),
+      `${value}0`,
+      value.slice(0, -1),
+      '%',
+      '',
+      'a.b.1.c',
+    ])
+      assert.equal(
+        (await consoleOf(service(), `farthing_console=${wrong}`).get('payments')).status,
+        303,
+        wrong,
+      )
+    assert.equal((await stranger().post('enter', { code: value })).status, 401)
+    const both = consoleOf(service(), `farthing_console=x; other=1; ${browser.cookie}`)
+    assert.equal((await both.get('payments')).status, 200)
+    service().clock.advance(12 * 60 * 60 * 1000)
+    assert.equal((await browser.get('payments')).status, 303)
+  })
+
+  test('a revoked key ends its sessions at once, on every instance', async () => {
+    const { api, name } = await service().newNamedAccount()
+    const browser = await signIn(service(), api)
+    const code = await codeOf(service(), api)
+    const { database, clock } = service()
+    const keys = (await listKeys(database)).filter(({ account }) => account === name)
+    for (const { key_id } of keys) await revokeKey(database, key_id, clock.now())
+    for (const _ of service().baseUrls) assert.equal((await browser.get('payments')).status, 303)
+    assert.equal((await stranger().post('enter', { code })).status, 401)
+  })
+
+  test('the cookie is no key of the API, and the key no session of the console', async () => {
+    const api = await service().newAccount()
+    const browser = await signIn(service(), api)
+    const bearer = { Authorization: `Bearer ${api.key}` }
+    assert.equal((await stranger().get('payments', bearer)).status, 303)
+    for (const path of ['/v1/payments', '/control/requests']) {
+      const url = service().baseUrl + path
+      const { status } = await fetch(url, { headers: { Cookie: browser.cookie ?? '' } })
+      assert.equal(status, 401)
+    }
+  })
+
+  test('every form of another site is refused, and at a foreign name there is the page to sign in only', async () => {
+    const api = await service().newAccount()
+    const browser = await signIn(service(), api)
+    const key = api.key ?? ''
+    for (const headers of [
+      { 'Sec-Fetch-Site': 'cross-site' },
+      { 'Sec-Fetch-Site': 'same-site' },
+      { Origin: 'https://evil.example' },
+      { Origin: 'null' },
+      { Origin: 'not a url' },
+    ])
+      for (const path of ['sign-in', 'sign-out']) {
+        const answer = await browser.post(path, { key }, headers)
+        assert.equal(answer.status, 403, path)
+        assert.equal(answer.headers.get('set-cookie'), null)
+        assert.match(answer.text, /sent from another site/)
+      }
+    const [own = ''] = service().baseUrls
+    const accepted = { Origin: service().config.baseUrl ?? own, 'Sec-Fetch-Site': 'same-origin' }
+    assert.equal((await stranger().post('sign-in', { key }, accepted)).status, 303)
+    // A name that was made to mean 127.0.0.1 brings no cookie.
+    const { port } = new URL(own)
+    const rebound = await new Promise<IncomingMessage>((resolve, reject) =>
+      get({ port, path: '/console/payments', headers: { Host: 'evil.example' } }, resolve).on(
+        'error',
+        reject,
+      ),
+    )
+    rebound.resume()
+    assert.deepEqual([rebound.statusCode, rebound.headers.location], [303, 'sign-in?to=payments'])
+  })
+
+  test('every page has the headers of the console, and so has every error', async () => {
+    const browser = await signIn(service(), await service().newAccount())
+    const long = { key: 'x'.repeat(256 * 1024) }
+    const answers = [
+      [await stranger().get('sign-in'), 200],
+      [await stranger().get('payments'), 303],
+      [await browser.get('payments'), 200],
+      [await browser.get('no-such-page'), 404],
+      [await browser.post('payments'), 405],
+      [await browser.post('sign-in', long), 413],
+      [await browser.post('sign-in', { key: 'x' }, { 'Content-Type': 'text/plain' }), 415],
+    ] as const
+    for (const [{ status, headers }, expected] of answers) {
+      assert.equal(status, expected)
+      assert.equal(headers.get('cache-control'), 'no-store')
+      assert.equal(headers.get('referrer-policy'), 'same-origin')
+      assert.equal(headers.get('x-content-type-options'), 'nosniff')
+      assert.equal(
+        headers.get('content-security-policy'),
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'",
+      )
+    }
+    const page = await browser.get('no-such-page')
+    assert.match(page.text, /Page not found/)
+    assert.ok(page.elements.some(({ text, tag }) => tag === 'a' && text === 'Payments'))
+  })
+})
+
+test('FARTHING_CONSOLE=false leaves nothing of the console', async t => {
+  const off = await startService('sqlite', { env: { FARTHING_CONSOLE: 'false' } })
+  t.after(() => off.stop())
+  const { key = '' } = await off.newAccount()
+  for (const path of ['', '/payments', '/sign-in', '/enter'])
+    for (const accept of ['text/html', 'application/json']) {
+      const get = (at: string) => fetch(off.baseUrl + at, { headers: { accept } })
+      const [console, unknown] = [await get(`/console${path}`), await get('/no-such-path')]
+      assert.equal(console.status, 404)
+      assert.equal(await console.text(), await unknown.text())
+    }
+  const { status } = await consoleOf(off).post('sign-in', { key })
+  assert.equal(status, 404)
+})

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict'
+import { elementsOf, type Found, only, tagged, withId } from '../hosted/document.ts'
+import type { Client } from './client.ts'
+import type { Service } from './service.ts'
+
+export type Shown = {
+  status: number
+  headers: Headers
+  /** Of a redirect, from the root of the console: `payments?done=captured`. */
+  location: string | undefined
+  html: string
+  elements: Found[]
+  /** The text of the main part, with single spaces. */
+  text: string
+}
+
+/** A browser without scripts. It knows one account at most, and its requests go to each instance in turn. */
+export type Console = {
+  cookie: string | undefined
+  /** `path` is below /console. */
+  get(path: string, headers?: Record<string, string>): Promise<Shown>
+  post(
+    path: string,
+    fields?: Record<string, string>,
+    headers?: Record<string, string>,
+  ): Promise<Shown>
+}
+
+let asked = 0
+
+export function consoleOf({ apps, baseUrls }: Service, cookie?: string): Console {
+  const ask = async (path: string, init: RequestInit): Promise<Shown> => {
+    for (const { recorder } of apps) await recorder?.flush()
+    const site = baseUrls[asked++ % baseUrls.length]
+    const url = `${site}/console${path && `/${path}`}`
+    const response = await fetch(url, {
+      ...init,
+      redirect: 'manual',
+      headers: { ...(cookie && { Cookie: cookie }), ...init.headers },
+    })
+    return shown(response, url)
+  }
+  return {
+    cookie,
+    get: (path, headers = {}) => ask(path, { headers }),
+    post: (path, fields = {}, headers = {}) =>
+      ask(path, { method: 'POST', body: new URLSearchParams(fields), headers }),
+  }
+}
+
+async function shown(response: Response, url: string): Promise<Shown> {
+  const html = await response.text()
+  const location = response.headers.get('location')
+  const elements = elementsOf(html)
+  const main = elements.find(tagged('main'))
+  return {
+    status: response.status,
+    headers: response.headers,
+    location: location === null ? undefined : belowConsole(new URL(location, url)),
+    html,
+    elements,
+    text: (main?.text ?? '').replace(/\s+/g, ' ').trim(),
+  }
+}
+
+function belowConsole({ pathname, search }: URL): string {
+  assert.match(pathname, /^\/console\//)
+  return pathname.slice('/console/'.length) + search
+}
+
+/** The cookie that a response sets, as the browser sends it back. */
+export function cookieIn({ headers }: Shown): string {
+  const [pair = ''] = (headers.get('set-cookie') ?? '').split(';')
+  assert.match(pair, /^farthing_console=.+/)
+  return pair
+}
+
+/** Signs in with the key of a client. */
+export async function signIn(service: Service, { key = '' }: Client): Promise<Console> {
+  const entered = await consoleOf(service).post('sign-in', { key })
+  assert.equal(entered.status, 303, entered.text)
+  return consoleOf(service, cookieIn(entered))
+}
+
+/** The heading of a page. */
+export const headingOf = ({ elements }: Shown): string =>
+  only(elements, tagged('h1')).text.replace(/\s+/g, ' ').trim()
+
+/** The element with this id. */
+export const elementWith = ({ elements }: Shown, id: string): Found => only(elements, withId(id))
