@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs'
+import { ROOT, readShipped } from './files.ts'
 
 /** The version of this package. */
 export const version: string = JSON.parse(
-  readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
+  readShipped(new URL('../package.json', ROOT)).toString(),
 ).version

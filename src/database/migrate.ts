@@ -1,7 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { listShipped, ROOT, readShipped } from '../files.ts'
 import type { Database } from '../ports.ts'
 
-const FOLDER = new URL('./migrations/', import.meta.url)
+const FOLDER = new URL('database/migrations/', ROOT)
 
 /** Runs a text of one or several statements without values. */
 type Execute = (sql: string) => void | Promise<void>
@@ -32,11 +32,11 @@ type Step = { number: number; name: string; sql: string }
 
 /** Throws if a number is missing or used twice. Of two steps with one number the second would never run. */
 function readSteps(): Step[] {
-  const names = readdirSync(FOLDER).filter(name => name.endsWith('.sql'))
+  const names = listShipped(FOLDER).filter(name => name.endsWith('.sql'))
   return names.sort().map((name, i) => {
     const number = Number.parseInt(name, 10)
     if (number !== i + 1) throw new Error(`the migration ${name} must have the number ${i + 1}`)
-    return { number, name, sql: readFileSync(new URL(name, FOLDER), 'utf8') }
+    return { number, name, sql: readShipped(new URL(name, FOLDER)).toString() }
   })
 }
 

@@ -111,7 +111,7 @@ function environmentOf(options: StartOptions, key: string): Record<string, strin
 
 /** The test's environment, loaders and standard streams stay out of the thread. */
 function startThread(env: Record<string, string>): Promise<{ url: string; stop(): Promise<void> }> {
-  const source = import.meta.url.endsWith('.ts') ? './thread.ts' : './thread.js'
+  const source = import.meta.url.endsWith('.ts') ? './thread.ts' : '../testing-thread.cjs'
   const worker = new Worker(new URL(source, import.meta.url), {
     workerData: { env },
     env: {},

@@ -4,19 +4,23 @@ import { pino } from 'pino'
 import { readConfig } from '../config.ts'
 import { startFarthing } from '../start.ts'
 
-const config = readConfig(workerData.env)
-const line = (text: string) => parentPort?.postMessage({ line: text })
-const logger =
-  config.logLevel === 'silent' ? undefined : pino({ level: config.logLevel }, { write: line })
-const farthing = await startFarthing({
-  config,
-  ...(logger && { logger }),
-  onFatal: error => {
-    throw error
-  },
-})
-parentPort?.on('message', async () => {
-  await farthing.close()
-  parentPort?.close()
-})
-parentPort?.postMessage({ url: farthing.url })
+async function main(): Promise<void> {
+  const config = readConfig(workerData.env)
+  const line = (text: string) => parentPort?.postMessage({ line: text })
+  const logger =
+    config.logLevel === 'silent' ? undefined : pino({ level: config.logLevel }, { write: line })
+  const farthing = await startFarthing({
+    config,
+    ...(logger && { logger }),
+    onFatal: error => {
+      throw error
+    },
+  })
+  parentPort?.on('message', async () => {
+    await farthing.close()
+    parentPort?.close()
+  })
+  parentPort?.postMessage({ url: farthing.url })
+}
+
+void main()

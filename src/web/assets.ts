@@ -2,11 +2,10 @@
  * The files that pages link to, as scripts/build-assets.ts built them. Each is read when it is first requested, and
  * then served from memory. A name contains a hash of the content, so browsers may cache a file without asking again.
  */
-import { readFileSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { gzip as gzipCallback } from 'node:zlib'
 import { noSuchEndpoint } from '../errors.ts'
+import { ROOT, readShipped } from '../files.ts'
 import { type Endpoint, pathParam } from '../http/endpoint.ts'
 import { header, pathParameter } from '../http/openapi.ts'
 
@@ -44,7 +43,7 @@ export function readAssets(folder: URL): { names: Names; files: Map<string, Asse
 
 function readManifest(folder: URL): Names {
   try {
-    return JSON.parse(readFileSync(new URL('manifest.json', folder), 'utf8'))
+    return JSON.parse(readShipped(new URL('manifest.json', folder)).toString())
   } catch (cause) {
     throw new Error('The assets of the pages are not built: run `npm run build:assets`.', { cause })
   }
@@ -53,7 +52,7 @@ function readManifest(folder: URL): Names {
 function assetIn(folder: URL, name: string): Asset {
   const contentType = contentTypes[name.split('.').pop() ?? '']
   if (!contentType) throw new Error(`The media type of the asset ${name} is not known.`)
-  const plain = onFirstUse(() => readFile(new URL(name, folder)))
+  const plain = onFirstUse(async () => readShipped(new URL(name, folder)))
   const gzipped = onFirstUse(async () => gzip(await plain(), { level: 9 }))
   return { contentType, plain, gzipped }
 }
@@ -67,7 +66,7 @@ export function onFirstUse<Made>(make: () => Made): () => Made {
   }
 }
 
-const { names, files } = readAssets(new URL('./assets/built/', import.meta.url))
+const { names, files } = readAssets(new URL('web/assets/built/', ROOT))
 export const assets = names
 
 export const assetEndpoints = (): Endpoint[] => [

@@ -1,4 +1,4 @@
-import { Worker } from 'node:worker_threads'
+import { startThread } from '../../files.ts'
 import type { Database, Statement, Value } from '../../ports.ts'
 import {
   createCommit,
@@ -113,10 +113,8 @@ function sameThread(connection: Connection): Writer {
   }
 }
 
-const THREAD = new URL(import.meta.url.replace(/sqlite(\.[jt]s)$/, 'thread$1'))
-
 function ownThread(path: string): Writer {
-  const thread = new Worker(THREAD, { workerData: path })
+  const thread = startThread('database/sqlite/thread', { workerData: path })
   const waiting: ((results: Result[]) => void)[] = []
   let dead: Failure | undefined
 
