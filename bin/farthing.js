@@ -12,5 +12,6 @@ if (problem) {
 // Keeps compiled code for the next start. The variable passes the folder to the thread that writes to SQLite.
 process.env.NODE_COMPILE_CACHE ??= module.enableCompileCache().directory ?? ''
 const source = new URL('../src/cli/main.ts', import.meta.url)
-const built = new URL('../dist/cli/main.js', import.meta.url)
-await import((existsSync(source) ? source : built).href)
+// Required, because an import would first search the whole bundle for the names that it exports.
+if (existsSync(source)) await import(source.href)
+else module.createRequire(import.meta.url)('../dist/farthing.cjs')

@@ -42,7 +42,7 @@ describe('The package', () => {
   })
   after(() => rmSync(folder, { recursive: true, force: true }))
 
-  test('has the compiled service and nothing that users do not need', async () => {
+  test('has the bundled service and nothing that users do not need', async () => {
     const { stdout } = await run('tar', ['-tzf', packed.tarball])
     const files = stdout
       .trim()
@@ -51,7 +51,8 @@ describe('The package', () => {
     const outside = files.filter(name => !name.startsWith('dist/')).sort()
     const expected = ['LICENSE', 'README.md', 'bin/farthing.js', 'bin/installation.js']
     assert.deepEqual(outside, [...expected, 'package.json'])
-    assert.ok(files.includes('dist/cli/main.js'))
+    for (const name of ['farthing.cjs', 'database/sqlite/thread.cjs', 'licences.txt'])
+      assert.ok(files.includes(`dist/${name}`), name)
     const kinds = new Set(files.map(name => name.slice(name.indexOf('.', name.lastIndexOf('/')))))
     assert.ok(!kinds.has('.ts') && !kinds.has('.map'), [...kinds].join(' '))
     assert.deepEqual(files.filter(name => name.includes('.d.')).sort(), [
@@ -66,23 +67,33 @@ describe('The package', () => {
     assert.doesNotMatch(readme, /\]\(|<img|docs\/|examples\//)
     assert.equal(read(join(packed.source, 'README.md')), read(join(ROOT, 'README.md')))
     assert.ok(!existsSync(join(packed.source, '.clone-readme.md')))
+    assert.equal(read(join(packed.source, 'package.json')), read(join(ROOT, 'package.json')))
   })
 
-  test('brings the README of the clone back after a build that was interrupted', () => {
+  test('brings the README and package.json of the clone back after a build that was interrupted', () => {
     const clone = join(folder, 'interrupted')
-    for (const name of ['scripts/readme.ts', 'docs/package.md', 'README.md'])
+    for (const name of ['scripts/packed-files.ts', 'docs/package.md', 'README.md', 'package.json'])
       cpSync(join(ROOT, name), join(clone, name))
     const swap = (to: string) =>
-      spawnSync(process.execPath, ['scripts/readme.ts', to], { cwd: clone })
+      spawnSync(process.execPath, ['scripts/packed-files.ts', to], { cwd: clone })
     for (const to of ['package', 'package', 'clone']) assert.equal(swap(to).status, 0)
-    assert.equal(read(join(clone, 'README.md')), read(join(ROOT, 'README.md')))
+    for (const name of ['README.md', 'package.json'])
+      assert.equal(read(join(clone, name)), read(join(ROOT, name)))
   })
 
-  test('has no script that npm runs or asks about', () => {
-    const { scripts } = JSON.parse(read(join(unpacked, 'package.json')))
-    for (const name of ['preinstall', 'install', 'postinstall', 'prepublish', 'prepare'])
-      assert.equal(scripts[name], undefined, name)
+  test('needs no other package and has no script that npm runs or asks about', () => {
+    const { scripts, dependencies } = JSON.parse(read(join(unpacked, 'package.json')))
+    assert.deepEqual([scripts, dependencies], [undefined, undefined])
     assert.doesNotMatch(installing, /script/)
+    const installed = readdirSync(join(user, 'node_modules')).filter(name => !name.startsWith('.'))
+    assert.deepEqual(installed, ['farthing'])
+  })
+
+  test('has the licence of each package that it contains', () => {
+    const licences = read(join(unpacked, 'dist/licences.txt'))
+    const { dependencies } = JSON.parse(read(join(ROOT, 'package.json')))
+    for (const name of [...Object.keys(dependencies), 'avvio', 'swagger-ui-dist'])
+      assert.match(licences, new RegExp(`^${name} \\d+\\.\\d+\\.\\d+, licence `, 'm'))
   })
 
   test('starts in the folder of a user and makes a payment', async t => {

@@ -6,14 +6,21 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 const ROOT = join(import.meta.dirname, '../..')
-const NEEDED = ['bin', 'src', 'scripts', 'docs/package.md', 'package.json', 'README.md', 'LICENSE']
-const CONFIG = ['tsconfig.json', 'tsconfig.build.json']
+const NEEDED = [
+  'bin',
+  'src',
+  'scripts',
+  'docs/package.md',
+  'package.json',
+  'README.md',
+  'LICENSE',
+  'tsconfig.json',
+]
 
 /** Packs a copy of the clone, because the build replaces files that other tests read. */
 export async function pack(folder: string): Promise<{ source: string; tarball: string }> {
   const source = join(folder, 'source')
-  for (const name of [...NEEDED, ...CONFIG])
-    cpSync(join(ROOT, name), join(source, name), { recursive: true })
+  for (const name of NEEDED) cpSync(join(ROOT, name), join(source, name), { recursive: true })
   symlinkSync(join(ROOT, 'node_modules'), join(source, 'node_modules'))
   await run('npm', ['pack', '--pack-destination', folder], { cwd: source })
   const name = readdirSync(folder).find(file => file.endsWith('.tgz')) ?? ''
