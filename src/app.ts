@@ -19,6 +19,7 @@ import { healthEndpoints } from './http/health.ts'
 import { createLimits, type Limits } from './http/limits.ts'
 import { createServer, isLostInBrowser, setApiHeaders } from './http/server.ts'
 import { paymentEndpoints } from './payments/routes.ts'
+import { createPlans, type Plans } from './plans/faults.ts'
 import type { Database, Ports } from './ports.ts'
 import { createRecorder, type Recorder } from './recorder/recorder.ts'
 import { refundEndpoints } from './refunds/routes.ts'
@@ -66,10 +67,13 @@ export async function createApp(
     ...{ ...ports, send, isHere, onFault, onAttempt, record: recorder?.attempt },
   })
   const context: Context = { ...ports, send, config, deliveries, recorder, listeners }
-  const areas = createAreas(context)
+  const stopped = () => limits.draining()
+  const plans = config.control ? createPlans(context, stopped) : undefined
+  const areas = createAreas(context, plans)
   const server = createServer(logger?.child({}), areas)
   watch?.(server)
-  const limits = createLimits(server, deliveries.waiting)
+  const waiting = () => deliveries.waiting() + (plans?.held() ?? 0)
+  const limits = createLimits(server, waiting)
   const chapters: Chapters = {
     Payments: paymentEndpoints(context),
     Refunds: refundEndpoints(context),
@@ -83,9 +87,8 @@ export async function createApp(
     ],
   }
   const described = Object.values(chapters).flat()
-  const stopped = limits.draining
   const waitFor = createWaitFor({ database, onWritten, stopped })
-  const control = controlEndpoints(context, { waitFor, stopped })
+  const control = controlEndpoints(context, { waitFor, stopped, described })
   const pages = consoleEndpoints(context)
   registerEndpoints(server, [...described, ...control, ...pages], areas, limits)
   return { server, deliveries, limits, recorder }
@@ -130,7 +133,7 @@ function recorderOf(ports: Ports, config: Config, logger?: FastifyBaseLogger) {
   })
 }
 
-function createAreas(context: Context): Areas {
+function createAreas(context: Context, plans: Plans | undefined): Areas {
   const record = (kind: 'api' | 'page') =>
     context.recorder && {
       record: (operation: string) => context.recorder?.hooks(kind, operation),
@@ -138,8 +141,13 @@ function createAreas(context: Context): Areas {
   const api = {
     ...{ prefix: '/v1', setHeaders: setApiHeaders, sendError: sendApiError, limited: true },
     ...record('api'),
+    ...(plans && { plan: plans.hooks }),
   }
-  const pages = { prefix: '/secure', ...pageArea(context), limited: true, ...record('page') }
+  const pages = {
+    ...{ prefix: '/secure', ...pageArea(context), limited: true },
+    ...record('page'),
+    ...(plans && { plan: plans.hooks }),
+  }
   const sendError: Area['sendError'] = (error, request, reply) =>
     isLostInBrowser(request)
       ? pages.sendError(error, request, reply)

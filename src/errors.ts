@@ -55,6 +55,7 @@ export type Code = keyof typeof meanings
 
 /** Errors below /control, which is not part of the API: src/control/errors.ts makes them. */
 const controlMeanings = {
+  C0101: 'A field is missing; the description says which',
   C0102: 'A value is not valid; the description says what is allowed',
   C0103: 'There is no such field or parameter; the description lists those there are',
   C0197: 'The body is not one JSON object',

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, test } from 'node:test'
-import { scenarios } from '../src/hosted/journey.ts'
-import { type Status, transitions } from '../src/payments/payment.ts'
+import { type Status, scenarios, transitions } from '../src/payments/payment.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')

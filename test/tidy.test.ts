@@ -56,10 +56,12 @@ describe('A file of src', () => {
       'control/clock', // how far the account's clock is
       'control/messages', // whether the payment of a message has expired
       'control/payments', // what has expired
+      'control/plans', // whether a payment has expired
       'control/send', // whether the payment of a message has expired
       'payments/commands', // identifiers, events, whether an Idempotency-Key is free
       'payments/routes', // what has expired
       'payments/store', // whether a token has expired
+      'plans/subject', // what has expired
       'recorder/recorder', // when a request began
       'refunds/commands', // identifiers
       'refunds/routes', // the status after five seconds
@@ -80,6 +82,7 @@ describe('A file of src', () => {
       'control/accounts', // what has expired, the first time of a clock
       'control/clock', // how far the account's clock is
       'control/enter', // until when a link works
+      'control/plans', // identifiers of plans
       'control/reset', // the first time of a clock, whether a message is being sent
       'recorder/batches', // how many exchanges are recorded in a second
       'recorder/recorder', // identifiers of exchanges, when a request began

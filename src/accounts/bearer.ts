@@ -10,6 +10,8 @@ declare module 'fastify' {
     account: Account
     /** Of the bearer key; CONFIGURED_KEY_ID for the key of the settings. */
     key_id: string
+    /** Whether the account of the key has plans. Set where control is on and there is a key. */
+    hasPlans?: boolean
   }
 }
 
@@ -43,7 +45,7 @@ export function createAuthenticate({ database, time, config }: Context) {
 
   async function lookUp(key: string): Promise<KnownKey | undefined> {
     const asked = time.wall() // before the query: the key may be revoked during it
-    const known = await findKey(database, inUtf8(key), config.apiKey, asked)
+    const known = await findKey(database, inUtf8(key), config.apiKey, asked, config.control)
     cache.delete(key)
     if (known === undefined) return undefined
     const [oldest] = cache.keys()
@@ -60,6 +62,7 @@ export function createAuthenticate({ database, time, config }: Context) {
     }
     request.account = known.account
     request.key_id = known.key_id
+    if (config.control) request.hasPlans = known.hasPlans
   }
 
   return (request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined => {

@@ -75,7 +75,12 @@ export const revokeKey = (database: Database, key_id: string, now: number): Prom
     },
   ])
 
-export type KnownKey = { key_id: string; account: Account }
+export type KnownKey = {
+  key_id: string
+  account: Account
+  /** Whether the account has plans; false where control is off. */
+  hasPlans: boolean
+}
 
 /** The key_id of FARTHING_API_KEY, which has no row. */
 export const CONFIGURED_KEY_ID = 'configured'
@@ -83,29 +88,33 @@ export const CONFIGURED_KEY_ID = 'configured'
 /** The account has not ended, nor expired at `$1`, in milliseconds. */
 const LIVES = 'ended = 0 and (expires is null or expires > $1)'
 
+/** A column of a query for an account: whether it has plans. */
+const HAS_PLANS =
+  'cast(exists (select 1 from plans where plans.account = accounts.room) as integer) as planned'
+
 /**
  * The bearer key with its account, or undefined; `configured` is the default account's fixed key. `now` is the
- * machine's time.
+ * machine's time. `control` says whether there may be plans.
  */
 export async function findKey(
   database: Database,
   key: string,
   configured: string | undefined,
   now: number,
+  control = false,
 ): Promise<KnownKey | undefined> {
   const hash = sha256(key)
   const isConfigured = configured !== undefined && timingSafeEqual(hash, sha256(configured))
-  if (isConfigured) {
-    const account = await accountOfName(database, DEFAULT_ACCOUNT)
-    return account && { key_id: CONFIGURED_KEY_ID, account }
-  }
-  const [row] = await database.query<Account & { key_id: string }>(
-    `select api_keys.key_id, ${ACCOUNT_COLUMNS} from api_keys join accounts on accounts.name = api_keys.account
-     where ${LIVES} and api_keys.hash = $2 and api_keys.revoked is null`,
-    [now, hash.toString('hex')],
+  const columns = control ? `${ACCOUNT_COLUMNS}, ${HAS_PLANS}` : ACCOUNT_COLUMNS
+  const [row] = await database.query<Account & { key_id: string; planned?: number }>(
+    isConfigured
+      ? `select '${CONFIGURED_KEY_ID}' as key_id, ${columns} from accounts where name = $1 and ended = 0`
+      : `select api_keys.key_id, ${columns} from api_keys join accounts on accounts.name = api_keys.account
+         where ${LIVES} and api_keys.hash = $2 and api_keys.revoked is null`,
+    isConfigured ? [DEFAULT_ACCOUNT] : [now, hash.toString('hex')],
   )
   if (!row) return undefined
-  return { key_id: row.key_id, account: accountIn(row) }
+  return { key_id: row.key_id, account: accountIn(row), hasPlans: row.planned === 1 }
 }
 
 /** The hash of the key with this identifier, in hexadecimal; undefined if there is none or it was revoked. */

@@ -21,6 +21,7 @@ const TABLES = {
   agreements: 'agreement_id',
   webhooks: 'webhook_id',
   exchanges: 'exchange_id',
+  plans: 'plan_id',
 }
 
 const statements = Object.entries(TABLES).map(([table, column]) => {

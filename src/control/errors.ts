@@ -3,6 +3,10 @@ import { ApiError } from '../errors.ts'
 /** The errors of the endpoints below /control. Each description says what to do. */
 
 /** `rule` completes the sentence that begins with the field's name. */
+export const missingField = (field: string, rule: string) =>
+  new ApiError(422, 'C0101', `${field} ${rule}`, { field })
+
+/** `rule` completes the sentence that begins with the field's name. */
 export const badField = (field: string, rule: string) =>
   new ApiError(422, 'C0102', `${field} ${rule}`, { field })
 

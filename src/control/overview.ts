@@ -1,6 +1,7 @@
 import type { Account } from '../accounts/account.ts'
 import type { Context } from '../context.ts'
 import type { Endpoint } from '../http/endpoint.ts'
+import { countPlans } from '../plans/store.ts'
 import { version } from '../version.ts'
 import { presentClock } from './clock.ts'
 import { readQuery } from './query.ts'
@@ -18,14 +19,18 @@ export const readOverview = (context: Context): Endpoint => ({
   },
 })
 
-export const presentOverview = ({ config, recorder, time }: Context, account: Account) => ({
+export const presentOverview = async (
+  { config, database, recorder, time }: Context,
+  account: Account,
+) => ({
   version,
   account: account.name,
   parent: account.parent,
   epoch: account.epoch,
+  plans: config.control ? await countPlans(database, account.room) : 0,
   clock: presentClock(account, time),
   has: [
-    ...(config.control ? ['accounts', 'clock', 'payments'] : []),
+    ...(config.control ? ['accounts', 'clock', 'payments', 'plans'] : []),
     ...(recorder ? ['listeners', 'messages', 'requests'] : []),
   ],
 })

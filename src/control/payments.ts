@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts'
-import { complete, type Scenario, scenarios, type Visit } from '../hosted/journey.ts'
+import { complete, type Visit } from '../hosted/journey.ts'
 import { siteOf } from '../hosted/routes.ts'
 import { type Addresses, addressesOf } from '../http/addresses.ts'
 import type { Endpoint } from '../http/endpoint.ts'
@@ -9,6 +9,8 @@ import {
   isPayable,
   mockCardOf,
   type Payment,
+  type Scenario,
+  scenarios,
   statuses,
   statusOf,
   tokenOf,
@@ -95,7 +97,7 @@ export async function walk(
 export function readScenario(scenario: unknown): Scenario {
   const found = scenarios.find(each => each === scenario)
   if (found === undefined) throw badField('scenario', `must be one of ${scenarios.join(', ')}`)
-  return found as Scenario // scenarios are its keys
+  return found
 }
 
 /** A moto_api payment is completed by a test card. */
@@ -108,11 +110,8 @@ async function completeByCard(
   if (scenario === 'error' || scenario === 'cancel')
     throw conflict(`a moto_api payment cannot end with ${scenario}: use success or declined`)
   const { cardholder_name = '', expiry_date = '' } = mockCardOf(payment)
-  await submitCard(context, addresses, {
-    one_time_token: tokenOf(payment),
-    card_number: scenario === 'declined' ? DECLINED_CARD : MOCK_CARD,
-    cvc: '123',
-    cardholder_name,
-    expiry_date,
-  })
+  const card_number = scenario === 'declined' ? DECLINED_CARD : MOCK_CARD
+  const card = { card_number, cvc: '123', cardholder_name, expiry_date }
+  const given = { ...card, one_time_token: tokenOf(payment) }
+  await submitCard(context, addresses, given, { scenario })
 }

@@ -61,7 +61,7 @@ function present(exchange: Exchange) {
     status,
     code: exchange.code ?? null,
     ms,
-    plan: null,
+    plan: exchange.plan ?? null,
     answered: exchange.ended,
     answer: { headers: exchange.response_headers, ...presentBody(exchange.response_body) },
   }

@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts'
+import type { AreaName } from '../http/areas.ts'
 import type { Endpoint } from '../http/endpoint.ts'
 import { accountEndpoints } from './accounts.ts'
 import { buildPayment } from './build.ts'
@@ -8,21 +9,30 @@ import { listenerEndpoints } from './listeners.ts'
 import { listMessages } from './messages.ts'
 import { readOverview } from './overview.ts'
 import { completePayment, listPayments } from './payments.ts'
+import { planEndpoints } from './plans.ts'
 import { listRequests } from './requests.ts'
 import { resetAccount } from './reset.ts'
 import { sendMessage } from './send.ts'
 import type { WaitFor } from './wait.ts'
 
-export type Waiting = { waitFor: WaitFor; stopped: () => boolean }
+export type Ports = {
+  waitFor: WaitFor
+  stopped: () => boolean
+  /** Every endpoint outside /control. */
+  described: readonly Endpoint[]
+}
+
+/** Health checks, documents and files meet no plan. */
+const PLANNED: AreaName[] = ['api', 'token', 'pages']
 
 /** Everything below /control. There is nothing while both of its halves are off. */
-export const controlEndpoints = (context: Context, waiting: Waiting): Endpoint[] => {
-  const endpoints = [...readingEndpoints(context, waiting), ...steeringEndpoints(context, waiting)]
+export const controlEndpoints = (context: Context, ports: Ports): Endpoint[] => {
+  const endpoints = [...readingEndpoints(context, ports), ...steeringEndpoints(context, ports)]
   return endpoints.length > 0 ? [readOverview(context), ...endpoints] : []
 }
 
 /** What reads the record. Without a recorder there is none of it. */
-const readingEndpoints = (context: Context, { waitFor, stopped }: Waiting): Endpoint[] =>
+const readingEndpoints = (context: Context, { waitFor, stopped }: Ports): Endpoint[] =>
   context.recorder
     ? [
         listRequests(context, waitFor),
@@ -34,7 +44,7 @@ const readingEndpoints = (context: Context, { waitFor, stopped }: Waiting): Endp
     : []
 
 /** What changes payments, clocks and accounts. Without FARTHING_CONTROL=true there is none of it. */
-const steeringEndpoints = (context: Context, { waitFor }: Waiting): Endpoint[] =>
+const steeringEndpoints = (context: Context, { waitFor, described }: Ports): Endpoint[] =>
   context.config.control
     ? [
         ...accountEndpoints(context),
@@ -44,5 +54,9 @@ const steeringEndpoints = (context: Context, { waitFor }: Waiting): Endpoint[] =
         listPayments(context, waitFor),
         readClock(context),
         setClock(context),
+        ...planEndpoints(
+          context,
+          described.filter(({ area }) => PLANNED.includes(area)),
+        ),
       ]
     : []

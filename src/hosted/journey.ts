@@ -10,6 +10,7 @@ import {
   isPayable,
   mockCardOf,
   type Payment,
+  type Scenario,
   statusOf,
   type Trigger,
 } from '../payments/payment.ts'
@@ -18,16 +19,13 @@ import type { Note } from '../recorder/note.ts'
 import { confirmPage, detailsPage, type Ending, endPage, type Form, type Site } from './pages.ts'
 import type { PaymentSummary } from './summary.ts'
 
-/** The scenarios of the picker, and the trigger of each. */
+/** The trigger of each scenario. */
 const triggers = {
   success: 'choose_success',
   declined: 'choose_declined',
   error: 'choose_error',
   cancel: 'choose_cancel',
-} as const satisfies Record<string, Trigger>
-
-export type Scenario = keyof typeof triggers
-export const scenarios = Object.keys(triggers)
+} as const satisfies Record<Scenario, Trigger>
 
 const endings: Record<Exclude<Scenario, 'success'>, Ending> = {
   declined: 'declined',
@@ -49,9 +47,14 @@ export type Visit = Site & {
 /** A page or a redirect. Undefined if no web payment has the token, or if it has expired. */
 export type Next = { status: 200 | 400; page: string } | { location: string } | undefined
 
-/** Shows the first page. With `starts` that moves a created payment to started. */
+/**
+ * Shows the first page. With `starts` that moves a created payment to started, and where a plan has set the scenario,
+ * it is carried out instead.
+ */
 export async function showDetails(visit: Visit, { starts }: { starts: boolean }): Promise<Next> {
   const payment = starts ? (await move(visit, 'open_page'))?.payment : await find(visit)
+  if (starts && payment?.scenario && isPayable(statusOf(payment)))
+    return carryOut(visit, payment.scenario)
   return unlessOver(payment, payment => details(visit, payment))
 }
 
@@ -77,6 +80,14 @@ export async function complete(
   await move(visit, 'open_page')
   const chosen = await move(visit, triggers[scenario])
   return scenario === 'success' ? move(visit, 'confirm') : chosen
+}
+
+/** Does what the forms would do, and returns what the last of them would return. */
+async function carryOut(visit: Visit, scenario: Scenario): Promise<Next> {
+  if (scenario !== 'success') return end(visit, scenario)
+  await move(visit, triggers.success)
+  const outcome = await move(visit, 'confirm')
+  return unlessOver(outcome?.payment, payment => details(visit, payment))
 }
 
 /** Shows the confirm page, or redirects to the first page if success was not chosen. */

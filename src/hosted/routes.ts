@@ -15,17 +15,10 @@ import {
   type Schema,
 } from '../http/openapi.ts'
 import { object } from '../http/schema.ts'
+import { scenarios } from '../payments/payment.ts'
 import { noteOn } from '../recorder/note.ts'
 import { pagePolicy, setPageHeaders } from '../web/headers.ts'
-import {
-  choose,
-  confirm,
-  type Next,
-  scenarios,
-  showConfirm,
-  showDetails,
-  type Visit,
-} from './journey.ts'
+import { choose, confirm, type Next, showConfirm, showDetails, type Visit } from './journey.ts'
 import { faultPage, type Site } from './pages.ts'
 
 export const siteOf = ({ pagesUrl, baseUrl, serviceName }: Config): Site => ({

@@ -32,6 +32,8 @@ export type Area = {
   sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): void
   /** Of an area whose requests are recorded: the hooks for one of its endpoints. */
   record?: (operation: string) => RecordingHooks | undefined
+  /** Of an area whose requests meet plans: the hooks for one of its endpoints. */
+  plan?: (operation: string) => PlanHooks
   /** The error for an unknown path, if it is not the usual one. */
   unknown?: () => Error
   /** The most bytes of a body, if it is not MAX_BODY. */
@@ -43,6 +45,16 @@ export type Area = {
 export type Areas = Readonly<Record<AreaName, Area>>
 
 type Done = (error?: Error) => void
+type Sent = (error: Error | null, payload?: unknown) => void
+
+/** What plans do to the requests of an endpoint. */
+export type PlanHooks = {
+  preHandler(request: FastifyRequest, reply: FastifyReply, done: Done): void
+  /** Before the response is recorded. */
+  onSend(request: FastifyRequest, reply: FastifyReply, payload: unknown, done: Sent): void
+  /** After it was recorded. */
+  afterRecord(request: FastifyRequest, reply: FastifyReply, payload: unknown, done: Sent): void
+}
 
 /**
  * What runs before a handler, in this order. The first step that fails decides the response.
@@ -54,6 +66,7 @@ type Done = (error?: Error) => void
  * 4. The path (404), the method (405), the media type (400, or 415 on the hosted pages), all before the body is read.
  * 5. The size of the body (413), by Fastify as it reads it.
  * 6. The number of requests in flight (503, http/limits.ts).
+ * 7. The plans of the account, where control is on (plans/faults.ts).
  *
  * The handlers of the hosted pages and of the console then refuse forms of other sites themselves.
  *

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { methodNotAllowed } from '../errors.ts'
-import { type Area, type AreaName, type Areas, beforeHandler } from './areas.ts'
+import { type Area, type AreaName, type Areas, beforeHandler, type PlanHooks } from './areas.ts'
 import { type Accepts, wrongMediaTypeOf } from './body.ts'
 import { METHODS, methodOf } from './fastify.ts'
 import { isStorable } from './fields.ts'
@@ -36,8 +36,14 @@ export function registerEndpoints(
     for (const { method, area: name, operationId, accepts, handler } of group) {
       const area = areas[name]
       const refuse = (request: FastifyRequest) => accepts && wrongMediaTypeOf(request, accepts)
-      const count = area.limited && { preHandler: limits.enter }
-      app.route({ method, url, handler, ...count, ...routeOptions(area, operationId, refuse) })
+      const plan = area.plan?.(operationId)
+      const steps = [area.limited && limits.enter, plan?.preHandler].filter(step => !!step)
+      const [only, ...more] = steps
+      const preHandler = more.length > 0 ? steps : only
+      app.route({
+        ...{ method, url, handler, ...(preHandler && { preHandler }) },
+        ...routeOptions(area, operationId, refuse, plan),
+      })
     }
     refuseOtherMethods(app, url, group, areas)
   }
@@ -71,12 +77,13 @@ type Refuse = (request: FastifyRequest, reply: FastifyReply) => Error | undefine
 /** The operation that a request of another method is recorded as. */
 const NO_OPERATION = 'methodNotAllowed'
 
-function routeOptions(area: Area, operation: string, refuse: Refuse) {
+function routeOptions(area: Area, operation: string, refuse: Refuse, plan?: PlanHooks) {
   const before = beforeHandler(area, refuse)
   const recording = area.record?.(operation)
+  const onSend = [plan?.onSend, recording?.onSend, plan?.afterRecord].filter(hook => !!hook)
   return {
     onRequest: recording ? recording.onRequest(before) : before,
-    ...(recording && { onSend: recording.onSend }),
+    ...(onSend.length > 0 && { onSend }),
     ...(area.bodyLimit && { bodyLimit: area.bodyLimit }),
     errorHandler: area.sendError,
   }

@@ -16,7 +16,7 @@ import { noContent, requestBody } from '../http/openapi.ts'
 import { type Note, noteOn } from '../recorder/note.ts'
 import { DECLINED_CARD, submittedCard } from './card.ts'
 import { changePayment } from './commands.ts'
-import { advance, type Payment } from './payment.ts'
+import { advance, type Payment, type Scenario, statusOf } from './payment.ts'
 import { type CardAuthorisation, cardAuthorisation, readCardAuthorisation } from './request.ts'
 import { findByToken } from './store.ts'
 
@@ -58,32 +58,41 @@ export const authorise = (context: Context): Endpoint => ({
       : jsonBody(request, 'P0197')
     const given = readCardAuthorisation(body)
     const addresses = addressesOf(request, context.config)
-    await submitCard(context, addresses, given, noteOn(request))
-    if (given.card_number === DECLINED_CARD) throw cardDeclined()
+    const payment = await submitCard(context, addresses, given, { note: noteOn(request) })
+    if (statusOf(payment) === 'failed') throw cardDeclined()
     return reply.code(204).send()
   },
 })
 
-/** Submits a card with the token of a moto_api payment. Throws an ApiError if the token cannot be used. */
+/**
+ * Submits a card with the token of a moto_api payment. The payment ends with `scenario`, or the one that a plan set for
+ * it, or as the card number says. Throws an ApiError if the token cannot be used.
+ */
 export async function submitCard(
   context: Context,
   addresses: Addresses,
   given: CardAuthorisation,
-  note?: Note,
+  { scenario, note }: { scenario?: Scenario; note?: Note | undefined } = {},
 ): Promise<Payment> {
   const result = await changePayment(
     context,
     addresses,
     () => findByToken(context, given.one_time_token),
-    (found, now) => authorisation(found, given, now),
+    (found, now) => authorisation(found, given, now, scenario ?? found.scenario),
     { note },
   )
   if (!result) throw unknownOneTimeToken()
   return result.payment
 }
 
-function authorisation(found: Payment, given: CardAuthorisation, now: number) {
-  const declined = given.card_number === DECLINED_CARD
+function authorisation(
+  found: Payment,
+  given: CardAuthorisation,
+  now: number,
+  scenario: Scenario | undefined,
+) {
+  const declined =
+    scenario === 'declined' || (given.card_number === DECLINED_CARD && scenario !== 'success')
   if (found.given.authorisation_mode !== 'moto_api') throw unknownOneTimeToken()
   if (found.card) throw usedOneTimeToken()
   const card = submittedCard(given.card_number, given.cardholder_name, given.expiry_date)

@@ -16,7 +16,7 @@ import type { Note } from '../recorder/note.ts'
 import { untilWritten } from '../retry.ts'
 import { activeWebhooks } from '../webhooks/store.ts'
 import { type Message, messagesFor } from '../webhooks/webhook.ts'
-import { advance, type Change, type NewPayment, type Payment } from './payment.ts'
+import { advance, type Change, type NewPayment, type Payment, type Scenario } from './payment.ts'
 import { present } from './response.ts'
 import { insertPayment, isIdempotencyKeyTaken, savePayment, takeIdempotencyKey } from './store.ts'
 
@@ -25,7 +25,13 @@ export type Creation = {
   given: NewPayment
   idempotencyKey?: string | undefined
   note?: Note | undefined
+  bind?: Bind | undefined
 }
+
+/** The scenario that a plan sets for a new payment, and the statements that count the plans in the same commit. */
+export type Bind = (
+  given: NewPayment,
+) => Promise<{ scenario: Scenario | undefined; counted: Statement[] }>
 
 /**
  * Creates a payment. In agreement mode it has its final state. Resolves once the webhook messages were
@@ -37,20 +43,24 @@ export async function createPayment(
   creation: Creation,
 ): Promise<Payment> {
   const { account, given, idempotencyKey, note } = creation
+  // A plan invents no states: in agreement mode there is nothing to pick.
+  const bind = given.authorisation_mode === 'agreement' ? undefined : creation.bind
   const { payment, messages } = await untilWritten(async () => {
     const agreement = await usedAgreement(context, account.room, given)
+    const bound = await bind?.(given)
     const now = context.time.now(account)
-    const change = makePayment(context.newId, account.room, now, given, agreement)
+    const change = makePayment(context.newId, account.room, now, given, agreement, bound?.scenario)
     const messages = await messagesOf(context, addresses, change)
     const written = await context.database.write([
       // The statement most likely to miss comes first, so that little is rolled back.
       ...(idempotencyKey ? [takeIdempotencyKey(change.after, idempotencyKey)] : []),
       ...(agreement ? [holdAgreement(agreement)] : []),
+      ...(bound?.counted ?? []),
       insertPayment(change.after),
       ...context.deliveries.insert(messages),
     ])
     if (written) return { payment: change.after, messages }
-    if (await isKeyTaken(context, creation, agreement)) throw idempotencyKeyUsed()
+    if (await isKeyTaken(context, creation, Boolean(agreement ?? bound))) throw idempotencyKeyUsed()
     return undefined
   })
   note?.(account, payment, causedBy(payment, 0, messages))
@@ -91,6 +101,7 @@ export function makePayment(
   now: number,
   given: NewPayment,
   agreement: Agreement | undefined,
+  scenario?: Scenario,
 ): Omit<Change, 'before'> {
   const payment: Payment = {
     payment_id: newId(now),
@@ -102,21 +113,20 @@ export function makePayment(
     events: [{ status: 'created', at: now }],
     success_chosen: false,
     refunded_amount: 0,
+    ...(scenario && { scenario }),
   }
   const used = agreement && advance(payment, 'use_agreement', now, agreement.instrument?.card)
   return used ?? { after: payment, at: now, sends: [] }
 }
 
-/** Tells a write that missed because of the key from one whose agreement changed after it was read. */
+/** Tells a write that missed because of the key from one whose agreement or plan (`others`) changed after it was read. */
 async function isKeyTaken(
   { database, time }: Context,
   { account, idempotencyKey }: Creation,
-  agreement: Agreement | undefined,
+  others: boolean,
 ): Promise<boolean> {
   if (!idempotencyKey) return false
-  return (
-    !agreement || isIdempotencyKeyTaken(database, account.room, idempotencyKey, time.now(account))
-  )
+  return !others || isIdempotencyKeyTaken(database, account.room, idempotencyKey, time.now(account))
 }
 
 export type ChangeResult = { moved: boolean; payment: Payment }

@@ -30,6 +30,10 @@ export type Language = (typeof languages)[number]
 export const failureCodes = ['P0010', 'P0030', 'P0040', 'P0050'] as const
 export type FailureCode = (typeof failureCodes)[number]
 
+/** What a user can pick on the hosted pages in place of a card. */
+export const scenarios = ['success', 'declined', 'error', 'cancel'] as const
+export type Scenario = (typeof scenarios)[number]
+
 /** Specification, *Payment events*. `at` is in milliseconds. */
 export type PaymentEvent = { status: Status; at: number; code?: FailureCode }
 
@@ -68,6 +72,8 @@ export type Payment = {
   refunded_amount: number
   /** Set once a card was submitted. */
   card?: CardDetails
+  /** How a plan lets it end: docs/control.md. */
+  scenario?: Scenario
 }
 
 /** A change of a payment. `at` is in milliseconds; `sends` lists the event types of the webhook messages. */

@@ -117,12 +117,13 @@ Checks run in this order: the type of every field, and whether agreement_id and 
     checkMode(given, context.config.returnHosts)
     const { account } = request
     const addresses = addressesOf(request, context.config)
-    const created = await createPayment(context, addresses, {
-      account,
-      given,
-      idempotencyKey: key,
-      note: noteOn(request),
-    })
+    const { planned } = request
+    const creation = { account, given, idempotencyKey: key, note: noteOn(request) }
+    const created = planned
+      ? await planned.inTurn(() =>
+          createPayment(context, addresses, { ...creation, bind: planned.bind }),
+        )
+      : await createPayment(context, addresses, creation)
     void reply.code(201).header('location', paymentAddress(created.payment_id, addresses))
     return present(created, addresses)
   },

@@ -46,8 +46,9 @@ function fromRow({ payment_id, account, version, refunded_amount, body }: Row): 
   return Object.assign(rest, { payment_id, account, version, refunded_amount })
 }
 
-function bodyOf({ given, provider_id, secret, events, success_chosen, card }: Payment): string {
-  const body = { given, provider_id, secret, events, success_chosen, card }
+function bodyOf(payment: Payment): string {
+  const { given, provider_id, secret, events, success_chosen, card, scenario } = payment
+  const body = { given, provider_id, secret, events, success_chosen, card, scenario }
   return JSON.stringify(body satisfies Record<keyof Body, unknown>)
 }
 

@@ -51,6 +51,8 @@ export type ExchangeBody = {
   /** The key that the request was made with; 'configured' for FARTHING_API_KEY. */
   key_id?: string
   ended: Ending
+  /** The plan that acted on the request. */
+  plan?: string
   /** Of a refusal: its code and what it is about. */
   code?: string
   field?: string

@@ -13,6 +13,8 @@ declare module 'fastify' {
     noted: Noted | null
     /** The machine's time at which it began, in milliseconds; 0 where it is not recorded. */
     began: number
+    /** The plan that acted on it. */
+    plan: string | null
   }
 }
 
@@ -21,6 +23,7 @@ export function decorateForRecording(app: FastifyInstance): void {
   app.decorateRequest('noted', null)
   app.decorateRequest('began', 0)
   app.decorateRequest('ended', null)
+  app.decorateRequest('plan', null)
   app.decorateRequest('key_id', '')
 }
 
@@ -31,6 +34,15 @@ export type Note = (account: Account, payment: NotedPayment, caused?: Caused) =>
 export function noteOn(request: FastifyRequest): Note | undefined {
   if (request.began === 0) return undefined
   return (account, payment, caused) => {
-    request.noted = { account, payment, caused: caused ?? request.noted?.caused }
+    request.noted = { account, payment, caused: together(request.noted?.caused, caused) }
+  }
+}
+
+/** One request may cause several changes. */
+function together(before: Caused | undefined, more: Caused | undefined): Caused | undefined {
+  if (!before || !more) return more ?? before
+  return {
+    events: [...before.events, ...more.events],
+    messages: [...before.messages, ...more.messages],
   }
 }

@@ -162,7 +162,7 @@ function heldRequest(
   time: Time,
   { request, reply, payload, account }: Handled,
 ): HeldRequest {
-  const { began, noted, raw } = request
+  const { began, ended, noted, raw } = request
   return {
     kind,
     operation,
@@ -174,14 +174,16 @@ function heldRequest(
     url: request.url,
     rawHeaders: raw.rawHeaders,
     requestBody: request.body,
-    status: reply.statusCode,
+    // A plan that reset the connection before the handler ran left no response.
+    status: ended === 'reset' && request.fault?.plan.when === 'before' ? null : reply.statusCode,
     responseHeaders: RESPONSE_HEADERS.flatMap(name => {
       const value = reply.getHeader(name)
       return value === undefined ? [] : [[name, value]]
     }),
     responseBody: payload,
     key_id: kind === 'api' ? request.key_id : undefined,
-    ended: request.ended ?? (raw.socket.destroyed ? 'gone' : 'sent'),
+    ended: ended ?? (raw.socket.destroyed ? 'gone' : 'sent'),
+    plan: request.plan,
     refusal: request.refusal,
     payment: noted?.payment,
     caused: noted?.caused,

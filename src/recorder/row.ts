@@ -28,12 +28,14 @@ export type HeldRequest = {
   /** Names and values in turn. */
   rawHeaders: string[]
   requestBody: unknown
-  status: number
+  /** null without a response. */
+  status: number | null
   /** Content-Type, Location and Retry-After. */
   responseHeaders: [string, unknown][]
   responseBody: unknown
   key_id: string | undefined
   ended: Ending
+  plan: string | null
   refusal: { code: string; at: { field?: string; header?: string } } | undefined
   payment: NotedPayment | undefined
   caused: Caused | undefined
@@ -115,6 +117,7 @@ function requestRow(
     ms: Math.round(held.ms * 10) / 10,
     ...(held.key_id && { key_id: held.key_id }),
     ended: held.ended,
+    ...(held.plan && { plan: held.plan }),
     ...(refusal && { code: refusal.code }),
     ...(field && { field }),
     ...(payment && { reference: mask.text(payment.given.reference) }),
@@ -235,7 +238,7 @@ export const makeGapRow = (account: string, gap: Gap, exchange_id: string): Exch
 })
 
 export const isRefused = (held: Held): boolean =>
-  held.kind === 'out' ? held.failed : held.status >= 400
+  held.kind === 'out' ? held.failed : held.ended === 'reset' || (held.status ?? 0) >= 400
 
 /** Headers count as this many bytes. */
 const HEADERS_SIZE = 512

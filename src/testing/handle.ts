@@ -1,3 +1,4 @@
+import { ControlError } from './errors.ts'
 import { HostPromise } from './guest.ts'
 import type { Connection } from './http.ts'
 import type {
@@ -96,10 +97,19 @@ async function makePlan(call: Call, plan: NewPlan): Promise<Plan> {
     plan_id,
     async counts() {
       const { results } = await call('GET', '/control/plans')
-      const { seen, acted } = results.find((each: Plan) => each.plan_id === plan_id) ?? {}
-      return { seen, acted }
+      const found = results.find((each: Plan) => each.plan_id === plan_id)
+      if (!found)
+        throw new ControlError(`there is no plan ${plan_id}: it was removed`, 404, 'C0200')
+      return { seen: found.seen, acted: found.acted }
     },
-    remove: () => call('DELETE', `/control/plans/${plan_id}`),
+    async remove() {
+      try {
+        await call('DELETE', `/control/plans/${plan_id}`)
+      } catch (error) {
+        // A reset or the end of the account has removed it.
+        if (!(error instanceof ControlError) || ![401, 404].includes(error.status)) throw error
+      }
+    },
     [Symbol.asyncDispose]: () => made.remove(),
   }
   return made

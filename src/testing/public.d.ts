@@ -313,7 +313,10 @@ export interface LoggedRequest {
   status: number | null
   code: string | null
   ms: number
-  answered: string
+  /** The plan that acted on it. */
+  plan: string | null
+  /** 'gone': the client had left. 'replaced' and 'reset': a plan did so. */
+  answered: 'sent' | 'gone' | 'replaced' | 'reset'
   answer: { headers: [name: string, value: string][]; body: unknown }
 }
 

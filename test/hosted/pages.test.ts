@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { scenarios } from '../../src/hosted/journey.ts'
 import { confirmPage, detailsPage, endPage, faultPage, messages } from '../../src/hosted/pages.ts'
+import { scenarios } from '../../src/payments/payment.ts'
 import { elementsOf, type Found, only, tagged, withId } from './document.ts'
 import { card, form, payment, person, returnUrl, site } from './examples.ts'
 

@@ -19,7 +19,7 @@ async function sweepAccounts(database: Database, now: number): Promise<void> {
 /** Every table whose rows belong to a room. */
 const ROOM_TABLES = [
   ...['payments', 'payment_counts', 'idempotency_keys', 'refunds', 'agreements'],
-  ...['webhooks', 'exchanges'],
+  ...['webhooks', 'exchanges', 'plans'],
 ]
 
 const receiver = await startReceiver({ plain: true })
@@ -182,6 +182,7 @@ onEveryDatabase(
       const { account, api } = await makeAccount(parent)
       await api.post('/v1/webhooks', { callback_url: receiver.url })
       await paidPayment(api)
+      await control(api, 'plans', { scenario: 'declined' })
       clock.advance(7 * DAY)
       assert.equal((await api.get('/v1/payments')).status, 401)
       clock.advance(DAY - 1)

@@ -193,6 +193,7 @@ onEveryDatabase(
         'accounts',
         'clock',
         'payments',
+        'plans',
         'listeners',
         'messages',
         'requests',

@@ -1,0 +1,93 @@
+import type { Context } from '../context.ts'
+import { type Endpoint, pathParam } from '../http/endpoint.ts'
+import { findPayment } from '../payments/store.ts'
+import type { Plan } from '../plans/plan.ts'
+import {
+  countPlans,
+  deletePlan,
+  deletePlans,
+  findPlans,
+  insertPlan,
+  MOST_PLANS,
+} from '../plans/store.ts'
+import { untilWritten } from '../retry.ts'
+import { readBody } from './body.ts'
+import { notFound, tooMany } from './errors.ts'
+import { PLAN_FIELDS, presentPlan, readPlan } from './plan-wire.ts'
+import { readQuery } from './query.ts'
+
+/** Plans: what is to happen to payments and requests to come. `operations` are the endpoints that plans can name. */
+export const planEndpoints = (context: Context, operations: readonly Endpoint[]): Endpoint[] => [
+  createPlan(context, operations),
+  listPlans(context),
+  removePlans(context),
+  removePlan(context),
+]
+
+const createPlan = (context: Context, operations: readonly Endpoint[]): Endpoint => ({
+  method: 'POST',
+  path: '/control/plans',
+  area: 'control',
+  operationId: 'createPlan',
+  summary: 'Plan what happens to payments or requests to come',
+  accepts: 'json',
+  docs: () => ({ responses: {} }),
+  handler: async (request, reply) => {
+    const { database, time, newId } = context
+    const { account } = request
+    const read = readPlan(readBody(request, PLAN_FIELDS), operations)
+    const { payment_id } = read
+    const exists = payment_id && findPayment(database, account.room, payment_id, time.now(account))
+    if (payment_id !== undefined && !(await exists)) throw notFound('payment')
+    const plan_id = newId(time.wall())
+    const plan: Plan = { ...read, plan_id, account: account.room, seen: 0, acted: 0 }
+    await untilWritten(async () => {
+      if (await insertPlan(database, plan)) return plan
+      if ((await countPlans(database, account.room)) >= MOST_PLANS)
+        throw tooMany(`an account has at most ${MOST_PLANS} plans: delete some`)
+      return undefined
+    })
+    void reply.code(201)
+    return presentPlan(plan)
+  },
+})
+
+const listPlans = ({ database }: Context): Endpoint => ({
+  method: 'GET',
+  path: '/control/plans',
+  area: 'control',
+  operationId: 'listPlans',
+  summary: 'List the plans, in the order in which they are looked at',
+  docs: () => ({ responses: {} }),
+  handler: async request => {
+    readQuery(request, {})
+    return { results: (await findPlans(database, request.account.room)).map(presentPlan) }
+  },
+})
+
+const removePlans = ({ database }: Context): Endpoint => ({
+  method: 'DELETE',
+  path: '/control/plans',
+  area: 'control',
+  operationId: 'deletePlans',
+  summary: 'Delete all plans of the account',
+  docs: () => ({ responses: {} }),
+  handler: async (request, reply) => {
+    await deletePlans(database, request.account.room)
+    return reply.code(204).send()
+  },
+})
+
+const removePlan = ({ database }: Context): Endpoint => ({
+  method: 'DELETE',
+  path: '/control/plans/{plan_id}',
+  area: 'control',
+  operationId: 'deletePlan',
+  summary: 'Delete a plan',
+  docs: () => ({ responses: {} }),
+  handler: async (request, reply) => {
+    if (!(await deletePlan(database, request.account.room, pathParam(request, 'plan_id'))))
+      throw notFound('plan')
+    return reply.code(204).send()
+  },
+})

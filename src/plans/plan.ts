@@ -1,0 +1,118 @@
+/** A plan: what is to happen to payments or requests to come. Pure rules; nothing is read or written here. */
+import { createHash } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
+import {
+  ApiError,
+  type Code,
+  meanings,
+  overloaded,
+  tooManyRequests,
+  unexpectedFault,
+  unknownBearerKey,
+} from '../errors.ts'
+import type { Json } from '../http/fields.ts'
+import type { NewPayment, Scenario } from '../payments/payment.ts'
+
+/** `before` the handler runs, or `after` everything has happened and only the response is touched. */
+export type When = 'before' | 'after'
+
+/** An error of the API. The code is given where the status has none of its own. */
+export type PlannedAnswer = { status: number; code?: Code }
+
+export type Plan = {
+  plan_id: string
+  /** The room of its account. */
+  account: string
+  /** How many requests it matched, and how often it acted. */
+  seen: number
+  acted: number
+  /** An operationId; undefined for every operation. */
+  on?: string
+  /** Fields that the payment must have been given; of metadata, these keys. */
+  given?: Json
+  payment_id?: string
+  /** How many matches pass first. */
+  skip: number
+  /** How often it then acts. */
+  times: number | 'always'
+  probability: number
+  seed: number
+  /** A plan has a scenario, or any of the fields below. */
+  scenario?: Scenario
+  when?: When
+  /** Milliseconds, or the least and the most. */
+  delay?: number | [least: number, most: number]
+  answer?: PlannedAnswer
+  reset?: true
+}
+
+/** What plans ask about a request. `given` is undefined where it concerns no payment. */
+export type Met = { operation: string; payment_id?: string; given?: Json }
+
+/** A plan that a request matched, with its counts after the request. */
+export type Counted = { plan: Plan; seen: number; acted: number }
+
+/** `acting` is the plan that acts, if one does. All of `counted` matched. */
+export type Meeting = { acting: Plan | undefined; counted: Counted[] }
+
+/**
+ * Looks at the plans in their order. One that matches counts the request. It acts if enough requests have passed, it has
+ * not acted often enough, and it is drawn; the first that acts ends the search.
+ */
+export function meet(plans: readonly Plan[], met: Met): Meeting {
+  const counted: Counted[] = []
+  for (const plan of plans) {
+    if (!matches(plan, met)) continue
+    const seen = plan.seen + 1
+    const isLeft = plan.times === 'always' || plan.acted < plan.times
+    const acts = seen > plan.skip && isLeft && draw(plan.seed, seen).chance < plan.probability
+    counted.push({ plan, seen, acted: plan.acted + Number(acts) })
+    if (acts) return { acting: plan, counted }
+  }
+  return { acting: undefined, counted }
+}
+
+export const matches = ({ on, given = {}, payment_id }: Plan, met: Met): boolean =>
+  (on === undefined || on === met.operation) &&
+  (payment_id === undefined || payment_id === met.payment_id) &&
+  Object.entries(given).every(([name, value]) => isGiven(name, value, met.given?.[name]))
+
+function isGiven(name: string, wanted: unknown, value: unknown): boolean {
+  if (name !== 'metadata') return isDeepStrictEqual(wanted, value)
+  const metadata = (value ?? {}) as Json // metadata is an object
+  return Object.entries(wanted as Json).every(([key, each]) => metadata[key] === each)
+}
+
+/** True if the payment of a request matters to the plan. */
+export const asksForPayment = ({ given, payment_id }: Plan): boolean =>
+  payment_id !== undefined || Object.keys(given ?? {}).length > 0
+
+/** The fields of a payment by the names of the request that created it. */
+export const fieldsOf = ({ prefilled, ...given }: NewPayment): Json => ({
+  ...given,
+  ...(prefilled && { prefilled_cardholder_details: prefilled }),
+})
+
+/** Two fractions from 0 up to 1. They are a hash, so that every instance draws the same, and so can a test. */
+export function draw(seed: number, seen: number): { chance: number; share: number } {
+  const hash = createHash('sha256').update(`${seed}:${seen}`).digest()
+  return { chance: hash.readUInt32BE(0) / 2 ** 32, share: hash.readUInt32BE(4) / 2 ** 32 }
+}
+
+/** How long the plan holds this request, in milliseconds. */
+export function delayOf({ delay = 0, seed }: Plan, seen: number): number {
+  if (typeof delay === 'number') return delay
+  const [least, most] = delay
+  return least + Math.floor(draw(seed, seen).share * (most - least + 1))
+}
+
+/** Statuses that have an error of their own. */
+export const ownErrors: Record<number, () => ApiError> = {
+  401: unknownBearerKey,
+  429: tooManyRequests,
+  500: unexpectedFault,
+  503: overloaded,
+}
+
+export const errorOf = ({ status, code }: PlannedAnswer): ApiError =>
+  ownErrors[status]?.() ?? new ApiError(status, code ?? 'P0999', meanings[code ?? 'P0999'])

@@ -1,0 +1,102 @@
+/** Finds the plan that acts on a request, and counts all that the request matched. */
+import type { FastifyRequest } from 'fastify'
+import type { Account } from '../accounts/account.ts'
+import type { ApiError } from '../errors.ts'
+import type { Bind } from '../payments/commands.ts'
+import type { Database, Time } from '../ports.ts'
+import { untilWritten } from '../retry.ts'
+import { delayOf, errorOf, fieldsOf, type Met, matches, meet, type Plan } from './plan.ts'
+import { countRequest, findPlans } from './store.ts'
+import { CREATION, metBy, subjectOf } from './subject.ts'
+import { createTurns } from './turns.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The fault of the plan that acts on it. */
+    fault?: Fault | undefined
+    /** Where plans may set the scenario of the payment that it creates. */
+    planned?: Planned | undefined
+  }
+}
+
+export type Fault = {
+  plan: Plan
+  account: Account
+  /** Milliseconds. */
+  delay: number
+  error: ApiError | undefined
+  /** It has acted on the response. */
+  isOver: boolean
+}
+
+export type Planned = {
+  bind: Bind
+  /** The plan that set the scenario. */
+  plan_id?: string
+  /** Runs one creation at a time, because each counts the same plans. */
+  inTurn<Result>(create: () => Promise<Result>): Promise<Result>
+}
+
+/** Sets `request.planned`, and resolves to the fault that acts on the request, if one does. */
+export type FindFault = (operation: string, request: FastifyRequest) => Promise<Fault | undefined>
+
+type Ports = { database: Database; time: Time }
+
+export function createFindFault(ports: Ports): FindFault {
+  const { database } = ports
+  const inTurn = createTurns()
+
+  return async (operation, request) => {
+    const subject = await subjectOf(ports, operation, request)
+    if (!subject) return undefined
+    const { account } = subject
+    const { faults, scenarios } = sorted(await findPlans(database, account.room))
+    const met = await metBy(operation, subject, [...faults, ...scenarios])
+    if (operation === CREATION && scenarios.some(plan => matches(plan, met)))
+      request.planned = plannedFor(account)
+    if (!faults.some(plan => matches(plan, met))) return undefined
+    const fault = await inTurn(account.room, () => count(account, met))
+    if (fault?.plan.when === 'before') await subject.note()
+    return fault
+  }
+
+  async function count(account: Account, met: Met): Promise<Fault | undefined> {
+    const { fault } = await untilWritten(async () => {
+      const { faults } = sorted(await findPlans(database, account.room))
+      const { acting, counted } = meet(faults, met)
+      const fault = acting && faultOf(acting, account)
+      const isCounted = counted.length === 0 || (await database.write(counted.map(countRequest)))
+      return isCounted ? { fault } : undefined
+    })
+    return fault
+  }
+
+  function plannedFor({ room }: Account): Planned {
+    const planned: Planned = {
+      inTurn: create => inTurn(room, create),
+      async bind(given) {
+        const { scenarios } = sorted(await findPlans(database, room))
+        const { acting, counted } = meet(scenarios, { operation: CREATION, given: fieldsOf(given) })
+        if (acting) planned.plan_id = acting.plan_id
+        else delete planned.plan_id
+        return { scenario: acting?.scenario, counted: counted.map(countRequest) }
+      },
+    }
+    return planned
+  }
+}
+
+function sorted(plans: Plan[]) {
+  const { fault = [], scenario = [] } = Object.groupBy(plans, plan =>
+    plan.scenario === undefined ? 'fault' : 'scenario',
+  )
+  return { faults: fault, scenarios: scenario }
+}
+
+const faultOf = (plan: Plan, account: Account): Fault => ({
+  plan,
+  account,
+  delay: delayOf(plan, plan.seen + 1),
+  error: plan.answer && errorOf(plan.answer),
+  isOver: false,
+})

@@ -1,0 +1,13 @@
+/** Runs the work of one room in turn. Only other instances compete with it. */
+export function createTurns() {
+  const last = new Map<string, Promise<unknown>>()
+  return async <Result>(room: string, work: () => Promise<Result>): Promise<Result> => {
+    const mine = (last.get(room) ?? Promise.resolve()).then(work, work)
+    last.set(room, mine)
+    try {
+      return await mine
+    } finally {
+      if (last.get(room) === mine) last.delete(room)
+    }
+  }
+}

@@ -1,0 +1,196 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Client, webPayment } from '../../support/client.ts'
+import { authorise, choose, payOnPages, read, statusesOf } from '../../support/journeys.ts'
+import { planning } from '../../support/plans.ts'
+import { onEveryDatabase } from '../../support/service.ts'
+
+onEveryDatabase(
+  'Plans',
+  service => {
+    const { control, plan, listed, counts, send, create, records } = planning(service)
+
+    test('a plan is shown with its defaults, in the order of the making, and can be deleted', async () => {
+      const api = await service().newAccount()
+      const first = await plan(api, { given: { reference: 'R-7' }, scenario: 'declined' })
+      assert.match(first.plan_id, /^[0-9a-v]{26}$/)
+      const { plan_id, ...shown } = first
+      assert.deepEqual(shown, {
+        ...{ on: 'createPayment', given: { reference: 'R-7' }, skip: 0, times: 1 },
+        ...{ probability: 1, seed: 0, scenario: 'declined', seen: 0, acted: 0 },
+      })
+      const second = await plan(api, { delay: [1, 2], times: 'always', answer: { status: 503 } })
+      assert.deepEqual(await listed(api), [first, second])
+      assert.equal((await control(api, '')).body.plans, 2)
+      const other = await service().newAccount()
+      assert.deepEqual(await listed(other), [])
+      const remove = (by: Client, path: string) => control(by, path, undefined, 'DELETE')
+      assert.equal((await remove(other, `plans/${plan_id}`)).status, 404)
+      assert.equal((await remove(api, `plans/${plan_id}`)).status, 204)
+      assert.equal((await remove(api, `plans/${plan_id}`)).body.code, 'C0200')
+      assert.deepEqual(await listed(api), [second])
+      assert.equal((await remove(api, 'plans')).status, 204)
+      assert.deepEqual(await listed(api), [])
+    })
+
+    test('a plan that is not valid, or could never match, is refused, and so is the 101st', async () => {
+      const api = await service().newAccount()
+      const { payment_id } = await api.createPayment()
+      for (const [body, code, field] of [
+        [{}, 'C0101', 'scenario'],
+        [{ scenaro: 'success' }, 'C0103', 'scenaro'],
+        [{ scenario: 'paid' }, 'C0102', 'scenario'],
+        [{ scenario: 'success', on: 'readPayment' }, 'C0102', 'on'],
+        [{ scenario: 'success', delay: 1 }, 'C0102', 'delay'],
+        [{ scenario: 'success', payment_id }, 'C0102', 'payment_id'],
+        [{ on: 'readControl', reset: true }, 'C0102', 'on'],
+        [{ on: 'searchRefunds', reset: true, payment_id }, 'C0102', 'payment_id'],
+        [{ on: 'createAgreement', reset: true, given: { amount: 1 } }, 'C0102', 'given'],
+        [{ reset: true, given: { amout: 1 } }, 'C0103', 'given.amout'],
+        [{ reset: true, given: { amount: '1' } }, 'C0102', 'given.amount'],
+        [{ reset: true, given: { email: null } }, 'C0102', 'given.email'],
+        [{ reset: true, given: 'R-7' }, 'C0102', 'given'],
+        [{ reset: true, payment_id: 'x' }, 'C0102', 'payment_id'],
+        [{ reset: true, skip: -1 }, 'C0102', 'skip'],
+        [{ reset: true, times: 0 }, 'C0102', 'times'],
+        [{ reset: true, probability: 1.1 }, 'C0102', 'probability'],
+        [{ reset: true, seed: 0.5 }, 'C0102', 'seed'],
+        [{ reset: true, when: 'during' }, 'C0102', 'when'],
+        [{ reset: true, answer: { status: 503 } }, 'C0102', 'answer'],
+        [{ reset: false }, 'C0102', 'reset'],
+        [{ delay: 60_001 }, 'C0102', 'delay'],
+        [{ delay: [2, 1] }, 'C0102', 'delay'],
+        [{ answer: { status: 200 } }, 'C0102', 'answer.status'],
+        [{ answer: { status: 503, code: 'P0900' } }, 'C0102', 'answer.code'],
+        [{ answer: { status: 418 } }, 'C0101', 'answer.code'],
+        [{ answer: { status: 418, code: 'P0000' } }, 'C0102', 'answer.code'],
+        [{ answer: { status: 503, text: '' } }, 'C0103', 'answer.text'],
+      ] as const) {
+        const { status, body: error } = await control(api, 'plans', body)
+        assert.deepEqual([status, error.code, error.field], [422, code, field])
+      }
+      const unknown = { reset: true, payment_id: '0'.repeat(26) }
+      assert.equal((await control(api, 'plans', unknown)).body.code, 'C0200')
+      assert.deepEqual(await listed(api), [])
+      const many = Array.from({ length: 101 }, () => control(api, 'plans', { delay: 0 }))
+      const statuses = (await Promise.all(many)).map(({ status, body }) => body.code ?? status)
+      assert.deepEqual(statuses.sort(), [...Array(100).fill(201), 'C0429'])
+    })
+
+    test('a scenario is carried out when the first page is opened, and leaves what the picker leaves', async () => {
+      const api = await service().newAccount()
+      for (const scenario of ['success', 'declined', 'error', 'cancel'])
+        for (const way of ['link', 'form']) {
+          const picked = await api.createPayment({ delayed_capture: true })
+          await api.get(picked._links.next_url.href)
+          if (scenario === 'success') await payOnPages(api, picked)
+          const page = scenario === 'success' ? undefined : await choose(api, picked, scenario)
+          await plan(api, { scenario, given: { reference: 'Planned' } })
+          assert.equal((await api.createPayment()).state.status, 'created')
+          const planned = await api.createPayment({ delayed_capture: true, reference: 'Planned' })
+          const { next_url, next_url_post } = planned._links
+          assert.equal((await api.request('HEAD', next_url.href)).status, 200)
+          assert.equal((await read(api, planned)).state.status, 'created')
+          const answer =
+            way === 'link'
+              ? await api.get(next_url.href)
+              : await api.postForm('/secure', next_url_post.params)
+          assert.equal(answer.status, page?.status ?? 303)
+          assert.equal(answer.text, page?.text ?? '')
+          if (!page) assert.equal(answer.headers.get('location'), webPayment.return_url)
+          const [one, two] = [await read(api, picked), await read(api, planned)]
+          assert.deepEqual(two.state, one.state)
+          assert.deepEqual(two.card_details, one.card_details)
+          assert.deepEqual(await statusesOf(api, planned), await statusesOf(api, picked))
+          assert.equal((await api.get(next_url.href)).status, 303)
+        }
+      assert.deepEqual(
+        (await listed(api)).map(({ acted }) => acted),
+        Array(8).fill(1),
+      )
+    })
+
+    test('for a moto_api payment the scenario counts and not the card; complete overrides it', async () => {
+      const api = await service().newAccount()
+      const moto = { authorisation_mode: 'moto_api' }
+      for (const [scenario, card, status] of [
+        ['success', '4000000000000002', 204],
+        ['declined', '4242424242424242', 402],
+        ['cancel', '4242424242424242', 204],
+      ] as const) {
+        await plan(api, { scenario })
+        const payment = await api.createPayment(moto)
+        assert.equal((await authorise(api, payment, { card_number: card })).status, status)
+      }
+      await plan(api, { scenario: 'declined', times: 2 })
+      for (const fields of [moto, {}]) {
+        const { payment_id } = await api.createPayment(fields)
+        const { body } = await control(api, `payments/${payment_id}/complete`, {})
+        assert.equal(body.state.status, 'success')
+      }
+    })
+
+    test('a failed creation and a payment that control makes consume no scenario', async () => {
+      const api = await service().newAccount()
+      await plan(api, { scenario: 'declined' })
+      assert.equal((await create(api, { amount: 'much' })).status, 400)
+      assert.equal((await control(api, 'payments', {})).status, 201)
+      const key = { 'Idempotency-Key': 'k-1' }
+      const made = await create(api, {}, key)
+      assert.equal(made.status, 201)
+      await plan(api, { scenario: 'error' })
+      assert.equal((await create(api, {}, key)).body.code, 'P0191')
+      assert.deepEqual(await counts(api), [
+        [1, 1],
+        [0, 0],
+      ])
+      const [, , refused] = await records(api)
+      assert.equal(refused?.plan, null)
+      assert.equal((await records(api))[1]?.plan, (await listed(api))[0]?.plan_id)
+    })
+
+    test('what is refused before the handler consumes no plan, and what the handler refuses does', async () => {
+      const api = await service().newAccount()
+      await plan(api, { answer: { status: 500 }, times: 'always' })
+      const { key, ...stranger } = { ...api, key: 'none' }
+      assert.equal((await send({ ...stranger, key }, '/v1/payments')).status, 401)
+      assert.equal((await send(api, '/v1/nothing')).status, 404)
+      assert.equal((await send(api, '/v1/payments', { method: 'PUT' })).status, 405)
+      const typed = { method: 'POST', json: {}, headers: { 'Content-Type': 'text/csv' } }
+      assert.equal((await send(api, '/v1/payments', typed)).status, 400)
+      const large = { method: 'POST', json: 'x'.repeat(65_536) }
+      assert.equal((await send(api, '/v1/payments', large)).status, 413)
+      for (const path of ['/healthz', '/openapi.json', '/']) await send(api, path)
+      assert.deepEqual(await counts(api), [[0, 0]])
+      assert.equal((await send(api, '/v1/payments/none')).status, 500)
+      assert.deepEqual(await counts(api), [[1, 1]])
+    })
+
+    test('a plan matches what a payment was given, with defaults, and a payment by its identifier', async () => {
+      const api = await service().newAccount()
+      const answer = { answer: { status: 503 }, times: 'always' }
+      const { payment_id } = await api.createPayment({ reference: 'A', metadata: { a: 1, b: 'x' } })
+      const other = await api.createPayment({ reference: 'B', language: 'cy', metadata: { a: 2 } })
+      const hits = async (fields: object) => {
+        await plan(api, { ...answer, ...fields })
+        const statuses: number[] = []
+        for (const id of [payment_id, other.payment_id])
+          statuses.push((await send(api, `/v1/payments/${id}`)).status)
+        await control(api, 'plans', undefined, 'DELETE')
+        return statuses
+      }
+      assert.deepEqual(await hits({ given: { language: 'en' } }), [503, 200])
+      assert.deepEqual(await hits({ given: { metadata: { a: 1 } } }), [503, 200])
+      assert.deepEqual(await hits({ given: { metadata: {} } }), [503, 503])
+      assert.deepEqual(await hits({ given: { reference: 'B', amount: 4650 } }), [200, 503])
+      assert.deepEqual(await hits({ given: { reference: 'B', amount: 1 } }), [200, 200])
+      assert.deepEqual(await hits({ payment_id }), [503, 200])
+      assert.deepEqual(await hits({ on: 'cancelPayment' }), [200, 200])
+      await plan(api, { ...answer, given: { delayed_capture: false, moto: false } })
+      assert.equal((await create(api)).status, 503)
+      assert.equal((await create(api, { delayed_capture: true })).status, 201)
+      assert.equal((await api.get('/v1/payments')).status, 200)
+    })
+  },
+  { env: { FARTHING_CONTROL: 'true' } },
+)
