@@ -1,31 +1,43 @@
 /** The checks of the running service. */
-import { lookup } from 'node:dns/promises'
 import { type Check, fail, ok, warn } from './check.ts'
-import { type Body, nameOf, refusal, type Service, serviceAt } from './running-service.ts'
+import { checkWebhooks } from './doctor-webhooks.ts'
+import { type Body, refusal, type Service, serviceAt } from './running-service.ts'
 
-/** Seconds by which the machines' clocks may differ. The Date header has whole seconds. */
-const MOST_APART = 2
+/** Milliseconds by which the machines' clocks may differ. */
+const MOST_APART = 1_000
+
+/** What is known of the service before it is asked. `keyIsHere`: the local database has the key. */
+export type Expected = {
+  url: string
+  key: string | undefined
+  keyIsHere: boolean | undefined
+  pagesUrl: string | undefined
+}
 
 /** Yields each check as it is made. Those that need the service or the key end the list if it is missing. */
-export async function* checkService(
-  url: string,
-  key: string | undefined,
-  keyIsHere: boolean | undefined,
-): AsyncGenerator<Check> {
+export async function* checkService(expected: Expected): AsyncGenerator<Check> {
+  const { url, key, keyIsHere, pagesUrl } = expected
   const service = serviceAt(url, key ?? '')
+  const asked = Date.now()
   const ready = await service.request('GET', '/readyz').catch((error: Error) => error)
   if (ready instanceof Error) return yield fail('service', sentence(ready), 'farthing')
+  if (ready.body?.status !== 'ok' && ready.body?.status !== 'unavailable')
+    return yield fail(
+      'service',
+      `Another program answers at ${url}. FARTHING_URL or --url names the service.`,
+      'PORT=3001 farthing',
+    )
   if (ready.status !== 200)
     return yield fail(
       'service',
       `${url}/readyz answered ${ready.status}: it is stopping, or its database is away.`,
     )
   yield ok('service', `${url} is ready.`)
-  yield checkClock(ready.date)
+  yield checkClock(ready.date, asked)
   const checked = await checkKey(service, key, keyIsHere)
   yield checked
   if (checked.status === 'fail') return
-  yield await checkPages(service)
+  yield await checkPages(service, pagesUrl)
   yield* checkReturnUrls(service)
   yield* checkWebhooks(service)
 }
@@ -34,14 +46,16 @@ export async function* checkService(
 const sentence = ({ message }: Error): string =>
   `${message.replace(/^[a-z](?!\w*:)/, letter => letter.toUpperCase())}.`
 
-function checkClock(date: string | null): Check {
-  const apart = Math.round(Math.abs(Date.now() - Date.parse(date ?? '')) / 1000)
-  if (apart >= MOST_APART)
-    return warn(
-      'clock',
-      `The clocks of this machine and of the service are ${apart} seconds apart.`,
-    )
-  return ok('clock', 'The clocks of this machine and of the service agree.')
+/** The Date header has whole seconds, so the service's time lies within the second that it names. */
+function checkClock(header: string | null, asked: number): Check {
+  const date = Date.parse(header ?? '')
+  const apart = Math.max(asked - (date + 999), date - Date.now(), 0)
+  if (apart <= MOST_APART)
+    return ok('clock', 'The clocks of this machine and of the service agree within a second.')
+  return warn(
+    'clock',
+    `The clocks of this machine and of the service are ${Math.round(apart / 1000)} seconds apart.`,
+  )
 }
 
 async function checkKey(
@@ -71,7 +85,7 @@ async function checkKey(
 }
 
 /** Makes the payment, and asks for its page as a browser would. HEAD leaves the payment as it is. */
-async function checkPages(service: Service): Promise<Check> {
+async function checkPages(service: Service, pagesUrl: string | undefined): Promise<Check> {
   const { status, body } = await service.request('POST', '/v1/payments', {
     json: {
       ...{ amount: 1, reference: 'doctor', description: 'Made by farthing doctor' },
@@ -98,6 +112,11 @@ async function checkPages(service: Service): Promise<Check> {
       `next_url of a payment leads to ${host}, which answers ${opened.status}.`,
       advice,
     )
+  if (pagesUrl !== undefined && new URL(pagesUrl).host !== host)
+    return warn(
+      'pages',
+      `next_url of a payment leads to ${host}, but FARTHING_PAGES_URL is ${pagesUrl} here: the service has another setting.`,
+    )
   return ok('pages', `next_url of a payment leads to ${host}, which opens from here.`)
 }
 
@@ -115,51 +134,4 @@ async function* checkReturnUrls(service: Service): AsyncGenerator<Check> {
     `Your service sent the return_url ${http.body.return_url}, which was refused: it must be https, unless a setting names its host.`,
     `FARTHING_RETURN_HOSTS=${host} farthing`,
   )
-}
-
-async function* checkWebhooks(service: Service): AsyncGenerator<Check> {
-  const { results } = await service.ask('GET', '/v1/webhooks')
-  const active: Body[] = results.filter(({ status }: Body) => status === 'ACTIVE')
-  if (active.length === 0)
-    yield warn(
-      'webhooks',
-      'There is no active webhook.',
-      'farthing listen --forward-to http://localhost:4000/webhooks',
-    )
-  for (const [address, same] of Map.groupBy(
-    active,
-    ({ callback_url }) => new URL(callback_url).href,
-  ))
-    if (same.length > 1)
-      yield warn(
-        'webhooks',
-        `${same.length} active webhooks have the address ${address}: it gets each message ${same.length} times, signed with different keys. Delete all but one: ${same.map(({ external_id }) => external_id).join(', ')}.`,
-        `curl -X DELETE ${service.url}/v1/webhooks/${same[0]?.external_id} -H "Authorization: Bearer $FARTHING_API_KEY"`,
-      )
-  for (const webhook of active) yield await checkWebhook(service, webhook)
-}
-
-const LISTENER = /\.listen\.farthing\.invalid$/
-const LAST = 10
-
-/** Its name, and what its receiver answered to the last messages: that tells of certificates and addresses too. */
-async function checkWebhook(service: Service, webhook: Body): Promise<Check> {
-  const { external_id, callback_url } = webhook
-  const name = nameOf(webhook)
-  const { hostname } = new URL(callback_url)
-  const path = `/v1/webhooks/${external_id}/messages?display_size=${LAST}`
-  const { results } = await service.ask('GET', path)
-  const failed = results.filter((each: Body) => each.last_delivery_status === 'FAILED')
-  const [newest] = failed
-  if (newest && failed[0] === results[0])
-    return warn(
-      'webhooks',
-      `${name}: ${failed.length} of the last ${results.length} messages failed, the newest with "${newest.latest_attempt?.result ?? 'no attempt'}".`,
-      `farthing verify --message ${newest.webhook_message_id}`,
-    )
-  const address = hostname.replace(/^\[|\]$/g, '')
-  if (!LISTENER.test(hostname) && !(await lookup(address).catch(() => undefined)))
-    return warn('webhooks', `${name}: the name ${hostname} is not known on this machine.`)
-  const count = results.length === 0 ? 'no message yet' : `the newest message was taken`
-  return ok('webhooks', `${name}: ${count}.`)
 }

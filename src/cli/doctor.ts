@@ -25,8 +25,10 @@ export async function doctor(
     const key = options.key ?? config.apiKey
     const database = await checkDatabase(config.database, key)
     add(database.checks)
-    for await (const check of checkService(options.url ?? config.url, key, database.hasKey))
-      add([check])
+    const url = options.url ?? config.url
+    add(checkPort(env, config, url))
+    const expected = { url, key, keyIsHere: database.hasKey, pagesUrl: config.pagesUrl }
+    for await (const check of checkService(expected)) add([check])
   }
   if (options.json) printJson({ checks })
   return checks.some(({ status }) => status === 'fail') ? EXIT.wrong : 0
@@ -42,6 +44,17 @@ function readSettings(env: Env): { config?: Config; found: Check[] } {
     if (!(error instanceof ConfigError)) throw error
     return { found: error.problems.map(problem => fail('settings', `${problem}.`)) }
   }
+}
+
+const LOOPBACK = /^(localhost|127\..*|\[::1\])$/
+
+/** A service that is started with these settings listens elsewhere than the commands look for it. */
+function checkPort({ PORT }: Env, config: Config, url: string): Check[] {
+  const { hostname, port, protocol } = new URL(url)
+  const asked = Number(port || (protocol === 'https:' ? 443 : 80))
+  if (!PORT || !LOOPBACK.test(hostname) || config.port === asked) return []
+  const sentence = `PORT is ${PORT}, but the commands speak to ${url}.`
+  return [warn('port', sentence, `FARTHING_URL=http://127.0.0.1:${PORT} farthing doctor`)]
 }
 
 const COLOURS = { ok: 'green', warn: 'yellow', fail: 'red' } as const

@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { createClient } from '../support/client.ts'
 import { createPostgresDatabase } from '../support/postgres.ts'
 import { type FarthingProcess, runProcess, startProcess } from '../support/process.ts'
+import { startReceiver } from '../support/receiver.ts'
 
 type Check = { name: string; status: string; sentence: string; command?: string }
 
@@ -19,7 +23,7 @@ for (const kind of ['sqlite', 'postgres'] as const)
     before(async () => {
       DATABASE_URL =
         kind === 'sqlite' ? `sqlite:${join(folder, 'farthing.db')}` : await createPostgresDatabase()
-      const settings = { FARTHING_API_KEY: KEY, FARTHING_CALLBACK_HOSTS: 'localhost:1' }
+      const settings = { FARTHING_API_KEY: KEY, FARTHING_CALLBACK_HOSTS: 'localhost' }
       const pages = kind === 'postgres' && { FARTHING_PAGES_URL: 'http://127.0.0.1:2' }
       running = await startProcess({ env: { DATABASE_URL, ...settings, ...pages } })
     })
@@ -75,6 +79,36 @@ for (const kind of ['sqlite', 'postgres'] as const)
       const away = await diagnose({ FARTHING_URL: 'http://127.0.0.1:2' })
       assert.equal(away.code, 3)
       away.found('service', 'fail', /cannot be reached \(ECONNREFUSED\)/)
+    })
+
+    test('finds another program at the address, another port, and another address of the pages', async () => {
+      const other = createServer((_request, response) => response.end('{"ping":"pong"}'))
+      other.listen(0, '127.0.0.1')
+      await once(other, 'listening')
+      const { port } = other.address() as AddressInfo
+      const { code, found } = await diagnose({
+        FARTHING_URL: `http://127.0.0.1:${port}`,
+        PORT: '3001',
+      })
+      other.close()
+      assert.equal(code, 3)
+      found('service', 'fail', /^Another program answers at http:\/\/127\.0\.0\.1:/)
+      found('port', 'warn', /^PORT is 3001, but the commands speak to /)
+      const settings = await diagnose({ FARTHING_PAGES_URL: 'https://pay.example' })
+      if (kind === 'sqlite')
+        settings.found('pages', 'warn', /FARTHING_PAGES_URL is https:\/\/pay\.example here/)
+    })
+
+    test('finds a certificate that is not accepted', async () => {
+      const receiver = await startReceiver({ certificate: 'expired' })
+      const account = (await farthing(['keys', 'create', '--account', 'certificate', '--json']))
+        .stdout
+      const { key } = JSON.parse(account)
+      const api = createClient([running.baseUrl], key)
+      await api.post('/v1/webhooks', { callback_url: receiver.url })
+      const { found } = await diagnose({ FARTHING_API_KEY: key })
+      await receiver.close()
+      found('webhooks', 'warn', /its certificate is not accepted on this machine \(/)
     })
 
     test('finds settings that are none, a missing database, and makes no file', async () => {
