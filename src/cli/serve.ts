@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
 import { createLogger } from '../log.ts'
+import { paymentCommand } from '../payments/first-payment.ts'
 import { type Farthing, startFarthing } from '../start.ts'
 import { placeOf } from './database.ts'
 
@@ -57,6 +58,8 @@ function announce(
 ): void {
   const site = config.baseUrl ?? address
   const firstKey = config.apiKey ? undefined : apiKey
+  const pages = config.pagesUrl ?? site
+  const consoleUrl = `${pages}/console`
   const place = placeOf(config.database)
   const curl = paymentCommand(site, firstKey ?? (config.apiKey ? '$FARTHING_API_KEY' : undefined))
   process.stdout.write(`Farthing is listening on ${address}\n`)
@@ -64,12 +67,12 @@ function announce(
   if (atTerminal) {
     process.stdout.write(`Payments are kept in ${place}.\n\n${keyLine(firstKey, config)}\n`)
     process.stdout.write(`Make a payment, then open its next_url in a browser:\n\n  ${curl}\n\n`)
-    process.stdout.write(
-      `Documentation: ${config.pagesUrl ?? site}/docs   No money moves here.\n\n`,
-    )
+    if (config.console) process.stdout.write(`Console:       ${consoleUrl}\n`)
+    process.stdout.write(`Documentation: ${pages}/docs\n\nNo money moves here.\n\n`)
   } else {
     logger.info({ address: site }, 'listening')
     logger.info({ database: place }, `payments are kept in ${place}`)
+    if (config.console) logger.info({ console: consoleUrl }, 'the console shows what happens')
     // Logged at every LOG_LEVEL, because the key cannot be shown again.
     const always = logger.child({}, { level: 'info' })
     if (firstKey) always.info({ api_key: firstKey }, 'made an API key, shown only now')
@@ -86,14 +89,4 @@ function keyLine(firstKey: string | undefined, config: Config): string {
   if (firstKey) return `Your API key, shown only now:\n\n  ${firstKey}\n`
   if (config.apiKey) return 'The API key is the one in FARTHING_API_KEY.\n'
   return 'If you have lost your API key, make a new one: farthing keys create (npm start -- keys create)\n'
-}
-
-function paymentCommand(site: string, key = 'YOUR_API_KEY'): string {
-  const body = JSON.stringify({
-    amount: 1450,
-    reference: 'FIRST-1',
-    description: 'My first payment',
-    return_url: 'https://example.org/paid',
-  })
-  return `curl -s ${site}/v1/payments -H "Authorization: Bearer ${key}" -H 'Content-Type: application/json' -d '${body}'`
 }

@@ -6,6 +6,7 @@ import { en } from '../hosted/text.en.ts'
 import { type Addresses, addressesOf } from '../http/addresses.ts'
 import { type Accepts, formBody } from '../http/body.ts'
 import type { Endpoint } from '../http/endpoint.ts'
+import { isStorable } from '../http/fields.ts'
 import { button, errorSummary, notificationBanner, serviceNavigation } from '../web/components.ts'
 import { type Html, html } from '../web/html.ts'
 import * as layout from '../web/layout.ts'
@@ -71,13 +72,26 @@ export function accountVisitOf(request: FastifyRequest, context: Context): Accou
   return { ...visitOf(request, context), account, now: context.time.now(account) }
 }
 
+/** The named parameters of the query. Missing, repeated and unusable ones are ''. */
+export function textsIn<Name extends string>(
+  { request }: Visit,
+  names: readonly Name[],
+): Record<Name, string> {
+  const query = request.query as Record<string, unknown> // Fastify types it as unknown
+  const read = names.map(name => {
+    const value = Object.hasOwn(query, name) ? query[name] : undefined
+    return [name, typeof value === 'string' && isStorable(value) ? value : '']
+  })
+  return Object.fromEntries(read) as Record<Name, string> // each name was read
+}
+
 type Described = { path: string; operationId: string; summary: string }
 
-/** A page: `show` returns it, or throws an error, for which there is a page too. */
+/** A page: `show` returns it, or another page to open, or throws an error, for which there is a page too. */
 export const pageEndpoint = (
   context: Context,
   described: Described,
-  show: (visit: AccountVisit) => Promise<Page>,
+  show: (visit: AccountVisit) => Promise<Next | Page>,
 ): Endpoint => ({
   ...described,
   path: `/console/${described.path}`,
@@ -86,7 +100,7 @@ export const pageEndpoint = (
   docs: () => ({ responses: {} }),
   handler: async (request, reply) => {
     const visit = accountVisitOf(request, context)
-    return sendPage(reply, visit, await show(visit))
+    return sendResult(reply, visit, await show(visit))
   },
 })
 
@@ -105,8 +119,7 @@ export const actionEndpoint = (
   handler: async (request, reply) => {
     if (isFromOtherSite(request, context.config)) throw pageFault(403)
     const visit = accountVisitOf(request, context)
-    const result = await act(visit, formBody(request))
-    return 'to' in result ? sendNext(reply, visit, result) : sendPage(reply, visit, result)
+    return sendResult(reply, visit, await act(visit, formBody(request)))
   },
 })
 
@@ -116,6 +129,9 @@ export const pageFault = (statusCode: number): Error =>
 
 /** For whatever the account has not: unknown, gone, or another account's. */
 export const notFound = (): Error => pageFault(404)
+
+const sendResult = (reply: FastifyReply, visit: Visit, result: Next | Page): FastifyReply =>
+  'to' in result ? sendNext(reply, visit, result) : sendPage(reply, visit, result)
 
 export function sendNext(reply: FastifyReply, { root }: Visit, { to, done }: Next): FastifyReply {
   const separator = to.includes('?') ? '&' : '?'

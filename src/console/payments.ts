@@ -1,17 +1,164 @@
 import type { Context } from '../context.ts'
+import { inPounds } from '../hosted/summary.ts'
 import type { Endpoint } from '../http/endpoint.ts'
-import { html } from '../web/html.ts'
-import { pageEndpoint } from './page.ts'
+import { paymentCommand } from '../payments/first-payment.ts'
+import { type Delivery, deliveriesOf, listPayments } from '../payments/list-store.ts'
+import { type Payment, statuses, statusOf } from '../payments/payment.ts'
+import { findPayment } from '../payments/store.ts'
+import { button, pagination } from '../web/components.ts'
+import { input, select } from '../web/form-components.ts'
+import { type Html, html, type Part } from '../web/html.ts'
+import { readStretch, type Stretch } from './cursor.ts'
+import { type AccountVisit, pageEndpoint, textsIn } from './page.ts'
+import {
+  code,
+  foreign,
+  link,
+  listing,
+  liveNotice,
+  paragraph,
+  statusTag,
+  timeIn,
+  wideTable,
+} from './parts.ts'
+
+const PAGE_SIZE = 50
+const PAYMENT_ID = /^[0-9a-v]{26}$/
 
 /** The list of payments. */
 export const paymentsEndpoints = (context: Context): Endpoint[] => [
   pageEndpoint(
     context,
     { path: 'payments', operationId: 'showPayments', summary: 'Show payments' },
-    async () => ({
-      title: 'Payments',
-      section: 'payments',
-      content: html`<h1 class="govuk-heading-l">Payments</h1>`,
-    }),
+    visit => showPayments(context, visit),
   ),
 ]
+
+type Asked = { q: string; status: string; before: string; after: string }
+
+async function showPayments({ database }: Context, visit: AccountVisit) {
+  const { account, now } = visit
+  const asked = textsIn(visit, ['q', 'status', 'before', 'after'])
+  const q = asked.q.trim()
+  // An identifier opens its payment; anything else is a reference.
+  if (PAYMENT_ID.test(q) && (await findPayment(database, account.room, q, now)))
+    return { to: `payments/${q}` }
+  const filter = { reference: q || undefined, status: asked.status || undefined }
+  const cursor = { before: asked.before || undefined, after: asked.after || undefined }
+  const stretch = await readStretch(
+    cursor,
+    PAGE_SIZE,
+    (payment: Payment) => payment.payment_id,
+    (at, options) =>
+      listPayments(database, account.room, { ...filter, ...at }, { now, ...options }),
+  )
+  const deliveries = await deliveriesOf(database, stretch.items)
+  return {
+    title: 'Payments',
+    section: 'payments' as const,
+    content: html`<h1 class="govuk-heading-l">Payments</h1>
+${search(visit, { ...asked, q })}
+${found(visit, { ...asked, q }, stretch, deliveries)}`,
+  }
+}
+
+function found(
+  visit: AccountVisit,
+  asked: Asked,
+  stretch: Stretch<Payment>,
+  deliveries: Map<string, Delivery[]>,
+): Html {
+  const isFiltered = asked.q !== '' || asked.status !== ''
+  const [newest] = stretch.items
+  const isTop = stretch.newer === undefined && !isFiltered
+  return html`${isTop && liveNotice(visit, 'payments', newest?.payment_id ?? '', `${visit.root}payments`)}
+${newest === undefined ? (isFiltered ? noMatch(visit) : none(visit)) : list(visit, stretch.items, deliveries)}
+${
+  (stretch.newer || stretch.older) &&
+  pagination({
+    label: 'Payments',
+    newer: stretch.newer && addressOf(visit, asked, stretch.newer),
+    older: stretch.older && addressOf(visit, asked, stretch.older),
+  })
+}`
+}
+
+const search = ({ root }: AccountVisit, { q, status }: Asked): Html =>
+  html`<form class="farthing-filter" method="get" action="${root}payments">
+${input({ name: 'q', label: 'Reference or payment ID', value: q, type: 'search' })}
+${select({
+  name: 'status',
+  label: 'Status',
+  value: status,
+  options: [
+    { value: '', text: 'All' },
+    ...statuses.filter(each => each !== 'submitted').map(each => ({ value: each, text: each })),
+  ],
+})}
+${button({ id: 'search', text: 'Search', secondary: true })}
+</form>`
+
+const list = (
+  visit: AccountVisit,
+  payments: readonly Payment[],
+  deliveries: Map<string, Delivery[]>,
+): Html =>
+  wideTable({
+    caption: 'Payments, newest first',
+    hidesCaption: true,
+    columns: [
+      { text: 'Reference' },
+      { text: 'Amount', numeric: true },
+      { text: 'Status' },
+      { text: 'Webhooks' },
+      { text: 'Card brand' },
+      { text: 'Date created' },
+    ],
+    rows: payments.map(payment => {
+      const { payment_id, given, card } = payment
+      return [
+        link(`${visit.root}payments/${payment_id}`, foreign(given.reference)),
+        inPounds(given.amount),
+        statusTag(statusOf(payment)),
+        webhooks(visit, deliveries.get(payment_id) ?? []),
+        card?.card_brand ?? '',
+        timeIn(payment_id),
+      ]
+    }),
+  })
+
+/** A failure leads to its message, which says why. */
+function webhooks({ root }: AccountVisit, deliveries: readonly Delivery[]): Part {
+  if (deliveries.length === 0) return 'none'
+  const texts = { FAILED: 'failed', PENDING: 'pending', SUCCESSFUL: 'delivered' } as const
+  const parts = (['FAILED', 'PENDING', 'SUCCESSFUL'] as const).flatMap(status => {
+    const delivery = deliveries.find(each => each.status === status)
+    if (!delivery) return []
+    const text = `${delivery.found} ${texts[status]}`
+    if (status !== 'FAILED') return [text]
+    return [
+      html`<a class="govuk-link farthing-failed" href="${root}messages/${delivery.message_id}">${text}</a>`,
+    ]
+  })
+  return parts.map((part, i) => (i === 0 ? part : html`, ${part}`))
+}
+
+function addressOf(
+  { root }: AccountVisit,
+  { q, status }: Asked,
+  cursor: { before?: string | undefined; after?: string | undefined },
+): string {
+  const given = Object.entries({ q, status, ...cursor }).filter(
+    (pair): pair is [string, string] => pair[1] !== undefined && pair[1] !== '',
+  )
+  return `${root}payments?${new URLSearchParams(given)}`
+}
+
+const noMatch = ({ root }: AccountVisit): Html =>
+  html`${paragraph('There are no results for the filters you used.')}
+${paragraph(html`A reference is found by the whole of it, in any case. ${link(`${root}../docs`, 'The API searches by more')}: part of an email address or name, card, agreement and dates.`)}`
+
+const none = ({ addresses }: AccountVisit): Html =>
+  html`${paragraph(html`There are no payments in the last 7 days. To make one, set ${code('FARTHING_API_KEY')} to your key and run:`)}
+${listing('Command to make a payment', paymentCommand(addresses.api, '$FARTHING_API_KEY'))}
+${paragraph('Requests with a key that Farthing does not know are not shown: they are answered with 401 and belong to no account.')}`

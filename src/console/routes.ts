@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts'
 import type { Endpoint } from '../http/endpoint.ts'
+import { newerEndpoint } from './newer.ts'
 import { sendNext, visitOf } from './page.ts'
 import { paymentsEndpoints } from './payments.ts'
 import { signInEndpoints } from './sign-in.ts'
@@ -7,7 +8,12 @@ import { signInEndpoints } from './sign-in.ts'
 /** Everything below /console: one line for each file of pages. There is nothing while the console is off. */
 export const consoleEndpoints = (context: Context): Endpoint[] =>
   context.config.console
-    ? [openConsole(context), ...signInEndpoints(context), ...paymentsEndpoints(context)]
+    ? [
+        openConsole(context),
+        ...signInEndpoints(context),
+        newerEndpoint(context),
+        ...paymentsEndpoints(context),
+      ]
     : []
 
 /** The console begins with the payments. */

@@ -49,7 +49,8 @@ export function cardRows(card: CardDetails, { confirm: text }: Messages): Summar
 let pounds: Intl.NumberFormat | undefined
 const countries: Partial<Record<Language, Intl.DisplayNames>> = {}
 
-function inPounds(pence: number): string {
+/** Such as £1,234.50. */
+export function inPounds(pence: number): string {
   pounds ??= new Intl.NumberFormat('en-GB', { style: 'currency', currency: 'GBP' })
   return pounds.format(pence / 100)
 }

@@ -1,0 +1,41 @@
+import type { Context } from '../context.ts'
+import type { Endpoint } from '../http/endpoint.ts'
+import { countListed } from '../payments/list-store.ts'
+import { countExchanges } from '../recorder/store.ts'
+import { countMessages } from '../webhooks/list-store.ts'
+import { findWebhook } from '../webhooks/store.ts'
+import { type AccountVisit, accountVisitOf, notFound, textsIn } from './page.ts'
+
+/** Nobody reads more than "100 or more". */
+const MOST = 100
+
+/** How many entries a list has that are newer than those on a page. Its script asks every two seconds. */
+export const newerEndpoint = (context: Context): Endpoint => ({
+  method: 'GET',
+  path: '/console/newer.json',
+  area: 'console',
+  operationId: 'countNewer',
+  summary: 'Count what is newer than a page shows',
+  docs: () => ({ responses: {} }),
+  handler: async request => {
+    const visit = accountVisitOf(request, context)
+    const { list, after } = textsIn(visit, ['list', 'after'])
+    return { newer: await count(context, visit, list, after) }
+  },
+})
+
+async function count(
+  { database }: Context,
+  { account, now }: AccountVisit,
+  list: string,
+  after: string,
+): Promise<number> {
+  const { room } = account
+  if (list === 'payments') return countListed(database, room, { after }, { now, limit: MOST })
+  if (list === 'requests')
+    return countExchanges(database, room, { after, kinds: ['api', 'page'] }, MOST)
+  const [, webhook_id] = /^webhook:([0-9a-v]{26})$/.exec(list) ?? []
+  const webhook = webhook_id && (await findWebhook(database, room, webhook_id))
+  if (!webhook) throw notFound()
+  return countMessages(database, webhook.webhook_id, { after }, MOST)
+}

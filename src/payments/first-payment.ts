@@ -1,0 +1,10 @@
+/** The command that makes a payment with curl, for whoever has made none yet. `key` is a key or a variable of the shell. */
+export function paymentCommand(site: string, key = 'YOUR_API_KEY'): string {
+  const body = JSON.stringify({
+    amount: 1450,
+    reference: 'FIRST-1',
+    description: 'My first payment',
+    return_url: 'https://example.org/paid',
+  })
+  return `curl -s ${site}/v1/payments -H "Authorization: Bearer ${key}" -H 'Content-Type: application/json' -d '${body}'`
+}
