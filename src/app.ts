@@ -36,8 +36,8 @@ export type App = {
 }
 
 /**
- * Takes ports and configuration and returns a server that does not listen yet: the list of what Farthing is.
- * `watch` gets the server before its routes, to add hooks.
+ * Takes ports and configuration and returns a server that does not listen yet. It registers every slice. `watch` gets
+ * the server before its routes, to add hooks.
  */
 export async function createApp(
   given: Ports,
@@ -94,10 +94,10 @@ export async function createApp(
   return { server, deliveries, limits, recorder }
 }
 
-/** Without control, waits look again every 100 ms, and writes cost nothing more. */
+/** Without control, waits query the database every 100 ms, and writes have no extra cost. */
 const silent = (database: Database) => ({ database, onWritten: () => () => {} })
 
-/** The database, and how to be called after each of its writes. */
+/** The database, and a function that registers a listener for its writes. */
 function announcing(database: Database) {
   const listeners = new Set<() => void>()
   const announced: Database = {
@@ -161,7 +161,7 @@ function createAreas(context: Context, plans: Plans | undefined): Areas {
     api: { ...api, authenticate },
     token: api,
     pages,
-    // Its requests may wait long, so they do not count. While all of it is off its paths are like any unknown one.
+    // Requests to control may wait long, so they do not count. While control is off, its paths are unknown paths.
     control: {
       ...(context.recorder || context.config.control ? json : open),
       ...(!context.config.control && { unknown: controlIsOff }),

@@ -25,19 +25,19 @@ export type Config = {
   callbackHosts: AllowedHosts
   /** Those of FARTHING_RETURN_HOSTS, which a return_url may name over plain http. */
   returnHosts: AllowedHosts
-  /** A webhook of the default account that exists from the start on. */
+  /** The fixed webhook of the default account. */
   fixedWebhook: FixedWebhook | undefined
   /** The name in the header and titles of the hosted pages. If undefined, it is Farthing's. */
   serviceName: string | undefined
   trustProxy: boolean
   /** Whether the console is on, and with it the recorder. */
   console: boolean
-  /** Whether tests may steer payments and clocks below /control. */
+  /** Whether tests may control payments and clocks through /control. */
   control: boolean
   /** If undefined, there are no metrics. */
   metricsPort: number | undefined
   logLevel: string
-  /** A sentence for each variable that looks like a setting and is none. */
+  /** A warning for each variable that looks like a setting but is not one. */
   warnings: string[]
 }
 
@@ -162,7 +162,7 @@ function repeated(name: Setting, text: string): string {
 }
 
 const needs = (given: string, absent: string): string =>
-  `${given} needs ${absent}: set both, for a webhook that exists from the start on, or neither`
+  `${given} needs ${absent}: set both or neither`
 
 const PREFIX = /^FARTHING_/
 
@@ -239,6 +239,6 @@ function parseAddress(text: string): string | undefined {
   const url = new URL(text)
   if (/[?#]/.test(text) || url.username || url.password) return undefined
   const path = url.pathname.replace(/\/+$/, '')
-  // The pages link to paths, and a browser takes a path that begins with two slashes for another host.
+  // Pages link to paths, and a browser reads a path that begins with two slashes as another host.
   return path.includes('//') ? undefined : url.origin + path
 }

@@ -232,7 +232,7 @@ export const badSearch = (code: SearchCode, rules: string[]) =>
 export const noSuchPage = (code: PageCode, page: number, last: number) =>
   new ApiError(404, code, `page ${page} is after the last page, which is ${last}`)
 
-/** The three faults of a bearer key. None repeats what was sent, which may be a key of another service. */
+/** The three faults of a bearer key. None repeats the header, which may contain a key of another service. */
 export const missingBearerKey = () =>
   new ApiError(
     401,
@@ -262,7 +262,7 @@ export const noSuchEndpoint = () =>
     'there is no endpoint with this path: GET /openapi.json lists them all',
   )
 
-/** Below /control while only its reading half is on, or nothing of it. */
+/** For a path below /control while FARTHING_CONTROL is not true. */
 export const controlIsOff = () =>
   new ApiError(
     404,

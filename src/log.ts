@@ -5,8 +5,8 @@ import { iso } from './time.ts'
 export type EndingLogger = Logger & { written(): Promise<void> }
 
 /**
- * Creates the logger, which writes JSON lines to standard output, or short lines for a person at a terminal.
- * Nothing that a client sent is logged: no body, no key, and no URL, because paths of the pages contain tokens.
+ * Creates the logger, which writes JSON lines to standard output, or short lines for a person at a terminal. It logs
+ * nothing that a client sent: no body, no key, and no URL, because paths of the pages contain tokens.
  */
 export function createLogger(level: string, atTerminal: boolean): EndingLogger {
   const options = {

@@ -67,11 +67,11 @@ export type AttemptResult = {
   result: string
   /** The error code where there is no status, such as CERT_HAS_EXPIRED. It is logged and not stored. */
   cause?: string
-  /** If the POST asks for it and a status arrived: the rest of the answer. Never rejects. */
+  /** The rest of the response, if the POST asks for it and a status arrived. Never rejects. */
   answer?: Promise<Answer>
 }
 
-/** What a receiver answered besides its status. */
+/** The response of a receiver without its status. */
 export type Answer = {
   /** Names as they were written, and values, whose bytes are read as Latin-1. */
   headers: [name: string, value: string][]
@@ -88,7 +88,7 @@ export type Post = {
   url: string
   headers: Record<string, string>
   body: string
-  /** Whether the result has the answer. */
+  /** Whether the result has the response. */
   keepsAnswer?: boolean
 }
 

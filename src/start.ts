@@ -33,7 +33,7 @@ export type StartOptions = {
   config: Config
   /** Without one nothing is logged. Its level is left alone. */
   logger?: Logger
-  /** Called when the process must end, because nobody knows what is on disk. Without it the error is thrown. */
+  /** Called when the process must end, because the state of the disk is unknown. Without it the error is thrown. */
   onFatal?: (error: unknown) => void
   /** Replaces ports: gets the real ones and returns those to use. */
   ports?: (real: Ports) => Ports
@@ -46,14 +46,17 @@ export type StartOptions = {
 }
 
 export type Farthing = {
-  /** Where it listens, such as http://127.0.0.1:3000. */
+  /** The address at which it listens, such as http://127.0.0.1:3000. */
   url: string
-  /** The configured API key, or the one that this start made. undefined if there were keys: no stored key can be shown. */
+  /**
+   * The configured API key, or the one that this start made. undefined if there were keys, because only their hashes
+   * are stored.
+   */
   apiKey: string | undefined
-  /** Where the metrics are, if they are on. */
+  /** The address of the metrics, if they are on. */
   metricsUrl: string | undefined
   /**
-   * Answers what is in flight, deliveries included, within 10 seconds, and leaves nothing behind. Idle keep-alive
+   * Finishes requests and deliveries in flight, within 10 seconds, and releases every resource. Idle keep-alive
    * connections are closed after `graceMs` milliseconds: at once, unless said otherwise.
    */
   close(graceMs?: number): Promise<void>

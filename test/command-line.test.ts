@@ -21,7 +21,7 @@ registerHooks({
 describe('The command line', () => {
   const farthing = (...args: string[]) => runProcess({ args, env: { PORT: 'abc' } })
 
-  test('Starting the service does not load commander, every other command does', async t => {
+  test('Starting the service does not load commander, and every other command does', async t => {
     const preload = join(folder, 'without-commander.mjs')
     writeFileSync(preload, WITHOUT_COMMANDER)
     const env = { DATABASE_URL: 'sqlite::memory:', NODE_OPTIONS: `--import ${preload}` }

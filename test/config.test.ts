@@ -170,7 +170,7 @@ const bad: Record<string, string[]> = {
 }
 
 describe('The configuration', () => {
-  test('has a default for each setting, which a blank variable does not change', () => {
+  test('Each setting has a default, which a blank variable does not change', () => {
     const defaults: Config = {
       port: 3000,
       host: '127.0.0.1',
@@ -288,10 +288,10 @@ describe('The configuration', () => {
 
   test('A fixed webhook without its other half is reported in one sentence without the key', () => {
     assert.deepEqual(problemsOf({ FARTHING_WEBHOOK_URL: 'http://localhost:4000' }), [
-      'FARTHING_WEBHOOK_URL needs FARTHING_SIGNING_KEY: set both, for a webhook that exists from the start on, or neither',
+      'FARTHING_WEBHOOK_URL needs FARTHING_SIGNING_KEY: set both or neither',
     ])
     assert.deepEqual(problemsOf({ FARTHING_SIGNING_KEY: 'secret-signing-key' }), [
-      'FARTHING_SIGNING_KEY needs FARTHING_WEBHOOK_URL: set both, for a webhook that exists from the start on, or neither',
+      'FARTHING_SIGNING_KEY needs FARTHING_WEBHOOK_URL: set both or neither',
     ])
   })
 

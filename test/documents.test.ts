@@ -10,7 +10,7 @@ const glob = (pattern: string): string[] => globSync(pattern, { cwd: ROOT })
 const documents = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...glob('docs/**/*.md')]
 
 describe('The documents', () => {
-  test('have only links to files and sections that exist', () => {
+  test('The documents link only to files and sections that exist', () => {
     const broken = documents.flatMap(document =>
       [...read(document).matchAll(/(?:\]\(|src=")(?!https?:)([^)"#\s]*)(?:#([^)"\s]*))?/g)]
         .filter(([, target = '', section]) => {
@@ -23,7 +23,7 @@ describe('The documents', () => {
     assert.deepEqual(broken, [])
   })
 
-  test('name only paths of the repository that exist, unless they are placeholders', () => {
+  test('The documents name only paths of the repository that exist, except placeholders', () => {
     const path = /(?<![\w./-])(?:bench|bin|docs|examples|scripts|src|test)\/[\w./<>*{}…-]*/g
     const missing = documents.flatMap(document =>
       [...read(document).matchAll(path)]
@@ -34,12 +34,12 @@ describe('The documents', () => {
     assert.deepEqual(missing, [])
   })
 
-  test('start with a README of at most 900 words', () => {
+  test('The README has at most 900 words', () => {
     const words = read('README.md').split(/\s+/).length
     assert.ok(words <= 900, `the README has ${words} words`)
   })
 
-  test('show in the state diagram exactly the moves of the transition table', () => {
+  test('The state diagram shows exactly the moves of the transition table', () => {
     const drawn = [
       ...read('docs/architecture.md').matchAll(/^ {2}(\w+) --> (\w+): (.+)$/gm),
     ].flatMap(([, from, to, triggers = '']) =>
@@ -53,7 +53,7 @@ describe('The documents', () => {
     assert.deepEqual(drawn.sort(), coded.sort())
   })
 
-  test('list every table of the database', () => {
+  test('docs/architecture.md lists every table of the database', () => {
     const files = ['src/database/migrate.ts', ...glob('src/database/migrations/*.sql')]
     const made = files.flatMap(file =>
       [...read(file).matchAll(/create table (?:if not exists )?(\w+) \(/g)].map(([, name]) => name),
@@ -64,13 +64,13 @@ describe('The documents', () => {
     assert.deepEqual(listed.map(([, name]) => name).sort(), made.sort())
   })
 
-  test('list each scenario of the picker for authors of tests', () => {
+  test('docs/testing.md lists each scenario of the picker', () => {
     const table = sectionOf('docs/testing.md', 'Choose how a payment ends')
     const named = [...table.matchAll(/^\|[^|]*\| "[^"]+" \(`(\w+)`\)/gm)].map(([, name]) => name)
     assert.deepEqual(named, scenarios)
   })
 
-  test('list exactly the variables that the configuration reads, and the help names each', () => {
+  test('docs/reference.md lists exactly the variables that the configuration reads, and the help names each', () => {
     const coded = [
       ...read('src/config.ts').matchAll(/(?:read(?:Hosts|<[^>]*>)?\(\s*|env\.)'?([A-Z][A-Z_]+)\b/g),
     ].map(([, name]) => name)
@@ -83,14 +83,14 @@ describe('The documents', () => {
     for (const name of coded) assert.match(help, new RegExp(`^ {2}.*\\b${name}\\b`, 'm'))
   })
 
-  test('show the signature examples exactly as another test runs them', () => {
+  test('The documents show the signature examples exactly as another test runs them', () => {
     const [, isSigned = ''] =
       /(def is_signed[\s\S]+?)\n{3}/.exec(read('examples/verify_signature.py')) ?? []
     for (const example of [read('examples/verify-signature.ts').trim(), isSigned])
       assert.ok(example.length > 100 && read('docs/laptop.md').includes(`\n${example}\n`))
   })
 
-  test('name for each gap of the specification a test that exists', () => {
+  test('docs/spec-gaps.md names for each gap a test that exists', () => {
     const [gaps = ''] = read('docs/spec-gaps.md').split('## Where GOV.UK Pay differs')
     const rows = gaps.split('\n').filter(line => /^\| (?!Gap \|)/.test(line))
     assert.ok(rows.length > 90)
@@ -101,7 +101,7 @@ describe('The documents', () => {
     }
   })
 
-  test('have every section of the specification that the code cites', () => {
+  test('docs/specification.md has every section that the code cites', () => {
     const sections = new Set(headingsOf('docs/specification.md'))
     const missing = [...glob('src/**/*.ts'), ...glob('test/**/*.ts')].flatMap(file =>
       [...read(file).matchAll(/Specification, \*([^*]+)\*/g)]

@@ -49,7 +49,7 @@ describe('The log line of a request', () => {
     })
   })
 
-  test('has the code and the field or header of the error', () => {
+  test('The log line of a refused request has the code and the field or header of the error', () => {
     const route = '/v1/payments'
     const post = { method: 'POST', route }
     assert.deepEqual(lines.slice(0, 4).map(lasting), [
@@ -60,14 +60,14 @@ describe('The log line of a request', () => {
     ])
   })
 
-  test('has the code of an unknown path, and none for a page', () => {
+  test('The log line of an unknown path has its code, and that of a page has none', () => {
     assert.deepEqual(lines.slice(4, 6).map(lasting), [
       { method: 'GET', route: null, status: 404, code: 'P0911' },
       { method: 'GET', route: '/secure/:token', status: 404 },
     ])
   })
 
-  test('is left out for assets at the level info', () => {
+  test('Requests for assets are not logged at the level info', () => {
     assert.deepEqual(lines.slice(6).map(lasting), [
       { method: 'GET', route: '/v1/payments', status: 200 },
     ])

@@ -61,7 +61,7 @@ describe('The package', () => {
     ])
   })
 
-  test('has a README of its own that needs no other file, and the clone keeps its README', () => {
+  test('The package has a README of its own that needs no other file, and the clone keeps its README', () => {
     const readme = read(join(unpacked, 'README.md'))
     assert.equal(readme, read(join(ROOT, 'docs/package.md')))
     assert.doesNotMatch(readme, /\]\(|<img|docs\/|examples\//)
@@ -96,7 +96,7 @@ describe('The package', () => {
       assert.match(licences, new RegExp(`^${name} \\d+\\.\\d+\\.\\d+, licence `, 'm'))
   })
 
-  test('starts in the folder of a user and makes a payment', async t => {
+  test('The package starts in the folder of a user and makes a payment', async t => {
     const farthing = spawn(join(user, 'node_modules/.bin/farthing'), {
       cwd: user,
       env: { ...process.env, PORT: '0', FARTHING_API_KEY: KEY },
@@ -115,7 +115,7 @@ describe('The package', () => {
     assert.equal(code, 0)
   })
 
-  test('has a library whose types need no other package, for each way to resolve modules', async () => {
+  test('The types of the library need no other package, for each way to resolve modules', async () => {
     const source = `import { startFarthing, type Payment } from 'farthing/testing'
       export async function pay(): Promise<Payment> {
         await using farthing = await startFarthing({ log: 'error' })
@@ -143,14 +143,14 @@ describe('The package', () => {
     }
   })
 
-  test('runs the example for node:test with its library', async () => {
+  test('The example for node:test runs with the library of the package', async () => {
     cpSync(join(ROOT, 'examples/testing/node.test.mts'), join(user, 'node.test.mts'))
     const { NODE_TEST_CONTEXT: _, ...env } = process.env
     const { stdout } = await run(process.execPath, ['--test', 'node.test.mts'], { cwd: user, env })
     assert.match(stdout, /pass 1\b/)
   })
 
-  test('runs the first test of docs/testing.md', async () => {
+  test('The first test of docs/testing.md runs with the package', async () => {
     const [, lines = ''] = /```ts\n([\s\S]+?)```/.exec(read(join(ROOT, 'docs/testing.md'))) ?? []
     writeFileSync(join(user, 'first.test.mts'), lines)
     const { NODE_TEST_CONTEXT: _, ...env } = process.env
@@ -158,7 +158,7 @@ describe('The package', () => {
     assert.match(stdout, /pass 1\b/)
   })
 
-  test('has a library that connects from an older Node and by require, and starts only on a new one', async t => {
+  test('The library connects from an older Node and by require, and starts the service only on a new one', async t => {
     const farthing = await startFarthing()
     t.after(() => farthing.stop())
     const { node, options } = olderNode()
@@ -176,7 +176,7 @@ describe('The package', () => {
     assert.match(stdout, /^startFarthing needs Node 24\.18\.1 or newer, and this is .+ failed\n$/)
   })
 
-  test('advises an older Node in one line to install a newer one', () => {
+  test('On an older Node the package says in one line how to install a newer one', () => {
     const { node, options } = olderNode()
     const { status, stderr } = spawnSync(
       node,
@@ -196,7 +196,7 @@ describe('The package', () => {
   describe('with the shell lines of its README', () => {
     const [start = '', create = '', script = ''] = shellBlocks('docs/package.md')
 
-    test('starts and makes a first payment', async () => {
+    test('The steps of the README start Farthing and make a first payment', async () => {
       const port = await freePort()
       const lines = `${start.trim()} > first.log &
         FARTHING=$!
@@ -210,7 +210,7 @@ describe('The package', () => {
       assert.equal(await isListening(port), false)
     })
 
-    test('starts, waits and stops, and nothing listens afterwards', async () => {
+    test('The steps of docs/pipeline.md start, wait and stop, and nothing listens afterwards', async () => {
       const port = await freePort()
       const asked = `curl -s -o asked.json -w '%{http_code}' http://127.0.0.1:3000/readyz`
       const lines = script.replace(/^# your tests.*$/m, asked)
@@ -221,7 +221,7 @@ describe('The package', () => {
     })
   })
 
-  test('runs tests with the steps of examples/github-actions.yaml, which stop it', async () => {
+  test('The steps of examples/github-actions.yaml run tests and stop the service', async () => {
     const { jobs } = parse(read(join(ROOT, 'examples/github-actions.yaml')))
     const { env: settings, steps }: Job = jobs.test
     for (const name of Object.keys(settings)) assert.ok(isSetting(name), name)
@@ -243,7 +243,7 @@ describe('The package', () => {
     assert.ok(await isFreeAgain(port))
   })
 
-  test('runs after the steps of the Containerfile, done one by one without an engine', async t => {
+  test('The service runs after the steps of the Containerfile, done one by one without an engine', async t => {
     const image = join(folder, 'image')
     const inImage = (text: string) => text.replaceAll(/(?<=^|[ :])\/(tmp|data)\b/g, `${image}/$1`)
     const steps = instructionsOf(read(join(ROOT, 'Containerfile')))
@@ -279,7 +279,7 @@ describe('The package', () => {
     assert.deepEqual(await once(farthing, 'exit'), [0, null])
   })
 
-  test('is started by examples/compose.yaml with settings that exist and a health check that works', async () => {
+  test('examples/compose.yaml uses settings that exist and a health check that works', async () => {
     const { services } = parse(read(join(ROOT, 'examples/compose.yaml')))
     const { environment, healthcheck, build } = services.farthing
     for (const name of Object.keys(environment)) assert.ok(isSetting(name), name)

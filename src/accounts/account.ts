@@ -1,7 +1,7 @@
 /** An account: the owner of API keys, and of everything that is made with them. */
 export type Account = {
   name: string
-  /** What the column `account` of every other table holds. */
+  /** The value of the column `account` in every other table. */
   room: string
   /** Milliseconds that the account's clock is ahead of the machine's. */
   clock_offset: number
@@ -25,7 +25,7 @@ export const accountIn = (row: Account): Account => {
 /** The account of the key that the first start makes, and of FARTHING_API_KEY. */
 export const DEFAULT_ACCOUNT = 'default'
 
-/** An account as it is when it is made. Its clock is the machine's. */
+/** A new account. Its clock is the machine's. */
 export const newAccount = (name: string): Account => ({
   name,
   room: name,
@@ -35,7 +35,7 @@ export const newAccount = (name: string): Account => ({
   epoch: 0,
 })
 
-/** Where the account's rows are after `epoch` resets. No account can have this name. */
+/** The room of the account after `epoch` resets. No account can have this name. */
 export const roomOf = (name: string, epoch: number): string =>
   epoch === 0 ? name : `${name}#${epoch}`
 

@@ -15,7 +15,7 @@ declare module 'fastify' {
   }
 }
 
-/** Milliseconds for which a good key is not looked up again. A revoked one stops after it. */
+/** Milliseconds for which a valid key is cached. A revoked key stops working after that. */
 const CACHE_MS = 900
 const MAX_CACHED = 1_000
 const BEARER = 'Bearer '
@@ -23,7 +23,7 @@ const BEARER = 'Bearer '
 /** Node reads the bytes of a header as Latin-1; clients write UTF-8. */
 const inUtf8 = (header: string): string => Buffer.from(header, 'latin1').toString('utf8')
 
-/** Why a header that names no account is refused. No key begins with a space. */
+/** The error for a header that names no account. No key begins with a space. */
 function refusalOf(header: string | undefined): ApiError {
   if (header === undefined) return missingBearerKey()
   return /^Bearer [^ ]/.test(header) ? unknownBearerKey() : malformedBearerKey()

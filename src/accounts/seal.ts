@@ -1,10 +1,11 @@
 /**
- * A seal lets a browser into the console for a while: `account.key_id.expires.mac`. It is signed with the hash of the
- * API key that asked for it, so nothing is stored, every instance can check it, and a revoked key ends it.
+ * A seal gives a browser access to the console for a limited time: `account.key_id.expires.mac`. It is signed with
+ * the hash of the API key that requested it. So nothing is stored, every instance can check it, and it ends when the
+ * key is revoked.
  */
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
 
-/** `session` is that of the cookie, `enter` that of a link. One is never taken for the other. */
+/** `session` is for the cookie, `enter` for a link. Neither is accepted in place of the other. */
 export type Purpose = 'session' | 'enter'
 
 export type Sealed = {
@@ -20,7 +21,7 @@ export function seal({ account, key_id, expires }: Sealed, purpose: Purpose, has
   return `${text}.${macOf(text, purpose, hash)}`
 }
 
-/** What a seal says, unchecked; undefined if it is none. */
+/** The fields of a seal, unchecked. Undefined if the text is not a seal. */
 export function readSeal(text: string): Sealed | undefined {
   const [, account = '', key_id = '', expires = ''] =
     /^([^.]+)\.([0-9a-z]+)\.(\d{1,15})\.[0-9a-f]{64}$/.exec(text) ?? []
@@ -32,7 +33,7 @@ export function readSeal(text: string): Sealed | undefined {
   }
 }
 
-/** Whether the key with this hash made the seal for this purpose. The caller checks when it expires. */
+/** True if the key with this hash made the seal for this purpose. The caller checks the expiry. */
 export function isSealedBy(text: string, purpose: Purpose, hash: string): boolean {
   const at = text.lastIndexOf('.')
   const given = Buffer.from(text.slice(at + 1))

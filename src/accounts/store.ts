@@ -85,7 +85,7 @@ export type KnownKey = {
 /** The key_id of FARTHING_API_KEY, which has no row. */
 export const CONFIGURED_KEY_ID = 'configured'
 
-/** The account has not ended, nor expired at `$1`, in milliseconds. */
+/** True if the account has neither ended nor expired at `$1`, in milliseconds. */
 const LIVES = 'ended = 0 and (expires is null or expires > $1)'
 
 /** A column of a query for an account: whether it has plans. */
@@ -177,9 +177,9 @@ export async function accountOfRoom(
   return account
 }
 
-/** Milliseconds on the machine's clock. Then the keys of a test account stop, and its rows are deleted. */
+/** When the keys of a test account stop working and its rows are deleted, in milliseconds on the machine's clock. */
 const TEST_ACCOUNT_LIVES = 7 * 24 * 60 * 60 * 1000
-/** The most living test accounts of one parent. */
+/** The most test accounts that one parent may have at a time. */
 export const MOST_TEST_ACCOUNTS = 10_000
 
 /** Resolves undefined when the name is taken, also by an account that expired within a day. */
@@ -195,7 +195,7 @@ export async function createTestAccount(
 
 export type TestAccount = Account & { expires: number }
 
-/** The living test accounts that the keys of `parent` have made, newest first. `now` is the machine's time. */
+/** The test accounts of `parent` that have not ended, newest first. `now` is the machine's time. */
 export const testAccountsOf = (
   database: Database,
   parent: string,
@@ -208,7 +208,7 @@ export const testAccountsOf = (
     [now, parent],
   )
 
-/** Whether there are as many living test accounts as one parent may have. */
+/** True if the parent has as many test accounts as it may have. */
 export async function hasAllTestAccounts(
   database: Database,
   parent: string,
@@ -272,7 +272,7 @@ export async function leaveRoom(
   return written ? after : undefined
 }
 
-/** How many accounts have a clock that somebody moved. */
+/** The number of accounts whose clock was moved. */
 export async function countMovedClocks(database: Database): Promise<number> {
   const [counted] = await database.query<{ moved: number }>(
     `select cast(count(*) as integer) as moved from accounts

@@ -3,7 +3,7 @@ import { DELETION_DELAY_MS } from '../retention.ts'
 import { ACCOUNT_COLUMNS, type Account } from './account.ts'
 import { leaveRoom } from './store.ts'
 
-/** Milliseconds. A request that began before the room ended has written what it will write. */
+/** Milliseconds after the end of a room. No request that began before the end is still writing. */
 const LATE_REQUESTS = 5 * 60 * 1000
 
 /** The most rows that one step deletes, so that it does not delay other writes. */

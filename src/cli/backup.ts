@@ -35,7 +35,7 @@ export async function backup(
   requireDatabase(database)
   if (existsSync(file)) throw new Error(`${file} exists: name a new file`)
   refuseForeign(database.path)
-  // SQLite takes a name that begins with "file:" for a URI. An absolute path it does not.
+  // SQLite takes a name that begins with "file:" for a URI, but never an absolute path.
   const payments = await copyChecked(database.path, resolve(file))
   if (json) return printJson({ file, payments })
   process.stdout.write(

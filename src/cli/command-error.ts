@@ -1,12 +1,12 @@
 /** Exit codes of the commands. 0 is success. */
 export const EXIT = {
-  /** It could not be done, or a payment ended otherwise than asked. */
+  /** The command failed, or the payment ended in another way than asked. */
   failed: 1,
   /** Wrong usage. */
   usage: 2,
-  /** It was done, and something is wrong: `verify` and `doctor`. */
+  /** `verify` or `doctor` found a mistake. */
   wrong: 3,
-  /** The service cannot be reached, or does not take the key. */
+  /** The service cannot be reached, or refuses the key. */
   unreachable: 4,
 } as const
 

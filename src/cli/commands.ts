@@ -20,10 +20,10 @@ Settings are environment variables. All are optional.
                            (default: http://127.0.0.1:3000)
   FARTHING_BASE_URL        the API's address in links (default: the request's Host)
   FARTHING_PAGES_URL       the address of the hosted pages in links (default: the API's)
-  FARTHING_CALLBACK_HOSTS  hosts that webhooks may reach although they are private: a list of
+  FARTHING_CALLBACK_HOSTS  private hosts that webhooks may reach: a list of
                            host or host:port, separated by commas
   FARTHING_RETURN_HOSTS    hosts that a return_url may name over plain http, in the same form
-  FARTHING_WEBHOOK_URL     a webhook of the default account that exists from the start on; its host may
+  FARTHING_WEBHOOK_URL     a webhook of the default account, made at the start; its host may
                            be private
   FARTHING_SIGNING_KEY     the signing key of that webhook, 16 or more characters
   FARTHING_SERVICE_NAME    the name in the header and titles of the hosted pages
@@ -66,7 +66,7 @@ PowerShell: add this line to the file $PROFILE
 The command farthing must be on the PATH.
 `
 
-/** What the script for bash needs from the package bash-completion, where that is missing. */
+/** A substitute for the one function of bash-completion that the script for bash needs. */
 const BASH_PRELUDE = `if ! declare -F _get_comp_words_by_ref > /dev/null; then
   _get_comp_words_by_ref() {
     words=("\${COMP_WORDS[@]}") cword=$COMP_CWORD
@@ -82,9 +82,9 @@ const AS_JSON = ['--json', 'print JSON'] as const
 const MORE_HELP = '(farthing --help lists the commands and settings)'
 
 /**
- * Runs a command and returns its exit code (see EXIT), after it has explained a failure of its own on standard error.
- * The settings in `env` are read when a command needs them: help must work even if they cannot be used. Throws what it
- * cannot explain.
+ * Runs a command and returns its exit code (see EXIT). Explains a failure on standard error. Throws an error that it
+ * cannot explain. Reads the settings in `env` only when a command needs them, so that help works with invalid
+ * settings.
  */
 export async function runCommand(args: string[], env: Env): Promise<number> {
   endWithReader()
@@ -105,7 +105,7 @@ export async function runCommand(args: string[], env: Env): Promise<number> {
   }
 }
 
-/** `farthing listen --json | head -1` has done its work when head has left. */
+/** A closed pipe is a success: `farthing listen --json | head -1` has printed its line. */
 function endWithReader(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(0)
@@ -132,7 +132,7 @@ function createProgram(shell: Shell): Command {
   addKeys(program, config)
   program
     .command('seed')
-    .description('make payments, with refunds and agreements, to try things with')
+    .description('fill the database with payments, refunds and agreements')
     .requiredOption('--payments <number>', 'how many', parseCount)
     .option(...ACCOUNT)
     .option(...CREATE)

@@ -1,4 +1,4 @@
-/** The database that DATABASE_URL names, as the commands beside the service use it. */
+/** The database that DATABASE_URL names, for commands that run beside the service. */
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { DatabaseAddress } from '../config.ts'
@@ -12,7 +12,7 @@ export function placeOf(address: DatabaseAddress): string {
       ? 'memory until Farthing stops'
       : `the SQLite file ${resolve(address.path)}`
   const url = new URL(address.url)
-  // A Unix socket is given as ?host=/var/run/postgresql. What is not given, the driver takes from PGHOST and so on.
+  // A Unix socket is given as ?host=/var/run/postgresql. The driver takes missing parts from PGHOST and so on.
   const host = url.host || url.searchParams.get('host') || 'its default host'
   const name = decodeURIComponent(url.pathname.slice(1))
   return `PostgreSQL on ${host}, ${name ? `database ${name}` : 'its default database'}`
@@ -43,7 +43,7 @@ export async function useDatabase<Result>(
   const isMemory = address.kind === 'sqlite' && address.path === ':memory:'
   if (!options?.create || isMemory)
     requireDatabase(address, options && '. Add --create to make a new one')
-  // A failed write ends the command with its error, so the reports that the service needs are ignored.
+  // A failed write ends the command with its error, so nothing else needs to be reported.
   const database = await openDatabase(address, {
     onUnknownOutcome: () => {},
     onConnectionError: () => {},

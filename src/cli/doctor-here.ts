@@ -29,7 +29,7 @@ export async function checkDatabase(
   } catch (error) {
     const missing = error instanceof Error && error.message.startsWith('there is no database')
     const check = missing
-      ? warn('database', `${capital(error.message)}. A start makes it.`, 'farthing')
+      ? warn('database', `${capital(error.message)}. The next start creates it.`, 'farthing')
       : fail('database', `${capital(explainError(error))}.`)
     return { checks: [check] }
   }
@@ -41,7 +41,7 @@ function versionOf(place: string, has: number, knows: number): Check {
   if (has > knows)
     return fail(
       'database',
-      `${capital(place)} was migrated by a newer Farthing: it has version ${has}, and this one knows ${knows}.`,
+      `${capital(place)} was migrated by a newer Farthing: it has version ${has}, and this Farthing knows version ${knows}.`,
     )
   if (has < knows)
     return warn(
@@ -65,7 +65,7 @@ function room(address: DatabaseAddress, walBytes: number): Check[] {
     checks.push(
       warn(
         'disk',
-        `The file -wal has ${Math.round(walBytes / MB)} MB: something has read the database for very long. A restart shortens it.`,
+        `The file -wal has ${Math.round(walBytes / MB)} MB, because a program has kept a read of the database open. Restart the service to shorten it.`,
       ),
     )
   return checks

@@ -30,7 +30,7 @@ export async function* checkService(expected: Expected): AsyncGenerator<Check> {
   if (ready.status !== 200)
     return yield fail(
       'service',
-      `${url}/readyz answered ${ready.status}: it is stopping, or its database is away.`,
+      `${url}/readyz returned ${ready.status}: the service is stopping, or cannot use its database.`,
     )
   yield ok('service', `${url} is ready.`)
   yield checkClock(ready.date, asked)
@@ -73,13 +73,13 @@ async function checkKey(
     .request('GET', '/v1/payments?display_size=1')
     .catch((error: Error) => error)
   if (!(answer instanceof Error)) {
-    if (answer.status === 200) return ok('key', 'The service takes the key.')
+    if (answer.status === 200) return ok('key', 'The service accepts the key.')
     return fail('key', `${refusal('GET', '/v1/payments', answer.status, answer.body)}.`)
   }
   if (isHere)
     return fail(
       'key',
-      'The service does not take the key, but the database that DATABASE_URL names here has it: the service uses another database.',
+      'The service refuses the key, but the database that DATABASE_URL names here has it: the service uses another database.',
     )
   return fail('key', sentence(answer), 'farthing keys create')
 }
@@ -109,7 +109,7 @@ async function checkPages(service: Service, pagesUrl: string | undefined): Promi
   if (opened.status !== 200)
     return fail(
       'pages',
-      `next_url of a payment leads to ${host}, which answers ${opened.status}.`,
+      `next_url of a payment leads to ${host}, which returns ${opened.status}.`,
       advice,
     )
   if (pagesUrl !== undefined && new URL(pagesUrl).host !== host)

@@ -19,7 +19,7 @@ export function explainError(error: unknown): string {
   if (code === 'ERR_SQLITE_ERROR')
     return `the SQLite database ${path ?? 'that DATABASE_URL names'} cannot be used: ${error.message} (${sqliteAdvice(error)})`
   if (/\bSSL\b|certificate/.test(error.message))
-    return `PostgreSQL cannot be reached over TLS: ${error.message} (DATABASE_URL says how)`
+    return `PostgreSQL cannot be reached over TLS: ${error.message} (see the TLS parameters in DATABASE_URL)`
   if (
     UNREACHABLE.has(String(code)) ||
     /connection timeout|Connection terminated/.test(error.message)
@@ -35,7 +35,7 @@ export function explainError(error: unknown): string {
 function sqliteAdvice(error: unknown): string {
   const code = primaryCode(error)
   if (code === SQLITE.BUSY)
-    return 'another process holds it: stop that process, or set DATABASE_URL'
+    return 'another process has locked it: stop that process, or set DATABASE_URL'
   if (code === SQLITE.READONLY || code === SQLITE.CANTOPEN)
     return 'this user must be able to write the file and its folder: see who owns them, or set DATABASE_URL'
   if (code === SQLITE.CORRUPT)

@@ -41,7 +41,7 @@ const presentKey = ({ created, revoked, ...key }: ApiKey) => ({
   revoked: revoked === null ? null : iso(revoked),
 })
 
-/** `farthing keys revoke`: throws if no key that still works has this id. */
+/** `farthing keys revoke`: throws if there is no active key with this id. */
 export async function revoke(
   config: Config,
   key_id: string,
@@ -50,7 +50,7 @@ export async function revoke(
   const revoked = await useDatabase(config.database, undefined, database =>
     revokeKey(database, key_id, Date.now()),
   )
-  if (!revoked) throw new Error(`no key that still works has the id ${key_id} (farthing keys list)`)
+  if (!revoked) throw new Error(`there is no active key with the id ${key_id} (farthing keys list)`)
   if (json) return printJson({ key_id, revoked: true })
   process.stdout.write(`Revoked ${key_id}.\n`)
 }

@@ -35,7 +35,7 @@ const LAST_REQUEST = 1_000
 /** Receives one attempt and returns how it ended. */
 type Receive = (offer: Body) => Promise<AttemptResult>
 
-/** `farthing listen`. It ends by a signal only, unless the service cannot be reached at the first look. */
+/** `farthing listen`. It runs until a signal, unless the first request to the service fails. */
 export async function listen(config: Config, options: ListenOptions): Promise<void> {
   const receive = createReceive(options)
   const service = await connect(config, options)
@@ -65,7 +65,7 @@ async function register(service: Service, options: ListenOptions): Promise<Body>
   const { status, body } = await service.request('POST', '/control/listeners', { json })
   if (status === 404)
     throw new CommandError(
-      `${service.url} takes no listeners: FARTHING_CONSOLE is false there, or it is an older version`,
+      `${service.url} does not support listeners: FARTHING_CONSOLE is false there, or it is an older version`,
     )
   if (status >= 400) throw new CommandError(refusal('POST', '/control/listeners', status, body))
   return body
@@ -74,16 +74,18 @@ async function register(service: Service, options: ListenOptions): Promise<Body>
 function sayReady({ webhook_id, signing_key, other }: Body, options: ListenOptions): void {
   const { forwardTo, json } = options
   if (other)
-    note('Somebody else listens with this name too: each message goes to one of you (--name).')
+    note(
+      'Another listener has this name: each message goes to only one of the two. Choose another name with --name.',
+    )
   if (json) printJson({ ready: true, forward_to: forwardTo ?? null, webhook_id })
   else {
     const what = forwardTo ? `Forwarding to ${forwardTo}` : 'Printing messages'
-    const key = `Signing key: ${signing_key}  (the same at every start; alone: --print-signing-key)`
+    const key = `Signing key: ${signing_key}  (the same at every start; --print-signing-key prints only the key)`
     print(`Ready. ${what} as "${nameOf(options)}"\n${key}`)
   }
 }
 
-/** Asks for the next attempt at once when it has one, so that a slow receiver holds nothing up. */
+/** Requests the next attempt as soon as it has one, so that a slow receiver delays no other message. */
 async function keepListening(
   service: Service,
   path: string,
@@ -209,7 +211,7 @@ function show(
   if (options.bodies || !options.forwardTo) print(`  ${oneLine(body, 100_000)}`)
 }
 
-/** For what is shown. The body that is forwarded is never parsed. */
+/** For display only. The body that is forwarded is never parsed. */
 function parsed(body: string): Body {
   try {
     return Object(JSON.parse(body))
@@ -222,7 +224,7 @@ const DAY = 24 * 60 * 60 * 1000
 const NOBODY = 'nobody is listening'
 const PAGE = 500
 
-/** Sends the messages of the last day for which nobody was there, oldest first. */
+/** Sends the messages of the last day that nobody received, oldest first. */
 async function sendMissed(service: Service, webhook_id: string): Promise<void> {
   const since = Date.now() - DAY
   let after = ''

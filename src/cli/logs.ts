@@ -24,7 +24,7 @@ export type LogsOptions = ServiceOptions & {
 const NEWEST = 100
 const MOST = 500
 const LOOK_EVERY = 500
-/** Requests stand at the time when they began, so a slow one appears among those before it. */
+/** Milliseconds. A request is listed at the time when it began, so --follow looks back for slow ones. */
 const LONGEST_REQUEST = 15_000
 
 /** `farthing logs`: the requests of the account, oldest first. With --follow it does not end by itself. */

@@ -34,7 +34,7 @@ async function addressOf(config: Config, page: string, options: OpenOptions): Pr
   return (await service.ask('POST', '/control/enter', { json: { to } })).url
 }
 
-/** Without a key: sealed with the newest key of the account that still works. */
+/** Without a key: sealed with the newest active key of the account. */
 const codeFromDatabase = (config: Config, account: string): Promise<string> =>
   useDatabase(config.database, undefined, async database => {
     const keys = await listKeys(database)
@@ -42,7 +42,7 @@ const codeFromDatabase = (config: Config, account: string): Promise<string> =>
     const key = newest && (await findLivingKey(database, newest.key_id, undefined))
     if (!newest || !key)
       throw new CommandError(
-        `no key of the account ${account} works in this database: make one with farthing keys create, or set FARTHING_API_KEY`,
+        `this database has no active key of the account ${account}: make one with farthing keys create, or set FARTHING_API_KEY`,
       )
     const sealed = { account, key_id: newest.key_id, expires: Date.now() + ENTER_MS }
     return seal(sealed, 'enter', key.hash)

@@ -8,7 +8,7 @@ export const printJson = (value: unknown): void =>
 
 export const print = (line: string): void => void process.stdout.write(`${line}\n`)
 
-/** For the user, beside the data. */
+/** A line for the user on standard error, beside the data. */
 export const note = (line: string): void => void process.stderr.write(`${line}\n`)
 
 /** Colours text for standard output, unless that is no terminal or NO_COLOR is set. */
@@ -17,7 +17,7 @@ export const colour = (format: Format, text: string): string =>
 
 const UNSAFE = /[\p{Cc}\p{Cf}\u2028\u2029]/gu
 
-/** Text of somebody else on one line: without control characters, which could steer the terminal, and cut. */
+/** Untrusted text on one line: shortened, and without control characters, which a terminal could interpret. */
 export function oneLine(text: string, length = 120): string {
   const safe = text.replace(UNSAFE, ' ').trim()
   return safe.length > length ? `${safe.slice(0, length - 1)}…` : safe

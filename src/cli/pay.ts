@@ -7,7 +7,7 @@ import { type Body, connect, nameOf, type Service, type ServiceOptions } from '.
 
 const DEFAULT_AMOUNT = 1450
 
-/** `farthing pay`: exit code 1 if the payment ends otherwise than asked. */
+/** `farthing pay`: exit code 1 if the payment ends in another way than asked. */
 export async function pay(config: Config, outcome: Outcome, options: PayOptions): Promise<number> {
   const { moto, agreement, capture } = options
   if (moto && (outcome === 'error' || outcome === 'cancel'))
@@ -44,7 +44,7 @@ async function run(service: Service, plan: Plan): Promise<number> {
   return endedAsAsked(payment, plan) ? 0 : EXIT.failed
 }
 
-/** Creates the payment and walks it to its end, as its users would. Returns it as it was created. */
+/** Creates the payment and takes it to its end as a user would. Returns the response to its creation. */
 async function carryOut(service: Service, plan: Plan): Promise<Body> {
   const { outcome, capture, refund } = plan
   const payment = await service.ask('POST', '/v1/payments', { json: newPayment(plan) })
@@ -81,7 +81,10 @@ function newPayment({ amount, reference, set = [], moto, agreement, ...rest }: P
   return fields
 }
 
-/** The pages are plain forms. By form the token is in no address, so it does not matter which address they have. */
+/**
+ * Posts the forms of the pages with the token in a field. So the address of the pages, which may not open from here,
+ * is not used.
+ */
 async function payOnPages(service: Service, payment: Body, outcome: Outcome): Promise<void> {
   const { chargeTokenId } = payment._links.next_url_post.params
   const steps = [{}, { step: 'details', scenario: outcome }, { step: 'confirm' }]
@@ -91,14 +94,14 @@ async function payOnPages(service: Service, payment: Body, outcome: Outcome): Pr
     })
     if (status >= 400)
       throw new CommandError(
-        `the hosted pages at ${service.url}/secure answered ${status}: the payment ${payment.payment_id} is left as it is`,
+        `the hosted pages at ${service.url}/secure returned ${status}: the payment ${payment.payment_id} is left as it is`,
       )
   }
 }
 
 const MOCK_CARD = '4242424242424242'
 const DECLINED_CARD = '4000000000000002'
-/** Payment required: what POST /v1/auth answers for a card that is declined. */
+/** Payment required: the status of POST /v1/auth for a declined card. */
 const DECLINED = 402
 
 async function payByCard(service: Service, payment: Body, outcome: Outcome): Promise<void> {

@@ -13,7 +13,7 @@ export type ResendOptions = ServiceOptions & {
   json?: boolean
 }
 
-/** `farthing resend`: exit code 1 if the receiver did not take the message each time. */
+/** `farthing resend`: exit code 1 unless every delivery succeeded. */
 export async function resend(
   config: Config,
   message_id: string,
@@ -50,7 +50,7 @@ function show({ status, result, response_time, answer }: Body): void {
   )
 }
 
-/** What the receiver answered, on one line. */
+/** The receiver's response on one line. */
 export function answered(answer: Body): string {
   const body = answer?.body ?? ''
   return oneLine(typeof body === 'string' ? body : JSON.stringify(body))

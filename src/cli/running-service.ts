@@ -10,11 +10,11 @@ export type Answer = { status: number; body: Body; date: string | null }
 
 type Sent = { json?: unknown; form?: Record<string, string>; signal?: AbortSignal }
 
-/** A running service, as the commands speak to it. */
+/** A client of a running service. */
 export type Service = {
   /** Without a slash at its end. */
   url: string
-  /** Rejects with exit code 4 if the service cannot be reached or does not take the key. */
+  /** Rejects with exit code 4 if the service cannot be reached or refuses the key. */
   request(method: string, path: string, sent?: Sent): Promise<Answer>
   /** As `request`, and rejects with exit code 1 if the response is an error. Resolves to the body. */
   ask(method: string, path: string, sent?: Sent): Promise<Body>
@@ -53,7 +53,7 @@ export function serviceAt(url: string, key: string): Service {
     const body = await readBody(response)
     if (response.status === 401)
       throw new CommandError(
-        `${url} does not take the key: ${body?.description ?? 'HTTP 401'} (FARTHING_API_KEY or --key)`,
+        `${url} refuses the key: ${body?.description ?? 'HTTP 401'} (FARTHING_API_KEY or --key)`,
         EXIT.unreachable,
       )
     return { status: response.status, body, date: response.headers.get('date') }
@@ -85,7 +85,7 @@ export function refusal(method: string, path: string, status: number, body: Body
   return `${method} ${path.replace(/\?.*/, '')} was refused with ${status}${about && ` ${about}`}: ${description ?? 'no description'}`
 }
 
-/** Nothing answers at the address of the service. */
+/** The error for a service that cannot be reached. */
 export class Unreachable extends CommandError {
   constructor(url: string, error: unknown) {
     const { cause } = error as { cause?: { code?: string; message?: string } } // of fetch
@@ -97,6 +97,6 @@ export class Unreachable extends CommandError {
   }
 }
 
-/** What the user calls a webhook. */
+/** The name of a webhook for the user. */
 export const nameOf = (webhook: Body): string =>
   webhook?.description || (webhook ? new URL(webhook.callback_url).host : 'an unknown webhook')

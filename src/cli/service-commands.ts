@@ -5,7 +5,7 @@ import { damages, MOST_TIMES } from '../webhooks/send-again.ts'
 import { type Outcome, outcomes, triggered } from './payment-plan.ts'
 import type { Env } from './verify.ts'
 
-/** The commands that speak to a running service. `end` keeps the exit code of one that ends. */
+/** The commands that speak to a running service. `end` receives the exit code of a command. */
 export type Shell = {
   config: () => Config
   env: Env
@@ -47,7 +47,7 @@ export function addServiceCommands(program: Command, shell: Shell): void {
 function addPay(program: Command, { config, end }: Shell): void {
   toService(
     command(program, 'pay', {
-      summary: 'make a payment and walk it to its end',
+      summary: 'make a payment and take it to its end',
       examples: `farthing pay
       farthing pay declined --reference R-7
       farthing pay --set metadata.team=ledger --json | jq .payment.state`,
@@ -89,11 +89,14 @@ function addListen(program: Command, { config }: Shell): void {
     })
       .option('--forward-to <url>', 'where to send each message; without it they are printed')
       .option('--events <a,b>', 'only these event types (all if not given)', parseEvents)
-      .option('--name <name>', 'whose messages: the key stays with the name (USER-MACHINE)')
+      .option(
+        '--name <name>',
+        'the name of the listener, which keeps its signing key (USER-MACHINE)',
+      )
       .option('--header <header>', "another header to send, as 'Name: value'", collectHeader)
-      .option('--insecure', 'take any certificate of the receiver')
-      .option('--missed', 'first those of the last day that nobody was there for')
-      .option('--bodies', 'show each message and what the receiver answered')
+      .option('--insecure', 'accept any certificate of the receiver')
+      .option('--missed', 'begin with messages of the last day that nobody received')
+      .option('--bodies', 'show each message and the response of the receiver')
       .option('--print-signing-key', 'print the signing key and end'),
   ).action(async options => (await import('./listen.ts')).listen(config(), options))
 }
@@ -131,7 +134,7 @@ function addResend(program: Command, { config, end }: Shell): void {
         oneOf(damages),
       )
       .option('--body <file>', 'another body, signed anew; - reads it from standard input')
-      .option('--to <url>', 'another address that webhooks may have'),
+      .option('--to <url>', 'another address, which a webhook could have'),
   ).action(async (id, options) =>
     end(await (await import('./resend.ts')).resend(config(), id, options)),
   )
@@ -147,7 +150,7 @@ function addVerify(program: Command, { config, env, end }: Shell): void {
       .option('--signature <header>', 'the header Pay-Signature')
       .option('--key-env <name>', 'the variable that holds the signing key (SIGNING_KEY)')
       .option('--computed <text>', 'what your code computed instead')
-      .option('--message <id>', 'take what is not given from this message of the service'),
+      .option('--message <id>', 'read missing values from this message of the service'),
   )
     .addHelpText('after', 'It needs them, and a service, only for --message.\n')
     .action(async options => end(await (await import('./verify.ts')).verify(config, env, options)))
@@ -230,7 +233,7 @@ function parseAge(text: string): number {
   throw new InvalidArgumentError('It must be a number with s, m, h or d, such as 10m.')
 }
 
-/** The first = separates name and value. Only in metadata digits, true and false are no text. */
+/** The first = separates name and value. In metadata, digits, true and false become numbers and booleans. */
 function collectField(text: string, fields: [string, unknown][] = []): [string, unknown][] {
   const [, name = '', value = ''] = /^([^=]+)=(.*)$/s.exec(text) ?? []
   if (name === '') throw new InvalidArgumentError('It must be NAME=VALUE.')

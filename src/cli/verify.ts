@@ -48,7 +48,7 @@ export async function verify(
   return analysis.matches ? 0 : EXIT.wrong
 }
 
-/** Whether standard input is a file or a pipe. At a terminal, or without an input, there is no body. */
+/** True if standard input is a file or a pipe. At a terminal, or without an input, there is no body. */
 function isPiped(): boolean {
   const input = fstatSync(0)
   return input.isFIFO() || input.isFile() || input.isSocket()
@@ -61,7 +61,7 @@ type Given = {
   body: Buffer | undefined
 }
 
-/** What is not given comes from the message. An empty input counts as not given. */
+/** Missing values come from the message. An empty input counts as missing. */
 async function questionAbout(service: Service, id: string, given: Given): Promise<Question> {
   const { results } = await service.ask(
     'GET',
@@ -70,7 +70,7 @@ async function questionAbout(service: Service, id: string, given: Given): Promis
   const [found] = results
   if (!found) throw new CommandError(`there is no message ${id} of this account`)
   if (found.raw === null)
-    throw new CommandError(`the body of the message ${id} is not kept: its payment is gone`)
+    throw new CommandError(`the body of the message ${id} was deleted with its payment`)
   const webhooks = await webhooksOf(service)
   const webhook = webhooks.find(({ external_id }) => external_id === found.webhook_id)
   const message: SentMessage = {

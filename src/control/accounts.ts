@@ -97,7 +97,7 @@ const listAccounts = ({ database, time }: Context): Endpoint => ({
   },
 })
 
-/** Ends a test account: its keys stop at once, its links are unknown, and what is being sent has been sent. */
+/** Ends a test account. When this resolves, its keys and links no longer work, and no delivery is under way. */
 const endAccount = ({ database, time }: Context): Endpoint => ({
   method: 'DELETE',
   path: '/control/accounts/{account}',

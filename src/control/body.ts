@@ -3,7 +3,7 @@ import { jsonBody } from '../http/body.ts'
 import type { Json } from '../http/fields.ts'
 import { noSuchField } from './errors.ts'
 
-/** The JSON object in the body; no body is an empty one. Throws for a field that is not in `known`. */
+/** The JSON object in the body; a missing body counts as an empty one. Throws for a field that is not in `known`. */
 export function readBody(request: FastifyRequest, known: readonly string[]): Json {
   const isEmpty = !Buffer.isBuffer(request.body) || request.body.length === 0
   const given = isEmpty ? {} : jsonBody(request, 'C0197')

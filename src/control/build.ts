@@ -19,7 +19,7 @@ const FIELDS = [...Object.keys(newPayment.properties), ...STEPS]
 const DEFAULTS = { amount: 1450, description: 'A payment' }
 const RETURN_URL = 'https://service.example/return'
 
-/** What is to become of the payment, in this order. `refund` is in pence. */
+/** The steps to take with the payment, in this order. `refund` is in pence. */
 type Steps = {
   scenario: Scenario | undefined
   capture: boolean
@@ -27,7 +27,7 @@ type Steps = {
   cancel: boolean
 }
 
-/** Makes a payment in any state that a payment can have, by the code of the endpoints that lead there. */
+/** Makes a payment in any possible state, with the code of the endpoints that lead there. */
 export const buildPayment = (context: Context): Endpoint => {
   const nextReference = createNextReference(context)
   return {

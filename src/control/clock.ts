@@ -36,9 +36,9 @@ export const readClock = ({ time }: Context): Endpoint => ({
 })
 
 /**
- * Moves the account's clock, which has no effect on any other account. It goes forward only: identifiers begin with the
- * time, so what was made after a step back would sort before what was there. What time decides is computed when it is
- * read, so the move has taken effect when the response arrives.
+ * Moves the account's clock, which has no effect on any other account. It only moves forward: identifiers begin with
+ * the time, so after a step back new rows would sort before old ones. Everything that depends on time is computed
+ * when it is read, so the move has taken effect when the response arrives.
  */
 export const setClock = (context: Context): Endpoint => ({
   method: 'POST',

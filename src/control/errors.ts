@@ -1,6 +1,6 @@
 import { ApiError } from '../errors.ts'
 
-/** The errors of the endpoints below /control. Each description says what to do. */
+/** The errors of the endpoints below /control. Each description tells the client what to do. */
 
 /** `rule` completes the sentence that begins with the field's name. */
 export const missingField = (field: string, rule: string) =>
@@ -18,5 +18,5 @@ export const notFound = (what: string) =>
 
 export const conflict = (description: string) => new ApiError(409, 'C0409', description)
 
-/** A bound is reached. */
+/** A limit is reached. */
 export const tooMany = (description: string) => new ApiError(422, 'C0429', description)

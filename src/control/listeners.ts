@@ -16,7 +16,7 @@ import { readQuery, whole } from './query.ts'
 const LOOK_EVERY = 100
 const KEY_EVERY = 900
 
-/** What `farthing listen` asks. */
+/** The requests of `farthing listen`. */
 export const listenerEndpoints = (context: Context, stopped: () => boolean): Endpoint[] => [
   startListening(context),
   takeNext(context, stopped),
@@ -73,7 +73,7 @@ const takeNext = (context: Context, stopped: () => boolean): Endpoint => ({
     const next = await listeners.next(webhook_id, ending.reached)
     const why = ending.stop()
     if (why === 'gone' || why === 'revoked') await listeners.leave(webhook_id)
-    // The listener may connect to an instance that goes on, or to this one when it is back.
+    // The listener may connect to another instance, or to this one after its restart.
     if (why === 'stopped') await listeners.leave(webhook_id, 2_000)
     if (why === 'revoked') throw unknownBearerKey()
     return { attempt: next }
@@ -82,7 +82,7 @@ const takeNext = (context: Context, stopped: () => boolean): Endpoint => ({
 
 type Why = 'over' | 'gone' | 'revoked' | 'stopped'
 
-/** Resolves `reached` when a look must end without an attempt; `stop` returns why. */
+/** Resolves `reached` when the request must end without an attempt; `stop` returns the reason. */
 function createEnding(
   { database, config }: Context,
   request: FastifyRequest,
@@ -102,7 +102,7 @@ function createEnding(
     setInterval(() => stopped() && end('stopped'), LOOK_EVERY),
     setInterval(async () => {
       const living = findLivingKey(database, request.key_id, config.apiKey)
-      // A database that is away says nothing about the key.
+      // An unreachable database says nothing about the key.
       if ((await living.catch(() => 'unknown')) === undefined) end('revoked')
     }, KEY_EVERY),
   ]
@@ -125,7 +125,7 @@ const giveResult = (context: Context): Endpoint => ({
   path: '/control/listeners/{webhook_id}/results',
   area: 'control',
   operationId: 'giveAttemptResult',
-  summary: 'Say how an attempt to deliver a message ended',
+  summary: 'Report the result of an attempt to deliver a message',
   accepts: 'json',
   docs: () => ({ responses: {} }),
   handler: async (request, reply) => {
@@ -174,7 +174,7 @@ const stopListening = (context: Context): Endpoint => ({
   path: '/control/listeners/{webhook_id}',
   area: 'control',
   operationId: 'stopListening',
-  summary: 'Say that nobody listens any more',
+  summary: 'Report that the listener has stopped',
   docs: () => ({ responses: {} }),
   handler: async (request, reply) => {
     await context.listeners.leave(await listenerInPath(request, context))

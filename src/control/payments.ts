@@ -23,15 +23,15 @@ import { badField, conflict } from './errors.ts'
 import { oneOf, readQuery, text, wait } from './query.ts'
 import type { WaitFor } from './wait.ts'
 
-/** The payments that one request looks at, and those that it returns. */
+/** The most payments that one request examines, and the most that it returns. */
 const MOST_LOOKED_AT = 1_000
 const MOST_RETURNED = 100
 
 const known = { payment_id: text, reference: text, status: oneOf([...statuses, 'refunded']), wait }
 
 /**
- * The newest payments that match. `status` matches a payment that has been in it, so that a test which looks now and
- * then misses nothing. With `wait` the response is held until a payment matches.
+ * The newest payments that match. `status` also matches a payment that was in that status before, so that a test
+ * which polls misses nothing. With `wait` the response is held until a payment matches.
  */
 export const listPayments = (context: Context, waitFor: WaitFor): Endpoint => ({
   method: 'GET',
@@ -58,7 +58,7 @@ export const listPayments = (context: Context, waitFor: WaitFor): Endpoint => ({
 const hasBeen = ({ events, refunded_amount }: Payment, status: string): boolean =>
   status === 'refunded' ? refunded_amount > 0 : events.some(event => event.status === status)
 
-/** Walks a payment through its scenario, as its pages would. The response is that of GET /v1/payments/{payment_id}. */
+/** Takes a payment through its scenario, as its pages would. The response is that of GET /v1/payments/{payment_id}. */
 export const completePayment = (context: Context): Endpoint => ({
   method: 'POST',
   path: '/control/payments/{payment_id}/complete',
@@ -79,7 +79,7 @@ export const completePayment = (context: Context): Endpoint => ({
   },
 })
 
-/** Walks a payment that is not over through its scenario. Throws an ApiError if another request ends it first. */
+/** Takes a payment that has not ended through its scenario. Throws an ApiError if another request ends it first. */
 export async function walk(
   context: Context,
   addresses: Addresses,

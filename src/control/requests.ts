@@ -22,8 +22,9 @@ const known = {
 }
 
 /**
- * What the account's application and its browsers asked, oldest first. With `after` or `since` it begins there,
- * otherwise it ends with the newest. An exchange stands at the time when it began, also if it was answered late.
+ * The requests of the account's application and its browsers, oldest first. With `after` or `since` the list begins
+ * there, otherwise it ends with the newest. An exchange is listed at the time when it began, also if its response
+ * came late.
  */
 export const listRequests = ({ database }: Context, waitFor: WaitFor): Endpoint => ({
   method: 'GET',

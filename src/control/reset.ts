@@ -10,13 +10,13 @@ import { readFirstClock } from './clock.ts'
 import { conflict } from './errors.ts'
 import { presentOverview } from './overview.ts'
 
-/** Milliseconds. A delivery ends before that, unless its instance is gone. */
+/** Milliseconds within which every delivery ends, unless its instance has died. */
 const LONGEST_DELIVERY = 3_000
 const LOOK_EVERY = 20
 
 /**
- * Gives the account a new, empty room: one small write, whatever the old one holds. A request that began before ends in
- * the old room, where nobody looks. Returns when nothing of before is on its way to a receiver.
+ * Gives the account a new, empty room: one small write, however much the old one holds. A request that began before
+ * ends in the old room, which nobody reads. Returns when no message from before is being sent.
  */
 export const resetAccount = (context: Context): Endpoint => ({
   method: 'POST',

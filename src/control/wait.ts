@@ -7,16 +7,16 @@ import { tooMany } from './errors.ts'
 
 /** Milliseconds. */
 export const LONGEST_WAIT = 10_000
-/** Another instance may write what is waited for, so the database is looked at again after so many milliseconds. */
+/** Milliseconds after which the database is queried again, because another instance may have written. */
 const LOOK_EVERY = 100
-/** Milliseconds between two looks while this instance writes. */
+/** Milliseconds between two queries while this instance writes. */
 const BETWEEN_LOOKS = 5
 /** How many requests of an account may wait at once. */
 const MOST_WAITS = 50
 
 /**
- * Looks until something is found or `wait` milliseconds are over. Ends before that, with nothing, when the client has
- * left, the service stops or the account was reset. Throws where too many requests of the account wait.
+ * Repeats a query until it finds something or `wait` milliseconds have passed. Returns nothing when the client
+ * disconnects, the service stops or the account is reset. Throws if too many requests of the account wait.
  */
 export type WaitFor = <Found>(
   request: FastifyRequest,
@@ -82,7 +82,7 @@ export function createWaitFor({ database, onWritten, stopped }: WaitPorts): Wait
   }
 }
 
-/** `rung` resolves at the next ring, or at once if it has rung since it resolved last. */
+/** `rung` resolves at the next ring, or at once if there was one since it last resolved. */
 function createAlarm() {
   let hasRung = false
   let wake: (() => void) | undefined

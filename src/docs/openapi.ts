@@ -25,7 +25,7 @@ import {
 import { version } from '../version.ts'
 import { introduction, tags } from './introduction.ts'
 
-/** Endpoints by the chapter of the documentation that they stand in, in its order. */
+/** Endpoints by their chapter of the documentation, in its order. */
 export type Chapters = Readonly<Record<string, readonly Endpoint[]>>
 
 /**
@@ -169,8 +169,8 @@ function codesIn(response: Response | undefined, shared: Responses): string[] {
 type Components = { schemas: Record<string, Schema> }
 
 /**
- * Moves each schema that has a title to the document's components and refers to it from everywhere else.
- * Descriptions stay where they were. Throws when two different schemas share a title.
+ * Moves each schema that has a title to the document's components and refers to it from everywhere else. Descriptions
+ * stay in place. Throws when two different schemas share a title.
  */
 function shareSchemas<Document extends { components: object }>(
   document: Document,
@@ -195,7 +195,7 @@ function shareSchemas<Document extends { components: object }>(
     }
   }
 
-  /** Looks for schemas everywhere but in examples, whose keys may be anything. */
+  /** Looks for schemas everywhere except in examples, which may have any keys. */
   function placeWithin(value: unknown): unknown {
     if (Array.isArray(value)) return value.map(placeWithin)
     if (typeof value !== 'object' || value === null) return value

@@ -33,12 +33,12 @@ const endings: Record<Exclude<Scenario, 'success'>, Ending> = {
   cancel: 'cancelled',
 }
 
-/** One request of a journey. The token alone gives access to the payment. */
+/** One request of a journey. The token alone authorises it. */
 export type Visit = Site & {
   context: Context
   addresses: Addresses
   token: string
-  /** Takes the payment, and what the request caused, for the record. */
+  /** Receives the payment, and the events and messages that the request caused, for the record. */
   note?: Note | undefined
   /** The token came in a form. It must not appear in an address, so the next forms carry it. */
   hidden: boolean
@@ -70,8 +70,8 @@ export async function choose(visit: Visit, form: URLSearchParams): Promise<Next>
 }
 
 /**
- * Does what a user does who opens the first page, chooses the scenario and, for success, confirms. `moved` is false if
- * the payment was over before the last step. Undefined if no web payment has the token.
+ * Takes the steps of a user: opens the first page, chooses the scenario and, for success, confirms. `moved` is false
+ * if the payment had ended before the last step. Undefined if no web payment has the token.
  */
 export async function complete(
   visit: Visit,

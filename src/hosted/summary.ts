@@ -44,8 +44,8 @@ export function cardRows(card: CardDetails, { confirm: text }: Messages): Summar
   ])
 }
 
-// Intl loads its data when the first formatter is made, which takes 20 ms and 10 MB. A service that shows
-// no pages never pays for that.
+// Intl loads its data when the first formatter is made, which takes 20 ms and 10 MB. A service that shows no pages
+// never loads it.
 let pounds: Intl.NumberFormat | undefined
 const countries: Partial<Record<Language, Intl.DisplayNames>> = {}
 

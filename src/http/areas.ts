@@ -30,7 +30,7 @@ export type Area = {
   setHeaders(request: FastifyRequest, reply: FastifyReply): void
   /** Sends any error, whatever was thrown. */
   sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): void
-  /** Of an area whose requests are recorded: the hooks for one of its endpoints. */
+  /** The recording hooks for one of its endpoints, if its requests are recorded. */
   record?: (operation: string) => RecordingHooks | undefined
   /** Of an area whose requests meet plans: the hooks for one of its endpoints. */
   plan?: (operation: string) => PlanHooks
@@ -59,7 +59,7 @@ export type PlanHooks = {
 /**
  * What runs before a handler, in this order. The first step that fails decides the response.
  *
- * 0. What is not HTTP, or has an address that cannot be decoded (http/fastify.ts, http/server.ts).
+ * 0. Bytes that are not HTTP, and an address that cannot be decoded (http/fastify.ts, http/server.ts).
  * 1. Two Host headers: 400, and the connection closes (http/server.ts).
  * 2. The headers that every response of the service and of the area has.
  * 3. The key.

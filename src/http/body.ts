@@ -60,7 +60,7 @@ export function jsonBody(
   return value
 }
 
-/** undefined for what is not JSON, or would set a prototype. */
+/** undefined for text that is not JSON, or that would set a prototype. */
 function parseJson(text: string, integers: readonly string[]): unknown {
   const written = new Map<unknown, Json>()
   function keepText(this: unknown, name: string, value: unknown, literal?: { source?: string }) {

@@ -1,4 +1,4 @@
-/** The rules of a connection: how long it may take, whose turn it is, and what happens to bytes that are not HTTP. */
+/** The rules of a connection: time limits, the order of requests, and the response to bytes that are not HTTP. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { overloaded } from '../errors.ts'
@@ -22,7 +22,7 @@ const IDLE_TIMEOUT = 30_000
 const MAX_WAITING = 64
 const MAX_WAITING_IN_ALL = 10_000
 
-/** Pieces of a body: chunks, or what a read of the connection found. */
+/** Pieces of a body: chunks, or the bytes of one read from the connection. */
 const MAX_PIECES = 4_096
 /** Bytes of bodies that have arrived and are not read to their end, on all connections of a server. */
 const MAX_ARRIVING = 64 * 1024 * 1024
@@ -158,9 +158,9 @@ const statuses: Record<string, number> = {
 }
 
 /**
- * The listener for `clientError`. Responds with a bare status to what is not HTTP, is too long or comes too slowly, and
- * closes the connection; before that, the good requests ahead of it get their responses. Logs nothing: the error holds
- * the bytes that came, with keys and tokens. contract/http/connections.
+ * The listener for `clientError`. Responds with a bare status to bytes that are not HTTP, to headers that are too
+ * long and to slow clients, and closes the connection. Valid requests before them get their responses first. Logs
+ * nothing, because the error contains the bytes, with keys and tokens. contract/http/connections.
  */
 export function refuseUnreadable({ code = '' }: { code?: string }, socket: Socket): void {
   if (code === 'ECONNRESET' || !socket.writable) {

@@ -8,7 +8,7 @@ const LOOKS_PER_LINE = 60
 
 /**
  * Calls `warn` at most once a minute while a server closes new connections: beyond `maxConnections`, or because the
- * process may open no further file. Node says nothing of the second, so this opens a file once a second.
+ * process may open no further file. Node does not report the second case, so this opens a file once a second.
  */
 export function reportExhaustion(server: Server, warn: (line: string) => void): void {
   let refused = 0

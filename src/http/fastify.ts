@@ -131,7 +131,7 @@ function decodeParameter(text: string): string {
 
 /** The methods that endpoints have. */
 const USED_METHODS = ['GET', 'HEAD', 'POST', 'DELETE'] as const
-/** One that none has. */
+/** A method that no endpoint has. */
 const UNUSED_METHOD = 'PUT'
 
 export const METHODS = [...USED_METHODS, UNUSED_METHOD] as const

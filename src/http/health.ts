@@ -2,7 +2,7 @@ import type { Context } from '../context.ts'
 import type { Endpoint } from './endpoint.ts'
 import { json } from './openapi.ts'
 
-/** For whatever starts, stops and balances instances. They need no key and give no detail. */
+/** For process managers and load balancers. They need no key and give no detail. */
 export function healthEndpoints({ database }: Context, draining: () => boolean): Endpoint[] {
   return [
     {

@@ -1,6 +1,6 @@
 /**
- * The words in which an endpoint says what it takes and returns. They make the objects of an OpenAPI 3.1 document.
- * Schemas stand in them as they are; src/docs/openapi.ts collects everything into one document.
+ * Functions with which an endpoint describes its requests and responses. They return objects of an OpenAPI 3.1
+ * document with whole schemas; src/docs/openapi.ts collects them into one document.
  */
 import { type ApiError, meaningOf, noSuchPage } from '../errors.ts'
 import { exampleAddresses } from './addresses.ts'
@@ -20,7 +20,7 @@ export type Response =
   | { $ref: string }
 export type RequestBody = { description?: string; required: boolean; content: Content }
 
-/** What an endpoint adds to its object for the document. Texts are in CommonMark. */
+/** The part of an endpoint that only the document needs. Texts are in CommonMark. */
 export type Docs = {
   description?: string
   parameters?: Parameter[]

@@ -42,7 +42,7 @@ export function createMetrics(): Metrics {
   })
   const durations = new Histogram({
     name: 'farthing_http_request_duration_seconds',
-    help: 'Time from the request to the end of its answer, deliveries to webhooks included.',
+    help: 'Time from the request to the end of its response, deliveries to webhooks included.',
     labelNames: ['method', 'route'],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers,
@@ -101,7 +101,10 @@ export function createMetrics(): Metrics {
   }
 }
 
-/** Adds what is read when Prometheus asks. Returns the monitor of the event loop, which measures until it is disabled. */
+/**
+ * Adds the metrics that are computed when Prometheus reads them. Returns the monitor of the event loop, which
+ * measures until it is disabled.
+ */
 function addReadings(registry: Registry) {
   const registers = [registry]
   const delay = monitorEventLoopDelay({ resolution: 10 })

@@ -21,15 +21,15 @@ import { createSlots } from './slots.ts'
 const DEADLINE_MS = 2000
 const REQUESTS_PER_HOST = 64
 /**
- * Milliseconds. Less than the deadline, so that a request gets no slot of a request that has timed out just
- * then, with no time left to use it.
+ * Milliseconds to wait for a slot. Shorter than the deadline: a slot that becomes free when another request times out
+ * would leave no time to use it.
  */
 const SLOT_TIMEOUT_MS = 1900
 /** Servers usually keep idle connections for two seconds or more, so ours end first. */
 const IDLE_MS = 1000
 /** Limit for the headers of a response, and again for its body. */
 const MAX_RESPONSE_BYTES = 64 * 1024
-/** What is kept of the body, where the answer is kept: more than is shown, so that no masked secret is cut. */
+/** Bytes of a body that are kept. More than is shown, so that no secret is cut before it is masked. */
 const MAX_KEPT_BYTES = 16 * 1024
 const REASON_PHRASE_CHARACTERS = 100
 /** Limit of 1xx responses before the final one. */
@@ -75,7 +75,7 @@ export type ClosableSend = ((post: Post) => Promise<AttemptResult>) & { close():
  * - A request is written at most once. A broken connection is a failed attempt and is never retried
  *   silently. The next attempt gets a new connection.
  * - It resolves as soon as the status line has arrived. Reading the body ends at 64 KiB, and at the same
- *   deadline. The body is discarded, unless the answer is to be kept.
+ *   deadline. The body is discarded, unless the response is to be kept.
  * - `response_time` starts when the request gets its slot. It is null when no connection was established,
  *   because nothing was sent then.
  */

@@ -132,11 +132,11 @@ async function isKeyTaken(
 export type ChangeResult = { moved: boolean; payment: Payment }
 
 /**
- * Changes a payment: reads it, decides, and writes the change, the webhook messages and `also` in one
- * commit. Repeats all of it when the compare-and-swap fails. Delivers the messages afterwards, so that a
- * fault in delivery cannot repeat the write. `decide` returns undefined where there is nothing to do, and
- * may throw an ApiError. `note` learns what was found and what the change caused. Resolves to undefined when `read`
- * finds no payment.
+ * Changes a payment: reads it, decides, and writes the change, the webhook messages and `also` in one commit. Repeats
+ * all of it when the compare-and-swap fails. Delivers the messages afterwards, so that a fault in delivery cannot
+ * repeat the write. `decide` returns undefined where there is nothing to do, and may throw an ApiError. `note`
+ * receives the payment, and the events and messages of the change. Resolves to undefined when `read` finds no
+ * payment.
  */
 export async function changePayment(
   context: Context,

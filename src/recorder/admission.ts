@@ -8,20 +8,23 @@ const ACCOUNT: Size = { burst: 2_000, rate: 100 }
 const REFUSED: Size = { burst: 500, rate: 20 }
 const INSTANCE: Size = { burst: 2_000, rate: 400 }
 
-/** What was only counted, for one account: times in milliseconds. */
+/** The exchanges of one account that were only counted. Times in milliseconds. */
 export type Gap = { count: number; refused: number; from: number; to: number }
 
 export type Admission = {
-  /** Whether to record an exchange of this room. Refused ones have a bucket of their own, so that a load test keeps them. */
+  /**
+   * True if an exchange of this room is to be recorded. Refusals have a bucket of their own, so that they are
+   * recorded during a load test too.
+   */
   admit(room: string, refused: boolean, now: number): boolean
   /** Counts an exchange that is not recorded. */
   count(room: string, refused: boolean, at: number): void
-  /** Takes, by room, what has been counted since `until` or longer. Milliseconds. */
+  /** Removes and returns, by room, the counts that began at `until` or before. Milliseconds. */
   takeGaps(until: number): Map<string, Gap>
   /** Adds gaps that could not be written to those that are counted now. */
   putBack(gaps: Map<string, Gap>): void
   hasGaps(until: number): boolean
-  /** Forgets the accounts whose buckets are full again. */
+  /** Removes the accounts whose buckets are full again. */
   forget(now: number): void
 }
 

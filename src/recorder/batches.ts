@@ -6,20 +6,20 @@ import { insertExchange } from './store.ts'
 /** Milliseconds between writes, and after one that failed. */
 const WRITE_EVERY = 250
 const RETRY_AFTER = 2_000
-/** Milliseconds that one row counts what was not recorded. */
+/** Milliseconds that one row of counted exchanges covers. */
 const GAP_MS = 1_000
 const MOST_ROWS = 100
-/** What may be held between writes. */
+/** The limits of the memory between two writes. */
 const MOST_HELD = 2_000
 const MOST_HELD_BYTES = 8 * 1024 * 1024
 
 export type Batches = {
-  /** Whether to record an exchange of this size: `hold` it then. Otherwise it is counted. */
+  /** True if an exchange of this size fits; then `hold` it. Otherwise it is counted. */
   admits(room: string, refused: boolean, bytes: number): boolean
   hold(exchange: Held): void
-  /** Writes all that is held. Never rejects. */
+  /** Writes everything in memory. Never rejects. */
   flush(): Promise<void>
-  /** Forgets the accounts that may record as much as new ones. */
+  /** Removes the accounts that may record as much as new ones. */
   forget(): void
   close(): Promise<void>
 }
@@ -30,7 +30,7 @@ type BatchPorts = {
   newId: NewId
   makeRow: RowMaker
   onFault: (error: unknown) => void
-  /** Learns which rooms have new rows. */
+  /** Receives the rooms that have new rows. */
   onWritten: (room: string) => void
 }
 
@@ -53,7 +53,7 @@ export function createBatches(ports: BatchPorts): Batches {
     timer.unref()
   }
 
-  /** What cannot be written is counted. */
+  /** Rows that cannot be written are counted. */
   async function writeHeld(gapsUntil: number): Promise<void> {
     while (held.length > 0 || admission.hasGaps(gapsUntil)) {
       const gaps = admission.takeGaps(gapsUntil)

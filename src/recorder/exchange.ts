@@ -1,21 +1,24 @@
-/** What the recorder keeps: requests and their responses as they crossed the wire. */
+/** The rows of the recorder: requests and responses as they crossed the wire. */
 
-/** `api`: from a client. `page`: from a browser. `out`: to a webhook's receiver. `gap`: how many were only counted. */
+/**
+ * `api`: from a client. `page`: from a browser. `out`: to a webhook's receiver. `gap`: the number of exchanges that
+ * were only counted.
+ */
 export type ExchangeKind = 'api' | 'page' | 'out' | 'gap'
 
 /**
- * `sent`: the response was sent. `gone`: the client had left before it. `replaced` and `reset`: a plan sent another
- * response, or ended the connection.
+ * `sent`: the response was sent. `gone`: the client had disconnected before. `replaced` and `reset`: a plan sent
+ * another response, or ended the connection.
  */
 export type Ending = 'sent' | 'gone' | 'replaced' | 'reset'
 
-/** What a request caused: positions in the payment's events, from 0, and the webhook messages that it wrote. */
+/** The effects of a request: positions in the payment's events, from 0, and the webhook messages that it wrote. */
 export type Caused = { events: number[]; messages: string[] }
 
-/** How an attempt that somebody made by hand differs from the message's own. */
+/** Differences between an attempt that was made by hand and those of the message. */
 export type ByHand = {
   kind: 'again' | 'edited' | 'damaged'
-  /** Which damage. */
+  /** The kind of damage. */
   damage?: string
 }
 
@@ -37,13 +40,13 @@ export type ExchangeBody = {
   /** Which instance of the service took part; absent from a gap. */
   instance?: string
   method: string
-  /** Without the query. Of an attempt, the whole address. */
+  /** Without the query. For an attempt, the whole address. */
   path: string
   /** Without the question mark; '' for none. */
   query: string
   request_headers: Headers
   request_body?: KeptBody
-  /** Of an attempt: the status line's text, such as `200 OK`, or why there is none. */
+  /** For an attempt: the text of the status line, such as `200 OK`, or the reason why there is none. */
   result?: string
   response_headers: Headers
   response_body?: KeptBody
@@ -61,7 +64,7 @@ export type ExchangeBody = {
   caused?: Caused
   webhook_id?: string
   by_hand?: ByHand
-  /** Of a gap: how many exchanges were only counted, and the time of the first and the last. */
+  /** For a gap: the number of exchanges that were only counted, and the times of the first and the last. */
   gap?: { count: number; refused: number; from: number; to: number }
 }
 

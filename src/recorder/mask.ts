@@ -5,27 +5,29 @@ import { type KeptBody, MOST_BODY_BYTES } from './exchange.ts'
 export const MASK = '…'
 
 /**
- * Secrets that are known by their form, and what looks like one but is none. In this order: a UUID; an identifier, or
- * a token, which is a payment's identifier and a secret of the same length; an API key or a signing key; 12 to 19
+ * Texts with the form of a secret, and texts that must not be mistaken for one. In this order: a UUID; an identifier,
+ * or a token, which is a payment's identifier and a secret of the same length; an API key or a signing key; 12 to 19
  * digits, also in groups of four as on a card.
  */
 const BY_FORM =
   /(?<uuid>\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b)|(?<![0-9a-v])(?<id>[0-9a-v]{26})(?<secret>[0-9a-v]{26})?(?![0-9a-v])|(?<prefix>(?:api|webhook)_test_)[0-9A-Za-z]+|(?<!\d)(?:\d{12,19}|\d{4}([ -])\d{4}\5\d{4}\5\d{1,7}|\d{4}([ -])\d{6}\6\d{5})(?!\d)/g
 
-/** Only words as long as these can hold one, unless digits stand in groups. To look at nothing else halves the time. */
+/**
+ * Only words of this length can hold a secret, except for digits in groups. Skipping all other text halves the time.
+ */
 const WORD = /[0-9A-Za-z_-]{12,}/g
 const DIGITS_IN_GROUPS = /\d{4} \d{4,6}/
 
-/** Secrets that are known by their name, in JSON: `"cvc": "123"`, also misspelt, and the signing key of a webhook. */
+/** Values that are secret by their name in JSON: `"cvc": "123"`, also misspelt, and the signing key of a webhook. */
 const BY_NAME =
   /("[^"\\]{0,40}(?:cv[cv]|csc|security_?code|signing_?key|authorization|cookie)[^"\\]{0,40}"\s*:\s*)("(?:[^"\\]|\\.)*"?|[^\s,}\]]+)/gi
 
-/** Whether `BY_NAME` can match. It is ten times as fast. */
+/** A test of whether `BY_NAME` can match, ten times as fast. */
 const HAS_NAME = /cv[cv]|csc|security_?code|signing_?key|authorization|cookie/i
 
-/** A cut body may end within a secret: so much is left out at its end. */
+/** Characters that are left out at the end of a cut body, because it may end within a secret. */
 const LONGEST_SECRET = 128
-/** Masking makes text shorter, so more than what is kept is masked. */
+/** Masking makes text shorter, so more text is masked than is kept. */
 const WINDOW_BYTES = 3 * MOST_BODY_BYTES
 
 const maskForms = (text: string): string => text.replace(BY_FORM, maskForm)
@@ -42,7 +44,7 @@ const SHORTEST_KNOWN = 8
 
 export type Mask = {
   text(text: string): string
-  /** Of a path or a query: all of it, if a secret is hidden in percent-encoding. */
+  /** Masks a path or a query; all of it, if percent-encoding hides a secret. */
   url(text: string): string
   /** The first 8 KiB; undefined for an empty body. `size` where `bytes` are only the beginning of the body. */
   body(bytes: Buffer | string | undefined, size?: number): KeptBody | undefined

@@ -5,7 +5,7 @@ import type { Caused } from './exchange.ts'
 /** A payment that a request is about. `secret` is the second half of its token. */
 export type NotedPayment = { payment_id: string; secret: string; given: { reference: string } }
 
-/** What the handler of a request has found out about it. */
+/** Facts about a request that its handler knows. */
 export type Noted = { account: Account; payment: NotedPayment; caused: Caused | undefined }
 
 declare module 'fastify' {
@@ -18,7 +18,10 @@ declare module 'fastify' {
   }
 }
 
-/** Declares what requests carry, so that Fastify makes room for it: added later, each would cost some 1 % of P1. */
+/**
+ * Declares the properties of requests. Properties that are added later change the shape of the object: some 1 % of P1
+ * for each.
+ */
 export function decorateForRecording(app: FastifyInstance): void {
   app.decorateRequest('noted', null)
   app.decorateRequest('began', 0)
@@ -27,7 +30,7 @@ export function decorateForRecording(app: FastifyInstance): void {
   app.decorateRequest('key_id', '')
 }
 
-/** Takes the payment that a request is about, and what the request caused, for the record. */
+/** Receives the payment that a request is about, and the effects of the request, for the record. */
 export type Note = (account: Account, payment: NotedPayment, caused?: Caused) => void
 
 /** Undefined for a request that is not recorded. */

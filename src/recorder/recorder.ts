@@ -1,6 +1,7 @@
 /**
- * The recorder keeps what crosses the wire. It works beside the requests: it holds references to what they had anyway,
- * and makes and writes rows four times a second. What exceeds its bounds is only counted.
+ * The recorder keeps requests and responses as they crossed the wire. It works beside the requests: it holds
+ * references to their objects, and makes and writes rows four times a second. Exchanges beyond its limits are only
+ * counted.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Account } from '../accounts/account.ts'
@@ -21,23 +22,23 @@ import { deleteOldExchanges, insertExchange, trimExchanges } from './store.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What a plan did to the response. */
+    /** The effect of a plan on the response. */
     ended: Ending | null
   }
 }
 
-/** How many exchanges of an account are kept. */
+/** The most exchanges of an account that are kept. */
 const KEPT = 10_000
 const KEPT_OF_TEST_ACCOUNT = 1_000
 
 export type RecorderPorts = {
   database: Database
   time: Time
-  /** Receives the fault of a write. Recording goes on later; nothing else is concerned. */
+  /** Receives the error of a failed write. Recording continues later, and nothing else is affected. */
   onFault: (error: unknown) => void
   /** Keys of the settings, never to be written. */
   secrets: (string | undefined)[]
-  /** The requests of these accounts are written before they are answered, all of them. */
+  /** All requests of these accounts are recorded, and written before their responses are sent. */
   isTestAccount?: (account: Account) => boolean
 }
 
@@ -55,24 +56,24 @@ export type RecordingHooks = {
   ): void
 }
 
-/** An attempt as its sender knows it; the answer's body may still be on its way. */
+/** An attempt. The body of the response may still be arriving. */
 export type Attempted = Omit<HeldAttempt, 'kind' | 'room' | 'answer'> & {
   answer: Promise<Answer> | undefined
 }
 
 export type Recorder = {
   hooks(kind: 'api' | 'page', operation: string): RecordingHooks
-  /** Records an attempt within the bounds, when its answer has arrived; all of a test account. */
+  /** Records an attempt within the limits, once its response has arrived. Records every attempt of a test account. */
   attempt(account: Account, attempted: Attempted): void
-  /** Records what somebody did by hand, at once. Resolves to the row, also when it could not be written. */
+  /** Records a delivery by hand at once. Resolves to the row, also when it could not be written. */
   attemptByHand(account: Account, attempted: Attempted): Promise<Exchange>
-  /** Waits for answers, and writes all that is held. Never rejects. */
+  /** Waits for responses, and writes everything in memory. Never rejects. */
   flush(): Promise<void>
   /** Deletes all but the newest exchanges of each account. */
   trim(stop?: AbortSignal): Promise<void>
   /** Deletes what is too old. `now` is the machine's time. */
   sweep(now: number, stop?: AbortSignal): Promise<void>
-  /** As `flush`, and writes nothing more by itself. */
+  /** As `flush`, and stops the timer that writes. */
   close(): Promise<void>
 }
 

@@ -1,4 +1,4 @@
-/** Makes the row of an exchange. Until then the recorder holds only references to what the request had anyway. */
+/** Makes the row of an exchange. Until then the recorder holds only references to objects of the request. */
 import type { Answer } from '../ports.ts'
 import type { Gap } from './admission.ts'
 import type {
@@ -41,7 +41,7 @@ export type HeldRequest = {
   caused: Caused | undefined
 }
 
-/** An attempt to deliver a message, and what the receiver answered. */
+/** An attempt to deliver a message, and the receiver's response. */
 export type HeldAttempt = {
   kind: 'out'
   room: string
@@ -91,7 +91,7 @@ function requestRow(
   const headers = headersOf(held.rawHeaders)
   const { authorization = '' } = headers
   const key = Buffer.from(authorization.replace(/^bearer\s*/i, ''), 'latin1').toString('utf8')
-  // Of a token only its secret: the payment's part stays readable.
+  // Only the secret of a token is masked, so that the payment's identifier stays readable.
   const mask = createMask([...secrets, key, payment?.secret])
   const [path = '', ...query] = held.url.split('?')
   const kept = (names: string[]) =>
@@ -136,7 +136,7 @@ function requestRow(
   }
 }
 
-/** The path of a page ends with the payment's token, in whatever way it is written. */
+/** The path of a page ends with the payment's token, in any encoding. */
 function pathOf(kind: ExchangeKind, path: string, payment: NotedPayment | undefined, mask: Mask) {
   if (kind !== 'page' || !payment) return mask.url(path)
   const [, prefix = '', token, rest = ''] = /^(.*\/secure)(?:\/([^/]+))?(.*)$/.exec(path) ?? []
@@ -180,7 +180,7 @@ function attemptRow(
   const request_body = mask.body(held.body)
   const response_body = mask.body(answer?.body, answer?.size)
   const [path = '', ...query] = held.url.split('?')
-  // The signature is what a person compares. It is of the length of a secret and none.
+  // People compare signatures. A signature has the length of a secret but is not one.
   const maskHeader = ([name, value]: [string, string]) =>
     [name, /^pay-signature$/i.test(name) ? value : mask.text(value)] as const
   const body: ExchangeBody = {
@@ -216,7 +216,7 @@ function attemptRow(
   }
 }
 
-/** The row of exchanges that were only counted. It stands at the time of the first. */
+/** The row of exchanges that were only counted. Its time is that of the first. */
 export const makeGapRow = (account: string, gap: Gap, exchange_id: string): Exchange => ({
   exchange_id,
   account,
@@ -246,7 +246,7 @@ const HEADERS_SIZE = 512
 const lengthOf = (body: unknown): number =>
   Buffer.isBuffer(body) || typeof body === 'string' ? body.length : 0
 
-/** How much memory a request takes while it is held, roughly, in bytes. */
+/** Roughly how many bytes of memory a request takes while it is held. */
 export const sizeOfRequest = (url: string, body: unknown, payload: unknown): number =>
   HEADERS_SIZE + url.length + lengthOf(body) + lengthOf(payload)
 

@@ -49,7 +49,7 @@ export function insertExchange(exchange: Exchange): Statement {
   }
 }
 
-/** Which exchanges of an account. `after` and `before` are exclusive; all conditions must hold. */
+/** A selection of the exchanges of an account. `after` and `before` are exclusive; all conditions must hold. */
 export type ExchangeFilter = {
   after?: string
   before?: string
@@ -108,7 +108,7 @@ export async function findExchanges(
   return rows.map(fromRow)
 }
 
-/** How many there are, at most `limit`: for "4 newer". */
+/** The number of exchanges, at most `limit`: for "4 newer". */
 export async function countExchanges(
   database: Database,
   room: string,

@@ -1,4 +1,4 @@
-/** What to change in a receiver, by the cause of a wrong signature. */
+/** The changes to make in a receiver, by the cause of a wrong signature. */
 export type Advice = { text: string; calls?: readonly { framework: string; call: string }[] }
 
 const rawBody: Advice = {

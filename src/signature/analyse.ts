@@ -1,6 +1,6 @@
 /**
- * Says why a signature does not match: it tries the common mistakes with the body, the key and the signature, alone and
- * together, and names the nearest. Nothing of what it is given is kept.
+ * Explains why a signature does not match: it tries the common mistakes with the body, the key and the signature,
+ * alone and together, and names the nearest. It stores none of its input.
  */
 import { type Advice, adviceFor } from './advice.ts'
 import { bodyVariants } from './bodies.ts'
@@ -14,7 +14,7 @@ export type SentMessage = {
   message_id: string
   body: Buffer
   signing_key: string
-  /** What the user calls its webhook. */
+  /** The name of its webhook for the user. */
   webhook: string
 }
 
@@ -25,7 +25,7 @@ export type Question = {
   key: string
   /** The header Pay-Signature as the receiver got it. */
   header?: string | undefined
-  /** What the receiver's code computed. */
+  /** The signature that the receiver's code computed. */
   computed?: string | undefined
   /** The body was typed into a form, which turns each LF into CRLF. */
   typed?: boolean | undefined
@@ -40,11 +40,11 @@ export type Question = {
 export type Analysis = {
   /** The header matches, and so does what the code computed, if it was given. */
   matches: boolean
-  /** The answer. One sentence or two. */
+  /** The result in one or two sentences. */
   sentence: string
   /** Each mistake that was found, as `body:newline`, `key:other-webhook` or `code-digest:base64`. */
   causes: string[]
-  /** What to change. */
+  /** The changes to make. */
   advice: Advice[]
   difference?: Difference
   /** Identifiers of the messages whose signature the header is, if it is not that of this one. */
@@ -65,7 +65,7 @@ export function analyse(question: Question): Analysis {
   if (header === trueSignature({ body, key })) {
     if (message && !isOf(message, header))
       return right(
-        'It matches, but it is not the message that was picked: the header and the body are of another one.',
+        'It matches, but not with the message that was picked: the header and the body belong to another one.',
       )
     return analyseCode(question, { body, key }, header)
   }
@@ -90,7 +90,7 @@ export function analyse(question: Question): Analysis {
   }
   if (computed !== undefined && computed !== trueSignature(truth)) {
     const more = mistakesOfCode(question, truth, computed)
-    // The code signed what was given here, so the mistakes are the same.
+    // The code signed the given body with the given key, so the mistakes are the same.
     if (more && computed !== trueSignature({ body, key })) {
       analysis.causes.push(...more.map(({ cause }) => cause))
       analysis.sentence += ` Besides, ${inWords(more.map(({ words }) => words))}.`
@@ -120,7 +120,7 @@ function wrong(mistakes: Mistake[], sentence: string): Analysis {
 const inWords = (parts: string[]): string =>
   parts.length < 2 ? parts.join('') : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`
 
-/** The header is right. What remains is what the receiver's code computed. */
+/** For a correct header: compares the signature that the receiver's code computed. */
 function analyseCode(
   question: Question,
   truth: Truth,
@@ -136,10 +136,7 @@ function analyseCode(
   const mistakes = mistakesOfCode(question, truth, computed)
   if (mistakes) return wrong(mistakes, `${start}: ${inWords(mistakes.map(({ words }) => words))}.`)
   return {
-    ...wrong(
-      [],
-      `${start}. No mistake that is known here explains it: it had another body or another key.`,
-    ),
+    ...wrong([], `${start}. No known mistake explains it: it had another body or another key.`),
     causes: ['code:unknown'],
     advice: adviceFor(['code-body:unknown', 'code-key:unknown']),
   }
@@ -163,7 +160,7 @@ function find(text: string, bodies: Variant<Buffer>[], keys: Variant<Buffer>[]):
   return best
 }
 
-/** The message that the header belongs to: the one that was picked, or what is near to the given body and key. */
+/** The message that the header belongs to: the picked one, or one that is near to the given body and key. */
 function findTruth(question: Question, header: string): Truth | undefined {
   const { body, key, message, keys = [] } = question
   if (message) {
@@ -247,7 +244,7 @@ function mistakeOfKey(
 
 const isApiKey = (key: string): boolean => /^api_(test|live)_/.test(key)
 
-/** How the code came to its result, or undefined if no mistake that is known here leads to it. */
+/** How the code computed its result, or undefined if no known mistake leads to it. */
 function mistakesOfCode(
   { body, key, keys = [] }: Question,
   truth: Truth,
@@ -297,7 +294,7 @@ function nothing(question: Question, header: string): Analysis {
       `It does not match: the header is the signature of another message, to ${owner.webhook}.`,
     )
   return analysis(
-    'It does not match, and no mistake that is known here explains it: the key or the body is of another webhook or another message.',
+    'It does not match, and no known mistake explains it: the key or the body is of another webhook or another message.',
   )
 }
 

@@ -13,7 +13,7 @@ const dotNet = (value: string): string =>
 const python: Style = { comma: ', ', colon: ': ', string: ascii }
 const php: Style = { string: value => slashes(phpUnicode(value)) }
 
-/** How common libraries print JSON that they have parsed. */
+/** The ways in which common libraries print parsed JSON. */
 const printers: [cause: string, name: string, style: Style][] = [
   ['printed-javascript', 'JSON.stringify() of JavaScript', {}],
   ['printed-python', 'json.dumps() of Python', python],
@@ -51,7 +51,7 @@ const printers: [cause: string, name: string, style: Style][] = [
 const BOM = Buffer.from([0xef, 0xbb, 0xbf])
 const NEWLINE = Buffer.from('\n')
 
-/** The body as it is, and as common mistakes change it. Of equal ones the first. */
+/** The body unchanged, and as common mistakes change it. If two are equal, the first. */
 export function bodyVariants(body: Buffer): Variant<Buffer>[] {
   const text = body.toString('utf8')
   const latin1 = body.toString('latin1')
@@ -86,7 +86,7 @@ export function bodyVariants(body: Buffer): Variant<Buffer>[] {
 function printed(text: string): Given[] {
   const node = readJson(text.replace(/^\ufeff/, ''))
   if (!node) return []
-  // A body that is a string of JSON: what it holds.
+  // The value of a body that is a JSON string.
   if (node.kind === 'string') return [['unwrapped', 'taken out of its JSON string', node.value]]
   const resource = resourceOf(node)
   return [

@@ -4,12 +4,12 @@ import type { Variant } from './variants.ts'
 export const signatureOf = (body: Buffer, key: Buffer): string =>
   createHmac('sha256', key).update(body).digest('hex')
 
-/** Digits of a signature that was cut off: fewer could be an accident. */
+/** The fewest digits of a cut signature: fewer could match by chance. */
 const FEWEST_DIGITS = 8
 
 type Digest = Omit<Variant<string>, 'value'>
 
-/** How `text` is made of the body and the key; undefined if it is not. */
+/** How `text` was computed from the body and the key; undefined if it was not. */
 export function digestOf(text: string, body: Buffer, key: Buffer): Digest | undefined {
   const right = createHmac('sha256', key).update(body).digest()
   const hex = right.toString('hex')

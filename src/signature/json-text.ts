@@ -94,7 +94,10 @@ export function printJson(node: JsonNode, style: Style, depth = 0): string {
 const escapeUnit = (unit: string): string =>
   `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
 
-/** A printer of strings that writes the characters which match as \uXXXX. The pattern must match single UTF-16 units. */
+/**
+ * Returns a printer of strings that writes the matching characters as \uXXXX. The pattern must match single UTF-16
+ * units.
+ */
 export const escaping =
   (pattern: RegExp, inUpperCase = false) =>
   (value: string): string =>

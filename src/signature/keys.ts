@@ -5,7 +5,7 @@ const PREFIX = 'webhook_test_'
 /** A signing key of the account, and the webhook that has it. */
 export type NamedKey = { name: string; key: string }
 
-/** The key as it is, as common mistakes change it, and the other keys. Of equal ones the first. */
+/** The key unchanged, as common mistakes change it, and the other keys. If two are equal, the first. */
 export function keyVariants(key: Buffer, others: readonly NamedKey[]): Variant<Buffer>[] {
   const text = key.toString('utf8')
   const bare = text.replace(PREFIX, '')

@@ -1,4 +1,4 @@
-/** A way in which a body, a key or a signature differs from what it should be. */
+/** One way in which a body, a key or a signature can be wrong. */
 export type Variant<Value> = {
   /** Stable, for programs. */
   cause: string
@@ -10,7 +10,7 @@ export type Variant<Value> = {
 /** undefined where the mistake is not possible. */
 export type Given = [cause: string, words: string, value: Buffer | string | undefined]
 
-/** Of variants with equal values the first. */
+/** Of variants with equal values, keeps the first. */
 export function distinct(given: readonly Given[]): Variant<Buffer>[] {
   const variants: Variant<Buffer>[] = []
   for (const [cause, words, made] of given) {

@@ -1,6 +1,6 @@
 /**
- * What the library takes from its host process, once, when it is loaded: test runners replace globals later, with fake
- * timers for example.
+ * Globals of the host process that the library reads once, when it is loaded. Test runners replace globals later, for
+ * example with fake timers.
  */
 import { clearTimeout as clear, setTimeout as set } from 'node:timers'
 

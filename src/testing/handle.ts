@@ -19,10 +19,10 @@ import { settled, waitForPayment } from './waits.ts'
 
 export type Identity = { name: string; key: string }
 
-/** How many rows one answer of /control holds. */
+/** The most rows in one response of /control. */
 const PAGE = 500
 
-/** What an account does for a test. `finish` ends the account itself. */
+/** The account for a test. `finish` ends the account itself. */
 export function createAccount(
   connection: Connection,
   { name, key }: Identity,

@@ -7,9 +7,9 @@ import type { Answer } from './public.d.ts'
 /** One service, with the connections to it that are kept. */
 export type Connection = {
   url: string
-  /** Sends a request. `path` begins with a slash, or is a whole address. Rejects only if no answer comes. */
+  /** Sends a request. `path` begins with a slash, or is a whole address. Rejects only if there is no response. */
   send(key: string, request: Outgoing): Promise<Answer>
-  /** Sends a request and returns the body of the answer. Rejects with a ControlError for any status but 2xx. */
+  /** Sends a request and returns the body of the response. Rejects with a ControlError for any status but 2xx. */
   // biome-ignore lint/suspicious/noExplicitAny: the callers name the shape.
   call(key: string, request: Outgoing): Promise<any>
   close(): void

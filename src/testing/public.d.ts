@@ -52,7 +52,7 @@ export interface StartOptions {
   returnHosts?: string
   /** The first account begins at this time, and so does each that is made from it. Their clocks stand still. */
   at?: Moment
-  /** Where the lines of the service go is standard error; 'silent' by default. */
+  /** The least level of log lines, which go to standard error; 'silent' by default. */
   log?: 'silent' | 'error' | 'warn' | 'info'
 }
 
@@ -60,11 +60,11 @@ export interface StartOptions {
 export interface Farthing extends Account {
   /** Makes a test account with a key of its own. It takes about as long as making a payment. */
   account(options?: { name?: string; at?: Moment; frozen?: boolean }): Promise<Account>
-  /** What other processes need to `connectFarthing()`. */
+  /** Environment variables with which other processes can `connectFarthing()`. */
   readonly env: { FARTHING_URL: string; FARTHING_API_KEY: string }
   /**
-   * Ends what `startFarthing` started. Of a service that was connected to, it ends the receivers and the accounts that
-   * were made here. May be called twice.
+   * Ends what `startFarthing` started. For a service that was connected to, it ends the receivers and the accounts
+   * that were made here. May be called twice.
    */
   stop(): Promise<void>
 }
@@ -81,20 +81,21 @@ export interface Account extends AsyncDisposable {
   /** Does what a user does on the hosted pages; 'success' by default. Resolves after the webhooks were delivered. */
   complete(payment: Payment | string, scenario?: Scenario): Promise<Payment>
   /**
-   * The newest payment that matches, as soon as there is one, also if there was one before. `status` matches a payment
-   * that has been in it. Text is a payment_id or a reference. Rejects with a WaitError that says what there was instead.
+   * The newest payment that matches, as soon as there is one, also if there was one before. `status` matches a
+   * payment that has been in it. Text is a payment_id or a reference. Rejects with a WaitError that describes the
+   * state instead.
    */
   waitForPayment(which: string | Which, options?: WaitOptions): Promise<Payment>
-  /** Sets what happens to payments and requests to come: once, unless the plan says otherwise. */
+  /** Sets what happens to future payments and requests: once, unless the plan says otherwise. */
   plan(plan: NewPlan): Promise<Plan>
   /** Starts a receiver in this process and registers it as a webhook of the account. It checks signatures. */
   receive(options?: ReceiveOptions): Promise<Receiver>
   readonly clock: Clock
-  /** What the application asked, oldest first. */
+  /** The requests of the application, oldest first. */
   requests(which?: WhichRequests): Promise<LoggedRequest[]>
   /**
-   * Resolves when the receivers of the account have taken every message. Rejects with an Undelivered that lists the
-   * others: given up, or not delivered in time.
+   * Resolves when every message of the account has been delivered. Rejects with an Undelivered that lists the others:
+   * given up, or not delivered in time.
    */
   settled(options?: WaitOptions): Promise<void>
   /** Empties the account. Its key stays, and its clock begins anew. */
@@ -114,9 +115,9 @@ export interface Clock {
   now(): Promise<Date>
   /** The clock stands still, now or at a later time. */
   freeze(at?: Moment): Promise<Date>
-  /** Moves it forward, frozen or not. What follows from the new time holds when this resolves. */
+  /** Moves the clock forward, frozen or not. The effects of the new time hold when this resolves. */
   advance(by: Duration): Promise<Date>
-  /** It runs on from where it stands. */
+  /** Lets the clock run on from its present time. */
   resume(): Promise<Date>
 }
 
@@ -153,7 +154,7 @@ export interface PaymentFields {
   metadata: Record<string, string | number | boolean>
 }
 
-/** Fields of a payment, and what is to become of it. `refund` is in pence; true refunds all. */
+/** Fields of a payment, and the steps to take with it. `refund` is in pence; true refunds all. */
 export type NewPayment = Partial<PaymentFields> & {
   scenario?: Scenario
   capture?: true
@@ -222,9 +223,9 @@ export type NewPlan = {
   /** Only payments that were given these fields; of metadata, these keys. */
   given?: Partial<PaymentFields>
   payment_id?: string
-  /** How many matching requests pass first: 0 by default. */
+  /** The number of matching requests that pass first: 0 by default. */
   skip?: number
-  /** How often it then acts: once by default. */
+  /** The number of times that it then acts: once by default. */
   times?: number | 'always'
   /** 1 by default. It is drawn from `seed` (0 by default) and the count, so each run draws the same. */
   probability?: number
@@ -232,32 +233,35 @@ export type NewPlan = {
 } & (
   | { scenario: Scenario }
   | {
-      /** 'before': nothing happens. 'after': all happens, webhooks included, and only the answer is touched. */
+      /**
+       * 'before': the request has no effect. 'after': it has its whole effect, webhooks included, and only the
+       * response changes.
+       */
       when?: 'before' | 'after'
       /** Milliseconds, or the least and the most. */
       delay?: number | [number, number]
       /** An error of the API: a status, and a code of its catalogue where the status has none of its own. */
       answer?: { status: number; code?: string }
-      /** A TCP reset in place of an answer. */
+      /** A TCP reset in place of a response. */
       reset?: true
     }
 )
 
 export interface Plan extends AsyncDisposable {
   readonly plan_id: string
-  /** How many requests matched, and how often it acted. */
+  /** The number of requests that matched, and the number of times that it acted. */
   counts(): Promise<{ seen: number; acted: number }>
   remove(): Promise<void>
 }
 
 export type ReceiveOptions = {
   events?: EventType[]
-  /** What it answers: 200 by default. A function sees the message first. */
+  /** The status of the response: 200 by default. A function receives the message. */
   answer?: Reply | ((message: Message, nth: number) => Reply | Promise<Reply>)
   /** Where it listens: by default a free port of 127.0.0.1. */
   host?: string
   port?: number
-  /** How Farthing reaches it, where that is another address. */
+  /** The address under which Farthing reaches it, if that is another one. */
   url?: string
 }
 export type Reply = number | { status: number; delay?: Duration }
@@ -269,7 +273,7 @@ export interface Receiver extends AsyncDisposable {
   next(which?: { event?: EventType; payment_id?: string }, options?: WaitOptions): Promise<Message>
   /** All messages so far, in the order in which they arrived. */
   all(): readonly Message[]
-  /** What it answers from now on. */
+  /** Sets the status of later responses. */
   answer(reply: ReceiveOptions['answer']): void
   /** Stops listening. The webhook becomes inactive. */
   close(): Promise<void>
@@ -286,7 +290,7 @@ export interface Message {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** A message that no receiver took. */
+/** A message that was not delivered. */
 export interface UndeliveredMessage {
   message_id: string
   event_type: EventType
@@ -325,17 +329,17 @@ export interface Answer {
   headers: Record<string, string>
   text: string
   /** The JSON in the body; undefined where there is none. */
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service answers.
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads any response of the service.
   body: any
 }
 
-/** The service refused a request of this library. `code` and `field` are those of the answer. */
+/** The service refused a request of this library. `code` and `field` are those of the response. */
 export declare class ControlError extends Error {
   readonly status: number
   readonly code: string | undefined
   readonly field: string | undefined
 }
-/** Says what was waited for, for how long, and what there was instead. */
+/** The message describes the wait, its duration, and the state instead. */
 export declare class WaitError extends Error {}
 export declare class Undelivered extends Error {
   readonly messages: UndeliveredMessage[]

@@ -35,7 +35,7 @@ export async function startReceiver(
   })
   server.unref()
   server.on('connection', socket => socket.unref())
-  const url = options.url ?? addressOf(server.address() as AddressInfo) // it listens at a port
+  const url = options.url ?? addressOf(server.address() as AddressInfo) // it listens on a port
   const close = async () => {
     const closed = new HostPromise<void>(resolve => server.close(() => resolve()))
     server.closeAllConnections()

@@ -45,7 +45,7 @@ const named = (name: string): Which =>
 const describe = ({ payment_id, reference, status }: Which): string =>
   `${payment_id ?? reference ?? 'a payment'}${status ? ` to be ${status}` : ''}`
 
-/** What there was instead: payments with their histories, and the last requests. */
+/** The state instead of the wanted one: payments with their histories, and the last requests. */
 async function explain(connection: Connection, key: string, near: Payment[]): Promise<string> {
   const call = (path: string) => connection.call(key, { method: 'GET', path })
   const sentences: string[] = []
@@ -69,7 +69,7 @@ async function explain(connection: Connection, key: string, near: Payment[]): Pr
   return sentences.join(' ')
 }
 
-/** Looks until no message is PENDING. Then none may be FAILED. */
+/** Polls until no message is PENDING. Then none may be FAILED. */
 export async function settled(
   connection: Connection,
   key: string,

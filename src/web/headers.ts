@@ -3,9 +3,10 @@ import type { Addresses } from '../http/addresses.ts'
 import type { AllowedHosts } from '../outbound/address.ts'
 
 /**
- * The content security policy of the hosted pages. `form-action` allows any https address, because Chromium applies it
- * to the redirects after a form too. Those lead to the client's site, and from there possibly to a third one.
- * `returnHosts` may be reached over http. A policy cannot name an IPv6 address, so one in the list allows all http.
+ * The content security policy of the hosted pages. `form-action` allows any https address, because Chromium applies
+ * it to the redirects after a form too. Those lead to the client's site, and from there possibly to a third one.
+ * `returnHosts` may be reached over http. A policy cannot name an IPv6 address. If the list has one, the policy
+ * allows all http.
  */
 export function pagePolicy(returnHosts: AllowedHosts = new Set()): string {
   const hosts = [...returnHosts]

@@ -22,8 +22,8 @@ import {
 } from './webhook.ts'
 
 /**
- * Milliseconds for which a message belongs to the instance that wrote it, claimed it or last recorded an
- * attempt. A message may wait for both attempts of the message before it, and then for its own: 6 seconds.
+ * Milliseconds for which a message belongs to the instance that wrote it, claimed it or last recorded an attempt. A
+ * message may wait 6 seconds: for both attempts of the message before it, and for its own.
  */
 export const CLAIM_MS = 10_000
 
@@ -40,9 +40,9 @@ export type Deliveries = {
    */
   deliver(committed: readonly Message[]): Promise<void>
   /**
-   * Sends what stopped instances left unsent, in the same order as `deliver`. Several instances may call
-   * it at any time, because claims let only one of them serve a webhook. Starts no further message once
-   * `stop` is aborted.
+   * Sends messages that stopped instances left unsent, in the same order as `deliver`. Several instances may call it
+   * at any time, because claims let only one of them serve a webhook. Starts no further message once `stop` is
+   * aborted.
    */
   recover(stop?: AbortSignal): Promise<void>
   /** As `recover`, for one webhook. */
@@ -74,7 +74,7 @@ export type DeliveryPorts = {
   onFault: (error: unknown) => void
   /** Called after every attempt. */
   onAttempt?: (attempt: AttemptFacts) => void
-  /** Records an attempt with what was sent and answered. */
+  /** Records an attempt with its request and response. */
   record?: ((account: Account, attempted: Attempted) => void) | undefined
   /** Whether the listener of this webhook is connected to this instance. */
   isHere?: (webhook_id: string) => boolean
@@ -162,8 +162,8 @@ const LOOK_EVERY = 20
 const LONGEST_DELIVERY = 6_000
 
 /**
- * Releases the message for the instance that has the listener, and waits for its end. Takes it back when nobody
- * listens any more, or the listener has come to this instance.
+ * Releases the message for the instance that has the listener, and waits until it is delivered or given up. Claims it
+ * again when the listener has disconnected, or has connected to this instance.
  */
 async function leaveToListener(
   ports: DeliveryPorts,

@@ -29,8 +29,8 @@ async function findListeners(database: Database, room: string) {
 }
 
 /**
- * The listener with this label, which is made if there is none, and becomes active again. It keeps its webhook and its
- * signing key; `subscriptions` replace those that it had. `other` says whether somebody listens already.
+ * The listener with this label, which is made if there is none, and becomes active again. It keeps its webhook and
+ * its signing key; `subscriptions` replace those that it had. `other` is true if a listener is already connected.
  *
  * Requests that come together may each insert one. Each reads again after its insert, and all keep the oldest.
  */
@@ -95,7 +95,7 @@ export async function findListener(
   return row
 }
 
-/** Stores until when somebody listens, in milliseconds on the machine's clock. */
+/** Stores until when the listener counts as connected, in milliseconds on the machine's clock. */
 export const listenUntil = (webhook_id: string, until: number): Statement => ({
   sql: 'update webhooks set listening_until = $2 where webhook_id = $1',
   values: [webhook_id, until],

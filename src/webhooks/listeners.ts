@@ -4,7 +4,7 @@ import { version } from '../version.ts'
 import { BETWEEN_LOOKS, isListenerAddress, NOBODY, STORED_FOR } from './listener.ts'
 import { listenUntil } from './listener-store.ts'
 
-/** What a listener is given: one attempt. It sends the body as it is, with these headers. */
+/** One attempt, for a listener to make. It sends the body unchanged, with these headers. */
 export type Offer = {
   attempt_id: string
   message_id: string
@@ -19,23 +19,26 @@ const LOOK_EVERY = 100
 
 /** The listeners that are connected to this instance. */
 export type Listeners = {
-  /** Whether somebody listens here, or did less than two seconds ago. */
+  /** True if a listener is connected to this instance, or was less than two seconds ago. */
   isHere(webhook_id: string): boolean
-  /** As `send`, but gives the messages of listeners to those who listen here. */
+  /** As `send`, but passes the messages of listeners to the listeners at this instance. */
   through(send: Send): Send
   /**
-   * Waits for an attempt until `ending` resolves. Resolves to null when that happens first. Stores that somebody
-   * listens, before it waits.
+   * Waits for an attempt. Resolves to null if `ending` resolves first. Before it waits, it stores the listener as
+   * connected.
    */
   next(webhook_id: string, ending: Promise<void>): Promise<Offer | null>
   /** Returns false if this instance waits for no such attempt of the webhook. */
   answer(webhook_id: string, attempt_id: string, result: AttemptResult): boolean
-  /** Nobody listens any more, or from `ms` milliseconds on. Does nothing while somebody else looks. */
+  /** Stores the listener as disconnected, now or from `ms` milliseconds on. Does nothing while another one waits. */
   leave(webhook_id: string, ms?: number): Promise<void>
 }
 
 type Waiting = Offer & { resolve: (result: AttemptResult) => void }
-/** One webhook: who waits for an attempt, which attempts wait for somebody, and which were given. */
+/**
+ * One webhook: the listeners that wait for an attempt, the attempts that wait for a listener, and those that were
+ * passed on.
+ */
 type Here = {
   looks: Set<(offer: Offer) => void>
   offered: Waiting[]
@@ -82,7 +85,7 @@ export function createListeners(ports: ListenersPorts): Listeners {
     return found
   }
 
-  /** The next look must begin soon. */
+  /** The listener must send its next request soon. */
   function expect(webhook_id: string, found: Here): void {
     clearTimeout(found.leaving)
     if (found.looks.size > 0) return
@@ -130,7 +133,7 @@ const failed = (result: string, response_time: number | null = null): AttemptRes
   ...{ status: 'FAILED', status_code: null, response_time, result },
 })
 
-/** Gives the message to whoever looks, or keeps it for the next look, and waits for the result. */
+/** Passes the message to a waiting listener, or keeps it for the next request of one, and waits for the result. */
 function offer(
   found: Here,
   { message_id, headers, body }: OutgoingMessage,
@@ -164,7 +167,7 @@ function give(found: Here, waiting: Waiting): Offer {
   return given
 }
 
-/** Sends what other instances leave to the listeners of this one, for as long as there are any. */
+/** Sends the messages that other instances leave to the listeners of this one, while there are any. */
 function createRecovery({ recover, onFault }: ListenersPorts, here: () => Iterable<string>) {
   let timer: NodeJS.Timeout | undefined
   const underway = new Set<string>()

@@ -13,7 +13,7 @@ export const MOST_TIMES = 10
 
 export type SendAgain = {
   times: number
-  /** Otherwise one after the other. */
+  /** Otherwise one after another. */
   atOnce: boolean
   /** Instead of the kept bytes. */
   body?: string | undefined
@@ -26,8 +26,8 @@ export type SendAgain = {
 }
 
 /**
- * Sends a message again by hand. That is none of its attempts: neither the message nor the payment changes. Returns an
- * exchange for each time, in order.
+ * Sends a message again by hand. This does not count as one of its attempts: neither the message nor the payment
+ * changes. Returns an exchange for each time, in order.
  */
 export async function sendAgain(
   context: Context,
@@ -77,7 +77,7 @@ async function sendOnce(
   { message_id, webhook_id, payment_id, event_type, callback_url }: KeptMessage,
   { body, signature: signed, asked }: Signed & { asked: SendAgain },
 ): Promise<Exchange> {
-  if (!recorder) throw new Error('what is sent by hand is recorded')
+  if (!recorder) throw new Error('a message that is sent by hand is recorded')
   const url = asked.to ?? callback_url
   const headers = { 'Content-Type': 'application/json', ...(signed && { 'Pay-Signature': signed }) }
   const [began, at] = [time.wall(), time.now(account)]

@@ -135,7 +135,7 @@ export type Sendable = {
   attempts: string
   webhook_status: WebhookStatus
   claimed_until: number
-  /** Until when somebody listens, if the webhook is that of a listener. */
+  /** Until when the listener counts as connected, if the webhook belongs to one. */
   listening_until: number | null
 } & Pick<Message, 'payment_id' | 'event_type'> &
   Pick<Webhook, 'webhook_id' | 'callback_url' | 'signing_key'> & { account: Account }

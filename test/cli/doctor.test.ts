@@ -63,7 +63,7 @@ for (const kind of ['sqlite', 'postgres'] as const)
       assert.equal(code, kind === 'sqlite' ? 0 : 3)
     })
 
-    test('finds a wrong key, a key of another database, and a service that is away', async () => {
+    test('farthing doctor finds a wrong key, a key of another database, and a service that is away', async () => {
       const unknown = await diagnose({ FARTHING_API_KEY: 'a-key-of-nobody-at-all' })
       assert.equal(unknown.code, 3)
       unknown.found('key', 'fail', /is not known here/)
@@ -126,7 +126,7 @@ for (const kind of ['sqlite', 'postgres'] as const)
       bad.found('settings', 'fail', /^PORT must be a port number/)
     })
 
-    test('finds a webhook that is registered twice, its failures, and an http return_url', async () => {
+    test('farthing doctor finds a webhook that is registered twice, its failures, and an http return_url', async () => {
       const api = createClient([running.baseUrl], KEY)
       for (let n = 0; n < 2; n++)
         await api.post('/v1/webhooks', { callback_url: 'http://localhost:1/hook' })
@@ -151,7 +151,7 @@ for (const kind of ['sqlite', 'postgres'] as const)
       assert.match(stdout, /\n {18}FARTHING_RETURN_HOSTS=localhost:8080 farthing\n/)
     })
 
-    test('open prints a link into the console, made with the key or from the database', async () => {
+    test('farthing open prints a link to the console, made with the key or from the database', async () => {
       const { stdout } = await farthing(['open', '--json', '06h0qu8nq4niuu4gr0paa1n99j'])
       const url = new URL(JSON.parse(stdout).url)
       assert.equal(url.origin + url.pathname, `${running.baseUrl}/console/enter`)
@@ -170,6 +170,6 @@ for (const kind of ['sqlite', 'postgres'] as const)
       assert.equal((await farthing(['open', 'elsewhere'])).code, 2)
       const nobody = await farthing(['open', '--account', 'nobody'], { FARTHING_API_KEY: '' })
       assert.equal(nobody.code, 1)
-      assert.match(nobody.stderr, /no key of the account nobody works/)
+      assert.match(nobody.stderr, /no active key of the account nobody/)
     })
   })

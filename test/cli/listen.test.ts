@@ -42,7 +42,7 @@ describe('farthing listen', () => {
     return started
   }
 
-  test('forwards the bytes, shows the answers and keeps its signing key', async t => {
+  test('farthing listen forwards the bytes, shows the responses and keeps its signing key', async t => {
     const { stdout: signingKey } = await farthing('listen', '--name', 'test', '--print-signing-key')
     assert.match(signingKey, /^webhook_test_[0-9a-v]{26}\n$/)
     const to = `${receiver.url}?x=1`
@@ -73,7 +73,7 @@ describe('farthing listen', () => {
     assert.equal(listen.stderr(), '')
   })
 
-  test('prints messages as JSON without a receiver, and first those that nobody was there for', async t => {
+  test('farthing listen prints messages as JSON without a receiver, and with --missed first those that nobody received', async t => {
     const { stdout } = await farthing('trigger', 'card_payment_cancelled', '--json')
     const missed = JSON.parse(stdout).messages.find(
       (message: { event_type: string }) => message.event_type === 'card_payment_cancelled',
@@ -95,12 +95,12 @@ describe('farthing listen', () => {
     assert.equal(printed[0].forward_to, null)
     assert.ok((await lines(2)).some(({ message_id }) => message_id === missed.message_id))
     const other = await listening(t, '"ready":true', '--json')
-    assert.match(other.stderr(), /Somebody else listens with this name too/)
+    assert.match(other.stderr(), /Another listener has this name/)
     await other.terminate()
     await listen.terminate()
   })
 
-  test('shows a wrong signature, which verify explains and resend tries again when it is mended', async t => {
+  test('farthing listen shows a refused signature, verify explains it, and resend succeeds once the receiver is mended', async t => {
     const key = (await farthing('listen', '--name', 'test', '--print-signing-key')).stdout.trim()
     let isMended = false
     const wrong = await startReceiver({
@@ -132,7 +132,7 @@ describe('farthing listen', () => {
     await listen.terminate()
   })
 
-  test('goes on when the service is back after a restart', async t => {
+  test('farthing listen continues after a restart of the service', async t => {
     const port = new URL(running.baseUrl).port
     const listen = await listening(t, '"ready":true', '--json', '--forward-to', receiver.url)
     await running.terminate()
@@ -148,7 +148,7 @@ describe('farthing listen', () => {
       assert.equal(attempts[0].result, 'nobody is listening')
   })
 
-  test('ends with code 4 if the service cannot be reached at all, and 2 for an address that is none', async () => {
+  test('farthing listen ends with code 4 if the service cannot be reached, and 2 for an invalid address', async () => {
     const away = await runProcess({
       args: ['listen'],
       env: { ...env(), FARTHING_URL: 'http://127.0.0.1:2' },

@@ -53,7 +53,7 @@ describe('The commands that speak to a service', () => {
     return { code, body: lines[0], lines }
   }
 
-  test('pay ends a payment as asked, in each mode, and says what webhooks got', async () => {
+  test('farthing pay ends a payment as asked in each mode, and lists the deliveries to webhooks', async () => {
     for (const [line, says] of [
       [
         'pay --amount 250 --reference R-7',
@@ -77,7 +77,7 @@ describe('The commands that speak to a service', () => {
     }
   })
 
-  test('pay --json prints the payment and its messages, and --set sets fields', async () => {
+  test('farthing pay --json prints the payment and its messages, and --set sets fields', async () => {
     const { code, body } = await json(
       'pay cancel --set language=cy --set metadata.n=5 --set metadata.a=b=c',
     )
@@ -93,7 +93,7 @@ describe('The commands that speak to a service', () => {
     assert.equal(console, `${service.baseUrl}/console/payments/${payment.payment_id}`)
   })
 
-  test('trigger sends each event type', async () => {
+  test('farthing trigger sends each event type', async () => {
     for (const type of ['succeeded', 'captured', 'refunded', 'failed', 'cancelled']) {
       const { body } = await json(`trigger card_payment_${type}`)
       const sent = body.messages.map(({ event_type }: { event_type: string }) => event_type)
@@ -101,7 +101,7 @@ describe('The commands that speak to a service', () => {
     }
   })
 
-  test('logs shows requests with filters, as text and as JSON', async () => {
+  test('farthing logs shows requests with filters, as text and as JSON', async () => {
     await farthing('pay --reference LOGGED-1')
     const { stdout } = await farthing('logs')
     assert.match(
@@ -119,7 +119,7 @@ describe('The commands that speak to a service', () => {
     assert.ok(lines.every(({ operation }) => operation === 'createPayment'))
   })
 
-  test('resend and verify tell why a message was refused', async () => {
+  test('farthing resend and farthing verify explain why a message was refused', async () => {
     const { body } = await json('trigger card_payment_failed')
     const [{ message_id, raw, headers }] = body.messages
     const again = await farthing(`resend ${message_id} --times 2`)
@@ -185,7 +185,7 @@ describe('The commands that speak to a service', () => {
       [
         'pay',
         4,
-        /does not take the key: this API key is not known here/,
+        /refuses the key: this API key is not known here/,
         { FARTHING_API_KEY: 'x'.repeat(16) },
       ],
       ['pay', 4, /cannot be reached \(ECONNREFUSED\)/, away],

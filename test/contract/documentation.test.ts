@@ -122,7 +122,7 @@ describe('The pages about the service', () => {
 })
 
 describe('The pages about a service with an address of its own', () => {
-  test('stay below its path, and print it as text', async () => {
+  test('The pages about the service stay below the path of its address, and print it as text', async () => {
     const env = { FARTHING_BASE_URL: "https://pay.example.org/it's$&more" }
     const service = await startService('sqlite', { env })
     try {

@@ -61,7 +61,7 @@ test('Many threads can open a new SQLite file in a new folder at the same moment
 
 for (const kind of ['sqlite', 'postgres'] as const)
   describe(`A database that is opened (${kind})`, () => {
-    test('is migrated when it is empty, and left unchanged when it was migrated before', async () => {
+    test('A database is migrated when it is empty, and left unchanged when it was migrated before', async () => {
       const url = await newUrl(kind)
       const first = await open(url)
       const made = await steps(first)
@@ -79,7 +79,7 @@ for (const kind of ['sqlite', 'postgres'] as const)
       await again.close()
     })
 
-    test('finds by reference the payments of an earlier version, which had 32 groups', async () => {
+    test('A search by reference finds the payments of an earlier version, which had 32 groups', async () => {
       const url = await newUrl(kind)
       const old = await open(url)
       const payment = samplePayment('created')
@@ -96,7 +96,7 @@ for (const kind of ['sqlite', 'postgres'] as const)
       await upgraded.close()
     })
 
-    test('is migrated once by instances that start at the same moment', async () => {
+    test('A database is migrated once by instances that start at the same moment', async () => {
       const url = await newUrl(kind)
       const all = await Promise.all([open(url), open(url), open(url), open(url)])
       const [one] = all
@@ -110,7 +110,7 @@ for (const kind of ['sqlite', 'postgres'] as const)
       for (const each of all) await each.close()
     })
 
-    test('is migrated once by processes that start at the same moment', async () => {
+    test('A database is migrated once by processes that start at the same moment', async () => {
       const env = { DATABASE_URL: await newUrl(kind) }
       const keys = () => runProcess({ args: ['keys', 'create', '--create'], env })
       const results = await Promise.all([keys(), keys(), keys()])
@@ -123,7 +123,7 @@ for (const kind of ['sqlite', 'postgres'] as const)
       await database.close()
     })
 
-    test('is refused and left unchanged when a newer Farthing has migrated it', async () => {
+    test('A database that a newer Farthing has migrated is refused and left unchanged', async () => {
       const url = await newUrl(kind)
       const database = await open(url)
       const future = `insert into migrations (number, name) values (9999, 'from the future')`
@@ -142,14 +142,14 @@ for (const kind of ['sqlite', 'postgres'] as const)
   })
 
 describe('A SQLite file', () => {
-  test('is created with its folders', async () => {
+  test('A database file is created with its folders', async () => {
     const file = newFile()
     const database = await open(`sqlite:${file}`)
     assert.ok(statSync(file).size > 0)
     await database.close()
   })
 
-  test('uses WAL and synchronous FULL, so that a power cut loses nothing', async () => {
+  test('A database file uses WAL and synchronous FULL, so that a power cut loses nothing', async () => {
     const file = newFile()
     const database = await open(`sqlite:${file}`)
     const read = async (name: string) => {
@@ -165,7 +165,7 @@ describe('A SQLite file', () => {
     await database.close()
   })
 
-  test('has only -wal and -shm files beside it while it is open, and none afterwards', async () => {
+  test('A database file has only -wal and -shm files beside it while it is open, and none afterwards', async () => {
     const file = newFile()
     const database = await open(`sqlite:${file}`)
     const beside = () => readdirSync(dirname(file)).sort()
@@ -174,7 +174,7 @@ describe('A SQLite file', () => {
     assert.deepEqual(beside(), ['farthing.db'])
   })
 
-  test('in memory is not shared: every connection gets an empty one', async () => {
+  test('A database in memory is not shared: every connection gets an empty one', async () => {
     const [memory, another] = [await open('sqlite::memory:'), await open('sqlite::memory:')]
     const sql = 'insert into api_keys (key_id, account, hash, created) values ($1, $2, $3, $4)'
     await memory.write([{ sql, values: ['a', 'a', 'a', 1] }])
@@ -182,7 +182,7 @@ describe('A SQLite file', () => {
     for (const each of [memory, another]) await each.close()
   })
 
-  test('is closed after the writes that were under way', async () => {
+  test('A database is closed after the writes that were under way', async () => {
     for (const url of [`sqlite:${newFile()}`, 'sqlite::memory:']) {
       const database = await open(url)
       const sql = 'insert into api_keys (key_id, account, hash, created) values ($1, $1, $1, 1)'
@@ -194,7 +194,7 @@ describe('A SQLite file', () => {
     }
   })
 
-  test('rejects writes once it is closed, and does not report an unknown outcome', async () => {
+  test('A closed database rejects writes, and does not report an unknown outcome', async () => {
     for (const path of [join(folder, 'closed.db'), ':memory:']) {
       const told: unknown[] = []
       const database = openSqlite({ path, onUnknownOutcome: error => told.push(error) })
@@ -208,7 +208,7 @@ describe('A SQLite file', () => {
     }
   })
 
-  test('that is a folder is refused', async () => {
+  test('A folder as a database is refused', async () => {
     await assert.rejects(open(`sqlite:${folder}`))
   })
 })

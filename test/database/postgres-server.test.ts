@@ -10,7 +10,7 @@ describe('The PostgreSQL server of a test run', () => {
   const folder = mkdtempSync(join(tmpdir(), 'farthing private '))
   after(() => rmSync(folder, { recursive: true, force: true }))
 
-  test('starts from a private folder with a space in its path', async () => {
+  test('The PostgreSQL server of a test run starts from a private folder with a space in its path', async () => {
     const clone = join(folder, 'clone')
     mkdirSync(clone, { mode: 0o700 })
     const binaries = join(clone, 'native')
@@ -27,7 +27,7 @@ describe('The PostgreSQL server of a test run', () => {
     }
   })
 
-  test('says in one sentence why it cannot be started', async () => {
+  test('The PostgreSQL server of a test run that cannot be started says why in one sentence', async () => {
     const binaries = join(folder, 'empty')
     mkdirSync(binaries)
     await assert.rejects(startPostgres({ binaries }), {

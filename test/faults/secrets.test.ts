@@ -52,7 +52,7 @@ const both = (first: Canaries, second: Canaries): Canaries => ({
 const unstorable = ({ cardNumbers, cvcs, apiKeys }: Canaries) => ({ cardNumbers, cvcs, apiKeys })
 
 describe('No secret', () => {
-  test('is in a log line or in the files of SQLite', async () => {
+  test('No secret is in a log line or in the files of SQLite', async () => {
     const folder = scratchFolder()
     try {
       const files = async () =>
@@ -75,7 +75,7 @@ describe('No secret', () => {
     }
   })
 
-  test('is in a log line or in a row of PostgreSQL', async () => {
+  test('No secret is in a log line or in a row of PostgreSQL', async () => {
     const url = await createPostgresDatabase()
     const { output, stored, canaries } = await plantEverywhere(url, () => rowsOf(url))
     assert.deepEqual(findCanaries([output], canaries), [])
@@ -84,7 +84,7 @@ describe('No secret', () => {
     assertRecorded(await query(url, 'select * from exchanges'), canaries)
   })
 
-  test('is in the log line of a database error, although PostgreSQL reports the row', async () => {
+  test('No secret is in the log line of a database error, although PostgreSQL reports the row', async () => {
     const DATABASE_URL = await createPostgresDatabase()
     const FARTHING_API_KEY = 'canary-key-of-the-default-account'
     const farthing = await startProcess({ env: { DATABASE_URL, FARTHING_API_KEY } })

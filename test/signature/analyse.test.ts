@@ -22,7 +22,7 @@ const right = hex(SENT)
 const analysed = (question: Omit<Partial<Question>, 'body'> & { body?: string | Buffer }) =>
   analyse({ key: KEY, header: right, keys, ...question, body: Buffer.from(question.body ?? SENT) })
 
-// What each library prints is written out, so that the table does not depend on the printers under test.
+// The output of each library is written out, so that the table does not depend on the printers under test.
 const PYTHON = String.raw`{"webhook_message_id": "06h3k", "event_type": "card_payment_failed", "resource": {"reference": "R/7", "description": "Cr\u00e8me <b> & \u00a35 'x' +1", "amount": 1450, "metadata": {}}}`
 const PYTHON_SORTED = String.raw`{"event_type": "card_payment_failed", "resource": {"amount": 1450, "description": "Cr\u00e8me <b> & \u00a35 'x' +1", "metadata": {}, "reference": "R/7"}, "webhook_message_id": "06h3k"}`
 const PYTHON_COMPACT = String.raw`{"webhook_message_id":"06h3k","event_type":"card_payment_failed","resource":{"reference":"R/7","description":"Cr\u00e8me <b> & \u00a35 'x' +1","amount":1450,"metadata":{}}}`
@@ -131,7 +131,7 @@ const mistakesOfCode: [language: string, mistake: string, computed: string, caus
 ]
 
 describe('The analysis of a signature', () => {
-  test('names each of 40 mistakes that code in six languages makes, and no other', () => {
+  test('The analysis names each of 40 mistakes that code in six languages makes, and no other', () => {
     assert.equal(mistakesOfCode.length, 40)
     assert.equal(new Set(mistakesOfCode.map(([language]) => language)).size, 6)
     for (const [language, mistake, computed, cause] of mistakesOfCode) {
@@ -143,7 +143,7 @@ describe('The analysis of a signature', () => {
     }
   })
 
-  test('names what is wrong with the body, the key or the header that it is given', () => {
+  test('The analysis names the fault of the given body, key or header', () => {
     for (const [given, cause, says] of [
       [{ body: `${SENT}\n` }, 'body:newline', /the body given is the message with a newline at/],
       [
@@ -192,7 +192,7 @@ describe('The analysis of a signature', () => {
     }
   })
 
-  test('finds two mistakes at once, with and without the keys of the account', () => {
+  test('The analysis finds two mistakes at once, with and without the keys of the account', () => {
     const both = { body: `${SENT}\r\n`.replace('\r\n', '\n'), key: `${KEY}\n` }
     const { causes, sentence } = analysed({ ...both, keys: [] })
     assert.deepEqual(causes, ['body:newline', 'key:newline'])
@@ -205,7 +205,7 @@ describe('The analysis of a signature', () => {
     ])
   })
 
-  test('says that it matches when it does, also if a form changed the line ends', () => {
+  test('The analysis recognises a match, also if a form changed the line ends', () => {
     assert.deepEqual(analysed({ computed: right }), {
       matches: true,
       sentence: 'It matches: these bytes, this key, this signature.',
@@ -220,7 +220,7 @@ describe('The analysis of a signature', () => {
     assert.equal(analysed({ ...typed, typed: false }).causes[0], 'body:crlf')
   })
 
-  test('compares with the message that was picked, and shows the first byte that differs', () => {
+  test('The analysis compares with the picked message, and shows the first byte that differs', () => {
     const message = {
       ...{ message_id: '06h3k', webhook: 'Ledger', signing_key: KEY },
       body: Buffer.from(SENT),
@@ -244,7 +244,7 @@ describe('The analysis of a signature', () => {
     })
   })
 
-  test('says whose signature the header is when nothing matches', () => {
+  test('The analysis names the message whose signature the header is when nothing matches', () => {
     const other = {
       ...{ message_id: '06other', webhook: 'Archive', signing_key: ARCHIVE_KEY },
       body: Buffer.from('{"other":1}'),
@@ -254,12 +254,12 @@ describe('The analysis of a signature', () => {
     assert.match(found.sentence, /the header is the signature of another message, to Archive/)
     const unknown = analysed({ header: 'f'.repeat(64) })
     assert.equal(unknown.matches, false)
-    assert.match(unknown.sentence, /no mistake that is known here explains it/)
+    assert.match(unknown.sentence, /no known mistake explains it/)
     const [code] = analysed({ computed: 'f'.repeat(64) }).causes
     assert.equal(code, 'code:unknown')
   })
 
-  test('reads bodies that are no JSON, no text, or nested beyond measure', () => {
+  test('The analysis accepts bodies that are not JSON, not text, or nested too deeply', () => {
     for (const body of [Buffer.from([0xff, 0, 0xfe]), '', '['.repeat(50_000), '[1,{"a":[]}]']) {
       const { causes } = analysed({ body, header: hex(body), computed: hex(body).slice(0, 20) })
       assert.deepEqual(causes, ['code-digest:cut-off'])

@@ -55,7 +55,7 @@ for (const [title, begin] of [
       await end()
     })
 
-    test('pays, refunds, advances 5 seconds and 7 days, and reads 404', async () => {
+    test('a test pays, refunds, advances the clock by 5 seconds and 7 days, and reads 404', async () => {
       await using account = await farthing.account()
       const payment = await account.payment({ scenario: 'success' })
       assert.equal(payment.state.status, 'success')
@@ -97,7 +97,7 @@ for (const [title, begin] of [
       assert.equal(started.payment_id, payment.payment_id)
     })
 
-    test('a wait that fails says what there was instead, and ends with its signal', async () => {
+    test('a wait that fails describes the state instead, and a wait ends with its signal', async () => {
       await using account = await farthing.account()
       const { payment_id } = await account.payment({ reference: 'R-7', scenario: 'declined' })
       await account.send('GET', `/v1/payments/${payment_id}`)
@@ -122,7 +122,7 @@ for (const [title, begin] of [
       await assert.rejects(aborted, { name: 'AbortError' })
     })
 
-    test('a receiver has the messages, checks their signatures and answers as it is told', async () => {
+    test('a receiver has the messages, checks their signatures and responds as set', async () => {
       await using account = await farthing.account()
       const receiver = await account.receive({
         events: ['card_payment_captured', 'card_payment_refunded'],
@@ -175,7 +175,7 @@ for (const [title, begin] of [
       assert.equal((await account.clock.resume()).toISOString().slice(0, 10), '2026-01-02')
     })
 
-    test('what the service refuses is a ControlError with its code and field', async () => {
+    test('a refused request is a ControlError with its code and field', async () => {
       await using account = await farthing.account()
       await assert.rejects(account.payment({ refund: 1 }), (error: Error) => {
         assert.ok(error instanceof ControlError)
@@ -183,11 +183,11 @@ for (const [title, begin] of [
         assert.match(error.message, /^POST \/control\/payments: 422 C0102 refund needs/)
         return true
       })
-      await assert.rejects(account.clock.advance('soon' as '5s'), /soon is no duration/)
-      await assert.rejects(account.clock.freeze('soon'), /soon is no time/)
+      await assert.rejects(account.clock.advance('soon' as '5s'), /soon is not a duration/)
+      await assert.rejects(account.clock.freeze('soon'), /soon is not a time/)
     })
 
-    test('60 tests at once, each with an account and a receiver, do not meet', async () => {
+    test('60 tests at once, each with an account and a receiver, do not affect one another', async () => {
       await Promise.all(
         Array.from({ length: 60 }, async (_, i) => {
           await using account = await farthing.account()

@@ -36,7 +36,7 @@ function show(spec) {
     spec,
     domNode: place,
     defaultModelsExpandDepth: 0,
-    // No address outside this service is asked for anything.
+    // No request goes to an address outside this service.
     validatorUrl: null,
     syntaxHighlight: { theme: 'obsidian' },
     // The choice of a server has no label. With one server it is of no use.

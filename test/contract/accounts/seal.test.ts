@@ -6,7 +6,7 @@ import { ask } from '../../support/control.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 
 onEveryDatabase('A seal for the console', service => {
-  test('is made with the key of the request, for a minute and one purpose', async () => {
+  test('a seal is made with the key of the request, for a minute and one purpose', async () => {
     const { api, name } = await service().newNamedAccount()
     const { status, body } = await ask(service(), api, 'enter', { to: 'payments/06h3k' })
     assert.equal(status, 200)
@@ -29,7 +29,7 @@ onEveryDatabase('A seal for the console', service => {
     assert.ok((await listKeys(database)).length > 0)
   })
 
-  test('is refused for what is no page, and reads back names with dots', async () => {
+  test('a seal is refused for an address that is not a page, and account names with dots are read back', async () => {
     const api = await service().newAccount()
     for (const to of ['//evil.example', 'payments/../x', 'https://evil.example', '', 7]) {
       const { status, body } = await ask(service(), api, 'enter', { to })

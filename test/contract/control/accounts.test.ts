@@ -79,7 +79,7 @@ onEveryDatabase(
       )
     })
 
-    test('the list has the clock and the end of each, newest first', async () => {
+    test('the list of test accounts has the clock and the end of each, newest first', async () => {
       const parent = await service().newAccount()
       const first = await makeAccount(parent, { at: '2020-02-29T12:00:00Z' })
       service().clock.advance(1)
@@ -106,7 +106,7 @@ onEveryDatabase(
       })
     })
 
-    test('what is made in one frozen millisecond keeps its order, whatever other accounts do', async () => {
+    test('payments made in one frozen millisecond keep their order, whatever other accounts do', async () => {
       const parent = await service().newAccount()
       const { api } = await makeAccount(parent, { at: '2026-03-29T00:59:58Z' })
       const direct = createClient([service().baseUrl], api.key)
@@ -237,7 +237,7 @@ onEveryDatabase(
       )
     })
 
-    test('a reset waits for the message on the wire, and what comes after it is not sent', async () => {
+    test('a reset waits for the message that is being sent, and no later message is sent', async () => {
       const { api } = await makeAccount(await service().newAccount())
       await api.post('/v1/webhooks', { callback_url: slow.url })
       const first = await api.createPayment()

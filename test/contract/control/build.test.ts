@@ -11,7 +11,7 @@ onEveryDatabase(
     const build = (api: Client, fields: object) => ask(service(), api, 'payments', fields)
     const count = async (api: Client): Promise<number> => (await api.get('/v1/payments')).body.total
 
-    test('without any field it is a payment of £14.50 that was just created', async () => {
+    test('a payment that is built without fields has an amount of £14.50 and was just created', async () => {
       const api = await service().newAccount()
       const { status, body } = await build(api, {})
       assert.equal(status, 201)
@@ -51,7 +51,7 @@ onEveryDatabase(
       [{ ...moto, cancel: true }, 'created cancelled', 0],
     ] as const
 
-    test('it takes each course that the state table has', async () => {
+    test('a built payment can take each course of the state table', async () => {
       const api = await service().newAccount()
       for (const [fields, statuses, refunded] of courses) {
         const { status, body } = await build(api, fields)
@@ -63,7 +63,7 @@ onEveryDatabase(
       assert.equal((await api.get('/v1/refunds')).body.total, 2)
     })
 
-    test('what the endpoints make one by one is the same', async () => {
+    test('a built payment is the same as one made step by step with the endpoints', async () => {
       const api = await service().newAccount()
       const fields = { amount: 2000, reference: 'R-7', description: 'A boat' }
       const built = await build(api, { ...fields, scenario: 'success', refund: 1 })

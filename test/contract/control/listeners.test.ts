@@ -10,7 +10,7 @@ import { history } from '../../support/subscriber.ts'
 
 const DAY = 24 * 60 * 60 * 1000
 
-/** Requests of a listener, all to the last instance; other clients take turns. */
+/** Requests of a listener, all to the last instance; the requests of other clients alternate between the instances. */
 function listenerOf({ baseUrls }: Service, { key }: Client) {
   async function ask(method: string, path: string, body?: object, signal?: AbortSignal) {
     const response = await fetch(`${baseUrls.at(-1)}/control/${path}`, {
@@ -27,7 +27,7 @@ function listenerOf({ baseUrls }: Service, { key }: Client) {
   return { ask, start }
 }
 
-/** Listens until `count` attempts are answered, each with the next of `statuses`. Resolves to the attempts. */
+/** Listens for `count` attempts and returns the next of `statuses` to each. Resolves to the attempts. */
 async function answering(
   { ask }: ReturnType<typeof listenerOf>,
   { webhook_id }: Body,
@@ -56,7 +56,7 @@ async function cancelled(api: Client, reference = 'È-7'): Promise<string> {
 }
 
 onEveryDatabase('A listener', service => {
-  test('gets the bytes and the signature of each attempt, and its answers are the history', async () => {
+  test('a listener gets the bytes and the signature of each attempt, and the history has its responses', async () => {
     const api = await service().newAccount()
     const listener = listenerOf(service(), api)
     const webhook = await listener.start()
@@ -86,7 +86,7 @@ onEveryDatabase('A listener', service => {
     }
   })
 
-  test('keeps its webhook and its key with the name, and is told of another with it', async () => {
+  test('a listener keeps its webhook and its key with its name, and learns of another listener with that name', async () => {
     const api = await service().newAccount()
     const listener = listenerOf(service(), api)
     const first = await listener.start('Anna’s Laptop!', ['card_payment_failed'])
@@ -111,7 +111,7 @@ onEveryDatabase('A listener', service => {
     assert.equal(refused.status, 422)
   })
 
-  test('that is not there fails a message at once, without a second attempt', async () => {
+  test('a message to a listener that is not connected fails at once, without a second attempt', async () => {
     const api = await service().newAccount()
     const listener = listenerOf(service(), api)
     const webhook = await listener.start()
@@ -123,7 +123,7 @@ onEveryDatabase('A listener', service => {
       message.attempts.map((each: Body) => [each.status_code, each.response_time, each.result]),
       [[null, null, 'nobody is listening']],
     )
-    // Sent again by hand once somebody is there.
+    // Sent again by hand once a listener is connected.
     const attempts = answering(listener, webhook, [200])
     await listener.ask('GET', `listeners/${webhook.webhook_id}/next?wait=0`)
     const path = `messages/${message.webhook_message_id}/send`
@@ -132,7 +132,7 @@ onEveryDatabase('A listener', service => {
     assert.equal((await attempts)[0].message_id, message.webhook_message_id)
   })
 
-  test('whose connection closes is not there', async () => {
+  test('a listener whose connection closes counts as not connected', async () => {
     const api = await service().newAccount()
     const listener = listenerOf(service(), api)
     const webhook = await listener.start()
@@ -143,7 +143,7 @@ onEveryDatabase('A listener', service => {
       undefined,
       closing.signal,
     )
-    /** Waits until it is stored that somebody listens for `ms` from now. */
+    /** Waits until the listener is stored as connected for `ms` from now. */
     async function until(ms: number): Promise<void> {
       const sql = 'select listening_until as until from webhooks where webhook_id = $1'
       for (let looks = 0; looks < 500; looks++) {
@@ -159,7 +159,7 @@ onEveryDatabase('A listener', service => {
     await until(0)
   })
 
-  test('whose key is revoked is refused within a second', async () => {
+  test('a listener whose key is revoked is refused within a second', async () => {
     const { api, name } = await service().newNamedAccount()
     const listener = listenerOf(service(), api)
     const webhook = await listener.start()
@@ -170,7 +170,7 @@ onEveryDatabase('A listener', service => {
     assert.equal((await look).status, 401)
   })
 
-  test('is of one account, and what it sends is checked', async () => {
+  test('a listener belongs to one account, and its requests are checked', async () => {
     const api = await service().newAccount()
     const stranger = listenerOf(service(), await service().newAccount())
     const listener = listenerOf(service(), api)
@@ -209,7 +209,7 @@ onEveryDatabase('A listener', service => {
     }
   })
 
-  test('that nobody used for a day is deactivated', async () => {
+  test('a listener that nobody used for a day is deactivated', async () => {
     const api = await service().newAccount()
     const webhook = await listenerOf(service(), api).start()
     const { database, clock } = service()

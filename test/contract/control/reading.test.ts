@@ -15,7 +15,7 @@ const cancelled = async (api: Client, reference = 'R-7') => {
 onEveryDatabase(
   'The reading half of control',
   service => {
-    test('lists what the account asked, by each filter, and continues after the last', async () => {
+    test('control lists the requests of the account, by each filter, and continues after the last one', async () => {
       const api = await service().newAccount()
       const payment = await cancelled(api, 'R-7')
       service().clock.advance(10)
@@ -51,14 +51,14 @@ onEveryDatabase(
       assert.deepEqual((await ask(service(), stranger, 'requests')).body.results, [])
     })
 
-    test('answers a wait when something matches', async () => {
+    test('a waiting request is answered when something matches', async () => {
       const api = await service().newAccount()
       const waiting = ask(service(), api, 'requests?wait=10000')
       await api.createPayment()
       assert.equal((await waiting).body.results[0].operation, 'createPayment')
     })
 
-    test('refuses what it does not know, and strangers', async () => {
+    test('control refuses unknown parameters, and requests without a valid key', async () => {
       const api = await service().newAccount()
       for (const [path, code, field] of [
         ['requests?operatoin=x', 'C0103', 'operatoin'],
@@ -73,7 +73,7 @@ onEveryDatabase(
       assert.equal(status, 401)
     })
 
-    test('lists messages with the bytes and the signature that the receiver got', async t => {
+    test('control lists messages with the bytes and the signature that the receiver got', async t => {
       const api = await service().newAccount()
       const subscriber = await subscribe(t, api)
       const payment = await cancelled(api)
@@ -87,7 +87,7 @@ onEveryDatabase(
       assert.deepEqual(failed.body.results, [])
     })
 
-    test('sends a message again in every way, and changes neither message nor payment', async t => {
+    test('control sends a message again in every way, and changes neither message nor payment', async t => {
       const api = await service().newAccount()
       const subscriber = await subscribe(t, api)
       const payment = await cancelled(api)

@@ -26,7 +26,7 @@ onEveryDatabase(
       control(api, `payments/${payment_id}/complete`, body)
     const now = async (api: Client) => Date.parse((await control(api, 'clock')).body.now)
 
-    test('completing a payment leaves what the pages leave, and returns what GET returns', async () => {
+    test('a payment completed through control is stored as one completed on the pages, and is returned as by GET', async () => {
       const api = await service().newAccount()
       for (const scenario of ['success', 'declined', 'error', 'cancel'])
         for (const fields of [{}, { delayed_capture: true }, { language: 'cy' }]) {

@@ -7,7 +7,7 @@ import { onEveryDatabase } from '../../support/service.ts'
 const addressesIn = (page: string): string[] =>
   [...page.matchAll(/(?:href|src)="(\/assets\/[^"]+)"/g)].map(([, address = '']) => address)
 
-/** A GET that leaves the content as it was encoded. */
+/** A GET that does not decode the content. */
 function rawGet(url: string, headers: Record<string, string>) {
   return new Promise<{ status: number; headers: http.IncomingHttpHeaders; body: Buffer }>(
     (resolve, reject) => {
@@ -25,7 +25,7 @@ function rawGet(url: string, headers: Record<string, string>) {
 }
 
 onEveryDatabase('Assets', service => {
-  test('are three files with a hash in their names, to be kept for ever', async () => {
+  test('The assets are three files with a hash in their names, which browsers may cache for a year', async () => {
     const { anonymous } = service()
     const addresses = addressesIn((await anonymous.get('/secure/x')).text)
     assert.equal(addresses.length, 3)
@@ -39,7 +39,7 @@ onEveryDatabase('Assets', service => {
     }
   })
 
-  test('go out compressed, and say that they vary', async () => {
+  test('Assets are compressed and have a Vary header', async () => {
     const { anonymous, baseUrl } = service()
     for (const address of addressesIn((await anonymous.get('/secure/x')).text)) {
       const sizes: number[] = []
@@ -55,7 +55,7 @@ onEveryDatabase('Assets', service => {
     }
   })
 
-  test('are answered 304 without a body when the browser has them', async () => {
+  test('An asset that the browser has is 304 without a body', async () => {
     const { anonymous, baseUrl } = service()
     const [css = ''] = addressesIn((await anonymous.get('/secure/x')).text)
     const url = baseUrl + css
@@ -70,7 +70,7 @@ onEveryDatabase('Assets', service => {
     assert.equal(changed.status, 200)
   })
 
-  test('answer HEAD as GET, without the content', async () => {
+  test('HEAD of an asset returns the headers of GET without the content', async () => {
     const { anonymous } = service()
     const [css = ''] = addressesIn((await anonymous.get('/secure/x')).text)
     const head = await anonymous.request('HEAD', css)
@@ -78,7 +78,7 @@ onEveryDatabase('Assets', service => {
     assert.ok(Number(head.headers.get('content-length')) > 0)
   })
 
-  test('are nothing else: another name is 404 and another method 405', async () => {
+  test('Another name below /assets is 404, and another method 405', async () => {
     const { anonymous } = service()
     const [css = ''] = addressesIn((await anonymous.get('/secure/x')).text)
     const others = [

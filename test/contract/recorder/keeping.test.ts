@@ -33,7 +33,7 @@ async function kept(service: Service, room: string): Promise<string[]> {
 }
 
 onEveryDatabase('The record', service => {
-  test('is kept for 24 hours, to the millisecond', async () => {
+  test('The record is kept for 24 hours, to the millisecond', async () => {
     const { name, api } = await service().newNamedAccount()
     await api.get('/v1/agreements')
     service().clock.advance(1)
@@ -43,7 +43,7 @@ onEveryDatabase('The record', service => {
     assert.deepEqual(await kept(service(), name), ['searchRefunds'])
   })
 
-  test('goes with its payment', async () => {
+  test('The record of a payment is deleted with the payment', async () => {
     const { name, api } = await service().newNamedAccount()
     const { payment_id } = await api.createPayment()
     service().clock.advance(7 * DAY - 1)
@@ -53,7 +53,7 @@ onEveryDatabase('The record', service => {
     assert.deepEqual(await kept(service(), name), [])
   })
 
-  test('has the newest 10,000 exchanges of an account', async () => {
+  test('The record has the newest 10,000 exchanges of an account', async () => {
     const { name, api } = await service().newNamedAccount()
     await api.get('/v1/agreements')
     await flush(service())
@@ -75,7 +75,7 @@ onEveryDatabase('The record', service => {
     assert.deepEqual([operations.length, new Set(operations)], [10_000, new Set(['later'])])
   })
 
-  test('stops while it cannot be written, counts what is lost, and goes on; nothing else is concerned', async () => {
+  test('While the record cannot be written, lost exchanges are counted and nothing else is affected, and it continues later', async () => {
     const { name, api } = await service().newNamedAccount()
     const rename = (from: string, to: string) =>
       service().database.write([{ sql: `alter table ${from} rename to ${to}`, values: [] }])
@@ -100,7 +100,7 @@ onEveryDatabase('The record', service => {
   })
 })
 
-test('A stop writes everything that is held', async t => {
+test('A stop writes the whole record', async t => {
   const folder = mkdtempSync(join(tmpdir(), 'farthing-recorder-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const path = join(folder, 'farthing.db')

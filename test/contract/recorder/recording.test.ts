@@ -21,7 +21,7 @@ async function recorded(service: Service, room: string): Promise<Exchange[]> {
 
 type Sent = { method: string; path: string; body: string; answer: Answer }
 
-/** A client that remembers what went over the wire. Time passes with each request, which orders them. */
+/** A client that keeps every exchange. Time passes with each request, which orders them. */
 function remembering(service: Service, api: Client): { api: Client; sent: Sent[] } {
   const sent: Sent[] = []
   const send = async (method: string, path: string, body?: unknown) => {
@@ -46,7 +46,7 @@ function remembering(service: Service, api: Client): { api: Client; sent: Sent[]
 onEveryDatabase(
   'The recorder',
   service => {
-    test('keeps every operation with a key byte for byte, but for tokens and signing keys', async t => {
+    test('The record has every request with a key byte for byte, except tokens and signing keys', async t => {
       const { name, api: plain } = await service().newNamedAccount()
       const { webhook } = await subscribe(t, plain)
       const { api, sent } = remembering(service(), plain)
@@ -106,7 +106,7 @@ onEveryDatabase(
       assert.deepEqual([...new Set(kept.map(each => each.key_id?.length))], [26])
     })
 
-    test('notes for every event and every message the one request that caused it', async t => {
+    test('The record names for every event and every message the one request that caused it', async t => {
       const { name, api } = await service().newNamedAccount()
       const { webhook } = await subscribe(t, api)
       const made = [
@@ -139,7 +139,7 @@ onEveryDatabase(
       assert.deepEqual(causedMessages.sort(), messages.sort())
     })
 
-    test('keeps of an attempt what was sent and what the receiver answered', async t => {
+    test('The record of an attempt has the request and the response of the receiver', async t => {
       const { name, api } = await service().newNamedAccount()
       const answer = 'é'.repeat(10_000)
       const subscriber = await subscribe(t, api, {
@@ -183,7 +183,7 @@ onEveryDatabase(
       assert.equal(received(subscriber).length, 2)
     })
 
-    test('keeps of pages and of card authorisations neither forms, pages, cards nor tokens', async () => {
+    test('The record of pages and card authorisations has no forms, pages, cards or tokens', async () => {
       const { name, api } = await service().newNamedAccount()
       const web = await api.createPayment()
       const { pathname } = new URL(web._links.next_url.href)
@@ -225,7 +225,7 @@ onEveryDatabase(
       )
     })
 
-    test('records neither what has no account nor what has no endpoint', async () => {
+    test('Requests without an account or without an endpoint are not recorded', async () => {
       const { name, api } = await service().newNamedAccount()
       const [{ found: before } = { found: 0 }] = await countAll(service())
       for (const path of ['/v1/payments', '/secure/unknown', '/healthz', '/', '/nowhere'])
@@ -239,7 +239,7 @@ onEveryDatabase(
       assert.deepEqual([refused?.status, refused?.code, refused?.refused], [405, 'P0912', true])
     })
 
-    test('counts what exceeds its bounds, and keeps refusals through a load of successes', async () => {
+    test('Exchanges beyond the limits are counted, and refusals are recorded during a load of successes', async () => {
       const { name, api } = await service().newNamedAccount()
       // The clock stands still, so that no bucket is filled up again. Each instance has its own.
       const instances = service().apps.length

@@ -13,14 +13,14 @@ import { cancelOne } from './payment-changes.ts'
 
 const WEEK_MS = 7 * 86_400_000
 
-/** These wait for one another's steps: a step that is never taken fails its test and no other. */
+/** These tests wait for one another's steps. A step that is never taken fails only its own test. */
 const test = (name: string, body: (t: TestContext) => Promise<void>): Promise<void> =>
   nodeTest(name, { timeout: 60_000 }, body)
 
-/** The sender of the instances that die: it never answers, so that their messages stay unsent. */
+/** The sender of the instances that die. It never resolves, so that their messages stay unsent. */
 let dead: HeldSend = holdSends()
 
-/** A sender that answers with `status`, not at once, and what it was given. */
+/** A sender that resolves later with `status`, and a list of its calls. */
 function sender(status = 200) {
   const sent: Body[] = []
   const busy = new Set<string>()
@@ -78,7 +78,7 @@ onEveryDatabase(
         ({ last_delivery_status, attempts }) => `${last_delivery_status} ${attempts.length}`,
       )
 
-    test('is sent as it was made, once its claim has ended, and once only', async t => {
+    test('A message that an instance left unsent is sent unchanged, once its claim has ended, and once only', async t => {
       const [api, [webhook]] = await accountWith(t, 1)
       await crashAfter(api, 1)
       assert.deepEqual(await story(api, webhook), ['PENDING 0'])
@@ -95,7 +95,7 @@ onEveryDatabase(
       assert.deepEqual(await story(api, webhook), ['SUCCESSFUL 1'])
     })
 
-    test('is not sent by others while the instance that made it is at work on it', async t => {
+    test('A message is not sent by others while the instance that made it is sending it', async t => {
       const [api, [webhook]] = await accountWith(t, 1)
       await crashAfter(api, 1)
       for (const { deliveries } of service().apps) await deliveries.recover()
@@ -103,13 +103,13 @@ onEveryDatabase(
       await dead.next()
       service().clock.advance(CLAIM_MS - 1)
       for (const { deliveries } of service().apps) await deliveries.recover()
-      assert.equal(dead.calls.length, 2, 'the two attempts of who made it')
+      assert.equal(dead.calls.length, 2, 'the two attempts of the instance that made it')
       dead.endAll(200)
       for (const { deliveries } of service().apps) await deliveries.settled()
       assert.deepEqual(await story(api, webhook), ['SUCCESSFUL 2'])
     })
 
-    test('keeps the end that another instance recorded while its own was held up', async t => {
+    test('A message keeps the result that another instance recorded while its own was delayed', async t => {
       const [api, [webhook]] = await accountWith(t, 1)
       void authorise(api, await api.createPayment({ authorisation_mode: 'moto_api' }))
       await dead.next()
@@ -123,7 +123,7 @@ onEveryDatabase(
       assert.equal(dead.calls.length, 1, 'neither it nor the next one is sent again')
     })
 
-    test('leaves the next of its webhook to the instance that has taken it over', async t => {
+    test('The message after one that another instance has taken over is left to that instance', async t => {
       const [api, [webhook]] = await accountWith(t, 1)
       void authorise(api, await api.createPayment({ authorisation_mode: 'moto_api' }))
       await dead.next()
@@ -142,7 +142,7 @@ onEveryDatabase(
       assert.deepEqual(await story(api, webhook), ['SUCCESSFUL 1', 'SUCCESSFUL 1'])
     })
 
-    test('is not overtaken by the next of its webhook when the database fails it', async t => {
+    test('A message is not overtaken by the next one of its webhook when the database fails', async t => {
       const [api, [webhook]] = await accountWith(t, 1)
       await crashAfter(api, 2)
       const messages = dead.calls.map(({ body }): Message => {
@@ -176,7 +176,7 @@ onEveryDatabase(
       assert.deepEqual(idsOf(sent), idsOf(messages.map(({ body }) => JSON.parse(body))))
     })
 
-    test('is sent by one of many instances that look for it at the same time', async t => {
+    test('An unsent message is sent by one of many instances that look for it at the same time', async t => {
       const [api, webhooks] = await accountWith(t, 3)
       await crashAfter(api, 4, 3)
       service().clock.advance(CLAIM_MS)
@@ -189,7 +189,7 @@ onEveryDatabase(
         assert.deepEqual(await story(api, webhook), Array(4).fill('SUCCESSFUL 1'))
     })
 
-    test('is sent in order and alone to its webhook, whichever instance sends it', async t => {
+    test('Unsent messages are sent to their webhook in order, one at a time, whichever instance sends them', async t => {
       const [api] = await accountWith(t, 1)
       await crashAfter(api, 8)
       service().clock.advance(CLAIM_MS)
@@ -202,7 +202,7 @@ onEveryDatabase(
       assert.equal(sent.length, 8)
     })
 
-    test('is one of two messages of a change: succeeded goes before captured', async t => {
+    test('Of two unsent messages of a change, succeeded is sent before captured', async t => {
       const [api] = await accountWith(t, 1)
       void authorise(api, await api.createPayment({ authorisation_mode: 'moto_api' }))
       await dead.next()
@@ -213,7 +213,7 @@ onEveryDatabase(
     })
 
     for (const status of [200, 500])
-      test(`has what is left of its two attempts: one, that ends with ${status}`, async t => {
+      test(`An unsent message has the attempts that are left: one, which ends with ${status}`, async t => {
         const [api, [webhook]] = await accountWith(t, 1)
         await crashAfter(api, 1)
         dead.endAll(500)
@@ -227,7 +227,7 @@ onEveryDatabase(
         assert.deepEqual(await story(api, webhook), [ending])
       })
 
-    test('has both attempts where none was made', async t => {
+    test('An unsent message without an attempt has both attempts', async t => {
       const [api, [webhook]] = await accountWith(t, 1)
       await crashAfter(api, 1)
       service().clock.advance(CLAIM_MS)
@@ -237,7 +237,7 @@ onEveryDatabase(
       assert.deepEqual(await story(api, webhook), ['FAILED 2'])
     })
 
-    test('is not sent to a webhook that was deleted: it is FAILED', async t => {
+    test('An unsent message to a deleted webhook is FAILED and not sent', async t => {
       const [api, [webhook]] = await accountWith(t, 1)
       await crashAfter(api, 1)
       await api.delete(`/v1/webhooks/${webhook?.external_id}`)
@@ -249,7 +249,7 @@ onEveryDatabase(
       assert.deepEqual(await story(api, webhook), ['FAILED 0'])
     })
 
-    test('is not sent when its payment is gone: it is FAILED', async t => {
+    test('An unsent message about a payment that is gone is FAILED and not sent', async t => {
       const [api, [webhook]] = await accountWith(t, 1)
       await crashAfter(api, 1)
       service().clock.advance(WEEK_MS)
@@ -259,7 +259,7 @@ onEveryDatabase(
       assert.deepEqual(await story(api, webhook), ['FAILED 0'])
     })
 
-    test('does not wait for those of a webhook that hangs', async t => {
+    test('An unsent message does not wait for those of a webhook that hangs', async t => {
       const [api, [hanging, other]] = await accountWith(t, 2)
       await crashAfter(api, 1, 2)
       service().clock.advance(CLAIM_MS / 2)
@@ -291,7 +291,7 @@ onEveryDatabase(
       assert.deepEqual(await story(api, hanging), ['SUCCESSFUL 1', 'SUCCESSFUL 1'])
     })
 
-    test('is left to the next start by a service that stops, but for what is under way', async t => {
+    test('A service that stops finishes the deliveries under way and leaves other unsent messages to the next start', async t => {
       const [api, [webhook]] = await accountWith(t, 1)
       await crashAfter(api, 3)
       service().clock.advance(CLAIM_MS)
