@@ -4,9 +4,9 @@ import type { RecordingHooks } from '../recorder/recorder.ts'
 
 /**
  * The kinds of endpoint. `api` needs a key. `token` is the one endpoint under /v1 that is authorised by its body.
- * `pages` are the hosted pages. `control` is for whoever tests or watches, with the same key. `console` are pages for
- * whoever has signed in with the key, and `entrance` those on which they do so. `open` are documents and files.
- * `health` is always answered.
+ * `pages` are the hosted pages. `control` is for tests and for the console, with the same key. `console` are pages
+ * for people who have signed in with the key, and `entrance` the pages on which they sign in. `open` are documents
+ * and files. `health` is always answered.
  */
 export type AreaName =
   | 'api'

@@ -71,7 +71,7 @@ export type Recorder = {
   flush(): Promise<void>
   /** Deletes all but the newest exchanges of each account. */
   trim(stop?: AbortSignal): Promise<void>
-  /** Deletes what is too old. `now` is the machine's time. */
+  /** Deletes exchanges that are too old. `now` is the machine's time. */
   sweep(now: number, stop?: AbortSignal): Promise<void>
   /** As `flush`, and stops the timer that writes. */
   close(): Promise<void>
@@ -81,7 +81,7 @@ export function createRecorder(ports: RecorderPorts): Recorder {
   const { database, time, onFault, secrets, isTestAccount = () => false } = ports
   const makeRow = createRowMaker(newSecret().slice(0, 6), secrets)
   const newId = createNewId()
-  /** The rooms that were written to since they were last trimmed, and how many rows each may keep. */
+  /** The rooms with new rows since they were last trimmed, and the number of rows that each may keep. */
   const written = new Map<string, number>()
   const onWritten = (room: string) => written.set(room, KEPT)
   const batches = createBatches({ database, time, newId, makeRow, onFault, onWritten })

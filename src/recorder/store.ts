@@ -124,7 +124,7 @@ export async function countExchanges(
   return row?.found ?? 0
 }
 
-/** Refused requests that are alike. */
+/** A group of refused requests with the same fault. */
 export type Refusals = {
   operation: string
   status: number | null
@@ -135,10 +135,10 @@ export type Refusals = {
   newest: string
 }
 
-/** What the groups are made of: no account keeps more exchanges. */
+/** The most exchanges that are grouped. No account keeps more. */
 const MOST_GROUPED = 10_000
 
-/** The account's refused requests in groups, that with the newest first, at most `limit`. */
+/** The account's refused requests in groups, at most `limit`. The group with the newest request is first. */
 export const groupRefusals = (
   database: Database,
   room: string,
@@ -153,7 +153,7 @@ export const groupRefusals = (
     [room, limit],
   )
 
-/** One exchange; undefined when the account has no such. */
+/** One exchange; undefined when the account does not have it. */
 export async function findExchange(
   database: Database,
   room: string,
@@ -216,7 +216,10 @@ async function deleteFound(
   }
 }
 
-/** Deletes what began more than 24 hours ago, and what belongs to a payment that is gone. `now` is the machine's time. */
+/**
+ * Deletes exchanges that began more than 24 hours ago or belong to a payment that is gone. `now` is the machine's
+ * time.
+ */
 export async function deleteOldExchanges(
   database: Database,
   now: number,
