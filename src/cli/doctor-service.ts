@@ -6,7 +6,7 @@ import { type Body, refusal, type Service, serviceAt } from './running-service.t
 /** Milliseconds by which the machines' clocks may differ. */
 const MOST_APART = 1_000
 
-/** What is known of the service before it is asked. `keyIsHere`: the local database has the key. */
+/** The expectations of the service. `keyIsHere`: the local database has the key. */
 export type Expected = {
   url: string
   key: string | undefined
@@ -14,7 +14,7 @@ export type Expected = {
   pagesUrl: string | undefined
 }
 
-/** Yields each check as it is made. Those that need the service or the key end the list if it is missing. */
+/** Yields the checks one by one. The list ends early if the service cannot be reached or refuses the key. */
 export async function* checkService(expected: Expected): AsyncGenerator<Check> {
   const { url, key, keyIsHere, pagesUrl } = expected
   const service = serviceAt(url, key ?? '')
@@ -84,7 +84,7 @@ async function checkKey(
   return fail('key', sentence(answer), 'farthing keys create')
 }
 
-/** Makes the payment, and asks for its page as a browser would. HEAD leaves the payment as it is. */
+/** Creates a payment and requests its page as a browser would, but with HEAD, which does not start the payment. */
 async function checkPages(service: Service, pagesUrl: string | undefined): Promise<Check> {
   const { status, body } = await service.request('POST', '/v1/payments', {
     json: {

@@ -48,7 +48,7 @@ async function checkWebhook(service: Service, webhook: Body): Promise<Check> {
     )
   const problem = await problemOf(new URL(callback_url))
   if (problem) return warn('webhooks', `${name}: ${problem}.`)
-  const count = results.length === 0 ? 'no message yet' : 'the newest message was taken'
+  const count = results.length === 0 ? 'no message yet' : 'the newest message was delivered'
   return ok('webhooks', `${name}: ${count}.`)
 }
 
