@@ -77,7 +77,7 @@ export type Answer = {
   headers: [name: string, value: string][]
   /** The first 16 KiB. */
   body: Buffer
-  /** Bytes of the body that arrived: reading ends at 64 KiB, and with the time of the attempt. */
+  /** Bytes of the body that arrived: reading ends at 64 KiB or 256 pieces, and with the time of the attempt. */
   size: number
   /** The headers of the request. */
   sent: Record<string, string>

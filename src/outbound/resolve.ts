@@ -12,6 +12,7 @@ const HOSTS_FILE =
 
 /** Milliseconds for one look-up: both record types, with retries. */
 const TIME_LIMIT_MS = 1000
+const RESOLVER_LIVES_MS = 5000
 
 export type ResolveOptions = {
   hostsFile?: string
@@ -26,6 +27,7 @@ export type ResolveOptions = {
  */
 export function createResolve(options: ResolveOptions = {}): Resolve {
   const lookInHostsFile = hostsFileReader(options.hostsFile ?? HOSTS_FILE)
+  const resolver = resolverSource(options.servers)
   const pending = new Map<string, Promise<string[]>>()
   return async host => {
     const name = host.toLowerCase()
@@ -33,7 +35,7 @@ export function createResolve(options: ResolveOptions = {}): Resolve {
     if (listed !== undefined) return listed
     if (name === 'localhost' || name.endsWith('.localhost')) return ['127.0.0.1', '::1']
     const addresses =
-      pending.get(name) ?? askDns(name, options.servers).finally(() => pending.delete(name))
+      pending.get(name) ?? askDns(name, resolver()).finally(() => pending.delete(name))
     pending.set(name, addresses)
     return addresses
   }
@@ -70,15 +72,34 @@ function hostsFileReader(file: string): (name: string) => string[] | undefined {
   }
 }
 
-/**
- * Each look-up has its own Resolver. `cancel` ends all queries of a Resolver, and a new one uses the current
- * DNS servers of the machine.
- */
-async function askDns(name: string, servers: string[] | undefined): Promise<string[]> {
-  const resolver = new Resolver({ timeout: TIME_LIMIT_MS / 2, tries: 2 })
-  if (servers) resolver.setServers(servers)
-  const limit = setTimeout(() => resolver.cancel(), TIME_LIMIT_MS)
-  const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)])
+/** Asks DNS for both record types. Returns what has come within the time limit. */
+async function askDns(name: string, resolver: Resolver): Promise<string[]> {
+  let stopWaiting = () => {}
+  const timeUp = new Promise<string[]>(resolve => {
+    stopWaiting = () => resolve([])
+  })
+  const limit = setTimeout(stopWaiting, TIME_LIMIT_MS)
+  const questions = [resolver.resolve4(name), resolver.resolve6(name)]
+  const answers = await Promise.all(
+    questions.map(question => Promise.race([question.catch(() => []), timeUp])),
+  )
   clearTimeout(limit)
-  return answers.flatMap(answer => (answer.status === 'fulfilled' ? answer.value : []))
+  return answers.flat()
+}
+
+/**
+ * One Resolver for all look-ups: a new one for each would read the machine's configuration and open sockets again. It is
+ * replaced from time to time, because a Resolver does not notice when the machine's DNS servers change.
+ */
+function resolverSource(servers: string[] | undefined): () => Resolver {
+  let current: Resolver | undefined
+  return () => {
+    if (current) return current
+    current = new Resolver({ timeout: TIME_LIMIT_MS / 2, tries: 2 })
+    if (servers) current.setServers(servers)
+    setTimeout(() => {
+      current = undefined
+    }, RESOLVER_LIVES_MS).unref()
+    return current
+  }
 }

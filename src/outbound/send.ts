@@ -20,6 +20,7 @@ import { createSlots } from './slots.ts'
 /** Milliseconds for an attempt, from the wait for a slot to the status line. */
 const DEADLINE_MS = 2000
 const REQUESTS_PER_HOST = 64
+const REQUESTS_IN_ALL = 256
 /**
  * Milliseconds to wait for a slot. Shorter than the deadline: a slot that becomes free when another request times out
  * would leave no time to use it.
@@ -29,6 +30,8 @@ const SLOT_TIMEOUT_MS = 1900
 const IDLE_MS = 1000
 /** Limit for the headers of a response, and again for its body. */
 const MAX_RESPONSE_BYTES = 64 * 1024
+/** Pieces of a body: chunks, or what a read of the connection found. Each costs an event, however small it is. */
+const MAX_RESPONSE_PIECES = 256
 /** Bytes of a body that are kept. More than is shown, so that no secret is cut before it is masked. */
 const MAX_KEPT_BYTES = 16 * 1024
 const REASON_PHRASE_CHARACTERS = 100
@@ -74,15 +77,15 @@ export type ClosableSend = ((post: Post) => Promise<AttemptResult>) & { close():
  * Makes the real Send. Its guarantees beyond those of the port:
  * - A request is written at most once. A broken connection is a failed attempt and is never retried
  *   silently. The next attempt gets a new connection.
- * - It resolves as soon as the status line has arrived. Reading the body ends at 64 KiB, and at the same
- *   deadline. The body is discarded, unless the response is to be kept.
+ * - It resolves as soon as the status line has arrived. Reading the body ends at 64 KiB, at 256 pieces, and at
+ *   the same deadline. The body is discarded, unless the response is to be kept.
  * - `response_time` starts when the request gets its slot. It is null when no connection was established,
  *   because nothing was sent then.
  */
 export function createSend(options: SendOptions): ClosableSend {
   const { resolve, allowed, userAgent } = options
   const agents = createAgents(options.insecure)
-  const takeSlot = createSlots(REQUESTS_PER_HOST)
+  const takeSlot = createSlots(REQUESTS_PER_HOST, REQUESTS_IN_ALL)
   const guarded = createLookup(resolve, isPublicAddress)
   const exempt = createLookup(resolve, address => isIP(address) !== 0)
   // Shared by all connections. Creating it takes a fifth of the time of a message over a new connection.
@@ -270,17 +273,21 @@ function reasonOf(error: NodeJS.ErrnoException, handshaking: boolean): Reason {
 type Body = Pick<Answer, 'body' | 'size'>
 
 /**
- * Reads the body to its end, so that the connection can be reused. Closes the connection of a long body. Returns the
+ * Reads the body to its end, so that the connection can be reused. Closes the connection of a long body, or of one in many pieces. Returns the
  * beginning of the body if it is to be kept.
  */
 function readToEnd(response: IncomingMessage, keepsBody: boolean): Promise<Body> | undefined {
   const kept: Buffer[] = []
   let size = 0
+  let pieces = 0
   response.on('error', () => {})
   response.on('data', (chunk: Buffer) => {
+    // Node hands out the other pieces of what it has read, too.
+    if (response.destroyed) return
     if (keepsBody && size < MAX_KEPT_BYTES) kept.push(chunk.subarray(0, MAX_KEPT_BYTES - size))
     size += chunk.length
-    if (size > MAX_RESPONSE_BYTES) response.destroy()
+    pieces += 1
+    if (size > MAX_RESPONSE_BYTES || pieces > MAX_RESPONSE_PIECES) response.destroy()
   })
   if (!keepsBody) return undefined
   return new Promise(resolve => {

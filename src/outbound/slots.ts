@@ -4,43 +4,69 @@ export type TakeSlot = (
   timeoutMs: number,
 ) => ReleaseSlot | Promise<ReleaseSlot | undefined>
 
-/** Passes the slot to the longest waiting caller. Call it once. */
+/** Passes the slot on to a waiting caller. Call it once. */
 export type ReleaseSlot = () => void
 
+type Slots = { taken: number; waiting: Set<() => void> }
+
 /**
- * A semaphore for each host with `limit` slots, so that a receiver that hangs delays only messages to its own
- * host. `maxSockets` of the HTTP agent is not used: the agent opens connections for queued requests that
- * have been destroyed.
+ * A semaphore with `inAll` slots, of which a host gets at most `perHost`, so that a receiver that hangs delays only
+ * messages to its own host. Of the hosts for which somebody waits, the one with the fewest slots gets the next, and of
+ * its callers the one that has waited longest. `maxSockets` of the HTTP agent is not used: the agent opens connections
+ * for queued requests that have been destroyed.
  */
-export function createSlots(limit: number): TakeSlot {
-  const hosts = new Map<string, { taken: number; waiting: Set<() => void> }>()
+export function createSlots(perHost: number, inAll: number): TakeSlot {
+  const hosts = new Map<string, Slots>()
+  let taken = 0
+
+  function mostInNeed(): Slots | undefined {
+    let found: Slots | undefined
+    for (const slots of hosts.values())
+      if (slots.waiting.size > 0 && slots.taken < Math.min(perHost, found?.taken ?? perHost))
+        found = slots
+    return found
+  }
+
+  function passOn(): void {
+    const [next] = mostInNeed()?.waiting ?? []
+    next?.()
+  }
 
   return (host, timeoutMs) => {
     const slots = hosts.get(host) ?? { taken: 0, waiting: new Set() }
     hosts.set(host, slots)
 
-    const release = () => {
-      const [next] = slots.waiting
-      if (next) return next()
-      slots.taken -= 1
-      if (slots.taken === 0) hosts.delete(host)
+    const forgetIfUnused = () => {
+      if (slots.taken === 0 && slots.waiting.size === 0) hosts.delete(host)
     }
-
-    if (slots.taken < limit) {
+    const take = () => {
       slots.taken += 1
+      taken += 1
       return release
     }
+    const release = () => {
+      slots.taken -= 1
+      taken -= 1
+      passOn()
+      forgetIfUnused()
+    }
+
+    if (slots.taken < perHost && taken < inAll) return take()
     return new Promise(resolve => {
-      const take = () => {
-        slots.waiting.delete(take)
+      const stopWaiting = () => {
+        slots.waiting.delete(takeNext)
         clearTimeout(timer)
-        resolve(release)
+      }
+      const takeNext = () => {
+        stopWaiting()
+        resolve(take())
       }
       const timer = setTimeout(() => {
-        slots.waiting.delete(take)
+        stopWaiting()
+        forgetIfUnused()
         resolve(undefined)
       }, timeoutMs)
-      slots.waiting.add(take)
+      slots.waiting.add(takeNext)
     })
   }
 }

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
+import { Resolver } from 'node:dns/promises'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { queryObjects } from 'node:v8'
 import { createResolve, parseHosts } from '../../src/outbound/resolve.ts'
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts'
 
@@ -90,6 +92,18 @@ describe('DNS:', () => {
       assert.ok(took > 900 && took < 1500, `${took} ms`)
     }
     assert.deepEqual((await half)[0], ['93.184.215.15'], 'one record type is enough')
+  })
+})
+
+describe('Many look-ups:', () => {
+  test('Look-ups of many names at once share one resolver.', async () => {
+    const resolve = resolver()
+    const count = () => queryObjects(Resolver, { format: 'count' })
+    const before = count()
+    const names = Array.from({ length: 50 }, (_, i) => `none-${i}.example.com`)
+    const answers = names.map(name => resolve(name))
+    assert.ok(count() - before <= 1, `${count() - before} resolvers`)
+    await Promise.all(answers)
   })
 })
 

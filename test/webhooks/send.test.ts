@@ -17,9 +17,11 @@ after(async () => {
   for (const each of open) await each.close()
 })
 
-/** Resolves every name to loopback. The hosts `localhost` and `receiver.test` are exempt from the address rule. */
+const HOSTS = ['a.test', 'b.test', 'c.test', 'd.test', 'e.test']
+
+/** Resolves every name to loopback. The hosts `localhost` and `receiver.test` and five more are exempt from the address rule. */
 function loopbackSend(resolve: Resolve = async () => ['127.0.0.1']): ClosableSend {
-  const allowed = parseAllowedHosts('localhost, receiver.test').hosts
+  const allowed = parseAllowedHosts(['localhost, receiver.test', ...HOSTS].join()).hosts
   const send = createSend({ resolve, allowed, ca: authority, userAgent: 'Farthing/1.2.3' })
   open.push(send)
   return send
@@ -216,6 +218,23 @@ describe('Sending', { concurrency: true, timeout: 20_000 }, () => {
     })
   })
 
+  describe('An answer in pieces:', () => {
+    test('An answer is read no further than 256 pieces, and its status counts.', async () => {
+      const chunks = Buffer.from('1\r\nx\r\n'.repeat(5_000))
+      const receiver = await receiverThat({
+        onRequest: ({ socket }) => {
+          socket.write('HTTP/1.1 202 Accepted\r\nTransfer-Encoding: chunked\r\n\r\n')
+          socket.write(chunks)
+        },
+        plain: true,
+      })
+      const send = loopbackSend()
+      const { result, answer } = await send({ ...postTo(receiver.url), keepsAnswer: true })
+      assert.equal(result, '202 Accepted')
+      assert.equal((await answer)?.size, 257)
+    })
+  })
+
   describe('Concurrent messages:', { concurrency: true }, () => {
     test('A host gets at most 64 requests at once, and requests that time out in the queue open no connection.', async () => {
       const hanging = await receiverThat({ onRequest: nothing, plain: true })
@@ -285,5 +304,31 @@ describe('Sending', { concurrency: true, timeout: 20_000 }, () => {
       await setTimeout(100)
       assert.equal(receiver.connections(), 0)
     })
+  })
+})
+
+// Alone, because so many connections at once delay the tests above.
+describe('Sending to many hosts', { timeout: 20_000 }, () => {
+  test('All hosts together get at most 256 requests at once; the others wait and are sent.', async () => {
+    let open = 0
+    let most = 0
+    const receiver = await receiverThat({
+      onRequest: ({ response }) => {
+        most = Math.max(most, ++open)
+        setTimeout(50).then(() => {
+          open -= 1
+          response.end()
+        })
+      },
+      plain: true,
+    })
+    const send = loopbackSend()
+    const outcomes = await Promise.all(
+      HOSTS.flatMap(host =>
+        Array.from({ length: 60 }, () => send(postTo(`http://${host}:${receiver.port}/`))),
+      ),
+    )
+    assert.ok(most <= 256, `${most} requests at once`)
+    assert.ok(outcomes.some(({ result }) => result === '200 OK'))
   })
 })

@@ -9,7 +9,7 @@ const LONG = 60_000
 
 describe('The slots of a host:', () => {
   test('A released slot goes to the caller that has waited longest.', async () => {
-    const take = createSlots(2)
+    const take = createSlots(2, 100)
     const order: string[] = []
     const waiter = async (name: string) => {
       const release = await take('a', LONG)
@@ -32,7 +32,7 @@ describe('The slots of a host:', () => {
   })
 
   test('A caller that timed out gets no slot, and none is lost.', async () => {
-    const take = createSlots(1)
+    const take = createSlots(1, 100)
     const release = await take('a', LONG)
     const impatient = take('a', 1)
     const patient = take('a', LONG)
@@ -43,8 +43,28 @@ describe('The slots of a host:', () => {
     assert.ok(await take('a', LONG))
   })
 
+  test('The hosts share a number of slots, and the next one goes to the host that has the fewest.', async () => {
+    const take = createSlots(3, 4)
+    const order: string[] = []
+    const waiter = async (host: string) => {
+      const release = await take(host, LONG)
+      order.push(host)
+      return release
+    }
+    const held = [await take('a', LONG), await take('a', LONG), await take('a', LONG)]
+    const last = await take('b', LONG)
+    const waiting = ['a', 'a', 'b', 'c'].map(waiter)
+    assert.equal(await take('d', 1), undefined)
+    for (const release of [held[0], held[1], last, held[2]]) {
+      release?.()
+      await setImmediate()
+    }
+    await Promise.all(waiting)
+    assert.deepEqual(order, ['c', 'a', 'b', 'a'])
+  })
+
   test('A host without taken slots uses no memory.', async () => {
-    const take = createSlots(1)
+    const take = createSlots(1, 100)
     const count = () => queryObjects(Set, { format: 'count' })
     const before = count()
     for (let host = 0; host < 1_000; host++) {
