@@ -184,6 +184,13 @@ export const refundNotFound = () =>
 export const agreementNotFound = (code: 'P2200' | 'P2500') =>
   new ApiError(404, code, 'this account has no agreement with the agreement_id in the path')
 
+export const tooManyWebhooks = (most: number) =>
+  new ApiError(
+    422,
+    'P0102',
+    `an account has at most ${most} active webhooks: delete one before you register another`,
+  )
+
 export const webhookNotFound = () =>
   new ApiError(404, 'P2700', 'this account has no webhook with the external_id in the path')
 

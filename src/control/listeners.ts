@@ -7,9 +7,10 @@ import type { Json } from '../http/fields.ts'
 import type { AttemptResult } from '../ports.ts'
 import { LONGEST_LOOK, labelOf } from '../webhooks/listener.ts'
 import { findListener, keepListener } from '../webhooks/listener-store.ts'
+import { MOST_ACTIVE } from '../webhooks/store.ts'
 import { type EventType, eventTypes } from '../webhooks/webhook.ts'
 import { readBody } from './body.ts'
-import { badField, notFound } from './errors.ts'
+import { badField, notFound, tooMany } from './errors.ts'
 import { readQuery, whole } from './query.ts'
 
 /** Milliseconds. */
@@ -36,9 +37,9 @@ const startListening = (context: Context): Endpoint => ({
     const { name, events = eventTypes } = readBody(request, ['name', 'events'])
     const label = typeof name === 'string' ? labelOf(name) : ''
     if (label === '') throw badField('name', 'must be text with a letter or a digit')
-    const { webhook_id, signing_key, other } = await keepListener(
-      ...[context, request.account, label, readEvents(events)],
-    )
+    const kept = await keepListener(context, request.account, label, readEvents(events))
+    if (!kept) throw tooMany(`an account has at most ${MOST_ACTIVE} active webhooks: delete one`)
+    const { webhook_id, signing_key, other } = kept
     return { webhook_id, signing_key, other }
   },
 })

@@ -1,6 +1,7 @@
 import type { Account } from '../accounts/account.ts'
 import type { Database, NewId, Statement, Time } from '../ports.ts'
 import { addressOf, BETWEEN_LOOKS } from './listener.ts'
+import { hasPlace, lockWebhooks } from './store.ts'
 import { type EventType, newSigningKey } from './webhook.ts'
 
 export type Listener = {
@@ -32,6 +33,8 @@ async function findListeners(database: Database, room: string) {
  * The listener with this label, which is made if there is none, and becomes active again. It keeps its webhook and
  * its signing key; `subscriptions` replace those that it had. `other` is true if a listener is already connected.
  *
+ * Returns undefined when the account has as many active webhooks as it may.
+ *
  * Requests that come together may each insert one. Each reads again after its insert, and all keep the oldest.
  */
 export async function keepListener(
@@ -39,7 +42,7 @@ export async function keepListener(
   account: Account,
   label: string,
   subscriptions: readonly EventType[],
-): Promise<Listener & { other: boolean }> {
+): Promise<(Listener & { other: boolean }) | undefined> {
   const { room } = account
   const callback_url = addressOf(label)
   const find = async () =>
@@ -54,7 +57,8 @@ export async function keepListener(
       signing_key: found?.signing_key ?? newSigningKey(),
     },
   }
-  await database.write([found ? reactivate(made, until) : insert(room, made, until)])
+  const change = found ? reactivate(room, made, until) : insert(room, made, until)
+  if (!(await database.write([lockWebhooks(room), change]))) return undefined
   const [kept, ...others] = await find()
   if (!kept) throw new Error(`the listener ${label} is missing`)
   if (others.length > 0) await database.write(others.map(deactivate))
@@ -65,15 +69,17 @@ type Made = { webhook_id: string; body: Body }
 
 const insert = (room: string, { webhook_id, body }: Made, until: number): Statement => ({
   sql: `insert into webhooks (webhook_id, account, status, body, listening_until)
-        values ($1, $2, 'ACTIVE', $3, $4)`,
+        select $1, $2, 'ACTIVE', $3, cast($4 as bigint) where ${hasPlace('$2')}`,
   values: [webhook_id, room, JSON.stringify(body), until],
+  expect: 1,
 })
 
-const reactivate = ({ webhook_id, body }: Made, until: number): Statement => ({
+const reactivate = (room: string, { webhook_id, body }: Made, until: number): Statement => ({
   sql: `update webhooks set status = 'ACTIVE', body = $2,
           listening_until = case when listening_until > $3 then listening_until else $3 end
-        where webhook_id = $1`,
-  values: [webhook_id, JSON.stringify(body), until],
+        where webhook_id = $1 and (status = 'ACTIVE' or ${hasPlace('$4')})`,
+  values: [webhook_id, JSON.stringify(body), until, room],
+  expect: 1,
 })
 
 const deactivate = ({ webhook_id }: { webhook_id: string }): Statement => ({

@@ -5,6 +5,7 @@ import {
   invalid,
   missing,
   notAnObject,
+  tooManyWebhooks,
   webhookNotFound,
   wrongMediaType,
 } from '../errors.ts'
@@ -19,7 +20,8 @@ import {
   activeWebhooks,
   deactivateWebhook,
   findWebhook,
-  insertWebhook,
+  insertWithinLimit,
+  MOST_ACTIVE,
   messageRows,
   webhookRows,
 } from './store.ts'
@@ -84,6 +86,7 @@ Keep the signing_key, which signs every message. You cannot change a webhook or 
         wrongMediaType(400, JSON_TYPE),
         missing(codes, 'callback_url'),
         invalid(codes, 'callback_url', MUST_BE_PUBLIC),
+        tooManyWebhooks(MOST_ACTIVE),
       ],
     }
   },
@@ -100,7 +103,7 @@ Keep the signing_key, which signs every message. You cannot change a webhook or 
     }
     const active = await activeWebhooks(database, made.account)
     const others = withAddress(active, made.callback_url)
-    await database.write([insertWebhook(made)])
+    if (!(await database.write(insertWithinLimit(made)))) throw tooManyWebhooks(MOST_ACTIVE)
     if (others.length > 0) request.log.warn(duplicateWarning(made.callback_url, others))
     void reply.code(201)
     return present(made)

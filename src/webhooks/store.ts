@@ -32,12 +32,41 @@ const fromRow = ({ body, ...columns }: WebhookRow): Webhook => ({
   ...(JSON.parse(body) as WebhookBody), // written by insertWebhook
 })
 
-export function insertWebhook({ webhook_id, account, status, ...body }: Webhook): Statement {
-  return {
-    sql: `insert into webhooks (${COLUMNS}) values ($1, $2, $3, $4)`,
-    values: [webhook_id, account, status, JSON.stringify(body satisfies WebhookBody)],
-  }
-}
+const valuesOf = ({ webhook_id, account, status, ...body }: Webhook): Value[] => [
+  ...[webhook_id, account, status],
+  JSON.stringify(body satisfies WebhookBody),
+]
+
+export const insertWebhook = (webhook: Webhook): Statement => ({
+  sql: `insert into webhooks (${COLUMNS}) values ($1, $2, $3, $4)`,
+  values: valuesOf(webhook),
+})
+
+/** The most active webhooks of an account, those of listeners included. Each message goes to all of them. */
+export const MOST_ACTIVE = 100
+
+/** True in a statement that has the room as this parameter. */
+export const hasPlace = (room: string): string =>
+  `(select count(*) from webhooks where account = ${room} and status = 'ACTIVE') < ${MOST_ACTIVE}`
+
+/**
+ * Lets the requests of an account pass one after another, each when the one before is committed. Write it first: what
+ * follows then counts their webhooks.
+ */
+export const lockWebhooks = (room: string): Statement => ({
+  sql: 'update accounts set room = room where room = $1',
+  values: [room],
+})
+
+/** A write that fails its `expect` when the account has as many active webhooks as it may. */
+export const insertWithinLimit = (webhook: Webhook): Statement[] => [
+  lockWebhooks(webhook.account),
+  {
+    sql: `insert into webhooks (${COLUMNS}) select $1, $2, $3, $4 where ${hasPlace('$2')}`,
+    values: valuesOf(webhook),
+    expect: 1,
+  },
+]
 
 /** Returns undefined when the account has no such webhook. */
 export async function findWebhook(

@@ -236,4 +236,33 @@ onEveryDatabase('Webhooks: registration', service => {
       assert.deepEqual((await api.get(`/v1/webhooks/${webhook.external_id}`)).body, webhook)
     })
   })
+
+  test('an account has at most 100 active webhooks, also when they are registered at once, and with listeners', async () => {
+    const api = await service().newAccount()
+    const other = await service().newAccount()
+    const first = await register(api)
+    for (let i = 0; i < 95; i++) await register(api)
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, () => api.post('/v1/webhooks', { callback_url: URL })),
+    )
+    const refused = answers.filter(({ status }) => status !== 201)
+    assert.equal(refused.length, 8)
+    for (const answer of refused) {
+      assertError(answer, 422, 'P0102')
+      assert.match(answer.body.description, /at most 100 active webhooks/)
+    }
+    const headers = { Authorization: `Bearer ${api.key}`, ...JSON_TYPE }
+    const listen = async (name: string) => {
+      const body = JSON.stringify({ name })
+      const path = `${service().baseUrl}/control/listeners`
+      return (await fetch(path, { method: 'POST', headers, body })).status
+    }
+    assert.equal(await listen('laptop'), 422)
+    await register(other)
+
+    assert.equal((await api.delete(`/v1/webhooks/${first.external_id}`)).status, 204)
+    assert.equal(await listen('laptop'), 200)
+    assert.equal(await listen('laptop'), 200, 'it has its place')
+    assertError(await api.post('/v1/webhooks', { callback_url: URL }), 422, 'P0102')
+  })
 })
