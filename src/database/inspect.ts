@@ -2,6 +2,7 @@ import { statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import type { DatabaseAddress } from '../config.ts'
 import { newestMigration } from './migrate.ts'
+import { refuseSpecial } from './sqlite/file.ts'
 
 export type Inspection = {
   /** The migration that it has, and that of this Farthing. */
@@ -26,6 +27,7 @@ export async function inspectDatabase(
 ): Promise<Inspection> {
   const knows = newestMigration()
   if (address.kind === 'sqlite') {
+    refuseSpecial(address.path)
     const database = new DatabaseSync(address.path, { readOnly: true })
     try {
       const has = Number(database.prepare(MIGRATION).get()?.number)

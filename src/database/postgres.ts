@@ -20,6 +20,13 @@ const QUERY_TIMEOUT = 6_000
 const MOST_TRIES = 5
 const SERIALIZATION_FAILURE = '40001'
 const DEADLOCK = '40P01'
+/** The server, the database or the role has no connection left. */
+const TOO_MANY_CONNECTIONS = '53300'
+/** With the longest pause in milliseconds: some five seconds in all, if there is no connection at all. */
+const MOST_CONNECTS = 20
+const CONNECT_PAUSE = 500
+/** Milliseconds until the pool may try again for more connections than the server gave. */
+const WIDEN_AFTER = 10_000
 const INT8 = 20
 
 /** Reads bigint columns, which are times in milliseconds, as numbers. They fit exactly. */
@@ -47,31 +54,32 @@ export function openPostgres(
     types,
   })
   pool.on('connect', client => client.on('error', options.onConnectionError))
+  const retries = createRetries(pool)
   pool.on('error', () => {}) // repeats the error of an idle connection
 
   return {
     async query<Row>(sql: string, values: Value[] = []) {
-      const { rows } = await withRetries(() => pool.query(named(sql, values)))
+      const { rows } = await retries(() => pool.query(named(sql, values)))
       // The statement names the columns, so its caller knows their types.
       return rows as Row[]
     },
     async write(statements) {
-      const written = await withRetries(() => writeAll(pool, statements))
+      const written = await retries(() => writeAll(pool, statements))
       if (written) options.onCommit?.(1)
       return written
     },
     async exec(sql) {
-      await pool.query(sql)
+      await retries(() => pool.query(sql))
     },
     async check() {
-      const { rows } = await pool.query(
-        `select current_setting('transaction_read_only') as read_only`,
+      const { rows } = await retries(() =>
+        pool.query(`select current_setting('transaction_read_only') as read_only`),
       )
       if (rows[0]?.read_only === 'on') throw new Error('PostgreSQL is read-only')
     },
     async serverTime() {
-      const { rows } = await pool.query(
-        'select cast(extract(epoch from clock_timestamp()) * 1000 as bigint) as now',
+      const { rows } = await retries(() =>
+        pool.query('select cast(extract(epoch from clock_timestamp()) * 1000 as bigint) as now'),
       )
       return rows[0]?.now
     },
@@ -153,16 +161,40 @@ async function runAll(client: pg.PoolClient, statements: Statement[]): Promise<b
   return true
 }
 
-/** Retries what the server rolled back because of another transaction. */
-async function withRetries<T>(attempt: () => Promise<T>): Promise<T> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await attempt()
-    } catch (error) {
-      const code = error instanceof pg.DatabaseError ? error.code : undefined
-      const conflict = code === SERIALIZATION_FAILURE || code === DEADLOCK
-      if (!conflict || tries === MOST_TRIES) throw error
-      await pause(10 * 2 ** tries)
+type Retries = <T>(attempt: () => Promise<T>) => Promise<T>
+
+/**
+ * Makes the function that repeats what the server rolled back because of another transaction, and what found no
+ * connection left: that waits for one of those that are open.
+ */
+function createRetries(pool: pg.Pool): Retries {
+  let widening: NodeJS.Timeout | undefined
+
+  /** Lets callers wait for the connections that there are. Returns false if there is none. */
+  function narrow(): boolean {
+    pool.options.max = Math.max(1, Math.min(pool.totalCount, POOL_SIZE))
+    clearTimeout(widening)
+    widening = setTimeout(() => {
+      pool.options.max = POOL_SIZE
+    }, WIDEN_AFTER).unref()
+    return pool.totalCount > 0
+  }
+
+  return async attempt => {
+    let connects = 1
+    for (let tries = 1; ; ) {
+      try {
+        return await attempt()
+      } catch (error) {
+        const code = error instanceof pg.DatabaseError ? error.code : undefined
+        if (code === TOO_MANY_CONNECTIONS && connects < MOST_CONNECTS) {
+          connects += 1
+          if (!narrow()) await pause(CONNECT_PAUSE)
+        } else if ((code === SERIALIZATION_FAILURE || code === DEADLOCK) && tries < MOST_TRIES) {
+          await pause(10 * 2 ** tries)
+          tries += 1
+        } else throw error
+      }
     }
   }
 }

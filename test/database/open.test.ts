@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -206,6 +207,19 @@ describe('A SQLite file', () => {
       await assert.rejects(database.write(late), /closed/)
       assert.deepEqual(told, [])
     }
+  })
+
+  test('A pipe or a device as a database is refused in one line, by the service and by doctor', async () => {
+    const pipe = join(folder, 'pipe')
+    execFileSync('mkfifo', [pipe])
+    for (const path of [pipe, '/dev/zero'])
+      for (const args of [[], ['keys', 'list'], ['doctor']]) {
+        const env = { DATABASE_URL: `sqlite:${path}`, PORT: '0' }
+        const { code, stdout, stderr } = await runProcess({ args, env })
+        assert.equal(code, args[0] === 'doctor' ? 3 : 1, path)
+        assert.match(`${stdout}${stderr}`, /is a pipe, a socket or a device/)
+        if (args[0] !== 'doctor') assert.match(stderr, /^farthing: [^\n]+\n$/)
+      }
   })
 
   test('A folder as a database is refused', async () => {

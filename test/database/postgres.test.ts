@@ -121,3 +121,46 @@ test('a connection keeps at most 200 plans', async t => {
   )
   assert.ok(plans > 100 && plans <= 200, `${plans} plans`)
 })
+
+test('a server that gives fewer connections than the pool wants fails no read and no write: they wait for those that are there', async t => {
+  const url = new URL(await createPostgresDatabase())
+  const role = url.pathname.slice(1)
+  const owner = openPostgres({ url: url.href, onConnectionError: assert.ifError })
+  await owner.exec('create table a (b integer primary key)')
+  await owner.exec(`create role ${role} login password 'few' connection limit 3`)
+  await owner.exec(`grant all on a to ${role}`)
+  Object.assign(url, { username: role, password: 'few' })
+  const few = openPostgres({ url: url.href, onConnectionError: assert.ifError })
+  t.after(async () => {
+    await few.close()
+    await owner.exec(`drop owned by ${role}`)
+    await owner.exec(`drop role ${role}`)
+    await owner.close()
+  })
+  const insert = (b: number) => ({ sql: 'insert into a values ($1)', values: [b] })
+  const work = Array.from({ length: 60 }, (_, i) =>
+    i % 3 === 0 ? few.write([insert(2 * i), insert(2 * i + 1)]) : few.query('select b from a'),
+  )
+  assert.equal((await Promise.all(work)).length, 60)
+  assert.equal((await few.query('select b from a')).length, 40)
+})
+
+test('a server without any connection left is waited for, and then the error says so', async t => {
+  const url = new URL(await createPostgresDatabase())
+  const role = url.pathname.slice(1)
+  const owner = openPostgres({ url: url.href, onConnectionError: assert.ifError })
+  await owner.exec(`create role ${role} login password 'one' connection limit 1`)
+  Object.assign(url, { username: role, password: 'one' })
+  const first = openPostgres({ url: url.href, onConnectionError: assert.ifError })
+  const second = openPostgres({ url: url.href, onConnectionError: assert.ifError })
+  t.after(async () => {
+    await second.close()
+    await owner.exec(`drop role ${role}`)
+    await owner.close()
+  })
+  await first.query('select 1 as one')
+  await assert.rejects(second.query('select 1 as one'), { code: '53300' })
+  const waiting = second.query('select 1 as one')
+  await first.close()
+  assert.deepEqual(await waiting, [{ one: 1 }])
+})

@@ -7,12 +7,20 @@ import { LONGEST_WAIT } from './connection.ts'
 export const OWNER_ONLY = 0o600
 const OWNER_ONLY_FOLDER = 0o700
 
-/** Throws for a folder, and for a database that has tables but not Farthing's table of migrations. */
-export function refuseForeign(path: string): void {
-  if (statSync(path).isDirectory())
+/** Throws for a folder, and for a pipe or a device: SQLite would wait for ever for what it reads there. */
+export function refuseSpecial(path: string): void {
+  const found = statSync(path)
+  if (found.isDirectory())
     throw new Error(
       `${path} is a folder: name a file in it, such as sqlite:${join(path, 'farthing.db')}`,
     )
+  if (!found.isFile())
+    throw new Error(`${path} is a pipe, a socket or a device: set DATABASE_URL to a file`)
+}
+
+/** Throws for what is no file, and for a database that has tables but not Farthing's table of migrations. */
+export function refuseForeign(path: string): void {
+  refuseSpecial(path)
   const database = new DatabaseSync(path, { readOnly: true, timeout: LONGEST_WAIT })
   try {
     const tables = database.prepare('select name from sqlite_schema').all()
@@ -29,28 +37,38 @@ export function refuseForeign(path: string): void {
 const LOOK_INTERVAL = 1_000
 
 /**
- * Calls `onGone` once when the file at `path` has been deleted, moved or replaced: what is written to the open file
- * would be lost when it is closed. Looks at the path, because closing a descriptor of our own would release SQLite's
- * locks. A look that fails for another reason says nothing. Returns a function that ends the watch.
+ * Calls `onGone` once when the file at `path` or its write-ahead log has been deleted, moved or replaced: what is written
+ * to the open file would be lost when it is closed. Looks at the paths, because closing a descriptor of our own would
+ * release SQLite's locks. A look that fails for another reason says nothing. Returns a function that ends the watch.
  */
 export function watchFile(path: string, onGone: (error: Error) => void): () => void {
   const file = resolve(path)
-  const look = () => statSync(file, { bigint: true, throwIfNoEntry: false })
-  const opened = look()
+  const files = [createLook(file), createLook(`${file}-wal`)] // SQLite makes the log with the first write
+  const looking = setInterval(() => {
+    const gone = files.find(look => look.isGone())
+    if (!gone) return
+    clearInterval(looking)
+    onGone(
+      new Error(`the SQLite file ${gone.path} was deleted or replaced, so no write would be kept`),
+    )
+  }, LOOK_INTERVAL).unref()
+  return () => clearInterval(looking)
+}
+
+/** `isGone` compares with the first look that found a file. */
+function createLook(path: string) {
+  const look = () => statSync(path, { bigint: true, throwIfNoEntry: false })
+  let opened = look()
   function isGone(): boolean {
     try {
       const found = look()
-      return found === undefined || found.ino !== opened?.ino || found.dev !== opened.dev
+      opened ??= found
+      return opened !== undefined && (found?.ino !== opened.ino || found.dev !== opened.dev)
     } catch {
       return false
     }
   }
-  const looking = setInterval(() => {
-    if (!isGone()) return
-    clearInterval(looking)
-    onGone(new Error(`the SQLite file ${file} was deleted or replaced, so no write would be kept`))
-  }, LOOK_INTERVAL).unref()
-  return () => clearInterval(looking)
+  return { path, isGone }
 }
 
 /** Creates the file and its folders if they are missing. SQLite reports problems with a file that exists. */

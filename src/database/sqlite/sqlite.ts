@@ -32,7 +32,12 @@ export function openSqlite(
   const connection = connect(options.path, READ_CACHE)
   const writer = options.path === ':memory:' ? sameThread(connection) : ownThread(options.path)
   const queue = createQueue(writer, options)
-  const stopWatch = options.path === ':memory:' ? () => {} : watchFile(options.path, queue.abandon)
+  /** If only the log was deleted, what was acknowledged is saved: the log is still open. */
+  async function save(gone: Error): Promise<void> {
+    await writer.exec('pragma wal_checkpoint(truncate)').catch(() => {})
+    queue.abandon(gone)
+  }
+  const stopWatch = options.path === ':memory:' ? () => {} : watchFile(options.path, save)
   const reader = createReader(connection, queue.broken)
 
   return {

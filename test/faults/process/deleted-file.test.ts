@@ -50,6 +50,29 @@ for (const [what, lose] of Object.entries(losses))
     assert.match(fatal[0] ?? '', /the SQLite file \S*farthing\.db was deleted or replaced/)
   })
 
+test('If only the write-ahead log is deleted, the service ends too, and what it acknowledged is in the file', {
+  timeout: 60_000,
+}, async t => {
+  const folder = scratchFolder()
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const path = join(folder, 'farthing.db')
+  const env = { DATABASE_URL: `sqlite:${path}`, FARTHING_API_KEY }
+  const service = await startProcess({ env })
+  t.after(() => service.kill())
+  const api = createClient([service.baseUrl], FARTHING_API_KEY)
+  await setTimeout(1_500) // at least one look at the log that is there
+  const { _links } = await api.createPayment()
+  rmSync(`${path}-wal`)
+  assert.deepEqual(await service.exited, { code: 1, signal: null })
+  assert.match(service.output(), /the SQLite file \S*farthing\.db-wal was deleted or replaced/)
+  const again = await startProcess({ env })
+  t.after(() => again.kill())
+  const kept = await createClient([again.baseUrl], FARTHING_API_KEY).get(
+    new URL(_links.self.href).pathname,
+  )
+  assert.equal(kept.status, 200)
+})
+
 test('A database in memory is not watched', async t => {
   const env = { DATABASE_URL: 'sqlite::memory:', FARTHING_API_KEY }
   const service = await startProcess({ env })
