@@ -38,7 +38,7 @@ onEveryDatabase('Retention: a clock that may be wrong', service => {
 
   const sameTime = async () => service().clock.now()
 
-  test('deletes nothing in the first hour after a start, and then only what has been gone for a day', async () => {
+  test('The sweep deletes nothing in the first hour after a start, and then only what has been gone for a day', async () => {
     const { clock } = service()
     const api = await service().newAccount()
     const { payment_id } = await api.createPayment()
@@ -68,7 +68,7 @@ onEveryDatabase('Retention: a clock that may be wrong', service => {
     ])
   })
 
-  test('deletes nothing while the clock differs by more than a minute from that of PostgreSQL, and says so once an hour', async () => {
+  test('The sweep deletes nothing while the clock differs by more than a minute from that of PostgreSQL, and says so once an hour', async () => {
     const api = await service().newAccount()
     const before = await payments(service())
     await api.createPayment()
@@ -95,7 +95,7 @@ onEveryDatabase('Retention: a clock that may be wrong', service => {
     assert.equal(await payments(service()), 0)
   })
 
-  test('deletes old requests from the record only after an hour, too', async () => {
+  test('Old requests are deleted from the record only after the first hour, too', async () => {
     const { clock, database } = service()
     const { api } = await service().newNamedAccount()
     const exchanges = async () => {
