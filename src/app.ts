@@ -9,7 +9,7 @@ import { controlEndpoints } from './control/routes.ts'
 import { createWaitFor } from './control/wait.ts'
 import { disputeEndpoints } from './disputes/routes.ts'
 import type { Chapters } from './docs/openapi.ts'
-import { docsEndpoints } from './docs/routes.ts'
+import { controlDescription, docsEndpoints } from './docs/routes.ts'
 import { controlIsOff } from './errors.ts'
 import { pageArea, pageEndpoints } from './hosted/routes.ts'
 import type { Area, Areas } from './http/areas.ts'
@@ -89,6 +89,7 @@ export async function createApp(
   const described = Object.values(chapters).flat()
   const waitFor = createWaitFor({ database, onWritten, stopped })
   const control = controlEndpoints(context, { waitFor, stopped, described })
+  if (control.length > 0) control.push(controlDescription(context, () => control))
   const pages = consoleEndpoints(context)
   registerEndpoints(server, [...described, ...control, ...pages], areas, limits)
   return { server, deliveries, limits, recorder }

@@ -54,7 +54,7 @@ export const meanings = {
 export type Code = keyof typeof meanings
 
 /** Errors below /control, which is not part of the API: src/control/errors.ts makes them. */
-const controlMeanings = {
+export const controlMeanings = {
   C0101: 'A field is missing; the description says which',
   C0102: 'A value is not valid; the description says what is allowed',
   C0103: 'There is no such field or parameter; the description lists those there are',

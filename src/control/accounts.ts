@@ -8,14 +8,14 @@ import {
   testAccountsOf,
 } from '../accounts/store.ts'
 import type { Context } from '../context.ts'
-import { ApiError } from '../errors.ts'
 import { type Endpoint, pathParam } from '../http/endpoint.ts'
 import { newSecret } from '../ids.ts'
 import { untilWritten } from '../retry.ts'
 import { iso } from '../time.ts'
 import { readBody } from './body.ts'
 import { presentClock, readFirstClock } from './clock.ts'
-import { badField, conflict, notFound, tooMany } from './errors.ts'
+import { docsOf } from './docs.ts'
+import { badField, conflict, notFound, tooMany, wrongKey } from './errors.ts'
 import { readQuery } from './query.ts'
 import { untilSent } from './reset.ts'
 
@@ -37,7 +37,7 @@ const createAccount = (context: Context): Endpoint => ({
   operationId: 'createAccount',
   summary: 'Make a test account with a key of its own',
   accepts: 'json',
-  docs: () => ({ responses: {} }),
+  docs: docsOf('createAccount'),
   handler: async (request, reply) => {
     const { database, time } = context
     const parent = nameOfParent(request.account)
@@ -64,11 +64,7 @@ const createAccount = (context: Context): Endpoint => ({
 /** The account itself: test accounts have no test accounts. */
 function nameOfParent({ name, parent }: Account): string {
   if (parent === null) return name
-  throw new ApiError(
-    403,
-    'C0403',
-    `${name} is a test account: use the key of ${parent} to make, list and end test accounts`,
-  )
+  throw wrongKey(name, parent)
 }
 
 function readName(given: unknown, parent: string): string {
@@ -83,7 +79,7 @@ const listAccounts = ({ database, time }: Context): Endpoint => ({
   area: 'control',
   operationId: 'listAccounts',
   summary: 'List the test accounts of the account',
-  docs: () => ({ responses: {} }),
+  docs: docsOf('listAccounts'),
   handler: async request => {
     readQuery(request, {})
     const parent = nameOfParent(request.account)
@@ -104,7 +100,7 @@ const endAccount = ({ database, time }: Context): Endpoint => ({
   area: 'control',
   operationId: 'endAccount',
   summary: 'End a test account',
-  docs: () => ({ responses: {} }),
+  docs: docsOf('endAccount'),
   handler: async (request, reply) => {
     const parent = nameOfParent(request.account)
     const left = await untilWritten(async () => {

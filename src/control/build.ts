@@ -10,6 +10,7 @@ import { paymentAddress, present } from '../payments/response.ts'
 import { countPayments, findPayment } from '../payments/store.ts'
 import { createRefund } from '../refunds/commands.ts'
 import { readBody } from './body.ts'
+import { docsOf } from './docs.ts'
 import { badField, conflict } from './errors.ts'
 import { readScenario, walk } from './payments.ts'
 
@@ -37,7 +38,7 @@ export const buildPayment = (context: Context): Endpoint => {
     operationId: 'buildPayment',
     summary: 'Make a payment in any state',
     accepts: 'json',
-    docs: () => ({ responses: {} }),
+    docs: docsOf('buildPayment'),
     handler: async (request, reply) => {
       const { account } = request
       const { scenario, capture, refund, cancel, ...fields } = readBody(request, FIELDS)

@@ -7,6 +7,7 @@ import type { Time } from '../ports.ts'
 import { untilWritten } from '../retry.ts'
 import { iso } from '../time.ts'
 import { readBody } from './body.ts'
+import { docsOf } from './docs.ts'
 import { badField, conflict } from './errors.ts'
 
 /** Milliseconds: ten years. */
@@ -31,7 +32,7 @@ export const readClock = ({ time }: Context): Endpoint => ({
   area: 'control',
   operationId: 'readClock',
   summary: "Read the account's clock",
-  docs: () => ({ responses: {} }),
+  docs: docsOf('readClock'),
   handler: async request => presentClock(request.account, time),
 })
 
@@ -47,7 +48,7 @@ export const setClock = (context: Context): Endpoint => ({
   operationId: 'setClock',
   summary: "Advance, freeze or resume the account's clock",
   accepts: 'json',
-  docs: () => ({ responses: {} }),
+  docs: docsOf('setClock'),
   handler: async request => {
     const move = readMove(readBody(request, FIELDS))
     const { database, time } = context

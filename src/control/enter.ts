@@ -6,6 +6,7 @@ import { addressesOf } from '../http/addresses.ts'
 import type { Endpoint } from '../http/endpoint.ts'
 import { iso } from '../time.ts'
 import { readBody } from './body.ts'
+import { docsOf } from './docs.ts'
 import { badField } from './errors.ts'
 
 /** Milliseconds for which a link to enter the console works. */
@@ -22,7 +23,7 @@ export const enterConsole = ({ database, config, time }: Context): Endpoint => (
   operationId: 'enterConsole',
   summary: 'Make a link that opens the console, signed in',
   accepts: 'json',
-  docs: () => ({ responses: {} }),
+  docs: docsOf('enterConsole'),
   handler: async request => {
     const { to = 'payments' } = readBody(request, ['to'])
     if (typeof to !== 'string' || !PAGE.test(to))

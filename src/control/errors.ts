@@ -16,6 +16,14 @@ export const noSuchField = (field: string, known: readonly string[]) =>
 export const notFound = (what: string) =>
   new ApiError(404, 'C0200', `there is no such ${what} of this account`)
 
+/** Only the account's parent may do it. */
+export const wrongKey = (account: string, parent: string) =>
+  new ApiError(
+    403,
+    'C0403',
+    `${account} is a test account: use the key of ${parent} to make, list and end test accounts`,
+  )
+
 export const conflict = (description: string) => new ApiError(409, 'C0409', description)
 
 /** A limit is reached. */

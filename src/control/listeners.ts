@@ -10,6 +10,7 @@ import { findListener, keepListener } from '../webhooks/listener-store.ts'
 import { MOST_ACTIVE } from '../webhooks/store.ts'
 import { type EventType, eventTypes } from '../webhooks/webhook.ts'
 import { readBody } from './body.ts'
+import { docsOf } from './docs.ts'
 import { badField, notFound, tooMany } from './errors.ts'
 import { readQuery, whole } from './query.ts'
 
@@ -32,7 +33,7 @@ const startListening = (context: Context): Endpoint => ({
   operationId: 'startListening',
   summary: 'Make the webhook of a listener, or find it again',
   accepts: 'json',
-  docs: () => ({ responses: {} }),
+  docs: docsOf('startListening'),
   handler: async request => {
     const { name, events = eventTypes } = readBody(request, ['name', 'events'])
     const label = typeof name === 'string' ? labelOf(name) : ''
@@ -65,7 +66,7 @@ const takeNext = (context: Context, stopped: () => boolean): Endpoint => ({
   area: 'control',
   operationId: 'takeNextAttempt',
   summary: 'Wait for the next attempt to deliver a message',
-  docs: () => ({ responses: {} }),
+  docs: docsOf('takeNextAttempt', known),
   handler: async (request, reply) => {
     const { wait = LONGEST_LOOK } = readQuery(request, known)
     const { listeners } = context
@@ -128,7 +129,7 @@ const giveResult = (context: Context): Endpoint => ({
   operationId: 'giveAttemptResult',
   summary: 'Report the result of an attempt to deliver a message',
   accepts: 'json',
-  docs: () => ({ responses: {} }),
+  docs: docsOf('giveAttemptResult'),
   handler: async (request, reply) => {
     const given = readBody(request, FIELDS)
     const result = readResult(given)
@@ -176,7 +177,7 @@ const stopListening = (context: Context): Endpoint => ({
   area: 'control',
   operationId: 'stopListening',
   summary: 'Report that the listener has stopped',
-  docs: () => ({ responses: {} }),
+  docs: docsOf('stopListening'),
   handler: async (request, reply) => {
     await context.listeners.leave(await listenerInPath(request, context))
     return reply.code(204).send()

@@ -3,6 +3,7 @@ import type { Endpoint } from '../http/endpoint.ts'
 import { findMessages, type KeptMessage } from '../webhooks/store.ts'
 import { eventTypes, signature } from '../webhooks/webhook.ts'
 import { presentMessage } from '../webhooks/wire.ts'
+import { docsOf } from './docs.ts'
 import { limit, oneOf, readQuery, text, wait } from './query.ts'
 import type { WaitFor } from './wait.ts'
 
@@ -25,7 +26,7 @@ export const listMessages = ({ database, time }: Context, waitFor: WaitFor): End
   area: 'control',
   operationId: 'listMessages',
   summary: 'List the webhook messages of the account',
-  docs: () => ({ responses: {} }),
+  docs: docsOf('listMessages', known),
   handler: async request => {
     const { wait: ms = 0, limit: most = MOST, ...filter } = readQuery(request, known)
     const found = await waitFor(request, ms, ({ room }) =>

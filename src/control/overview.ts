@@ -4,6 +4,7 @@ import type { Endpoint } from '../http/endpoint.ts'
 import { countPlans } from '../plans/store.ts'
 import { version } from '../version.ts'
 import { presentClock } from './clock.ts'
+import { docsOf } from './docs.ts'
 import { readQuery } from './query.ts'
 
 export const readOverview = (context: Context): Endpoint => ({
@@ -12,7 +13,7 @@ export const readOverview = (context: Context): Endpoint => ({
   area: 'control',
   operationId: 'readControl',
   summary: 'Read what the control API has',
-  docs: () => ({ responses: {} }),
+  docs: docsOf('readControl'),
   handler: async request => {
     readQuery(request, {})
     return presentOverview(context, request.account)

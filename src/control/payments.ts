@@ -19,6 +19,7 @@ import { present } from '../payments/response.ts'
 import { paymentInPath } from '../payments/routes.ts'
 import { findNewest } from '../payments/store.ts'
 import { readBody } from './body.ts'
+import { docsOf } from './docs.ts'
 import { badField, conflict } from './errors.ts'
 import { oneOf, readQuery, text, wait } from './query.ts'
 import type { WaitFor } from './wait.ts'
@@ -39,7 +40,7 @@ export const listPayments = (context: Context, waitFor: WaitFor): Endpoint => ({
   area: 'control',
   operationId: 'findPayments',
   summary: 'Find payments, or wait for one',
-  docs: () => ({ responses: {} }),
+  docs: docsOf('findPayments', known),
   handler: async request => {
     const { database, time, config } = context
     const { wait: ms = 0, status, ...which } = readQuery(request, known)
@@ -66,7 +67,7 @@ export const completePayment = (context: Context): Endpoint => ({
   operationId: 'completePayment',
   summary: 'Set the outcome of a payment',
   accepts: 'json',
-  docs: () => ({ responses: {} }),
+  docs: docsOf('completePayment'),
   handler: async request => {
     const { scenario: asked = 'success' } = readBody(request, ['scenario'])
     const scenario = readScenario(asked)

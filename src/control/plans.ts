@@ -12,6 +12,7 @@ import {
 } from '../plans/store.ts'
 import { untilWritten } from '../retry.ts'
 import { readBody } from './body.ts'
+import { docsOf } from './docs.ts'
 import { notFound, tooMany } from './errors.ts'
 import { PLAN_FIELDS, presentPlan, readPlan } from './plan-wire.ts'
 import { readQuery } from './query.ts'
@@ -31,7 +32,7 @@ const createPlan = (context: Context, operations: readonly Endpoint[]): Endpoint
   operationId: 'createPlan',
   summary: 'Plan what happens to payments or requests to come',
   accepts: 'json',
-  docs: () => ({ responses: {} }),
+  docs: docsOf('createPlan'),
   handler: async (request, reply) => {
     const { database, time, newId } = context
     const { account } = request
@@ -58,7 +59,7 @@ const listPlans = ({ database }: Context): Endpoint => ({
   area: 'control',
   operationId: 'listPlans',
   summary: 'List the plans, in the order in which they are looked at',
-  docs: () => ({ responses: {} }),
+  docs: docsOf('listPlans'),
   handler: async request => {
     readQuery(request, {})
     return { results: (await findPlans(database, request.account.room)).map(presentPlan) }
@@ -71,7 +72,7 @@ const removePlans = ({ database }: Context): Endpoint => ({
   area: 'control',
   operationId: 'deletePlans',
   summary: 'Delete all plans of the account',
-  docs: () => ({ responses: {} }),
+  docs: docsOf('deletePlans'),
   handler: async (request, reply) => {
     await deletePlans(database, request.account.room)
     return reply.code(204).send()
@@ -84,7 +85,7 @@ const removePlan = ({ database }: Context): Endpoint => ({
   area: 'control',
   operationId: 'deletePlan',
   summary: 'Delete a plan',
-  docs: () => ({ responses: {} }),
+  docs: docsOf('deletePlan'),
   handler: async (request, reply) => {
     if (!(await deletePlan(database, request.account.room, pathParam(request, 'plan_id'))))
       throw notFound('plan')

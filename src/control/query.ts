@@ -1,13 +1,20 @@
 import type { FastifyRequest } from 'fastify'
 import { isStorable } from '../http/fields.ts'
+import type { Schema } from '../http/openapi.ts'
 import { badField, noSuchField } from './errors.ts'
 import { LONGEST_WAIT } from './wait.ts'
 
-type Parse<Value> = { parse: (text: string) => Value | undefined; rule: string }
+export type Parse<Value> = {
+  parse: (text: string) => Value | undefined
+  rule: string
+  /** For /control/openapi.json. */
+  schema: Schema
+}
 
 export const text: Parse<string> = {
   parse: given => (isStorable(given) ? given : undefined),
   rule: 'must be text',
+  schema: { type: 'string' },
 }
 
 export const whole = (least: number, most: number): Parse<number> => ({
@@ -16,11 +23,13 @@ export const whole = (least: number, most: number): Parse<number> => ({
       ? Number(given)
       : undefined,
   rule: `must be a whole number from ${least} to ${most}`,
+  schema: { type: 'integer', minimum: least, maximum: most },
 })
 
 export const flag: Parse<boolean> = {
   parse: given => (/^(true|false)$/.test(given) ? given === 'true' : undefined),
   rule: 'must be true or false',
+  schema: { type: 'boolean' },
 }
 
 export const instant: Parse<number> = {
@@ -29,11 +38,13 @@ export const instant: Parse<number> = {
       ? Date.parse(given)
       : undefined,
   rule: 'must be a time such as 2026-09-14T08:20:31.000Z',
+  schema: { type: 'string', format: 'date-time' },
 }
 
 export const oneOf = (values: readonly string[]): Parse<string> => ({
   parse: given => (values.includes(given) ? given : undefined),
   rule: `must be one of ${values.join(', ')}`,
+  schema: { type: 'string', enum: values },
 })
 
 export const wait = whole(0, LONGEST_WAIT)

@@ -4,6 +4,7 @@ import { timeOf } from '../ids.ts'
 import type { Exchange, KeptBody } from '../recorder/exchange.ts'
 import { findExchanges } from '../recorder/store.ts'
 import { iso } from '../time.ts'
+import { docsOf } from './docs.ts'
 import { flag, instant, limit, readQuery, text, wait, whole } from './query.ts'
 import type { WaitFor } from './wait.ts'
 
@@ -32,7 +33,7 @@ export const listRequests = ({ database }: Context, waitFor: WaitFor): Endpoint 
   area: 'control',
   operationId: 'listRequests',
   summary: 'List the requests of the account',
-  docs: () => ({ responses: {} }),
+  docs: docsOf('listRequests', known),
   handler: async request => {
     const { wait: ms = 0, limit: most = MOST, ...filter } = readQuery(request, known)
     const fromNewest = filter.after === undefined && filter.since === undefined

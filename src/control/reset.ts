@@ -7,6 +7,7 @@ import { untilWritten } from '../retry.ts'
 import { isSending, keepFixedWebhook } from '../webhooks/store.ts'
 import { readBody } from './body.ts'
 import { readFirstClock } from './clock.ts'
+import { docsOf } from './docs.ts'
 import { conflict } from './errors.ts'
 import { presentOverview } from './overview.ts'
 
@@ -25,7 +26,7 @@ export const resetAccount = (context: Context): Endpoint => ({
   operationId: 'resetAccount',
   summary: 'Empty the account',
   accepts: 'json',
-  docs: () => ({ responses: {} }),
+  docs: docsOf('resetAccount'),
   handler: async request => {
     const { database, time, config } = context
     const { name } = request.account

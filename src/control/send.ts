@@ -14,6 +14,7 @@ import {
 } from '../webhooks/send-again.ts'
 import { findMessage, type KeptMessage } from '../webhooks/store.ts'
 import { readBody } from './body.ts'
+import { docsOf } from './docs.ts'
 import { badField, conflict, notFound } from './errors.ts'
 import { presentBody } from './requests.ts'
 
@@ -27,7 +28,7 @@ export const sendMessage = (context: Context): Endpoint => ({
   operationId: 'sendMessage',
   summary: 'Send a webhook message again',
   accepts: 'json',
-  docs: () => ({ responses: {} }),
+  docs: docsOf('sendMessage'),
   handler: async request => {
     const asked = await readSendAgain(request, context)
     const sent = await sendAgain(context, request.account, await sendable(request, context), asked)

@@ -65,3 +65,17 @@ export const tags = [
     description: 'Its description, its pages for people, and its health. They need no key.',
   },
 ]
+
+/** The same for the control API. */
+export const controlIntroduction = `The control API is for whoever writes tests: it makes test accounts, sets how payments end, moves time, plans faults, waits, and shows what happened. The application under test never needs it.
+
+\`FARTHING_CONTROL=true\` switches it on. Without it there is only what reads the record, sends messages again and listens. Every endpoint takes the bearer key of the API and acts on the key's own account.
+
+Bodies are JSON in UTF-8 of at most 65,536 bytes. Unlike under \`/v1\`, an unknown field or query parameter is an error. Times are ISO 8601 in UTC, durations are whole milliseconds. Amounts are whole pence.`
+
+export const controlTags = [
+  {
+    name: 'Control',
+    description: 'Everything below `/control`. What a payment is, the description of the API says.',
+  },
+]

@@ -2,6 +2,7 @@
 import {
   type ApiError,
   bodyTooLarge,
+  controlMeanings,
   meanings,
   methodNotAllowed,
   missingBearerKey,
@@ -22,44 +23,88 @@ import {
   type Response,
   type Schema,
 } from '../http/openapi.ts'
+import { errorBody } from '../http/schema.ts'
 import { version } from '../version.ts'
-import { introduction, tags } from './introduction.ts'
+import { controlIntroduction, controlTags, introduction, tags } from './introduction.ts'
 
 /** Endpoints by their chapter of the documentation, in its order. */
 export type Chapters = Readonly<Record<string, readonly Endpoint[]>>
 
 /**
- * The document. Addresses in it are those of `exampleAddresses`: the sender replaces them by the reader's.
+ * The document of the API. Addresses in it are those of `exampleAddresses`: the sender replaces them by the reader's.
  * `message` describes what is posted to a webhook.
  */
-export async function openapi(chapters: Chapters, message: object) {
+export const openapi = (chapters: Chapters, message: object) =>
+  collect({
+    chapters,
+    info: { title: 'Farthing', summary: 'A payment service that moves no money', introduction },
+    tags,
+    meanings,
+    errorBody,
+    webhooks: { message },
+  })
+
+/** The document of the control API. */
+export const controlOpenapi = (endpoints: readonly Endpoint[]) =>
+  collect({
+    chapters: { Control: endpoints },
+    info: {
+      title: 'Farthing control',
+      summary: 'What tests do beside the API',
+      introduction: controlIntroduction,
+    },
+    tags: controlTags,
+    meanings: controlMeanings,
+    errorBody: {
+      ...errorBody,
+      properties: {
+        ...errorBody.properties,
+        code: { type: 'string', enum: [...Object.keys(meanings), ...Object.keys(controlMeanings)] },
+      },
+    },
+  })
+
+type Collected = {
+  chapters: Chapters
+  info: { title: string; summary: string; introduction: string }
+  tags: { name: string; description: string }[]
+  /** Of the codes in the table of errors. */
+  meanings: Record<string, string>
+  errorBody: Schema
+  webhooks?: object
+}
+
+async function collect({ chapters, info, meanings, errorBody, ...given }: Collected) {
   const paths: Record<string, Record<string, unknown>> = {}
   const used: Responses[] = []
   for (const [tag, endpoints] of Object.entries(chapters))
     for (const endpoint of endpoints) {
-      const operation = await operationOf(tag, endpoint)
+      const operation = await operationOf(tag, endpoint, errorBody)
       used.push(operation.responses)
       // A browser may see the pages at another address than clients see the API.
       const servers = endpoint.area === 'pages' && { servers: [PAGE_SERVER] }
       const methods = paths[endpoint.path] ?? { ...servers }
       paths[endpoint.path] = { ...methods, [endpoint.method.toLowerCase()]: operation }
     }
+  const referred = new Set(used.flatMap(Object.values).map(response => response.$ref))
   const responses = Object.fromEntries(
-    Object.entries(sharedErrors).map(([name, make]) => [name, errorResponse([make()])]),
+    Object.entries(sharedErrors)
+      .filter(([name]) => referred.has(`#/components/responses/${name}`))
+      .map(([name, make]) => [name, errorResponse([make()], errorBody)]),
   )
   return shareSchemas({
     openapi: '3.1.0',
     info: {
-      title: 'Farthing',
-      summary: 'A payment service that moves no money',
+      title: info.title,
+      summary: info.summary,
       version,
-      description: introduction,
+      description: info.introduction,
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: exampleAddresses.api, description: 'This service' }],
-    tags: [...tags, { name: 'Errors', description: errorTable(used, responses) }],
+    tags: [...given.tags, { name: 'Errors', description: errorTable(meanings, used, responses) }],
     paths,
-    webhooks: { message },
+    ...(given.webhooks && { webhooks: given.webhooks }),
     components: {
       securitySchemes: {
         bearer: {
@@ -99,7 +144,7 @@ const errorsOf: Record<AreaName, SharedError[]> = {
   api: [...token, 'Unauthorised'],
   token,
   pages: [],
-  control: [],
+  control: [...open, 'NoSuchEndpoint', 'BodyTooLarge', 'Unauthorised'],
   console: [],
   entrance: [],
   open,
@@ -114,19 +159,27 @@ const pageErrors: Responses = {
   503: { ...html('Too many requests at once'), headers: errorHeaders[503] },
 }
 
-async function operationOf(tag: string, { area, operationId, summary, docs }: Endpoint) {
+async function operationOf(
+  tag: string,
+  { area, operationId, summary, docs }: Endpoint,
+  errorBody: Schema,
+) {
   const { responses, errors, ...rest } = await docs()
   return {
     tags: [tag],
     operationId,
     summary,
     ...rest,
-    security: area === 'api' ? [{ bearer: [] }] : [],
-    responses: allResponses(area, { responses, ...(errors && { errors }) }),
+    security: area === 'api' || area === 'control' ? [{ bearer: [] }] : [],
+    responses: allResponses(area, { responses, ...(errors && { errors }) }, errorBody),
   }
 }
 
-function allResponses(area: AreaName, { responses, errors = [] }: Docs): Responses {
+function allResponses(
+  area: AreaName,
+  { responses, errors = [] }: Docs,
+  errorBody: Schema,
+): Responses {
   if (area === 'pages') return { ...pageErrors, ...responses }
   const own = Map.groupBy(errors, error => error.status)
   const all: Responses = { ...responses }
@@ -135,12 +188,16 @@ function allResponses(area: AreaName, { responses, errors = [] }: Docs): Respons
     if (own.has(error.status)) own.get(error.status)?.push(error)
     else all[error.status] = { $ref: `#/components/responses/${name}` }
   }
-  for (const [status, group] of own) all[status] = errorResponse(group)
+  for (const [status, group] of own) all[status] = errorResponse(group, errorBody)
   return all
 }
 
 /** A table of all error codes, with their statuses and their meanings. */
-function errorTable(operations: Responses[], shared: Responses): string {
+function errorTable(
+  meanings: Record<string, string>,
+  operations: Responses[],
+  shared: Responses,
+): string {
   const statuses = Map.groupBy(
     operations.flatMap(responses =>
       Object.entries(responses).flatMap(([status, response]) =>

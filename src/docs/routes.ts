@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts'
+import { docsOf } from '../control/docs.ts'
 import { type Addresses, addressesOf, exampleAddresses, pathOf } from '../http/addresses.ts'
 import type { Endpoint } from '../http/endpoint.ts'
 import { html, type Schema } from '../http/openapi.ts'
@@ -89,6 +90,29 @@ export function docsEndpoints(
       },
     },
   ]
+}
+
+/** The description of the control API. It needs no key, so that tools can read it. */
+export function controlDescription(
+  { config }: Context,
+  endpoints: () => readonly Endpoint[],
+): Endpoint {
+  const description = onFirstUse(async () => {
+    const { controlOpenapi } = await import('./openapi.ts')
+    return JSON.stringify(await controlOpenapi(endpoints()))
+  })
+  return {
+    method: 'GET',
+    path: '/control/openapi.json',
+    area: 'open',
+    operationId: 'readControlDescription',
+    summary: 'Read this document',
+    docs: docsOf('readControlDescription'),
+    handler: async (request, reply) => {
+      void reply.type('application/json')
+      return withAddresses(await description(), addressesOf(request, config))
+    },
+  }
 }
 
 const openapiSchema: Schema = {

@@ -129,7 +129,7 @@ export const errorHeaders: {
 }
 
 /** The response for errors of one status: an example of each, and no codes other than theirs. */
-export function errorResponse(errors: ApiError[]): Response {
+export function errorResponse(errors: ApiError[], body: Schema = errorBody): Response {
   const codes = [...new Set(errors.map(({ code }) => code))]
   const headers = errorHeaders[errors[0]?.status ?? 0]
   return {
@@ -137,7 +137,7 @@ export function errorResponse(errors: ApiError[]): Response {
     ...(headers && { headers }),
     content: {
       [JSON_TYPE]: {
-        schema: { allOf: [errorBody, { properties: { code: { enum: codes } } }] },
+        schema: { allOf: [body, { properties: { code: { enum: codes } } }] },
         examples: Object.fromEntries(errors.map(error => [nameOf(error), exampleOf(error)])),
       },
     },

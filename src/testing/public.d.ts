@@ -312,7 +312,7 @@ export interface LoggedRequest {
   path: string
   payment_id: string | null
   reference: string | null
-  headers: [name: string, value: string][]
+  headers: Record<string, string>
   body: unknown
   status: number | null
   code: string | null
@@ -321,7 +321,7 @@ export interface LoggedRequest {
   plan: string | null
   /** 'gone': the client had left. 'replaced' and 'reset': a plan did so. */
   answered: 'sent' | 'gone' | 'replaced' | 'reset'
-  answer: { headers: [name: string, value: string][]; body: unknown }
+  answer: { headers: Record<string, string>; body: unknown }
 }
 
 export interface Answer {

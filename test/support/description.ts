@@ -41,6 +41,20 @@ export function descriptionOf(baseUrl: string): Promise<Description> {
   return fetched
 }
 
+const controls = new Map<string, Description>()
+
+/** The document of the control API of the service at `baseUrl`; undefined where there is none. */
+export async function controlDescriptionOf(baseUrl: string): Promise<Description | undefined> {
+  const response = await fetch(`${baseUrl}/control/openapi.json`)
+  if (response.status !== 200) return undefined
+  const document: Json = await response.json()
+  // A service describes what is switched on.
+  const key = Object.keys(document.paths).join()
+  const known = controls.get(key) ?? describe(document)
+  controls.set(key, known)
+  return known
+}
+
 export function describe(document: Json): Description {
   const ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false })
   addFormats.default(ajv)
@@ -124,6 +138,8 @@ function keysOfAnswer(
   }
   if (!ELSEWHERE.unknownPath.includes(status)) return undefined
   // A browser gets a page for an unknown path anywhere outside /v1.
+  if (!paths['/v1/payments'])
+    return resolved(document, ['paths', '/control', 'get', 'responses', `${status}`])
   return /^\/secure(\/|$)/.test(path) || headers.get('content-type')?.startsWith('text/html')
     ? resolved(document, ['paths', '/secure/{token}', 'get', 'responses', `${status}`])
     : resolved(document, ['paths', '/v1/payments', 'post', 'responses', `${status}`])

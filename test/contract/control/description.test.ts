@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ask } from '../../support/control.ts'
+import { exchangeOf } from '../../support/described-exchange.ts'
+import { controlDescriptionOf } from '../../support/description.ts'
+import { startService } from '../../support/service.ts'
+
+const startWith = (env: Record<string, string>) => startService('sqlite', { env })
+
+const operationsOf = ({ paths }: { paths: Record<string, Record<string, object>> }): string[] =>
+  Object.entries(paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map(method => `${method.toUpperCase()} ${path}`),
+  )
+
+const STEERING = [
+  ...['GET /control/accounts', 'POST /control/accounts', 'DELETE /control/accounts/{account}'],
+  ...['GET /control/clock', 'POST /control/clock', 'POST /control/reset'],
+  ...['GET /control/payments', 'POST /control/payments'],
+  'POST /control/payments/{payment_id}/complete',
+  ...['GET /control/plans', 'POST /control/plans', 'DELETE /control/plans'],
+  'DELETE /control/plans/{plan_id}',
+]
+
+test('the description of control lists what is switched on, and /openapi.json stays that of the API', async t => {
+  const service = await startWith({ FARTHING_CONTROL: 'true' })
+  t.after(() => service.stop())
+  const description = await controlDescriptionOf(service.baseUrl)
+  assert.ok(description)
+  const all = operationsOf(description.document)
+  for (const operation of STEERING) assert.ok(all.includes(operation), operation)
+  assert.ok(all.includes('GET /control/openapi.json'))
+  const { body } = await service.anonymous.get('/openapi.json')
+  assert.deepEqual(
+    operationsOf(body).filter(operation => operation.includes('/control')),
+    [],
+  )
+  const reading = await startWith({})
+  t.after(() => reading.stop())
+  const described = await controlDescriptionOf(reading.baseUrl)
+  assert.deepEqual(
+    operationsOf(described?.document),
+    all.filter(name => !STEERING.includes(name)),
+  )
+  const off = await startWith({ FARTHING_CONSOLE: 'false' })
+  t.after(() => off.stop())
+  assert.equal(await controlDescriptionOf(off.baseUrl), undefined)
+})
+
+test('a response with another field, or of another status, differs from the description', async t => {
+  const service = await startWith({ FARTHING_CONTROL: 'true' })
+  t.after(() => service.stop())
+  const description = await controlDescriptionOf(service.baseUrl)
+  const { body: clock } = await ask(service, await service.newAccount(), 'clock')
+  const check = (status: number, value: object) => () =>
+    description?.check(exchangeOf('GET /control/clock', status, value))
+  assert.doesNotThrow(check(200, clock))
+  assert.throws(check(200, { ...clock, zone: 'UTC' }), /zone|must NOT/)
+  assert.throws(check(200, { now: clock.now }), /frozen/)
+  assert.throws(check(402, clock), /does not describe/)
+})
