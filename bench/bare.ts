@@ -6,7 +6,7 @@
 import http from 'node:http'
 import { readConfig } from '../src/config.ts'
 import { openDatabase } from '../src/database/open.ts'
-import { createNewId } from '../src/ids.ts'
+import { createNewId, secrets } from '../src/ids.ts'
 import { makePayment } from '../src/payments/commands.ts'
 import { insertPayment } from '../src/payments/store.ts'
 import { answer, listen, padding } from './answer.ts'
@@ -28,7 +28,7 @@ const server = http.createServer((request, response) => {
   request.on('data', chunk => chunks.push(chunk))
   request.on('end', async () => {
     const given = JSON.parse(Buffer.concat(chunks).toString())
-    const { after } = makePayment(newId, account, Date.now(), given, undefined)
+    const { after } = makePayment({ newId, secrets }, account, Date.now(), given, undefined)
     await database.write([insertPayment(after)])
     answer(response, 201, after.payment_id, PADDING)
   })

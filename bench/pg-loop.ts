@@ -3,7 +3,7 @@
  * Arguments: DATABASE_URL, connections, seconds.
  */
 import pg from 'pg'
-import { createNewId } from '../src/ids.ts'
+import { createNewId, secrets } from '../src/ids.ts'
 import { makePayment } from '../src/payments/commands.ts'
 import { readNewPayment } from '../src/payments/request.ts'
 import { insertPayment } from '../src/payments/store.ts'
@@ -19,7 +19,7 @@ async function loop(): Promise<number> {
   let written = 0
   for (; performance.now() < until; written++) {
     const given = readNewPayment({ ...body() })
-    const { after } = makePayment(newId, 'bare', Date.now(), given, undefined)
+    const { after } = makePayment({ newId, secrets }, 'bare', Date.now(), given, undefined)
     const { sql, values, also } = insertPayment(after)
     await client.query('begin')
     await client.query({ name: 'payment', text: sql, values })

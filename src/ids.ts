@@ -1,5 +1,5 @@
-import { randomFillSync, randomUUID } from 'node:crypto'
-import type { NewId } from './ports.ts'
+import { createHash, randomFillSync, randomUUID } from 'node:crypto'
+import type { NewId, Secrets } from './ports.ts'
 
 /**
  * Identifiers are 26 characters of base32hex: 48 bits of milliseconds since 1970, then 82 random bits. They sort
@@ -9,6 +9,7 @@ import type { NewId } from './ports.ts'
 const ALPHABET = '0123456789abcdefghijklmnopqrstuv'
 const LENGTH = 26
 const TIME_LENGTH = 9
+const RANDOM_LENGTH = LENGTH - TIME_LENGTH
 
 const pool = Buffer.alloc(4096)
 let used = pool.length
@@ -67,22 +68,29 @@ function increment(digits: number[], first: number): boolean {
  */
 const MILLISECONDS_REMEMBERED = 20_000
 
-/** The real `NewId`. Within one millisecond each identifier is greater than the ones before it. */
-export function createNewId(): NewId {
+/** So many random digits, each of five bits. */
+type Digits = (count: number) => number[]
+
+/**
+ * The real `NewId`. Within one millisecond each identifier is greater than the ones before it. With `digits` each call
+ * uses up as many, so that what comes later does not depend on the time.
+ */
+export function createNewId(digits?: Digits): NewId {
   const latest = new Map<number, string>()
   return now => {
+    const drawn = digits?.(RANDOM_LENGTH)
     const before = latest.get(now)
     if (before !== undefined) latest.delete(now) // so that it becomes the last one in the map
-    const id = (before && idAfter(before)) || firstId(now)
+    const id = (before && idAfter(before)) || firstId(now, drawn ?? randomDigits(RANDOM_LENGTH))
     latest.set(now, id)
     if (latest.size > MILLISECONDS_REMEMBERED) latest.delete(latest.keys().next().value ?? 0)
     return id
   }
 }
 
-function firstId(now: number): string {
+function firstId(now: number, digits: number[]): string {
   // The tenth digit has the last three bits of the time and two random bits.
-  const [chance = 0, ...rest] = randomDigits(LENGTH - TIME_LENGTH)
+  const [chance = 0, ...rest] = digits
   return spell([...timeDigits(now), (now % 8) * 4 + (chance & 3), ...rest])
 }
 
@@ -100,6 +108,49 @@ export const newSecret = (): string => spell(randomDigits(LENGTH))
  * toLowerCase changes nothing but flattens the rope that randomUUID returns.
  */
 export const newUuid = (): string => randomUUID().toLowerCase()
+
+/** The real `Secrets`. */
+export const secrets: Secrets = { secret: newSecret, uuid: newUuid }
+
+/** Identifiers and secrets that are the same in each run, for tests alone: whoever knows the seed can guess them. */
+export function createSeededIds(seed: string): { newId: NewId; secrets: Secrets } {
+  const rooms = new Map<string, { newId: NewId; digits: Digits }>()
+  function of(room = '') {
+    const known = rooms.get(room) ?? seededRoom(seed, room)
+    rooms.set(room, known)
+    return known
+  }
+  return {
+    newId: (now, room) => of(room).newId(now),
+    secrets: {
+      secret: room => spell(of(room).digits(LENGTH)),
+      uuid(room) {
+        const [, head = '', tail = ''] = /^(.{12})(.{15})$/.exec(hexOf(of(room).digits(27))) ?? []
+        const text = `${head}4${tail.slice(0, 3)}8${tail.slice(3)}`
+        return text.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5')
+      },
+    },
+  }
+}
+
+const hexOf = (digits: number[]): string => digits.map(digit => (digit & 15).toString(16)).join('')
+
+function seededRoom(seed: string, room: string) {
+  let made = 0
+  let left: number[] = []
+  const digits: Digits = count => {
+    while (left.length < count) {
+      const block = createHash('sha256')
+        .update(JSON.stringify([seed, room, made++]))
+        .digest()
+      left = left.concat(Array.from(block, byte => byte & 31))
+    }
+    const taken = left.slice(0, count)
+    left = left.slice(count)
+    return taken
+  }
+  return { newId: createNewId(digits), digits }
+}
 
 /** The time in an identifier, in milliseconds since 1970. */
 export const timeOf = (id: string): number =>

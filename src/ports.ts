@@ -50,8 +50,14 @@ export type Time = {
   wall(): number
 }
 
-/** A new identifier for something made at `now`: 26 of `[0-9a-v]`, later ones sort after earlier ones. */
-export type NewId = (now: number) => string
+/**
+ * A new identifier for something made at `now`: 26 of `[0-9a-v]`, later ones sort after earlier ones. `room` is that of
+ * the account: where the service has a seed, each room has random numbers of its own.
+ */
+export type NewId = (now: number, room?: string) => string
+
+/** Random texts, of a room as for `NewId`: a secret has 26 characters and 130 random bits. */
+export type Secrets = { secret(room?: string): string; uuid(room?: string): string }
 
 /** The IPv4 and IPv6 addresses of a host name. The list is empty when there are none or the look-up fails. */
 export type Resolve = (host: string) => Promise<string[]>
@@ -106,6 +112,7 @@ export type Ports = {
   database: Database
   time: Time
   newId: NewId
+  secrets: Secrets
   resolve: Resolve
   send: Send
 }

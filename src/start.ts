@@ -8,7 +8,7 @@ import { startWork } from './background.ts'
 import type { Config } from './config.ts'
 import { openDatabase } from './database/open.ts'
 import { linkTo } from './http/addresses.ts'
-import { createNewId } from './ids.ts'
+import { createNewId, createSeededIds, secrets } from './ids.ts'
 import { createResolve } from './outbound/resolve.ts'
 import { createSend } from './outbound/send.ts'
 import type { Database, Ports, Resolve } from './ports.ts'
@@ -39,6 +39,8 @@ export type StartOptions = {
   ports?: (real: Ports) => Ports
   /** Whether unsent messages are recovered and old rows deleted while it runs. */
   backgroundWork?: boolean
+  /** Makes identifiers, tokens and keys the same in each run. Only for tests: they can be guessed. */
+  seed?: string
   /** Looks up the hosts of webhooks, instead of the hosts file and DNS. */
   resolve?: Resolve
   /** Certificates to trust when webhooks are sent, in PEM, instead of those that Node trusts. */
@@ -83,7 +85,9 @@ export async function startFarthing(options: StartOptions): Promise<Farthing> {
   const real: Ports = {
     database,
     time: createTime(undefined, config),
-    newId: createNewId(),
+    ...(options.seed === undefined
+      ? { newId: createNewId(), secrets }
+      : createSeededIds(options.seed)),
     resolve,
     send,
   }

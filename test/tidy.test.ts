@@ -62,7 +62,7 @@ describe('A file of src', () => {
       'control/clock', // how far the account's clock is
       'control/messages', // whether the payment of a message has expired
       'control/payments', // what has expired
-      'control/plans', // whether a payment has expired
+      'control/plans', // identifiers, whether a payment has expired
       'control/send', // whether the payment of a message has expired
       'payments/commands', // identifiers, events, whether an Idempotency-Key is free
       'payments/routes', // what has expired
@@ -88,7 +88,6 @@ describe('A file of src', () => {
       'control/accounts', // what has expired, the first time of a clock
       'control/clock', // how far the account's clock is
       'control/enter', // until when a link works
-      'control/plans', // identifiers of plans
       'control/reset', // the first time of a clock, whether a message is being sent
       'recorder/batches', // how many exchanges are recorded in a second
       'recorder/recorder', // identifiers of exchanges, when a request began

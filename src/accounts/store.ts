@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { newSecret } from '../ids.ts'
-import type { Database, NewId, Statement, Time } from '../ports.ts'
+import { secrets as randomSecrets } from '../ids.ts'
+import type { Database, NewId, Secrets, Statement, Time } from '../ports.ts'
 import {
   ACCOUNT_COLUMNS,
   type Account,
@@ -14,12 +14,12 @@ export type ApiKey = { key_id: string; account: string; created: number; revoked
 
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest()
 
-type KeyPorts = { database: Database; time: Time; newId: NewId }
+type KeyPorts = { database: Database; time: Time; newId: NewId; secrets?: Secrets }
 
-function makeKey({ time, newId }: KeyPorts, account: string) {
+function makeKey({ time, newId, secrets = randomSecrets }: KeyPorts, account: string) {
   const created = time.wall()
-  const key_id = newId(created)
-  const key = `api_test_${newSecret()}${newSecret()}`
+  const key_id = newId(created, account)
+  const key = `api_test_${secrets.secret(account)}${secrets.secret(account)}`
   const insert: Statement = {
     sql: 'insert into api_keys (key_id, account, hash, created) values ($1, $2, $3, $4)',
     values: [key_id, account, sha256(key).toString('hex'), created],

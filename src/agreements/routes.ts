@@ -75,7 +75,7 @@ const create = ({ database, time, newId }: Context): Endpoint => ({
   },
   handler: async (request, reply) => {
     const made: Agreement = {
-      agreement_id: newId(time.now(request.account)),
+      agreement_id: newId(time.now(request.account), request.account.room),
       account: request.account.room,
       version: 1,
       status: 'created',

@@ -3,7 +3,7 @@ import { findOrMakeAccount, listKeys } from '../accounts/store.ts'
 import { type Agreement, activate } from '../agreements/agreement.ts'
 import { insertAgreement } from '../agreements/store.ts'
 import type { Config } from '../config.ts'
-import { createNewId } from '../ids.ts'
+import { createNewId, secrets } from '../ids.ts'
 import { type CardDetails, DECLINED_CARD, MOCK_CARD, submittedCard } from '../payments/card.ts'
 import { makePayment } from '../payments/commands.ts'
 import { advance, type Payment, refund, type Trigger } from '../payments/payment.ts'
@@ -170,7 +170,7 @@ function createHistory(account: string, newId: NewId) {
     const created = course.setsUp ? newAgreement(account, newId(at), number) : undefined
     const used = course.mode === 'agreement' ? active : undefined
     const given = readNewPayment(body(course, number, (created ?? used)?.agreement_id))
-    const { after } = makePayment(newId, account, at, given, used)
+    const { after } = makePayment({ newId, secrets }, account, at, given, used)
     const payment = walk(after, course.triggers, at)
     const end = at + course.triggers.length * STEP
     const agreement = created && payment.card && activate(created, payment.card, end)

@@ -9,7 +9,7 @@ import {
 } from '../accounts/store.ts'
 import type { Context } from '../context.ts'
 import { type Endpoint, pathParam } from '../http/endpoint.ts'
-import { newSecret } from '../ids.ts'
+import type { Secrets } from '../ports.ts'
 import { untilWritten } from '../retry.ts'
 import { iso } from '../time.ts'
 import { readBody } from './body.ts'
@@ -43,7 +43,7 @@ const createAccount = (context: Context): Endpoint => ({
     const parent = nameOfParent(request.account)
     const given = readBody(request, ['name', 'at', 'frozen'])
     const account: Account = {
-      ...newAccount(readName(given.name, parent)),
+      ...newAccount(readName(given.name, parent, context.secrets)),
       ...readFirstClock(given, time.wall()),
       parent,
     }
@@ -67,8 +67,8 @@ function nameOfParent({ name, parent }: Account): string {
   throw wrongKey(name, parent)
 }
 
-function readName(given: unknown, parent: string): string {
-  if (given === undefined) return `${parent.slice(0, 55)}.${newSecret().slice(-8)}`
+function readName(given: unknown, parent: string, secrets: Secrets): string {
+  if (given === undefined) return `${parent.slice(0, 55)}.${secrets.secret(parent).slice(-8)}`
   if (typeof given === 'string' && isAccountName(given)) return given
   throw badField('name', NAME_RULE)
 }

@@ -40,7 +40,7 @@ const createPlan = (context: Context, operations: readonly Endpoint[]): Endpoint
     const { payment_id } = read
     const exists = payment_id && findPayment(database, account.room, payment_id, time.now(account))
     if (payment_id !== undefined && !(await exists)) throw notFound('payment')
-    const plan_id = newId(time.wall())
+    const plan_id = newId(time.now(account), account.room)
     const plan: Plan = { ...read, plan_id, account: account.room, seen: 0, acted: 0 }
     await untilWritten(async () => {
       if (await insertPlan(database, plan)) return plan

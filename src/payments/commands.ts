@@ -9,8 +9,7 @@ import {
   unknownSetUpAgreement,
 } from '../errors.ts'
 import type { Addresses } from '../http/addresses.ts'
-import { newSecret, newUuid } from '../ids.ts'
-import type { Database, NewId, Statement } from '../ports.ts'
+import type { Database, Ports, Statement } from '../ports.ts'
 import type { Caused } from '../recorder/exchange.ts'
 import type { Note } from '../recorder/note.ts'
 import { untilWritten } from '../retry.ts'
@@ -49,7 +48,7 @@ export async function createPayment(
     const agreement = await usedAgreement(context, account.room, given)
     const bound = await bind?.(given)
     const now = context.time.now(account)
-    const change = makePayment(context.newId, account.room, now, given, agreement, bound?.scenario)
+    const change = makePayment(context, account.room, now, given, agreement, bound?.scenario)
     const messages = await messagesOf(context, addresses, change)
     const written = await context.database.write([
       // The statement most likely to miss comes first, so that little is rolled back.
@@ -96,7 +95,7 @@ async function usedAgreement(
 
 /** Makes a payment without writing it. With an agreement, the payment is already authorised. */
 export function makePayment(
-  newId: NewId,
+  { newId, secrets }: Pick<Ports, 'newId' | 'secrets'>,
   room: string,
   now: number,
   given: NewPayment,
@@ -104,12 +103,12 @@ export function makePayment(
   scenario?: Scenario,
 ): Omit<Change, 'before'> {
   const payment: Payment = {
-    payment_id: newId(now),
+    payment_id: newId(now, room),
     account: room,
     version: 1,
     given,
-    provider_id: newUuid(),
-    secret: newSecret(),
+    provider_id: secrets.uuid(room),
+    secret: secrets.secret(room),
     events: [{ status: 'created', at: now }],
     success_chosen: false,
     refunded_amount: 0,

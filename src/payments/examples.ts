@@ -6,7 +6,7 @@ import { created as agreement, instrumentCard } from '../agreements/examples.ts'
 import { exampleAddresses } from '../http/addresses.ts'
 import type { Json } from '../http/fields.ts'
 import { pathParameter } from '../http/openapi.ts'
-import { timeOf } from '../ids.ts'
+import { secrets, timeOf } from '../ids.ts'
 import { type CardDetails, DECLINED_CARD, submittedCard } from './card.ts'
 import { makePayment } from './commands.ts'
 import { advance, type Payment, refund, stateOf, type Trigger } from './payment.ts'
@@ -67,8 +67,8 @@ export const hostedToken = '06gq1c5v3bb47ajnkkpgtcun2hmbvvh7sddn610k7ha8ilo5tjsq
 function created(body: Json, token: string, provider_id: string): Payment {
   const given = readNewPayment(body)
   checkMode(given, new Set())
-  const newId = () => token.slice(0, 26)
-  const { after } = makePayment(newId, 'example', timeOf(token), given, undefined)
+  const ids = { newId: () => token.slice(0, 26), secrets }
+  const { after } = makePayment(ids, 'example', timeOf(token), given, undefined)
   return { ...after, provider_id, secret: token.slice(26) }
 }
 

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { Worker } from 'node:worker_threads'
 import { ControlError, Undelivered, WaitError } from './errors.ts'
 import { HostPromise } from './guest.ts'
@@ -14,8 +14,10 @@ const THIS_MACHINE = 'localhost,127.0.0.1,[::1]'
 
 export async function startFarthing(options: StartOptions = {}): Promise<Farthing> {
   refuseOldNode()
-  const key = `api_test_${randomBytes(32).toString('hex')}`
-  const { url, stop } = await startThread(environmentOf(options, key))
+  const seed = options.seed === undefined ? undefined : String(options.seed)
+  const bytes = seed === undefined ? randomBytes(32) : createHash('sha256').update(seed).digest()
+  const key = `api_test_${bytes.toString('hex')}`
+  const { url, stop } = await startThread({ env: environmentOf(options, key), seed })
   const connection = connect(url)
   const { at } = options
   if (at !== undefined)
@@ -109,11 +111,13 @@ function environmentOf(options: StartOptions, key: string): Record<string, strin
   }
 }
 
+type Started = { env: Record<string, string>; seed: string | undefined }
+
 /** The test's environment, loaders and standard streams stay out of the thread. */
-function startThread(env: Record<string, string>): Promise<{ url: string; stop(): Promise<void> }> {
+function startThread(workerData: Started): Promise<{ url: string; stop(): Promise<void> }> {
   const source = import.meta.url.endsWith('.ts') ? './thread.ts' : '../testing-thread.cjs'
   const worker = new Worker(new URL(source, import.meta.url), {
-    workerData: { env },
+    workerData,
     env: {},
     execArgv: [],
   })

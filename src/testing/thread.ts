@@ -11,6 +11,7 @@ async function main(): Promise<void> {
     config.logLevel === 'silent' ? undefined : pino({ level: config.logLevel }, { write: line })
   const farthing = await startFarthing({
     config,
+    ...(workerData.seed !== undefined && { seed: workerData.seed }),
     ...(logger && { logger }),
     onFatal: error => {
       throw error

@@ -1,8 +1,8 @@
 import type { Account } from '../accounts/account.ts'
-import type { Database, NewId, Statement, Time } from '../ports.ts'
+import type { Database, Ports, Statement } from '../ports.ts'
 import { addressOf, BETWEEN_LOOKS } from './listener.ts'
 import { hasPlace, lockWebhooks } from './store.ts'
-import { type EventType, newSigningKey } from './webhook.ts'
+import { type EventType, signingKeyOf } from './webhook.ts'
 
 export type Listener = {
   webhook_id: string
@@ -38,7 +38,7 @@ async function findListeners(database: Database, room: string) {
  * Requests that come together may each insert one. Each reads again after its insert, and all keep the oldest.
  */
 export async function keepListener(
-  { database, time, newId }: { database: Database; time: Time; newId: NewId },
+  { database, time, newId, secrets }: Pick<Ports, 'database' | 'time' | 'newId' | 'secrets'>,
   account: Account,
   label: string,
   subscriptions: readonly EventType[],
@@ -51,10 +51,10 @@ export async function keepListener(
   const until = now + BETWEEN_LOOKS
   const [found] = await find()
   const made = {
-    webhook_id: found?.webhook_id ?? newId(time.now(account)),
+    webhook_id: found?.webhook_id ?? newId(time.now(account), room),
     body: {
       ...{ callback_url, description: label, subscriptions },
-      signing_key: found?.signing_key ?? newSigningKey(),
+      signing_key: found?.signing_key ?? signingKeyOf(secrets.secret(room)),
     },
   }
   const change = found ? reactivate(room, made, until) : insert(room, made, until)

@@ -25,7 +25,7 @@ import {
   messageRows,
   webhookRows,
 } from './store.ts'
-import { duplicateWarning, newSigningKey, type Webhook, withAddress } from './webhook.ts'
+import { duplicateWarning, signingKeyOf, type Webhook, withAddress } from './webhook.ts'
 import {
   listedWebhook,
   messageBody,
@@ -91,15 +91,15 @@ Keep the signing_key, which signs every message. You cannot change a webhook or 
     }
   },
   handler: async (request, reply) => {
-    const { database, time, newId } = context
+    const { database, time, newId, secrets } = context
     const body = jsonBody(request, 'P0197')
     const given = await readNewWebhook(body, context)
     const made: Webhook = {
-      webhook_id: newId(time.now(request.account)),
+      webhook_id: newId(time.now(request.account), request.account.room),
       account: request.account.room,
       status: 'ACTIVE',
       ...given,
-      signing_key: newSigningKey(),
+      signing_key: signingKeyOf(secrets.secret(request.account.room)),
     }
     const active = await activeWebhooks(database, made.account)
     const others = withAddress(active, made.callback_url)

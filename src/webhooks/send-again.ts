@@ -38,7 +38,7 @@ export async function sendAgain(
   const { message_id, signing_key } = message
   const given = asked.body ?? message.body
   const body = asked.newIdentifier
-    ? given.replaceAll(message_id, context.newId(context.time.now(account)))
+    ? given.replaceAll(message_id, context.newId(context.time.now(account), account.room))
     : given
   const signed = damaged(body, asked.signingKey ?? signing_key, asked.damage)
   const once = () => sendOnce(context, account, message, { ...signed, asked })

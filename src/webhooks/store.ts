@@ -103,7 +103,7 @@ export async function keepFixedWebhook(
   const isKept = (webhook: Webhook) => webhook.fixed && webhook.callback_url === callback_url
   const found = (await activeWebhooks(database, room)).find(isKept)
   const webhook: Webhook = {
-    webhook_id: found?.webhook_id ?? newId(time.now(account)),
+    webhook_id: found?.webhook_id ?? newId(time.now(account), account.room),
     account: room,
     status: 'ACTIVE',
     callback_url,

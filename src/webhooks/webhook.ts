@@ -1,5 +1,4 @@
 import { createHmac } from 'node:crypto'
-import { newSecret } from '../ids.ts'
 import type { AttemptResult, NewId } from '../ports.ts'
 import { iso } from '../time.ts'
 
@@ -58,7 +57,7 @@ export type Message = {
 /** Specification, *Delivery rules*. */
 const MAX_ATTEMPTS = 2
 
-export const newSigningKey = (): string => `webhook_test_${newSecret()}`
+export const signingKeyOf = (secret: string): string => `webhook_test_${secret}`
 
 /** A change of a payment that webhooks receive messages about. */
 export type PaymentChange = {
@@ -76,8 +75,8 @@ export function messagesFor(change: PaymentChange, webhooks: Webhook[], newId: N
   return change.eventTypes.flatMap(event_type =>
     webhooks
       .filter(webhook => webhook.subscriptions.includes(event_type))
-      .map(({ webhook_id }) => {
-        const message_id = newId(change.at)
+      .map(({ webhook_id, account }) => {
+        const message_id = newId(change.at, account)
         const head = JSON.stringify({
           webhook_message_id: message_id,
           api_version: 1,
