@@ -9,19 +9,23 @@ export const MAX_BODY = 65_536
 
 export const JSON_TYPE = 'application/json'
 export const FORM_TYPE = 'application/x-www-form-urlencoded'
+const MULTIPART_TYPE = 'multipart/form-data'
 const IS_JSON = /^application\/(json|[^;\s]+\+json)\s*(;|$)/i
 const IS_FORM = /^application\/x-www-form-urlencoded\s*(;|$)/i
+
+const IS_MULTIPART = /^multipart\/form-data\s*(;|$)/i
 
 const INTEGER = /^-?\d+$/
 const MAYBE_FRACTION = /\d[.e]/i
 
 /** The media types that an endpoint takes. A missing body or Content-Type is always accepted. */
-export type Accepts = 'json' | 'form' | 'json or form'
+export type Accepts = 'json' | 'form' | 'json or form' | 'multipart'
 
 const typesOf: Record<Accepts, string[]> = {
   json: [JSON_TYPE],
   form: [FORM_TYPE],
   'json or form': [JSON_TYPE, FORM_TYPE],
+  multipart: [MULTIPART_TYPE],
 }
 
 export const hasBody = ({ headers }: FastifyRequest): boolean =>
@@ -36,11 +40,16 @@ export const isForm = (request: FastifyRequest): boolean =>
 /** The error for a body of another media type, or with a Content-Encoding; undefined when it may be read. */
 export function wrongMediaTypeOf(request: FastifyRequest, accepts: Accepts): Error | undefined {
   if (!hasBody(request)) return undefined
+  if (isOfType(request, accepts) && !isEncoded(request)) return undefined
+  const isPage = accepts === 'form' || accepts === 'multipart'
+  return wrongMediaType(isPage ? 415 : 400, ...typesOf[accepts])
+}
+
+function isOfType(request: FastifyRequest, accepts: Accepts): boolean {
   const type = request.headers['content-type']
+  if (accepts === 'multipart') return IS_MULTIPART.test(type ?? '')
   const isJson = accepts !== 'form' && (!type || IS_JSON.test(type))
-  const isAccepted = isJson || (accepts !== 'json' && isForm(request))
-  if (isAccepted && !isEncoded(request)) return undefined
-  return wrongMediaType(accepts === 'form' ? 415 : 400, ...typesOf[accepts])
+  return isJson || (accepts !== 'json' && isForm(request))
 }
 
 /**
@@ -82,3 +91,13 @@ function parseJson(text: string, integers: readonly string[]): unknown {
 /** The fields of a form. Bytes that are not UTF-8 read as U+FFFD. */
 export const formBody = ({ body }: FastifyRequest): URLSearchParams =>
   new URLSearchParams(Buffer.isBuffer(body) ? body.toString('utf8') : '')
+
+/** The fields of a form with files; undefined if they cannot be read. */
+export async function multipartBody({ body, raw }: FastifyRequest): Promise<FormData | undefined> {
+  // The parsed headers have another type by now: http/fastify.ts.
+  const at = raw.rawHeaders.findIndex((name, i) => i % 2 === 0 && /^content-type$/i.test(name))
+  const type = raw.rawHeaders[at + 1] ?? ''
+  const bytes = Buffer.isBuffer(body) ? new Uint8Array(body) : new Uint8Array()
+  const response = new Response(bytes, { headers: { 'Content-Type': type } })
+  return response.formData().catch(() => undefined)
+}

@@ -151,8 +151,8 @@ export type Table = {
   caption: string
   hidesCaption?: boolean
   columns: Column[]
-  /** One part for each column. */
-  rows: Part[][]
+  /** One part for each column, or a note across all of them. */
+  rows: (Part[] | { note: Part })[]
 }
 
 /** A table in which the first cell of each row is its header. */
@@ -167,9 +167,15 @@ export function table({ caption, hidesCaption, columns, rows }: Table): Html {
   )}</tr>
 </thead>
 <tbody class="govuk-table__body">
-${rows.map(cells => html`<tr class="govuk-table__row">${cells.map((cell, i) => tableCell(cell, i, columns[i]))}</tr>\n`)}</tbody>
+${rows.map(row => ('note' in row ? noteRow(row.note, columns.length) : tableRow(row, columns)))}</tbody>
 </table>`
 }
+
+const tableRow = (cells: Part[], columns: Column[]): Html =>
+  html`<tr class="govuk-table__row">${cells.map((cell, i) => tableCell(cell, i, columns[i]))}</tr>\n`
+
+const noteRow = (note: Part, width: number): Html =>
+  html`<tr class="govuk-table__row farthing-note"><td class="govuk-table__cell" colspan="${width}">${note}</td></tr>\n`
 
 const tableCell = (cell: Part, position: number, column: Column | undefined): Html =>
   position === 0
@@ -250,11 +256,32 @@ export function notificationBanner(text: string, { success = false } = {}): Html
 </div>`
 }
 
+export function warningText(text: Part): Html {
+  return html`<div class="govuk-warning-text">
+<span class="govuk-warning-text__icon" aria-hidden="true">!</span>
+<strong class="govuk-warning-text__text"><span class="govuk-visually-hidden">Warning</span>
+${text}</strong>
+</div>`
+}
+
+export function insetText(content: Part): Html {
+  return html`<div class="govuk-inset-text">${content}</div>`
+}
+
 /** A summary list in a card. The text of the link is completed by the title for screen readers. */
-export function summaryCard(title: string, rows: SummaryRow[], link?: CardLink): Html {
+export function summaryCard(
+  title: string,
+  rows: SummaryRow[],
+  link?: CardLink,
+  level: 2 | 3 = 2,
+): Html {
+  const heading =
+    level === 2
+      ? html`<h2 class="govuk-summary-card__title"><bdi>${title}</bdi></h2>`
+      : html`<h3 class="govuk-summary-card__title"><bdi>${title}</bdi></h3>`
   return html`<div class="govuk-summary-card">
 <div class="govuk-summary-card__title-wrapper">
-<h2 class="govuk-summary-card__title"><bdi>${title}</bdi></h2>
+${heading}
 ${
   link &&
   html`<div class="govuk-summary-card__actions"><a class="govuk-link" href="${link.href}">${link.text}<span class="govuk-visually-hidden"> (<bdi>${title}</bdi>)</span></a></div>`

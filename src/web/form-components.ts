@@ -66,6 +66,21 @@ export function fileUpload(field: Field): Html {
   )
 }
 
+export type Checkbox = { name: string; label: string; hint: string; checked?: boolean }
+
+/** A single checkbox, which sends `true`. */
+export function checkbox({ name, label, hint: hintText, checked }: Checkbox): Html {
+  return html`<div class="govuk-form-group">
+<div class="govuk-checkboxes" data-module="govuk-checkboxes">
+<div class="govuk-checkboxes__item">
+<input class="govuk-checkboxes__input" id="${name}" name="${name}" type="checkbox" value="true"${checked && html` checked`} aria-describedby="${name}-item-hint">
+<label class="govuk-label govuk-checkboxes__label" for="${name}">${label}</label>
+<div id="${name}-item-hint" class="govuk-hint govuk-checkboxes__hint">${hintText}</div>
+</div>
+</div>
+</div>`
+}
+
 /** The label, the hint, the error and then the control. */
 function group({ name, label, hint: hintText, error }: Field, control: Html): Html {
   return html`<div class="govuk-form-group${error && ' govuk-form-group--error'}">

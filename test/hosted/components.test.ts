@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import nunjucks from 'nunjucks'
 import { assets } from '../../src/web/assets.ts'
 import {
   button,
@@ -23,23 +22,7 @@ import {
 import { fileUpload, input, select, textarea } from '../../src/web/form-components.ts'
 import { html } from '../../src/web/html.ts'
 import { page } from '../../src/web/layout.ts'
-import { normalise } from './document.ts'
-
-/** Both sides must escape this text in the same way. */
-const hard = `Tom & "Jerry" <b>aren't</b> &amp; £5`
-
-const escaped = html`${hard}`.toString()
-
-const official = nunjucks.configure('node_modules/govuk-frontend/dist', { autoescape: true })
-
-function macro(component: string, name: string, params: object): string {
-  const source = `{% from "govuk/components/${component}/macro.njk" import ${name} %}{{ ${name}(params) }}`
-  return official.renderString(source, { params })
-}
-
-function same(ours: { toString(): string }, theirs: string): void {
-  assert.equal(normalise(ours.toString()), normalise(theirs))
-}
+import { escaped, hard, macro, official, same } from './macros.ts'
 
 describe('Components and the macros of GOV.UK Frontend', () => {
   it('The skip link has the markup of the official macro', () => {

@@ -1,0 +1,43 @@
+import { describe, it } from 'node:test'
+import { insetText, summaryCard, table, warningText } from '../../src/web/components.ts'
+import { checkbox } from '../../src/web/form-components.ts'
+import { escaped, hard, macro, same } from './macros.ts'
+
+describe('Components of the console and the macros of GOV.UK Frontend', () => {
+  it('A note in a table is a cell of the official macro that spans the row', () => {
+    const ours = table({
+      ...{ caption: hard, columns: [{ text: 'a' }, { text: 'b' }], rows: [{ note: hard }] },
+    })
+    const params = {
+      ...{ caption: hard, captionClasses: 'govuk-table__caption--m' },
+      head: [{ text: 'a' }, { text: 'b' }],
+      rows: [[{ text: hard, colspan: 2 }]],
+    }
+    const theirs = macro('table', 'govukTable', params)
+    const row = /(<tbody[^>]*>\s*<tr class="govuk-table__row)/
+    same(ours, theirs.replace(row, '$1 farthing-note'))
+  })
+
+  it('Inset and warning texts have the markup of the official macros', () => {
+    same(insetText(hard), macro('inset-text', 'govukInsetText', { text: hard }))
+    const params = { text: hard, iconFallbackText: 'Warning' }
+    same(warningText(hard), macro('warning-text', 'govukWarningText', params))
+  })
+
+  it('A checkbox has the markup of the official macro', () => {
+    const given = { name: 'box', label: hard, hint: hard }
+    for (const checked of [true, false]) {
+      const item = { value: 'true', text: hard, hint: { text: hard }, checked }
+      const params = { name: 'box', items: [item] }
+      same(checkbox({ ...given, checked }), macro('checkboxes', 'govukCheckboxes', params))
+    }
+  })
+
+  it('The title of a summary card has the level of the official macro', () => {
+    const title = { html: `<bdi>${escaped}</bdi>`, headingLevel: 3 }
+    const value = { html: `<bdi id="a">${escaped}</bdi>` }
+    const params = { card: { title }, rows: [{ key: { text: hard }, value }] }
+    const ours = summaryCard(hard, [{ id: 'a', key: hard, value: hard }], undefined, 3)
+    same(ours, macro('summary-list', 'govukSummaryList', params))
+  })
+})
