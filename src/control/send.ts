@@ -4,13 +4,13 @@ import { type Endpoint, pathParam } from '../http/endpoint.ts'
 import type { Json } from '../http/fields.ts'
 import { registrationProblem } from '../outbound/address.ts'
 import type { Exchange } from '../recorder/exchange.ts'
-import { oldestKept } from '../retention.ts'
 import {
   type Damage,
   damages,
   MOST_TIMES,
   type SendAgain,
   sendAgain,
+  whyNotSendable,
 } from '../webhooks/send-again.ts'
 import { findMessage, type KeptMessage } from '../webhooks/store.ts'
 import { readBody } from './body.ts'
@@ -43,11 +43,9 @@ async function sendable(
   const { account } = request
   const found = await findMessage(database, account.room, pathParam(request, 'message_id'))
   if (!found) throw notFound('message')
-  const { body, payment_id, webhook_status } = found
-  if (body === null || payment_id < oldestKept(time.now(account)))
-    throw conflict('the payment of this message is gone after 7 days: its bytes are not kept')
-  if (webhook_status !== 'ACTIVE')
-    throw conflict('the webhook of this message is INACTIVE: register another one')
+  const { body } = found
+  const whyNot = whyNotSendable(found, time.now(account))
+  if (body === null || whyNot !== undefined) throw conflict(whyNot ?? 'its bytes are not kept')
   return { ...found, body }
 }
 

@@ -95,3 +95,36 @@ export async function countMessages(
   )
   return row?.found ?? 0
 }
+
+/** The newest webhooks of the account, active or not, at most `limit`. */
+export async function newestWebhooks(
+  database: Database,
+  room: string,
+  limit: number,
+): Promise<Webhook[]> {
+  const rows = await database.query<Omit<ListedRow, 'listening_until' | 'attempts'>>(
+    `select webhook_id, account, status, body from webhooks
+     where account = $1 order by webhook_id desc limit $2`,
+    [room, limit],
+  )
+  return rows.map(({ body, ...columns }) => ({ ...columns, ...JSON.parse(body) })) // written by insertWebhook
+}
+
+/** The newest messages of these webhooks whose bodies are kept, newest first, at most `limit`. */
+export async function newestMessages(
+  database: Database,
+  webhooks: readonly Webhook[],
+  limit: number,
+): Promise<(MessageRow & { webhook: Webhook })[]> {
+  const found = await Promise.all(
+    webhooks.map(async webhook => {
+      const { webhook_id } = webhook
+      const rows = await messagesOfWebhook(database, webhook_id, {}, { limit, order: 'newest' })
+      return rows.filter(({ body }) => body !== null).map(row => ({ ...row, webhook }))
+    }),
+  )
+  return found
+    .flat()
+    .sort((a, b) => (a.message_id < b.message_id ? 1 : -1))
+    .slice(0, limit)
+}

@@ -38,7 +38,7 @@ import {
   webhookMessage,
 } from './wire.ts'
 
-const webhookSearch: SearchKind = {
+export const webhookSearch: SearchKind = {
   path: '/v1/webhooks',
   codes: { invalid: 'P2701', pastEnd: 'P2702' },
   filters: paging,

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto'
 import type { Account } from '../accounts/account.ts'
 import type { Context } from '../context.ts'
 import type { ByHand, Exchange } from '../recorder/exchange.ts'
+import { oldestKept } from '../retention.ts'
 import type { KeptMessage } from './store.ts'
 import { signature } from './webhook.ts'
 
@@ -23,6 +24,15 @@ export type SendAgain = {
   /** Instead of the webhook's callback_url. The caller has checked it. */
   to?: string | undefined
   signingKey?: string | undefined
+}
+
+/** Why a message cannot be sent again; undefined if it can. `now` is the account's time, in milliseconds. */
+export function whyNotSendable(message: KeptMessage, now: number): string | undefined {
+  if (message.body === null || message.payment_id < oldestKept(now))
+    return 'the payment of this message is gone after 7 days: its bytes are not kept'
+  if (message.webhook_status !== 'ACTIVE')
+    return 'the webhook of this message is INACTIVE: register another one'
+  return undefined
 }
 
 /**
