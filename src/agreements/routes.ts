@@ -31,7 +31,7 @@ import { type Agreement, agreementStatuses, cancel as cancelled } from './agreem
 import { agreementRows, findAgreement, insertAgreement, saveAgreement } from './store.ts'
 import { agreement, newAgreement, present, readNewAgreement } from './wire.ts'
 
-const agreementSearch: SearchKind = {
+export const agreementSearch: SearchKind = {
   path: '/v1/agreements',
   codes: { invalid: 'P2401', pastEnd: 'P2402' },
   filters: {

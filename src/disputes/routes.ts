@@ -14,7 +14,7 @@ import {
 import { type Dispute, disputeStatuses, disputes } from './dispute.ts'
 import { dispute, disputesPage, present } from './wire.ts'
 
-const disputeSearch: SearchKind = {
+export const disputeSearch: SearchKind = {
   path: '/v1/disputes',
   codes: { invalid: 'P0401', pastEnd: 'P0402' },
   filters: { ...filters, status: anyOf(disputeStatuses, 'The status of the dispute') },

@@ -181,16 +181,18 @@ export async function exchangesOfPayment(
   return rows.map(fromRow)
 }
 
-/** The attempts of one message, oldest first, also those that were made by hand. */
+/** The attempts of one message, newest first, also those that were made by hand. At most `limit`. */
 export async function exchangesOfMessage(
   database: Database,
   room: string,
   { payment_id, message_id }: { payment_id: string; message_id: string },
+  limit: number,
 ): Promise<Exchange[]> {
   const rows = await database.query<Row>(
     `select ${COLUMNS} from exchanges
-     where payment_id = $1 and account = $2 and message_id = $3 order by exchange_id`,
-    [payment_id, room, message_id],
+     where payment_id = $1 and account = $2 and message_id = $3
+     order by exchange_id desc limit $4`,
+    [payment_id, room, message_id, limit],
   )
   return rows.map(fromRow)
 }

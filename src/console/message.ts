@@ -1,0 +1,151 @@
+/** One message to one webhook: what became of it and why, its bytes, its attempts, and how to send it again. */
+import type { Context } from '../context.ts'
+import { type Endpoint, pathParam } from '../http/endpoint.ts'
+import { exchangesOfMessage } from '../recorder/store.ts'
+import { oldestKept } from '../retention.ts'
+import { details, summaryList } from '../web/components.ts'
+import { type Html, html } from '../web/html.ts'
+import { whyNotSendable } from '../webhooks/send-again.ts'
+import { findMessage, type KeptMessage } from '../webhooks/store.ts'
+import type { Attempt, DeliveryStatus } from '../webhooks/webhook.ts'
+import { causeOf } from './causes.ts'
+import { prettyJson } from './exchange.ts'
+import { attemptsPart, type Tried, triedOf } from './message-attempts.ts'
+import { type Edit, editForm, readSend, send, sendForm } from './message-send.ts'
+import {
+  type AccountVisit,
+  actionEndpoint,
+  type Next,
+  notFound,
+  type Page,
+  pageEndpoint,
+} from './page.ts'
+import { deliveryTag, foreign, link, listing, paragraph, time } from './parts.ts'
+
+/** Attempts that are shown; there may be many by hand. */
+const MOST_ATTEMPTS = 20
+
+export const messageEndpoints = (context: Context): Endpoint[] => [
+  pageEndpoint(
+    context,
+    { path: 'messages/{message_id}', operationId: 'showMessage', summary: 'Show a message' },
+    visit => messagePage(context, visit),
+  ),
+  actionEndpoint(
+    context,
+    {
+      path: 'messages/{message_id}/send',
+      operationId: 'sendMessageByHand',
+      summary: 'Send a message again',
+    },
+    (visit, form) => sendByHand(context, visit, form),
+  ),
+]
+
+async function messageOf({ database }: Context, { request, account }: AccountVisit) {
+  const found = await findMessage(database, account.room, pathParam(request, 'message_id'))
+  if (!found) throw notFound()
+  return found
+}
+
+async function sendByHand(
+  context: Context,
+  visit: AccountVisit,
+  form: URLSearchParams,
+): Promise<Next | Page> {
+  const message = await messageOf(context, visit)
+  const { message_id, body } = message
+  const to = `messages/${message_id}`
+  if (body === null || whyNotSendable(message, visit.now)) return { to, done: 'not-sent' }
+  const asked = await readSend(context, { ...message, body }, form)
+  if ('faults' in asked) return messagePage(context, visit, asked)
+  const accepted = await send(context, visit.account, { ...message, body }, asked)
+  return { to, done: accepted ? 'sent' : 'sent-in-vain' }
+}
+
+/** With `edit`, whose faults it shows, it is the response to a form. */
+async function messagePage(context: Context, visit: AccountVisit, edit?: Edit): Promise<Page> {
+  const { account, now, root } = visit
+  const message = await messageOf(context, visit)
+  const { event_type, payment_id } = message
+  const isGone = payment_id < oldestKept(now)
+  const body = isGone ? null : message.body
+  const exchanges = await exchangesOfMessage(context.database, account.room, message, MOST_ATTEMPTS)
+  const attempts = JSON.parse(message.attempts) as Attempt[] // written by recordAttempts
+  const tried = triedOf(attempts, exchanges)
+  const status = isGone && message.status === 'PENDING' ? 'FAILED' : message.status
+  const content = html`<p class="govuk-body">${link(`${root}webhooks/${message.webhook_id}`, 'Webhook')}</p>
+<h1 class="govuk-heading-l">${event_type} ${deliveryTag(status)}</h1>
+<p class="govuk-body-l" id="cause">${foreign(whatHappened(message, status, tried, now))}</p>
+${actions(message, body, visit, edit)}
+${summaryList(summaryOf(message, root))}
+<h2 class="govuk-heading-m">Body</h2>
+${bodyOf(body)}
+<h2 class="govuk-heading-m">Delivery attempts</h2>
+${attemptsPart(tried, root)}`
+  const errors = Object.entries(edit?.faults ?? {}).map(([name, text]) => ({
+    text,
+    href: `#${name}`,
+  }))
+  return {
+    title: event_type,
+    section: 'webhooks',
+    content,
+    ...(errors.length > 0 && { errors, status: 400 }),
+  }
+}
+
+/** One sentence: what became of the message, and why. */
+function whatHappened(
+  message: KeptMessage,
+  status: DeliveryStatus,
+  tried: readonly Tried[],
+  now: number,
+): string {
+  const last = tried.find(({ exchange }) => !exchange?.by_hand)
+  const cause = last && causeOf(last.ending)
+  if (status === 'SUCCESSFUL') return `Delivered: the receiver answered ${last?.ending.result}.`
+  if (status === 'PENDING')
+    return cause ? `One more attempt follows. ${cause}` : 'It is on its way.'
+  if (cause) return cause
+  return message.payment_id < oldestKept(now)
+    ? 'It was never sent: its payment was gone after 7 days.'
+    : 'It was never sent: its webhook was deactivated before.'
+}
+
+function actions(
+  message: KeptMessage,
+  body: string | null,
+  { root, now }: AccountVisit,
+  edit: Edit | undefined,
+): Html {
+  const compare = paragraph(
+    link(`${root}signature?message=${message.message_id}`, 'Compare signatures'),
+  )
+  const whyNot = whyNotSendable(message, now)
+  if (body === null || whyNot)
+    return html`${paragraph(`It cannot be sent again: ${whyNot}.`)}${body !== null && compare}`
+  const action = `${root}messages/${message.message_id}/send`
+  return html`${sendForm(action)}
+${compare}
+${editForm(action, { ...message, body }, edit)}`
+}
+
+const summaryOf = (message: KeptMessage, root: string) => [
+  {
+    id: 'payment',
+    key: 'Payment',
+    value: link(`${root}payments/${message.payment_id}`, message.payment_id),
+  },
+  { id: 'callback-url', key: 'Callback URL', value: foreign(message.callback_url) },
+  { id: 'message-id', key: 'webhook_message_id', value: message.message_id },
+  { id: 'event-date', key: 'Event date', value: time(message.created) },
+]
+
+function bodyOf(body: string | null): Html {
+  if (body === null) return paragraph('It was deleted with the payment, after 7 days.')
+  const pretty = prettyJson(body)
+  return html`${paragraph('These bytes are sent and signed.')}
+${listing('Body as it is sent', body)}
+${pretty !== undefined && details('With indents', listing('Body with indents', pretty))}`
+}

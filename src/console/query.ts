@@ -1,0 +1,26 @@
+/** Query parameters of lists, and the addresses of other stretches of them. */
+import type { Cursor } from './cursor.ts'
+import { textsIn, type Visit } from './page.ts'
+
+/** One of `values`; undefined for any other text. */
+export function choiceIn<Value extends string>(
+  visit: Visit,
+  name: string,
+  values: readonly Value[],
+): Value | undefined {
+  const { [name]: given } = textsIn(visit, [name])
+  return values.find(value => value === given)
+}
+
+export function cursorIn(visit: Visit): Cursor {
+  const { before, after } = textsIn(visit, ['before', 'after'])
+  return { before: before || undefined, after: after || undefined }
+}
+
+/** `page?name=value`, without the parameters that are undefined. */
+export function addressOf(page: string, given: Record<string, string | undefined>): string {
+  const pairs = Object.entries(given).flatMap(([name, value]): [string, string][] =>
+    value === undefined ? [] : [[name, value]],
+  )
+  return pairs.length > 0 ? `${page}?${new URLSearchParams(pairs)}` : page
+}

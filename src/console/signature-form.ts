@@ -1,0 +1,84 @@
+/** The form of the workbench: what was typed or uploaded becomes a question. Nothing of it is kept or logged. */
+import type { Analysis, Question, SentMessage } from '../signature/analyse.ts'
+import type { NamedKey } from '../signature/keys.ts'
+
+export type Fields = {
+  message: string
+  header: string
+  key: string
+  text: string
+  base64: string
+  computed: string
+}
+
+export const noFields: Fields = {
+  ...{ message: '', header: '', key: '', text: '', base64: '', computed: '' },
+}
+
+/** The fields of the form, and the file: undefined if none was chosen. */
+export type Given = { fields: Fields; file: Buffer | undefined }
+
+export async function readGiven(form: FormData): Promise<Given> {
+  const text = (name: string) => {
+    const value = form.get(name)
+    return typeof value === 'string' ? value : ''
+  }
+  const file = form.get('file')
+  // Without a choice a browser sends an empty file without a name.
+  const isChosen = file instanceof File && (file.name !== '' || file.size > 0)
+  return {
+    fields: {
+      message: text('message'),
+      header: text('header').trim(),
+      key: text('key'),
+      text: text('text'),
+      base64: text('base64').replace(/\s/g, ''),
+      computed: text('computed').trim(),
+    },
+    file: isChosen ? Buffer.from(await file.arrayBuffer()) : undefined,
+  }
+}
+
+/** What the analysis may compare with. */
+export type Known = {
+  message: SentMessage | undefined
+  keys: readonly NamedKey[]
+  messages: readonly SentMessage[]
+}
+
+export type Faults = Partial<Record<keyof Fields | 'file', string>>
+
+const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/
+
+/** What is not given comes from the message that was picked. */
+export function questionOf({ fields, file }: Given, known: Known): Question | { faults: Faults } {
+  const { header, key, text, base64, computed } = fields
+  const { message } = known
+  const bodies = [file !== undefined, base64 !== '', text !== ''].filter(Boolean).length
+  const faults: Faults = {
+    ...(fields.message !== '' &&
+      !message && { message: 'Pick a message of this account whose bytes are kept' }),
+    ...(bodies > 1 && { text: 'Give the body once: as a file, in base64, or as text' }),
+    ...(base64 !== '' && !BASE64.test(base64) && { base64: 'Enter base64' }),
+    ...(key === '' && !message && { key: 'Enter the signing secret, or pick a message' }),
+    ...(header === '' &&
+      computed === '' &&
+      !message && { header: 'Enter the header Pay-Signature, or pick a message' }),
+    ...(bodies === 0 && !message && header === '' && { text: 'Enter the body, or pick a message' }),
+  }
+  if (Object.keys(faults).length > 0) return { faults }
+  const body =
+    file ??
+    (base64 !== '' ? Buffer.from(base64, 'base64') : undefined) ??
+    (text !== '' || !message ? Buffer.from(text) : message.body)
+  return {
+    ...known,
+    body,
+    key: key === '' && message ? message.signing_key : key,
+    header: header === '' ? undefined : header,
+    computed: computed === '' ? undefined : computed,
+    typed: file === undefined && base64 === '' && text !== '',
+  }
+}
+
+export type Answered = { analysis: Analysis } | { faults: Faults }

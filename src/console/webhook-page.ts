@@ -1,0 +1,140 @@
+/** One webhook and its messages. */
+import type { Context } from '../context.ts'
+import { type Endpoint, pathParam } from '../http/endpoint.ts'
+import { timeOf } from '../ids.ts'
+import { oldestKept } from '../retention.ts'
+import { button, details, pagination, summaryList } from '../web/components.ts'
+import { select } from '../web/form-components.ts'
+import { type Html, html } from '../web/html.ts'
+import { messagesOfWebhook } from '../webhooks/list-store.ts'
+import { findListener } from '../webhooks/listener-store.ts'
+import { findWebhook, type MessageRow } from '../webhooks/store.ts'
+import type { Attempt, Webhook } from '../webhooks/webhook.ts'
+import { causeOf } from './causes.ts'
+import { type Cursor, readStretch, type Stretch } from './cursor.ts'
+import { type AccountVisit, notFound, type Page, pageEndpoint } from './page.ts'
+import {
+  deliveryTag,
+  foreign,
+  link,
+  listing,
+  liveNotice,
+  paragraph,
+  time,
+  wideTable,
+} from './parts.ts'
+import { addressOf, choiceIn, cursorIn } from './query.ts'
+import { eventsOf, listenerRow, nameOf, rowsOf } from './webhooks.ts'
+
+const SIZE = 50
+const deliveries = ['SUCCESSFUL', 'FAILED', 'PENDING'] as const
+type Delivery = (typeof deliveries)[number]
+
+export const webhookEndpoints = (context: Context): Endpoint[] => [
+  pageEndpoint(
+    context,
+    { path: 'webhooks/{webhook_id}', operationId: 'showWebhook', summary: 'Show a webhook' },
+    visit => webhookPage(context, visit),
+  ),
+]
+
+async function webhookPage(context: Context, visit: AccountVisit): Promise<Page> {
+  const { database } = context
+  const { request, account, root, now } = visit
+  const webhook = await findWebhook(database, account.room, pathParam(request, 'webhook_id'))
+  if (!webhook) throw notFound()
+  const { webhook_id } = webhook
+  const delivery = choiceIn(visit, 'delivery', deliveries)
+  const cursor = cursorIn(visit)
+  const found = await readStretch<MessageRow>(
+    cursor,
+    SIZE,
+    ({ message_id }) => message_id,
+    (from, options) =>
+      messagesOfWebhook(database, webhook_id, { ...(delivery && { delivery }), ...from }, options),
+  )
+  const isTop = !delivery && !found.newer
+  const content = html`<p class="govuk-body">${link(`${root}webhooks`, 'Webhooks')}</p>
+<h1 class="govuk-heading-l farthing-text">${foreign(nameOf(webhook))}</h1>
+${summaryList(rowsOf(await summaryOf(context, visit, webhook), 'webhook'))}
+${details('Signing secret', listing('Signing secret', webhook.signing_key), { id: 'signing-secret' })}
+<h2 class="govuk-heading-m">Messages</h2>
+${filterForm(webhook_id, delivery, visit)}
+${isTop && liveNotice(visit, `webhook:${webhook_id}`, found.items[0]?.message_id ?? '', webhook_id)}
+${messagesPart(found, delivery, visit, oldestKept(now))}`
+  return { title: nameOf(webhook), section: 'webhooks', content }
+}
+
+async function summaryOf(
+  context: Context,
+  { account }: AccountVisit,
+  webhook: Webhook,
+): Promise<[string, string | Html][]> {
+  const { webhook_id, callback_url, status, fixed } = webhook
+  const listener = await findListener(context.database, account.room, webhook_id)
+  const listening_until = listener?.listening_until ?? null
+  return [
+    ['Callback URL', foreign(callback_url)],
+    ['Events', eventsOf(webhook)],
+    ['Status', status],
+    ...(fixed ? [['From', 'the settings of the service'] as [string, string]] : []),
+    ...listenerRow({ callback_url, listening_until }, context.time.wall()),
+    ['Date created', time(timeOf(webhook_id))],
+    ['Webhook ID', webhook_id],
+  ]
+}
+
+const filterForm = (
+  webhook_id: string,
+  delivery: Delivery | undefined,
+  { root }: AccountVisit,
+): Html =>
+  html`<form class="farthing-filter" method="get" action="${root}webhooks/${webhook_id}">
+${select({
+  name: 'delivery',
+  label: 'Delivery status',
+  options: [{ value: '', text: 'All' }, ...deliveries.map(value => ({ value, text: value }))],
+  value: delivery ?? '',
+})}
+${button({ id: 'filter', text: 'Filter', secondary: true })}
+</form>`
+
+function messagesPart(
+  { items, newer, older }: Stretch<MessageRow>,
+  delivery: Delivery | undefined,
+  { root, request }: AccountVisit,
+  oldest: string,
+): Html {
+  if (items.length === 0)
+    return paragraph(
+      delivery
+        ? 'There are no results for the filters you used.'
+        : 'It got no message yet. One is sent when a payment changes, if the webhook is subscribed to that event.',
+    )
+  const [page = ''] = request.url.split('?')
+  const here = page.slice(page.lastIndexOf('/') + 1)
+  const to = (cursor: Cursor | undefined) => cursor && addressOf(here, { delivery, ...cursor })
+  return html`${wideTable({
+    caption: 'Messages, newest first',
+    hidesCaption: true,
+    columns: ['Event date', 'Event name', 'Delivery status', 'Payment'].map(text => ({ text })),
+    rows: items.map(message => {
+      const { message_id, payment_id, event_type, created } = message
+      return [
+        time(created),
+        link(`${root}messages/${message_id}`, event_type),
+        deliveryPart(message, oldest),
+        link(`${root}payments/${payment_id}`, payment_id),
+      ]
+    }),
+  })}
+${(newer || older) && pagination({ label: 'Messages', newer: to(newer), older: to(older) })}`
+}
+
+/** The status, and of a message that was not delivered why. */
+function deliveryPart({ status, attempts, payment_id }: MessageRow, oldest: string): Html {
+  const shown = status === 'PENDING' && payment_id < oldest ? 'FAILED' : status
+  const last = (JSON.parse(attempts) as Attempt[]).at(-1) // written by recordAttempts
+  const cause = last && causeOf({ status: last.status_code, result: last.result })
+  return html`${deliveryTag(shown)} ${shown === 'FAILED' && cause && foreign(cause)}`
+}

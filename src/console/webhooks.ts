@@ -1,0 +1,126 @@
+/** The webhooks of the account, active ones first. */
+import type { Context } from '../context.ts'
+import type { Endpoint } from '../http/endpoint.ts'
+import { timeOf } from '../ids.ts'
+import { type SummaryRow, summaryCard, warningText } from '../web/components.ts'
+import { type Html, html } from '../web/html.ts'
+import { type ListedWebhook, listWebhooks } from '../webhooks/list-store.ts'
+import { isListenerAddress } from '../webhooks/listener.ts'
+import { activeWebhooks } from '../webhooks/store.ts'
+import { type Attempt, eventTypes, type Webhook, withAddress } from '../webhooks/webhook.ts'
+import { type AccountVisit, type Page, pageEndpoint } from './page.ts'
+import { code, deliveryTag, foreign, link, listing, paragraph, time } from './parts.ts'
+
+const MOST_SHOWN = 50
+
+export const webhooksEndpoints = (context: Context): Endpoint[] => [
+  pageEndpoint(
+    context,
+    { path: 'webhooks', operationId: 'showWebhooks', summary: 'Show webhooks' },
+    visit => webhooksPage(context, visit),
+  ),
+]
+
+async function webhooksPage(context: Context, { account, addresses }: AccountVisit): Promise<Page> {
+  const { database } = context
+  const wall = context.time.wall()
+  const { room } = account
+  const active = await listWebhooks(database, room, 'ACTIVE', MOST_SHOWN)
+  const ended = await listWebhooks(database, room, 'INACTIVE', MOST_SHOWN)
+  const content = html`<h1 class="govuk-heading-l">Webhooks</h1>
+${duplicatesPart(await activeWebhooks(database, room))}
+${active.total === 0 && noneActive(addresses.api)}
+${cards('Active webhooks', active, wall)}
+${cards('Deactivated', ended, wall)}`
+  return { title: 'Webhooks', section: 'webhooks', content }
+}
+
+/** What people call a webhook. */
+export const nameOf = ({
+  description,
+  callback_url,
+}: Pick<Webhook, 'description' | 'callback_url'>): string => description?.trim() || callback_url
+
+function cards(
+  heading: string,
+  { total, webhooks }: { total: number; webhooks: ListedWebhook[] },
+  wall: number,
+): Html | false {
+  if (total === 0) return false
+  return html`<h2 class="govuk-heading-m">${heading} (${total.toLocaleString('en-GB')})</h2>
+${total > webhooks.length && paragraph(`The newest ${webhooks.length} are shown.`)}
+${webhooks.map(webhook => {
+  const rows: [string, string | Html][] = [
+    ['Callback URL', foreign(webhook.callback_url)],
+    ['Events', eventsOf(webhook)],
+    ['Last answer', lastAnswer(webhook.lastAttempt)],
+    ...listenerRow(webhook, wall),
+    ['Date created', time(timeOf(webhook.webhook_id))],
+  ]
+  const href = `webhooks/${webhook.webhook_id}`
+  return summaryCard(
+    nameOf(webhook),
+    rowsOf(rows, webhook.webhook_id),
+    { text: 'Messages', href },
+    3,
+  )
+})}`
+}
+
+/** Rows whose element ids begin with `prefix`. */
+export const rowsOf = (rows: [key: string, value: string | Html][], prefix: string): SummaryRow[] =>
+  rows.map(([key, value]) => ({
+    id: `${prefix}-${key.toLowerCase().replaceAll(' ', '-')}`,
+    key,
+    value,
+  }))
+
+export const eventsOf = ({ subscriptions }: Webhook): string =>
+  subscriptions.length === eventTypes.length ? 'All' : subscriptions.join(', ')
+
+const lastAnswer = (attempt: Attempt | undefined): string | Html =>
+  attempt
+    ? html`${deliveryTag(attempt.status)} ${foreign(attempt.result)}, ${time(attempt.at)}`
+    : 'Nothing was sent yet'
+
+/** Of `farthing listen`: whether somebody listens. `wall` is the machine's time. */
+export function listenerRow(
+  { callback_url, listening_until }: Pick<ListedWebhook, 'callback_url' | 'listening_until'>,
+  wall: number,
+): [string, string][] {
+  if (!isListenerAddress(callback_url)) return []
+  const listens = (listening_until ?? 0) > wall
+  return [['farthing listen', listens ? 'Somebody listens now' : 'Nobody listens now']]
+}
+
+/** Each message of two webhooks with one address arrives twice, signed with different keys. */
+function duplicatesPart(active: Webhook[]): Html[] {
+  const byAddress = Map.groupBy(active, ({ callback_url }) => new URL(callback_url).href)
+  return [...byAddress.values()].flatMap(([first]) => {
+    const same = first ? withAddress(active, first.callback_url) : []
+    if (!first || same.length < 2) return []
+    const names = same.map(
+      ({ webhook_id, description }, i) =>
+        html`${i > 0 && ' and '}${link(`webhooks/${webhook_id}`, foreign(description?.trim() || webhook_id))}`,
+    )
+    return [
+      warningText(
+        html`${foreign(first.callback_url)} gets each message ${same.length} times, signed with different keys: ${names} have the same callback URL.`,
+      ),
+    ]
+  })
+}
+
+const noneActive = (
+  site: string,
+): Html => html`${paragraph('There is no active webhook, so nobody is told what happens to payments.')}
+${paragraph('Register one with its address. The response has the signing secret:')}
+${listing(
+  'How to register a webhook',
+  `curl -X POST ${site}/v1/webhooks \\
+  -H "Authorization: Bearer $FARTHING_API_KEY" \\
+  -H 'Content-Type: application/json' \\
+  -d '{"callback_url": "https://ledger.example.org/webhooks", "description": "Ledger feed"}'`,
+)}
+${paragraph(html`Or let ${code('farthing listen')} receive the messages on your machine, wherever Farthing runs. It needs no public address:`)}
+${listing('How to listen', 'farthing listen --forward-to http://localhost:4000/webhooks')}`

@@ -1,0 +1,229 @@
+import assert from 'node:assert/strict'
+import { createHmac } from 'node:crypto'
+import { test } from 'node:test'
+import { type Found, only, tagged, withId } from '../../hosted/document.ts'
+import type { Body } from '../../support/client.ts'
+import { headingOf, type Shown, signIn } from '../../support/console.ts'
+import { fillAccount } from '../../support/console-states.ts'
+import { startReceiver } from '../../support/receiver.ts'
+import { onEveryDatabase } from '../../support/service.ts'
+import { receiving } from '../../support/subscriber.ts'
+
+const DAY = 24 * 60 * 60 * 1000
+
+const withOneId = ({ elements }: Shown, id: string): Found => only(elements, withId(id))
+const causeIn = (page: Shown): string => withOneId(page, 'cause').text
+const rowCount = ({ elements }: Shown): number =>
+  elements.filter(tagged('tbody')).at(0)?.inside.filter(tagged('tr')).length ?? 0
+
+const signed = (body: string, key: string): string =>
+  createHmac('sha256', key).update(body).digest('hex')
+
+onEveryDatabase(
+  'The pages of webhooks and messages',
+  service => {
+    /** An account with something on every page, which the test closes. */
+    const enter = async () => {
+      const { api, name } = await service().newNamedAccount()
+      const shelf = await fillAccount(service(), api)
+      return { api, name, ...shelf, browser: await signIn(service(), api) }
+    }
+    const pathOf = ({ webhook_message_id }: Body) => `messages/${webhook_message_id}`
+
+    test('the list has a card for each webhook, says what its receiver answered last, and warns of two with one address', async () => {
+      const { browser, close, ledger } = await enter()
+      const { text, elements } = await browser.get('webhooks')
+      assert.match(text, /Active webhooks \(3\).*Deactivated \(1\)/)
+      assert.match(
+        text,
+        /gets each message 2 times, signed with different keys: Ledger feed and \w+ have/,
+      )
+      assert.match(text, /Archive Messages.*Last answer FAILED 401 Unauthorized, 2026/)
+      assert.match(text, /Ledger feed Messages .*Events All Last answer SUCCESSFUL 200 OK/)
+      assert.ok(!JSON.stringify(elements).includes(ledger.signing_key))
+      await close()
+    })
+
+    test('an account without a webhook is told how to register one, and of farthing listen', async () => {
+      const browser = await signIn(service(), await service().newAccount())
+      const { text } = await browser.get('webhooks')
+      assert.match(text, /There is no active webhook/)
+      assert.match(text, /curl -X POST http\S+\/v1\/webhooks/)
+      assert.match(text, /farthing listen --forward-to/)
+    })
+
+    test('a webhook has its signing secret folded, and its messages by delivery status', async () => {
+      const { browser, close, archive, ledger } = await enter()
+      const page = await browser.get(`webhooks/${archive.external_id}`)
+      assert.equal(headingOf(page), 'Archive')
+      const secret = withOneId(page, 'signing-secret')
+      assert.equal(secret.attributes.open, undefined)
+      assert.ok(secret.text.includes(archive.signing_key))
+      assert.equal(rowCount(page), 2)
+      assert.match(page.text, /FAILED The receiver answered 401 Unauthorized/)
+      const none = await browser.get(`webhooks/${archive.external_id}?delivery=SUCCESSFUL`)
+      assert.match(none.text, /There are no results for the filters you used\./)
+      for (const [delivery, webhook, count] of [
+        ['FAILED', archive, 2],
+        ['SUCCESSFUL', ledger, 3],
+        ['PENDING', ledger, 0],
+      ] as const) {
+        const filtered = await browser.get(`webhooks/${webhook.external_id}?delivery=${delivery}`)
+        assert.equal(rowCount(filtered), count, delivery)
+      }
+      await close()
+    })
+
+    test('a message says at the top why it failed, and below what was sent and answered each time', async () => {
+      const { browser, close, failed, delivered, archive } = await enter()
+      const page = await browser.get(pathOf(failed[0]))
+      assert.equal(
+        causeIn(page),
+        'The receiver answered 401 Unauthorized: {"error":"bad signature"}. Most often the signature does not match there: compare the signatures.',
+      )
+      const [body] = page.elements.filter(
+        each => each.attributes['aria-label'] === 'Body as it is sent',
+      )
+      assert.equal(body?.text, JSON.stringify(failed[0].body))
+      const signature = signed(JSON.stringify(failed[0].body), archive.signing_key)
+      assert.equal(page.text.split(signature).length - 1, 2, 'the signature of both attempts')
+      assert.match(page.text, /"error": "bad signature"/)
+      assert.equal(
+        causeIn(await browser.get(pathOf(delivered[0]))),
+        'Delivered: the receiver answered 200 OK.',
+      )
+      await service().database.write([{ sql: 'delete from exchanges', values: [] }])
+      const forgotten = await browser.get(pathOf(failed[0]))
+      assert.match(causeIn(forgotten), /^The receiver answered 401 Unauthorized\. Most often/)
+      assert.equal(rowCount(forgotten), 2)
+      assert.match(forgotten.text, /not recorded, or is kept no longer/)
+      await close()
+    })
+
+    test('a message of a webhook that was deactivated, or of a payment that is gone, cannot be sent again', async () => {
+      const { api, browser, close, unsendable, failed, receivers } = await enter()
+      const inactive = await browser.get(pathOf(unsendable))
+      assert.match(inactive.text, /cannot be sent again: the webhook of this message is INACTIVE/)
+      const count = () => receivers.reduce((sum, { requests }) => sum + requests.length, 0)
+      const before = count()
+      const refused = await browser.post(`${pathOf(unsendable)}/send`)
+      assert.equal(refused.location, `${pathOf(unsendable)}?done=not-sent`)
+      service().clock.advance(7 * DAY)
+      const later = await signIn(service(), api)
+      const gone = await later.get(pathOf(failed[0]))
+      assert.match(
+        gone.text,
+        /cannot be sent again: the payment of this message is gone after 7 days/,
+      )
+      assert.match(gone.text, /It was deleted with the payment, after 7 days\./)
+      assert.ok(!gone.html.includes(failed[0].body.resource.description))
+      assert.equal(
+        (await later.post(`${pathOf(failed[0])}/send`)).location,
+        `${pathOf(failed[0])}?done=not-sent`,
+      )
+      assert.equal(count(), before)
+      await close()
+    })
+
+    test('a message is sent again, edited, damaged or to another address, and neither it nor its payment changes', async () => {
+      const { browser, close, delivered, receivers, ledger } = await enter()
+      const [message] = delivered
+      const kept = JSON.stringify(message.body)
+      const other = await startReceiver()
+      const rows = async () =>
+        JSON.stringify([
+          await service().database.query('select * from webhook_messages order by message_id'),
+          await service().database.query('select * from payments order by payment_id'),
+        ])
+      const before = await rows()
+      const [accepting] = receivers
+      assert.ok(accepting)
+      const sendWith = async (fields: Record<string, string>, to = accepting) => {
+        const from = to.requests.length
+        const { status, location, text } = await browser.post(`${pathOf(message)}/send`, fields)
+        assert.equal(status, 303, text)
+        return { location, got: to.requests.slice(from) }
+      }
+      const untouched = {
+        body: kept,
+        damage: '',
+        to: '',
+        signing_key: '',
+        times: '1',
+        order: 'in_turn',
+      }
+      for (const fields of [{}, untouched]) {
+        const { location, got } = await sendWith(fields)
+        assert.equal(location, `${pathOf(message)}?done=sent`)
+        assert.deepEqual(
+          got.map(({ body, headers }) => [body, headers['pay-signature']]),
+          [[kept, signed(kept, ledger.signing_key)]],
+        )
+      }
+      const lines = '{\n  "a": "è"\n}'
+      const edited = await sendWith({
+        ...untouched,
+        body: lines.replaceAll('\n', '\r\n'),
+        times: '2',
+      })
+      assert.deepEqual(
+        edited.got.map(({ body, headers }) => [body, headers['pay-signature']]),
+        [1, 2].map(() => [lines, signed(lines, ledger.signing_key)]),
+      )
+      const { got: renewed } = await sendWith({ ...untouched, new_identifier: 'true' })
+      assert.notEqual(
+        JSON.parse(renewed[0]?.body ?? '').webhook_message_id,
+        message.webhook_message_id,
+      )
+      const { got: damaged } = await sendWith({ ...untouched, damage: 'upper' })
+      assert.equal(
+        damaged[0]?.headers['pay-signature'],
+        signed(kept, ledger.signing_key).toUpperCase(),
+      )
+      const { got: elsewhere } = await sendWith(
+        { to: other.url, signing_key: 'another key' },
+        other,
+      )
+      assert.equal(elsewhere[0]?.headers['pay-signature'], signed(kept, 'another key'))
+      assert.equal(await rows(), before)
+      const page = await browser.get(pathOf(message))
+      for (const name of [
+        /SUCCESSFUL Sent again/,
+        /SUCCESSFUL Edited/,
+        /SUCCESSFUL Damaged: the signature in upper case/,
+      ])
+        assert.match(page.text, name)
+      await other.close()
+      await close()
+    })
+
+    test('a fault in the form is shown at its field, with what was typed, and nothing is sent', async () => {
+      const { browser, close, delivered, receivers } = await enter()
+      const before = receivers[0]?.requests.length
+      for (const [fields, id, error] of [
+        [{ times: '11' }, 'times', 'Enter a whole number from 1 to 10'],
+        [{ times: 'many' }, 'times', 'Enter a whole number from 1 to 10'],
+        [{ to: 'http://10.0.0.1/' }, 'to', /^The address must be an absolute https URL/],
+        [
+          { to: 'https://10.0.0.1/' },
+          'to',
+          /^The address must lead to a public address|^The address/,
+        ],
+      ] as const) {
+        const page = await browser.post(`${pathOf(delivered[0])}/send`, {
+          body: 'typed\r\ntext',
+          ...fields,
+        })
+        assert.equal(page.status, 400)
+        const { text } = withOneId(page, `${id}-error`)
+        if (typeof error === 'string') assert.equal(text, `Error: ${error}`)
+        else assert.match(text.replace('Error: ', ''), error)
+        assert.equal(withOneId(page, 'body').text, 'typed\ntext')
+        assert.equal(withOneId(page, 'edit').attributes.open, '')
+      }
+      assert.equal(receivers[0]?.requests.length, before)
+      await close()
+    })
+  },
+  receiving,
+)

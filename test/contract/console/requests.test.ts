@@ -1,0 +1,223 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { operations } from '../../../src/console/operations.ts'
+import { createNewId } from '../../../src/ids.ts'
+import { MOST_BODY_BYTES } from '../../../src/recorder/exchange.ts'
+import { makeGapRow } from '../../../src/recorder/row.ts'
+import { insertExchange } from '../../../src/recorder/store.ts'
+import { type Found, only, tagged, withId } from '../../hosted/document.ts'
+import type { Body } from '../../support/client.ts'
+import { type Console, headingOf, type Shown, signIn } from '../../support/console.ts'
+import { onEveryDatabase } from '../../support/service.ts'
+
+const newId = createNewId()
+
+const linksIn = ({ elements }: Shown): Found[] => elements.filter(tagged('a'))
+const hrefOf = (page: Shown, text: string): string => {
+  const link = linksIn(page).find(each => each.text.trim() === text)
+  return link?.attributes.href?.replace(/^(\.\.\/)+/, '') ?? ''
+}
+
+/** The texts of the cells of the table with this caption, row by row. */
+function rowsOf({ elements }: Shown, caption: string): string[][] {
+  const table = elements.find(
+    ({ tag, inside }) =>
+      tag === 'table' && inside.some(each => each.tag === 'caption' && each.text === caption),
+  )
+  const body = table?.inside.find(tagged('tbody'))
+  return (body?.inside ?? [])
+    .filter(tagged('tr'))
+    .map(({ inside }) =>
+      inside
+        .filter(({ tag }) => tag === 'th' || tag === 'td')
+        .map(({ text }) => text.replace(/\s+/g, ' ').trim()),
+    )
+}
+
+const LIST = 'Requests, newest first'
+const GROUPS = 'Refused requests of the last 24 hours that are alike'
+
+onEveryDatabase('The pages of requests', service => {
+  const enter = async () => {
+    const { api, name } = await service().newNamedAccount()
+    return { api, name, browser: await signIn(service(), api) }
+  }
+
+  test('the list groups refusals that are alike before all requests, and each group leads to its requests', async () => {
+    const { api, browser } = await enter()
+    for (let i = 0; i < 3; i++) {
+      service().clock.advance(10)
+      await api.post('/v1/payments', {
+        ...{ amount: 1, reference: 'r', description: 'd', return_url: 'no' },
+      })
+    }
+    service().clock.advance(10)
+    await api.post('/v1/payments', {})
+    service().clock.advance(10)
+    await api.get('/v1/payments/unknown')
+    service().clock.advance(10)
+    await api.get('/v1/payments')
+    const page = await browser.get('requests')
+    assert.deepEqual(
+      rowsOf(page, GROUPS).map(cells => cells.slice(0, 4).map(cell => cell.split(' ')[0])),
+      [
+        ['readPayment', 'P0200', '', '1'],
+        ['createPayment', 'P0101', 'amount', '1'],
+        ['createPayment', 'P0102', 'return_url', '3'],
+      ],
+    )
+    assert.deepEqual(
+      rowsOf(page, LIST).map(([, request, status]) => [request, status]),
+      [
+        ['GET /v1/payments', '200'],
+        ['GET /v1/payments/unknown', '404 P0200'],
+        ['POST /v1/payments', '400 P0101 amount'],
+        ...Array.from({ length: 3 }, () => ['POST /v1/payments', '422 P0102 return_url']),
+      ],
+    )
+    const group = linksIn(page).find(({ attributes }) =>
+      /field=return_url/.test(attributes.href ?? ''),
+    )
+    const shown = await browser.get(group?.attributes.href ?? '')
+    assert.equal(rowsOf(shown, LIST).length, 3)
+    assert.match(shown.text, /Refused requests P0102 in return_url/)
+    const refused = await browser.get('requests?show=refused&operation=readPayment')
+    assert.equal(rowsOf(refused, LIST).length, 1)
+    const nothing = await browser.get('requests?operation=refundPayment')
+    assert.match(nothing.text, /There are no results for the filters you used\./)
+    for (const query of ['show=x&operation=%00', 'before=%ff', 'after=zzz', 'show=refused&show=x'])
+      assert.equal((await browser.get(`requests?${query}`)).status, 200, query)
+  })
+
+  test('the list is read from a place in it, in both directions, without a request twice', async () => {
+    const { api, browser } = await enter()
+    for (let i = 0; i < 120; i++) {
+      service().clock.advance(1)
+      await api.get(`/v1/payments?display_size=${i + 1}`)
+    }
+    const paths = (page: Shown) => rowsOf(page, LIST).map(([, request]) => request)
+    const first = await browser.get('requests')
+    assert.equal(hrefOf(first, 'Newer'), '')
+    const second = await browser.get(hrefOf(first, 'Older'))
+    const third = await browser.get(hrefOf(second, 'Older'))
+    assert.equal(hrefOf(third, 'Older'), '')
+    const all = [first, second, third].flatMap(paths)
+    assert.deepEqual(
+      all,
+      Array.from({ length: 120 }, (_, i) => `GET /v1/payments?display_size=${120 - i}`),
+    )
+    assert.deepEqual(paths(await browser.get(hrefOf(third, 'Newer'))), paths(second))
+    assert.deepEqual(paths(await browser.get(hrefOf(second, 'Newer'))), paths(first))
+    const newest = await browser.get(hrefOf(await browser.get(hrefOf(second, 'Newer')), 'Older'))
+    assert.deepEqual(paths(newest), paths(second))
+  })
+
+  test('what was only counted stands as one grey row where it was', async () => {
+    const { api, name, browser } = await enter()
+    await api.get('/v1/payments')
+    const from = service().clock.now() + 1_000
+    const gaps = [0, 1_000, 2_000].map(after => {
+      const gap = {
+        count: 4_000,
+        refused: after / 1_000,
+        from: from + after,
+        to: from + after + 999,
+      }
+      return insertExchange(makeGapRow(name, gap, newId(from + after)))
+    })
+    await service().database.write(gaps)
+    service().clock.advance(10_000)
+    await api.get('/v1/refunds')
+    const rows = rowsOf(await browser.get('requests'), LIST)
+    assert.equal(rows.length, 3)
+    assert.deepEqual(rows[1], [
+      '12,000 requests between 2026-09-14T08:20:32.407Z and 2026-09-14T08:20:35.406Z were not kept, 3 of them refused: more than 100 a second'
+        .replace(/2026\S+Z(?= and)/, new Date(from).toISOString())
+        .replace(/2026\S+Z(?= were)/, new Date(from + 2_999).toISOString()),
+    ])
+    assert.equal(rowsOf(await browser.get('requests?operation=searchRefunds'), LIST).length, 1)
+  })
+
+  test('an account without requests is told where to send them and what is not shown', async () => {
+    const { browser } = await enter()
+    const { text } = await browser.get('requests')
+    assert.match(
+      text,
+      /Nothing was requested in the last 24 hours\. The base URL of the API is http/,
+    )
+    assert.match(text, /answered with 401/)
+  })
+
+  test('a request shows both sides, what it caused, and the command that repeats it', async () => {
+    const { api, browser } = await enter()
+    const payment = await api.createPayment(
+      { reference: 'R-7', description: 'Crème' },
+      { 'Idempotency-Key': 'once', 'User-Agent': 'shop/1' },
+    )
+    service().clock.advance(10)
+    await api.post(`/v1/payments/${payment.payment_id}/cancel`)
+    const list = await browser.get('requests')
+    const created = await browser.get(hrefOf(list, 'POST /v1/payments'))
+    assert.equal(headingOf(created), 'POST /v1/payments')
+    for (const part of [
+      /Status 201/,
+      /Payment R-7/,
+      /idempotency-key: once/,
+      /user-agent: shop\/1/,
+      /"description": "Crème"/,
+      /location: http/,
+      /What it caused The payment became created/,
+      /# The Idempotency-Key is used up/,
+      /-H "Authorization: Bearer \$FARTHING_API_KEY"/,
+    ])
+      assert.match(created.text, part)
+    assert.ok(!created.html.includes(api.key ?? 'none'))
+    const cancel = await browser.get(hrefOf(list, `POST /v1/payments/${payment.payment_id}/cancel`))
+    assert.match(cancel.text, /The payment became cancelled P0040/)
+  })
+
+  test('a body that was cut says so, and has no command', async () => {
+    const { api, browser } = await enter()
+    await api.post('/v1/payments', { description: 'x'.repeat(MOST_BODY_BYTES) })
+    const { text } = await browser.get(hrefOf(await browser.get('requests'), 'POST /v1/payments'))
+    assert.match(text, /The body has 8,210 bytes\. Only the first 8 KiB are kept\./)
+    assert.match(
+      text,
+      /There is no command for this request\. Only the beginning of the body is kept\./,
+    )
+  })
+
+  test('a search shows the parameters that it does not know and ignored', async () => {
+    const { api, browser } = await enter()
+    await api.get('/v1/payments?referense=x&display_size=5')
+    const [link] = linksIn(await browser.get('requests')).filter(({ text }) =>
+      /referense/.test(text),
+    )
+    const path = link?.attributes.href?.replace(/^(\.\.\/)+/, '') ?? ''
+    const { text } = await browser.get(path)
+    assert.match(
+      text,
+      /This search does not know referense, so it ignored it\. It knows state, reference, email, /,
+    )
+    assert.doesNotMatch((await browser.get(await plainSearch(browser, api))).text, /ignored/)
+  })
+
+  const plainSearch = async (browser: Console, api: { get(path: string): Promise<Body> }) => {
+    service().clock.advance(10)
+    await api.get('/v1/payments?reference=x')
+    return hrefOf(await browser.get('requests'), 'GET /v1/payments?reference=x')
+  }
+
+  test('the filter offers every operation of the description', async () => {
+    const { body } = await service().anonymous.get('/openapi.json')
+    const recorded = Object.entries<Body>(body.paths)
+      .filter(([path]) => /^\/(v1|secure)/.test(path))
+      .flatMap(([, methods]) => Object.values<Body>(methods).map(each => each.operationId))
+      .filter(id => id && !['openNoPage'].includes(id))
+    assert.deepEqual([...operations].sort(), [...recorded, 'methodNotAllowed'].sort())
+    const { browser } = await enter()
+    const page = await browser.get('requests?show=refused')
+    const select = only(page.elements, withId('operation'))
+    assert.equal(select.inside.filter(tagged('option')).length, operations.length + 1)
+  })
+})

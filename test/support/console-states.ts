@@ -1,0 +1,96 @@
+/** An account in which every page of requests, webhooks, messages and signatures has something to show. */
+import assert from 'node:assert/strict'
+import type { Body, Client } from './client.ts'
+import { type Receiver, startReceiver } from './receiver.ts'
+import type { Service } from './service.ts'
+import { history } from './subscriber.ts'
+
+export type Shelf = {
+  /** Delivers. */
+  ledger: Body
+  /** Answers 401. */
+  archive: Body
+  /** Has the address of `ledger`. */
+  twin: Body
+  deactivated: Body
+  paid: Body
+  declined: Body
+  /** Newest first. */
+  delivered: Body[]
+  failed: Body[]
+  /** A message of the webhook that was deactivated. */
+  unsendable: Body
+  receivers: Receiver[]
+  close(): Promise<void>
+}
+
+const MOMENT = 137
+
+/** The service must allow callbacks to localhost (`receiving`). */
+export async function fillAccount(service: Service, api: Client): Promise<Shelf> {
+  const accepting = await startReceiver()
+  const refusing = await startReceiver({
+    onRequest: ({ response }) =>
+      response
+        .writeHead(401, { 'Content-Type': 'application/json' })
+        .end('{"error":"bad signature"}'),
+  })
+  const register = async (fields: object): Promise<Body> => {
+    const { status, body, text } = await api.post('/v1/webhooks', fields)
+    assert.equal(status, 201, text)
+    return body
+  }
+  const tick = () => service.clock.advance(MOMENT)
+  const subscriptions = ['card_payment_failed', 'card_payment_captured']
+  const old = await register({ callback_url: accepting.url, description: 'Old feed' })
+  tick()
+  await cancelled(api)
+  await api.delete(`/v1/webhooks/${old.external_id}`)
+  tick()
+  const ledger = await register({ callback_url: accepting.url, description: 'Ledger feed' })
+  const archive = await register({
+    ...{ callback_url: refusing.url, description: 'Archive', subscriptions },
+  })
+  const twin = await register({ callback_url: accepting.url, subscriptions })
+  const tried: Record<string, Body> = {}
+  for (const scenario of ['success', 'declined']) {
+    const payment = await api.createPayment({ reference: `R-${scenario}` })
+    const { pathname } = new URL(payment._links.next_url.href)
+    tick()
+    await api.get(pathname)
+    tick()
+    await api.postForm(pathname, { scenario })
+    tick()
+    if (scenario === 'success') await api.postForm(`${pathname}/confirm`, {})
+    tried[scenario] = payment
+  }
+  for (let i = 0; i < 3; i++) {
+    tick()
+    await api.post('/v1/payments', {
+      amount: 100,
+      reference: 'x',
+      description: 'x',
+      return_url: 'no',
+    })
+  }
+  await api.post('/v1/payments', { amount: 'much' })
+  tick()
+  await api.get('/v1/payments?referense=R-success&display_size=20')
+  return {
+    ...{ ledger, archive, twin, deactivated: old, paid: tried.success, declined: tried.declined },
+    delivered: await history(api, ledger),
+    failed: await history(api, archive),
+    unsendable: (await history(api, old))[0],
+    receivers: [accepting, refusing],
+    close: async () => {
+      await accepting.close()
+      await refusing.close()
+    },
+  }
+}
+
+async function cancelled(api: Client): Promise<void> {
+  const { payment_id } = await api.createPayment({ reference: 'R-cancelled' })
+  const { status } = await api.post(`/v1/payments/${payment_id}/cancel`)
+  assert.equal(status, 204)
+}
