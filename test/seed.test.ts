@@ -49,8 +49,12 @@ for (const kind of ['sqlite', 'postgres'] as const)
         onUnknownOutcome: assert.ifError,
         onConnectionError: assert.ifError,
       })
-      t.after(() => database.close())
-      await checkInvariants(database, { now: Date.now(), settled: true })
+      // Not in an after hook: the hook that deletes the folder would run before it.
+      try {
+        await checkInvariants(database, { now: Date.now(), settled: true })
+      } finally {
+        await database.close()
+      }
     })
   })
 

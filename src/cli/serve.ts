@@ -61,12 +61,17 @@ function announce(
   const pages = config.pagesUrl ?? site
   const consoleUrl = `${pages}/console`
   const place = placeOf(config.database)
-  const curl = paymentCommand(site, firstKey ?? (config.apiKey ? '$FARTHING_API_KEY' : undefined))
+  const key = firstKey ?? (config.apiKey ? '$FARTHING_API_KEY' : 'YOUR_API_KEY')
+  const curl = paymentCommand(site, key)
+  const pay = `farthing pay --url ${address} --key ${key}`
   process.stdout.write(`Farthing is listening on ${address}\n`)
   if (metricsUrl) logger.info({ metrics: metricsUrl }, `metrics: ${metricsUrl}`)
   if (atTerminal) {
     process.stdout.write(`Payments are kept in ${place}.\n\n${keyLine(firstKey, config)}\n`)
     process.stdout.write(`Make a payment, then open its next_url in a browser:\n\n  ${curl}\n\n`)
+    process.stdout.write(
+      `Or make a payment and pay it (in a clone: npm start -- pay):\n\n  ${pay}\n\n`,
+    )
     if (config.console) process.stdout.write(`Console:       ${consoleUrl}\n`)
     process.stdout.write(`Documentation: ${pages}/docs\n\nNo money moves here.\n\n`)
   } else {

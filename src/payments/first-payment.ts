@@ -1,5 +1,5 @@
-/** The command that makes a payment with curl, for whoever has made none yet. `key` is a key or a variable of the shell. */
-export function paymentCommand(site: string, key = 'YOUR_API_KEY'): string {
+/** The curl command for a first payment. `key` is a key or a variable of the shell. */
+export function paymentCommand(site: string, key: string): string {
   const body = JSON.stringify({
     amount: 1450,
     reference: 'FIRST-1',
