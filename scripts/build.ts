@@ -4,7 +4,7 @@
  */
 import { copyFileSync, cpSync, rmSync, writeFileSync } from 'node:fs'
 import { type BuildOptions, build } from 'esbuild'
-import { noticesOf } from './notices.ts'
+import { IN_ASSETS, noticesOf } from './notices.ts'
 
 await import('./build-assets.ts')
 rmSync('dist', { recursive: true, force: true })
@@ -19,7 +19,6 @@ const common: BuildOptions = {
   minifySyntax: true,
   minifyWhitespace: true,
   lineLimit: 200,
-  metafile: true,
 }
 const commonjs: BuildOptions = {
   ...common,
@@ -27,7 +26,7 @@ const commonjs: BuildOptions = {
   define: { 'import.meta.url': 'moduleUrl' },
   banner: { js: "const moduleUrl = require('node:url').pathToFileURL(__filename).href" },
 }
-const packages = new Set<string>()
+const packages = new Set(IN_ASSETS)
 
 /** Makes one file of a source and all that it imports. */
 async function bundle(source: string, options: BuildOptions): Promise<void> {
@@ -59,4 +58,7 @@ await bundle(library, {
 for (const name of ['index.d.ts', 'index.d.cts'])
   copyFileSync('src/testing/public.d.ts', `dist/testing/${name}`)
 
-writeFileSync('dist/licences.txt', noticesOf([...packages].sort()))
+/** The folders of the packages that dist/ contains. */
+export const contained = [...packages].sort()
+
+writeFileSync('dist/licences.txt', noticesOf(contained))

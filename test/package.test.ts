@@ -245,20 +245,27 @@ describe('The package', () => {
 
   test('The service runs after the steps of the Containerfile, done one by one without an engine', async t => {
     const image = join(folder, 'image')
-    const inImage = (text: string) => text.replaceAll(/(?<=^|[ :])\/(tmp|data)\b/g, `${image}/$1`)
-    const steps = instructionsOf(read(join(ROOT, 'Containerfile')))
+    const inImage = (text: string) =>
+      text.replaceAll(/(?<=^|[ :=])\/(tmp|data|home)\b/g, `${image}/$1`)
+    const text = read(join(ROOT, 'Containerfile'))
+    const steps = instructionsOf(text)
     mkdirSync(join(image, 'tmp'), { recursive: true })
     const [, target = ''] = /^farthing-\*\.tgz (\S+)$/.exec(steps.COPY ?? '') ?? []
     cpSync(packed.tarball, inImage(target))
     const { HOME = '' } = process.env // it may have the settings of a registry
     const npm = { HOME, npm_config_prefix: image, npm_config_prefer_offline: 'true' }
-    const lines = inImage(steps.RUN ?? '').replace('chown node', 'chown "$(id -u)"')
-    const { code, stderr } = await runLines(lines, { cwd: image, port: 0, env: npm })
-    assert.equal(code, 0, stderr)
+    const settings = Object.fromEntries(
+      (steps.ENV ?? '').split(' ').map(setting => inImage(setting).split(/=(.*)/s, 2)),
+    )
+    const PATH = `${join(image, 'bin')}${delimiter}${process.env.PATH}`
+    for (const [, line = ''] of text.matchAll(/^RUN (.*)$/gm)) {
+      const lines = inImage(line).replace('chown node', 'chown "$(id -u)"')
+      const env = { ...npm, ...settings, PATH }
+      const { code, stderr } = await runLines(lines, { cwd: image, port: 0, env })
+      assert.equal(code, 0, stderr)
+    }
+    assert.ok(readdirSync(join(image, 'home/node/.cache/farthing')).length > 0)
 
-    const settings = (steps.ENV ?? '')
-      .split(' ')
-      .map(setting => inImage(setting).split(/=(.*)/s, 2))
     const [program = ''] = JSON.parse(steps.CMD ?? '[]')
     const farthing = spawn(join(image, 'bin', program), {
       cwd: inImage(steps.WORKDIR ?? ''),
@@ -266,7 +273,7 @@ describe('The package', () => {
         PATH: process.env.PATH,
         PORT: '0',
         FARTHING_API_KEY: KEY,
-        ...Object.fromEntries(settings),
+        ...settings,
       },
       stdio: ['ignore', 'pipe', 'inherit'],
     })
@@ -298,7 +305,7 @@ describe('The package', () => {
   })
 })
 
-/** The instructions of a Containerfile, each of which occurs once. */
+/** The instructions of a Containerfile. Of one that occurs more than once it has the last. */
 const instructionsOf = (text: string): Record<string, string> =>
   Object.fromEntries([...text.matchAll(/^([A-Z]+) (.*)$/gm)].map(([, name, rest]) => [name, rest]))
 

@@ -17,11 +17,17 @@ const NEEDED = [
   'tsconfig.json',
 ]
 
-/** Packs a copy of the clone, because the build replaces files that other tests read. */
-export async function pack(folder: string): Promise<{ source: string; tarball: string }> {
+/** Copies what a build needs, because it replaces files that other tests read. Returns the copy's folder. */
+export function copyOfClone(folder: string): string {
   const source = join(folder, 'source')
   for (const name of NEEDED) cpSync(join(ROOT, name), join(source, name), { recursive: true })
   symlinkSync(join(ROOT, 'node_modules'), join(source, 'node_modules'))
+  return source
+}
+
+/** Packs a copy of the clone. */
+export async function pack(folder: string): Promise<{ source: string; tarball: string }> {
+  const source = copyOfClone(folder)
   await run('npm', ['pack', '--pack-destination', folder], { cwd: source })
   const name = readdirSync(folder).find(file => file.endsWith('.tgz')) ?? ''
   return { source, tarball: join(folder, name) }
