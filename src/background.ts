@@ -1,4 +1,4 @@
-/** The work that runs beside the requests: sending what was left unsent, and deleting what is old. */
+/** The work that runs beside the requests: sending unsent messages, and deleting old rows. */
 import type { Logger } from 'pino'
 import { deleteEndedRooms, endExpiredAccounts } from './accounts/sweep.ts'
 import type { App } from './app.ts'
@@ -19,8 +19,8 @@ type Work = Pick<App, 'deliveries' | 'recorder'> &
   }
 
 /**
- * Sends what an earlier stop left unsent, now and whenever another instance dies, and deletes old rows. The result
- * ends this; its promise resolves when no statement is under way, so that the database can be closed.
+ * Sends messages that an earlier stop left unsent, now and whenever another instance dies, and deletes old rows. Call
+ * the result to end this; its promise resolves when no statement is under way, so that the database can be closed.
  */
 export function startWork(work: Work): () => Promise<void> {
   const stopping = new AbortController()
@@ -52,7 +52,7 @@ export function startWork(work: Work): () => Promise<void> {
 
 type Step = (signal?: AbortSignal) => Promise<void>
 
-/** One sweep of everything. What only the clock decides waits until the clock can be trusted. Never rejects. */
+/** One sweep of everything. Deletions that depend on the clock wait until the clock can be trusted. Never rejects. */
 export function createSweep(
   { database, time, recorder, warn, elapsed }: Omit<Work, 'deliveries'>,
   report: (error: unknown) => void,

@@ -3,22 +3,22 @@ import type { Database, Time } from './ports.ts'
 /** Milliseconds. */
 const HOUR = 60 * 60 * 1000
 const DAY = 24 * HOUR
-/** The most by which two clocks may differ, and by which one may jump. */
+/** The largest difference between two clocks, and the largest jump of one, that is accepted. */
 const LARGEST_DIFFERENCE = 60_000
 
 export type ClockWatchPorts = {
   database: Database
   time: Pick<Time, 'wall'>
   warn: (line: string) => void
-  /** Milliseconds that only ever pass at the speed of time, from any beginning. */
+  /** Milliseconds of a monotonic clock. */
   elapsed?: () => number
 }
 
 /**
- * Tells whether rows may be deleted because of their age. A clock that is wrong would make them look older, and what is
- * deleted does not come back. So the answer is no in the first hour after a start or a jump of the machine's clock, in
- * which somebody may set it right, and while it differs by more than a minute from that of the database's server.
- * Call it about once a minute. Rejects if the server cannot be asked.
+ * Returns true if rows may be deleted because of their age. A clock that is ahead would make them look older, and
+ * deleted rows cannot be restored. So the result is false in the first hour after a start or a jump of the machine's
+ * clock, in which an operator may correct it, and while it differs by more than a minute from the clock of the
+ * database's server. Call it about once a minute. Rejects if the server cannot be reached.
  */
 export function createClockWatch(ports: ClockWatchPorts): () => Promise<boolean> {
   const { database, time, elapsed = () => performance.now() } = ports

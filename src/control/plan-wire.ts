@@ -1,4 +1,4 @@
-/** How a plan is written in requests and responses. */
+/** Reads plans from requests and prints them in responses. */
 import { ApiError, meanings } from '../errors.ts'
 import type { Endpoint } from '../http/endpoint.ts'
 import { isObject, type Json } from '../http/fields.ts'
@@ -62,7 +62,7 @@ function readOperation({ on, scenario }: Json, operations: readonly Endpoint[]):
   return { on: found }
 }
 
-/** Fills the required fields of a payment in, so that the values are checked as those of a payment. */
+/** Adds the required fields of a payment, so that the values are checked as those of a payment. */
 function readGiven(given: unknown): { given?: Json } {
   if (given === undefined) return {}
   if (!isObject(given)) throw badField('given', 'must be an object with fields of a payment')
@@ -108,7 +108,7 @@ function readFault(body: Json): Pick<Plan, 'when' | 'delay' | 'answer' | 'reset'
   if (when !== 'before' && when !== 'after') throw badField('when', 'must be before or after')
   if (reset !== undefined && reset !== true) throw badField('reset', 'must be true')
   if (reset && answer !== undefined)
-    throw badField('answer', 'must be absent with reset: no answer is sent')
+    throw badField('answer', 'must be absent with reset: no response is sent')
   return {
     when,
     ...(delay !== undefined && { delay: readDelay(delay) }),

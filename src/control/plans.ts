@@ -17,7 +17,7 @@ import { notFound, tooMany } from './errors.ts'
 import { PLAN_FIELDS, presentPlan, readPlan } from './plan-wire.ts'
 import { readQuery } from './query.ts'
 
-/** Plans: what is to happen to payments and requests to come. `operations` are the endpoints that plans can name. */
+/** Plans for future payments and requests. `operations` are the endpoints that plans can name. */
 export const planEndpoints = (context: Context, operations: readonly Endpoint[]): Endpoint[] => [
   createPlan(context, operations),
   listPlans(context),
@@ -30,7 +30,7 @@ const createPlan = (context: Context, operations: readonly Endpoint[]): Endpoint
   path: '/control/plans',
   area: 'control',
   operationId: 'createPlan',
-  summary: 'Plan what happens to payments or requests to come',
+  summary: 'Plan the outcome of future payments or requests',
   accepts: 'json',
   docs: docsOf('createPlan'),
   handler: async (request, reply) => {
@@ -58,7 +58,7 @@ const listPlans = ({ database }: Context): Endpoint => ({
   path: '/control/plans',
   area: 'control',
   operationId: 'listPlans',
-  summary: 'List the plans, in the order in which they are looked at',
+  summary: 'List the plans, in the order in which they are checked',
   docs: docsOf('listPlans'),
   handler: async request => {
     readQuery(request, {})

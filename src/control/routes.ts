@@ -25,13 +25,13 @@ export type Ports = {
 /** Health checks, documents and files meet no plan. */
 const PLANNED: AreaName[] = ['api', 'token', 'pages']
 
-/** Everything below /control. There is nothing while both of its halves are off. */
+/** Everything below /control. It has no endpoints while both of its halves are off. */
 export const controlEndpoints = (context: Context, ports: Ports): Endpoint[] => {
   const endpoints = [...readingEndpoints(context, ports), ...steeringEndpoints(context, ports)]
   return endpoints.length > 0 ? [readOverview(context), ...endpoints] : []
 }
 
-/** What reads the record. Without a recorder there is none of it. */
+/** Endpoints that read the record. There are none without a recorder. */
 const readingEndpoints = (context: Context, { waitFor, stopped }: Ports): Endpoint[] =>
   context.recorder
     ? [
@@ -43,7 +43,7 @@ const readingEndpoints = (context: Context, { waitFor, stopped }: Ports): Endpoi
       ]
     : []
 
-/** What changes payments, clocks and accounts. Without FARTHING_CONTROL=true there is none of it. */
+/** Endpoints that change payments, clocks and accounts. There are none without FARTHING_CONTROL=true. */
 const steeringEndpoints = (context: Context, { waitFor, described }: Ports): Endpoint[] =>
   context.config.control
     ? [

@@ -1,4 +1,4 @@
-/** What responses below /control hold, for /control/openapi.json. Loaded when somebody reads it. */
+/** The schemas of responses below /control, for /control/openapi.json. Loaded when somebody reads it. */
 import { object, timestamp } from '../http/schema.ts'
 import { scenarios } from '../payments/payment.ts'
 import { newPayment } from '../payments/request.ts'
@@ -20,11 +20,15 @@ export const clock = object('Clock', {
 export const overview = object('Control', {
   version: { ...text, description: 'The version of this Farthing' },
   account: text,
-  parent: { ...nullable, description: 'Of a test account, the account that made it' },
-  epoch: { ...count, description: 'How often the account was reset' },
-  plans: { ...count, description: 'How many plans it has' },
+  parent: { ...nullable, description: 'For a test account, the account that made it' },
+  epoch: { ...count, description: 'The number of resets of the account' },
+  plans: { ...count, description: 'The number of its plans' },
   clock,
-  has: { type: 'array', items: text, description: 'What the control API of this version has' },
+  has: {
+    type: 'array',
+    items: text,
+    description: 'The features of the control API in this version',
+  },
 })
 
 const expires = { ...timestamp, description: 'When it ends, on the machine’s clock' }
@@ -75,7 +79,7 @@ const scenario = { type: 'string', enum: scenarios } as const
 export const outcome = object(
   'Outcome',
   {},
-  { scenario: { ...scenario, default: 'success', description: 'What a user would pick' } },
+  { scenario: { ...scenario, default: 'success', description: 'The choice on the hosted pages' } },
 )
 export const builtPayment = {
   ...object('BuiltPayment', {}, newPayment.properties),
@@ -96,16 +100,16 @@ const which = {
   given: {
     type: 'object',
     additionalProperties: true,
-    description: 'Fields that the payment must have been given; of metadata, these keys',
+    description: 'Fields with which the payment must have been created; of metadata, these keys',
   },
   payment_id: identifier,
 } as const
 const often = {
-  skip: { ...count, default: 0, description: 'How many matches pass first' },
+  skip: { ...count, default: 0, description: 'The number of matching requests that pass first' },
   times: {
     anyOf: [{ type: 'integer', minimum: 1 }, { const: 'always' }],
     default: 1,
-    description: 'How often it then acts',
+    description: 'The number of times that it then acts',
   },
   probability: { type: 'number', minimum: 0, maximum: 1, default: 1 },
   seed: { ...count, default: 0, description: 'Of the draw' },
@@ -126,7 +130,7 @@ const effect = {
     properties: { status: { type: 'integer', minimum: 400, maximum: 599 }, code: text },
     description: 'An error. 401, 429, 500 and 503 have a code of their own',
   },
-  reset: { const: true, description: 'A TCP reset in place of an answer' },
+  reset: { const: true, description: 'A TCP reset in place of a response' },
 } as const
 export const newPlan = object('NewPlan', {}, { ...which, ...often, ...effect })
 export const plan = object(
@@ -134,8 +138,8 @@ export const plan = object(
   {
     plan_id: identifier,
     ...often,
-    seen: { ...count, description: 'How many requests matched' },
-    acted: { ...count, description: 'How often it acted' },
+    seen: { ...count, description: 'The number of requests that matched' },
+    acted: { ...count, description: 'The number of times that it acted' },
   },
   { ...which, ...effect },
 )
@@ -239,7 +243,7 @@ export const newListener = object(
 export const listener = object('Listener', {
   webhook_id: identifier,
   signing_key: text,
-  other: { type: 'boolean', description: 'Whether somebody else listens with this name' },
+  other: { type: 'boolean', description: 'Whether another listener with this name is connected' },
 })
 export const nextAttempt = object('NextAttempt', {
   attempt: {

@@ -1,4 +1,4 @@
-/** The list of payments for the console, newest first, and what became of their webhook messages. */
+/** The list of payments for the console, newest first, and the results of their webhook messages. */
 import { fold, groupOf } from '../database/fold.ts'
 import type { Database, Value } from '../ports.ts'
 import { oldestKept } from '../retention.ts'
@@ -47,7 +47,7 @@ export async function listPayments(
   return rows.map(paymentRows.fromRow)
 }
 
-/** How many there are, at most `limit`. */
+/** The number of payments, at most `limit`. */
 export async function countListed(
   database: Database,
   room: string,
@@ -63,7 +63,7 @@ export async function countListed(
   return row?.found ?? 0
 }
 
-/** How many messages of a payment have a delivery status, and the first of them. */
+/** The number of messages of a payment with a delivery status, and the first of them. */
 export type Delivery = { status: DeliveryStatus; found: number; message_id: string }
 
 /** By payment, for payments that the caller has found. Those without messages are absent. */

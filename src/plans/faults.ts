@@ -1,6 +1,6 @@
 /**
- * What plans do to requests. A plan is looked at when a request has reached the handler of its endpoint: the key, path,
- * method, media type, size and limits are in order, and its fields are not read yet.
+ * The effects of plans on requests. Plans are checked when a request has reached the handler of its endpoint: after
+ * the checks of the key, path, method, media type, size and limits, and before its fields are read.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { PlanHooks } from '../http/areas.ts'
@@ -11,7 +11,7 @@ import { createFindFault, type Fault } from './planning.ts'
 type Done = (error?: Error) => void
 
 export type Plans = {
-  /** How many requests are held. They only wait. */
+  /** The number of requests that are held. They only wait. */
   held(): number
   hooks(operation: string): PlanHooks
 }
@@ -34,7 +34,7 @@ export function createPlans(ports: Ports, stopped: () => boolean): Plans {
     const { plan, error } = fault
     if (plan.reset) {
       request.ended = 'reset'
-      // Nobody receives it: the connection is reset once the request is recorded.
+      // The client does not receive it: the connection is reset once the request is recorded.
       return void reply.code(500).send()
     }
     if (error) request.ended = 'replaced'

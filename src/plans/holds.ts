@@ -3,13 +3,13 @@ import type { Account } from '../accounts/account.ts'
 import { accountOfName } from '../accounts/store.ts'
 import type { Database } from '../ports.ts'
 
-/** Milliseconds between two looks whether the service stops or an account was reset. */
+/** Milliseconds between two checks of whether the service stops or an account was reset. */
 const LOOK_EVERY = 100
 
 type Held = { account: Account; end: () => void }
 
 export type Holds = {
-  /** How many requests are held. */
+  /** The number of requests that are held. */
   count(): number
   /** Resolves after so many milliseconds; at once if the service stops or the account is reset or ended. */
   hold(account: Account, socket: Socket, ms: number): Promise<void>
@@ -23,7 +23,7 @@ export function createHolds(database: Database, stopped: () => boolean): Holds {
   async function look(): Promise<void> {
     if (stopped()) for (const { end } of held) end()
     for (const [name, group] of Map.groupBy(held, ({ account }) => account.name)) {
-      // A database that is away says nothing about the account.
+      // An unreachable database says nothing about the account.
       const now = await accountOfName(database, name).catch(() => group[0]?.account)
       for (const { account, end } of group) if (account.room !== now?.room) end()
     }

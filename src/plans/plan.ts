@@ -1,4 +1,4 @@
-/** A plan: what is to happen to payments or requests to come. Pure rules; nothing is read or written here. */
+/** A plan for future payments or requests. Pure rules; nothing is read or written here. */
 import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import {
@@ -13,7 +13,7 @@ import {
 import type { Json } from '../http/fields.ts'
 import type { NewPayment, Scenario } from '../payments/payment.ts'
 
-/** `before` the handler runs, or `after` everything has happened and only the response is touched. */
+/** `before` the handler runs, or `after` the request has had its effect, so that only the response changes. */
 export type When = 'before' | 'after'
 
 /** An error of the API. The code is given where the status has none of its own. */
@@ -23,17 +23,17 @@ export type Plan = {
   plan_id: string
   /** The room of its account. */
   account: string
-  /** How many requests it matched, and how often it acted. */
+  /** The number of requests that it matched, and the number of times that it acted. */
   seen: number
   acted: number
   /** An operationId; undefined for every operation. */
   on?: string
-  /** Fields that the payment must have been given; of metadata, these keys. */
+  /** Fields with which the payment must have been created; of metadata, these keys. */
   given?: Json
   payment_id?: string
-  /** How many matches pass first. */
+  /** The number of matching requests that pass first. */
   skip: number
-  /** How often it then acts. */
+  /** The number of times that it then acts. */
   times: number | 'always'
   probability: number
   seed: number
@@ -46,7 +46,7 @@ export type Plan = {
   reset?: true
 }
 
-/** What plans ask about a request. `given` is undefined where it concerns no payment. */
+/** The facts about a request that plans compare. `given` is undefined if the request concerns no payment. */
 export type Met = { operation: string; payment_id?: string; given?: Json }
 
 /** A plan that a request matched, with its counts after the request. */
@@ -56,8 +56,8 @@ export type Counted = { plan: Plan; seen: number; acted: number }
 export type Meeting = { acting: Plan | undefined; counted: Counted[] }
 
 /**
- * Looks at the plans in their order. One that matches counts the request. It acts if enough requests have passed, it has
- * not acted often enough, and it is drawn; the first that acts ends the search.
+ * Checks the plans in their order. A matching plan counts the request. It acts if enough requests have passed, it has
+ * not acted often enough, and its draw succeeds. The first plan that acts ends the search.
  */
 export function meet(plans: readonly Plan[], met: Met): Meeting {
   const counted: Counted[] = []
@@ -99,7 +99,7 @@ export function draw(seed: number, seen: number): { chance: number; share: numbe
   return { chance: hash.readUInt32BE(0) / 2 ** 32, share: hash.readUInt32BE(4) / 2 ** 32 }
 }
 
-/** How long the plan holds this request, in milliseconds. */
+/** The milliseconds for which the plan holds this request. */
 export function delayOf({ delay = 0, seed }: Plan, seen: number): number {
   if (typeof delay === 'number') return delay
   const [least, most] = delay

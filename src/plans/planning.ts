@@ -1,4 +1,4 @@
-/** Finds the plan that acts on a request, and counts all that the request matched. */
+/** Finds the plan that acts on a request, and counts the request for every plan that it matched. */
 import type { FastifyRequest } from 'fastify'
 import type { Account } from '../accounts/account.ts'
 import type { ApiError } from '../errors.ts'
@@ -14,7 +14,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The fault of the plan that acts on it. */
     fault?: Fault | undefined
-    /** Where plans may set the scenario of the payment that it creates. */
+    /** Receives the scenario of the payment that the request creates, if a plan sets one. */
     planned?: Planned | undefined
   }
 }
@@ -25,7 +25,7 @@ export type Fault = {
   /** Milliseconds. */
   delay: number
   error: ApiError | undefined
-  /** It has acted on the response. */
+  /** True once the plan has acted on the response. */
   isOver: boolean
 }
 

@@ -1,7 +1,7 @@
 import type { Database, Statement } from '../ports.ts'
 import type { Counted, Plan } from './plan.ts'
 
-/** How many plans an account may have. */
+/** The most plans that an account may have. */
 export const MOST_PLANS = 100
 
 /** `body` is JSON with every field of the plan that is not a column here. */

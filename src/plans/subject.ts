@@ -10,10 +10,10 @@ import type { Database, Time } from '../ports.ts'
 import { noteOn } from '../recorder/note.ts'
 import { asksForPayment, fieldsOf, type Met, type Plan } from './plan.ts'
 
-/** The operation that creates payments: plans ask what its body gives them. */
+/** The operation that creates payments. Plans compare the fields of its body. */
 export const CREATION = 'createPayment'
 
-/** Whose request it is, and what finds its payment. */
+/** The account of a request, and a function that finds its payment. */
 export type Subject = {
   account: Account
   find: () => Promise<Omit<Met, 'operation'>>
@@ -55,12 +55,12 @@ export async function subjectOf(
   }
 }
 
-/** The payment is looked up only where a plan asks for it. */
+/** The payment is read only if a plan needs it. */
 export async function metBy(operation: string, { find }: Subject, plans: Plan[]): Promise<Met> {
   return { operation, ...(plans.some(asksForPayment) && (await find())) }
 }
 
-/** The fields of a new payment, with their defaults; as they came, if they are not valid. */
+/** The fields of a new payment, with their defaults; unchanged if they are not valid. */
 function givenIn(request: FastifyRequest): Json {
   try {
     const body = jsonBody(request, 'P0197', ['amount'])

@@ -1,4 +1,4 @@
-/** Runs the work of one room in turn. Only other instances compete with it. */
+/** Runs the work of one room one after another, so that it competes only with other instances. */
 export function createTurns() {
   const last = new Map<string, Promise<unknown>>()
   return async <Result>(room: string, work: () => Promise<Result>): Promise<Result> => {

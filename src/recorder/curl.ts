@@ -4,7 +4,7 @@ import { MASK } from './mask.ts'
 
 export type CurlOrWhyNot = { command: string } | { whyNot: string }
 
-/** Where the command reads the key from: it never contains one. */
+/** The variable from which the command reads the key, so that it never contains one. */
 const KEY = '"Authorization: Bearer $FARTHING_API_KEY"'
 
 /** curl sends these by itself, unless it is told not to. */
