@@ -68,6 +68,7 @@ describe('A file of src', () => {
       'payments/routes', // what has expired
       'payments/store', // whether a token has expired
       'plans/subject', // what has expired
+      'recorder/action', // when an action began
       'recorder/recorder', // when a request began
       'refunds/commands', // identifiers
       'refunds/routes', // the status after five seconds
@@ -91,6 +92,7 @@ describe('A file of src', () => {
       'control/clock', // how far the account's clock is
       'control/enter', // until when a link works
       'control/reset', // the first time of a clock, whether a message is being sent
+      'recorder/action', // when an action began
       'recorder/batches', // how many exchanges are recorded in a second
       'recorder/recorder', // identifiers of exchanges, when a request began
       'webhooks/deliver', // claims, when an attempt began

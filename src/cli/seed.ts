@@ -171,7 +171,7 @@ function createHistory(account: string, newId: NewId) {
     const used = course.mode === 'agreement' ? active : undefined
     const given = readNewPayment(body(course, number, (created ?? used)?.agreement_id))
     const { after } = makePayment({ newId, secrets }, account, at, given, used)
-    const payment = walk(after, course.triggers, at)
+    const payment = walk({ ...after, origin: 'seed' }, course.triggers, at)
     const end = at + course.triggers.length * STEP
     const agreement = created && payment.card && activate(created, payment.card, end)
     if (agreement) active = agreement

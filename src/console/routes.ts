@@ -3,6 +3,7 @@ import type { Endpoint } from '../http/endpoint.ts'
 import { messageEndpoints } from './message.ts'
 import { newerEndpoint } from './newer.ts'
 import { sendNext, visitOf } from './page.ts'
+import { paymentEndpoints } from './payment-page.ts'
 import { paymentsEndpoints } from './payments.ts'
 import { requestEndpoints } from './request.ts'
 import { requestsEndpoints } from './requests.ts'
@@ -19,6 +20,7 @@ export const consoleEndpoints = (context: Context): Endpoint[] =>
         ...signInEndpoints(context),
         newerEndpoint(context),
         ...paymentsEndpoints(context),
+        ...paymentEndpoints(context),
         ...requestsEndpoints(context),
         ...requestEndpoints(context),
         ...webhooksEndpoints(context),

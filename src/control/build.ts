@@ -8,6 +8,8 @@ import { advance, type NewPayment, type Scenario, statusOf } from '../payments/p
 import { checkMode, newPayment, readNewPayment } from '../payments/request.ts'
 import { paymentAddress, present } from '../payments/response.ts'
 import { countPayments, findPayment } from '../payments/store.ts'
+import { recordAction } from '../recorder/action.ts'
+import type { Note } from '../recorder/note.ts'
 import { createRefund } from '../refunds/commands.ts'
 import { readBody } from './body.ts'
 import { docsOf } from './docs.ts'
@@ -49,8 +51,16 @@ export const buildPayment = (context: Context): Endpoint => {
       checkMode(given, context.config.returnHosts)
       const steps = readSteps({ scenario, capture, refund, cancel }, given)
       const addresses = addressesOf(request, context.config)
-      const { payment_id } = await createPayment(context, addresses, { account, given })
-      await takeSteps(context, addresses, { account, payment_id, steps })
+      const { payment_id } = await recordAction(
+        context,
+        { by: 'control', operation: 'buildPayment', detail: () => '' },
+        async note => {
+          const created = await createPayment(context, addresses, { account, given, note })
+          const { payment_id } = created
+          await takeSteps(context, addresses, { account, payment_id, steps, note })
+          return created
+        },
+      )
       const built = await found(context, account, payment_id)
       void reply.code(201).header('location', paymentAddress(payment_id, addresses))
       return present(built, addresses)
@@ -105,30 +115,32 @@ function readRefund(given: unknown, amount: number): number | undefined {
   return Number(refund)
 }
 
-type Built = { account: Account; payment_id: string; steps: Steps }
+type Built = { account: Account; payment_id: string; steps: Steps; note: Note }
 
 async function takeSteps(
   context: Context,
   addresses: Addresses,
-  { account, payment_id, steps }: Built,
+  { account, payment_id, steps, note }: Built,
 ): Promise<void> {
   const { scenario, capture, refund, cancel } = steps
+  const payment = () => found(context, account, payment_id)
   const move = (trigger: 'capture' | 'cancel') =>
     changePayment(
       context,
       addresses,
-      async () => ({ account, payment: await found(context, account, payment_id) }),
+      async () => ({ account, payment: await payment() }),
       (payment, now) => {
         const change = advance(payment, trigger, now)
         if (!change) throw conflict(`another request moved the payment: it is ${statusOf(payment)}`)
         return change
       },
+      { note },
     )
-  if (scenario) await walk(context, addresses, await found(context, account, payment_id), scenario)
+  if (scenario) await walk(context, addresses, await payment(), { scenario, note })
   if (capture) await move('capture')
   if (refund !== undefined)
     await createRefund(context, addresses, {
-      ...{ account, payment_id },
+      ...{ account, payment_id, note },
       asked: { amount: refund, available: undefined },
     })
   if (cancel) await move('cancel')

@@ -18,6 +18,8 @@ import {
 import { present } from '../payments/response.ts'
 import { paymentInPath } from '../payments/routes.ts'
 import { findNewest } from '../payments/store.ts'
+import { recordAction } from '../recorder/action.ts'
+import type { Note } from '../recorder/note.ts'
 import { readBody } from './body.ts'
 import { docsOf } from './docs.ts'
 import { badField, conflict } from './errors.ts'
@@ -75,22 +77,29 @@ export const completePayment = (context: Context): Endpoint => ({
     const status = statusOf(payment)
     if (!isPayable(status)) throw conflict(`the payment is ${status} and cannot be completed again`)
     const addresses = addressesOf(request, context.config)
-    await walk(context, addresses, payment, scenario)
+    await recordAction(
+      context,
+      { by: 'control', operation: 'completePayment', detail: () => `scenario=${scenario}` },
+      note => walk(context, addresses, payment, { scenario, note }),
+    )
     return present(await paymentInPath(request, context, 'P0200'), addresses)
   },
 })
+
+/** `note` takes what it causes. */
+type Walk = { scenario: Scenario; note: Note }
 
 /** Takes a payment that has not ended through its scenario. Throws an ApiError if another request ends it first. */
 export async function walk(
   context: Context,
   addresses: Addresses,
   payment: Payment,
-  scenario: Scenario,
+  { scenario, note }: Walk,
 ): Promise<void> {
   const token = tokenOf(payment)
   if (payment.given.authorisation_mode !== 'web')
-    return completeByCard(context, addresses, payment, scenario)
-  const visit: Visit = { ...siteOf(context.config), context, addresses, token, hidden: false }
+    return completeByCard(context, addresses, payment, { scenario, note })
+  const visit: Visit = { ...siteOf(context.config), context, addresses, token, hidden: false, note }
   const result = await complete(visit, scenario)
   if (!result?.moved) throw conflict('another request ended the payment meanwhile: read it')
 }
@@ -106,7 +115,7 @@ async function completeByCard(
   context: Context,
   addresses: Addresses,
   payment: Payment,
-  scenario: Scenario,
+  { scenario, note }: Walk,
 ): Promise<void> {
   if (scenario === 'error' || scenario === 'cancel')
     throw conflict(`a moto_api payment cannot end with ${scenario}: use success or declined`)
@@ -114,5 +123,5 @@ async function completeByCard(
   const card_number = scenario === 'declined' ? DECLINED_CARD : MOCK_CARD
   const card = { card_number, cvc: '123', cardholder_name, expiry_date }
   const given = { ...card, one_time_token: tokenOf(payment) }
-  await submitCard(context, addresses, given, { scenario })
+  await submitCard(context, addresses, given, { scenario, note })
 }

@@ -70,6 +70,8 @@ export type Payment = {
   success_chosen: boolean
   /** The sum of all refunds, in pence. */
   refunded_amount: number
+  /** It was made without requests. */
+  origin?: 'seed'
   /** Set once a card was submitted. */
   card?: CardDetails
   /** How a plan lets it end: docs/control.md. */
@@ -143,7 +145,7 @@ export const transitions: Record<Trigger, Transition[]> = {
 }
 
 /** Specification, *Webhook event types*: those of a transition. */
-function eventTypes(from: Status, to: Status): EventType[] {
+export function eventTypesBetween(from: Status, to: Status): EventType[] {
   if (to === 'capturable') return ['card_payment_succeeded']
   if (to === 'success')
     return from === 'capturable'
@@ -185,7 +187,7 @@ export function advance(
     success_chosen: trigger === 'choose_success',
     ...(submitted && { card: submitted }),
   }
-  return { before: payment, after, at, sends: eventTypes(from, to) }
+  return { before: payment, after, at, sends: eventTypesBetween(from, to) }
 }
 
 /** The card that the hosted pages submit for the payment. */

@@ -47,8 +47,8 @@ function fromRow({ payment_id, account, version, refunded_amount, body }: Row): 
 }
 
 function bodyOf(payment: Payment): string {
-  const { given, provider_id, secret, events, success_chosen, card, scenario } = payment
-  const body = { given, provider_id, secret, events, success_chosen, card, scenario }
+  const { given, provider_id, secret, events, success_chosen, card, scenario, origin } = payment
+  const body = { given, provider_id, secret, events, success_chosen, card, scenario, origin }
   return JSON.stringify(body satisfies Record<keyof Body, unknown>)
 }
 

@@ -2,9 +2,11 @@
 
 /**
  * `api`: from a client. `page`: from a browser. `out`: to a webhook's receiver. `gap`: the number of exchanges that
- * were only counted.
+ * were only counted. `action`: nothing crossed the wire, because somebody did it in the console or through /control.
  */
-export type ExchangeKind = 'api' | 'page' | 'out' | 'gap'
+export type ExchangeKind = 'api' | 'page' | 'out' | 'gap' | 'action'
+
+export type Actor = 'console' | 'control'
 
 /**
  * `sent`: the response was sent. `gone`: the client had disconnected before. `replaced` and `reset`: a plan sent
@@ -64,6 +66,8 @@ export type ExchangeBody = {
   caused?: Caused
   webhook_id?: string
   by_hand?: ByHand
+  /** For an action: where it was done. */
+  by?: Actor
   /** For a gap: the number of exchanges that were only counted, and the times of the first and the last. */
   gap?: { count: number; refused: number; from: number; to: number }
 }

@@ -42,7 +42,7 @@ export function noteOn(request: FastifyRequest): Note | undefined {
 }
 
 /** One request may cause several changes. */
-function together(before: Caused | undefined, more: Caused | undefined): Caused | undefined {
+export function together(before: Caused | undefined, more: Caused | undefined): Caused | undefined {
   if (!before || !more) return more ?? before
   return {
     events: [...before.events, ...more.events],

@@ -67,6 +67,8 @@ export type Recorder = {
   attempt(account: Account, attempted: Attempted): void
   /** Records a delivery by hand at once. Resolves to the row, also when it could not be written. */
   attemptByHand(account: Account, attempted: Attempted): Promise<Exchange>
+  /** Records an action without a request at once. Resolves also when it could not be written. */
+  action(account: Account, row: Exchange): Promise<void>
   /** Waits for responses, and writes everything in memory. Never rejects. */
   flush(): Promise<void>
   /** Deletes all but the newest exchanges of each account. */
@@ -89,13 +91,17 @@ export function createRecorder(ports: RecorderPorts): Recorder {
 
   async function writeNow(account: Account, exchange: Held): Promise<Exchange> {
     const row = makeRow(exchange, newId(exchange.began))
+    await writeRow(account, row)
+    return row
+  }
+
+  async function writeRow(account: Account, row: Exchange): Promise<void> {
     try {
       await database.write([insertExchange(row)])
       written.set(account.room, isTestAccount(account) ? KEPT_OF_TEST_ACCOUNT : KEPT)
     } catch (error) {
       onFault(error)
     }
-    return row
   }
 
   async function record(account: Account, attempted: Attempted): Promise<void> {
@@ -132,6 +138,7 @@ export function createRecorder(ports: RecorderPorts): Recorder {
     },
     attemptByHand: async (account, attempted) =>
       writeNow(account, await heldAttempt(account, attempted)),
+    action: writeRow,
     async flush() {
       await Promise.all(arriving)
       await batches.flush()

@@ -1,6 +1,13 @@
 /** Lists of webhooks and of their messages for the console, newest first. */
 import type { Database, Value } from '../ports.ts'
-import { type MessageRow, messageRows } from './store.ts'
+import {
+  FIND_KEPT,
+  type KeptMessage,
+  type KeptRow,
+  keptFromRow,
+  type MessageRow,
+  messageRows,
+} from './store.ts'
 import type { Attempt, DeliveryStatus, Webhook, WebhookStatus } from './webhook.ts'
 
 export type ListedWebhook = Webhook & {
@@ -127,4 +134,16 @@ export async function newestMessages(
     .flat()
     .sort((a, b) => (a.message_id < b.message_id ? 1 : -1))
     .slice(0, limit)
+}
+
+/** The messages of a payment that the caller has found and that is not gone, oldest first. */
+export async function messagesOfPayment(
+  database: Database,
+  payment_id: string,
+): Promise<KeptMessage[]> {
+  const rows = await database.query<KeptRow>(
+    `${FIND_KEPT} where payment_id = $1 and messages.body is not null order by message_id`,
+    [payment_id],
+  )
+  return rows.map(keptFromRow)
 }

@@ -290,13 +290,14 @@ export const messageRows = {
 export type KeptMessage = MessageRow &
   Pick<Webhook, 'webhook_id' | 'callback_url' | 'signing_key'> & { webhook_status: WebhookStatus }
 
-type KeptRow = Omit<KeptMessage, 'callback_url' | 'signing_key'> & { webhook_body: string }
+export type KeptRow = Omit<KeptMessage, 'callback_url' | 'signing_key'> & { webhook_body: string }
 
-const FIND_KEPT = `select message_id, event_type, payment_id, created, messages.status, attempts,
+/** With a condition it finds messages as `KeptRow`. */
+export const FIND_KEPT = `select message_id, event_type, payment_id, created, messages.status, attempts,
     messages.body, webhooks.webhook_id, webhooks.status as webhook_status, webhooks.body as webhook_body
   from webhook_messages messages join webhooks on webhooks.webhook_id = messages.webhook_id`
 
-function keptFromRow({ webhook_body, ...message }: KeptRow): KeptMessage {
+export function keptFromRow({ webhook_body, ...message }: KeptRow): KeptMessage {
   const { callback_url, signing_key } = JSON.parse(webhook_body) as WebhookBody // written by insertWebhook
   return { ...message, callback_url, signing_key }
 }
