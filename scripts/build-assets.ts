@@ -43,6 +43,8 @@ async function loadTools(): Promise<Tools | undefined> {
 function buildStyles({ sass }: Tools, entry: string): string {
   const { css } = sass.compile(fileURLToPath(new URL(entry, source)), {
     style: 'compressed',
+    // A byte order mark would follow the notice, and there make the first rule invalid.
+    charset: false,
     importers: [new sass.NodePackageImporter()],
   })
   return css

@@ -125,7 +125,7 @@ const messageDocs = async () =>
   (await import('./webhooks/message-docs.ts')).messageDocs(await paymentResource())
 
 function recorderOf(ports: Ports, config: Config, logger?: FastifyBaseLogger) {
-  if (!config.console) return undefined
+  if (!config.console && !config.control) return undefined
   return createRecorder({
     ...ports,
     secrets: [config.apiKey, config.fixedWebhook?.signing_key],

@@ -17,7 +17,7 @@ import { code, foreign, listing, paragraph, statusTag, time } from './parts.ts'
 import { paymentActions } from './payment-actions.ts'
 import { type RefundFault, whatYouCanDo } from './payment-forms.ts'
 import { type Rows, timelineOf } from './timeline.ts'
-import { stateLine, timelineView } from './timeline-view.ts'
+import { reasonFor, timelineView } from './timeline-view.ts'
 
 /** The most exchanges of a payment that its page shows, and webhooks of each status that it looks at. */
 const MOST_EXCHANGES = 1_000
@@ -74,15 +74,17 @@ async function showPayment(
   const shown = masked(payment, present(payment, visit.addresses))
   const title = `Payment of ${inPounds(payment.given.amount)}`
   const timeline = {
-    ...{ root: visit.root, payment_id: payment.payment_id, steps: timelineOf(rows) },
+    ...{ root: visit.root, now: visit.now, payment_id: payment.payment_id },
+    steps: timelineOf(rows),
     hasWebhooks: rows.webhooks.length > 0,
     isSeeded: payment.origin === 'seed',
   }
   const isCut = rows.exchanges.length === MOST_EXCHANGES
-  const { status } = stateOf(payment)
+  const state = stateOf(payment)
+  const reason = reasonFor(state)
   const content = html`<span class="govuk-caption-l">${foreign(payment.given.reference)}</span>
-<h1 class="govuk-heading-l">${title} ${statusTag(status)}</h1>
-${paragraph(html`${stateLine([stateOf(payment)])}, ${code(payment.payment_id)}`)}
+<h1 class="govuk-heading-l">${title} ${statusTag(state.status)}</h1>
+${paragraph(html`${code(payment.payment_id)}${reason && html`, ${reason}`}`)}
 <h2 class="govuk-heading-m">What you can do now</h2>
 ${whatYouCanDo(visit, payment, fault)}
 ${details('Copy for a bug report', listing('Bug report', bugReport(rows, shown)))}

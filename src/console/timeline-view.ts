@@ -11,6 +11,8 @@ import type { NotTold, ShownAttempt, Step, Told } from './timeline.ts'
 export type Timeline = {
   root: string
   payment_id: string
+  /** The account's time, in milliseconds. */
+  now: number
   steps: readonly Step[]
   hasWebhooks: boolean
   /** Made by `farthing seed`. */
@@ -111,7 +113,7 @@ function factsOf(exchange: Exchange): Html | undefined {
     `${operation}, ${Math.round(ms).toLocaleString('en-GB')} ms`,
     ...(code ? [html`refused with ${code}${field && html` for ${foreign(field)}`}`] : []),
     ...(key_id ? [`key ${key_id}`] : []),
-    ...(kind === 'page' ? [/^Mozilla/.test(agent) ? 'browser' : foreign(agent.slice(0, 40))] : []),
+    ...(kind === 'page' && agent !== '' ? [agentOf(agent)] : []),
     ...(by_hand ? [by_hand.damage ? `damaged: ${by_hand.damage}` : by_hand.kind] : []),
     ...(ended === 'gone' ? ['the client had left before the answer'] : []),
     ...(ended === 'replaced' ? ['a plan sent another response'] : []),
@@ -120,6 +122,9 @@ function factsOf(exchange: Exchange): Html | undefined {
   return html`<p class="farthing-step__facts">${facts.map((fact, i) => (i === 0 ? fact : html` · ${fact}`))}</p>`
 }
 
+const agentOf = (agent: string): Part =>
+  /^Mozilla/.test(agent) ? 'browser' : foreign(agent.slice(0, 40))
+
 const reasons: Record<FailureCode, string> = {
   P0010: 'the card was declined',
   P0030: 'the user cancelled',
@@ -127,26 +132,36 @@ const reasons: Record<FailureCode, string> = {
   P0050: 'the provider had an error',
 }
 
+/** Why the payment ended as it did; undefined where that needs no reason. */
+export const reasonFor = ({ code }: PaymentEvent): string | undefined =>
+  code && `${code} (${reasons[code]})`
+
 /** The states in order, with the reason for the last. */
-export function stateLine(events: readonly PaymentEvent[]): Html {
-  const code = events.at(-1)?.code
+function stateLine(events: readonly PaymentEvent[]): Html {
+  const last = events.at(-1)
+  const reason = last && reasonFor(last)
   const states = events.map(({ status }) => status).join(' → ')
-  return html`<strong>${states}</strong>${code && `, ${code} (${reasons[code]})`}`
+  return html`<strong>${states}</strong>${reason && `, ${reason}`}`
 }
 
 const NOTHING_YET = 'no attempt yet'
 
-function toldView({ root }: Timeline, { message, webhook, attempts }: Told): Html {
+function toldView(timeline: Timeline, { message, webhook, attempts }: Told): Html {
+  const { root } = timeline
   const { message_id, event_type, status } = message
   const tries = attempts.length === 1 ? '1 attempt' : `${attempts.length} attempts`
   return html`${link(`${root}messages/${message_id}`, event_type)} → ${foreign(webhook)}: ${deliveryTag(status)} ${attempts.length === 0 ? NOTHING_YET : tries}
-${attempts.length > 0 && html`<ol class="farthing-step__attempts" role="list">${attempts.map(attempt => attemptView(root, message_id, attempt))}</ol>`}`
+${attempts.length > 0 && html`<ol class="farthing-step__attempts" role="list">${attempts.map(attempt => attemptView(timeline, message_id, attempt))}</ol>`}`
 }
 
-function attemptView(root: string, message_id: string, attempt: ShownAttempt): Html {
+/** The exchange of an attempt is written a moment after it. */
+const isFresh = ({ now }: Timeline, { at }: ShownAttempt): boolean => now - at < 2_000
+
+function attemptView(timeline: Timeline, message_id: string, attempt: ShownAttempt): Html {
+  const { root } = timeline
   const { at, result, ms, cause, isRefusal, exchange_id } = attempt
   const took = ms === null ? '' : ` in ${Math.round(ms)} ms`
-  return html`<li>${timeOfDay(at)} ${exchange_id ? link(`${root}requests/${exchange_id}`, foreign(result)) : html`${foreign(result)} (answer not recorded)`}${took}${cause && html`<br>${foreign(cause)}`}${isRefusal && html` ${link(`${root}signature?message=${message_id}`, 'Compare signatures')}`}</li>\n`
+  return html`<li>${timeOfDay(at)} ${exchange_id ? link(`${root}requests/${exchange_id}`, foreign(result)) : html`${foreign(result)}${!isFresh(timeline, attempt) && ' (answer not recorded)'}`}${took}${cause && html`<br>${foreign(cause)}`}${isRefusal && html` ${link(`${root}signature?message=${message_id}`, 'Compare signatures')}`}</li>\n`
 }
 
 /** The most webhooks that are named as not told. */

@@ -38,8 +38,9 @@ const readingEndpoints = (context: Context, { waitFor, stopped }: Ports): Endpoi
         listRequests(context, waitFor),
         listMessages(context, waitFor),
         sendMessage(context),
-        ...listenerEndpoints(context, stopped),
-        enterConsole(context),
+        ...(context.config.console
+          ? [...listenerEndpoints(context, stopped), enterConsole(context)]
+          : []),
       ]
     : []
 

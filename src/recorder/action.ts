@@ -36,6 +36,8 @@ export async function recordAction<Result>(
     if (noted?.caused) {
       const at = began + time.now(noted.account) - time.wall()
       await recorder?.action(noted.account, actionRow(noted, { began, at, by, operation, query }))
+      // Whoever acted on a page looks at the attempts next.
+      if (by === 'console') await recorder?.flush()
     }
   }
 }

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { pathToFileURL } from 'node:url'
+import { brotliCompressSync } from 'node:zlib'
 import { acceptsGzip, assets, readAssets } from '../../src/web/assets.ts'
 
 const folder = new URL('../../src/web/assets/built/', import.meta.url)
@@ -45,13 +46,23 @@ describe('Assets', () => {
       assert.equal(acceptsGzip(header), gzip))
 
   it('The style sheet and the script contain no typeface, crown or crest and request no other file', async () => {
-    assert.doesNotMatch(await read(assets.css), /@font-face|@import|url\(|transport|crown|crest/i)
+    for (const name of [assets.css, assets.consoleCss])
+      assert.doesNotMatch(
+        await read(name),
+        /@font-face|@import|url\(|transport|crown|crest|\uFEFF/i,
+      )
     assert.doesNotMatch(await read(assets.js), /\bimport\b|innerHTML|\beval\b|fetch\(/)
   })
 
   it('The styles are less than 100 KB and the script less than 10 KB before compression', async () => {
     assert.ok((await read(assets.css)).length < 100_000)
     assert.ok((await read(assets.js)).length < 10_000)
+  })
+
+  it('The console adds less than 15 KB of styles and 4 KB of script in brotli', async () => {
+    const sizeOf = async (name: string) => brotliCompressSync(await read(name)).length
+    assert.ok((await sizeOf(assets.consoleCss)) < 15_000)
+    assert.ok((await sizeOf(assets.consoleJs)) < 4_000)
   })
 
   it('The viewer is less than 600 KB in gzip and begins with the notices of its licences', async () => {
