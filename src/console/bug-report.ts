@@ -3,7 +3,7 @@ import { createMask } from '../recorder/mask.ts'
 import { iso } from '../time.ts'
 import { version } from '../version.ts'
 import type { Attempt } from '../webhooks/webhook.ts'
-import { nameOf, type Rows } from './timeline.ts'
+import type { Rows } from './timeline.ts'
 
 /** Characters of bodies in one report. What exceeds them is left out, the newest first. */
 const MOST_BODIES = 60_000
@@ -40,7 +40,7 @@ export function bugReport({ exchanges, messages, refunds, webhooks }: Rows, show
     })),
     webhooks: webhooks.map(webhook => ({
       webhook_id: webhook.webhook_id,
-      name: nameOf(webhook),
+      description: webhook.description,
       callback_url: mask.url(webhook.callback_url),
       status: webhook.status,
       subscriptions: webhook.subscriptions,

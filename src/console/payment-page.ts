@@ -10,7 +10,7 @@ import { exchangesOfPayment } from '../recorder/store.ts'
 import { refundsOf } from '../refunds/store.ts'
 import { details, type SummaryRow, summaryList } from '../web/components.ts'
 import { html } from '../web/html.ts'
-import { listWebhooks, messagesOfPayment } from '../webhooks/list-store.ts'
+import { messagesOfPayment, newestWebhooks } from '../webhooks/list-store.ts'
 import { bugReport } from './bug-report.ts'
 import { type AccountVisit, notFound, type Page, pageEndpoint } from './page.ts'
 import { code, foreign, listing, paragraph, statusTag, time } from './parts.ts'
@@ -19,7 +19,7 @@ import { type RefundFault, whatYouCanDo } from './payment-forms.ts'
 import { type Rows, timelineOf } from './timeline.ts'
 import { reasonFor, timelineView } from './timeline-view.ts'
 
-/** The most exchanges of a payment that its page shows, and webhooks of each status that it looks at. */
+/** The most exchanges of a payment that its page shows, and webhooks of the account that it looks at. */
 const MOST_EXCHANGES = 1_000
 const MOST_WEBHOOKS = 100
 
@@ -51,17 +51,13 @@ async function rowsOf(
 ): Promise<Rows> {
   const { room } = account
   const { payment_id } = payment
-  const [exchanges, messages, refunds, active, inactive] = await Promise.all([
+  const [exchanges, messages, refunds, webhooks] = await Promise.all([
     exchangesOfPayment(database, room, payment_id, MOST_EXCHANGES),
     messagesOfPayment(database, payment_id),
     refundsOf(database, payment_id),
-    listWebhooks(database, room, 'ACTIVE', MOST_WEBHOOKS),
-    listWebhooks(database, room, 'INACTIVE', MOST_WEBHOOKS),
+    newestWebhooks(database, room, MOST_WEBHOOKS),
   ])
-  return {
-    ...{ payment, exchanges, messages, refunds },
-    webhooks: [...active.webhooks, ...inactive.webhooks],
-  }
+  return { payment, exchanges, messages, refunds, webhooks }
 }
 
 async function showPayment(

@@ -4,8 +4,10 @@ import type { Exchange } from '../recorder/exchange.ts'
 import { MASK } from '../recorder/mask.ts'
 import { iso } from '../time.ts'
 import { type Html, html, type Part } from '../web/html.ts'
+import { causeOf } from './causes.ts'
+import { nameOfAttempt, type Tried } from './message-attempts.ts'
 import { deliveryTag, foreign, link, paragraph } from './parts.ts'
-import type { NotTold, ShownAttempt, Step, Told } from './timeline.ts'
+import type { NotTold, Step, Told } from './timeline.ts'
 
 /** What the timeline needs of its page. `hasWebhooks`: the account has or had any. */
 export type Timeline = {
@@ -92,7 +94,7 @@ function headingOf({ root, payment_id }: Timeline, { exchange, refunds }: Step):
     return `${didBy[by ?? 'console']}: ${what}${scenario ? `, ${scenario}` : ''}`
   }
   if (kind === 'out')
-    return link(`${root}requests/${exchange_id}`, `Sent by hand → ${result ?? ''}`)
+    return link(`${root}requests/${exchange_id}`, html`Message by hand → ${foreign(result ?? '')}`)
   const form = kind === 'page' && exchange.request_body?.text
   const short = path
     .replace(payment_id, `${payment_id.slice(0, 6)}${MASK}`)
@@ -114,7 +116,7 @@ function factsOf(exchange: Exchange): Html | undefined {
     ...(code ? [html`refused with ${code}${field && html` for ${foreign(field)}`}`] : []),
     ...(key_id ? [`key ${key_id}`] : []),
     ...(kind === 'page' && agent !== '' ? [agentOf(agent)] : []),
-    ...(by_hand ? [by_hand.damage ? `damaged: ${by_hand.damage}` : by_hand.kind] : []),
+    ...(by_hand ? [nameOfAttempt(by_hand)] : []),
     ...(ended === 'gone' ? ['the client had left before the answer'] : []),
     ...(ended === 'replaced' ? ['a plan sent another response'] : []),
     ...(ended === 'reset' ? ['a plan ended the connection'] : []),
@@ -155,13 +157,18 @@ ${attempts.length > 0 && html`<ol class="farthing-step__attempts" role="list">${
 }
 
 /** The exchange of an attempt is written a moment after it. */
-const isFresh = ({ now }: Timeline, { at }: ShownAttempt): boolean => now - at < 2_000
+const isFresh = ({ now }: Timeline, { at }: Tried): boolean => now - at < 2_000
 
-function attemptView(timeline: Timeline, message_id: string, attempt: ShownAttempt): Html {
+function attemptView(timeline: Timeline, message_id: string, attempt: Tried): Html {
   const { root } = timeline
-  const { at, result, ms, cause, isRefusal, exchange_id } = attempt
-  const took = ms === null ? '' : ` in ${Math.round(ms)} ms`
-  return html`<li>${timeOfDay(at)} ${exchange_id ? link(`${root}requests/${exchange_id}`, foreign(result)) : html`${foreign(result)}${!isFresh(timeline, attempt) && ' (answer not recorded)'}`}${took}${cause && html`<br>${foreign(cause)}`}${isRefusal && html` ${link(`${root}signature?message=${message_id}`, 'Compare signatures')}`}</li>\n`
+  const { at, ms, ending, exchange } = attempt
+  const { status, result } = ending
+  const cause = causeOf(ending)
+  const shown = exchange
+    ? link(`${root}requests/${exchange.exchange_id}`, foreign(result))
+    : html`${foreign(result)}${!isFresh(timeline, attempt) && ' (answer not recorded)'}`
+  return html`<li>${timeOfDay(at)} ${shown}${ms !== null && ` in ${Math.round(ms)} ms`}${cause && html`<br>${foreign(cause)}`}${(status === 401 || status === 403) && html` ${link(`${root}signature?message=${message_id}`, 'Compare signatures')}`}</li>
+`
 }
 
 /** The most webhooks that are named as not told. */

@@ -3,10 +3,10 @@ import { timeOf } from '../ids.ts'
 import { eventTypesBetween, type Payment, type PaymentEvent } from '../payments/payment.ts'
 import type { Exchange } from '../recorder/exchange.ts'
 import type { Refund } from '../refunds/refund.ts'
-import type { ListedWebhook } from '../webhooks/list-store.ts'
 import type { KeptMessage } from '../webhooks/store.ts'
-import type { Attempt, EventType } from '../webhooks/webhook.ts'
-import { causeOf } from './causes.ts'
+import type { Attempt, EventType, Webhook } from '../webhooks/webhook.ts'
+import { type Tried, triedOf } from './message-attempts.ts'
+import { nameOf } from './webhooks.ts'
 
 /** What the timeline is made of: rows of one payment, and the webhooks of its account. */
 export type Rows = {
@@ -15,24 +15,10 @@ export type Rows = {
   exchanges: readonly Exchange[]
   messages: readonly KeptMessage[]
   refunds: readonly Refund[]
-  webhooks: readonly ListedWebhook[]
+  webhooks: readonly Webhook[]
 }
 
-export type ShownAttempt = {
-  /** On the account's clock, in milliseconds. */
-  at: number
-  /** The status and its text, or why there is none. */
-  result: string
-  ms: number | null
-  /** Why it failed; undefined for one that succeeded. */
-  cause: string | undefined
-  /** A signature that does not match is the most likely reason. */
-  isRefusal: boolean
-  /** undefined where the exchange is not kept. */
-  exchange_id: string | undefined
-}
-
-export type Told = { message: KeptMessage; webhook: string; attempts: ShownAttempt[] }
+export type Told = { message: KeptMessage; webhook: string; attempts: Tried[] }
 
 /** A webhook that was not told, and why. */
 export type NotTold = { webhook_id: string; webhook: string; why: string }
@@ -57,7 +43,9 @@ export function timelineOf(rows: Rows): Step[] {
   )
   const told = rows.messages.map(message => ({
     message,
-    webhook: nameOf(rows.webhooks.find(({ webhook_id }) => webhook_id === message.webhook_id)),
+    webhook: nameOf(
+      rows.webhooks.find(({ webhook_id }) => webhook_id === message.webhook_id) ?? message,
+    ),
     attempts: attemptsOf(message, attempts.get(message.message_id) ?? []),
   }))
   const recorded = rows.exchanges
@@ -125,42 +113,9 @@ function unrecordedSteps({ payment, refunds }: Rows, told: Told[], recorded: Dra
   return [...steps.values()]
 }
 
-/** Milliseconds between the time of an attempt and that of its exchange. */
-const CLOSE = 1_000
-
-/** The attempts as they are stored, each with its exchange if that is kept. */
-function attemptsOf({ attempts }: KeptMessage, exchanges: readonly Exchange[]): ShownAttempt[] {
-  const left = [...exchanges]
-  return (JSON.parse(attempts) as Attempt[]).map(attempt => {
-    const { at, status_code, result, response_time } = attempt // written by recordAttempts
-    const i = left.findIndex(
-      exchange => exchange.status === status_code && Math.abs(exchange.at - at) < CLOSE,
-    )
-    const [exchange] = i === -1 ? [] : left.splice(i, 1)
-    return shownAttempt(exchange, { at, status: status_code, result, ms: response_time })
-  })
-}
-
-type Ended = { at: number; status: number | null; result: string; ms: number | null }
-
-/** An attempt. Its exchange knows more about how it ended. */
-export function shownAttempt(exchange: Exchange | undefined, stored: Ended): ShownAttempt {
-  const { at, status, ms } = stored
-  const result = exchange?.result ?? stored.result
-  return {
-    ...{ at, result, ms: exchange?.ms ?? ms, exchange_id: exchange?.exchange_id },
-    cause: causeOf({ status, result, answer: exchange?.response_body }),
-    isRefusal: status === 401 || status === 403,
-  }
-}
-
-/** How people call a webhook: by its description, or else by its address. */
-export function nameOf(webhook: ListedWebhook | undefined): string {
-  if (!webhook) return 'a webhook'
-  if (webhook.description) return webhook.description
-  const { host, pathname } = new URL(webhook.callback_url)
-  return host + pathname
-}
+/** The attempts as they are stored, oldest first, each with its exchange if that is kept. */
+const attemptsOf = ({ attempts }: KeptMessage, exchanges: readonly Exchange[]): Tried[] =>
+  triedOf(JSON.parse(attempts) as Attempt[], exchanges).reverse() // written by recordAttempts
 
 /** The event types that a step has sent messages about, if anybody wanted them. */
 function sentBy({ events, refunds, from }: Drawn): EventType[] {
@@ -185,7 +140,7 @@ function notTold(step: Drawn, { webhooks }: Rows): NotTold[] {
   })
 }
 
-function reasonOf(webhook: ListedWebhook, missed: EventType[], at: number): string | undefined {
+function reasonOf(webhook: Webhook, missed: EventType[], at: number): string | undefined {
   const { webhook_id, status, subscriptions } = webhook
   if (timeOf(webhook_id) > at) return status === 'ACTIVE' ? 'registered later' : undefined
   const unwanted = missed.filter(type => !subscriptions.includes(type))

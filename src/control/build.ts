@@ -11,6 +11,7 @@ import { countPayments, findPayment } from '../payments/store.ts'
 import { recordAction } from '../recorder/action.ts'
 import type { Note } from '../recorder/note.ts'
 import { createRefund } from '../refunds/commands.ts'
+import type { Refund } from '../refunds/refund.ts'
 import { readBody } from './body.ts'
 import { docsOf } from './docs.ts'
 import { badField, conflict } from './errors.ts'
@@ -53,12 +54,17 @@ export const buildPayment = (context: Context): Endpoint => {
       const addresses = addressesOf(request, context.config)
       const { payment_id } = await recordAction(
         context,
-        { by: 'control', operation: 'buildPayment', detail: () => '' },
+        {
+          by: 'control',
+          operation: 'buildPayment',
+          detail: ({ refund_id }: { refund_id: string | undefined }) =>
+            refund_id ? `refund_id=${refund_id}` : '',
+        },
         async note => {
           const created = await createPayment(context, addresses, { account, given, note })
           const { payment_id } = created
-          await takeSteps(context, addresses, { account, payment_id, steps, note })
-          return created
+          const refund = await takeSteps(context, addresses, { account, payment_id, steps, note })
+          return { payment_id, refund_id: refund?.refund_id }
         },
       )
       const built = await found(context, account, payment_id)
@@ -117,11 +123,12 @@ function readRefund(given: unknown, amount: number): number | undefined {
 
 type Built = { account: Account; payment_id: string; steps: Steps; note: Note }
 
+/** Resolves to the refund, if that is one of the steps. */
 async function takeSteps(
   context: Context,
   addresses: Addresses,
   { account, payment_id, steps, note }: Built,
-): Promise<void> {
+): Promise<Refund | undefined> {
   const { scenario, capture, refund, cancel } = steps
   const payment = () => found(context, account, payment_id)
   const move = (trigger: 'capture' | 'cancel') =>
@@ -138,12 +145,10 @@ async function takeSteps(
     )
   if (scenario) await walk(context, addresses, await payment(), { scenario, note })
   if (capture) await move('capture')
-  if (refund !== undefined)
-    await createRefund(context, addresses, {
-      ...{ account, payment_id, note },
-      asked: { amount: refund, available: undefined },
-    })
   if (cancel) await move('cancel')
+  if (refund === undefined) return undefined
+  const asked = { amount: refund, available: undefined }
+  return createRefund(context, addresses, { account, payment_id, note, asked })
 }
 
 async function found({ database, time }: Context, account: Account, payment_id: string) {

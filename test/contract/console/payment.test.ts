@@ -1,0 +1,265 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { tagged } from '../../hosted/document.ts'
+import type { Body, Client } from '../../support/client.ts'
+import { type Console, elementWith, headingOf, type Shown, signIn } from '../../support/console.ts'
+import { ask } from '../../support/control.ts'
+import { pageOf } from '../../support/hosted-page.ts'
+import { onEveryDatabase } from '../../support/service.ts'
+import { type answering, receiving, subscribe } from '../../support/subscriber.ts'
+
+/** The steps of the timeline, each as one text with single spaces. */
+const stepsOf = ({ elements }: Shown): string[] =>
+  elements
+    .filter(({ attributes }) => attributes.class === 'farthing-step')
+    .map(({ text }) => text.replace(/\s+/g, ' ').trim())
+
+const options = { ...receiving, env: { ...receiving.env, FARTHING_CONTROL: 'true' } }
+
+onEveryDatabase(
+  'The page of a payment in the console',
+  service => {
+    const start = async (): Promise<{ api: Client; browser: Console }> => {
+      const api = await service().newAccount()
+      return { api, browser: await signIn(service(), api) }
+    }
+    const shown = (browser: Console, { payment_id }: Body) => browser.get(`payments/${payment_id}`)
+
+    test('shows what happened in order, with what caused what, and who was not told and why', async t => {
+      const { api, browser } = await start()
+      const answer = '{"error":"bad signature"}'
+      const refusing = await subscribe(t, api, {
+        behaviour: { onRequest: ({ response }) => response.writeHead(401).end(answer) },
+      })
+      const archive = await subscribe(t, api, { subscriptions: ['card_payment_captured'] })
+      const old = await subscribe(t, api)
+      await api.delete(`/v1/webhooks/${old.webhook.external_id}`)
+      const payment = await api.createPayment()
+      service().clock.advance(5_000)
+      await api.get(pageOf(payment))
+      service().clock.advance(5_000)
+      await api.postForm(pageOf(payment), { scenario: 'declined' })
+      for (let i = 0; i < 3; i++) {
+        service().clock.advance(1_000)
+        await api.get(`/v1/payments/${payment.payment_id}`)
+      }
+      service().clock.advance(1_000)
+      await subscribe(t, api)
+      const page = await shown(browser, payment)
+      assert.equal(headingOf(page), 'Payment of £46.50 failed')
+      const [created, opened, chose, read, ...more] = stepsOf(page)
+      assert.deepEqual(more, [])
+      assert.match(
+        created ?? '',
+        /^[\d:.]{12} POST \/v1\/payments → 201 .*createPayment.* created$/,
+      )
+      assert.match(opened ?? '', / GET \/secure\/\S+… → 200 .* started$/)
+      assert.match(chose ?? '', / POST \/secure\/\S+… scenario=declined → 200 /)
+      assert.match(chose ?? '', /failed, P0010 \(the card was declined\)/)
+      assert.match(chose ?? '', /card_payment_failed → \S+: FAILED 2 attempts/)
+      assert.match(
+        chose ?? '',
+        /401 Unauthorized in \d+ ms ?The receiver answered 401 Unauthorized: \{"error":"bad signature"\}\. Most often the signature does not match there/,
+      )
+      assert.match(chose ?? '', /not told: \S+ \(not subscribed to card_payment_failed\)/)
+      assert.match(chose ?? '', /not told: \S+ \(deactivated\)/)
+      assert.match(chose ?? '', /not told: \S+ \(registered later\)/)
+      assert.match(read ?? '', / GET \/v1\/payments\/\S+… → 200 .*and 2 more like it, the last at /)
+      const hrefs = page.elements.map(({ attributes }) => attributes.href ?? '')
+      const messages = await api.get(`/v1/webhooks/${refusing.webhook.external_id}/messages`)
+      const [message] = messages.body.results
+      for (const href of [
+        `../messages/${message.external_id}`,
+        `../signature?message=${message.external_id}`,
+        `../webhooks/${archive.webhook.external_id}`,
+      ])
+        assert.ok(hrefs.includes(href), href)
+      const exchanges = hrefs.filter(href => href.startsWith('../requests/'))
+      assert.equal(exchanges.length, 6, 'four requests and two attempts')
+      for (const href of exchanges) assert.equal((await browser.get(href.slice(3))).status, 200)
+    })
+
+    test('every ending of an open payment is one form, and the timeline says that the console did it', async t => {
+      const { api, browser } = await start()
+      await subscribe(t, api)
+      const endings = [
+        ['success', 'succeeded', 'success', 'started → submitted → success'],
+        ['declined', 'declined', 'failed', 'started → failed, P0010'],
+        ['error', 'error', 'error', 'started → error, P0050'],
+        ['cancel', 'cancelled', 'failed', 'started → failed, P0030'],
+      ] as const
+      for (const [scenario, done, status, states] of endings) {
+        const payment = await api.createPayment()
+        const address = `payments/${payment.payment_id}`
+        const acted = await browser.post(`${address}/complete`, { scenario })
+        assert.deepEqual([acted.status, acted.location], [303, `${address}?done=${done}`])
+        const page = await browser.get(acted.location ?? '')
+        assert.equal(headingOf(page), `Payment of £46.50 ${status}`)
+        elementWith(page, 'govuk-notification-banner-title')
+        const [, step = ''] = stepsOf(page)
+        assert.match(step, new RegExp(`In the console: the outcome was chosen, ${scenario}`))
+        assert.ok(step.includes(states), step)
+        assert.match(step, /SUCCESSFUL 1 attempt/)
+        assert.doesNotMatch(step, /not recorded/)
+        const again = await browser.post(`${address}/complete`, { scenario })
+        assert.equal(again.location, `${address}?done=overtaken`)
+      }
+      const payment = await api.createPayment()
+      for (const fields of [{}, { scenario: 'toString' }]) {
+        const { status } = await browser.post(`payments/${payment.payment_id}/complete`, fields)
+        assert.equal(status, 400)
+      }
+    })
+
+    test('a payment is captured, cancelled and refunded, and a wrong amount is explained', async () => {
+      const { api, browser } = await start()
+      const act = async (payment: Body, action: string, fields = {}) =>
+        browser.post(`payments/${payment.payment_id}/${action}`, fields)
+      const stateOf = async ({ payment_id }: Body) =>
+        (await api.get(`/v1/payments/${payment_id}`)).body
+      const delayed = await api.createPayment({ delayed_capture: true })
+      const authorised = await act(delayed, 'complete', { scenario: 'success' })
+      assert.match(authorised.location ?? '', /done=authorised$/)
+      assert.match((await act(delayed, 'capture')).location ?? '', /done=captured$/)
+      assert.match((await act(delayed, 'cancel')).location ?? '', /done=overtaken$/)
+      for (const amount of ['0', '4651', '-1', '1.5', 'x', '１']) {
+        const refused = await act(delayed, 'refund', { amount })
+        assert.equal(refused.status, 400, amount)
+        const error = elementWith(refused, 'amount-error').text
+        assert.equal(error, 'Error: Enter a whole number of pence from 1 to 4650')
+        assert.equal(elementWith(refused, 'amount').attributes.value, amount)
+      }
+      assert.match(
+        (await act(delayed, 'refund', { amount: ' 650 ' })).location ?? '',
+        /done=refunded$/,
+      )
+      const page = await browser.get(`payments/${delayed.payment_id}`)
+      assert.equal(elementWith(page, 'amount').attributes.value, '4000')
+      assert.match(stepsOf(page).at(-1) ?? '', /In the console: a refund was made refund of £6\.50/)
+      await act(delayed, 'refund', { amount: '' })
+      assert.equal((await stateOf(delayed)).refund_summary.status, 'full')
+      assert.match((await act(delayed, 'refund')).location ?? '', /done=overtaken$/)
+      const moto = await api.createPayment({ authorisation_mode: 'moto_api' })
+      assert.match((await act(moto, 'cancel')).location ?? '', /done=cancelled-by-api$/)
+      assert.equal((await stateOf(moto)).state.code, 'P0040')
+      const card = await api.createPayment({ authorisation_mode: 'moto_api' })
+      assert.match(
+        (await act(card, 'complete', { scenario: 'error' })).location ?? '',
+        /overtaken$/,
+      )
+      assert.match(
+        (await act(card, 'complete', { scenario: 'declined' })).location ?? '',
+        /declined$/,
+      )
+      assert.equal((await stateOf(card)).state.code, 'P0010')
+    })
+
+    test('control is named as the one who acted, and what was not recorded stands alone', async () => {
+      const { api, browser } = await start()
+      const payment = await api.createPayment()
+      const path = `payments/${payment.payment_id}/complete`
+      await ask(service(), api, path, { scenario: 'success' })
+      const [, step = ''] = stepsOf(await shown(browser, payment))
+      assert.match(step, /Through \/control: the outcome was chosen, success/)
+      const built = await ask(service(), api, 'payments', { scenario: 'success', refund: 100 })
+      const [only = '', ...more] = stepsOf(await shown(browser, built.body))
+      assert.deepEqual(more, [])
+      assert.match(only, /Through \/control: the payment was made and brought into its state/)
+      assert.match(only, /created → started → submitted → success/)
+
+      service().clock.advance(1_000)
+      await api.post(`/v1/payments/${payment.payment_id}/refunds`, { amount: 200 })
+      for (const { recorder } of service().apps) await recorder?.flush()
+      const { database } = service()
+      await database.write([
+        { sql: 'delete from exchanges where payment_id = $1', values: [payment.payment_id] },
+      ])
+      const page = await shown(browser, payment)
+      const [states, refunded, ...rest] = stepsOf(page)
+      assert.deepEqual(rest, [])
+      assert.match(states ?? '', /Request not recorded created → started → submitted → success$/)
+      assert.match(refunded ?? '', /Refund: request not recorded refund of £2\.00/)
+      assert.match(page.text, /the account has no webhook\. How to register one/)
+    })
+
+    test('tokens are masked everywhere but in the link to the payment page', async () => {
+      const { api, browser } = await start()
+      const payment = await api.createPayment({ metadata: { note: 'x' } })
+      service().clock.advance(8)
+      await api.get(pageOf(payment))
+      const token = new URL(pageOf(payment)).pathname.split('/').at(-1) ?? ''
+      const secret = token.slice(26)
+      const page = await shown(browser, payment)
+      const parts = page.html.split(secret)
+      assert.equal(parts.length, 2, 'it is there once')
+      assert.match(parts[0] ?? '', /<a class="govuk-link" href="[^"]+\/secure\/[0-9a-v]{26}$/)
+      const listings = page.elements.filter(tagged('pre'))
+      assert.equal(listings.length, 2)
+      const [report, resource] = listings.map(({ text }) => JSON.parse(text))
+      assert.equal(resource._links.next_url.href, `${pageOf(payment).slice(0, -26)}…`)
+      assert.deepEqual(report.payment, resource)
+      const operations = report.exchanges.map(({ operation }: Body) => operation)
+      assert.deepEqual(operations, ['createPayment', 'openPaymentPage'])
+      assert.ok(!page.html.includes(api.key ?? ''))
+    })
+
+    test('a payment that is unknown, gone or another account’s is one 404, for its page and every action', async () => {
+      const { api, browser } = await start()
+      const other = await signIn(service(), await service().newAccount())
+      const payment = await api.createPayment()
+      const pages = async (visitor: Console, id: string) => {
+        const answers = [await visitor.get(`payments/${id}`)]
+        for (const action of ['complete', 'capture', 'cancel', 'refund'])
+          answers.push(await visitor.post(`payments/${id}/${action}`, { scenario: 'success' }))
+        return answers.map(({ status, html }) => [status, html])
+      }
+      const unknown = await pages(other, '0'.repeat(26))
+      assert.deepEqual(
+        unknown.map(([status]) => status),
+        [404, 404, 404, 404, 404],
+      )
+      assert.deepEqual(await pages(other, payment.payment_id), unknown)
+      const { state } = (await api.get(`/v1/payments/${payment.payment_id}`)).body
+      assert.equal(state.status, 'created')
+      service().clock.advance(7 * 24 * 60 * 60 * 1000)
+      const late = await signIn(service(), api)
+      const gone = await late.get(`payments/${payment.payment_id}`)
+      assert.equal(gone.status, 404)
+      assert.equal(headingOf(gone), 'Page not found')
+      assert.equal((await browser.get('payments')).status, 303, 'after 12 hours')
+    })
+
+    test('no text that somebody sent makes an element, an attribute or an entity of the page', async t => {
+      const { api, browser } = await start()
+      const hostile = `"'&amp;$\{x}%s\u202E{{7*7}}‮`
+      const script = `</pre><script>alert(1)</script><img src=x onerror=alert(1)>`
+      const behaviour = {
+        onRequest: ({ response }: Parameters<NonNullable<ReturnType<typeof answering>>>[0]) =>
+          response.writeHead(500, '<b>x</b>').end(script),
+      }
+      const { url } = await subscribe(t, api, { behaviour })
+      const plain = { reference: 'x', description: 'x' }
+      const given = { reference: hostile, description: hostile, metadata: { [hostile]: script } }
+      const structure = async (fields: Record<string, unknown>) => {
+        const payment = await api.createPayment(fields)
+        await api.post(`/v1/payments/${payment.payment_id}/cancel`)
+        const page = await shown(browser, payment)
+        assert.ok(page.html.includes('&lt;/pre&gt;&lt;script&gt;'), url)
+        return page
+      }
+      const count = ({ elements }: Shown) =>
+        elements.filter(({ tag }) => tag === 'script' || tag === 'img' || tag === 'b').length
+      const before = await structure({ ...plain, metadata: { a: 'x' } })
+      const after = await structure(given)
+      assert.equal(count(after), count(before))
+      assert.equal(after.elements.length, before.elements.length)
+      const list = await browser.get(
+        `payments?q=${encodeURIComponent(script)}&status=${encodeURIComponent(hostile)}`,
+      )
+      assert.equal(list.status, 200)
+      assert.equal(elementWith(list, 'q').attributes.value, script)
+      assert.equal(count(list), count(await browser.get('payments?q=x')))
+    })
+  },
+  options,
+)
