@@ -42,14 +42,14 @@ async function openSqliteDatabase(path: string, options: OpenOptions): Promise<D
 async function openPostgresDatabase(url: string, options: OpenOptions): Promise<Database> {
   // Loaded only here: a service on SQLite does not need the driver.
   const { openPostgres } = await import('./postgres.ts')
-  const migrating = openPostgres({ url, ...options, timeouts: false })
+  const migrating = openPostgres({ url, ...options, timeouts: false, pooled: true })
   try {
     await refuseUnsafe(migrating)
     await migrate(migrating, sql => migrating.exec(sql))
+    return openPostgres({ url, ...options, pooled: await migrating.isPooled() })
   } finally {
     await migrating.close()
   }
-  return openPostgres({ url, ...options })
 }
 
 /** The server encodings that can store every text. */

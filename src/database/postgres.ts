@@ -11,6 +11,8 @@ export type PostgresOptions = {
   onCommit?: ((writes: number) => void) | undefined
   /** False for migrations, which may take long. */
   timeouts?: boolean
+  /** See `isPooled`. No statement gets a name then, and the server is given no time limits. */
+  pooled?: boolean
 }
 
 const POOL_SIZE = 10
@@ -20,6 +22,7 @@ const QUERY_TIMEOUT = 6_000
 const MOST_TRIES = 5
 const SERIALIZATION_FAILURE = '40001'
 const DEADLOCK = '40P01'
+const READ_ONLY = '25006'
 /** The server, the database or the role has no connection left. */
 const TOO_MANY_CONNECTIONS = '53300'
 /** With the longest pause in milliseconds: some five seconds in all, if there is no connection at all. */
@@ -35,14 +38,25 @@ const types: pg.CustomTypesConfig = {
     id === INT8 ? Number : pg.types.getTypeParser(id, format as 'text'),
 }
 
+export type Postgres = Database & {
+  exec(sql: string): Promise<void>
+  /**
+   * Whether a pooler is between this process and the server, which may run each transaction on another connection of
+   * the server. Statements with a name would then be missing, or be those of others. And it takes no time limits when a
+   * connection is opened.
+   */
+  isPooled(): Promise<boolean>
+}
+
 /** PostgreSQL, or an engine that speaks its protocol, at READ COMMITTED with durable commits. */
-export function openPostgres(
-  options: PostgresOptions,
-): Database & { exec(sql: string): Promise<void> } {
+export function openPostgres(options: PostgresOptions): Postgres {
+  const named = options.pooled ? unnamed : namedOnce
   const timeouts = {
-    statement_timeout: STATEMENT_TIMEOUT,
     query_timeout: QUERY_TIMEOUT,
-    idle_in_transaction_session_timeout: 10_000,
+    ...(!options.pooled && {
+      statement_timeout: STATEMENT_TIMEOUT,
+      idle_in_transaction_session_timeout: 10_000,
+    }),
   }
   const pool = new pg.Pool({
     connectionString: options.url,
@@ -64,12 +78,22 @@ export function openPostgres(
       return rows as Row[]
     },
     async write(statements) {
-      const written = await retries(() => writeAll(pool, statements))
+      const written = await retries(() => writeAll(pool, statements, named))
       if (written) options.onCommit?.(1)
       return written
     },
     async exec(sql) {
       await retries(() => pool.query(sql))
+    },
+    async isPooled() {
+      const client = await pool.connect()
+      try {
+        const { rows } = await client.query('select pg_backend_pid() as pid')
+        // A pooler gives its clients numbers of its own, to cancel queries. pg has no type for the number.
+        return rows[0]?.pid !== (client as pg.PoolClient & { processID: number }).processID
+      } finally {
+        client.release()
+      }
     },
     async check() {
       const { rows } = await retries(() =>
@@ -91,8 +115,12 @@ const names = new Map<string, string>()
 /** Every server connection keeps a plan for each name. The filters of searches combine in thousands of ways. */
 const MOST_NAMED = 200
 
+type ToQuery = (text: string, values: Value[]) => pg.QueryConfig
+
+const unnamed: ToQuery = (text, values) => ({ text, values })
+
 /** Gives the statement a name. The server prepares a named statement once per connection. */
-function named(text: string, values: Value[]): pg.QueryConfig {
+function namedOnce(text: string, values: Value[]): pg.QueryConfig {
   let name = names.get(text)
   if (!name) {
     if (names.size >= MOST_NAMED) return { text, values }
@@ -105,7 +133,7 @@ function named(text: string, values: Value[]): pg.QueryConfig {
 const combined = new Map<string, string>()
 
 /** Combines `sql` and `also` into one statement, which returns the row count of `sql`. */
-function toQuery({ sql, values, also }: Statement): pg.QueryConfig {
+function toQuery({ sql, values, also }: Statement, named: ToQuery): pg.QueryConfig {
   if (!also) return named(sql, values)
   let text = combined.get(sql)
   if (!text) {
@@ -119,22 +147,22 @@ function toQuery({ sql, values, also }: Statement): pg.QueryConfig {
 const missed = ({ expect }: Statement, rowCount: number | null | undefined): boolean =>
   expect !== undefined && rowCount !== expect
 
-async function writeAll(pool: pg.Pool, statements: Statement[]): Promise<boolean> {
+async function writeAll(pool: pg.Pool, statements: Statement[], named: ToQuery): Promise<boolean> {
   const [only] = statements
   if (statements.length === 1 && only) {
-    const { rowCount } = await pool.query(toQuery(only))
+    const { rowCount } = await pool.query(toQuery(only, named))
     return !missed(only, rowCount)
   }
   const client = await pool.connect()
   let broken = true
   try {
-    const written = await runAll(client, statements)
+    const written = await runAll(client, statements, named)
     await client.query(written ? 'commit' : 'rollback')
     broken = false
     return written
   } catch (error) {
-    // An error from the server leaves the connection usable.
-    if (error instanceof pg.DatabaseError)
+    // An error from the server leaves the connection usable, unless it leads to a former primary.
+    if (error instanceof pg.DatabaseError && error.code !== READ_ONLY)
       broken = await client.query('rollback').then(
         () => false,
         () => true,
@@ -149,9 +177,13 @@ async function writeAll(pool: pg.Pool, statements: Statement[]): Promise<boolean
  * Pipelines the statements after `begin` has succeeded: without a transaction each would commit by itself.
  * Checks the results in order, up to the first miss or failure.
  */
-async function runAll(client: pg.PoolClient, statements: Statement[]): Promise<boolean> {
+async function runAll(
+  client: pg.PoolClient,
+  statements: Statement[],
+  named: ToQuery,
+): Promise<boolean> {
   await client.query('begin')
-  const sent = statements.map(statement => client.query(toQuery(statement)))
+  const sent = statements.map(statement => client.query(toQuery(statement, named)))
   const results = await Promise.allSettled(sent)
   for (const [i, result] of results.entries()) {
     const statement = statements[i]

@@ -61,7 +61,11 @@ export function pageEndpoints(context: Context): Endpoint[] {
       area: 'pages',
       operationId: 'openNoPage',
       summary: 'Show the page "Page not found": the address has no token',
-      docs: () => ({ responses: { 404: html('Always') } }),
+      docs: () => ({
+        description:
+          'A form can be posted to this path, but there is no page to read. So there is no answer with 200.',
+        responses: { 404: html('Always') },
+      }),
       handler: async (_request, reply) => send(reply, undefined),
     },
     journeyByForm(byForm),

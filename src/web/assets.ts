@@ -79,7 +79,7 @@ export const assetEndpoints = (): Endpoint[] => [
     docs: () => ({
       description:
         'Names contain a hash of the content, so a file never changes and may be cached for a year.',
-      parameters: [pathParameter('name', 'As it is linked in a page', 'app-0123456789abcdef.css')],
+      parameters: [pathParameter('name', 'As it is linked in a page', assets.css)],
       responses: {
         200: {
           description: 'The file, compressed with gzip if Accept-Encoding lists it',

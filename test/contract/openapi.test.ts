@@ -272,6 +272,12 @@ describe('OpenAPI: document', () => {
     }
   })
 
+  test('the example of /assets/{name} is a file that is there', async () => {
+    const [{ schema }] = document.paths['/assets/{name}'].get.parameters
+    const { status } = await service.anonymous.get(`/assets/${schema.examples[0]}`)
+    assert.equal(status, 200)
+  })
+
   test('the schemas are valid JSON Schema 2020-12 and allow every example', () => {
     const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false })
     addFormats.default(ajv)

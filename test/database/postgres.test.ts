@@ -1,8 +1,35 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import pg from 'pg'
+import { readConfig } from '../../src/config.ts'
+import { openDatabase } from '../../src/database/open.ts'
 import { openPostgres } from '../../src/database/postgres.ts'
 import { createPostgresDatabase } from '../support/postgres.ts'
+import { startRelay } from '../support/relay.ts'
+
+// First, because a process names only its first 200 statements.
+test('behind a pooler, which is noticed, no statement is prepared with a name', async () => {
+  const url = await createPostgresDatabase()
+  const relay = await startRelay(Number(new URL(url).port), withAnotherPid)
+  const pooled = Object.assign(new URL(url), { port: String(relay.port) }).href
+  const noticed: boolean[] = []
+  const prepared: number[] = []
+  for (const address of [url, pooled]) {
+    const probe = openPostgres({ url: address, onConnectionError: assert.ifError, pooled: true })
+    noticed.push(await probe.isPooled())
+    await probe.close()
+    const { database } = readConfig({ DATABASE_URL: address })
+    const options = { onUnknownOutcome: assert.ifError, onConnectionError: assert.ifError }
+    const opened = await openDatabase(database, options)
+    const count = 'select cast(count(*) as integer) as named from pg_prepared_statements'
+    await opened.query(count)
+    prepared.push((await opened.query<{ named: number }>(count))[0]?.named ?? -1)
+    await opened.close()
+  }
+  await relay.close()
+  assert.deepEqual(noticed, [false, true])
+  assert.deepEqual(prepared, [1, 0])
+})
 
 test('a connection that breaks while idle is reported once, and replaced', async t => {
   const url = await createPostgresDatabase()
@@ -164,3 +191,10 @@ test('a server without any connection left is waited for, and then the error say
   await first.close()
   assert.deepEqual(await waiting, [{ one: 1 }])
 })
+
+/** A pooler tells its clients a process number of its own. */
+function withAnotherPid(bytes: Buffer): Buffer {
+  const at = bytes.indexOf(Buffer.from([0x4b, 0, 0, 0, 12])) // BackendKeyData
+  if (at >= 0) bytes.writeUInt32BE(bytes.readUInt32BE(at + 5) + 1, at + 5)
+  return bytes
+}

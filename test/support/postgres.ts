@@ -24,13 +24,15 @@ export type PostgresServerOptions = {
   settings?: string[]
   /** The folder that holds bin, lib and share; without it, the one in node_modules. */
   binaries?: string
+  /** Fills the data directory, which does not exist yet. Without it the cluster is new and empty. */
+  fill?: (data: string) => Promise<void>
 }
 
 /** Milliseconds; a busy machine may need several seconds. */
 const START_TIMEOUT = 60_000
 
 /** PostgreSQL refuses to run as root, so root starts it as this user, which every Unix system has. */
-const OTHER_USER = 'nobody'
+export const OTHER_USER = 'nobody'
 
 type Spawned = { child: ChildProcess; output: () => string }
 
@@ -51,13 +53,14 @@ export async function startPostgres(options: PostgresServerOptions = {}): Promis
 
 async function startIn(
   folder: string,
-  { settings = [], binaries = installedBinaries() }: PostgresServerOptions,
+  { settings = [], binaries = installedBinaries(), fill }: PostgresServerOptions,
 ): Promise<RunningPostgres> {
   const user = process.getuid?.() === 0 ? idsOf(OTHER_USER) : undefined
   const programs = user ? join(folder, 'programs') : binaries
   const data = join(folder, 'data')
   const password = join(folder, 'password')
   writeFileSync(password, 'postgres\n')
+  await fill?.(data)
   if (user) {
     // The clone may be in a folder that only root can enter, so the other user gets a copy.
     cpSync(binaries, programs, { recursive: true, verbatimSymlinks: true })
@@ -75,12 +78,13 @@ async function startIn(
     return { child, output: () => output }
   }
 
-  await initialise(
-    run('initdb', [
-      ...['-D', data, '--username=postgres', `--pwfile=${password}`],
-      ...['--auth=password', '--encoding=UTF8', '--no-sync'],
-    ]),
-  )
+  if (!fill)
+    await initialise(
+      run('initdb', [
+        ...['-D', data, '--username=postgres', `--pwfile=${password}`],
+        ...['--auth=password', '--encoding=UTF8', '--no-sync'],
+      ]),
+    )
   const port = await freePort()
   const flags = ['max_connections=300', 'listen_addresses=127.0.0.1', ...settings]
   const args = [
@@ -124,7 +128,7 @@ export function installedBinaries(): string {
   }
 }
 
-function idsOf(name: string): { uid: number; gid: number } {
+export function idsOf(name: string): { uid: number; gid: number } {
   const line = readFileSync('/etc/passwd', 'utf8')
     .split('\n')
     .find(text => text.startsWith(`${name}:`))
@@ -142,7 +146,7 @@ async function untilReady({ child, output }: Spawned): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error('it took too long')), START_TIMEOUT)
     child.stderr?.on('data', () => {
-      if (!output().includes('ready to accept connections')) return
+      if (!/ready to accept (read-only )?connections/.test(output())) return
       clearTimeout(timer)
       resolve()
     })
@@ -171,7 +175,7 @@ export async function createPostgresDatabase(
   return url.href
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer()
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   const address = server.address()

@@ -80,11 +80,31 @@ export async function crashSqlite(options: CrashOptions): Promise<CrashReport> {
 /** Kills PostgreSQL with kill -9 under two instances, which are never restarted. */
 export async function crashPostgres(options: CrashOptions): Promise<CrashReport> {
   const server = await startCrashablePostgres()
-  const receiver = await startHookReceiver()
   const url = await createPostgresDatabase(server.url)
+  try {
+    return await crashUnderInstances(options, url, url, async () => {
+      server.crash()
+      await server.restart()
+    })
+  } finally {
+    await server.stop()
+  }
+}
+
+/**
+ * Calls `crash` under two instances on the PostgreSQL at `url`, which are never restarted and must be ready again after
+ * it. `direct` is its address for the checks.
+ */
+export async function crashUnderInstances(
+  options: CrashOptions,
+  url: string,
+  direct: string,
+  crash: () => Promise<void>,
+): Promise<CrashReport> {
+  const receiver = await startHookReceiver()
   const env = environment(url, receiver.host)
   const instances: FarthingProcess[] = []
-  const open = () => openPostgres({ url, onConnectionError: fail })
+  const open = () => openPostgres({ url: direct, onConnectionError: fail })
   try {
     for (let i = 0; i < 2; i++) instances.push(await startProcess({ env }))
     const baseUrls = instances.map(({ baseUrl }) => baseUrl)
@@ -92,8 +112,7 @@ export async function crashPostgres(options: CrashOptions): Promise<CrashReport>
     await receiver.register(baseUrls, hookedKey)
     const report = await runCycles(options, baseUrls, hookedKey, receiver.received, {
       async crash() {
-        server.crash()
-        await server.restart()
+        await crash()
         await Promise.all(baseUrls.map(ready))
       },
       read: use => reading(open(), use),
@@ -103,7 +122,6 @@ export async function crashPostgres(options: CrashOptions): Promise<CrashReport>
     return report
   } finally {
     for (const instance of instances) await instance.kill()
-    await server.stop()
     await receiver.close()
   }
 }
@@ -153,8 +171,9 @@ async function runCycles(
       while (total(workload => workload.answered()) < enough) await pause(2)
     }
     await Promise.race([answers(), work]) // a client that finds a fault ends the cycle at once
-    const back = subject.crash()
-    await Promise.all([back, work])
+    await subject.crash()
+    for (const workload of both) workload.stop() // a short crash does not cut off every client
+    await work
     for (const workload of both) {
       unanswered += unansweredOf(workload)
       await workload.check([...workload.touched, ...sample(workload, random)])

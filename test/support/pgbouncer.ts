@@ -1,0 +1,88 @@
+/** Debian's PgBouncer in front of a PostgreSQL server, in transaction mode. */
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { freePort, idsOf, OTHER_USER } from './postgres.ts'
+
+export type Pooler = {
+  /** The address of this database through the pooler. */
+  through(url: string): string
+  /** Kills it with kill -9 and starts it again on the same port. */
+  crash(): Promise<void>
+  stop(): Promise<void>
+}
+
+const PROGRAM = 'pgbouncer'
+
+/** The version, such as `1.18.0`. undefined where it is not installed. */
+export function poolerVersion(): string | undefined {
+  const { stdout } = spawnSync(PROGRAM, ['--version'], { encoding: 'utf8', env: ENV })
+  return stdout?.match(/PgBouncer (\S+)/)?.[1]
+}
+
+const ENV = { PATH: `${process.env.PATH}:/usr/sbin` }
+
+/** Starts one with `connections` connections to each database, so that many clients share few of them. */
+export async function startPooler(server: string, connections: number): Promise<Pooler> {
+  const folder = mkdtempSync(join(tmpdir(), 'farthing-pooler-'))
+  const port = await freePort()
+  const user = process.getuid?.() === 0 ? idsOf(OTHER_USER) : undefined
+  const config = join(folder, 'pgbouncer.ini')
+  writeFileSync(join(folder, 'users'), '"postgres" "postgres"\n')
+  writeFileSync(
+    config,
+    `[databases]
+* = host=127.0.0.1 port=${new URL(server).port}
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = ${port}
+unix_socket_dir =
+auth_type = plain
+auth_file = ${join(folder, 'users')}
+pool_mode = transaction
+default_pool_size = ${connections}
+server_login_retry = 1
+`,
+  )
+  chmodSync(folder, 0o755)
+  if (user) execFileSync('chown', ['-R', `${user.uid}:${user.gid}`, folder])
+
+  let child: ChildProcess | undefined
+  async function start(): Promise<void> {
+    child = spawn(PROGRAM, ['-q', config], { ...user, cwd: folder, env: ENV, stdio: 'ignore' })
+    while (!(await accepts(port))) {
+      if (child.exitCode !== null) throw new Error(`PgBouncer ended with code ${child.exitCode}`)
+      await new Promise(resolve => setTimeout(resolve, 20))
+    }
+  }
+  async function kill(): Promise<void> {
+    if (!child || child.exitCode !== null || child.signalCode !== null) return
+    const exited = once(child, 'exit')
+    child.kill('SIGKILL')
+    await exited
+  }
+  await start()
+  return {
+    through: url => Object.assign(new URL(url), { port: String(port) }).href,
+    async crash() {
+      await kill()
+      await start()
+    },
+    async stop() {
+      await kill()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+async function accepts(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1')
+  const connected = await new Promise<boolean>(resolve => {
+    socket.once('connect', () => resolve(true)).once('error', () => resolve(false))
+  })
+  socket.destroy()
+  return connected
+}

@@ -1,0 +1,45 @@
+/** A TCP relay on loopback, as an address that stays the same while the server behind it changes. */
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+
+export type Relay = {
+  port: number
+  /** New connections lead to this port of loopback from now on. Those that are open are cut. */
+  leadTo(port: number): void
+  close(): Promise<void>
+}
+
+/** `change` may replace what the server sends. */
+export async function startRelay(
+  target: number,
+  change: (bytes: Buffer) => Buffer = bytes => bytes,
+): Promise<Relay> {
+  const sockets = new Set<Socket>()
+  const keep = (socket: Socket) => {
+    sockets.add(socket)
+    return socket.on('error', () => {}).on('close', () => sockets.delete(socket))
+  }
+  let current = target
+  const server = createServer(client => {
+    const behind = connect(current, '127.0.0.1')
+    keep(client).on('close', () => behind.destroy())
+    keep(behind).on('close', () => client.destroy())
+    client.pipe(behind)
+    behind.on('data', bytes => client.write(change(Buffer.from(bytes))))
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const cut = () => {
+    for (const socket of sockets) socket.destroy()
+  }
+  return {
+    port: (server.address() as AddressInfo).port, // a TCP server has one
+    leadTo(port) {
+      current = port
+      cut()
+    },
+    async close() {
+      cut()
+      await new Promise(resolve => server.close(resolve))
+    },
+  }
+}
