@@ -112,7 +112,7 @@ export const newUuid = (): string => randomUUID().toLowerCase()
 /** The real `Secrets`. */
 export const secrets: Secrets = { secret: newSecret, uuid: newUuid }
 
-/** Identifiers and secrets that are the same in each run, for tests alone: whoever knows the seed can guess them. */
+/** Identifiers and secrets that are the same in each run, for tests only: anyone who knows the seed can guess them. */
 export function createSeededIds(seed: string): { newId: NewId; secrets: Secrets } {
   const rooms = new Map<string, { newId: NewId; digits: Digits }>()
   function of(room = '') {

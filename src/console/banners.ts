@@ -1,4 +1,7 @@
-/** The banners that say what an action has done. The address of the next page names one, so nobody can make up a text. */
+/**
+ * The banners that report the result of an action. The address of the next page names one, so that a link cannot
+ * contain a text.
+ */
 const banners = {
   succeeded: { text: 'The payment succeeded.', success: true },
   authorised: {

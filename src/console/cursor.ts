@@ -1,4 +1,4 @@
-/** Lists that are read from a place in them instead of by page number: nothing is counted or skipped. */
+/** Lists with a cursor instead of page numbers, so that no rows are counted or skipped. */
 
 /** Identifiers, exclusive. At most one of them is used: `after` if both are given. */
 export type Cursor = { before?: string | undefined; after?: string | undefined }

@@ -1,4 +1,4 @@
-/** The attempts to deliver a message: what was sent each time, and what the receiver answered. */
+/** The attempts to deliver a message, each with its request and the receiver’s response. */
 import type { ByHand, Exchange } from '../recorder/exchange.ts'
 import { details } from '../web/components.ts'
 import { type Html, html, type Part } from '../web/html.ts'
@@ -17,7 +17,7 @@ export const damageNames: Record<Damage, string> = {
   space: 'one space added to the body',
 }
 
-/** How what was sent by hand differs from the message's own attempts. */
+/** The differences between a message that was sent by hand and its own attempts. */
 export function nameOfAttempt({ kind, damage }: ByHand): string {
   if (kind === 'again') return 'Sent again'
   if (kind === 'edited') return 'Edited'
@@ -94,13 +94,13 @@ function attemptDetails({ at, ending, exchange }: Tried, open: boolean, root: st
 <h4 class="govuk-heading-s">Headers sent</h4>
 ${headersPart(exchange.request_headers)}
 ${differs(exchange) && bodyPart('the attempt', exchange.request_body)}
-<h4 class="govuk-heading-s">The receiver’s answer</h4>
+<h4 class="govuk-heading-s">The receiver’s response</h4>
 ${exchange.status === null ? paragraph('There was none.') : headersAndBody('the answer', exchange.response_headers, exchange.response_body)}
 ${paragraph(link(`${root}requests/${exchange.exchange_id}`, 'This attempt alone, and as curl'))}`
     : html`${cause !== undefined && paragraph(foreign(cause))}
-${paragraph('What was sent and answered was not recorded, or is kept no longer: 24 hours.')}`
+${paragraph('The request and the response were not recorded, or are older than 24 hours.')}`
   return html`<h3 class="govuk-heading-s farthing-attempt">${time(at)}</h3>
-${details(exchange?.by_hand ? nameOfAttempt(exchange.by_hand) : 'What was sent and answered', content, { open })}`
+${details(exchange?.by_hand ? nameOfAttempt(exchange.by_hand) : 'Request and response', content, { open })}`
 }
 
 /** The bytes of the message itself are on the page already. */

@@ -1,4 +1,4 @@
-/** One message to one webhook: what became of it and why, its bytes, its attempts, and how to send it again. */
+/** One message to one webhook: its result and the reason, its bytes, its attempts, and forms to send it again. */
 import type { Context } from '../context.ts'
 import { type Endpoint, pathParam } from '../http/endpoint.ts'
 import { exchangesOfMessage } from '../recorder/store.ts'
@@ -95,7 +95,7 @@ ${attemptsPart(tried, root)}`
   }
 }
 
-/** One sentence: what became of the message, and why. */
+/** The result of the message and the reason, in one sentence. */
 function whatHappened(
   message: KeptMessage,
   status: DeliveryStatus,

@@ -33,7 +33,7 @@ export type Visit = {
   account: Account | undefined
 }
 
-/** The visit of somebody who is signed in. `now` is the account's time. */
+/** A request by a person who is signed in. `now` is the account's time. */
 export type AccountVisit = Visit & { account: Account; now: number }
 
 export type Page = {

@@ -36,7 +36,7 @@ async function requestPage(context: Context, visit: AccountVisit): Promise<Page>
   if (!exchange || exchange.kind === 'gap') throw notFound()
   const { kind, request_headers, request_body, response_headers, response_body } = exchange
   const [asked, answered] =
-    kind === 'out' ? ['the attempt', 'the receiver’s answer'] : ['the request', 'the response']
+    kind === 'out' ? ['the attempt', 'the receiver’s response'] : ['the request', 'the response']
   const content = html`<p class="govuk-body">${link(`${root}requests`, 'Requests')}</p>
 <h1 class="govuk-heading-l farthing-text">${foreign(requestLine(exchange))}</h1>
 ${summaryList(summaryOf(exchange, root))}

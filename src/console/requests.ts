@@ -274,7 +274,7 @@ const emptyState = ({
   addresses,
 }: AccountVisit): Html => html`${paragraph('Nothing was requested in the last 24 hours.')}
 ${paragraph(html`The base URL of the API is ${code(addresses.api)}. Send a request with the key of this account, and it is listed here.`)}
-${paragraph(html`Requests with a key that Farthing does not know are not shown: they are answered with 401 and belong to no account. ${code('farthing doctor')} tells you whether a key works. Health checks, the documentation and this console are not shown either.`)}`
+${paragraph(html`Requests with an unknown key are not shown: they are 401 and belong to no account. ${code('farthing doctor')} tells you whether a key works. Health checks, the documentation and this console are not shown either.`)}`
 
 /** An error code with what it means. */
 export function codePart(text: string): Html {

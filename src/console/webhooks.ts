@@ -113,7 +113,7 @@ function duplicatesPart(active: Webhook[]): Html[] {
 
 const noneActive = (
   site: string,
-): Html => html`${paragraph('There is no active webhook, so nobody is told what happens to payments.')}
+): Html => html`${paragraph('There is no active webhook, so Farthing sends no messages about payments.')}
 ${paragraph('Register one with its address. The response has the signing secret:')}
 ${listing(
   'How to register a webhook',

@@ -67,7 +67,7 @@ export const tags = [
 ]
 
 /** The same for the control API. */
-export const controlIntroduction = `The control API is for whoever writes tests: it makes test accounts, sets how payments end, moves time, plans faults, waits, and shows what happened. The application under test never needs it.
+export const controlIntroduction = `The control API is for authors of tests: it makes test accounts, sets how payments end, moves time, plans faults, waits, and shows what happened. The application under test never needs it.
 
 \`FARTHING_CONTROL=true\` switches it on. Without it there is only what reads the record, sends messages again and listens. Every endpoint takes the bearer key of the API and acts on the key's own account.
 

@@ -96,7 +96,7 @@ onEveryDatabase(
       const forgotten = await browser.get(pathOf(failed[0]))
       assert.match(causeIn(forgotten), /^The receiver answered 401 Unauthorized\. Most often/)
       assert.equal(rowCount(forgotten), 2)
-      assert.match(forgotten.text, /not recorded, or is kept no longer/)
+      assert.match(forgotten.text, /not recorded, or are older than 24 hours/)
       await close()
     })
 
