@@ -11,7 +11,7 @@ const has = path => existsSync(new URL(`../${path}`, import.meta.url))
 
 /** Returns one sentence for the user, or undefined if Farthing can start. */
 export function startProblem() {
-  if (!has('src')) return isTooOld() ? `${nodeNeeded()}. Run: npm install node@26` : undefined
+  if (!has('src')) return isTooOld() ? packageNodeProblem() : undefined
   if (!has('node_modules')) return 'The packages are not installed. Run: npm ci'
   if (isTooOld()) return cloneNodeProblem()
   if (has('src/web/assets/built')) return undefined
@@ -25,6 +25,12 @@ export function buildProblem() {
   if (!has('node_modules/sass'))
     return `The files that the pages link to were not built, ${DEV_LEFT_OUT}`
   return isTooOld() ? cloneNodeProblem() : undefined
+}
+
+/** The package `node` beside this one is used only if its program comes first in the PATH. */
+function packageNodeProblem() {
+  if (!has('../node/bin/node')) return `${nodeNeeded()}. Run: npm install node@26`
+  return `${nodeNeeded()}. Use the Node in node_modules. Run: export PATH="$PWD/node_modules/.bin:$PATH"`
 }
 
 function cloneNodeProblem() {

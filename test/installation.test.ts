@@ -13,6 +13,7 @@ import {
   realpathSync,
   rmSync,
   symlinkSync,
+  writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
@@ -134,12 +135,16 @@ describe('An installation that is not complete', () => {
   })
 
   test('A package advises an old Node to install a newer one', () => {
-    const path = join(folder, 'package')
+    const path = join(folder, 'user/node_modules/farthing')
     for (const part of ['bin', 'package.json'])
       cpSync(join(ROOT, part), join(path, part), { recursive: true })
     const { status, stdout, stderr } = run(path, 'old', 'node', 'bin/farthing.js', 'keys', 'list')
     assert.deepEqual([status, stdout], [1, ''])
     saysOnce(stderr, NEEDED, /Run: npm install node@26$/)
+    mkdirSync(join(path, '../node/bin'), { recursive: true })
+    writeFileSync(join(path, '../node/bin/node'), '')
+    const inPath = /Run: export PATH="\$PWD\/node_modules\/\.bin:\$PATH"$/
+    saysOnce(run(path, 'old', 'node', 'bin/farthing.js').stderr, NEEDED, inPath)
   })
 
   test('A Node is too old up to 24.18.0, whose faults in TLS and http.Agent were mended after it', () => {
