@@ -1,11 +1,13 @@
-/** Compares this checkout of Farthing with another one, in the same rounds of the same run. */
+/** Compares the package of this checkout with that of another one, in the same rounds of the same run. */
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { newFolder, removeFolder } from './folders.ts'
 import { load, type Work } from './load.ts'
 import { compare, median, round, warmUp } from './measure.ts'
+import { buildPackage, packaged } from './package.ts'
 import { creating, journey, reading } from './requests.ts'
-import { newFolder, removeFolder, type Server, startFarthing } from './servers.ts'
+import { type Server, startFarthing } from './servers.ts'
 import { IDLE, ROUNDS, startAndPay } from './start.ts'
 
 /** `old` is the other checkout. `ratio` is the median of each round's new/old. */
@@ -20,6 +22,8 @@ export type ComparedFigure = {
 
 export const comparable = ['P1', 'P2', 'P3', 'P7', 'P8']
 
+type Command = readonly [program: string, ...args: string[]]
+
 type Options = { scale: number; report: (figure: ComparedFigure) => void }
 
 const CONNECTIONS = 64
@@ -31,8 +35,10 @@ export async function compareCheckouts(
   wanted: string[],
   { scale, report }: Options,
 ): Promise<void> {
-  const other = resolve(folder)
-  if (!existsSync(join(other, 'bin/farthing.js'))) throw new Error(`no checkout in ${other}`)
+  const checkout = resolve(folder)
+  if (!existsSync(join(checkout, 'bin/farthing.js'))) throw new Error(`no checkout in ${checkout}`)
+  const other: Command = [process.execPath, buildPackage(checkout)]
+  packaged() // outside the times that are measured
   const has = (...names: string[]) => names.some(name => wanted.includes(name))
   if (has('P7', 'P8'))
     for (const figure of await starts(other, has('P8'))) if (has(figure.figure)) report(figure)
@@ -46,16 +52,16 @@ const ratiosOf = (news: number[], olds: number[]): number =>
   round(median(news.map((value, i) => value / (olds[i] ?? 1))), 3)
 
 /** Both start in turn, and which is first alternates. */
-async function starts(other: string, withMemory: boolean): Promise<ComparedFigure[]> {
+async function starts(other: Command, withMemory: boolean): Promise<ComparedFigure[]> {
   const times = { old: [] as number[], new: [] as number[] }
   const idle = { old: [] as number[], new: [] as number[] }
   const sides = [
-    { side: 'old', checkout: other },
-    { side: 'new', checkout: undefined },
+    { side: 'old', command: other },
+    { side: 'new', command: undefined },
   ] as const
   for (let i = 0; i < ROUNDS; i++)
-    for (const { side, checkout } of i % 2 ? sides : sides.toReversed()) {
-      const { ms, farthing, stop } = await startAndPay(checkout)
+    for (const { side, command } of i % 2 ? sides : sides.toReversed()) {
+      const { ms, farthing, stop } = await startAndPay(command)
       times[side].push(ms)
       if (withMemory) {
         await pause(IDLE)
@@ -76,16 +82,14 @@ async function starts(other: string, withMemory: boolean): Promise<ComparedFigur
 }
 
 /** Starts both on new SQLite files. The other checkout is the first. */
-async function startBoth(other: string) {
+async function startBoth(other: Command) {
   const folder = newFolder()
   const servers: Server[] = []
-  for (const [name, checkout] of [
+  for (const [name, command] of [
     ['old', other],
     ['new', undefined],
   ] as const)
-    servers.push(
-      await startFarthing({ database: `sqlite:${join(folder, `${name}.db`)}`, checkout }),
-    )
+    servers.push(await startFarthing({ database: `sqlite:${join(folder, `${name}.db`)}`, command }))
   return {
     servers,
     async stop() {
@@ -110,7 +114,7 @@ async function rounds(
   }
 }
 
-async function createsAndReads(other: string, scale: number): Promise<ComparedFigure[]> {
+async function createsAndReads(other: Command, scale: number): Promise<ComparedFigure[]> {
   const { servers, stop } = await startBoth(other)
   const both = servers.map(server => ({ server, ids: [] as string[] }))
   const creates = both.map(({ server, ids }) => ({ server, work: creating(ids) }))
@@ -128,7 +132,7 @@ async function createsAndReads(other: string, scale: number): Promise<ComparedFi
   return [created, read]
 }
 
-async function journeys(other: string, scale: number): Promise<ComparedFigure> {
+async function journeys(other: Command, scale: number): Promise<ComparedFigure> {
   const { servers, stop } = await startBoth(other)
   const contenders = servers.map(server => ({ server, work: journey() }))
   const warm = 15_000 * scale
@@ -140,7 +144,7 @@ async function journeys(other: string, scale: number): Promise<ComparedFigure> {
   return figure
 }
 
-async function memoryAfter(other: string, rows: number): Promise<ComparedFigure> {
+async function memoryAfter(other: Command, rows: number): Promise<ComparedFigure> {
   const { servers, stop } = await startBoth(other)
   for (let made = 0; made < rows; made += PORTION)
     for (const { port } of servers)

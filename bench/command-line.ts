@@ -6,7 +6,8 @@ import { createPostgresDatabase, startPostgres } from '../test/support/postgres.
 import { type Receiver, startReceiver } from '../test/support/receiver.ts'
 import { percentile } from './load.ts'
 import { type Bench, type Figure, median, round } from './measure.ts'
-import { FARTHING, KEY, type Server, startFarthing, timeOf } from './servers.ts'
+import { packaged } from './package.ts'
+import { KEY, type Server, startFarthing, timeOf } from './servers.ts'
 
 const STARTS = 12
 
@@ -17,8 +18,8 @@ export async function startingCommands({ step }: Bench): Promise<Figure[]> {
   const [bare, version, pay]: [number[], number[], number[]] = [[], [], []]
   for (let i = 0; i < STARTS; i++) {
     bare.push(await timeOf(['-e', '0'], env))
-    version.push(await timeOf([FARTHING, '--version'], env))
-    pay.push(await timeOf([FARTHING, 'pay', '--json'], env))
+    version.push(await timeOf([packaged(), '--version'], env))
+    pay.push(await timeOf([packaged(), 'pay', '--json'], env))
   }
   const own = await timeOfRequests(farthing)
   await farthing.stop()
@@ -97,7 +98,7 @@ async function newAccount({ port }: Server): Promise<string> {
 async function listen({ port }: Server, key: string, forwardTo: string): Promise<ChildProcess> {
   const args = ['listen', '--forward-to', forwardTo, '--events', EVENTS.join(), '--json']
   const env = { FARTHING_URL: `http://127.0.0.1:${port}`, FARTHING_API_KEY: key }
-  const child = spawn(process.execPath, [FARTHING, ...args], {
+  const child = spawn(process.execPath, [packaged(), ...args], {
     env: { PATH: process.env.PATH, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })

@@ -8,17 +8,11 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { newFolder, removeFolder } from './folders.ts'
 import { type Answer, load, type Work } from './load.ts'
 import { type Bench, type Contender, compare, type Figure } from './measure.ts'
 import { creating, newPayment, post } from './requests.ts'
-import {
-  newFolder,
-  removeFolder,
-  type Server,
-  start,
-  startFarthing,
-  startFloor,
-} from './servers.ts'
+import { type Server, start, startFarthing, startFloor } from './servers.ts'
 import { sizesOf } from './single.ts'
 
 const FOLDER = fileURLToPath(new URL('peers/', import.meta.url))

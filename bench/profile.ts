@@ -1,10 +1,11 @@
 /** Where the time of a request goes: a CPU profile of the service under load, by part. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { newFolder, removeFolder } from './folders.ts'
 import { load, type Work } from './load.ts'
 import { type Bench, type Figure, round } from './measure.ts'
 import { creating, journey, reading } from './requests.ts'
-import { newFolder, removeFolder, startFarthing } from './servers.ts'
+import { SOURCES, startFarthing } from './servers.ts'
 
 type Profile = {
   nodes: { id: number; callFrame: { functionName: string; url: string }; children?: number[] }[]
@@ -38,9 +39,9 @@ export async function timeOfARequest({ step, scale, plot }: Bench): Promise<Figu
   for (const [name, work] of works) {
     step(`profile: ${name}`)
     const folder = newFolder()
-    const flags = ['--cpu-prof', '--cpu-prof-interval', '250', '--cpu-prof-dir', folder]
+    const flags = ['--cpu-prof', '--cpu-prof-interval', '250', '--cpu-prof-dir', folder, SOURCES]
     const database = `sqlite:${join(folder, 'farthing.db')}`
-    const farthing = await startFarthing({ database, flags })
+    const farthing = await startFarthing({ database, command: [process.execPath, ...flags] })
     const seconds = Math.max(1, 3 * scale)
     await load(farthing.port, 64, { seconds: SKIPPED }, name === 'read' ? creating(ids) : work())
     const from = micros()

@@ -1,9 +1,10 @@
 /** N1: what the recorder costs. The same service with and without it, in turn. */
 import { join } from 'node:path'
+import { newFolder, removeFolder } from './folders.ts'
 import type { Work } from './load.ts'
 import { type Bench, compare, type Figure, warmUp } from './measure.ts'
 import { creating, journey } from './requests.ts'
-import { newFolder, removeFolder, startFarthing } from './servers.ts'
+import { startFarthing } from './servers.ts'
 
 const CONNECTIONS = 64
 

@@ -2,8 +2,7 @@
 import { type Answer, headerLines, request, type Send, type Work } from './load.ts'
 import { KEY } from './servers.ts'
 
-const AUTHORISED = headerLines({ Authorization: `Bearer ${KEY}` })
-const JSON_BODY = AUTHORISED + headerLines({ 'Content-Type': 'application/json' })
+const JSON_TYPE = headerLines({ 'Content-Type': 'application/json' })
 const FORM = headerLines({ 'Content-Type': 'application/x-www-form-urlencoded' })
 
 /** Throws if a response is wrong, because the run is worthless then. */
@@ -14,9 +13,18 @@ export function expect(answer: Answer, status: number, contains = ''): void {
   )
 }
 
-export const get = (path: string): string => request('GET', path, AUTHORISED)
-export const post = (path: string, body: object = {}): string =>
-  request('POST', path, JSON_BODY, JSON.stringify(body))
+/** The requests of the account with this key. */
+export function requestsOf(key: string) {
+  const authorised = headerLines({ Authorization: `Bearer ${key}` })
+  const json = authorised + JSON_TYPE
+  return {
+    get: (path: string): string => request('GET', path, authorised),
+    post: (path: string, body: object = {}): string =>
+      request('POST', path, json, JSON.stringify(body)),
+  }
+}
+
+export const { get, post } = requestsOf(KEY)
 export const postForm = (path: string, fields: Record<string, string>): string =>
   request('POST', path, FORM, new URLSearchParams(fields).toString())
 
@@ -62,7 +70,8 @@ export function reading(ids: readonly string[]): Work {
 }
 
 /** Create, open the page, choose success, confirm, read: a typical test of a team. */
-export function journey(onPaid: (id: string) => void = () => {}): Work {
+export function journey(onPaid: (id: string) => void = () => {}, key = KEY): Work {
+  const { get, post } = requestsOf(key)
   return async send => {
     const created = await send(post('/v1/payments', newPayment()))
     expect(created, 201)

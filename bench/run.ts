@@ -19,6 +19,7 @@ import { timeOfARequest } from './profile.ts'
 import { recording } from './recording.ts'
 import { createAndRead, journeys } from './single.ts'
 import { start } from './start.ts'
+import { manyAccounts, oneTest } from './suite.ts'
 import { writeTables } from './table.ts'
 
 type Part = {
@@ -29,9 +30,9 @@ type Part = {
 }
 
 const parts: Part[] = [
-  { figures: ['P7'], seconds: 10, run: start },
-  { figures: ['P1', 'P2'], seconds: 125, run: createAndRead },
-  { figures: ['P3', 'P4'], seconds: 70, run: journeys },
+  { figures: ['P7'], seconds: 45, run: start },
+  { figures: ['P1', 'P2'], seconds: 165, run: createAndRead },
+  { figures: ['P3', 'P4'], seconds: 115, run: journeys },
   { figures: ['N1'], seconds: 60, run: recording },
   { figures: ['N9'], seconds: 45, run: listening },
   { figures: ['N10'], seconds: 10, run: startingCommands },
@@ -39,6 +40,8 @@ const parts: Part[] = [
   { figures: ['P5', 'P6'], seconds: 165, run: growth },
   { figures: ['P8'], seconds: 85, run: afterAMillion },
   { figures: ['P9', 'P10'], seconds: 45, run: postgres },
+  { figures: ['P11'], seconds: 40, run: oneTest },
+  { figures: ['P12'], seconds: 30, run: manyAccounts },
   { figures: ['peers'], seconds: 165, run: peers },
 ]
 

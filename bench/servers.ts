@@ -1,10 +1,12 @@
 /** Starts the processes that are measured, each on a free port of loopback. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { closeSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { newFolder, removeFolder } from './folders.ts'
+import { packaged } from './package.ts'
 
 export type Server = {
   port: number
@@ -18,33 +20,17 @@ export type Server = {
 export const KEY = 'key_of_the_bench_0123456789'
 
 const file = (path: string) => fileURLToPath(new URL(path, import.meta.url))
-export const FARTHING = file('../bin/farthing.js')
+/** Runs the sources, in which a profile finds the parts of the service. */
+export const SOURCES = file('../bin/farthing.js')
 const FLOOR = file('floor.ts')
 const BARE = file('bare.ts')
 
-/** Beside the repository's own data, on the same disk as it. */
-const DATA = file('data')
 const running = new Set<ChildProcess>()
-const folders = new Set<string>()
 
 process.on('exit', () => {
   for (const child of running) child.kill('SIGKILL')
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
 })
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1))
-
-/** A folder on a real disk. It is removed when the bench ends. */
-export function newFolder(): string {
-  mkdirSync(DATA, { recursive: true })
-  const folder = mkdtempSync(join(DATA, 'run-'))
-  folders.add(folder)
-  return folder
-}
-
-export function removeFolder(folder: string): void {
-  rmSync(folder, { recursive: true, force: true })
-  folders.delete(folder)
-}
 
 /** `answers`: the length in bytes of the response to a POST and to a GET, headers included. */
 export const startFloor = (answers: { post: number; get: number }): Promise<Server> =>
@@ -58,17 +44,15 @@ export type FarthingOptions = {
   /** As in DATABASE_URL. */
   database: string
   env?: Record<string, string>
-  /** For Node. */
-  flags?: string[]
-  /** The folder of the checkout to start; by default this one. */
-  checkout?: string | undefined
+  /** The program and its arguments; by default Node with this checkout's package. */
+  command?: readonly [program: string, ...args: string[]] | undefined
 }
 
 /** The real program as in production: WAL, synchronous=FULL, its log at level info in a file. */
 export const startFarthing = (options: FarthingOptions): Promise<Server> => {
-  const { database, env, flags = [], checkout } = options
-  const program = checkout ? join(checkout, 'bin/farthing.js') : FARTHING
-  return start(process.execPath, [...flags, program], {
+  const { database, env, command = [process.execPath, packaged()] } = options
+  const [program, ...args] = command
+  return start(program, args, {
     DATABASE_URL: database,
     FARTHING_API_KEY: KEY,
     PORT: '0',
@@ -82,7 +66,7 @@ export async function runFarthing(
   database: string,
   onProgress: (text: string) => void = () => {},
 ): Promise<void> {
-  const child = spawn(process.execPath, [FARTHING, ...args], {
+  const child = spawn(process.execPath, [packaged(), ...args], {
     env: { PATH: process.env.PATH, DATABASE_URL: database },
     stdio: ['ignore', 'ignore', 'pipe'],
   })
@@ -139,7 +123,7 @@ export async function start(
 }
 
 async function address(child: ChildProcess, log: string, port: number | undefined, ms: number) {
-  for (const until = Date.now() + ms; Date.now() < until; await pause(20)) {
+  for (const until = Date.now() + ms; Date.now() < until; await pause(5)) {
     const output = readFileSync(log, 'utf8')
     if (child.exitCode !== null) throw new Error(`the server ended:\n${output}`)
     const found = port ? await answers(port) : Number(LISTENING.exec(output)?.[1])

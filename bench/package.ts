@@ -1,0 +1,38 @@
+/** Builds what users run, of this checkout or another one. A build happens in a copy, so the checkout stays as it is. */
+import { execFileSync } from 'node:child_process'
+import { cpSync, existsSync, rmSync, symlinkSync } from 'node:fs'
+import { delimiter, join, resolve } from 'node:path'
+import { newFolder } from './folders.ts'
+
+const HERE = resolve(import.meta.dirname, '..')
+const NEEDED = ['bin', 'src', 'scripts', 'package.json', 'tsconfig.json', 'tsconfig.build.json']
+
+let built: string | undefined
+
+/** The program of this checkout's package. It is built when it is first asked for. */
+export function packaged(): string {
+  built ??= buildPackage(HERE)
+  return built
+}
+
+/** Returns the program of the package. */
+export function buildPackage(checkout: string): string {
+  const folder = build(checkout, 'scripts/build.ts')
+  // With its sources it would be a clone, and run them.
+  rmSync(join(folder, 'src'), { recursive: true })
+  return join(folder, 'bin/farthing.js')
+}
+
+/** Returns the single executable. */
+export const buildExecutable = (): string =>
+  join(build(HERE, 'scripts/build-executable.ts'), 'release/farthing')
+
+function build(checkout: string, script: string): string {
+  const folder = newFolder()
+  for (const name of NEEDED.filter(name => existsSync(join(checkout, name))))
+    cpSync(join(checkout, name), join(folder, name), { recursive: true })
+  symlinkSync(join(checkout, 'node_modules'), join(folder, 'node_modules'))
+  const PATH = [join(checkout, 'node_modules/.bin'), process.env.PATH].join(delimiter)
+  execFileSync(process.execPath, [script], { cwd: folder, env: { ...process.env, PATH } })
+  return folder
+}
