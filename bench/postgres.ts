@@ -19,7 +19,10 @@ const ROUNDS = 3
 
 export async function postgres(bench: Bench): Promise<Figure[]> {
   bench.step('P9: starting PostgreSQL')
-  const server = await startPostgres()
+  const server = await startPostgres().catch((error: Error) => {
+    process.stderr.write(`\n${error.message}\n`)
+    process.exit(1)
+  })
   const { url } = server
   try {
     const version = await versionOf(url)
