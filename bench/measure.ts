@@ -24,6 +24,23 @@ export type Figure = {
   details?: Record<string, unknown>
 }
 
+/** A ratio, and the least or the most that it may be. */
+export type Bar = { what: string; ratio: number; least?: number; most?: number }
+
+/** A figure whose bar is a ratio to something that was measured in turn with it. */
+export function ratioFigure(
+  figure: string,
+  { what, ratio, least, most }: Bar,
+  { value, floor, unit, against }: { value: number; floor: number; unit: string; against: string },
+): Figure {
+  const target = least === undefined ? `ratio <= ${most}` : `ratio >= ${least}`
+  return {
+    ...{ figure, what, unit, against, target },
+    ...{ value: round(value, 3), floor: round(floor, 3), ratio: round(ratio, 3) },
+    met: ratio <= (most ?? Infinity) && ratio >= (least ?? 0),
+  }
+}
+
 export type Bench = {
   /** Multiplies durations and rows: 1 for real figures, less to try things out. */
   scale: number

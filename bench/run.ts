@@ -9,6 +9,8 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { type ComparedFigure, comparable, compareCheckouts } from './against.ts'
 import { listening, startingCommands } from './command-line.ts'
+import { control } from './control.ts'
+import { controlCosts } from './control-costs.ts'
 import { growth } from './growth.ts'
 import { type Bench, circumstances, type Figure } from './measure.ts'
 import { afterAMillion } from './memory.ts'
@@ -36,6 +38,12 @@ const parts: Part[] = [
   { figures: ['N1'], seconds: 60, run: recording },
   { figures: ['N9'], seconds: 45, run: listening },
   { figures: ['N10'], seconds: 10, run: startingCommands },
+  {
+    figures: ['C3', 'C4', 'C5', 'C6', 'C7', 'C10'],
+    seconds: 180,
+    run: control,
+  },
+  { figures: ['C2', 'C8', 'C9', 'C12', 'C13'], seconds: 120, run: controlCosts },
   { figures: ['profile'], seconds: 20, run: timeOfARequest },
   { figures: ['P5', 'P6'], seconds: 165, run: growth },
   { figures: ['P8'], seconds: 85, run: afterAMillion },
