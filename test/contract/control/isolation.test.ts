@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict'
+import http from 'node:http'
+import { test } from 'node:test'
+import { type Client, createClient } from '../../support/client.ts'
+import { ask } from '../../support/control.ts'
+import { payOnPages } from '../../support/journeys.ts'
+import { exchange } from '../../support/raw-exchange.ts'
+import { onEveryDatabase, startService } from '../../support/service.ts'
+
+const env = { FARTHING_CONTROL: 'true' }
+
+/** Requests that wait, each on a connection of its own. */
+function waitsOf(url: string, key: string | undefined, count: number) {
+  const requests = Array.from({ length: count }, () =>
+    http.get(`${url}/control/payments?status=success&wait=10000`, {
+      agent: false,
+      headers: { Authorization: `Bearer ${key}` },
+    }),
+  )
+  const statuses = requests.map(
+    request =>
+      new Promise<number>(resolve => {
+        request.on('response', response => {
+          response.resume()
+          resolve(response.statusCode ?? 0)
+        })
+        request.on('error', () => resolve(0))
+      }),
+  )
+  return { requests, statuses }
+}
+
+onEveryDatabase(
+  'What control keeps apart',
+  service => {
+    const control = (api: Client, path: string, body?: object, method?: string) =>
+      ask(service(), api, path, body, method)
+    const testAccount = async (parent: Client) => {
+      const { body } = await control(parent, 'accounts', {})
+      return { name: body.account, api: createClient(service().baseUrls, body.key) }
+    }
+
+    test('no key reaches anything of another account through control, be it parent, child or sibling', async () => {
+      const parent = await service().newAccount()
+      const [child, sibling] = [await testAccount(parent), await testAccount(parent)]
+      const { body: webhook } = await child.api.post('/v1/webhooks', {
+        callback_url: 'https://hooks.example.org/',
+      })
+      const open = await child.api.createPayment()
+      await payOnPages(child.api, await child.api.createPayment())
+      const { body: plan } = await control(child.api, 'plans', { delay: 0 })
+      const { body: listener } = await control(child.api, 'listeners', { name: 'laptop' })
+      const [message] = (await control(child.api, 'messages')).body.results
+      assert.equal(message.webhook_id, webhook.external_id)
+      const attempt = { attempt_id: 'x', status_code: 200, result: '200 OK' }
+      for (const stranger of [parent, sibling.api]) {
+        for (const [path, body, method] of [
+          [`payments/${open.payment_id}/complete`, {}, 'POST'],
+          ['plans', { reset: true, payment_id: open.payment_id }, 'POST'],
+          [`plans/${plan.plan_id}`, undefined, 'DELETE'],
+          [`messages/${message.message_id}/send`, {}, 'POST'],
+          [`listeners/${listener.webhook_id}/next?wait=0`, undefined, 'GET'],
+          [`listeners/${listener.webhook_id}/results`, attempt, 'POST'],
+          [`listeners/${listener.webhook_id}`, undefined, 'DELETE'],
+        ] as const) {
+          const { status } = await control(stranger, path, body, method)
+          assert.equal(status, 404, `${method} ${path}`)
+        }
+        for (const path of ['payments', 'plans', 'requests', 'messages']) {
+          const query = path === 'payments' ? `?payment_id=${open.payment_id}` : ''
+          assert.deepEqual((await control(stranger, path + query)).body.results, [], path)
+        }
+      }
+      assert.equal((await control(child.api, '')).body.plans, 1)
+      assert.equal((await child.api.get(open._links.self.href)).body.state.status, 'created')
+      const other = await control(sibling.api, `accounts/${child.name}`, undefined, 'DELETE')
+      assert.equal(other.body.code, 'C0403')
+    })
+
+    test('whoever has the answer of a test account finds it in the record, at the other instance too', async () => {
+      const { api } = await testAccount(await service().newAccount())
+      const { baseUrls } = service()
+      for (let i = 0; i < 5; i++) {
+        const [one = '', other = one] = i % 2 ? baseUrls : baseUrls.toReversed()
+        const made = await exchange(`${one}/v1/refunds?page=${i + 1}`, { key: api.key })
+        const url = `${other}/control/requests?limit=500`
+        const { body } = await exchange(url, { key: api.key })
+        assert.equal(body.results.length, i + 1)
+        assert.equal(body.results[i]?.status ?? made.status, made.status)
+      }
+    })
+
+    test('a client that leaves ends its wait, and a thousand waits keep nobody else from a place', async () => {
+      const { baseUrl } = service()
+      const { api } = await testAccount(await service().newAccount())
+      // More than the 50 that may wait, because the looks below take a place too.
+      const left = waitsOf(baseUrl, api.key, 60)
+      const wait = () => control(api, 'payments?status=success&wait=1')
+      while ((await wait()).status === 200);
+      for (const request of left.requests) request.destroy()
+      while ((await wait()).status !== 200);
+      const parent = await service().newAccount()
+      // The limit of requests in flight is 1,000 for each instance.
+      const count = service().kind === 'sqlite' ? 21 : 1
+      const accounts = await Promise.all(Array.from({ length: count }, () => testAccount(parent)))
+      const waits = accounts.map(({ api }) => waitsOf(baseUrl, api.key, 50))
+      const answered = Promise.race(waits.flatMap(({ statuses }) => statuses))
+      const made = await parent.createPayment()
+      assert.equal(made.state.status, 'created')
+      for (const { requests } of waits) for (const request of requests) request.destroy()
+      assert.equal(await answered, 0, 'none was answered before its client left')
+    })
+  },
+  { env },
+)
+
+test('a stop of the service ends waits and what plans hold, with their answers', async () => {
+  const service = await startService('sqlite', { env })
+  const api = await service.newAccount()
+  for (const when of ['before', 'after'])
+    await ask(service, api, 'plans', { on: 'createPayment', when, delay: 60_000 })
+  const json = { amount: 1, reference: 'R', description: 'D', return_url: 'https://a.example/' }
+  const create = () =>
+    exchange(`${service.baseUrl}/v1/payments`, { key: api.key, method: 'POST', json })
+  const held = [create(), create()]
+  const wait = waitsOf(service.baseUrl, api.key, 1)
+  const acted = async () => (await ask(service, api, 'plans')).body.results
+  while ((await acted()).some((each: { acted: number }) => each.acted === 0));
+  await service.stop()
+  assert.deepEqual(
+    (await Promise.all(held)).map(({ status }) => status),
+    [201, 201],
+  )
+  assert.deepEqual(await Promise.all(wait.statuses), [200])
+})

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { readConfig } from '../../../src/config.ts'
+import type { Database } from '../../../src/ports.ts'
+import { startFarthing } from '../../../src/start.ts'
+import { createClient, webPayment } from '../../support/client.ts'
+import { payOnPages } from '../../support/journeys.ts'
+
+/** A service whose queries and writes are listed, with the first words of each statement. */
+async function listed(env: Record<string, string>) {
+  const seen: string[] = []
+  const watched = (database: Database): Database => ({
+    ...database,
+    query(sql, values) {
+      seen.push(sql)
+      return database.query(sql, values)
+    },
+    write(statements) {
+      seen.push(`write ${statements.map(({ sql }) => sql).join('; ')}`)
+      return database.write(statements)
+    },
+  })
+  const KEY = 'a-key-of-this-test'
+  const farthing = await startFarthing({
+    config: readConfig({
+      ...{ PORT: '0', DATABASE_URL: 'sqlite::memory:', FARTHING_API_KEY: KEY },
+      ...{ FARTHING_CONSOLE: 'false', ...env },
+    }),
+    backgroundWork: false,
+    ports: real => ({ ...real, database: watched(real.database) }),
+  })
+  const api = createClient([farthing.url], KEY)
+  const during = async <Result>(work: () => Promise<Result>) => {
+    seen.length = 0
+    const result = await work()
+    // The key is looked up every 0.9 seconds, whatever is asked.
+    return { result, statements: seen.filter(sql => !sql.includes('from accounts where name')) }
+  }
+  return { farthing, api, during }
+}
+
+test('without control there is no route, no hook and no query more', async t => {
+  const { farthing, api, during } = await listed({})
+  t.after(() => farthing.close())
+  const count = async (work: () => Promise<unknown>) => (await during(work)).statements.length
+  const payment = await api.createPayment()
+  assert.equal(await count(() => api.createPayment()), 1)
+  assert.equal(await count(() => api.get(payment._links.self.href)), 1)
+  assert.equal(await count(() => api.get('/secure/none')), 0)
+  const opened = await during(() => api.get(payment._links.next_url.href))
+  assert.deepEqual(
+    opened.statements.map(sql => /^(\w+)/.exec(sql)?.[1]),
+    ['select', 'write'],
+  )
+  const { statements } = await during(() => payOnPages(api, payment))
+  assert.ok(![...opened.statements, ...statements].some(sql => /\bplans\b/.test(sql)))
+  assert.ok(!farthing.app.server.printRoutes().includes('plans'))
+})
+
+test('a reset writes as many rows with many payments as with none', async t => {
+  const { farthing, api, during } = await listed({ FARTHING_CONTROL: 'true' })
+  t.after(() => farthing.close())
+  const reset = () => api.request('POST', '/control/reset').catch(() => undefined)
+  const plain = (statements: string[]) => statements.map(sql => sql.replaceAll(/\s+/g, ' '))
+  const empty = await during(reset)
+  for (let i = 0; i < 60; i++) await api.post('/v1/payments', webPayment)
+  const full = await during(reset)
+  assert.deepEqual(plain(full.statements), plain(empty.statements))
+  assert.equal(full.statements.filter(sql => sql.startsWith('write')).length, 1)
+  assert.equal((await api.get('/v1/payments')).body.total, 0)
+})
