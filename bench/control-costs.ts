@@ -3,10 +3,11 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { startFarthing as startLibrary } from '../src/testing/library.ts'
 import { install, pack } from '../test/support/packed.ts'
+import { newFolder, removeFolder } from './folders.ts'
 import { connect, type Work } from './load.ts'
 import { type Bench, compare, type Figure, median, ratioFigure, round, warmUp } from './measure.ts'
 import { expect, newPayment, post } from './requests.ts'
-import { KEY, newFolder, removeFolder, type Server, startFarthing, timeOf } from './servers.ts'
+import { KEY, type Server, startFarthing, timeOf } from './servers.ts'
 
 const CONNECTIONS = 64
 const ON = { FARTHING_CONTROL: 'true' }

@@ -82,7 +82,7 @@ export async function runRaces({ seed, rounds, kind, wrap = it => it }: Races): 
 const MOST_TURNS = 4
 
 /** Delays the begin and the end of each call by some turns of the event loop, so that requests interleave. */
-function shuffled(database: Database, random: () => number): Database {
+export function shuffled(database: Database, random: () => number): Database {
   async function pause(): Promise<void> {
     for (let turns = Math.floor(random() * MOST_TURNS); turns > 0; turns--)
       await new Promise(resolve => setImmediate(resolve))

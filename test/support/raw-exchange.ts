@@ -7,9 +7,9 @@ export type Got = { status: number; headers: http.IncomingHttpHeaders; body: Bod
 /** One request on a connection of its own. Rejects with ECONNRESET when the connection is reset. */
 export function exchange(
   url: string,
-  { key, method = 'GET', json, headers = {} }: RequestOf = {},
+  { key, method = 'GET', json, body, headers = {} }: RequestOf = {},
 ): Promise<Got> {
-  const text = json === undefined ? undefined : JSON.stringify(json)
+  const text = json === undefined ? body : JSON.stringify(json)
   return new Promise((resolve, reject) => {
     const request = http.request(
       url,
@@ -18,7 +18,7 @@ export function exchange(
         agent: false,
         headers: {
           ...(key && { Authorization: `Bearer ${key}` }),
-          ...(text !== undefined && { 'Content-Type': 'application/json' }),
+          ...(json !== undefined && { 'Content-Type': 'application/json' }),
           ...headers,
         },
       },
@@ -43,5 +43,6 @@ export type RequestOf = {
   key?: string | undefined
   method?: string
   json?: unknown
+  body?: string
   headers?: Record<string, string>
 }

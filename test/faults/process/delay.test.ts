@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { webPayment } from '../../support/client.ts'
+import { startProcess } from '../../support/process.ts'
+import { exchange } from '../../support/raw-exchange.ts'
+import { scratchFolder } from '../scratch-folder.ts'
+
+test('a kill while a plan holds a request leaves nothing of it before its handler, and everything after it', async t => {
+  const folder = scratchFolder()
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const key = 'a-key-of-this-test'
+  const env = {
+    ...{ DATABASE_URL: `sqlite:${join(folder, 'farthing.db')}`, FARTHING_API_KEY: key },
+    FARTHING_CONTROL: 'true',
+  }
+  const first = await startProcess({ env })
+  const ask = (base: string, method: string, path: string, json?: object) =>
+    exchange(base + path, { ...{ key, method }, ...(json && { json }) })
+  for (const when of ['before', 'after'])
+    await ask(first.baseUrl, 'POST', '/control/plans', { on: 'createPayment', when, delay: 60_000 })
+  const create = (reference: string) =>
+    assert.rejects(ask(first.baseUrl, 'POST', '/v1/payments', { ...webPayment, reference }))
+  const acted = async () => {
+    const { body } = await ask(first.baseUrl, 'GET', '/control/plans')
+    return body.results.filter((plan: { acted: number }) => plan.acted === 1).length
+  }
+  const held = [create('BEFORE')]
+  while ((await acted()) < 1);
+  held.push(create('AFTER'))
+  while ((await ask(first.baseUrl, 'GET', '/v1/payments')).body.total < 1);
+  await first.kill()
+  await Promise.all(held)
+  const second = await startProcess({ env })
+  t.after(() => second.kill())
+  const { body } = await ask(second.baseUrl, 'GET', '/v1/payments')
+  assert.deepEqual(
+    body.results.map(({ reference }: { reference: string }) => reference),
+    ['AFTER'],
+  )
+  const plans = (await ask(second.baseUrl, 'GET', '/control/plans')).body.results
+  assert.deepEqual(
+    plans.map(({ acted }: { acted: number }) => acted),
+    [1, 1],
+  )
+})

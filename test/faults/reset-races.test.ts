@@ -1,0 +1,109 @@
+/** Resets that are thrown between the steps of other requests. */
+import assert from 'node:assert/strict'
+import { randomInt } from 'node:crypto'
+import { test } from 'node:test'
+import { createKey } from '../../src/accounts/store.ts'
+import { readConfig } from '../../src/config.ts'
+import type { Send } from '../../src/ports.ts'
+import { startFarthing } from '../../src/start.ts'
+import { webPayment } from '../support/client.ts'
+import { resultOf } from '../support/held-send.ts'
+import { createPostgresDatabase } from '../support/postgres.ts'
+import { exchange } from '../support/raw-exchange.ts'
+import { checkInvariants } from './invariants.ts'
+import { seeded } from './process/workload.ts'
+import { shuffled } from './race.ts'
+
+const seed = Number(process.env.FARTHING_TEST_SEED ?? randomInt(2 ** 31))
+const ROUNDS = 6
+
+/** What every endpoint may answer to a request that began before the reset, or after it. */
+const POSSIBLE: Record<string, number[]> = {
+  create: [201],
+  open: [200, 303, 404],
+  choose: [200, 303, 404],
+  confirm: [303, 404],
+  cancel: [204, 400, 404],
+  refund: [202, 400, 404],
+  read: [200, 404],
+  plan: [201],
+}
+
+async function raceResets(kind: 'sqlite' | 'postgres'): Promise<void> {
+  const random = seeded(seed)
+  const url = kind === 'sqlite' ? 'sqlite::memory:' : await createPostgresDatabase()
+  let sent = 0
+  const send: Send = async () => {
+    sent += 1
+    return resultOf(200)
+  }
+  const config = readConfig({ PORT: '0', DATABASE_URL: url, FARTHING_CONTROL: 'true' })
+  const start = () =>
+    startFarthing({
+      config,
+      backgroundWork: false,
+      ports: real => ({ ...real, send, database: shuffled(real.database, random) }),
+      resolve: async () => [],
+    })
+  const first = await start()
+  const instances = kind === 'sqlite' ? [first] : [first, await start()]
+  const { key } = await createKey(first.ports, 'raced')
+  let turn = 0
+  const ask = (method: string, path: string, json?: object) =>
+    exchange(`${instances[turn++ % instances.length]?.url}${path}`, {
+      ...{ key, method },
+      ...(json && { json }),
+    })
+  try {
+    for (let round = 0; round < ROUNDS; round++) {
+      await ask('POST', '/v1/webhooks', { callback_url: 'https://hooks.example.org/' })
+      const { body: payment } = await ask('POST', '/v1/payments', webPayment)
+      const path = `/v1/payments/${payment.payment_id}`
+      const page = new URL(payment._links.next_url.href).pathname
+      const steps: [string, () => ReturnType<typeof ask>][] = [
+        ['create', () => ask('POST', '/v1/payments', webPayment)],
+        ['open', () => ask('GET', page)],
+        ['choose', () => form(`${instances[0]?.url}${page}`, 'scenario=success')],
+        ['confirm', () => form(`${instances[0]?.url}${page}/confirm`, '')],
+        ['cancel', () => ask('POST', `${path}/cancel`)],
+        ['refund', () => ask('POST', `${path}/refunds`, { amount: 1 })],
+        ['read', () => ask('GET', path)],
+        ['plan', () => ask('POST', '/control/plans', { delay: 0 })],
+      ]
+      const running = Array.from({ length: 12 }, async () => {
+        const [name = '', step] = steps[Math.floor(random() * steps.length)] ?? []
+        for (let turns = Math.floor(random() * 8); turns > 0; turns--)
+          await new Promise(resolve => setImmediate(resolve))
+        const status = (await step?.())?.status ?? 0
+        assert.ok(POSSIBLE[name]?.includes(status), `${name} answered ${status}`)
+      })
+      const reset = await ask('POST', '/control/reset')
+      assert.equal(reset.status, 200)
+      const before = sent
+      await Promise.all(running)
+      // Those that began after the reset may have sent; what was there before is gone.
+      assert.equal((await ask('GET', path)).status, 404)
+      assert.equal((await ask('GET', page)).status, 404)
+      await ask('POST', '/control/reset')
+      for (const list of ['/v1/payments', '/v1/refunds', '/v1/webhooks'])
+        assert.equal((await ask('GET', list)).body.total, 0, list)
+      assert.equal((await ask('GET', '/control')).body.plans, 0)
+      const after = sent
+      await first.app.deliveries.recover()
+      assert.equal(sent, after, `nothing is sent for an old room (${before} were before)`)
+    }
+    await checkInvariants(first.ports.database, { now: Date.now(), settled: true })
+  } finally {
+    for (const instance of instances) await instance.close()
+  }
+}
+
+const form = (url: string, body: string) =>
+  exchange(url, {
+    ...{ method: 'POST', body },
+    headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+  })
+
+for (const kind of ['sqlite', 'postgres'] as const)
+  test(`A reset between the steps of other requests leaves an empty account and no impossible answer on ${kind} (FARTHING_TEST_SEED=${seed})`, () =>
+    raceResets(kind))
