@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { type Found, only, tagged, withId } from '../../hosted/document.ts'
 import type { Body } from '../../support/client.ts'
 import { headingOf, type Shown, signIn } from '../../support/console.ts'
@@ -23,15 +23,16 @@ onEveryDatabase(
   'The pages of webhooks and messages',
   service => {
     /** An account with something on every page, which the test closes. */
-    const enter = async () => {
+    const enter = async (t: TestContext) => {
       const { api, name } = await service().newNamedAccount()
       const shelf = await fillAccount(service(), api)
+      t.after(shelf.close)
       return { api, name, ...shelf, browser: await signIn(service(), api) }
     }
     const pathOf = ({ webhook_message_id }: Body) => `messages/${webhook_message_id}`
 
-    test('the list has a card for each webhook, says what its receiver answered last, and warns of two with one address', async () => {
-      const { browser, close, ledger } = await enter()
+    test('the list has a card for each webhook, says what its receiver answered last, and warns of two with one address', async t => {
+      const { browser, ledger } = await enter(t)
       const { text, elements } = await browser.get('webhooks')
       assert.match(text, /Active webhooks \(3\).*Deactivated \(1\)/)
       assert.match(
@@ -41,7 +42,6 @@ onEveryDatabase(
       assert.match(text, /Archive Messages.*Last answer FAILED 401 Unauthorized, 2026/)
       assert.match(text, /Ledger feed Messages .*Events All Last answer SUCCESSFUL 200 OK/)
       assert.ok(!JSON.stringify(elements).includes(ledger.signing_key))
-      await close()
     })
 
     test('an account without a webhook is told how to register one, and of farthing listen', async () => {
@@ -52,8 +52,8 @@ onEveryDatabase(
       assert.match(text, /farthing listen --forward-to/)
     })
 
-    test('a webhook has its signing secret folded, and its messages by delivery status', async () => {
-      const { browser, close, archive, ledger } = await enter()
+    test('a webhook has its signing secret folded, and its messages by delivery status', async t => {
+      const { browser, archive, ledger } = await enter(t)
       const page = await browser.get(`webhooks/${archive.external_id}`)
       assert.equal(headingOf(page), 'Archive')
       const secret = withOneId(page, 'signing-secret')
@@ -71,11 +71,10 @@ onEveryDatabase(
         const filtered = await browser.get(`webhooks/${webhook.external_id}?delivery=${delivery}`)
         assert.equal(rowCount(filtered), count, delivery)
       }
-      await close()
     })
 
-    test('a message says at the top why it failed, and below what was sent and answered each time', async () => {
-      const { browser, close, failed, delivered, archive } = await enter()
+    test('a message says at the top why it failed, and below what was sent and answered each time', async t => {
+      const { browser, failed, delivered, archive } = await enter(t)
       const page = await browser.get(pathOf(failed[0]))
       assert.equal(
         causeIn(page),
@@ -97,11 +96,10 @@ onEveryDatabase(
       assert.match(causeIn(forgotten), /^The receiver answered 401 Unauthorized\. Most often/)
       assert.equal(rowCount(forgotten), 2)
       assert.match(forgotten.text, /not recorded, or are older than 24 hours/)
-      await close()
     })
 
-    test('a message of a webhook that was deactivated, or of a payment that is gone, cannot be sent again', async () => {
-      const { api, browser, close, unsendable, failed, receivers } = await enter()
+    test('a message of a webhook that was deactivated, or of a payment that is gone, cannot be sent again', async t => {
+      const { api, browser, unsendable, failed, receivers } = await enter(t)
       const inactive = await browser.get(pathOf(unsendable))
       assert.match(inactive.text, /cannot be sent again: the webhook of this message is INACTIVE/)
       const count = () => receivers.reduce((sum, { requests }) => sum + requests.length, 0)
@@ -122,14 +120,14 @@ onEveryDatabase(
         `${pathOf(failed[0])}?done=not-sent`,
       )
       assert.equal(count(), before)
-      await close()
     })
 
-    test('a message is sent again, edited, damaged or to another address, and neither it nor its payment changes', async () => {
-      const { browser, close, delivered, receivers, ledger } = await enter()
+    test('a message is sent again, edited, damaged or to another address, and neither it nor its payment changes', async t => {
+      const { browser, delivered, receivers, ledger } = await enter(t)
       const [message] = delivered
       const kept = JSON.stringify(message.body)
       const other = await startReceiver()
+      t.after(() => other.close())
       const rows = async () =>
         JSON.stringify([
           await service().database.query('select * from webhook_messages order by message_id'),
@@ -193,12 +191,10 @@ onEveryDatabase(
         /SUCCESSFUL Damaged: the signature in upper case/,
       ])
         assert.match(page.text, name)
-      await other.close()
-      await close()
     })
 
-    test('a fault in the form is shown at its field, with what was typed, and nothing is sent', async () => {
-      const { browser, close, delivered, receivers } = await enter()
+    test('a fault in the form is shown at its field, with what was typed, and nothing is sent', async t => {
+      const { browser, delivered, receivers } = await enter(t)
       const before = receivers[0]?.requests.length
       for (const [fields, id, error] of [
         [{ times: '11' }, 'times', 'Enter a whole number from 1 to 10'],
@@ -222,7 +218,6 @@ onEveryDatabase(
         assert.equal(withOneId(page, 'edit').attributes.open, '')
       }
       assert.equal(receivers[0]?.requests.length, before)
-      await close()
     })
   },
   receiving,
