@@ -96,11 +96,10 @@ function summaryOf(exchange: Exchange, root: string): SummaryRow[] {
 function ignoredPart({ operation, query }: Exchange): Html | false {
   const ignored = ignoredParameters(operation, query)
   if (ignored.length === 0) return false
-  const [names, known] = [ignored, parametersOf(operation)].map(list =>
-    list.map(name => code(name)),
-  )
+  const names = ignored.map(foreign)
+  const known = parametersOf(operation).map(code)
   return insetText(
-    html`This search does not know ${listed(names ?? [])}, so it ignored ${ignored.length === 1 ? 'it' : 'them'}. It knows ${listed(known ?? [])}.`,
+    html`This search does not know ${listed(names)}, so it ignored ${ignored.length === 1 ? 'it' : 'them'}. It knows ${listed(known)}.`,
   )
 }
 
