@@ -1,14 +1,18 @@
 /**
- * Makes the pictures of the hosted pages in docs/images: `npm run screenshots`. The clock and the typeface are
- * the same on every machine, so a picture changes only if its page does.
+ * Makes the pictures of the hosted pages and of the console in docs/images: `npm run screenshots`, or only those whose
+ * names begin with an argument: `npm run screenshots -- console`. The clock, the identifiers and the typeface are the
+ * same on every machine, so a picture changes only if its page does.
  */
 import { mkdir, readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
-import type { Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { startBrowser, visit } from '../test/support/browser.ts'
+import { signIn } from '../test/support/console.ts'
+import { fillAccount, type Shelf } from '../test/support/console-states.ts'
 import { pageStates, showState } from '../test/support/page-states.ts'
-import { startService } from '../test/support/service.ts'
+import { type Service, startService } from '../test/support/service.ts'
+import { receiving } from '../test/support/subscriber.ts'
 
 /** `npm run screenshots` installs sharp and the typeface first, because nothing else needs their 22 MB. */
 const require = createRequire(import.meta.url)
@@ -46,15 +50,59 @@ async function take(page: Page, styles: string, name: string): Promise<void> {
     .toFile(fileURLToPath(new URL(`${name}.png`, images)))
 }
 
-const service = await startService('sqlite')
+const [wanted = ''] = process.argv.slice(2)
+
+/** What differs in each run on the console's pages: durations and ports. */
+const STEADY = `(() => {
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+  while (walker.nextNode()) {
+    const { data } = walker.currentNode
+    walker.currentNode.data = data
+      .replace(/\\b[\\d.,]+ ms\\b/g, '12 ms')
+      .replace(/localhost:\\d+/g, 'localhost:4000')
+      .replace(/127\\.0\\.0\\.1:\\d+/g, '127.0.0.1:3000')
+  }
+})()`
+
+/** Each page of the console by the name of its picture. */
+const consolePages = ({ declined, paid, archive, failed }: Shelf): Record<string, string> => ({
+  payments: 'payments',
+  payment: `payments/${declined.payment_id}`,
+  'payment-paid': `payments/${paid.payment_id}`,
+  requests: 'requests',
+  webhooks: 'webhooks',
+  webhook: `webhooks/${archive.external_id}`,
+  message: `messages/${failed[0].external_id}`,
+  signature: `signature?message=${failed[0].external_id}`,
+})
+
+async function takeConsole(service: Service, browser: Browser, styles: string): Promise<void> {
+  const api = await service.newAccount()
+  const shelf = await fillAccount(service, api)
+  const [name = '', value = ''] = (await signIn(service, api)).cookie?.split('=') ?? []
+  const pages = { 'sign-in': 'sign-in', ...consolePages(shelf) }
+  for (const [screen, viewport] of Object.entries(screens))
+    for (const [picture, path] of Object.entries(pages))
+      await visit(browser, { viewport, bypassCSP: true }, async ({ page, context }) => {
+        await context.addCookies([{ name, value, url: service.baseUrl }])
+        await page.goto(`${service.baseUrl}/console/${path}`)
+        await page.evaluate(STEADY)
+        await take(page, styles, `console-${picture}-${screen}`)
+      })
+  await shelf.close()
+}
+
+const service = await startService('sqlite', { ...receiving, seed: 'screenshots' })
 const browser = await startBrowser(['--disable-lcd-text', '--font-render-hinting=none'])
 try {
   await mkdir(images, { recursive: true })
   const api = await service.newAccount()
   const styles = await typeface()
+  if ('console'.startsWith(wanted)) await takeConsole(service, browser, styles)
+  const hosted = Object.keys(pageStates).filter(state => state.startsWith(wanted))
   for (const [screen, viewport] of Object.entries(screens))
     for (const language of ['en', 'cy'] as const)
-      for (const state of Object.keys(pageStates))
+      for (const state of hosted)
         await visit(browser, { viewport, bypassCSP: true }, async ({ page }) => {
           await showState(page, api, state, language)
           const shown = await page.getAttribute('html', 'lang')

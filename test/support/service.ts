@@ -25,6 +25,8 @@ export type ServiceOptions = {
   send?: Send
   /** A certificate authority that the real sender trusts, as PEM. */
   ca?: string
+  /** Makes identifiers, tokens and keys the same in each run. */
+  seed?: string
 }
 
 export type Service = {
@@ -73,6 +75,7 @@ export async function startService(
       ports: real => ({ ...real, time, send: options.send ?? real.send }),
       resolve,
       ...(options.ca && { ca: options.ca }),
+      ...(options.seed && { seed: options.seed }),
     })
   const first = await startInstance()
   const instances = kind === 'postgres' ? [first, await startInstance()] : [first]

@@ -1,0 +1,270 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { axe } from '../support/axe.ts'
+import { focusOf, startBrowser, styleOf, type Visitor, visit } from '../support/browser.ts'
+import type { Body, Client } from '../support/client.ts'
+import { signIn } from '../support/console.ts'
+import { fillAccount, type Shelf } from '../support/console-states.ts'
+import { type Service, startService } from '../support/service.ts'
+import { receiving } from '../support/subscriber.ts'
+
+let service: Service
+let browser: Browser
+let api: Client
+let shelf: Shelf
+let cookie = ''
+/** Of an account that has nothing. */
+let emptyCookie = ''
+let open: Body
+
+before(async () => {
+  service = await startService('sqlite', receiving)
+  browser = await startBrowser()
+  api = await service.newAccount()
+  shelf = await fillAccount(service, api)
+  open = await api.createPayment({ reference: 'R-open' })
+  for (const { recorder } of service.apps) await recorder?.flush()
+  cookie = (await signIn(service, api)).cookie ?? ''
+  emptyCookie = (await signIn(service, await service.newAccount())).cookie ?? ''
+})
+
+after(async () => {
+  await browser?.close()
+  await shelf?.close()
+  await service?.stop()
+})
+
+/** Opens a window that is signed in. */
+const signedIn = (
+  use: (visitor: Visitor) => Promise<void>,
+  options: BrowserContextOptions = {},
+  session = cookie,
+) =>
+  visit(browser, options, async visitor => {
+    const [name = '', value = ''] = session.split('=')
+    if (session) await visitor.context.addCookies([{ name, value, url: service.baseUrl }])
+    await use(visitor)
+    assert.deepEqual(visitor.complaints, [])
+  })
+
+const at = (page: Page, path: string) => page.goto(`${service.baseUrl}/console/${path}`)
+
+/** Presses a button and waits for the page that it leads to. */
+const press = (page: Page, selector: string) =>
+  Promise.all([page.waitForEvent('load'), page.click(selector)])
+
+/** Every page in every state that differs in its parts. */
+const states: Record<string, (page: Page) => Promise<unknown>> = {
+  payments: page => at(page, 'payments'),
+  'payments without a match': page => at(page, 'payments?q=nothing'),
+  'a payment that failed': page => at(page, `payments/${shelf.declined.payment_id}`),
+  'a payment that is open': page => at(page, `payments/${open.payment_id}`),
+  'a payment that is paid, with all details open': async page => {
+    await at(page, `payments/${shelf.paid.payment_id}`)
+    for (const each of await page.locator('summary').all()) await each.click()
+  },
+  'a refund that is too high': async page => {
+    await at(page, `payments/${shelf.paid.payment_id}`)
+    await page.fill('#amount', '99999999')
+    await press(page, '#refund')
+  },
+  requests: page => at(page, 'requests'),
+  'refused requests': page => at(page, 'requests?show=refused'),
+  'a request': async page => {
+    await at(page, 'requests')
+    await Promise.all([page.waitForEvent('load'), page.click('a[href^="requests/"]')])
+  },
+  webhooks: page => at(page, 'webhooks'),
+  'a webhook': page => at(page, `webhooks/${shelf.archive.external_id}`),
+  'a message that failed': page => at(page, `messages/${shelf.failed[0].external_id}`),
+  'the signature workbench': page => at(page, `signature?message=${shelf.failed[0].external_id}`),
+  'an unknown page': page => at(page, 'nothing'),
+}
+
+const emptyStates = ['payments', 'requests', 'webhooks', 'signature']
+
+/** The width in pixels that can only be reached by scrolling the page sideways. */
+const hiddenWidth = (page: Page): Promise<number> =>
+  page.evaluate<number>(
+    'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+  )
+
+/** What axe finds, apart from the contrast of numbers of one digit, which it cannot tell from decoration. */
+const findings = async (page: Page): Promise<string[]> =>
+  (await axe(page)).filter(found => !/content is too short to determine/.test(found))
+
+describe('The console', () => {
+  for (const [name, show] of Object.entries(states))
+    test(`axe finds nothing, and on a screen of 320 px only tables and listings scroll: ${name}`, () =>
+      signedIn(async ({ page }) => {
+        await show(page)
+        assert.deepEqual(await findings(page), [])
+        await page.setViewportSize({ width: 320, height: 640 })
+        assert.equal(await hiddenWidth(page), 0)
+      }))
+
+  test('axe finds nothing on the pages of an account that has nothing, and where one signs in', async () => {
+    await signedIn(
+      async ({ page }) => {
+        for (const path of emptyStates) {
+          await at(page, path)
+          assert.deepEqual(await findings(page), [], path)
+          await page.setViewportSize({ width: 320, height: 640 })
+          assert.equal(await hiddenWidth(page), 0, path)
+          await page.setViewportSize({ width: 1280, height: 640 })
+        }
+      },
+      {},
+      emptyCookie,
+    )
+    await visit(browser, {}, async ({ page }) => {
+      await at(page, 'sign-in')
+      assert.deepEqual(await findings(page), [])
+      await press(page, '#sign-in')
+      assert.match(await page.title(), /^Error: Sign in - /)
+      assert.deepEqual(await findings(page), [])
+      await at(page, 'enter?code=x')
+      assert.deepEqual(await findings(page), [])
+    })
+  })
+
+  test('without script one signs in, finds a payment, acts on it, sends a message again and compares its signature', () =>
+    visit(browser, { javaScriptEnabled: false }, async ({ page }) => {
+      const { payment_id } = await api.createPayment({ reference: 'No script' })
+      await at(page, `payments?q=no+script`)
+      await page.fill('#key', api.key ?? '')
+      await press(page, '#sign-in')
+      await page.getByRole('link', { name: 'No script' }).click()
+      await page.waitForURL(new RegExp(payment_id))
+      await page.getByRole('button', { name: 'The card is declined' }).click()
+      await page.getByText('The card was declined.', { exact: true }).waitFor()
+      await page
+        .getByRole('link', { name: 'Refresh' })
+        .or(page.getByText('Copy for a bug report'))
+        .first()
+        .click()
+      await page.getByRole('link', { name: 'card_payment_failed' }).first().click()
+      await page.waitForURL(/\/messages\//)
+      await page.getByRole('button', { name: 'Send again' }).first().click()
+      await page.waitForURL(/done=/)
+      await at(page, 'payments')
+      await page
+        .getByRole('link', { name: /failed/ })
+        .first()
+        .click()
+      await page
+        .getByRole('link', { name: /Compare signatures/ })
+        .first()
+        .click()
+      await page.waitForURL(/\/signature\?message=/)
+      await page.getByRole('button', { name: 'Sign out' }).click()
+      await page.waitForURL(/sign-in/)
+    }))
+
+  test('the keyboard reaches everything in the order of the page, its focus can be seen, and it is nowhere caught', () =>
+    signedIn(async ({ page }) => {
+      await at(page, 'payments')
+      const stops: string[] = []
+      for (let i = 0; i < 13; i++) {
+        await page.keyboard.press('Tab')
+        stops.push(
+          await page.evaluate<string>(
+            '(({ id, tagName, textContent, className }) => id || (className === "farthing-scroll" ? "scroll" : tagName + " " + textContent.trim()))(document.activeElement)',
+          ),
+        )
+        const shown = await page.evaluate<boolean>(`(() => {
+          const { outlineStyle, boxShadow, backgroundColor } = getComputedStyle(document.activeElement)
+          return outlineStyle !== 'none' || boxShadow !== 'none' || backgroundColor === 'rgb(255, 221, 0)'
+        })()`)
+        assert.ok(shown, stops.at(-1) ?? '')
+      }
+      assert.deepEqual(stops.slice(0, 11), [
+        'A Skip to main content',
+        ...['A Payments', 'A Requests', 'A Webhooks', 'A Signature', 'sign-out'],
+        ...['q', 'status', 'search', 'A Refresh', 'INPUT '],
+      ])
+      assert.equal(stops[11], 'scroll')
+      assert.match(stops[12] ?? '', /^A ./)
+      await page.keyboard.press('Enter')
+      await page.waitForURL(/payments\/[0-9a-v]{26}$/)
+    }))
+
+  test('on a phone the navigation folds into a menu', () =>
+    signedIn(
+      async ({ page }) => {
+        await at(page, 'payments')
+        const requests = page.getByRole('link', { name: 'Requests' })
+        assert.equal(await requests.isVisible(), false)
+        await page.getByRole('button', { name: 'Menu' }).click()
+        assert.equal(await requests.isVisible(), true)
+      },
+      { viewport: { width: 390, height: 700 } },
+    ))
+
+  test('nothing changes by itself but the notice of what is newer, until Follow is ticked', () =>
+    signedIn(async ({ page }) => {
+      await at(page, 'payments')
+      const rows = () => page.locator('tbody tr').count()
+      const before = await rows()
+      await api.createPayment({ reference: 'R-newer' })
+      const status = page.locator('[data-live] [role=status]')
+      await status.getByText('1 newer.').waitFor()
+      assert.equal(await rows(), before)
+      // Later numbers are shown and not read out.
+      assert.equal(await status.getAttribute('aria-live'), 'off')
+      await status.getByRole('link', { name: 'Show' }).click()
+      await page.waitForLoadState()
+      assert.equal(await rows(), before + 1)
+      await page.getByRole('checkbox', { name: 'Follow' }).check()
+      await api.createPayment({ reference: 'R-followed' })
+      await page.getByRole('link', { name: 'R-followed' }).waitFor()
+      assert.equal(await page.isChecked('[data-live] input'), true, 'it stays ticked')
+      await page.getByRole('link', { name: 'R-followed' }).focus()
+      await api.createPayment({ reference: 'R-read' })
+      await status.getByText('1 newer.').waitFor()
+      assert.equal(await page.getByRole('link', { name: 'R-read' }).count(), 0, 'somebody reads')
+    }))
+
+  test('a form of another origin does nothing, and a link from there finds nobody signed in', () =>
+    signedIn(async ({ page }) => {
+      const { payment_id } = await api.createPayment()
+      const target = `${service.baseUrl}/console/payments/${payment_id}/complete`
+      await page.route('http://receiver.test:1/', route =>
+        route.fulfill({
+          contentType: 'text/html',
+          body: `<form method="post" action="${target}"><input name="scenario" value="success"><button>x</button></form>`,
+        }),
+      )
+      await page.goto('http://receiver.test:1/')
+      await press(page, 'button')
+      const { state } = (await api.get(`/v1/payments/${payment_id}`)).body
+      assert.equal(state.status, 'created')
+    }))
+
+  test('the banner of an action takes the focus, and so do the errors of a form', () =>
+    signedIn(async ({ page }) => {
+      const { payment_id } = await api.createPayment()
+      await at(page, `payments/${payment_id}`)
+      await press(page, '#choose-success')
+      await page.waitForSelector('.govuk-notification-banner:focus')
+      await page.fill('#amount', '0')
+      await press(page, '#refund')
+      await page.waitForSelector('.govuk-error-summary:focus')
+      await page.keyboard.press('Tab')
+      await page.keyboard.press('Enter')
+      assert.equal(await focusOf(page), 'amount')
+    }))
+
+  test('in forced colours buttons, tags and banners keep an edge, and every status is a word', () =>
+    signedIn(
+      async ({ page }) => {
+        await at(page, `payments/${shelf.paid.payment_id}?done=succeeded`)
+        for (const selector of ['#refund', '#sign-out', '.govuk-notification-banner', '#amount'])
+          assert.notEqual(await styleOf(page, selector, 'border-top-style'), 'none', selector)
+        assert.equal(await page.locator('h1 .govuk-tag').textContent(), 'success')
+        assert.equal(await page.locator('h1 .govuk-tag').isVisible(), true)
+      },
+      { forcedColors: 'active' },
+    ))
+})
