@@ -125,7 +125,7 @@ export function createSeededIds(seed: string): { newId: NewId; secrets: Secrets 
     secrets: {
       secret: room => spell(of(room).digits(LENGTH)),
       uuid(room) {
-        const [, head = '', tail = ''] = /^(.{12})(.{15})$/.exec(hexOf(of(room).digits(27))) ?? []
+        const [, head = '', tail = ''] = /^(.{12})(.{18})$/.exec(hexOf(of(room).digits(30))) ?? []
         const text = `${head}4${tail.slice(0, 3)}8${tail.slice(3)}`
         return text.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5')
       },

@@ -6,7 +6,11 @@ const code = (text: string): Html => html`<code class="farthing-code">${text}</c
 const listing = (text: string): Html => html`<pre class="farthing-listing">${text}</pre>`
 
 /** For people who open the service's address in a browser. `api` is that address as they see it. */
-export function frontPage(site: Site, api: string): string {
+export function frontPage(
+  site: Site,
+  api: string,
+  { hasConsole }: { hasConsole: boolean },
+): string {
   const docs = `${site.basePath}/docs`
   const payment = `curl -i ${api}/v1/payments \\
   -H 'Authorization: Bearer YOUR_API_KEY' \\
@@ -25,6 +29,7 @@ export function frontPage(site: Site, api: string): string {
 <p class="govuk-body-l">A payment service that moves no money.</p>
 <p class="govuk-body">It stands in for GOV.UK Pay while you build and test: it speaks the same API, shows payment pages, keeps what you create and sends signed webhooks. It is not affiliated with GOV.UK Pay or the UK government.</p>
 <p class="govuk-body"><a class="govuk-link" href="${docs}">API documentation</a>, also as <a class="govuk-link" href="${site.basePath}/openapi.json">openapi.json</a> for your tools.</p>
+${hasConsole && html`<p class="govuk-body">The <a class="govuk-link" href="${site.basePath}/console">console</a> shows what happened to payments, requests and webhooks.</p>`}
 <h2 class="govuk-heading-m">Make a first payment</h2>
 <ol class="govuk-list govuk-list--number govuk-list--spaced">
 <li>Get an API key. The first start of the service prints one, and ${code('farthing keys create')} (in a clone: ${code('npm start -- keys create')}) makes another.</li>

@@ -86,7 +86,7 @@ export function docsEndpoints(
         const { frontPage } = await import('./pages.ts')
         setPageHeaders(reply, addresses)
         void reply.type('text/html; charset=utf-8')
-        return frontPage({ basePath }, addresses.api)
+        return frontPage({ basePath }, addresses.api, { hasConsole: config.console })
       },
     },
   ]

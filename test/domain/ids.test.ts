@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { createNewId, idFloor, newSecret, timeOf } from '../../src/ids.ts'
+import { createNewId, createSeededIds, idFloor, newSecret, timeOf } from '../../src/ids.ts'
 import { oldestKept, RETENTION_MS } from '../../src/retention.ts'
 
 const LATEST = 2 ** 48 - 1
@@ -96,5 +96,13 @@ describe('Identifiers: secrets', () => {
     assert.equal(new Set(secrets).size, secrets.length)
     for (let place = 0; place < 26; place++)
       assert.equal(new Set(secrets.map(secret => secret[place])).size, 32, `place ${place}`)
+  })
+
+  test('the UUIDs of a seed are of version 4 and never the same twice', () => {
+    const { secrets } = createSeededIds('a seed')
+    const uuids = Array.from({ length: 2000 }, () => secrets.uuid('a room'))
+    const version4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/
+    for (const uuid of uuids) assert.match(uuid, version4)
+    assert.equal(new Set(uuids).size, uuids.length)
   })
 })
