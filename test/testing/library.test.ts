@@ -150,6 +150,49 @@ for (const [title, begin] of [
       })
     })
 
+    test('a wait for all messages tells a receiver that hangs and a webhook that was deleted from one that took them', async () => {
+      await using hanging = await farthing.account()
+      const slow = await hanging.receive({ answer: { status: 200, delay: '30s' } })
+      const paying = hanging.payment({ scenario: 'declined' })
+      while (slow.all().length === 0) await new Promise(setImmediate)
+      await assert.rejects(hanging.settled({ timeout: 20 }), /card_payment_failed of .+: PENDING/)
+      await slow.close()
+      await paying
+      await assert.rejects(hanging.settled(), /card_payment_failed of .+: FAILED/)
+      await using deleted = await farthing.account()
+      const receiver = await deleted.receive()
+      await receiver.close()
+      await deleted.payment({ scenario: 'declined' })
+      await deleted.settled()
+    })
+
+    test('a plan acts once, says what it did, and is removed with its scope', async () => {
+      await using account = await farthing.account()
+      {
+        await using plan = await account.plan({ on: 'readPayment', answer: { status: 503 } })
+        const { payment_id } = await account.payment()
+        const path = `/v1/payments/${payment_id}`
+        assert.equal((await account.send('GET', path)).status, 503)
+        assert.equal((await account.send('GET', path)).status, 200)
+        assert.deepEqual(await plan.counts(), { seen: 2, acted: 1 })
+        const [first] = await account.requests()
+        assert.deepEqual([first?.answered, first?.plan], ['replaced', plan.plan_id])
+      }
+      assert.deepEqual((await account.send('GET', '/control/plans')).body.results, [])
+      const lost = await account.plan({ on: 'createPayment', when: 'after', reset: true })
+      const fields = {
+        amount: 1,
+        reference: 'R',
+        description: 'D',
+        return_url: 'https://a.example/',
+      }
+      await assert.rejects(account.send('POST', '/v1/payments', fields))
+      assert.equal((await account.waitForPayment('R')).reference, 'R')
+      await account.reset()
+      await lost.remove()
+      await assert.rejects(lost.counts(), { status: 404 })
+    })
+
     test('the requests of the application are listed, whole and filtered', async () => {
       await using account = await farthing.account()
       const { payment_id } = await account.payment()
