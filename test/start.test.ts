@@ -41,6 +41,8 @@ describe('A start of the service', () => {
     assert.equal(line, `Farthing is listening on ${first.baseUrl}`)
     const key = logged(first.output()).find(entry => entry.api_key)?.api_key
     assert.match(String(key), KEY)
+    const console = logged(first.output()).find(entry => entry.console)?.console
+    assert.equal(console, `${first.baseUrl}/console`)
     assert.equal(first.output().split(`"api_key":"${key}"`).length, 2)
 
     const second = await start(t, env)

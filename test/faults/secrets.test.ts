@@ -3,18 +3,20 @@ import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
+import { elementsOf } from '../hosted/document.ts'
 import { createClient } from '../support/client.ts'
 import { createPostgresDatabase } from '../support/postgres.ts'
 import { runProcess, startProcess } from '../support/process.ts'
 import { scratchFolder } from './scratch-folder.ts'
 import { type Canaries, findCanaries, plant } from './secrets.ts'
 
-/** Runs the service at log level trace. Returns its output, its stored data and the canaries. */
+/** Runs the service at log level trace. Returns its output, its stored data, the console's pages and the canaries. */
 async function plantEverywhere(
   DATABASE_URL: string,
   look: () => Promise<string[]>,
-): Promise<{ output: string; stored: string[]; canaries: Canaries }> {
+): Promise<{ output: string; stored: string[]; pages: Pages; canaries: Canaries }> {
   const FARTHING_API_KEY = 'canary-key-of-the-default-account'
   const env = {
     DATABASE_URL,
@@ -29,12 +31,52 @@ async function plantEverywhere(
     const made = await runProcess({ env, args: ['keys', 'create'] })
     const first = await plant(farthing.baseUrl, FARTHING_API_KEY)
     const second = await plant(farthing.baseUrl, made.stdout.trim())
+    await setTimeout(500) // until the record is written
+    const pages = await consolePages(farthing.baseUrl, FARTHING_API_KEY)
     const whileRunning = await look()
     await farthing.terminate()
     const stored = [...whileRunning, ...(await look())]
-    return { output: farthing.output(), stored, canaries: both(first, second) }
+    return { output: farthing.output(), stored, pages, canaries: both(first, second) }
   } finally {
     await farthing.kill()
+  }
+}
+
+/** By their paths below /console. */
+type Pages = Map<string, string>
+
+/** Every page of the console that links lead to. */
+async function consolePages(baseUrl: string, key: string): Promise<Pages> {
+  const root = `${baseUrl}/console/`
+  const body = new URLSearchParams({ key })
+  const entered = await fetch(`${root}sign-in`, { method: 'POST', body, redirect: 'manual' })
+  const [cookie = ''] = (entered.headers.get('set-cookie') ?? '').split(';')
+  const pages: Pages = new Map()
+  const left = ['payments']
+  for (let path = left.pop(); path !== undefined; path = left.pop()) {
+    if (pages.has(path)) continue
+    const html = await (await fetch(root + path, { headers: { cookie } })).text()
+    pages.set(path, html)
+    for (const { attributes } of elementsOf(html)) {
+      const { href } = new URL(attributes.href ?? '', root + path)
+      if (href.startsWith(root)) left.push(href.slice(root.length))
+    }
+  }
+  return pages
+}
+
+/** Tokens are in the link to an open payment's page only, signing keys on their webhook's page only. */
+function assertPagesHold(pages: Pages, canaries: Canaries): void {
+  for (const kind of ['payments/', 'requests/', 'webhooks/', 'messages/', 'signature?'])
+    assert.ok(
+      [...pages.keys()].some(path => path.startsWith(kind)),
+      kind,
+    )
+  for (const [path, html] of pages) {
+    const { signingKeys, ...others } = canaries
+    const shown = html.replace(/href="[^"]+\/secure\/[0-9a-v]{52}">Open the payment page/, '')
+    const hidden = path.startsWith('webhooks/') ? others : { ...others, signingKeys }
+    assert.deepEqual(findCanaries([shown], hidden), [], path)
   }
 }
 
@@ -52,13 +94,14 @@ const both = (first: Canaries, second: Canaries): Canaries => ({
 const unstorable = ({ cardNumbers, cvcs, apiKeys }: Canaries) => ({ cardNumbers, cvcs, apiKeys })
 
 describe('No secret', () => {
-  test('No secret is in a log line or in the files of SQLite', async () => {
+  test('No secret is in a log line, in the files of SQLite or on a page of the console', async () => {
     const folder = scratchFolder()
     try {
       const files = async () =>
         readdirSync(folder).map(name => readFileSync(join(folder, name), 'latin1'))
       const url = `sqlite:${join(folder, 'farthing.db')}`
-      const { output, stored, canaries } = await plantEverywhere(url, files)
+      const { output, stored, pages, canaries } = await plantEverywhere(url, files)
+      assertPagesHold(pages, canaries)
       assert.deepEqual(findCanaries([output], canaries), [])
       assert.ok(
         stored.join('').includes('510573'),
