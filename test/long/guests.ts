@@ -31,7 +31,9 @@ const scripts: Record<string, string> = {
     import sinon from 'sinon'
     import { startFarthing } from 'farthing/testing'
     const before = await startFarthing()
-    sinon.useFakeTimers({ toFake: undefined, shouldAdvanceTime: false })
+    // All but process.nextTick, without which Node's own HTTP stands still.
+    const { timers } = sinon
+    sinon.useFakeTimers({ toFake: Object.keys(timers).filter(name => name !== 'nextTick') })
     for (const farthing of [before, await startFarthing()]) { ${USE}
       await farthing.stop() }`,
   'nock.mjs': `
