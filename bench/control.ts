@@ -9,6 +9,8 @@ import { newPayment } from './requests.ts'
 import { KEY, startFarthing } from './servers.ts'
 
 const CONNECTIONS = 64
+/** Milliseconds after which the record of what came before is written. */
+const SETTLED = 500
 const ON = { FARTHING_CONTROL: 'true' }
 
 /** Milliseconds of each run of `works`, which take turns. The first fifth warms up. */
@@ -62,6 +64,7 @@ async function accountsAndResets(farthing: Farthing, { scale, step }: Bench): Pr
     for (let done = 0; done < payments; done += CONNECTIONS)
       await Promise.all(Array.from({ length: CONNECTIONS }, () => create(account)))
     for (const taken of [full, empty]) {
+      await pause(SETTLED)
       const began = performance.now()
       await account.reset()
       taken.push(performance.now() - began)
