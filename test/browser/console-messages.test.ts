@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { Browser, BrowserContextOptions } from 'playwright-core'
+import { axe } from '../support/axe.ts'
+import { focusOf, startBrowser, type Visitor, visit } from '../support/browser.ts'
+import type { Client } from '../support/client.ts'
+import { type Console, signIn } from '../support/console.ts'
+import { fillAccount, type Shelf } from '../support/console-states.ts'
+import { press } from '../support/page-states.ts'
+import { type Service, startService } from '../support/service.ts'
+import { receiving } from '../support/subscriber.ts'
+
+let service: Service
+let api: Client
+let shelf: Shelf
+let full: Console
+let empty: Console
+let browser: Browser
+
+before(async () => {
+  service = await startService('sqlite', receiving)
+  api = await service.newAccount()
+  shelf = await fillAccount(service, api)
+  full = await signIn(service, api)
+  empty = await signIn(service, await service.newAccount())
+  browser = await startBrowser()
+})
+
+after(async () => {
+  await browser?.close()
+  await shelf?.close()
+  await service?.stop()
+})
+
+/** Opens a page of the console in a window of its own, signed in. */
+const open = (
+  { cookie = '' }: Console,
+  path: string,
+  use: (visitor: Visitor) => Promise<void>,
+  options: BrowserContextOptions = {},
+) =>
+  visit(browser, options, async visitor => {
+    const [name = '', value = ''] = cookie.split(/=(.*)/s)
+    await visitor.context.addCookies([{ name, value, url: service.baseUrl }])
+    await visitor.page.goto(`${service.baseUrl}/console/${path}`)
+    await use(visitor)
+    assert.deepEqual(visitor.complaints, [], path)
+  })
+
+const failedPath = () => `messages/${shelf.failed[0].webhook_message_id}`
+
+const pages: [of: () => Console, path: () => string][] = [
+  [() => empty, () => 'requests'],
+  [() => empty, () => 'webhooks'],
+  [() => full, () => 'requests'],
+  [() => full, () => 'requests?show=refused'],
+  [() => full, () => 'webhooks'],
+  [() => full, () => `webhooks/${shelf.archive.external_id}`],
+  [() => full, failedPath],
+  [() => full, () => `messages/${shelf.unsendable.webhook_message_id}`],
+  [() => full, () => `signature?message=${shelf.failed[0].webhook_message_id}`],
+]
+
+describe('The pages of requests, webhooks, messages and signatures', () => {
+  test('have no violation that axe finds, and scroll sideways in tables and listings only at 320 px', async () => {
+    for (const [of, path] of pages)
+      await open(
+        of(),
+        path(),
+        async ({ page }) => {
+          assert.deepEqual(await axe(page), [], path())
+          await page.setViewportSize({ width: 320, height: 640 })
+          const width = await page.evaluate<number>('document.documentElement.scrollWidth')
+          assert.ok(width <= 320, `${path()}: ${width} px`)
+        },
+        { viewport: { width: 1280, height: 800 } },
+      )
+  })
+
+  test('find, explain, edit and send a message, and compare its signature, without script', async () => {
+    await open(
+      full,
+      'webhooks',
+      async ({ page }) => {
+        await page.click(`a[href$="webhooks/${shelf.archive.external_id}"]`)
+        await page.click('a:has-text("card_payment_failed")')
+        assert.match(await page.innerText('#cause'), /401 Unauthorized/)
+        await page.click('#edit summary')
+        assert.equal(await page.inputValue('#body'), JSON.stringify(shelf.failed[0].body))
+        await page.fill('#body', '{\n  "a": 1\n}')
+        await press(page, '#edit-and-send')
+        assert.match(page.url(), /\?done=sent-in-vain$/)
+        assert.equal(shelf.receivers[1]?.requests.at(-1)?.body, '{\n  "a": 1\n}')
+        await page.click('a:has-text("Compare signatures")')
+        await page.fill('#key', `${shelf.archive.signing_key} `)
+        await press(page, '#analyse')
+        assert.match(await page.innerText('#result'), /the signing key with a space at its end/)
+        await page.setInputFiles('#file', {
+          ...{ name: 'body', mimeType: 'application/json' },
+          buffer: Buffer.from(JSON.stringify(shelf.failed[0].body)),
+        })
+        await press(page, '#analyse')
+        assert.match(await page.innerText('#result'), /^Match/i)
+      },
+      { javaScriptEnabled: false },
+    )
+  })
+
+  test('can be used by the keyboard alone: every control is reached once, in order, and none is a trap', async () => {
+    await open(full, failedPath(), async ({ page }) => {
+      const reached: string[] = []
+      for (let i = 0; i < 80; i++) {
+        await page.keyboard.press('Tab')
+        const focus = await focusOf(page)
+        if (focus === 'BODY') break
+        reached.push(focus)
+      }
+      assert.ok(reached.length < 80, 'the focus leaves the page')
+      assert.ok(reached.includes('send-again'))
+      assert.ok(reached.includes('PRE'), 'a listing takes the focus, so that it can be scrolled')
+      assert.equal(new Set(reached.filter(id => id === 'send-again')).size, 1)
+    })
+  })
+})
