@@ -9,6 +9,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { type ComparedFigure, comparable, compareCheckouts } from './against.ts'
 import { listening, startingCommands } from './command-line.ts'
+import { consolePages } from './console.ts'
 import { control } from './control.ts'
 import { controlCosts } from './control-costs.ts'
 import { growth } from './growth.ts'
@@ -36,6 +37,7 @@ const parts: Part[] = [
   { figures: ['P1', 'P2'], seconds: 165, run: createAndRead },
   { figures: ['P3', 'P4'], seconds: 115, run: journeys },
   { figures: ['N1'], seconds: 60, run: recording },
+  { figures: ['N3', 'N8', 'N12', 'N15'], seconds: 30, run: consolePages },
   { figures: ['N9'], seconds: 45, run: listening },
   { figures: ['N10'], seconds: 10, run: startingCommands },
   {

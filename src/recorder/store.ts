@@ -100,9 +100,13 @@ export async function findExchanges(
   { limit, order }: { limit: number; order: 'newest' | 'oldest' },
 ): Promise<Exchange[]> {
   const { where, values } = conditionsOf(room, filter)
+  const ordered = `order by exchange_id ${order === 'newest' ? 'desc' : 'asc'} limit $${values.length + 1}`
+  // SQLite would scan the account's rows; for identifiers alone it takes the index of refusals, which has all columns.
+  const found = filter.refused
+    ? `exchange_id in (select exchange_id from exchanges where ${where} ${ordered})`
+    : where
   const rows = await database.query<Row>(
-    `select ${COLUMNS} from exchanges where ${where}
-     order by exchange_id ${order === 'newest' ? 'desc' : 'asc'} limit $${values.length + 1}`,
+    `select ${COLUMNS} from exchanges where ${found} ${ordered}`,
     [...values, limit],
   )
   return rows.map(fromRow)
