@@ -224,7 +224,7 @@ describe('A start of the service', () => {
       holder.exec(`pragma journal_mode = wal; ${hold}`)
       await oneLine(
         { DATABASE_URL: `sqlite:${path}` },
-        /locked.*another process holds it.*DATABASE_URL/,
+        /locked.*another process has locked it.*DATABASE_URL/,
       )
     })
 

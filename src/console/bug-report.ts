@@ -5,8 +5,8 @@ import { version } from '../version.ts'
 import type { Attempt } from '../webhooks/webhook.ts'
 import type { Rows } from './timeline.ts'
 
-/** Characters of bodies in one report. What exceeds them is left out, the newest first. */
-const MOST_BODIES = 60_000
+/** Characters of bodies in one report, so that a page stays below 400 KB. What exceeds them is left out, the newest first. */
+const MOST_BODIES = 24_000
 
 /**
  * All that is known about a payment as JSON, to be pasted where somebody else looks into it. Recorded exchanges were

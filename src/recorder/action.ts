@@ -1,4 +1,3 @@
-import { createNewId } from '../ids.ts'
 import type { Time } from '../ports.ts'
 import type { Actor, Exchange } from './exchange.ts'
 import { type Note, type Noted, together } from './note.ts'
@@ -35,21 +34,18 @@ export async function recordAction<Result>(
   } finally {
     if (noted?.caused) {
       const at = began + time.now(noted.account) - time.wall()
-      await recorder?.action(noted.account, actionRow(noted, { began, at, by, operation, query }))
+      await recorder?.action(noted.account, began, actionRow(noted, { at, by, operation, query }))
       // Whoever acted on a page looks at the attempts next.
       if (by === 'console') await recorder?.flush()
     }
   }
 }
 
-const newId = createNewId()
+type Did = { at: number; by: Actor; operation: string; query: string }
 
-type Did = { began: number; at: number; by: Actor; operation: string; query: string }
-
-function actionRow({ account, payment, caused }: Noted, did: Did): Exchange {
-  const { began, at, by, operation, query } = did
+function actionRow({ account, payment, caused }: Noted, did: Did): Omit<Exchange, 'exchange_id'> {
+  const { at, by, operation, query } = did
   return {
-    exchange_id: newId(began),
     account: account.room,
     payment_id: payment.payment_id,
     message_id: null,

@@ -67,8 +67,8 @@ export type Recorder = {
   attempt(account: Account, attempted: Attempted): void
   /** Records a delivery by hand at once. Resolves to the row, also when it could not be written. */
   attemptByHand(account: Account, attempted: Attempted): Promise<Exchange>
-  /** Records an action without a request at once. Resolves also when it could not be written. */
-  action(account: Account, row: Exchange): Promise<void>
+  /** Records an action without a request at once, which began at this machine's time. Resolves also when it could not be written. */
+  action(account: Account, began: number, action: Omit<Exchange, 'exchange_id'>): Promise<void>
   /** Waits for responses, and writes everything in memory. Never rejects. */
   flush(): Promise<void>
   /** Deletes all but the newest exchanges of each account. */
@@ -138,7 +138,7 @@ export function createRecorder(ports: RecorderPorts): Recorder {
     },
     attemptByHand: async (account, attempted) =>
       writeNow(account, await heldAttempt(account, attempted)),
-    action: writeRow,
+    action: (account, began, action) => writeRow(account, { exchange_id: newId(began), ...action }),
     async flush() {
       await Promise.all(arriving)
       await batches.flush()
