@@ -145,7 +145,7 @@ onEveryDatabase('The pages of requests', service => {
       text,
       /Nothing was requested in the last 24 hours\. The base URL of the API is http/,
     )
-    assert.match(text, /answered with 401/)
+    assert.match(text, /they are 401/)
   })
 
   test('a request shows both sides, what it caused, and the command that repeats it', async () => {
