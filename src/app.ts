@@ -21,6 +21,7 @@ import { createServer, isLostInBrowser, setApiHeaders } from './http/server.ts'
 import { paymentEndpoints } from './payments/routes.ts'
 import { createPlans, type Plans } from './plans/faults.ts'
 import type { Database, Ports } from './ports.ts'
+import { decorateForRecording } from './recorder/note.ts'
 import { createRecorder, type Recorder } from './recorder/recorder.ts'
 import { refundEndpoints } from './refunds/routes.ts'
 import { assetEndpoints } from './web/assets.ts'
@@ -71,6 +72,7 @@ export async function createApp(
   const plans = config.control ? createPlans(context, stopped) : undefined
   const areas = createAreas(context, plans)
   const server = createServer(logger?.child({}), areas)
+  decorateForRecording(server)
   watch?.(server)
   const waiting = () => deliveries.waiting() + (plans?.held() ?? 0)
   const limits = createLimits(server, waiting)

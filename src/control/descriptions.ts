@@ -261,7 +261,7 @@ const reading: Record<string, Description> = {
     errors: [notFound('listener')],
   },
   enterConsole: {
-    description: 'The link works once within a minute of machine time.',
+    description: 'The link works for a minute of machine time.',
     requestBody: optional(schemas.consolePage, { 'The list of payments': {} }),
     responses: {
       200: json('The link', schemas.consoleLink, { 'To the payments': examples.consoleLink }),
@@ -271,17 +271,6 @@ const reading: Record<string, Description> = {
       badField('to', 'must be a page of the console, such as payments'),
       unknownField,
     ],
-  },
-  readControlDescription: {
-    responses: {
-      200: json(
-        'The description of the control API, in OpenAPI 3.1',
-        { type: 'object', additionalProperties: true },
-        {
-          'Its beginning': { openapi: '3.1.0' },
-        },
-      ),
-    },
   },
 }
 

@@ -28,7 +28,7 @@ A payment is kept for 7 days from its creation. Then its endpoints return 404, i
 
 ## What it does not do
 
-There is no rate limit (429 is described and never sent), no card entry, no check of a card beyond its format, no 3D Secure, no wallets, no 90 minute expiry and no confirmation email. You cannot change a webhook or replace its key, and payments are never settled.`
+There is no rate limit (only a plan of a test sends 429), no card entry, no check of a card beyond its format, no 3D Secure, no wallets, no 90 minute expiry and no confirmation email. You cannot change a webhook or replace its key, and payments are never settled.`
 
 /** The chapters of the documentation, in its order. */
 export const tags = [

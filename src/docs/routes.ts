@@ -1,8 +1,7 @@
 import type { Context } from '../context.ts'
-import { docsOf } from '../control/docs.ts'
 import { type Addresses, addressesOf, exampleAddresses, pathOf } from '../http/addresses.ts'
 import type { Endpoint } from '../http/endpoint.ts'
-import { html, type Schema } from '../http/openapi.ts'
+import { html, json, type Schema } from '../http/openapi.ts'
 import { onFirstUse } from '../web/assets.ts'
 import { policies, setPageHeaders } from '../web/headers.ts'
 import type { Chapters } from './openapi.ts'
@@ -107,7 +106,13 @@ export function controlDescription(
     area: 'open',
     operationId: 'readControlDescription',
     summary: 'Read this document',
-    docs: docsOf('readControlDescription'),
+    docs: () => ({
+      responses: {
+        200: json('The description of the control API, in OpenAPI 3.1', openapiSchema, {
+          'Its beginning': { openapi: '3.1.0', info: {}, paths: {} },
+        }),
+      },
+    }),
     handler: async (request, reply) => {
       void reply.type('application/json')
       return withAddresses(await description(), addressesOf(request, config))

@@ -6,7 +6,6 @@ import {
   fastify,
 } from 'fastify'
 import { noSuchEndpoint } from '../errors.ts'
-import { decorateForRecording } from '../recorder/note.ts'
 import { type Areas, areaOfPath, beforeHandler, hasEmptySegment } from './areas.ts'
 import { MAX_BODY } from './body.ts'
 import { adjustFastify, fastifyOptions, hasTwoHosts, methodOf } from './fastify.ts'
@@ -29,7 +28,6 @@ export function createServer(logger: FastifyBaseLogger | undefined, areas: Areas
     },
   })
   adjustFastify(app)
-  decorateForRecording(app)
   app.addHook('onRequest', (request, reply, done) => {
     if (hasTwoHosts(request)) {
       reply.hijack()
