@@ -58,7 +58,7 @@ for (const kind of ['sqlite', 'postgres'] as const)
 
       const again = await keys('revoke', second?.id ?? '')
       assert.equal(again.code, 1)
-      assert.match(again.stderr, /^farthing: no key .+\n$/m)
+      assert.match(again.stderr, /^farthing: there is no active key with the id .+\n$/m)
     })
   })
 
