@@ -15,6 +15,10 @@ export type Client = {
   /** Sends JSON, unless `body` is undefined. */
   post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
   delete(path: string): Promise<Answer>
+  /** The time of the account, in milliseconds. Needs a service with control. */
+  now(): Promise<number>
+  /** Moves the clock of the account forward, and resolves to its time. Needs a service with control. */
+  advance(ms: number): Promise<number>
   /** Posts a form as a browser does, and follows no redirect. */
   postForm(path: string, fields: Record<string, string> | [string, string][]): Promise<Answer>
   /** Creates a payment, in web mode by default, and returns its body. */
@@ -39,13 +43,14 @@ export const webPayment = {
  */
 export function createClient(baseUrls: string[], key: string | undefined): Client {
   let next = 0
+  const nextBase = () => baseUrls[next++ % baseUrls.length] ?? ''
 
   async function request(
     method: string,
     path: string,
     { headers = {}, body }: RequestOptions = {},
   ): Promise<Answer> {
-    const base = baseUrls[next++ % baseUrls.length] ?? ''
+    const base = nextBase()
     const url = path.startsWith('http') ? onInstance(path, base) : base + path
     const authorised = { ...(key && { Authorization: `Bearer ${key}` }), ...headers }
     const { status, headers: answered, text } = await exchange(method, url, authorised, body)
@@ -54,6 +59,17 @@ export function createClient(baseUrls: string[], key: string | undefined): Clien
     const sent = typeof body === 'string' ? body : undefined
     check({ method, path: url.slice(base.length), sent, status, headers: answered, text })
     return { status, headers: answered, text, body: isJson && text ? JSON.parse(text) : undefined }
+  }
+
+  async function clock(advance?: number): Promise<number> {
+    const url = `${nextBase()}/control/clock`
+    const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' }
+    const { status, text } =
+      advance === undefined
+        ? await exchange('GET', url, headers, undefined)
+        : await exchange('POST', url, headers, JSON.stringify({ advance }))
+    assert.equal(status, 200, text)
+    return Date.parse(JSON.parse(text).now)
   }
 
   const post: Client['post'] = (path, body, headers = {}) =>
@@ -68,6 +84,8 @@ export function createClient(baseUrls: string[], key: string | undefined): Clien
     get: (path, headers = {}) => request('GET', path, { headers }),
     post,
     delete: path => request('DELETE', path),
+    now: () => clock(),
+    advance: clock,
     postForm: (path, fields) =>
       request('POST', path, {
         headers: { 'Content-Type': 'application/x-www-form-urlencoded' },

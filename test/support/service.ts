@@ -20,6 +20,8 @@ const START = Date.parse('2026-09-14T08:20:31.407Z')
 
 export type ServiceOptions = {
   env?: Record<string, string>
+  /** Switches control on, so that a client can move the clock of its account. */
+  control?: boolean
   resolve?: Resolve
   /** Replaces the real sender of webhook messages. */
   send?: Send
@@ -39,6 +41,10 @@ export type Service = {
   apps: App[]
   config: Config
   time: Time
+  /**
+   * The machine's time: for claims, recovery, the memory of keys, seals and deletions, for time that passes during a
+   * request, and where control is off. Other tests move the clock of their account, with `advance` of its client.
+   */
   clock: { now(): number; advance(ms: number): void }
   /** Creates an account with an API key. */
   newAccount(): Promise<Client>
@@ -63,6 +69,7 @@ export async function startService(
     PORT: '0',
     DATABASE_URL: url,
     ...(kind === 'postgres' && SHARED_ADDRESS),
+    ...(options.control && { FARTHING_CONTROL: 'true' }),
     ...options.env,
   })
   let now = START

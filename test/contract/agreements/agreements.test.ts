@@ -53,137 +53,148 @@ const order: Fault[] = [
 const name = (value: unknown): string =>
   JSON.stringify(value, (_, inner) => (inner === undefined ? 'absent' : inner)).slice(0, 70)
 
-onEveryDatabase('Agreements: create and cancel', service => {
-  describe('create', () => {
-    test('POST /v1/agreements creates an agreement in status created, and GET returns the same body', async () => {
-      const api = await service().newAccount()
-      const { status, body } = await api.post('/v1/agreements', { ...good, nonsense: [1] })
-      assert.equal(status, 201)
-      assert.match(body.agreement_id, /^[0-9a-v]{26}$/)
-      assert.deepEqual(body, {
-        agreement_id: body.agreement_id,
-        ...good,
-        status: 'created',
-        created_date: new Date(service().clock.now()).toISOString(),
-      })
-      assert.deepEqual((await api.get(`/v1/agreements/${body.agreement_id}`)).body, body)
-      assert.equal((await api.request('HEAD', `/v1/agreements/${body.agreement_id}`)).status, 200)
-    })
-
-    for (const value of [undefined, null])
-      test(`an agreement has no user_identifier when the request gives ${value}`, async () => {
+onEveryDatabase(
+  'Agreements: create and cancel',
+  service => {
+    describe('create', () => {
+      test('POST /v1/agreements creates an agreement in status created, and GET returns the same body', async () => {
         const api = await service().newAccount()
-        const { status, body } = await api.post('/v1/agreements', {
-          ...good,
-          user_identifier: value,
-        })
+        const { status, body } = await api.post('/v1/agreements', { ...good, nonsense: [1] })
         assert.equal(status, 201)
-        assert.equal('user_identifier' in body, false)
+        assert.match(body.agreement_id, /^[0-9a-v]{26}$/)
+        assert.deepEqual(body, {
+          agreement_id: body.agreement_id,
+          ...good,
+          status: 'created',
+          created_date: new Date(await api.now()).toISOString(),
+        })
+        assert.deepEqual((await api.get(`/v1/agreements/${body.agreement_id}`)).body, body)
+        assert.equal((await api.request('HEAD', `/v1/agreements/${body.agreement_id}`)).status, 200)
       })
 
-    test('the texts of an agreement are kept as sent, from 1 to 255 characters', async () => {
-      const api = await service().newAccount()
-      for (const text of ['x', 'é'.repeat(255), ' "Ünïcode" & \' \\ 😀 ']) {
-        const given = { reference: text, description: text, user_identifier: text }
-        const made = await createAgreement(api, given)
-        const { reference, description, user_identifier } = await readAgreement(api, made)
-        assert.deepEqual({ reference, description, user_identifier }, given)
-      }
-      assert.equal(
-        (await createAgreement(api, { user_identifier: '<|> ' })).user_identifier,
-        '<|> ',
-      )
-      assert.equal((await createAgreement(api, { user_identifier: ' ' })).user_identifier, ' ')
-    })
+      for (const value of [undefined, null])
+        test(`an agreement has no user_identifier when the request gives ${value}`, async () => {
+          const api = await service().newAccount()
+          const { status, body } = await api.post('/v1/agreements', {
+            ...good,
+            user_identifier: value,
+          })
+          assert.equal(status, 201)
+          assert.equal('user_identifier' in body, false)
+        })
 
-    for (const [fields, status, code, field] of faults)
-      test(`POST /v1/agreements returns ${status} ${code} for ${name(fields)}`, async () => {
+      test('the texts of an agreement are kept as sent, from 1 to 255 characters', async () => {
         const api = await service().newAccount()
-        const answer = await api.post('/v1/agreements', { ...good, ...fields })
-        assertError(answer, status, code, { field })
-        assert.equal((await api.get('/v1/agreements')).body.total, 0)
+        for (const text of ['x', 'é'.repeat(255), ' "Ünïcode" & \' \\ 😀 ']) {
+          const given = { reference: text, description: text, user_identifier: text }
+          const made = await createAgreement(api, given)
+          const { reference, description, user_identifier } = await readAgreement(api, made)
+          assert.deepEqual({ reference, description, user_identifier }, given)
+        }
+        assert.equal(
+          (await createAgreement(api, { user_identifier: '<|> ' })).user_identifier,
+          '<|> ',
+        )
+        assert.equal((await createAgreement(api, { user_identifier: ' ' })).user_identifier, ' ')
       })
 
-    for (const [fields, status, code, field] of order)
-      test(`POST /v1/agreements reports only ${code} of ${field} for ${name(fields)}`, async () => {
+      for (const [fields, status, code, field] of faults)
+        test(`POST /v1/agreements returns ${status} ${code} for ${name(fields)}`, async () => {
+          const api = await service().newAccount()
+          const answer = await api.post('/v1/agreements', { ...good, ...fields })
+          assertError(answer, status, code, { field })
+          assert.equal((await api.get('/v1/agreements')).body.total, 0)
+        })
+
+      for (const [fields, status, code, field] of order)
+        test(`POST /v1/agreements reports only ${code} of ${field} for ${name(fields)}`, async () => {
+          const api = await service().newAccount()
+          const answer = await api.post('/v1/agreements', { ...good, ...fields })
+          assertError(answer, status, code, { field })
+        })
+
+      for (const body of ['', '[]', '"x"', 'null', '1', '{', '{"__proto__":1}'])
+        test(`POST /v1/agreements returns 400 P2197 for a body that is not a JSON object: ${body || 'no body'}`, async () => {
+          const api = await service().newAccount()
+          const answer = await api.request('POST', '/v1/agreements', { headers: JSON_TYPE, body })
+          assertError(answer, 400, 'P2197')
+        })
+    })
+
+    describe('cancel', () => {
+      test('POST cancel returns 204 for a created agreement, which is then cancelled and has the date', async () => {
         const api = await service().newAccount()
-        const answer = await api.post('/v1/agreements', { ...good, ...fields })
-        assertError(answer, status, code, { field })
+        const agreement = await createAgreement(api)
+        await api.advance(1_234)
+        const answer = await cancelAgreement(api, agreement)
+        assert.equal(answer.status, 204)
+        assert.equal(answer.text, '')
+        assert.deepEqual(await readAgreement(api, agreement), {
+          ...agreement,
+          status: 'cancelled',
+          cancelled_date: new Date(await api.now()).toISOString(),
+        })
       })
 
-    for (const body of ['', '[]', '"x"', 'null', '1', '{', '{"__proto__":1}'])
-      test(`POST /v1/agreements returns 400 P2197 for a body that is not a JSON object: ${body || 'no body'}`, async () => {
+      test('POST cancel returns 204 for an active agreement, which keeps its payment instrument', async () => {
         const api = await service().newAccount()
-        const answer = await api.request('POST', '/v1/agreements', { headers: JSON_TYPE, body })
-        assertError(answer, 400, 'P2197')
+        const agreement = await activeAgreement(api)
+        assert.equal((await cancelAgreement(api, agreement)).status, 204)
+        assert.deepEqual(await readAgreement(api, agreement), {
+          ...agreement,
+          status: 'cancelled',
+          cancelled_date: new Date(await api.now()).toISOString(),
+        })
       })
-  })
 
-  describe('cancel', () => {
-    test('POST cancel returns 204 for a created agreement, which is then cancelled and has the date', async () => {
-      const api = await service().newAccount()
-      const agreement = await createAgreement(api)
-      service().clock.advance(1_234)
-      const answer = await cancelAgreement(api, agreement)
-      assert.equal(answer.status, 204)
-      assert.equal(answer.text, '')
-      assert.deepEqual(await readAgreement(api, agreement), {
-        ...agreement,
-        status: 'cancelled',
-        cancelled_date: new Date(service().clock.now()).toISOString(),
+      test('a second POST cancel of an agreement returns 400 P2501 and leaves the date as it was', async () => {
+        const api = await service().newAccount()
+        const agreement = await createAgreement(api)
+        await cancelAgreement(api, agreement)
+        const before = await readAgreement(api, agreement)
+        await api.advance(1_000)
+        assertError(await cancelAgreement(api, agreement), 400, 'P2501')
+        assert.deepEqual(await readAgreement(api, agreement), before)
+      })
+
+      test('ten cancels of an agreement at once return one 204 and nine P2501', async () => {
+        const api = await service().newAccount()
+        const agreement = await createAgreement(api)
+        const ten = Array.from({ length: 10 }, () => cancelAgreement(api, agreement))
+        const answers = await Promise.all(ten)
+        const refused = answers.filter(({ status }) => status !== 204)
+        assert.equal(refused.length, 9)
+        for (const answer of refused) assertError(answer, 400, 'P2501')
+      })
+
+      test('POST cancel of an agreement ignores a body of any type', async () => {
+        const api = await service().newAccount()
+        const agreement = await createAgreement(api)
+        const path = `/v1/agreements/${agreement.agreement_id}/cancel`
+        const headers = { 'Content-Type': 'text/nonsense' }
+        assert.equal((await api.request('POST', path, { headers, body: '{' })).status, 204)
+      })
+
+      test('GET and cancel return 404 P2200 and P2500 for an agreement that the account does not have', async () => {
+        const api = await service().newAccount()
+        const other = await service().newAccount()
+        const agreement = await createAgreement(other)
+        for (const agreement_id of [
+          agreement.agreement_id,
+          'x',
+          '0'.repeat(26),
+          '%00',
+          '%ff',
+          'é',
+        ]) {
+          const unknown = agreement_id === '%ff' ? 'P0911' : undefined
+          const path = `/v1/agreements/${agreement_id}`
+          assertError(await api.get(path), 404, unknown ?? 'P2200')
+          assertError(await api.post(`${path}/cancel`), 404, unknown ?? 'P2500')
+        }
+        assert.equal((await readAgreement(other, agreement)).status, 'created')
       })
     })
-
-    test('POST cancel returns 204 for an active agreement, which keeps its payment instrument', async () => {
-      const api = await service().newAccount()
-      const agreement = await activeAgreement(api)
-      assert.equal((await cancelAgreement(api, agreement)).status, 204)
-      assert.deepEqual(await readAgreement(api, agreement), {
-        ...agreement,
-        status: 'cancelled',
-        cancelled_date: new Date(service().clock.now()).toISOString(),
-      })
-    })
-
-    test('a second POST cancel of an agreement returns 400 P2501 and leaves the date as it was', async () => {
-      const api = await service().newAccount()
-      const agreement = await createAgreement(api)
-      await cancelAgreement(api, agreement)
-      const before = await readAgreement(api, agreement)
-      service().clock.advance(1_000)
-      assertError(await cancelAgreement(api, agreement), 400, 'P2501')
-      assert.deepEqual(await readAgreement(api, agreement), before)
-    })
-
-    test('ten cancels of an agreement at once return one 204 and nine P2501', async () => {
-      const api = await service().newAccount()
-      const agreement = await createAgreement(api)
-      const ten = Array.from({ length: 10 }, () => cancelAgreement(api, agreement))
-      const answers = await Promise.all(ten)
-      const refused = answers.filter(({ status }) => status !== 204)
-      assert.equal(refused.length, 9)
-      for (const answer of refused) assertError(answer, 400, 'P2501')
-    })
-
-    test('POST cancel of an agreement ignores a body of any type', async () => {
-      const api = await service().newAccount()
-      const agreement = await createAgreement(api)
-      const path = `/v1/agreements/${agreement.agreement_id}/cancel`
-      const headers = { 'Content-Type': 'text/nonsense' }
-      assert.equal((await api.request('POST', path, { headers, body: '{' })).status, 204)
-    })
-
-    test('GET and cancel return 404 P2200 and P2500 for an agreement that the account does not have', async () => {
-      const api = await service().newAccount()
-      const other = await service().newAccount()
-      const agreement = await createAgreement(other)
-      for (const agreement_id of [agreement.agreement_id, 'x', '0'.repeat(26), '%00', '%ff', 'é']) {
-        const unknown = agreement_id === '%ff' ? 'P0911' : undefined
-        const path = `/v1/agreements/${agreement_id}`
-        assertError(await api.get(path), 404, unknown ?? 'P2200')
-        assertError(await api.post(`${path}/cancel`), 404, unknown ?? 'P2500')
-      }
-      assert.equal((await readAgreement(other, agreement)).status, 'created')
-    })
-  })
-})
+  },
+  { control: true },
+)

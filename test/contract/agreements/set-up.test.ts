@@ -27,176 +27,180 @@ const failures: Record<string, (api: Client, payment: Body) => Promise<unknown>>
   'was not confirmed': (api, payment) => choose(api, payment, 'success'),
 }
 
-onEveryDatabase('Agreements: set-up', service => {
-  const iso = () => new Date(service().clock.now()).toISOString()
+onEveryDatabase(
+  'Agreements: set-up',
+  service => {
+    const iso = async (api: Client) => new Date(await api.now()).toISOString()
 
-  test('a paid set-up payment makes its agreement active and gives it the card of the payment', async () => {
-    const api = await service().newAccount()
-    const agreement = await createAgreement(api)
-    const payment = await setUpPayment(api, agreement, {
-      prefilled_cardholder_details: {
-        cardholder_name: 'Gwen Hughes',
-        billing_address: { line1: '2 Heol y Bryn', city: 'Aberystwyth' },
-      },
-    })
-    assert.equal(payment.agreement_payment_type, 'recurring')
-    assert.equal('set_up_agreement' in payment, false)
-    assert.deepEqual(await readAgreement(api, agreement), agreement)
-    service().clock.advance(MINUTE_MS)
-    const { card_details } = await payOnPages(api, payment)
-    assert.equal(card_details.cardholder_name, 'Gwen Hughes')
-    assert.deepEqual(await readAgreement(api, agreement), {
-      ...agreement,
-      status: 'active',
-      payment_instrument: {
-        type: 'card',
-        created_date: iso(),
-        CardDetails: card_details,
-        card_details,
-      },
-    })
-  })
-
-  for (const type of ['instalment', 'recurring', 'unscheduled'])
-    test(`a set-up payment may have agreement_payment_type ${type}`, async () => {
+    test('a paid set-up payment makes its agreement active and gives it the card of the payment', async () => {
       const api = await service().newAccount()
-      const payment = await setUpPayment(api, await createAgreement(api), {
-        agreement_payment_type: type,
-      })
-      assert.equal(payment.agreement_payment_type, type)
-      assert.equal((await payOnPages(api, payment)).agreement_payment_type, type)
-    })
-
-  test('a set-up payment makes its agreement active when it becomes capturable, and its capture changes nothing', async () => {
-    const api = await service().newAccount()
-    const agreement = await createAgreement(api)
-    const payment = await payOnPages(
-      api,
-      await setUpPayment(api, agreement, { delayed_capture: true }),
-    )
-    assert.equal(payment.state.status, 'capturable')
-    const active = await readAgreement(api, agreement)
-    assert.equal(active.status, 'active')
-    service().clock.advance(MINUTE_MS)
-    assert.equal((await api.post(payment._links.capture.href)).status, 204)
-    assert.deepEqual(await readAgreement(api, agreement), active)
-  })
-
-  test('the capture of a set-up payment leaves a cancelled agreement cancelled', async () => {
-    const api = await service().newAccount()
-    const agreement = await createAgreement(api)
-    const payment = await payOnPages(
-      api,
-      await setUpPayment(api, agreement, { delayed_capture: true }),
-    )
-    await cancelAgreement(api, agreement)
-    const cancelled = await readAgreement(api, agreement)
-    await api.post(payment._links.capture.href)
-    assert.equal((await read(api, payment)).state.status, 'success')
-    assert.deepEqual(await readAgreement(api, agreement), cancelled)
-  })
-
-  test('the cancellation of a capturable set-up payment leaves its agreement active', async () => {
-    const api = await service().newAccount()
-    const agreement = await createAgreement(api)
-    const payment = await payOnPages(
-      api,
-      await setUpPayment(api, agreement, { delayed_capture: true }),
-    )
-    const active = await readAgreement(api, agreement)
-    service().clock.advance(MINUTE_MS)
-    assert.equal((await api.post(payment._links.cancel.href)).status, 204)
-    assert.deepEqual(await readAgreement(api, agreement), active)
-  })
-
-  for (const [what, fail] of Object.entries(failures))
-    test(`a set-up payment that ${what} leaves its agreement unchanged`, async () => {
-      const api = await service().newAccount()
-      for (const agreement of [await createAgreement(api), await activeAgreement(api)]) {
-        const payment = await setUpPayment(api, agreement)
-        service().clock.advance(MINUTE_MS)
-        await fail(api, payment)
-        assert.notEqual((await read(api, payment)).state.status, 'success')
-        assert.deepEqual(await readAgreement(api, agreement), agreement)
-      }
-    })
-
-  test('a set-up payment replaces the card of an active agreement', async () => {
-    const api = await service().newAccount()
-    const agreement = await activeAgreement(api)
-    service().clock.advance(MINUTE_MS)
-    await payOnPages(
-      api,
-      await setUpPayment(api, agreement, {
-        prefilled_cardholder_details: { cardholder_name: 'Second Card' },
-      }),
-    )
-    const { payment_instrument, ...rest } = await readAgreement(api, agreement)
-    assert.equal(payment_instrument.created_date, iso())
-    assert.equal(payment_instrument.CardDetails.cardholder_name, 'Second Card')
-    assert.deepEqual({ ...rest, payment_instrument: agreement.payment_instrument }, agreement)
-  })
-
-  test('a set-up payment makes a cancelled agreement active again and removes cancelled_date', async () => {
-    const api = await service().newAccount()
-    const never = await createAgreement(api)
-    const once = await activeAgreement(api)
-    for (const agreement of [never, once]) {
-      await cancelAgreement(api, agreement)
-      assert.ok('cancelled_date' in (await readAgreement(api, agreement)))
-      service().clock.advance(MINUTE_MS)
-      await payOnPages(api, await setUpPayment(api, agreement))
-      const again = await readAgreement(api, agreement)
-      assert.equal(again.status, 'active')
-      assert.equal('cancelled_date' in again, false)
-      assert.equal(again.payment_instrument.created_date, iso())
-      assert.equal((await cancelAgreement(api, agreement)).status, 204, 'may be cancelled again')
-    }
-  })
-
-  test('set_up_agreement returns 400 P0103 for an agreement that the account does not have, whatever its text', async () => {
-    const api = await service().newAccount()
-    const other = await service().newAccount()
-    const { agreement_id } = await createAgreement(other)
-    for (const set_up_agreement of [agreement_id, '0'.repeat(26), 'é'.repeat(26)]) {
-      const answer = await api.post('/v1/payments', {
-        amount: 1,
-        reference: 'r',
-        description: 'd',
-        return_url: 'https://example.org/',
-        set_up_agreement,
-      })
-      assertError(answer, 400, 'P0103', { field: 'set_up_agreement' })
-    }
-  })
-
-  test('a payment search by agreement_id finds the set-up payment before it is paid', async () => {
-    const api = await service().newAccount()
-    const agreement = await createAgreement(api)
-    const setUp = await setUpPayment(api, agreement)
-    await api.createPayment()
-    const found = await api.get(`/v1/payments?agreement_id=${agreement.agreement_id}`)
-    assert.deepEqual(
-      found.body.results.map(({ payment_id }: Body) => payment_id),
-      [setUp.payment_id],
-    )
-  })
-
-  test('a set-up payment is seen as success as soon as its agreement is seen as active', async () => {
-    const api = await service().newAccount()
-    for (let round = 0; round < 10; round++) {
       const agreement = await createAgreement(api)
-      const payment = await setUpPayment(api, agreement)
-      await choose(api, payment, 'success')
-      const confirming = api.postForm(`${payment._links.next_url.href}/confirm`, {})
-      let status = ''
-      while (status !== 'success') {
-        const before = await readAgreement(api, agreement)
-        status = (await read(api, payment)).state.status
-        if (before.status === 'active') assert.equal(status, 'success')
+      const payment = await setUpPayment(api, agreement, {
+        prefilled_cardholder_details: {
+          cardholder_name: 'Gwen Hughes',
+          billing_address: { line1: '2 Heol y Bryn', city: 'Aberystwyth' },
+        },
+      })
+      assert.equal(payment.agreement_payment_type, 'recurring')
+      assert.equal('set_up_agreement' in payment, false)
+      assert.deepEqual(await readAgreement(api, agreement), agreement)
+      await api.advance(MINUTE_MS)
+      const { card_details } = await payOnPages(api, payment)
+      assert.equal(card_details.cardholder_name, 'Gwen Hughes')
+      assert.deepEqual(await readAgreement(api, agreement), {
+        ...agreement,
+        status: 'active',
+        payment_instrument: {
+          type: 'card',
+          created_date: await iso(api),
+          CardDetails: card_details,
+          card_details,
+        },
+      })
+    })
+
+    for (const type of ['instalment', 'recurring', 'unscheduled'])
+      test(`a set-up payment may have agreement_payment_type ${type}`, async () => {
+        const api = await service().newAccount()
+        const payment = await setUpPayment(api, await createAgreement(api), {
+          agreement_payment_type: type,
+        })
+        assert.equal(payment.agreement_payment_type, type)
+        assert.equal((await payOnPages(api, payment)).agreement_payment_type, type)
+      })
+
+    test('a set-up payment makes its agreement active when it becomes capturable, and its capture changes nothing', async () => {
+      const api = await service().newAccount()
+      const agreement = await createAgreement(api)
+      const payment = await payOnPages(
+        api,
+        await setUpPayment(api, agreement, { delayed_capture: true }),
+      )
+      assert.equal(payment.state.status, 'capturable')
+      const active = await readAgreement(api, agreement)
+      assert.equal(active.status, 'active')
+      await api.advance(MINUTE_MS)
+      assert.equal((await api.post(payment._links.capture.href)).status, 204)
+      assert.deepEqual(await readAgreement(api, agreement), active)
+    })
+
+    test('the capture of a set-up payment leaves a cancelled agreement cancelled', async () => {
+      const api = await service().newAccount()
+      const agreement = await createAgreement(api)
+      const payment = await payOnPages(
+        api,
+        await setUpPayment(api, agreement, { delayed_capture: true }),
+      )
+      await cancelAgreement(api, agreement)
+      const cancelled = await readAgreement(api, agreement)
+      await api.post(payment._links.capture.href)
+      assert.equal((await read(api, payment)).state.status, 'success')
+      assert.deepEqual(await readAgreement(api, agreement), cancelled)
+    })
+
+    test('the cancellation of a capturable set-up payment leaves its agreement active', async () => {
+      const api = await service().newAccount()
+      const agreement = await createAgreement(api)
+      const payment = await payOnPages(
+        api,
+        await setUpPayment(api, agreement, { delayed_capture: true }),
+      )
+      const active = await readAgreement(api, agreement)
+      await api.advance(MINUTE_MS)
+      assert.equal((await api.post(payment._links.cancel.href)).status, 204)
+      assert.deepEqual(await readAgreement(api, agreement), active)
+    })
+
+    for (const [what, fail] of Object.entries(failures))
+      test(`a set-up payment that ${what} leaves its agreement unchanged`, async () => {
+        const api = await service().newAccount()
+        for (const agreement of [await createAgreement(api), await activeAgreement(api)]) {
+          const payment = await setUpPayment(api, agreement)
+          await api.advance(MINUTE_MS)
+          await fail(api, payment)
+          assert.notEqual((await read(api, payment)).state.status, 'success')
+          assert.deepEqual(await readAgreement(api, agreement), agreement)
+        }
+      })
+
+    test('a set-up payment replaces the card of an active agreement', async () => {
+      const api = await service().newAccount()
+      const agreement = await activeAgreement(api)
+      await api.advance(MINUTE_MS)
+      await payOnPages(
+        api,
+        await setUpPayment(api, agreement, {
+          prefilled_cardholder_details: { cardholder_name: 'Second Card' },
+        }),
+      )
+      const { payment_instrument, ...rest } = await readAgreement(api, agreement)
+      assert.equal(payment_instrument.created_date, await iso(api))
+      assert.equal(payment_instrument.CardDetails.cardholder_name, 'Second Card')
+      assert.deepEqual({ ...rest, payment_instrument: agreement.payment_instrument }, agreement)
+    })
+
+    test('a set-up payment makes a cancelled agreement active again and removes cancelled_date', async () => {
+      const api = await service().newAccount()
+      const never = await createAgreement(api)
+      const once = await activeAgreement(api)
+      for (const agreement of [never, once]) {
+        await cancelAgreement(api, agreement)
+        assert.ok('cancelled_date' in (await readAgreement(api, agreement)))
+        await api.advance(MINUTE_MS)
+        await payOnPages(api, await setUpPayment(api, agreement))
+        const again = await readAgreement(api, agreement)
+        assert.equal(again.status, 'active')
+        assert.equal('cancelled_date' in again, false)
+        assert.equal(again.payment_instrument.created_date, await iso(api))
+        assert.equal((await cancelAgreement(api, agreement)).status, 204, 'may be cancelled again')
       }
-      assert.equal((await readAgreement(api, agreement)).status, 'active')
-      await confirming
-    }
-  })
-})
+    })
+
+    test('set_up_agreement returns 400 P0103 for an agreement that the account does not have, whatever its text', async () => {
+      const api = await service().newAccount()
+      const other = await service().newAccount()
+      const { agreement_id } = await createAgreement(other)
+      for (const set_up_agreement of [agreement_id, '0'.repeat(26), 'é'.repeat(26)]) {
+        const answer = await api.post('/v1/payments', {
+          amount: 1,
+          reference: 'r',
+          description: 'd',
+          return_url: 'https://example.org/',
+          set_up_agreement,
+        })
+        assertError(answer, 400, 'P0103', { field: 'set_up_agreement' })
+      }
+    })
+
+    test('a payment search by agreement_id finds the set-up payment before it is paid', async () => {
+      const api = await service().newAccount()
+      const agreement = await createAgreement(api)
+      const setUp = await setUpPayment(api, agreement)
+      await api.createPayment()
+      const found = await api.get(`/v1/payments?agreement_id=${agreement.agreement_id}`)
+      assert.deepEqual(
+        found.body.results.map(({ payment_id }: Body) => payment_id),
+        [setUp.payment_id],
+      )
+    })
+
+    test('a set-up payment is seen as success as soon as its agreement is seen as active', async () => {
+      const api = await service().newAccount()
+      for (let round = 0; round < 10; round++) {
+        const agreement = await createAgreement(api)
+        const payment = await setUpPayment(api, agreement)
+        await choose(api, payment, 'success')
+        const confirming = api.postForm(`${payment._links.next_url.href}/confirm`, {})
+        let status = ''
+        while (status !== 'success') {
+          const before = await readAgreement(api, agreement)
+          status = (await read(api, payment)).state.status
+          if (before.status === 'active') assert.equal(status, 'success')
+        }
+        assert.equal((await readAgreement(api, agreement)).status, 'active')
+        await confirming
+      }
+    })
+  },
+  { control: true },
+)

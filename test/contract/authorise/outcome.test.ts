@@ -30,213 +30,217 @@ const brands: [digits: string, brand: string | undefined][] = [
   ['9', undefined],
 ]
 
-onEveryDatabase('Card authorisation: outcome', service => {
-  test('POST /v1/auth needs no API key, returns 204 and makes the payment success', async () => {
-    const api = await service().newAccount()
-    const payment = await api.createPayment({ ...moto, email: 'caller@example.org' })
-    service().clock.advance(60_000)
-    const now = new Date(service().clock.now()).toISOString()
+onEveryDatabase(
+  'Card authorisation: outcome',
+  service => {
+    test('POST /v1/auth needs no API key, returns 204 and makes the payment success', async () => {
+      const api = await service().newAccount()
+      const payment = await api.createPayment({ ...moto, email: 'caller@example.org' })
+      await api.advance(60_000)
+      const now = new Date(await api.now()).toISOString()
 
-    const answer = await authorise(service().anonymous, payment)
-    assert.equal(answer.status, 204)
-    assert.equal(answer.text, '')
-    assert.equal(answer.headers.get('cache-control'), 'no-store')
+      const answer = await authorise(service().anonymous, payment)
+      assert.equal(answer.status, 204)
+      assert.equal(answer.text, '')
+      assert.equal(answer.headers.get('cache-control'), 'no-store')
 
-    const { auth_url_post, cancel, ...links } = payment._links
-    assert.deepEqual(await read(api, payment), {
-      ...payment,
-      state: { status: 'success', finished: true },
-      refund_summary: { status: 'available', amount_available: 4650, amount_submitted: 0 },
-      settlement_summary: { capture_submit_time: now, captured_date: now.slice(0, 10) },
-      card_brand: 'Visa',
-      card_details: {
-        first_digits_card_number: '424242',
-        last_digits_card_number: '4242',
-        cardholder_name: 'A Caller',
-        expiry_date: '04/31',
+      const { auth_url_post, cancel, ...links } = payment._links
+      assert.deepEqual(await read(api, payment), {
+        ...payment,
+        state: { status: 'success', finished: true },
+        refund_summary: { status: 'available', amount_available: 4650, amount_submitted: 0 },
+        settlement_summary: { capture_submit_time: now, captured_date: now.slice(0, 10) },
         card_brand: 'Visa',
-        card_type: 'credit',
-      },
-      authorisation_summary: { three_d_secure: { required: false } },
-      fee: 0,
-      net_amount: 4650,
-      _links: links,
+        card_details: {
+          first_digits_card_number: '424242',
+          last_digits_card_number: '4242',
+          cardholder_name: 'A Caller',
+          expiry_date: '04/31',
+          card_brand: 'Visa',
+          card_type: 'credit',
+        },
+        authorisation_summary: { three_d_secure: { required: false } },
+        fee: 0,
+        net_amount: 4650,
+        _links: links,
+      })
+      const steps = ['created', 'started', 'submitted', 'success']
+      assert.deepEqual(await statusesOf(api, payment), steps)
     })
-    const steps = ['created', 'started', 'submitted', 'success']
-    assert.deepEqual(await statusesOf(api, payment), steps)
-  })
 
-  test('POST /v1/auth with card 4000000000000002 returns 402 and makes the payment failed with P0010', async () => {
-    const api = await service().newAccount()
-    const payment = await api.createPayment({ ...moto, delayed_capture: true })
-    assertError(await authorise(api, payment, { card_number: DECLINED }), 402, 'P0010')
-    const { state, fee, net_amount, card_details, refund_summary } = await read(api, payment)
-    assert.equal(state.status, 'failed')
-    assert.equal(state.code, 'P0010')
-    assert.deepEqual([fee, net_amount], [0, 0])
-    assert.equal(card_details.last_digits_card_number, '0002')
-    assert.equal(refund_summary.status, 'unavailable')
-    assert.deepEqual(await statusesOf(api, payment), ['created', 'started', 'failed'])
-  })
+    test('POST /v1/auth with card 4000000000000002 returns 402 and makes the payment failed with P0010', async () => {
+      const api = await service().newAccount()
+      const payment = await api.createPayment({ ...moto, delayed_capture: true })
+      assertError(await authorise(api, payment, { card_number: DECLINED }), 402, 'P0010')
+      const { state, fee, net_amount, card_details, refund_summary } = await read(api, payment)
+      assert.equal(state.status, 'failed')
+      assert.equal(state.code, 'P0010')
+      assert.deepEqual([fee, net_amount], [0, 0])
+      assert.equal(card_details.last_digits_card_number, '0002')
+      assert.equal(refund_summary.status, 'unavailable')
+      assert.deepEqual(await statusesOf(api, payment), ['created', 'started', 'failed'])
+    })
 
-  test('POST /v1/auth accepts cards that only begin or end like the declined card', async () => {
-    const api = await service().newAccount()
-    for (const card_number of ['40000000000000020', '400000000000002', '4000000000000010']) {
-      const payment = await api.createPayment(moto)
-      assert.equal((await authorise(api, payment, { card_number })).status, 204)
-    }
-  })
+    test('POST /v1/auth accepts cards that only begin or end like the declined card', async () => {
+      const api = await service().newAccount()
+      for (const card_number of ['40000000000000020', '400000000000002', '4000000000000010']) {
+        const payment = await api.createPayment(moto)
+        assert.equal((await authorise(api, payment, { card_number })).status, 204)
+      }
+    })
 
-  test('POST /v1/auth makes a payment with delayed_capture capturable, and a capture makes it success', async () => {
-    const api = await service().newAccount()
-    const payment = await api.createPayment({ ...moto, delayed_capture: true })
-    assert.equal((await authorise(api, payment)).status, 204)
-    const capturable = await read(api, payment)
-    assert.equal(capturable.state.status, 'capturable')
-    assert.deepEqual(Object.keys(capturable._links).sort(), [
-      'cancel',
-      'capture',
-      'events',
-      'refunds',
-      'self',
-    ])
-    assert.equal((await api.post(capturable._links.capture.href)).status, 204)
-    assert.equal((await read(api, payment)).state.status, 'success')
-    const steps = ['created', 'started', 'submitted', 'capturable', 'success']
-    assert.deepEqual(await statusesOf(api, payment), steps)
-  })
+    test('POST /v1/auth makes a payment with delayed_capture capturable, and a capture makes it success', async () => {
+      const api = await service().newAccount()
+      const payment = await api.createPayment({ ...moto, delayed_capture: true })
+      assert.equal((await authorise(api, payment)).status, 204)
+      const capturable = await read(api, payment)
+      assert.equal(capturable.state.status, 'capturable')
+      assert.deepEqual(Object.keys(capturable._links).sort(), [
+        'cancel',
+        'capture',
+        'events',
+        'refunds',
+        'self',
+      ])
+      assert.equal((await api.post(capturable._links.capture.href)).status, 204)
+      assert.equal((await read(api, payment)).state.status, 'success')
+      const steps = ['created', 'started', 'submitted', 'capturable', 'success']
+      assert.deepEqual(await statusesOf(api, payment), steps)
+    })
 
-  for (const [digits, brand] of brands)
-    test(`a card that begins with ${digits} has the brand ${brand ?? 'none'}`, async () => {
+    for (const [digits, brand] of brands)
+      test(`a card that begins with ${digits} has the brand ${brand ?? 'none'}`, async () => {
+        const api = await service().newAccount()
+        const payment = await api.createPayment(moto)
+        const card_number = digits.padEnd(16, '0')
+        assert.equal((await authorise(api, payment, { card_number })).status, 204)
+        const { card_brand, card_details } = await read(api, payment)
+        assert.equal(card_brand, brand)
+        assert.equal(card_details.card_brand, brand)
+        assert.equal('card_brand' in card_details, brand !== undefined)
+        assert.equal(card_details.first_digits_card_number, card_number.slice(0, 6))
+        assert.equal(card_details.last_digits_card_number, '0000')
+      })
+
+    test('card_details have the posted card and nothing of the prefilled details', async () => {
+      const api = await service().newAccount()
+      const payment = await api.createPayment({
+        ...moto,
+        prefilled_cardholder_details: {
+          cardholder_name: 'Somebody Else',
+          billing_address: { line1: '1 Road', postcode: 'ZZ1 1ZZ' },
+        },
+      })
+      assert.equal(payment.card_details.cardholder_name, 'Somebody Else')
+      await authorise(api, payment)
+      const { card_details } = await read(api, payment)
+      assert.equal(card_details.cardholder_name, 'A Caller')
+      assert.equal('billing_address' in card_details, false)
+    })
+
+    test('POST /v1/auth ignores every Authorization header', async () => {
+      const api = await service().newAccount()
+      const other = await service().newAccount()
+      for (const value of ['Bearer wrong', 'Basic eDp5', '', `Bearer ${other.key}`]) {
+        const payment = await api.createPayment(moto)
+        const { href, params } = payment._links.auth_url_post
+        const answer = await service().anonymous.post(
+          href,
+          { ...params, ...card },
+          { Authorization: value },
+        )
+        assert.equal(answer.status, 204, value)
+      }
+    })
+
+    test('POST /v1/auth returns 400 P1212 for a used token, whatever became of the payment', async () => {
+      const api = await service().newAccount()
+      const paid = await api.createPayment(moto)
+      await authorise(api, paid)
+      const declined = await api.createPayment(moto)
+      await authorise(api, declined, { card_number: DECLINED })
+      const cancelled = await api.createPayment({ ...moto, delayed_capture: true })
+      await authorise(api, cancelled)
+      await api.post(`/v1/payments/${cancelled.payment_id}/cancel`)
+      for (const payment of [paid, declined, cancelled]) {
+        const before = await read(api, payment)
+        assertError(await authorise(api, payment), 400, 'P1212')
+        assertError(await authorise(api, payment, { card_number: DECLINED }), 400, 'P1212')
+        assert.deepEqual(await read(api, payment), before)
+      }
+    })
+
+    test('POST /v1/auth returns 400 P1211 for the token of a payment cancelled before its use', async () => {
       const api = await service().newAccount()
       const payment = await api.createPayment(moto)
-      const card_number = digits.padEnd(16, '0')
-      assert.equal((await authorise(api, payment, { card_number })).status, 204)
-      const { card_brand, card_details } = await read(api, payment)
-      assert.equal(card_brand, brand)
-      assert.equal(card_details.card_brand, brand)
-      assert.equal('card_brand' in card_details, brand !== undefined)
-      assert.equal(card_details.first_digits_card_number, card_number.slice(0, 6))
-      assert.equal(card_details.last_digits_card_number, '0000')
+      await api.post(`/v1/payments/${payment.payment_id}/cancel`)
+      assertError(await authorise(api, payment), 400, 'P1211')
+      assert.deepEqual(await statusesOf(api, payment), ['created', 'cancelled'])
     })
 
-  test('card_details have the posted card and nothing of the prefilled details', async () => {
-    const api = await service().newAccount()
-    const payment = await api.createPayment({
-      ...moto,
-      prefilled_cardholder_details: {
-        cardholder_name: 'Somebody Else',
-        billing_address: { line1: '1 Road', postcode: 'ZZ1 1ZZ' },
-      },
-    })
-    assert.equal(payment.card_details.cardholder_name, 'Somebody Else')
-    await authorise(api, payment)
-    const { card_details } = await read(api, payment)
-    assert.equal(card_details.cardholder_name, 'A Caller')
-    assert.equal('billing_address' in card_details, false)
-  })
-
-  test('POST /v1/auth ignores every Authorization header', async () => {
-    const api = await service().newAccount()
-    const other = await service().newAccount()
-    for (const value of ['Bearer wrong', 'Basic eDp5', '', `Bearer ${other.key}`]) {
-      const payment = await api.createPayment(moto)
-      const { href, params } = payment._links.auth_url_post
-      const answer = await service().anonymous.post(
-        href,
-        { ...params, ...card },
-        { Authorization: value },
-      )
-      assert.equal(answer.status, 204, value)
-    }
-  })
-
-  test('POST /v1/auth returns 400 P1212 for a used token, whatever became of the payment', async () => {
-    const api = await service().newAccount()
-    const paid = await api.createPayment(moto)
-    await authorise(api, paid)
-    const declined = await api.createPayment(moto)
-    await authorise(api, declined, { card_number: DECLINED })
-    const cancelled = await api.createPayment({ ...moto, delayed_capture: true })
-    await authorise(api, cancelled)
-    await api.post(`/v1/payments/${cancelled.payment_id}/cancel`)
-    for (const payment of [paid, declined, cancelled]) {
-      const before = await read(api, payment)
-      assertError(await authorise(api, payment), 400, 'P1212')
-      assertError(await authorise(api, payment, { card_number: DECLINED }), 400, 'P1212')
-      assert.deepEqual(await read(api, payment), before)
-    }
-  })
-
-  test('POST /v1/auth returns 400 P1211 for the token of a payment cancelled before its use', async () => {
-    const api = await service().newAccount()
-    const payment = await api.createPayment(moto)
-    await api.post(`/v1/payments/${payment.payment_id}/cancel`)
-    assertError(await authorise(api, payment), 400, 'P1211')
-    assert.deepEqual(await statusesOf(api, payment), ['created', 'cancelled'])
-  })
-
-  test('POST /v1/auth returns 400 P1211 for any text that is not a token', async () => {
-    const api = await service().newAccount()
-    const payment = await api.createPayment(moto)
-    const token: string = payment._links.auth_url_post.params.one_time_token
-    assert.match(token, /^[0-9a-v]{52}$/)
-    const mistyped = token.slice(0, -1) + (token.endsWith('0') ? '1' : '0')
-    const wrong = [mistyped, token.slice(0, 26), `${token}0`, token.toUpperCase(), ` ${token}`]
-    for (const one_time_token of [...wrong, 'x', '0'.repeat(52), '%00', 'é'.repeat(52)])
-      assertError(await authorise(api, payment, { one_time_token }), 400, 'P1211')
-    assert.deepEqual(await read(api, payment), payment)
-  })
-
-  test('POST /v1/auth returns 400 P1211 for the token of a web payment', async () => {
-    const api = await service().newAccount()
-    const web = await api.createPayment()
-    const one_time_token = web._links.next_url_post.params.chargeTokenId
-    const post = () => api.post('/v1/auth', { one_time_token, ...card })
-    assertError(await post(), 400, 'P1211')
-    await choose(api, web, 'declined')
-    assertError(await post(), 400, 'P1211')
-  })
-
-  test('POST /v1/auth works until the payment is 7 days old and then returns 400 P1211, even for a used token', async () => {
-    const api = await service().newAccount()
-    const inTime = await api.createPayment(moto)
-    const late = await api.createPayment(moto)
-    service().clock.advance(7 * DAY_MS - 1)
-    assert.equal((await authorise(api, inTime)).status, 204)
-    service().clock.advance(1)
-    assertError(await authorise(api, late), 400, 'P1211')
-    assertError(await authorise(api, inTime), 400, 'P1211')
-  })
-
-  for (const [what, fields, status] of [
-    ['accepted', {}, 204],
-    ['declined', { card_number: DECLINED }, 402],
-  ] as const)
-    test(`of twenty POST /v1/auth at once with one token one is ${what} and nineteen return 400 P1212`, async () => {
+    test('POST /v1/auth returns 400 P1211 for any text that is not a token', async () => {
       const api = await service().newAccount()
       const payment = await api.createPayment(moto)
-      const twenty = Array.from({ length: 20 }, () => authorise(api, payment, fields))
-      const answers = await Promise.all(twenty)
-      const refused = answers.filter(answer => answer.status !== status)
-      assert.equal(refused.length, 19)
-      for (const answer of refused) assertError(answer, 400, 'P1212')
-      const steps = status === 204 ? ['started', 'submitted', 'success'] : ['started', 'failed']
-      assert.deepEqual(await statusesOf(api, payment), ['created', ...steps])
+      const token: string = payment._links.auth_url_post.params.one_time_token
+      assert.match(token, /^[0-9a-v]{52}$/)
+      const mistyped = token.slice(0, -1) + (token.endsWith('0') ? '1' : '0')
+      const wrong = [mistyped, token.slice(0, 26), `${token}0`, token.toUpperCase(), ` ${token}`]
+      for (const one_time_token of [...wrong, 'x', '0'.repeat(52), '%00', 'é'.repeat(52)])
+        assertError(await authorise(api, payment, { one_time_token }), 400, 'P1211')
+      assert.deepEqual(await read(api, payment), payment)
     })
 
-  test('neither the card number nor the security code is stored', async () => {
-    const api = await service().newAccount()
-    await api.post('/v1/webhooks', { callback_url: 'https://hooks.example.com/' })
-    const payment = await api.createPayment(moto)
-    await authorise(api, payment, { card_number: '5454181716151413', cvc: '9073' })
-    const tables = ['payments', 'webhook_messages', 'refunds', 'agreements', 'idempotency_keys']
-    const rows = (
-      await Promise.all(tables.map(name => service().database.query(`select * from ${name}`)))
-    ).flat()
-    const stored = JSON.stringify(rows)
-    assert.ok(stored.includes('545418') && stored.includes('1413'), 'the other digits are stored')
-    assert.ok(!stored.includes('181716'))
-    assert.ok(!/\bcvc\b|["\\:]9073["\\,}]/.test(stored), 'not as a key, a text or a number')
-  })
-})
+    test('POST /v1/auth returns 400 P1211 for the token of a web payment', async () => {
+      const api = await service().newAccount()
+      const web = await api.createPayment()
+      const one_time_token = web._links.next_url_post.params.chargeTokenId
+      const post = () => api.post('/v1/auth', { one_time_token, ...card })
+      assertError(await post(), 400, 'P1211')
+      await choose(api, web, 'declined')
+      assertError(await post(), 400, 'P1211')
+    })
+
+    test('POST /v1/auth works until the payment is 7 days old and then returns 400 P1211, even for a used token', async () => {
+      const api = await service().newAccount()
+      const inTime = await api.createPayment(moto)
+      const late = await api.createPayment(moto)
+      await api.advance(7 * DAY_MS - 1)
+      assert.equal((await authorise(api, inTime)).status, 204)
+      await api.advance(1)
+      assertError(await authorise(api, late), 400, 'P1211')
+      assertError(await authorise(api, inTime), 400, 'P1211')
+    })
+
+    for (const [what, fields, status] of [
+      ['accepted', {}, 204],
+      ['declined', { card_number: DECLINED }, 402],
+    ] as const)
+      test(`of twenty POST /v1/auth at once with one token one is ${what} and nineteen return 400 P1212`, async () => {
+        const api = await service().newAccount()
+        const payment = await api.createPayment(moto)
+        const twenty = Array.from({ length: 20 }, () => authorise(api, payment, fields))
+        const answers = await Promise.all(twenty)
+        const refused = answers.filter(answer => answer.status !== status)
+        assert.equal(refused.length, 19)
+        for (const answer of refused) assertError(answer, 400, 'P1212')
+        const steps = status === 204 ? ['started', 'submitted', 'success'] : ['started', 'failed']
+        assert.deepEqual(await statusesOf(api, payment), ['created', ...steps])
+      })
+
+    test('neither the card number nor the security code is stored', async () => {
+      const api = await service().newAccount()
+      await api.post('/v1/webhooks', { callback_url: 'https://hooks.example.com/' })
+      const payment = await api.createPayment(moto)
+      await authorise(api, payment, { card_number: '5454181716151413', cvc: '9073' })
+      const tables = ['payments', 'webhook_messages', 'refunds', 'agreements', 'idempotency_keys']
+      const rows = (
+        await Promise.all(tables.map(name => service().database.query(`select * from ${name}`)))
+      ).flat()
+      const stored = JSON.stringify(rows)
+      assert.ok(stored.includes('545418') && stored.includes('1413'), 'the other digits are stored')
+      assert.ok(!stored.includes('181716'))
+      assert.ok(!/\bcvc\b|["\\:]9073["\\,}]/.test(stored), 'not as a key, a text or a number')
+    })
+  },
+  { control: true },
+)

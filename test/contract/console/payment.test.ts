@@ -14,7 +14,7 @@ const stepsOf = ({ elements }: Shown): string[] =>
     .filter(({ attributes }) => attributes.class === 'farthing-step')
     .map(({ text }) => text.replace(/\s+/g, ' ').trim())
 
-const options = { ...receiving, env: { ...receiving.env, FARTHING_CONTROL: 'true' } }
+const options = { ...receiving, control: true }
 
 onEveryDatabase(
   'The page of a payment in the console',

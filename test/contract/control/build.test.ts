@@ -108,5 +108,5 @@ onEveryDatabase(
       assert.equal(await count(api), 0)
     })
   },
-  { env: { FARTHING_CONTROL: 'true' } },
+  { control: true },
 )

@@ -134,5 +134,5 @@ onEveryDatabase(
       assert.equal(await now(parent), service().clock.now())
     })
   },
-  { env: { FARTHING_CONTROL: 'true' } },
+  { control: true },
 )

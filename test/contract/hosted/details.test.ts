@@ -14,216 +14,226 @@ async function stateOf(api: Client, payment: Body) {
   return (await read(api, payment)).state
 }
 
-onEveryDatabase('Hosted pages: first page', service => {
-  describe('GET', () => {
-    test('GET /secure/{token} shows the Enter payment details page', async () => {
-      const api = await service().newAccount()
-      const payment = await api.createPayment()
-      assert.deepEqual(met(await api.get(pageOf(payment))), [200, headings.details])
-    })
-
-    test('a reload of the first page shows the same page and records no second started', async () => {
-      const api = await service().newAccount()
-      const payment = await api.createPayment()
-      const first = await api.get(pageOf(payment))
-      service().clock.advance(1000)
-      const second = await api.get(pageOf(payment))
-      assert.equal(second.text, first.text)
-      assert.deepEqual(await statusesOf(api, payment), ['created', 'started'])
-    })
-
-    test('GET /secure/{token} ignores a body', async () => {
-      const api = await service().newAccount()
-      const payment = await api.createPayment()
-      const head = [`GET ${path(pageOf(payment))} HTTP/1.1`, 'Content-Type: application/json']
-      const answer = await sendRaw(service().baseUrl, [...head, 'Content-Length: 2'], '{}')
-      assert.deepEqual(met(answer), [200, headings.details])
-    })
-
-    test('HEAD /secure/{token} returns the headers of GET, no body, and does not start the payment', async () => {
-      const api = await service().newAccount()
-      const payment = await api.createPayment()
-      const head = await api.request('HEAD', pageOf(payment))
-      assert.deepEqual(await statusesOf(api, payment), ['created'])
-      const get = await api.get(pageOf(payment))
-      assert.deepEqual([head.status, head.text], [200, ''])
-      const ofThePage = /^(content|cache|referrer|x-|cross|permissions)/
-      const names = [...get.headers.keys()].filter(name => ofThePage.test(name))
-      assert.ok(names.includes('content-length'))
-      for (const name of names) assert.equal(head.headers.get(name), get.headers.get(name), name)
-    })
-
-    test('HEAD under /secure returns the status and Location of GET for redirects, the confirm page and unknown pages', async () => {
-      const api = await service().newAccount()
-      const payment = await api.createPayment()
-      const head = async (path: string) => {
-        const { status, headers, text } = await api.request('HEAD', path)
-        assert.equal(text, '')
-        return [status, headers.get('location')]
-      }
-      assert.deepEqual(await head(confirmOf(payment)), [303, path(pageOf(payment))])
-      await choose(api, payment, 'success')
-      assert.deepEqual(await head(confirmOf(payment)), [200, null])
-      assert.deepEqual(await head('/secure/mistyped'), [404, null])
-      assert.deepEqual(await head('/secure'), [404, null])
-    })
-
-    test('the first page shows the description, reference and total amount of the payment', async () => {
-      const api = await service().newAccount()
-      const payment = await api.createPayment({ amount: 10_000_000 })
-      const elements = elementsOf((await api.get(pageOf(payment))).text)
-      assert.equal(only(elements, withId('payment-description')).text, payment.description)
-      assert.equal(only(elements, withId('payment-reference')).text, payment.reference)
-      assert.equal(only(elements, withId('amount')).text, '£100,000.00')
-    })
-
-    test('both pages show prefilled cardholder details and the email', async () => {
-      const api = await service().newAccount()
-      const payment = await api.createPayment({
-        email: 'trader@example.org',
-        prefilled_cardholder_details: {
-          cardholder_name: 'Gwen Hughes',
-          billing_address: { line1: '3 Corn Street', city: 'Sampleton', country: 'IE' },
-        },
-      })
-      const details = await api.get(pageOf(payment))
-      await choose(api, payment, 'success')
-      for (const { text } of [details, await api.get(confirmOf(payment))]) {
-        const shown = elementsOf(text)
-        assert.equal(only(shown, withId('cardholder-name')).text, 'Gwen Hughes')
-        assert.equal(only(shown, withId('email')).text, 'trader@example.org')
-        assert.equal(only(shown, withId('address')).text, '3 Corn StreetSampletonIreland')
-      }
-    })
-
-    test('each line of an address on a page has its own text direction', async () => {
-      const api = await service().newAccount()
-      const address = { line1: 'شقة ٣', line2: '12 High Street (rear).' }
-      const payment = await api.createPayment({
-        prefilled_cardholder_details: { billing_address: address },
-      })
-      const { text } = await api.get(pageOf(payment))
-      assert.ok(text.includes(`<bdi>${address.line1}</bdi><br><bdi>${address.line2}</bdi>`))
-    })
-
-    test('the first page is in the language of the payment', async () => {
-      const api = await service().newAccount()
-      const payment = await api.createPayment({ language: 'cy' })
-      const [status, heading] = met(await api.get(pageOf(payment)))
-      assert.deepEqual([status, heading], [200, 'Rhowch fanylion y taliad'])
-    })
-
-    test('the first page works until the payment is 7 days old', async () => {
-      const api = await service().newAccount()
-      const payment = await api.createPayment()
-      const week = 7 * 24 * 3_600_000
-      service().clock.advance(week - 1)
-      assert.deepEqual(met(await api.get(pageOf(payment))), [200, headings.details])
-      service().clock.advance(1)
-      assert.deepEqual(met(await api.get(pageOf(payment))), [404, 'Page not found'])
-      assert.deepEqual(met(await choose(api, payment, 'success')), [404, 'Page not found'])
-    })
-  })
-
-  describe('POST', () => {
-    const unchosen: [what: string, fields: [string, string][]][] = [
-      ['no scenario', []],
-      ['an empty scenario', [['scenario', '']]],
-      ['an unknown scenario', [['scenario', 'refund']]],
-      ['a scenario in capitals', [['scenario', 'SUCCESS']]],
-      ['a scenario with a space', [['scenario', 'success ']]],
-      ['a scenario that is the name of an inherited property', [['scenario', 'constructor']]],
-      [
-        'two scenarios',
-        [
-          ['scenario', 'success'],
-          ['scenario', 'declined'],
-        ],
-      ],
-      [
-        'the same scenario twice',
-        [
-          ['scenario', 'success'],
-          ['scenario', 'success'],
-        ],
-      ],
-    ]
-    for (const [what, fields] of unchosen)
-      test(`POST /secure/{token} with ${what} shows an error message and changes nothing`, async () => {
+onEveryDatabase(
+  'Hosted pages: first page',
+  service => {
+    describe('GET', () => {
+      test('GET /secure/{token} shows the Enter payment details page', async () => {
         const api = await service().newAccount()
         const payment = await api.createPayment()
-        const answer = await api.postForm(pageOf(payment), fields)
-        assert.deepEqual(met(answer), [400, headings.details])
-        const alert = only(elementsOf(answer.text), ({ attributes }) => attributes.role === 'alert')
-        assert.match(alert.text, /Select how this payment should end/)
-        assert.deepEqual(await read(api, payment), payment)
-        assert.deepEqual(await statusesOf(api, payment), ['created'])
+        assert.deepEqual(met(await api.get(pageOf(payment))), [200, headings.details])
       })
 
-    test('POST /secure/{token} without a scenario keeps the scenario that was chosen before', async () => {
-      const api = await service().newAccount()
-      const payment = await api.createPayment()
-      await choose(api, payment, 'success')
-      const before = await read(api, payment)
-      assert.equal((await api.postForm(pageOf(payment), {})).status, 400)
-      assert.deepEqual(await read(api, payment), before)
-      assert.deepEqual(met(await api.get(confirmOf(payment))), [200, headings.confirm])
+      test('a reload of the first page shows the same page and records no second started', async () => {
+        const api = await service().newAccount()
+        const payment = await api.createPayment()
+        const first = await api.get(pageOf(payment))
+        await api.advance(1000)
+        const second = await api.get(pageOf(payment))
+        assert.equal(second.text, first.text)
+        assert.deepEqual(await statusesOf(api, payment), ['created', 'started'])
+      })
+
+      test('GET /secure/{token} ignores a body', async () => {
+        const api = await service().newAccount()
+        const payment = await api.createPayment()
+        const head = [`GET ${path(pageOf(payment))} HTTP/1.1`, 'Content-Type: application/json']
+        const answer = await sendRaw(service().baseUrl, [...head, 'Content-Length: 2'], '{}')
+        assert.deepEqual(met(answer), [200, headings.details])
+      })
+
+      test('HEAD /secure/{token} returns the headers of GET, no body, and does not start the payment', async () => {
+        const api = await service().newAccount()
+        const payment = await api.createPayment()
+        const head = await api.request('HEAD', pageOf(payment))
+        assert.deepEqual(await statusesOf(api, payment), ['created'])
+        const get = await api.get(pageOf(payment))
+        assert.deepEqual([head.status, head.text], [200, ''])
+        const ofThePage = /^(content|cache|referrer|x-|cross|permissions)/
+        const names = [...get.headers.keys()].filter(name => ofThePage.test(name))
+        assert.ok(names.includes('content-length'))
+        for (const name of names) assert.equal(head.headers.get(name), get.headers.get(name), name)
+      })
+
+      test('HEAD under /secure returns the status and Location of GET for redirects, the confirm page and unknown pages', async () => {
+        const api = await service().newAccount()
+        const payment = await api.createPayment()
+        const head = async (path: string) => {
+          const { status, headers, text } = await api.request('HEAD', path)
+          assert.equal(text, '')
+          return [status, headers.get('location')]
+        }
+        assert.deepEqual(await head(confirmOf(payment)), [303, path(pageOf(payment))])
+        await choose(api, payment, 'success')
+        assert.deepEqual(await head(confirmOf(payment)), [200, null])
+        assert.deepEqual(await head('/secure/mistyped'), [404, null])
+        assert.deepEqual(await head('/secure'), [404, null])
+      })
+
+      test('the first page shows the description, reference and total amount of the payment', async () => {
+        const api = await service().newAccount()
+        const payment = await api.createPayment({ amount: 10_000_000 })
+        const elements = elementsOf((await api.get(pageOf(payment))).text)
+        assert.equal(only(elements, withId('payment-description')).text, payment.description)
+        assert.equal(only(elements, withId('payment-reference')).text, payment.reference)
+        assert.equal(only(elements, withId('amount')).text, '£100,000.00')
+      })
+
+      test('both pages show prefilled cardholder details and the email', async () => {
+        const api = await service().newAccount()
+        const payment = await api.createPayment({
+          email: 'trader@example.org',
+          prefilled_cardholder_details: {
+            cardholder_name: 'Gwen Hughes',
+            billing_address: { line1: '3 Corn Street', city: 'Sampleton', country: 'IE' },
+          },
+        })
+        const details = await api.get(pageOf(payment))
+        await choose(api, payment, 'success')
+        for (const { text } of [details, await api.get(confirmOf(payment))]) {
+          const shown = elementsOf(text)
+          assert.equal(only(shown, withId('cardholder-name')).text, 'Gwen Hughes')
+          assert.equal(only(shown, withId('email')).text, 'trader@example.org')
+          assert.equal(only(shown, withId('address')).text, '3 Corn StreetSampletonIreland')
+        }
+      })
+
+      test('each line of an address on a page has its own text direction', async () => {
+        const api = await service().newAccount()
+        const address = { line1: 'شقة ٣', line2: '12 High Street (rear).' }
+        const payment = await api.createPayment({
+          prefilled_cardholder_details: { billing_address: address },
+        })
+        const { text } = await api.get(pageOf(payment))
+        assert.ok(text.includes(`<bdi>${address.line1}</bdi><br><bdi>${address.line2}</bdi>`))
+      })
+
+      test('the first page is in the language of the payment', async () => {
+        const api = await service().newAccount()
+        const payment = await api.createPayment({ language: 'cy' })
+        const [status, heading] = met(await api.get(pageOf(payment)))
+        assert.deepEqual([status, heading], [200, 'Rhowch fanylion y taliad'])
+      })
+
+      test('the first page works until the payment is 7 days old', async () => {
+        const api = await service().newAccount()
+        const payment = await api.createPayment()
+        const week = 7 * 24 * 3_600_000
+        await api.advance(week - 1)
+        assert.deepEqual(met(await api.get(pageOf(payment))), [200, headings.details])
+        await api.advance(1)
+        assert.deepEqual(met(await api.get(pageOf(payment))), [404, 'Page not found'])
+        assert.deepEqual(met(await choose(api, payment, 'success')), [404, 'Page not found'])
+      })
     })
 
-    test('POST /secure/{token} with success redirects to the confirm page and the payment stays started', async () => {
-      const api = await service().newAccount()
-      const payment = await api.createPayment()
-      await api.get(pageOf(payment))
-      assert.deepEqual(met(await choose(api, payment, 'success')), [303, path(confirmOf(payment))])
-      assert.deepEqual(await statusesOf(api, payment), ['created', 'started'])
-    })
+    describe('POST', () => {
+      const unchosen: [what: string, fields: [string, string][]][] = [
+        ['no scenario', []],
+        ['an empty scenario', [['scenario', '']]],
+        ['an unknown scenario', [['scenario', 'refund']]],
+        ['a scenario in capitals', [['scenario', 'SUCCESS']]],
+        ['a scenario with a space', [['scenario', 'success ']]],
+        ['a scenario that is the name of an inherited property', [['scenario', 'constructor']]],
+        [
+          'two scenarios',
+          [
+            ['scenario', 'success'],
+            ['scenario', 'declined'],
+          ],
+        ],
+        [
+          'the same scenario twice',
+          [
+            ['scenario', 'success'],
+            ['scenario', 'success'],
+          ],
+        ],
+      ]
+      for (const [what, fields] of unchosen)
+        test(`POST /secure/{token} with ${what} shows an error message and changes nothing`, async () => {
+          const api = await service().newAccount()
+          const payment = await api.createPayment()
+          const answer = await api.postForm(pageOf(payment), fields)
+          assert.deepEqual(met(answer), [400, headings.details])
+          const alert = only(
+            elementsOf(answer.text),
+            ({ attributes }) => attributes.role === 'alert',
+          )
+          assert.match(alert.text, /Select how this payment should end/)
+          assert.deepEqual(await read(api, payment), payment)
+          assert.deepEqual(await statusesOf(api, payment), ['created'])
+        })
 
-    const endings: [scenario: string, page: string, state: object, events: string[]][] = [
-      [
-        'declined',
-        headings.declined,
-        { status: 'failed', code: 'P0010' },
-        ['created', 'started', 'failed'],
-      ],
-      [
-        'error',
-        headings.technical,
-        { status: 'error', code: 'P0050' },
-        ['created', 'started', 'error'],
-      ],
-      [
-        'cancel',
-        headings.cancelled,
-        { status: 'failed', code: 'P0030' },
-        ['created', 'started', 'failed'],
-      ],
-    ]
-    for (const [scenario, page, expected, events] of endings) {
-      test(`POST /secure/{token} with ${scenario} ends the payment and shows its page`, async () => {
+      test('POST /secure/{token} without a scenario keeps the scenario that was chosen before', async () => {
+        const api = await service().newAccount()
+        const payment = await api.createPayment()
+        await choose(api, payment, 'success')
+        const before = await read(api, payment)
+        assert.equal((await api.postForm(pageOf(payment), {})).status, 400)
+        assert.deepEqual(await read(api, payment), before)
+        assert.deepEqual(met(await api.get(confirmOf(payment))), [200, headings.confirm])
+      })
+
+      test('POST /secure/{token} with success redirects to the confirm page and the payment stays started', async () => {
         const api = await service().newAccount()
         const payment = await api.createPayment()
         await api.get(pageOf(payment))
-        const answer = await choose(api, payment, scenario)
-        assert.deepEqual(met(answer), [200, page])
-        const { status, finished, code } = await stateOf(api, payment)
-        assert.deepEqual({ status, code }, expected)
-        assert.equal(finished, true)
-        assert.deepEqual(await statusesOf(api, payment), events)
-        const link = only(elementsOf(answer.text), withId('return-url'))
-        assert.deepEqual(
-          [link.tag, link.text, link.attributes.href],
-          ['a', 'Go back to the service', payment.return_url],
-        )
+        assert.deepEqual(met(await choose(api, payment, 'success')), [
+          303,
+          path(confirmOf(payment)),
+        ])
+        assert.deepEqual(await statusesOf(api, payment), ['created', 'started'])
       })
 
-      test(`POST /secure/{token} with ${scenario} a second time redirects to return_url`, async () => {
-        const api = await service().newAccount()
-        const payment = await api.createPayment()
-        await choose(api, payment, scenario)
-        const before = await statusesOf(api, payment)
-        assert.deepEqual(met(await choose(api, payment, scenario)), [303, payment.return_url])
-        assert.deepEqual(await statusesOf(api, payment), before)
-      })
-    }
-  })
-})
+      const endings: [scenario: string, page: string, state: object, events: string[]][] = [
+        [
+          'declined',
+          headings.declined,
+          { status: 'failed', code: 'P0010' },
+          ['created', 'started', 'failed'],
+        ],
+        [
+          'error',
+          headings.technical,
+          { status: 'error', code: 'P0050' },
+          ['created', 'started', 'error'],
+        ],
+        [
+          'cancel',
+          headings.cancelled,
+          { status: 'failed', code: 'P0030' },
+          ['created', 'started', 'failed'],
+        ],
+      ]
+      for (const [scenario, page, expected, events] of endings) {
+        test(`POST /secure/{token} with ${scenario} ends the payment and shows its page`, async () => {
+          const api = await service().newAccount()
+          const payment = await api.createPayment()
+          await api.get(pageOf(payment))
+          const answer = await choose(api, payment, scenario)
+          assert.deepEqual(met(answer), [200, page])
+          const { status, finished, code } = await stateOf(api, payment)
+          assert.deepEqual({ status, code }, expected)
+          assert.equal(finished, true)
+          assert.deepEqual(await statusesOf(api, payment), events)
+          const link = only(elementsOf(answer.text), withId('return-url'))
+          assert.deepEqual(
+            [link.tag, link.text, link.attributes.href],
+            ['a', 'Go back to the service', payment.return_url],
+          )
+        })
+
+        test(`POST /secure/{token} with ${scenario} a second time redirects to return_url`, async () => {
+          const api = await service().newAccount()
+          const payment = await api.createPayment()
+          await choose(api, payment, scenario)
+          const before = await statusesOf(api, payment)
+          assert.deepEqual(met(await choose(api, payment, scenario)), [303, payment.return_url])
+          assert.deepEqual(await statusesOf(api, payment), before)
+        })
+      }
+    })
+  },
+  { control: true },
+)

@@ -7,7 +7,7 @@ import { onEveryDatabase } from '../../support/service.ts'
 
 const SECOND = 1000
 
-type Walk = (api: Client, payment: Body, wait: () => void) => Promise<unknown>
+type Walk = (api: Client, payment: Body, wait: () => Promise<number>) => Promise<unknown>
 type Journey = { fields?: Record<string, unknown>; walk?: Walk; events: string[] }
 
 const moto = { authorisation_mode: 'moto_api' }
@@ -24,7 +24,7 @@ const journeys: Record<string, Journey> = {
   'was opened twice': {
     walk: async (api, payment, wait) => {
       await open(api, payment, wait)
-      wait()
+      await wait()
       await open(api, payment, wait)
     },
     events: ['0 created', '1 started'],
@@ -32,9 +32,9 @@ const journeys: Record<string, Journey> = {
   'was paid on the pages': {
     walk: async (api, payment, wait) => {
       await open(api, payment, wait)
-      wait()
+      await wait()
       await picks('success')(api, payment, wait)
-      wait()
+      await wait()
       await payOnPages(api, payment)
     },
     events: ['0 created', '1 started', '3 submitted', '3 success'],
@@ -47,7 +47,7 @@ const journeys: Record<string, Journey> = {
     fields: delayed,
     walk: async (api, payment, wait) => {
       const waiting = await payOnPages(api, payment)
-      wait()
+      await wait()
       await api.post(waiting._links.capture.href)
     },
     events: ['0 created', '1 started', '1 submitted', '1 capturable', '2 success'],
@@ -56,7 +56,7 @@ const journeys: Record<string, Journey> = {
     fields: delayed,
     walk: async (api, payment, wait) => {
       const waiting = await payOnPages(api, payment)
-      wait()
+      await wait()
       await api.post(waiting._links.cancel.href)
     },
     events: ['0 created', '1 started', '1 submitted', '1 capturable', '2 cancelled P0040'],
@@ -76,7 +76,7 @@ const journeys: Record<string, Journey> = {
   'was cancelled by the user after opening the first page': {
     walk: async (api, payment, wait) => {
       await open(api, payment, wait)
-      wait()
+      await wait()
       await picks('cancel')(api, payment, wait)
     },
     events: ['0 created', '1 started', '2 failed P0030'],
@@ -88,7 +88,7 @@ const journeys: Record<string, Journey> = {
   'was cancelled through the API after the user opened the first page': {
     walk: async (api, payment, wait) => {
       await open(api, payment, wait)
-      wait()
+      await wait()
       await api.post(payment._links.cancel.href)
     },
     events: ['0 created', '1 started', '2 cancelled P0040'],
@@ -106,7 +106,7 @@ const journeys: Record<string, Journey> = {
   'was refunded': {
     walk: async (api, payment, wait) => {
       await payOnPages(api, payment)
-      wait()
+      await wait()
       await api.post(`/v1/payments/${payment.payment_id}/refunds`, { amount: 1 })
     },
     events: ['0 created', '1 started', '1 submitted', '1 success'],
@@ -121,47 +121,54 @@ const messages: Record<string, string> = {
 }
 const finished = ['success', 'failed', 'error', 'cancelled']
 
-onEveryDatabase('Payments: events', service => {
-  /** Compares the whole body with one line for each event: second, status, code. */
-  async function assertEvents(api: Client, payment: Body, events: string[]): Promise<void> {
-    const { payment_id, created_date, _links } = payment
-    const answer = await api.get(_links.events.href)
-    assert.equal(answer.status, 200, answer.text)
-    assert.deepEqual(answer.body, {
-      payment_id,
-      events: events.map(line => {
-        const [second, status = '', code] = line.split(' ')
-        return {
-          payment_id,
-          state: {
-            status,
-            finished: finished.includes(status),
-            ...(code && { code, message: messages[code] }),
-          },
-          updated: new Date(Date.parse(created_date) + Number(second) * SECOND).toISOString(),
-          _links: { payment_url: { href: _links.self.href, method: 'GET' } },
-        }
-      }),
-      _links: { self: { href: `${_links.self.href}/events`, method: 'GET' } },
-    })
-  }
+onEveryDatabase(
+  'Payments: events',
+  service => {
+    /** Compares the whole body with one line for each event: second, status, code. */
+    async function assertEvents(api: Client, payment: Body, events: string[]): Promise<void> {
+      const { payment_id, created_date, _links } = payment
+      const answer = await api.get(_links.events.href)
+      assert.equal(answer.status, 200, answer.text)
+      assert.deepEqual(answer.body, {
+        payment_id,
+        events: events.map(line => {
+          const [second, status = '', code] = line.split(' ')
+          return {
+            payment_id,
+            state: {
+              status,
+              finished: finished.includes(status),
+              ...(code && { code, message: messages[code] }),
+            },
+            updated: new Date(Date.parse(created_date) + Number(second) * SECOND).toISOString(),
+            _links: { payment_url: { href: _links.self.href, method: 'GET' } },
+          }
+        }),
+        _links: { self: { href: `${_links.self.href}/events`, method: 'GET' } },
+      })
+    }
 
-  for (const [sentence, { fields = {}, walk, events }] of Object.entries(journeys))
-    test(`GET events of a payment that ${sentence} lists ${events.join(', ')}`, async () => {
+    for (const [sentence, { fields = {}, walk, events }] of Object.entries(journeys))
+      test(`GET events of a payment that ${sentence} lists ${events.join(', ')}`, async () => {
+        const api = await service().newAccount()
+        const payment = await api.createPayment(fields)
+        const wait = () => api.advance(SECOND)
+        await wait()
+        await walk?.(api, payment, wait)
+        await assertEvents(api, payment, events)
+      })
+
+    test('GET events of a payment in agreement mode lists all steps at the moment of its creation', async () => {
       const api = await service().newAccount()
-      const payment = await api.createPayment(fields)
-      const wait = () => service().clock.advance(SECOND)
-      wait()
-      await walk?.(api, payment, wait)
-      await assertEvents(api, payment, events)
+      const agreement = {
+        authorisation_mode: 'agreement',
+        agreement_id: await activeAgreement(api),
+      }
+      const steps = ['0 created', '0 started', '0 submitted']
+      await assertEvents(api, await api.createPayment(agreement), [...steps, '0 success'])
+      const waiting = await api.createPayment({ ...agreement, delayed_capture: true })
+      await assertEvents(api, waiting, [...steps, '0 capturable'])
     })
-
-  test('GET events of a payment in agreement mode lists all steps at the moment of its creation', async () => {
-    const api = await service().newAccount()
-    const agreement = { authorisation_mode: 'agreement', agreement_id: await activeAgreement(api) }
-    const steps = ['0 created', '0 started', '0 submitted']
-    await assertEvents(api, await api.createPayment(agreement), [...steps, '0 success'])
-    const waiting = await api.createPayment({ ...agreement, delayed_capture: true })
-    await assertEvents(api, waiting, [...steps, '0 capturable'])
-  })
-})
+  },
+  { control: true },
+)

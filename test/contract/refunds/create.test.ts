@@ -28,169 +28,177 @@ const faults: [body: string, status: number, code: string, field: string][] = [
   ]),
 ]
 
-onEveryDatabase('Refunds: create', service => {
-  for (const [body, status, code, field] of faults)
-    test(`POST refunds returns ${status} ${code} ${field} for ${body}`, async () => {
+onEveryDatabase(
+  'Refunds: create',
+  service => {
+    for (const [body, status, code, field] of faults)
+      test(`POST refunds returns ${status} ${code} ${field} for ${body}`, async () => {
+        const api = await service().newAccount()
+        const payment = await paidPayment(api)
+        const path = `/v1/payments/${payment.payment_id}/refunds`
+        const answer = await api.request('POST', path, { headers: JSON_TYPE, body })
+        assertError(answer, status, code, { field })
+        assert.deepEqual(await read(api, payment), payment)
+      })
+
+    for (const body of ['', '[]', '"x"', 'null', '1', '{', '{"__proto__":1}'])
+      test(`POST refunds returns 400 P0697 for a body that is not a JSON object: ${body || 'no body'}`, async () => {
+        const api = await service().newAccount()
+        const path = '/v1/payments/unknown/refunds'
+        assertError(await api.request('POST', path, { headers: JSON_TYPE, body }), 400, 'P0697')
+      })
+
+    test('POST refunds checks the body before the payment, and the amount first', async () => {
+      const api = await service().newAccount()
+      const unknown = { payment_id: 'unknown' }
+      assertError(await refundOf(api, unknown, {}), 400, 'P0601', { field: 'amount' })
+      const both = { amount: 0, refund_amount_available: 'x' }
+      assertError(await refundOf(api, unknown, both), 422, 'P0602', { field: 'amount' })
+      const second = { amount: 1, refund_amount_available: 'x' }
+      const field = 'refund_amount_available'
+      assertError(await refundOf(api, unknown, second), 400, 'P0602', { field })
+      assertError(await refundOf(api, unknown, { amount: 1 }), 404, 'P0600')
+    })
+
+    test('POST refunds returns 404 P0600 for a payment that the account does not have', async () => {
+      const api = await service().newAccount()
+      const other = await service().newAccount()
+      const payment = await paidPayment(other)
+      assertError(await refundOf(api, payment, { amount: 1 }), 404, 'P0600')
+      for (const payment_id of ['x', '0'.repeat(26), '%00', '..%2f', 'é', payment.provider_id])
+        assertError(await refundOf(api, { payment_id }, { amount: 1 }), 404, 'P0600')
+      assert.equal((await read(other, payment)).refund_summary.amount_submitted, 0)
+    })
+
+    test('POST refunds works until the payment is 7 days old', async () => {
+      const api = await service().newAccount()
+      const payment = await paidPayment(api)
+      await api.advance(7 * 86_400_000 - 1)
+      assert.equal((await refundOf(api, payment, { amount: 1 })).status, 202)
+      await api.advance(1)
+      assertError(await refundOf(api, payment, { amount: 1 }), 404, 'P0600')
+    })
+
+    const moto = { authorisation_mode: 'moto_api' }
+    const unpaid: Record<string, [status: string, make: (api: Client) => Promise<Body>]> = {
+      created: ['pending', api => api.createPayment()],
+      started: [
+        'pending',
+        async api => {
+          const payment = await api.createPayment()
+          await api.get(payment._links.next_url.href)
+          return payment
+        },
+      ],
+      capturable: ['unavailable', api => paidPayment(api, { delayed_capture: true })],
+      failed: [
+        'unavailable',
+        async api => {
+          const payment = await api.createPayment(moto)
+          await authorise(api, payment, { card_number: DECLINED })
+          return payment
+        },
+      ],
+      error: [
+        'unavailable',
+        async api => {
+          const payment = await api.createPayment()
+          await choose(api, payment, 'error')
+          return payment
+        },
+      ],
+      cancelled: [
+        'unavailable',
+        async api => {
+          const payment = await api.createPayment()
+          await api.post(payment._links.cancel.href)
+          return payment
+        },
+      ],
+    }
+    for (const [state, [status, make]] of Object.entries(unpaid))
+      test(`POST refunds returns 400 P0603 for a payment that is ${state}, and says that its refunds are ${status}`, async () => {
+        const api = await service().newAccount()
+        const payment = await make(api)
+        const before = await read(api, payment)
+        assert.equal(before.state.status, state)
+        assert.equal(before.refund_summary.status, status)
+        const answer = await refundOf(api, payment, { amount: 1, refund_amount_available: 1 })
+        assertError(answer, 400, 'P0603')
+        assert.match(answer.body.description, new RegExp(status))
+        assert.deepEqual(await read(api, payment), before)
+      })
+
+    test('POST refunds returns 400 P0603 when everything was refunded or the amount was 0', async () => {
+      const api = await service().newAccount()
+      const payment = await paidPayment(api)
+      assert.equal((await refundOf(api, payment, { amount: 4650 })).status, 202)
+      for (const full of [payment, await paidPayment(api, { amount: 0 })]) {
+        const answer = await refundOf(api, full, { amount: 1, refund_amount_available: 9 })
+        assertError(answer, 400, 'P0603')
+        assert.match(answer.body.description, /full/)
+      }
+    })
+
+    test('POST refunds returns 412 P0604 for a wrong refund_amount_available, before it checks the amount', async () => {
+      const api = await service().newAccount()
+      const payment = await paidPayment(api)
+      for (const refund_amount_available of [0, -1, 4649, 4651, 1e300])
+        for (const amount of [1, 5000])
+          assertError(
+            await refundOf(api, payment, { amount, refund_amount_available }),
+            412,
+            'P0604',
+          )
+      assert.deepEqual(await read(api, payment), payment)
+      const right = { amount: 50, refund_amount_available: 4650 }
+      assert.equal((await refundOf(api, payment, right)).status, 202)
+      assertError(await refundOf(api, payment, right), 412, 'P0604')
+      const null_is_absent = { amount: 50, refund_amount_available: null }
+      assert.equal((await refundOf(api, payment, null_is_absent)).status, 202)
+    })
+
+    test('POST refunds returns 400 P0603 and amount_not_available for more than is left', async () => {
+      const api = await service().newAccount()
+      const payment = await paidPayment(api)
+      assert.equal((await refundOf(api, payment, { amount: 4000 })).status, 202)
+      const answer = await refundOf(api, payment, { amount: 651, refund_amount_available: 650 })
+      assertError(answer, 400, 'P0603')
+      assert.match(answer.body.description, /amount_not_available/)
+      assert.equal((await refundOf(api, payment, { amount: 650 })).status, 202)
+    })
+
+    test('POST refunds uses the last of equal keys and ignores unknown keys', async () => {
       const api = await service().newAccount()
       const payment = await paidPayment(api)
       const path = `/v1/payments/${payment.payment_id}/refunds`
-      const answer = await api.request('POST', path, { headers: JSON_TYPE, body })
-      assertError(answer, status, code, { field })
-      assert.deepEqual(await read(api, payment), payment)
+      for (const [body, amount] of [
+        ['{"amount":5.0,"amount":7}', 7],
+        ['{"amount":3,"nonsense":{"amount":9.0}}', 3],
+      ] as const) {
+        const answer = await api.request('POST', path, { headers: JSON_TYPE, body })
+        assert.equal(answer.status, 202, answer.text)
+        assert.equal(answer.body.amount, amount)
+      }
     })
 
-  for (const body of ['', '[]', '"x"', 'null', '1', '{', '{"__proto__":1}'])
-    test(`POST refunds returns 400 P0697 for a body that is not a JSON object: ${body || 'no body'}`, async () => {
+    test('payments in moto_api mode and captured payments can be refunded', async () => {
       const api = await service().newAccount()
-      const path = '/v1/payments/unknown/refunds'
-      assertError(await api.request('POST', path, { headers: JSON_TYPE, body }), 400, 'P0697')
+      const phone = await api.createPayment(moto)
+      await authorise(api, phone)
+      const captured = await paidPayment(api, { delayed_capture: true })
+      await api.post(captured._links.capture.href)
+      for (const payment of [phone, captured]) {
+        assert.equal((await refundOf(api, payment, { amount: 4650 })).status, 202)
+        const { state, refund_summary } = await read(api, payment)
+        assert.equal(state.status, 'success')
+        assert.deepEqual(refund_summary, {
+          status: 'full',
+          amount_available: 0,
+          amount_submitted: 4650,
+        })
+      }
     })
-
-  test('POST refunds checks the body before the payment, and the amount first', async () => {
-    const api = await service().newAccount()
-    const unknown = { payment_id: 'unknown' }
-    assertError(await refundOf(api, unknown, {}), 400, 'P0601', { field: 'amount' })
-    const both = { amount: 0, refund_amount_available: 'x' }
-    assertError(await refundOf(api, unknown, both), 422, 'P0602', { field: 'amount' })
-    const second = { amount: 1, refund_amount_available: 'x' }
-    const field = 'refund_amount_available'
-    assertError(await refundOf(api, unknown, second), 400, 'P0602', { field })
-    assertError(await refundOf(api, unknown, { amount: 1 }), 404, 'P0600')
-  })
-
-  test('POST refunds returns 404 P0600 for a payment that the account does not have', async () => {
-    const api = await service().newAccount()
-    const other = await service().newAccount()
-    const payment = await paidPayment(other)
-    assertError(await refundOf(api, payment, { amount: 1 }), 404, 'P0600')
-    for (const payment_id of ['x', '0'.repeat(26), '%00', '..%2f', 'é', payment.provider_id])
-      assertError(await refundOf(api, { payment_id }, { amount: 1 }), 404, 'P0600')
-    assert.equal((await read(other, payment)).refund_summary.amount_submitted, 0)
-  })
-
-  test('POST refunds works until the payment is 7 days old', async () => {
-    const api = await service().newAccount()
-    const payment = await paidPayment(api)
-    service().clock.advance(7 * 86_400_000 - 1)
-    assert.equal((await refundOf(api, payment, { amount: 1 })).status, 202)
-    service().clock.advance(1)
-    assertError(await refundOf(api, payment, { amount: 1 }), 404, 'P0600')
-  })
-
-  const moto = { authorisation_mode: 'moto_api' }
-  const unpaid: Record<string, [status: string, make: (api: Client) => Promise<Body>]> = {
-    created: ['pending', api => api.createPayment()],
-    started: [
-      'pending',
-      async api => {
-        const payment = await api.createPayment()
-        await api.get(payment._links.next_url.href)
-        return payment
-      },
-    ],
-    capturable: ['unavailable', api => paidPayment(api, { delayed_capture: true })],
-    failed: [
-      'unavailable',
-      async api => {
-        const payment = await api.createPayment(moto)
-        await authorise(api, payment, { card_number: DECLINED })
-        return payment
-      },
-    ],
-    error: [
-      'unavailable',
-      async api => {
-        const payment = await api.createPayment()
-        await choose(api, payment, 'error')
-        return payment
-      },
-    ],
-    cancelled: [
-      'unavailable',
-      async api => {
-        const payment = await api.createPayment()
-        await api.post(payment._links.cancel.href)
-        return payment
-      },
-    ],
-  }
-  for (const [state, [status, make]] of Object.entries(unpaid))
-    test(`POST refunds returns 400 P0603 for a payment that is ${state}, and says that its refunds are ${status}`, async () => {
-      const api = await service().newAccount()
-      const payment = await make(api)
-      const before = await read(api, payment)
-      assert.equal(before.state.status, state)
-      assert.equal(before.refund_summary.status, status)
-      const answer = await refundOf(api, payment, { amount: 1, refund_amount_available: 1 })
-      assertError(answer, 400, 'P0603')
-      assert.match(answer.body.description, new RegExp(status))
-      assert.deepEqual(await read(api, payment), before)
-    })
-
-  test('POST refunds returns 400 P0603 when everything was refunded or the amount was 0', async () => {
-    const api = await service().newAccount()
-    const payment = await paidPayment(api)
-    assert.equal((await refundOf(api, payment, { amount: 4650 })).status, 202)
-    for (const full of [payment, await paidPayment(api, { amount: 0 })]) {
-      const answer = await refundOf(api, full, { amount: 1, refund_amount_available: 9 })
-      assertError(answer, 400, 'P0603')
-      assert.match(answer.body.description, /full/)
-    }
-  })
-
-  test('POST refunds returns 412 P0604 for a wrong refund_amount_available, before it checks the amount', async () => {
-    const api = await service().newAccount()
-    const payment = await paidPayment(api)
-    for (const refund_amount_available of [0, -1, 4649, 4651, 1e300])
-      for (const amount of [1, 5000])
-        assertError(await refundOf(api, payment, { amount, refund_amount_available }), 412, 'P0604')
-    assert.deepEqual(await read(api, payment), payment)
-    const right = { amount: 50, refund_amount_available: 4650 }
-    assert.equal((await refundOf(api, payment, right)).status, 202)
-    assertError(await refundOf(api, payment, right), 412, 'P0604')
-    const null_is_absent = { amount: 50, refund_amount_available: null }
-    assert.equal((await refundOf(api, payment, null_is_absent)).status, 202)
-  })
-
-  test('POST refunds returns 400 P0603 and amount_not_available for more than is left', async () => {
-    const api = await service().newAccount()
-    const payment = await paidPayment(api)
-    assert.equal((await refundOf(api, payment, { amount: 4000 })).status, 202)
-    const answer = await refundOf(api, payment, { amount: 651, refund_amount_available: 650 })
-    assertError(answer, 400, 'P0603')
-    assert.match(answer.body.description, /amount_not_available/)
-    assert.equal((await refundOf(api, payment, { amount: 650 })).status, 202)
-  })
-
-  test('POST refunds uses the last of equal keys and ignores unknown keys', async () => {
-    const api = await service().newAccount()
-    const payment = await paidPayment(api)
-    const path = `/v1/payments/${payment.payment_id}/refunds`
-    for (const [body, amount] of [
-      ['{"amount":5.0,"amount":7}', 7],
-      ['{"amount":3,"nonsense":{"amount":9.0}}', 3],
-    ] as const) {
-      const answer = await api.request('POST', path, { headers: JSON_TYPE, body })
-      assert.equal(answer.status, 202, answer.text)
-      assert.equal(answer.body.amount, amount)
-    }
-  })
-
-  test('payments in moto_api mode and captured payments can be refunded', async () => {
-    const api = await service().newAccount()
-    const phone = await api.createPayment(moto)
-    await authorise(api, phone)
-    const captured = await paidPayment(api, { delayed_capture: true })
-    await api.post(captured._links.capture.href)
-    for (const payment of [phone, captured]) {
-      assert.equal((await refundOf(api, payment, { amount: 4650 })).status, 202)
-      const { state, refund_summary } = await read(api, payment)
-      assert.equal(state.status, 'success')
-      assert.deepEqual(refund_summary, {
-        status: 'full',
-        amount_available: 0,
-        amount_submitted: 4650,
-      })
-    }
-  })
-})
+  },
+  { control: true },
+)

@@ -20,249 +20,257 @@ async function refund(api: Client, payment: Body, amount: number): Promise<Body>
 const listed = async (api: Client, payment: Body): Promise<Body[]> =>
   (await api.get(pathOf(payment))).body._embedded.refunds
 
-onEveryDatabase('Refunds', service => {
-  describe('refunds of a payment', () => {
-    const iso = () => new Date(service().clock.now()).toISOString()
-
-    test('a refund has the same body in its own GET, in the list and in the search, and less in the 202', async () => {
-      const api = await service().newAccount()
-      const payment = await paidPayment(api)
-      service().clock.advance(60_000)
-      const made = await refund(api, payment, 1250)
-      const self = `${payment._links.self.href}/refunds/${made.refund_id}`
-      assert.deepEqual(made, {
-        refund_id: made.refund_id,
-        created_date: iso(),
-        amount: 1250,
-        status: 'submitted',
-        _links: {
-          self: { href: self, method: 'GET' },
-          payment: { href: payment._links.self.href, method: 'GET' },
-        },
+onEveryDatabase(
+  'Refunds',
+  service => {
+    describe('refunds of a payment', () => {
+      test('a refund has the same body in its own GET, in the list and in the search, and less in the 202', async () => {
+        const api = await service().newAccount()
+        const payment = await paidPayment(api)
+        await api.advance(60_000)
+        const made = await refund(api, payment, 1250)
+        const self = `${payment._links.self.href}/refunds/${made.refund_id}`
+        assert.deepEqual(made, {
+          refund_id: made.refund_id,
+          created_date: new Date(await api.now()).toISOString(),
+          amount: 1250,
+          status: 'submitted',
+          _links: {
+            self: { href: self, method: 'GET' },
+            payment: { href: payment._links.self.href, method: 'GET' },
+          },
+        })
+        assert.match(made.refund_id, ID)
+        const read = { ...made, payment_id: payment.payment_id, settlement_summary: {} }
+        assert.deepEqual((await api.get(self)).body, read)
+        assert.deepEqual((await api.get(pathOf(payment))).body, {
+          payment_id: payment.payment_id,
+          _links: {
+            self: { href: payment._links.refunds.href, method: 'GET' },
+            payment: { href: payment._links.self.href, method: 'GET' },
+          },
+          _embedded: { refunds: [read] },
+        })
+        assert.deepEqual((await api.get('/v1/refunds')).body.results, [read])
       })
-      assert.match(made.refund_id, ID)
-      const read = { ...made, payment_id: payment.payment_id, settlement_summary: {} }
-      assert.deepEqual((await api.get(self)).body, read)
-      assert.deepEqual((await api.get(pathOf(payment))).body, {
-        payment_id: payment.payment_id,
-        _links: {
-          self: { href: payment._links.refunds.href, method: 'GET' },
-          payment: { href: payment._links.self.href, method: 'GET' },
-        },
-        _embedded: { refunds: [read] },
+
+      test('a refund is submitted for exactly 5 seconds, then success, in every response', async () => {
+        const api = await service().newAccount()
+        const payment = await paidPayment(api)
+        const made = await refund(api, payment, 100)
+        const seen = async () => [
+          (await api.get(made._links.self.href)).body.status,
+          (await listed(api, payment))[0].status,
+          (await api.get('/v1/refunds')).body.results[0].status,
+        ]
+        assert.deepEqual(await seen(), ['submitted', 'submitted', 'submitted'])
+        await api.advance(4_999)
+        assert.deepEqual(await seen(), ['submitted', 'submitted', 'submitted'])
+        await api.advance(1)
+        assert.deepEqual(await seen(), ['success', 'success', 'success'])
+        await api.advance(WEEK_MS / 2)
+        assert.deepEqual(await seen(), ['success', 'success', 'success'])
       })
-      assert.deepEqual((await api.get('/v1/refunds')).body.results, [read])
-    })
 
-    test('a refund is submitted for exactly 5 seconds, then success, in every response', async () => {
-      const api = await service().newAccount()
-      const payment = await paidPayment(api)
-      const made = await refund(api, payment, 100)
-      const seen = async () => [
-        (await api.get(made._links.self.href)).body.status,
-        (await listed(api, payment))[0].status,
-        (await api.get('/v1/refunds')).body.results[0].status,
-      ]
-      assert.deepEqual(await seen(), ['submitted', 'submitted', 'submitted'])
-      service().clock.advance(4_999)
-      assert.deepEqual(await seen(), ['submitted', 'submitted', 'submitted'])
-      service().clock.advance(1)
-      assert.deepEqual(await seen(), ['success', 'success', 'success'])
-      service().clock.advance(WEEK_MS / 2)
-      assert.deepEqual(await seen(), ['success', 'success', 'success'])
-    })
-
-    test('a refund changes the refund_summary of its payment at once and nothing else', async () => {
-      const api = await service().newAccount()
-      const payment = await paidPayment(api)
-      service().clock.advance(1_000)
-      await refund(api, payment, 1250)
-      const summary = { status: 'available', amount_available: 3400, amount_submitted: 1250 }
-      assert.deepEqual(await read(api, payment), { ...payment, refund_summary: summary })
-      service().clock.advance(5_000)
-      assert.deepEqual((await read(api, payment)).refund_summary, summary)
-      await refund(api, payment, 3400)
-      const full = { status: 'full', amount_available: 0, amount_submitted: 4650 }
-      assert.deepEqual(await read(api, payment), { ...payment, refund_summary: full })
-      const steps = ['created', 'started', 'submitted', 'success']
-      assert.deepEqual(await statusesOf(api, payment), steps, 'refunds are not payment events')
-    })
-
-    test('a payment can have any number of refunds, listed oldest first', async () => {
-      const api = await service().newAccount()
-      const payment = await paidPayment(api)
-      assert.deepEqual(await listed(api, payment), [])
-      const made: Body[] = []
-      for (let amount = 1; amount <= 8; amount++) {
-        if (amount % 2) service().clock.advance(1)
-        made.push(await refund(api, payment, amount))
-      }
-      const ids = (refunds: Body[]) => refunds.map(({ refund_id }) => refund_id)
-      const found = await listed(api, payment)
-      assert.deepEqual(ids(found), [...ids(found)].sort())
-      assert.deepEqual(ids(found).sort(), ids(made).sort())
-    })
-
-    test('a refund is found only with its own payment and by its own account', async () => {
-      const api = await service().newAccount()
-      const other = await service().newAccount()
-      const payment = await paidPayment(api)
-      const second = await paidPayment(api)
-      const theirs = await paidPayment(other)
-      const made = await refund(api, payment, 100)
-      const own = `${pathOf(payment)}/${made.refund_id}`
-      assertError(await api.get(`${pathOf(second)}/${made.refund_id}`), 404, 'P0700')
-      assertError(await api.get(`${pathOf({ payment_id: 'x' })}/${made.refund_id}`), 404, 'P0700')
-      for (const refund_id of ['x', '0'.repeat(26), '%00', payment.payment_id])
-        assertError(await api.get(`${pathOf(payment)}/${refund_id}`), 404, 'P0700')
-      assertError(await other.get(own), 404, 'P0700')
-      assertError(await other.get(`${pathOf(theirs)}/${made.refund_id}`), 404, 'P0700')
-      assertError(await other.get(pathOf(payment)), 404, 'P0800')
-      assertError(await api.get(pathOf({ payment_id: '%00' })), 404, 'P0800')
-      assert.equal((await other.get('/v1/refunds')).body.total, 0)
-      assert.equal((await api.get(own)).status, 200)
-    })
-
-    test('a refund is gone when its payment is 7 days old', async () => {
-      const api = await service().newAccount()
-      const payment = await paidPayment(api)
-      service().clock.advance(WEEK_MS - 1)
-      const made = await refund(api, payment, 100)
-      assert.equal((await api.get('/v1/refunds')).body.total, 1)
-      service().clock.advance(1)
-      assertError(await api.get(made._links.self.href), 404, 'P0700')
-      assertError(await api.get(pathOf(payment)), 404, 'P0800')
-      assert.equal((await api.get('/v1/refunds')).body.total, 0)
-    })
-
-    test('twenty refunds at once never exceed the amount of the payment', async () => {
-      const api = await service().newAccount()
-      const payment = await paidPayment(api, { amount: 1_000 })
-      const twenty = Array.from({ length: 20 }, (_, i) =>
-        api.post(pathOf(payment), { amount: 60 + i }),
-      )
-      const answers = await Promise.all(twenty)
-      const accepted = answers.filter(({ status }) => status === 202)
-      const refused = answers.filter(({ status }) => status !== 202)
-      const refunded = accepted.reduce((sum, { body }) => sum + body.amount, 0)
-      for (const answer of refused) assertError(answer, 400, 'P0603')
-      assert.ok(refused.length >= 1 && refunded <= 1_000 && refunded > 1_000 - 80, `${refunded}`)
-      const { refund_summary } = await read(api, payment)
-      assert.equal(refund_summary.amount_submitted, refunded)
-      assert.equal(refund_summary.amount_available, 1_000 - refunded)
-      const sum = (await listed(api, payment)).reduce((total, { amount }) => total + amount, 0)
-      assert.equal(sum, refunded)
-    })
-
-    test('a refund made while another is being written is counted, so the total never exceeds the amount', async t => {
-      const { api, beforeWrite } = await interleaving(t, service())
-      const payment = await paidPayment(api, { amount: 1_000 })
-      const refunding = /insert into refunds/
-      beforeWrite(refunding, () => refund(api, payment, 600))
-      assertError(await api.post(pathOf(payment), { amount: 401 }), 400, 'P0603')
-      beforeWrite(refunding, () => refund(api, payment, 100))
-      const stale = { amount: 100, refund_amount_available: 400 }
-      assertError(await api.post(pathOf(payment), stale), 412, 'P0604')
-      beforeWrite(refunding, () => refund(api, payment, 100))
-      await refund(api, payment, 200)
-      const { refund_summary } = await read(api, payment)
-      assert.deepEqual(refund_summary, {
-        status: 'full',
-        amount_available: 0,
-        amount_submitted: 1_000,
+      test('a refund changes the refund_summary of its payment at once and nothing else', async () => {
+        const api = await service().newAccount()
+        const payment = await paidPayment(api)
+        await api.advance(1_000)
+        await refund(api, payment, 1250)
+        const summary = { status: 'available', amount_available: 3400, amount_submitted: 1250 }
+        assert.deepEqual(await read(api, payment), { ...payment, refund_summary: summary })
+        await api.advance(5_000)
+        assert.deepEqual((await read(api, payment)).refund_summary, summary)
+        await refund(api, payment, 3400)
+        const full = { status: 'full', amount_available: 0, amount_submitted: 4650 }
+        assert.deepEqual(await read(api, payment), { ...payment, refund_summary: full })
+        const steps = ['created', 'started', 'submitted', 'success']
+        assert.deepEqual(await statusesOf(api, payment), steps, 'refunds are not payment events')
       })
-      assert.equal((await listed(api, payment)).length, 4)
-    })
 
-    test('twenty refunds at once that fit all succeed, and of those that name the available amount only one', async () => {
-      const api = await service().newAccount()
-      const payment = await paidPayment(api, { amount: 1_000 })
-      const naming = await Promise.all(
-        Array.from({ length: 20 }, () =>
-          api.post(pathOf(payment), { amount: 10, refund_amount_available: 1_000 }),
-        ),
-      )
-      assert.equal(naming.filter(({ status }) => status === 202).length, 1)
-      for (const answer of naming.filter(({ status }) => status !== 202))
-        assertError(answer, 412, 'P0604')
-      const fitting = await Promise.all(
-        Array.from({ length: 20 }, () => api.post(pathOf(payment), { amount: 49 })),
-      )
-      assert.deepEqual([...new Set(fitting.map(({ status }) => status))], [202])
-      assert.equal((await read(api, payment)).refund_summary.amount_submitted, 990)
-    })
-  })
-
-  describe('search', () => {
-    test('a refund search returns the refunds of all payments, newest first, on pages that link to one another', async () => {
-      const api = await service().newAccount()
-      const payments = [await paidPayment(api), await paidPayment(api)]
-      const made: string[] = []
-      for (let i = 0; i < 5; i++) {
-        service().clock.advance(1)
-        made.unshift((await refund(api, payments[i % 2], 10 + i)).refund_id)
-      }
-      const { body } = await api.get('/v1/refunds?display_size=2&page=2&nonsense=1')
-      assert.deepEqual(
-        body.results.map(({ refund_id }: Body) => refund_id),
-        made.slice(2, 4),
-      )
-      const { total, count, page, _links } = body
-      assert.deepEqual({ total, count, page }, { total: 5, count: 2, page: 2 })
-      const origin = new URL(_links.self.href).origin
-      const link = (number: number) => ({
-        href: `${origin}/v1/refunds?page=${number}&display_size=2`,
-        method: 'GET',
+      test('a payment can have any number of refunds, listed oldest first', async () => {
+        const api = await service().newAccount()
+        const payment = await paidPayment(api)
+        assert.deepEqual(await listed(api, payment), [])
+        const made: Body[] = []
+        for (let amount = 1; amount <= 8; amount++) {
+          if (amount % 2) await api.advance(1)
+          made.push(await refund(api, payment, amount))
+        }
+        const ids = (refunds: Body[]) => refunds.map(({ refund_id }) => refund_id)
+        const found = await listed(api, payment)
+        assert.deepEqual(ids(found), [...ids(found)].sort())
+        assert.deepEqual(ids(found).sort(), ids(made).sort())
       })
-      assert.deepEqual(_links, {
-        self: link(2),
-        first_page: link(1),
-        last_page: link(3),
-        prev_page: link(1),
-        next_page: link(3),
+
+      test('a refund is found only with its own payment and by its own account', async () => {
+        const api = await service().newAccount()
+        const other = await service().newAccount()
+        const payment = await paidPayment(api)
+        const second = await paidPayment(api)
+        const theirs = await paidPayment(other)
+        const made = await refund(api, payment, 100)
+        const own = `${pathOf(payment)}/${made.refund_id}`
+        assertError(await api.get(`${pathOf(second)}/${made.refund_id}`), 404, 'P0700')
+        assertError(await api.get(`${pathOf({ payment_id: 'x' })}/${made.refund_id}`), 404, 'P0700')
+        for (const refund_id of ['x', '0'.repeat(26), '%00', payment.payment_id])
+          assertError(await api.get(`${pathOf(payment)}/${refund_id}`), 404, 'P0700')
+        assertError(await other.get(own), 404, 'P0700')
+        assertError(await other.get(`${pathOf(theirs)}/${made.refund_id}`), 404, 'P0700')
+        assertError(await other.get(pathOf(payment)), 404, 'P0800')
+        assertError(await api.get(pathOf({ payment_id: '%00' })), 404, 'P0800')
+        assert.equal((await other.get('/v1/refunds')).body.total, 0)
+        assert.equal((await api.get(own)).status, 200)
       })
-      const all = await api.get('/v1/refunds')
-      assert.deepEqual(
-        all.body.results.map(({ refund_id }: Body) => refund_id),
-        made,
-      )
-      assertError(await api.get('/v1/refunds?display_size=2&page=4'), 404, 'P1100')
+
+      test('a refund is gone when its payment is 7 days old', async () => {
+        const api = await service().newAccount()
+        const payment = await paidPayment(api)
+        await api.advance(WEEK_MS - 1)
+        const made = await refund(api, payment, 100)
+        assert.equal((await api.get('/v1/refunds')).body.total, 1)
+        await api.advance(1)
+        assertError(await api.get(made._links.self.href), 404, 'P0700')
+        assertError(await api.get(pathOf(payment)), 404, 'P0800')
+        assert.equal((await api.get('/v1/refunds')).body.total, 0)
+      })
+
+      test('twenty refunds at once never exceed the amount of the payment', async () => {
+        const api = await service().newAccount()
+        const payment = await paidPayment(api, { amount: 1_000 })
+        const twenty = Array.from({ length: 20 }, (_, i) =>
+          api.post(pathOf(payment), { amount: 60 + i }),
+        )
+        const answers = await Promise.all(twenty)
+        const accepted = answers.filter(({ status }) => status === 202)
+        const refused = answers.filter(({ status }) => status !== 202)
+        const refunded = accepted.reduce((sum, { body }) => sum + body.amount, 0)
+        for (const answer of refused) assertError(answer, 400, 'P0603')
+        assert.ok(refused.length >= 1 && refunded <= 1_000 && refunded > 1_000 - 80, `${refunded}`)
+        const { refund_summary } = await read(api, payment)
+        assert.equal(refund_summary.amount_submitted, refunded)
+        assert.equal(refund_summary.amount_available, 1_000 - refunded)
+        const sum = (await listed(api, payment)).reduce((total, { amount }) => total + amount, 0)
+        assert.equal(sum, refunded)
+      })
+
+      test('a refund made while another is being written is counted, so the total never exceeds the amount', async t => {
+        const { api, beforeWrite } = await interleaving(t, service())
+        const payment = await paidPayment(api, { amount: 1_000 })
+        const refunding = /insert into refunds/
+        beforeWrite(refunding, () => refund(api, payment, 600))
+        assertError(await api.post(pathOf(payment), { amount: 401 }), 400, 'P0603')
+        beforeWrite(refunding, () => refund(api, payment, 100))
+        const stale = { amount: 100, refund_amount_available: 400 }
+        assertError(await api.post(pathOf(payment), stale), 412, 'P0604')
+        beforeWrite(refunding, () => refund(api, payment, 100))
+        await refund(api, payment, 200)
+        const { refund_summary } = await read(api, payment)
+        assert.deepEqual(refund_summary, {
+          status: 'full',
+          amount_available: 0,
+          amount_submitted: 1_000,
+        })
+        assert.equal((await listed(api, payment)).length, 4)
+      })
+
+      test('twenty refunds at once that fit all succeed, and of those that name the available amount only one', async () => {
+        const api = await service().newAccount()
+        const payment = await paidPayment(api, { amount: 1_000 })
+        const naming = await Promise.all(
+          Array.from({ length: 20 }, () =>
+            api.post(pathOf(payment), { amount: 10, refund_amount_available: 1_000 }),
+          ),
+        )
+        assert.equal(naming.filter(({ status }) => status === 202).length, 1)
+        for (const answer of naming.filter(({ status }) => status !== 202))
+          assertError(answer, 412, 'P0604')
+        const fitting = await Promise.all(
+          Array.from({ length: 20 }, () => api.post(pathOf(payment), { amount: 49 })),
+        )
+        assert.deepEqual([...new Set(fitting.map(({ status }) => status))], [202])
+        assert.equal((await read(api, payment)).refund_summary.amount_submitted, 990)
+      })
     })
 
-    test('a refund search includes from_date and excludes to_date', async () => {
-      const api = await service().newAccount()
-      const payment = await paidPayment(api)
-      service().clock.advance(1_000)
-      const { created_date } = await refund(api, payment, 10)
-      const after = new Date(Date.parse(created_date) + 1).toISOString()
-      const total = async (query: string) => (await api.get(`/v1/refunds?${query}`)).body.total
-      assert.equal(await total(`from_date=${created_date}`), 1)
-      assert.equal(await total(`from_date=${after}`), 0)
-      assert.equal(await total(`to_date=${created_date}`), 0)
-      assert.equal(await total(`to_date=${after}`), 1)
-      assert.equal(await total(`from_date=${created_date}&to_date=${after}`), 1)
-      assert.equal(await total('from_date=%20&page='), 1)
-      assert.equal(await total('from_settled_date=2000-01-01'), 0)
-      assert.equal(await total('to_settled_date=2100-01-01&page=7'), 0)
-    })
+    describe('search', () => {
+      test('a refund search returns the refunds of all payments, newest first, on pages that link to one another', async () => {
+        const api = await service().newAccount()
+        const payments = [await paidPayment(api), await paidPayment(api)]
+        const made: string[] = []
+        for (let i = 0; i < 5; i++) {
+          await api.advance(1)
+          made.unshift((await refund(api, payments[i % 2], 10 + i)).refund_id)
+        }
+        const { body } = await api.get('/v1/refunds?display_size=2&page=2&nonsense=1')
+        assert.deepEqual(
+          body.results.map(({ refund_id }: Body) => refund_id),
+          made.slice(2, 4),
+        )
+        const { total, count, page, _links } = body
+        assert.deepEqual({ total, count, page }, { total: 5, count: 2, page: 2 })
+        const origin = new URL(_links.self.href).origin
+        const link = (number: number) => ({
+          href: `${origin}/v1/refunds?page=${number}&display_size=2`,
+          method: 'GET',
+        })
+        assert.deepEqual(_links, {
+          self: link(2),
+          first_page: link(1),
+          last_page: link(3),
+          prev_page: link(1),
+          next_page: link(3),
+        })
+        const all = await api.get('/v1/refunds')
+        assert.deepEqual(
+          all.body.results.map(({ refund_id }: Body) => refund_id),
+          made,
+        )
+        assertError(await api.get('/v1/refunds?display_size=2&page=4'), 404, 'P1100')
+      })
 
-    test('the error of a refund search lists all wrong parameters in their order', async () => {
-      const api = await service().newAccount()
-      const wrong =
-        'display_size=501&page=0&to_settled_date=2026-02-30&from_settled_date=x&to_date=2026-01-01&from_date=1'
-      const answer = await api.get(`/v1/refunds?${wrong}`)
-      assertError(answer, 422, 'P1101')
-      const names = answer.body.description.match(/\w+_date|page|display_size/g)
-      assert.deepEqual(names, [
-        'from_date',
-        'to_date',
-        'from_settled_date',
-        'to_settled_date',
-        'page',
-        'display_size',
-      ])
-      for (const query of ['page=1.0', 'page=-1', 'page=2147483648', 'page=%00', 'display_size=0'])
-        assertError(await api.get(`/v1/refunds?${query}`), 422, 'P1101')
+      test('a refund search includes from_date and excludes to_date', async () => {
+        const api = await service().newAccount()
+        const payment = await paidPayment(api)
+        await api.advance(1_000)
+        const { created_date } = await refund(api, payment, 10)
+        const after = new Date(Date.parse(created_date) + 1).toISOString()
+        const total = async (query: string) => (await api.get(`/v1/refunds?${query}`)).body.total
+        assert.equal(await total(`from_date=${created_date}`), 1)
+        assert.equal(await total(`from_date=${after}`), 0)
+        assert.equal(await total(`to_date=${created_date}`), 0)
+        assert.equal(await total(`to_date=${after}`), 1)
+        assert.equal(await total(`from_date=${created_date}&to_date=${after}`), 1)
+        assert.equal(await total('from_date=%20&page='), 1)
+        assert.equal(await total('from_settled_date=2000-01-01'), 0)
+        assert.equal(await total('to_settled_date=2100-01-01&page=7'), 0)
+      })
+
+      test('the error of a refund search lists all wrong parameters in their order', async () => {
+        const api = await service().newAccount()
+        const wrong =
+          'display_size=501&page=0&to_settled_date=2026-02-30&from_settled_date=x&to_date=2026-01-01&from_date=1'
+        const answer = await api.get(`/v1/refunds?${wrong}`)
+        assertError(answer, 422, 'P1101')
+        const names = answer.body.description.match(/\w+_date|page|display_size/g)
+        assert.deepEqual(names, [
+          'from_date',
+          'to_date',
+          'from_settled_date',
+          'to_settled_date',
+          'page',
+          'display_size',
+        ])
+        for (const query of [
+          'page=1.0',
+          'page=-1',
+          'page=2147483648',
+          'page=%00',
+          'display_size=0',
+        ])
+          assertError(await api.get(`/v1/refunds?${query}`), 422, 'P1101')
+      })
     })
-  })
-})
+  },
+  { control: true },
+)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { CLAIM_MS } from '../../../src/webhooks/deliver.ts'
 import { assertError } from '../../support/assertions.ts'
 import type { Answer, Body, Client } from '../../support/client.ts'
 import { authorise, card, choose, payOnPages, read } from '../../support/journeys.ts'
@@ -8,171 +9,186 @@ import { onEveryDatabase } from '../../support/service.ts'
 
 const SEVEN_DAYS = 604_800_000
 
-onEveryDatabase('Retention: expired payments', service => {
-  /** Moves the clock to the last millisecond of the newest payment. */
-  const toTheEnd = () => service().clock.advance(SEVEN_DAYS - 1)
-  const pastTheEnd = () => service().clock.advance(1)
+onEveryDatabase(
+  'Retention: expired payments',
+  service => {
+    /** Moves the clock to the last millisecond of the newest payment. */
+    const toTheEnd = (api: Client) => api.advance(SEVEN_DAYS - 1)
+    const pastTheEnd = (api: Client) => api.advance(1)
 
-  test('the endpoints of a payment return 404 with their codes when it is 7 days old, and not before', async () => {
-    const api = await service().newAccount()
-    const payment = await payOnPages(api, await api.createPayment())
-    const refund = (await api.post(payment._links.refunds.href, { amount: 1 })).body
-    const { href } = payment._links.self
-    const reads = [href, `${href}/events`, `${href}/refunds`, `${href}/refunds/${refund.refund_id}`]
-    toTheEnd()
-    for (const path of reads) assert.equal((await api.get(path)).status, 200, path)
-    assertError(await api.post(`${href}/cancel`), 400, 'P0501')
-    assertError(await api.post(`${href}/capture`), 409, 'P1003')
-    pastTheEnd()
-    const codes = ['P0200', 'P0300', 'P0800', 'P0700']
-    for (const [i, path] of reads.entries()) assertError(await api.get(path), 404, codes[i] ?? '')
-    assertError(await api.post(`${href}/cancel`), 404, 'P0500')
-    assertError(await api.post(`${href}/capture`), 404, 'P1000')
-    assertError(await api.post(`${href}/refunds`, { amount: 1 }), 404, 'P0600')
-  })
+    test('the endpoints of a payment return 404 with their codes when it is 7 days old, and not before', async () => {
+      const api = await service().newAccount()
+      const payment = await payOnPages(api, await api.createPayment())
+      const refund = (await api.post(payment._links.refunds.href, { amount: 1 })).body
+      const { href } = payment._links.self
+      const reads = [
+        href,
+        `${href}/events`,
+        `${href}/refunds`,
+        `${href}/refunds/${refund.refund_id}`,
+      ]
+      await toTheEnd(api)
+      for (const path of reads) assert.equal((await api.get(path)).status, 200, path)
+      assertError(await api.post(`${href}/cancel`), 400, 'P0501')
+      assertError(await api.post(`${href}/capture`), 409, 'P1003')
+      await pastTheEnd(api)
+      const codes = ['P0200', 'P0300', 'P0800', 'P0700']
+      for (const [i, path] of reads.entries()) assertError(await api.get(path), 404, codes[i] ?? '')
+      assertError(await api.post(`${href}/cancel`), 404, 'P0500')
+      assertError(await api.post(`${href}/capture`), 404, 'P1000')
+      assertError(await api.post(`${href}/refunds`, { amount: 1 }), 404, 'P0600')
+    })
 
-  test('a payment expires 7 days after its creation in every status, whatever happened to it later', async () => {
-    const api = await service().newAccount()
-    const started = await api.createPayment()
-    const capturable = await payOnPages(api, await api.createPayment({ delayed_capture: true }))
-    const captured = await payOnPages(api, await api.createPayment({ delayed_capture: true }))
-    const declined = await api.createPayment()
-    await choose(api, declined, 'declined')
-    const moto = await api.createPayment({ authorisation_mode: 'moto_api' })
-    service().clock.advance(SEVEN_DAYS - 1)
-    await api.get(started._links.next_url.href)
-    await api.post(captured._links.capture.href)
-    await authorise(api, moto)
-    assert.equal((await read(api, captured)).state.status, 'success')
-    pastTheEnd()
-    for (const payment of [started, capturable, captured, declined, moto])
-      assertError(await api.get(payment._links.self.href), 404, 'P0200')
-  })
+    test('a payment expires 7 days after its creation in every status, whatever happened to it later', async () => {
+      const api = await service().newAccount()
+      const started = await api.createPayment()
+      const capturable = await payOnPages(api, await api.createPayment({ delayed_capture: true }))
+      const captured = await payOnPages(api, await api.createPayment({ delayed_capture: true }))
+      const declined = await api.createPayment()
+      await choose(api, declined, 'declined')
+      const moto = await api.createPayment({ authorisation_mode: 'moto_api' })
+      await api.advance(SEVEN_DAYS - 1)
+      await api.get(started._links.next_url.href)
+      await api.post(captured._links.capture.href)
+      await authorise(api, moto)
+      assert.equal((await read(api, captured)).state.status, 'success')
+      await pastTheEnd(api)
+      for (const payment of [started, capturable, captured, declined, moto])
+        assertError(await api.get(payment._links.self.href), 404, 'P0200')
+    })
 
-  test('an expired payment and its refunds are in no search, total or page', async () => {
-    const api = await service().newAccount()
-    const payment = await payOnPages(api, await api.createPayment({ email: 'a@example.org' }))
-    await api.post(payment._links.refunds.href, { amount: 1 })
-    service().clock.advance(1)
-    const younger = await payOnPages(api, await api.createPayment({ email: 'a@example.org' }))
-    await api.post(younger._links.refunds.href, { amount: 1 })
-    const totals = async () => [
-      (await api.get('/v1/payments')).body.total,
-      (await api.get('/v1/payments?email=A@&state=success')).body.total,
-      (await api.get('/v1/refunds')).body.total,
-    ]
-    service().clock.advance(SEVEN_DAYS - 2)
-    assert.deepEqual(await totals(), [2, 2, 2])
-    assert.equal((await api.get('/v1/payments?page=2&display_size=1')).status, 200)
-    pastTheEnd()
-    assert.deepEqual(await totals(), [1, 1, 1])
-    const { body } = await api.get('/v1/payments')
-    assert.deepEqual(
-      body.results.map((each: Body) => each.payment_id),
-      [younger.payment_id],
-    )
-    assertError(await api.get('/v1/payments?page=2&display_size=1'), 404, 'P0402')
-    assertError(await api.get('/v1/refunds?page=2&display_size=1'), 404, 'P1100')
-    const early = new Date(Date.parse(payment.created_date)).toISOString()
-    assert.equal((await api.get(`/v1/payments?from_date=${early}`)).body.total, 1)
-    pastTheEnd()
-    assert.deepEqual(await totals(), [0, 0, 0])
-  })
+    test('an expired payment and its refunds are in no search, total or page', async () => {
+      const api = await service().newAccount()
+      const payment = await payOnPages(api, await api.createPayment({ email: 'a@example.org' }))
+      await api.post(payment._links.refunds.href, { amount: 1 })
+      await api.advance(1)
+      const younger = await payOnPages(api, await api.createPayment({ email: 'a@example.org' }))
+      await api.post(younger._links.refunds.href, { amount: 1 })
+      const totals = async () => [
+        (await api.get('/v1/payments')).body.total,
+        (await api.get('/v1/payments?email=A@&state=success')).body.total,
+        (await api.get('/v1/refunds')).body.total,
+      ]
+      await api.advance(SEVEN_DAYS - 2)
+      assert.deepEqual(await totals(), [2, 2, 2])
+      assert.equal((await api.get('/v1/payments?page=2&display_size=1')).status, 200)
+      await pastTheEnd(api)
+      assert.deepEqual(await totals(), [1, 1, 1])
+      const { body } = await api.get('/v1/payments')
+      assert.deepEqual(
+        body.results.map((each: Body) => each.payment_id),
+        [younger.payment_id],
+      )
+      assertError(await api.get('/v1/payments?page=2&display_size=1'), 404, 'P0402')
+      assertError(await api.get('/v1/refunds?page=2&display_size=1'), 404, 'P1100')
+      const early = new Date(Date.parse(payment.created_date)).toISOString()
+      assert.equal((await api.get(`/v1/payments?from_date=${early}`)).body.total, 1)
+      await pastTheEnd(api)
+      assert.deepEqual(await totals(), [0, 0, 0])
+    })
 
-  test('the hosted pages of an expired payment return 404', async () => {
-    const api = await service().newAccount()
-    const payment = await api.createPayment()
-    await choose(api, payment, 'success')
-    const finished = await payOnPages(api, await api.createPayment())
-    const page = payment._links.next_url.href
-    const token = page.split('/').pop() ?? ''
-    const visits = (): Promise<Answer>[] => [
-      api.get(page),
-      api.get(`${page}/confirm`),
-      api.postForm('/secure', { chargeTokenId: token }),
-    ]
-    toTheEnd()
-    for (const answer of await Promise.all(visits())) assert.equal(answer.status, 200)
-    pastTheEnd()
-    for (const answer of await Promise.all([
-      ...visits(),
-      api.postForm(page, { scenario: 'success' }),
-      api.postForm(`${page}/confirm`, {}),
-      api.get(page.replace(token, `${finished.payment_id}${token.slice(26)}`)),
-      api.postForm('/secure', { chargeTokenId: token, step: 'confirm' }),
-    ])) {
-      assert.equal(answer.status, 404)
-      assert.match(answer.headers.get('content-type') ?? '', /^text\/html/)
-    }
-  })
+    test('the hosted pages of an expired payment return 404', async () => {
+      const api = await service().newAccount()
+      const payment = await api.createPayment()
+      await choose(api, payment, 'success')
+      const finished = await payOnPages(api, await api.createPayment())
+      const page = payment._links.next_url.href
+      const token = page.split('/').pop() ?? ''
+      const visits = (): Promise<Answer>[] => [
+        api.get(page),
+        api.get(`${page}/confirm`),
+        api.postForm('/secure', { chargeTokenId: token }),
+      ]
+      await toTheEnd(api)
+      for (const answer of await Promise.all(visits())) assert.equal(answer.status, 200)
+      await pastTheEnd(api)
+      for (const answer of await Promise.all([
+        ...visits(),
+        api.postForm(page, { scenario: 'success' }),
+        api.postForm(`${page}/confirm`, {}),
+        api.get(page.replace(token, `${finished.payment_id}${token.slice(26)}`)),
+        api.postForm('/secure', { chargeTokenId: token, step: 'confirm' }),
+      ])) {
+        assert.equal(answer.status, 404)
+        assert.match(answer.headers.get('content-type') ?? '', /^text\/html/)
+      }
+    })
 
-  test('the one-time token of an expired payment returns 400 P1211, used or not', async () => {
-    const api = await service().newAccount()
-    const unused = await api.createPayment({ authorisation_mode: 'moto_api' })
-    const used = await api.createPayment({ authorisation_mode: 'moto_api' })
-    await authorise(api, used)
-    toTheEnd()
-    assertError(await authorise(api, used), 400, 'P1212')
-    pastTheEnd()
-    assertError(await authorise(api, used), 400, 'P1211')
-    assertError(await authorise(api, unused), 400, 'P1211')
-    const { params } = unused._links.auth_url_post
-    const form = await api.postForm('/v1/auth', { ...params, ...card })
-    assertError(form, 400, 'P1211')
-  })
+    test('the one-time token of an expired payment returns 400 P1211, used or not', async () => {
+      const api = await service().newAccount()
+      const unused = await api.createPayment({ authorisation_mode: 'moto_api' })
+      const used = await api.createPayment({ authorisation_mode: 'moto_api' })
+      await authorise(api, used)
+      await toTheEnd(api)
+      assertError(await authorise(api, used), 400, 'P1212')
+      await pastTheEnd(api)
+      assertError(await authorise(api, used), 400, 'P1211')
+      assertError(await authorise(api, unused), 400, 'P1211')
+      const { params } = unused._links.auth_url_post
+      const form = await api.postForm('/v1/auth', { ...params, ...card })
+      assertError(form, 400, 'P1211')
+    })
 
-  test('an agreement outlives its set-up payment and can still be used', async () => {
-    const api = await service().newAccount()
-    const agreement_id = await activeAgreement(api)
-    const cancelled = await newAgreement(api)
-    await api.post(`/v1/agreements/${cancelled}/cancel`)
-    const before = await api.get('/v1/agreements')
-    service().clock.advance(SEVEN_DAYS * 3)
-    assert.deepEqual((await api.get('/v1/agreements')).body, before.body)
-    const payment = await api.createPayment({ authorisation_mode: 'agreement', agreement_id })
-    assert.equal(payment.state.status, 'success')
-    assert.equal(payment.card_details.last_digits_card_number, '4242')
-    const listed = await api.get(`/v1/payments?agreement_id=${agreement_id}`)
-    assert.equal(listed.body.total, 1)
-  })
+    test('an agreement outlives its set-up payment and can still be used', async () => {
+      const api = await service().newAccount()
+      const agreement_id = await activeAgreement(api)
+      const cancelled = await newAgreement(api)
+      await api.post(`/v1/agreements/${cancelled}/cancel`)
+      const before = await api.get('/v1/agreements')
+      await api.advance(SEVEN_DAYS * 3)
+      assert.deepEqual((await api.get('/v1/agreements')).body, before.body)
+      const payment = await api.createPayment({ authorisation_mode: 'agreement', agreement_id })
+      assert.equal(payment.state.status, 'success')
+      assert.equal(payment.card_details.last_digits_card_number, '4242')
+      const listed = await api.get(`/v1/payments?agreement_id=${agreement_id}`)
+      assert.equal(listed.body.total, 1)
+    })
 
-  test('disputes and webhooks do not expire', async () => {
-    const api = await service().newAccount()
-    await api.post('/v1/webhooks', { callback_url: 'https://hooks.example.org/' })
-    const both = async () => [
-      (await api.get('/v1/disputes')).body,
-      (await api.get('/v1/webhooks')).body,
-    ]
-    const before = await both()
-    service().clock.advance(SEVEN_DAYS * 3)
-    assert.deepEqual(await both(), before)
-  })
-})
+    test('disputes and webhooks do not expire', async () => {
+      const api = await service().newAccount()
+      await api.post('/v1/webhooks', { callback_url: 'https://hooks.example.org/' })
+      const both = async () => [
+        (await api.get('/v1/disputes')).body,
+        (await api.get('/v1/webhooks')).body,
+      ]
+      const before = await both()
+      await api.advance(SEVEN_DAYS * 3)
+      assert.deepEqual(await both(), before)
+    })
+  },
+  { control: true },
+)
 
 describe('Retention: messages of expired payments', () => {
   async function subscribed(api: Client) {
-    const { body } = await api.post('/v1/webhooks', { callback_url: 'https://hooks.example.org/' })
+    const { body } = await api.post('/v1/webhooks', {
+      callback_url: 'https://hooks.example.org/',
+    })
     const history = async (): Promise<Body> =>
       (await api.get(`/v1/webhooks/${body.external_id}/messages`)).body
     return history
   }
 
-  onEveryDatabase('Retention: delivered and failed messages', service => {
-    test('delivered and failed messages of an expired payment stay in the history without their bodies', async () => {
-      const api = await service().newAccount()
-      const history = await subscribed(api)
-      const payment = await payOnPages(api, await api.createPayment())
-      const before = await history()
-      assert.equal(before.total, 2)
-      for (const message of before.results)
-        assert.equal(message.body.resource.payment_id, payment.payment_id)
-      service().clock.advance(SEVEN_DAYS - 1)
-      assert.deepEqual(await history(), before)
-      service().clock.advance(1)
-      const results = before.results.map((message: Body) => ({ ...message, body: null }))
-      assert.deepEqual(await history(), { ...before, results })
-    })
-  })
+  onEveryDatabase(
+    'Retention: delivered and failed messages',
+    service => {
+      test('delivered and failed messages of an expired payment stay in the history without their bodies', async () => {
+        const api = await service().newAccount()
+        const history = await subscribed(api)
+        const payment = await payOnPages(api, await api.createPayment())
+        const before = await history()
+        assert.equal(before.total, 2)
+        for (const message of before.results)
+          assert.equal(message.body.resource.payment_id, payment.payment_id)
+        await api.advance(SEVEN_DAYS - 1)
+        assert.deepEqual(await history(), before)
+        await api.advance(1)
+        const results = before.results.map((message: Body) => ({ ...message, body: null }))
+        assert.deepEqual(await history(), { ...before, results })
+      })
+    },
+    { control: true },
+  )
 
   let sends = 0
   onEveryDatabase(
@@ -184,18 +200,20 @@ describe('Retention: messages of expired payments', () => {
         await api.post((await api.createPayment())._links.cancel.href)
         const [pending] = (await history()).results
         assert.equal(pending.last_delivery_status, 'PENDING')
-        service().clock.advance(SEVEN_DAYS - 1)
+        await api.advance(SEVEN_DAYS - 1)
         assert.deepEqual((await history()).results, [pending])
-        service().clock.advance(1)
+        await api.advance(1)
         const failed = { ...pending, body: null, last_delivery_status: 'FAILED' }
         assert.deepEqual((await history()).results, [failed])
         const before = sends
+        service().clock.advance(CLAIM_MS)
         for (const { deliveries } of service().apps) await deliveries.recover()
         assert.equal(sends, before)
         assert.deepEqual((await history()).results, [failed])
       })
     },
     {
+      control: true,
       send: async () => {
         sends += 1
         throw new Error('a faulty sender leaves the message PENDING')

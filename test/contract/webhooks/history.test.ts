@@ -15,6 +15,7 @@ import {
   receiving,
   subscribe,
 } from '../../support/subscriber.ts'
+
 import { cancelOne, pathOf } from './payment-changes.ts'
 
 const DAY_MS = 86_400_000
@@ -38,14 +39,14 @@ onEveryDatabase(
       const api = await service().newAccount()
       const subscriber = await subscribe(t, api, {
         behaviour: {
-          onRequest: ({ response, nth }) => {
-            service().clock.advance(1_500)
+          onRequest: async ({ response, nth }) => {
+            await api.advance(1_500)
             response.writeHead(nth === 1 ? 418 : 202).end()
           },
         },
       })
       const payment = await api.createPayment()
-      const changed = service().clock.now()
+      const changed = await api.now()
       await api.post(`${pathOf(payment)}/cancel`)
 
       const iso = (time: number) => new Date(time).toISOString()
@@ -142,9 +143,9 @@ onEveryDatabase(
       const subscriber = await subscribe(t, api)
       const payment = await api.createPayment(moto)
       await authorise(api, payment)
-      service().clock.advance(1)
+      await api.advance(1)
       await api.post(`${pathOf(payment)}/refunds`, { amount: 1 })
-      service().clock.advance(1)
+      await api.advance(1)
       await cancelOne(api)
       const messages = await history(api, subscriber.webhook)
       assert.deepEqual(eventTypesOf(messages), [
@@ -160,7 +161,7 @@ onEveryDatabase(
       const api = await service().newAccount()
       const { webhook } = await subscribe(t, api)
       for (let i = 0; i < 5; i++) {
-        service().clock.advance(1)
+        await api.advance(1)
         await cancelOne(api)
       }
       const all = (await history(api, webhook)).map(message => message.webhook_message_id)
@@ -205,12 +206,12 @@ onEveryDatabase(
       const subscriber = await subscribe(t, api)
       await cancelOne(api)
       const before = await history(api, subscriber.webhook)
-      service().clock.advance(WEEK_MS - 1)
+      await api.advance(WEEK_MS - 1)
       assert.deepEqual(await history(api, subscriber.webhook), before)
-      service().clock.advance(1)
+      await api.advance(1)
       const without = before.map(message => ({ ...message, body: null }))
       assert.deepEqual(await history(api, subscriber.webhook), without)
-      await sweep(service().database, service().clock.now() + 2 * DAY_MS)
+      await sweep(service().database, (await api.now()) + 2 * DAY_MS)
       assert.deepEqual(await history(api, subscriber.webhook), without)
     })
 
@@ -220,7 +221,7 @@ onEveryDatabase(
       const subscriber = await subscribe(t, api, { behaviour: gate.behaviour })
       const answer = cancelOne(api)
       await subscriber.next()
-      service().clock.advance(WEEK_MS)
+      await api.advance(WEEK_MS)
       const [message] = await history(api, subscriber.webhook)
       assert.deepEqual([message.last_delivery_status, message.body], ['FAILED', null])
       gate.open()
@@ -229,5 +230,5 @@ onEveryDatabase(
       assert.deepEqual(await endingsOf(api, subscriber), [['FAILED', 1]])
     })
   },
-  receiving,
+  { ...receiving, control: true },
 )

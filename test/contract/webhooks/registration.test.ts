@@ -65,204 +65,208 @@ async function register(api: Client, fields: Record<string, unknown> = {}): Prom
   return answer.body
 }
 
-onEveryDatabase('Webhooks: registration', service => {
-  describe('create', () => {
-    test('POST /v1/webhooks registers a webhook, and GET returns the same body with the signing key', async () => {
-      const api = await service().newAccount()
-      const subscriptions = ['card_payment_captured', 'card_payment_refunded']
-      const body = await register(api, { description: 'Ledger feed', subscriptions, nonsense: 1 })
-      assert.match(body.external_id, /^[0-9a-v]{26}$/)
-      assert.match(body.signing_key, /^webhook_test_[0-9a-v]{26}$/)
-      assert.deepEqual(body, {
-        external_id: body.external_id,
-        callback_url: URL,
-        description: 'Ledger feed',
-        subscriptions,
-        status: 'ACTIVE',
-        created_date: new Date(service().clock.now()).toISOString(),
-        signing_key: body.signing_key,
-      })
-      assert.deepEqual((await api.get(`/v1/webhooks/${body.external_id}`)).body, body)
-    })
-
-    test('every webhook has its own signing key', async () => {
-      const api = await service().newAccount()
-      const made = await Promise.all(Array.from({ length: 20 }, () => register(api)))
-      assert.equal(new Set(made.map(({ signing_key }) => signing_key)).size, 20)
-      assert.equal(new Set(made.map(({ external_id }) => external_id)).size, 20)
-    })
-
-    for (const subscriptions of [undefined, null])
-      test(`a webhook receives all event types when subscriptions are ${subscriptions}`, async () => {
+onEveryDatabase(
+  'Webhooks: registration',
+  service => {
+    describe('create', () => {
+      test('POST /v1/webhooks registers a webhook, and GET returns the same body with the signing key', async () => {
         const api = await service().newAccount()
-        assert.deepEqual((await register(api, { subscriptions })).subscriptions, ALL)
+        const subscriptions = ['card_payment_captured', 'card_payment_refunded']
+        const body = await register(api, { description: 'Ledger feed', subscriptions, nonsense: 1 })
+        assert.match(body.external_id, /^[0-9a-v]{26}$/)
+        assert.match(body.signing_key, /^webhook_test_[0-9a-v]{26}$/)
+        assert.deepEqual(body, {
+          external_id: body.external_id,
+          callback_url: URL,
+          description: 'Ledger feed',
+          subscriptions,
+          status: 'ACTIVE',
+          created_date: new Date(await api.now()).toISOString(),
+          signing_key: body.signing_key,
+        })
+        assert.deepEqual((await api.get(`/v1/webhooks/${body.external_id}`)).body, body)
       })
 
-    test('subscriptions accept every event type, including the one never sent, and drop repeated ones', async () => {
-      const api = await service().newAccount()
-      for (const type of ALL)
-        assert.deepEqual((await register(api, { subscriptions: [type] })).subscriptions, [type])
-      const repeated = ['card_payment_failed', 'card_payment_captured', 'card_payment_failed']
-      assert.deepEqual((await register(api, { subscriptions: repeated })).subscriptions, [
-        'card_payment_failed',
-        'card_payment_captured',
-      ])
-    })
-
-    test('a description has up to 255 characters, and is left out when it is absent or null', async () => {
-      const api = await service().newAccount()
-      for (const description of ['x'.repeat(255), '', ' ', '<b>é😀"'])
-        assert.equal((await register(api, { description })).description, description)
-      for (const description of [undefined, null])
-        assert.equal('description' in (await register(api, { description })), false)
-    })
-
-    test('a callback_url of up to 2,048 characters is kept as sent', async () => {
-      const api = await service().newAccount()
-      const longest = `${URL}?${'x'.repeat(2048 - URL.length - 1)}`
-      assert.equal((await register(api, { callback_url: longest })).callback_url, longest)
-      const odd = 'HTTPS://Hooks.Example.COM:443/a/../b?c=%2f#d'
-      assert.equal((await register(api, { callback_url: odd })).callback_url, odd)
-    })
-
-    for (const [fields, code, field] of faults)
-      test(`POST /v1/webhooks returns 422 ${code} for ${name(fields)}`, async () => {
+      test('every webhook has its own signing key', async () => {
         const api = await service().newAccount()
-        const answer = await api.post('/v1/webhooks', { callback_url: URL, ...fields })
-        assertError(answer, 422, code, { field })
-        assert.equal((await api.get('/v1/webhooks')).body.total, 0)
+        const made = await Promise.all(Array.from({ length: 20 }, () => register(api)))
+        assert.equal(new Set(made.map(({ signing_key }) => signing_key)).size, 20)
+        assert.equal(new Set(made.map(({ external_id }) => external_id)).size, 20)
       })
 
-    for (const [fields, code, field] of order)
-      test(`POST /v1/webhooks reports only ${field} for ${name(fields)}`, async () => {
+      for (const subscriptions of [undefined, null])
+        test(`a webhook receives all event types when subscriptions are ${subscriptions}`, async () => {
+          const api = await service().newAccount()
+          assert.deepEqual((await register(api, { subscriptions })).subscriptions, ALL)
+        })
+
+      test('subscriptions accept every event type, including the one never sent, and drop repeated ones', async () => {
         const api = await service().newAccount()
-        const answer = await api.post('/v1/webhooks', { callback_url: URL, ...fields })
-        assertError(answer, 422, code, { field })
+        for (const type of ALL)
+          assert.deepEqual((await register(api, { subscriptions: [type] })).subscriptions, [type])
+        const repeated = ['card_payment_failed', 'card_payment_captured', 'card_payment_failed']
+        assert.deepEqual((await register(api, { subscriptions: repeated })).subscriptions, [
+          'card_payment_failed',
+          'card_payment_captured',
+        ])
       })
 
-    for (const body of ['', '[]', '"x"', 'null', '1', '{', '{"__proto__":1}'])
-      test(`POST /v1/webhooks returns 400 P0197 for a body that is not a JSON object: ${body || 'no body'}`, async () => {
+      test('a description has up to 255 characters, and is left out when it is absent or null', async () => {
         const api = await service().newAccount()
-        const answer = await api.request('POST', '/v1/webhooks', { headers: JSON_TYPE, body })
-        assertError(answer, 400, 'P0197')
+        for (const description of ['x'.repeat(255), '', ' ', '<b>é😀"'])
+          assert.equal((await register(api, { description })).description, description)
+        for (const description of [undefined, null])
+          assert.equal('description' in (await register(api, { description })), false)
       })
-  })
 
-  describe('list and deletion', () => {
-    test('the list of webhooks has no signing keys, is newest first and includes deleted webhooks', async () => {
-      const api = await service().newAccount()
-      const made: Body[] = []
-      for (let i = 0; i < 3; i++) {
-        service().clock.advance(1)
-        made.unshift(await register(api, { description: `${i}` }))
-      }
-      await api.delete(`/v1/webhooks/${made[1].external_id}`)
-      const { body } = await api.get('/v1/webhooks')
-      assert.deepEqual(
-        body.results,
-        made.map(({ signing_key, ...listed }, i) => ({
-          ...listed,
-          status: i === 1 ? 'INACTIVE' : 'ACTIVE',
-        })),
-      )
-      assert.deepEqual([body.total, body.count, body.page], [3, 3, 1])
+      test('a callback_url of up to 2,048 characters is kept as sent', async () => {
+        const api = await service().newAccount()
+        const longest = `${URL}?${'x'.repeat(2048 - URL.length - 1)}`
+        assert.equal((await register(api, { callback_url: longest })).callback_url, longest)
+        const odd = 'HTTPS://Hooks.Example.COM:443/a/../b?c=%2f#d'
+        assert.equal((await register(api, { callback_url: odd })).callback_url, odd)
+      })
+
+      for (const [fields, code, field] of faults)
+        test(`POST /v1/webhooks returns 422 ${code} for ${name(fields)}`, async () => {
+          const api = await service().newAccount()
+          const answer = await api.post('/v1/webhooks', { callback_url: URL, ...fields })
+          assertError(answer, 422, code, { field })
+          assert.equal((await api.get('/v1/webhooks')).body.total, 0)
+        })
+
+      for (const [fields, code, field] of order)
+        test(`POST /v1/webhooks reports only ${field} for ${name(fields)}`, async () => {
+          const api = await service().newAccount()
+          const answer = await api.post('/v1/webhooks', { callback_url: URL, ...fields })
+          assertError(answer, 422, code, { field })
+        })
+
+      for (const body of ['', '[]', '"x"', 'null', '1', '{', '{"__proto__":1}'])
+        test(`POST /v1/webhooks returns 400 P0197 for a body that is not a JSON object: ${body || 'no body'}`, async () => {
+          const api = await service().newAccount()
+          const answer = await api.request('POST', '/v1/webhooks', { headers: JSON_TYPE, body })
+          assertError(answer, 400, 'P0197')
+        })
     })
 
-    test('the list of webhooks has pages that link to one another', async () => {
-      const api = await service().newAccount()
-      for (let i = 0; i < 3; i++) await register(api)
-      const { body } = await api.get('/v1/webhooks?display_size=2&status=ACTIVE')
-      const { origin } = new globalThis.URL(body._links.self.href)
-      const link = (page: number) => ({
-        href: `${origin}/v1/webhooks?page=${page}&display_size=2`,
-        method: 'GET',
+    describe('list and deletion', () => {
+      test('the list of webhooks has no signing keys, is newest first and includes deleted webhooks', async () => {
+        const api = await service().newAccount()
+        const made: Body[] = []
+        for (let i = 0; i < 3; i++) {
+          await api.advance(1)
+          made.unshift(await register(api, { description: `${i}` }))
+        }
+        await api.delete(`/v1/webhooks/${made[1].external_id}`)
+        const { body } = await api.get('/v1/webhooks')
+        assert.deepEqual(
+          body.results,
+          made.map(({ signing_key, ...listed }, i) => ({
+            ...listed,
+            status: i === 1 ? 'INACTIVE' : 'ACTIVE',
+          })),
+        )
+        assert.deepEqual([body.total, body.count, body.page], [3, 3, 1])
       })
-      assert.deepEqual(body._links, {
-        self: link(1),
-        first_page: link(1),
-        last_page: link(2),
-        next_page: link(2),
-      })
-      assert.equal((await api.get(body._links.next_page.href)).body.count, 1)
-      assertError(await api.get('/v1/webhooks?page=2'), 404, 'P2702')
-      const wrong = await api.get('/v1/webhooks?display_size=501&page=x')
-      assertError(wrong, 422, 'P2701')
-      assert.match(wrong.body.description, /page.*display_size/)
-    })
 
-    test('DELETE deactivates a webhook, returns 204 every time, and the webhook stays readable', async () => {
-      const api = await service().newAccount()
-      const webhook = await register(api)
-      const path = `/v1/webhooks/${webhook.external_id}`
-      for (let i = 0; i < 2; i++) {
-        const answer = await api.delete(path)
+      test('the list of webhooks has pages that link to one another', async () => {
+        const api = await service().newAccount()
+        for (let i = 0; i < 3; i++) await register(api)
+        const { body } = await api.get('/v1/webhooks?display_size=2&status=ACTIVE')
+        const { origin } = new globalThis.URL(body._links.self.href)
+        const link = (page: number) => ({
+          href: `${origin}/v1/webhooks?page=${page}&display_size=2`,
+          method: 'GET',
+        })
+        assert.deepEqual(body._links, {
+          self: link(1),
+          first_page: link(1),
+          last_page: link(2),
+          next_page: link(2),
+        })
+        assert.equal((await api.get(body._links.next_page.href)).body.count, 1)
+        assertError(await api.get('/v1/webhooks?page=2'), 404, 'P2702')
+        const wrong = await api.get('/v1/webhooks?display_size=501&page=x')
+        assertError(wrong, 422, 'P2701')
+        assert.match(wrong.body.description, /page.*display_size/)
+      })
+
+      test('DELETE deactivates a webhook, returns 204 every time, and the webhook stays readable', async () => {
+        const api = await service().newAccount()
+        const webhook = await register(api)
+        const path = `/v1/webhooks/${webhook.external_id}`
+        for (let i = 0; i < 2; i++) {
+          const answer = await api.delete(path)
+          assert.equal(answer.status, 204)
+          assert.equal(answer.text, '')
+          assert.deepEqual((await api.get(path)).body, { ...webhook, status: 'INACTIVE' })
+          assert.equal((await api.get(`${path}/messages`)).status, 200)
+        }
+      })
+
+      test('DELETE of a webhook ignores a body of any type', async () => {
+        const api = await service().newAccount()
+        const { external_id } = await register(api)
+        const headers = { 'Content-Type': 'text/nonsense' }
+        const answer = await api.request('DELETE', `/v1/webhooks/${external_id}`, {
+          headers,
+          body: '{',
+        })
         assert.equal(answer.status, 204)
-        assert.equal(answer.text, '')
-        assert.deepEqual((await api.get(path)).body, { ...webhook, status: 'INACTIVE' })
-        assert.equal((await api.get(`${path}/messages`)).status, 200)
-      }
-    })
-
-    test('DELETE of a webhook ignores a body of any type', async () => {
-      const api = await service().newAccount()
-      const { external_id } = await register(api)
-      const headers = { 'Content-Type': 'text/nonsense' }
-      const answer = await api.request('DELETE', `/v1/webhooks/${external_id}`, {
-        headers,
-        body: '{',
       })
-      assert.equal(answer.status, 204)
+
+      test('a webhook that the account does not have returns 404 P2700', async () => {
+        const api = await service().newAccount()
+        const other = await service().newAccount()
+        const webhook = await register(other)
+        for (const id of [webhook.external_id, 'x', '0'.repeat(26), '%00', 'é'])
+          for (const answer of [
+            await api.get(`/v1/webhooks/${id}`),
+            await api.delete(`/v1/webhooks/${id}`),
+            await api.get(`/v1/webhooks/${id}/messages`),
+          ])
+            assertError(answer, 404, 'P2700')
+        assert.equal((await api.get('/v1/webhooks')).body.total, 0)
+        assert.deepEqual((await other.get(`/v1/webhooks/${webhook.external_id}`)).body, webhook)
+      })
+
+      test('a webhook does not expire', async () => {
+        const api = await service().newAccount()
+        const webhook = await register(api)
+        await api.advance(3 * 365 * 86_400_000)
+        assert.deepEqual((await api.get(`/v1/webhooks/${webhook.external_id}`)).body, webhook)
+      })
     })
 
-    test('a webhook that the account does not have returns 404 P2700', async () => {
+    test('an account has at most 100 active webhooks, also when they are registered at once, and with listeners', async () => {
       const api = await service().newAccount()
       const other = await service().newAccount()
-      const webhook = await register(other)
-      for (const id of [webhook.external_id, 'x', '0'.repeat(26), '%00', 'é'])
-        for (const answer of [
-          await api.get(`/v1/webhooks/${id}`),
-          await api.delete(`/v1/webhooks/${id}`),
-          await api.get(`/v1/webhooks/${id}/messages`),
-        ])
-          assertError(answer, 404, 'P2700')
-      assert.equal((await api.get('/v1/webhooks')).body.total, 0)
-      assert.deepEqual((await other.get(`/v1/webhooks/${webhook.external_id}`)).body, webhook)
+      const first = await register(api)
+      for (let i = 0; i < 95; i++) await register(api)
+      const answers = await Promise.all(
+        Array.from({ length: 12 }, () => api.post('/v1/webhooks', { callback_url: URL })),
+      )
+      const refused = answers.filter(({ status }) => status !== 201)
+      assert.equal(refused.length, 8)
+      for (const answer of refused) {
+        assertError(answer, 422, 'P0102')
+        assert.match(answer.body.description, /at most 100 active webhooks/)
+      }
+      const headers = { Authorization: `Bearer ${api.key}`, ...JSON_TYPE }
+      const listen = async (name: string) => {
+        const body = JSON.stringify({ name })
+        const path = `${service().baseUrl}/control/listeners`
+        return (await fetch(path, { method: 'POST', headers, body })).status
+      }
+      assert.equal(await listen('laptop'), 422)
+      await register(other)
+
+      assert.equal((await api.delete(`/v1/webhooks/${first.external_id}`)).status, 204)
+      assert.equal(await listen('laptop'), 200)
+      assert.equal(await listen('laptop'), 200, 'it has its place')
+      assertError(await api.post('/v1/webhooks', { callback_url: URL }), 422, 'P0102')
     })
-
-    test('a webhook does not expire', async () => {
-      const api = await service().newAccount()
-      const webhook = await register(api)
-      service().clock.advance(3 * 365 * 86_400_000)
-      assert.deepEqual((await api.get(`/v1/webhooks/${webhook.external_id}`)).body, webhook)
-    })
-  })
-
-  test('an account has at most 100 active webhooks, also when they are registered at once, and with listeners', async () => {
-    const api = await service().newAccount()
-    const other = await service().newAccount()
-    const first = await register(api)
-    for (let i = 0; i < 95; i++) await register(api)
-    const answers = await Promise.all(
-      Array.from({ length: 12 }, () => api.post('/v1/webhooks', { callback_url: URL })),
-    )
-    const refused = answers.filter(({ status }) => status !== 201)
-    assert.equal(refused.length, 8)
-    for (const answer of refused) {
-      assertError(answer, 422, 'P0102')
-      assert.match(answer.body.description, /at most 100 active webhooks/)
-    }
-    const headers = { Authorization: `Bearer ${api.key}`, ...JSON_TYPE }
-    const listen = async (name: string) => {
-      const body = JSON.stringify({ name })
-      const path = `${service().baseUrl}/control/listeners`
-      return (await fetch(path, { method: 'POST', headers, body })).status
-    }
-    assert.equal(await listen('laptop'), 422)
-    await register(other)
-
-    assert.equal((await api.delete(`/v1/webhooks/${first.external_id}`)).status, 204)
-    assert.equal(await listen('laptop'), 200)
-    assert.equal(await listen('laptop'), 200, 'it has its place')
-    assertError(await api.post('/v1/webhooks', { callback_url: URL }), 422, 'P0102')
-  })
-})
+  },
+  { control: true },
+)
