@@ -10,8 +10,8 @@ declare module 'fastify' {
     account: Account
     /** Of the bearer key; CONFIGURED_KEY_ID for the key of the settings. */
     key_id: string
-    /** Whether the account of the key has plans. Set where control is on and there is a key. */
-    hasPlans?: boolean
+    /** The plan_id of the account's last plan, or null without plans. Set where control is on and there is a key. */
+    lastPlan?: string | null
   }
 }
 
@@ -62,7 +62,7 @@ export function createAuthenticate({ database, time, config }: Context) {
     }
     request.account = known.account
     request.key_id = known.key_id
-    if (config.control) request.hasPlans = known.hasPlans
+    if (config.control) request.lastPlan = known.lastPlan
   }
 
   return (request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined => {

@@ -78,8 +78,8 @@ export const revokeKey = (database: Database, key_id: string, now: number): Prom
 export type KnownKey = {
   key_id: string
   account: Account
-  /** Whether the account has plans; false where control is off. */
-  hasPlans: boolean
+  /** The plan_id of the account's last plan; null if it has none, or control is off. */
+  lastPlan: string | null
 }
 
 /** The key_id of FARTHING_API_KEY, which has no row. */
@@ -88,9 +88,9 @@ export const CONFIGURED_KEY_ID = 'configured'
 /** True if the account has neither ended nor expired at `$1`, in milliseconds. */
 const LIVES = 'ended = 0 and (expires is null or expires > $1)'
 
-/** A column of a query for an account: whether it has plans. */
-const HAS_PLANS =
-  'cast(exists (select 1 from plans where plans.account = accounts.room) as integer) as planned'
+/** A column of a query for an account: its last plan. */
+const LAST_PLAN =
+  '(select plan_id from plans where plans.account = accounts.room order by position desc limit 1) as last_plan'
 
 /**
  * The bearer key with its account, or undefined; `configured` is the default account's fixed key. `now` is the
@@ -105,8 +105,8 @@ export async function findKey(
 ): Promise<KnownKey | undefined> {
   const hash = sha256(key)
   const isConfigured = configured !== undefined && timingSafeEqual(hash, sha256(configured))
-  const columns = control ? `${ACCOUNT_COLUMNS}, ${HAS_PLANS}` : ACCOUNT_COLUMNS
-  const [row] = await database.query<Account & { key_id: string; planned?: number }>(
+  const columns = control ? `${ACCOUNT_COLUMNS}, ${LAST_PLAN}` : ACCOUNT_COLUMNS
+  const [row] = await database.query<Account & { key_id: string; last_plan?: string | null }>(
     isConfigured
       ? `select '${CONFIGURED_KEY_ID}' as key_id, ${columns} from accounts where name = $1 and ended = 0`
       : `select api_keys.key_id, ${columns} from api_keys join accounts on accounts.name = api_keys.account
@@ -114,7 +114,7 @@ export async function findKey(
     isConfigured ? [DEFAULT_ACCOUNT] : [now, hash.toString('hex')],
   )
   if (!row) return undefined
-  return { key_id: row.key_id, account: accountIn(row), hasPlans: row.planned === 1 }
+  return { key_id: row.key_id, account: accountIn(row), lastPlan: row.last_plan ?? null }
 }
 
 /** The hash of the key with this identifier, in hexadecimal; undefined if there is none or it was revoked. */

@@ -57,7 +57,7 @@ export function createPlans(ports: Ports, stopped: () => boolean): Plans {
     held: holds.count,
     hooks: operation => ({
       preHandler(request, reply, done) {
-        if (request.hasPlans === false) return done()
+        if (request.lastPlan === null) return done()
         findFault(operation, request).then(fault => {
           request.fault = fault
           void act(fault, request, reply, done)

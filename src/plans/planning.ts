@@ -5,6 +5,7 @@ import type { ApiError } from '../errors.ts'
 import type { Bind } from '../payments/commands.ts'
 import type { Database, Time } from '../ports.ts'
 import { untilWritten } from '../retry.ts'
+import { createKnownPlans } from './known.ts'
 import { delayOf, errorOf, fieldsOf, type Met, matches, meet, type Plan } from './plan.ts'
 import { countRequest, findPlans } from './store.ts'
 import { CREATION, metBy, subjectOf } from './subject.ts'
@@ -45,16 +46,18 @@ type Ports = { database: Database; time: Time }
 export function createFindFault(ports: Ports): FindFault {
   const { database } = ports
   const inTurn = createTurns()
+  const knownPlans = createKnownPlans(database)
 
   return async (operation, request) => {
     const subject = await subjectOf(ports, operation, request)
     if (!subject) return undefined
     const { account } = subject
-    const { faults, scenarios } = sorted(await findPlans(database, account.room))
-    const met = await metBy(operation, subject, [...faults, ...scenarios])
-    if (operation === CREATION && scenarios.some(plan => matches(plan, met)))
-      request.planned = plannedFor(account)
-    if (!faults.some(plan => matches(plan, met))) return undefined
+    const known = await knownPlans(account.room, request.lastPlan ?? undefined)
+    const plans = known.filter(({ on }) => on === undefined || on === operation)
+    const met = await metBy(operation, subject, plans)
+    const { faults, scenarios } = sorted(plans.filter(plan => matches(plan, met)))
+    if (operation === CREATION && scenarios.length > 0) request.planned = plannedFor(account)
+    if (faults.length === 0) return undefined
     const fault = await inTurn(account.room, () => count(account, met))
     if (fault?.plan.when === 'before') await subject.note()
     return fault

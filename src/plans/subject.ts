@@ -28,10 +28,10 @@ export async function subjectOf(
   request: FastifyRequest,
 ): Promise<Subject | undefined> {
   const { database, time } = ports
-  const { account, hasPlans } = request
+  const { account, lastPlan } = request
   const note = (account: Account, payment: Payment | undefined) =>
     payment && noteOn(request)?.(account, payment)
-  if (hasPlans) {
+  if (lastPlan) {
     const payment_id = pathParam(request, 'payment_id')
     const payment = async () =>
       payment_id ? findPayment(database, account.room, payment_id, time.now(account)) : undefined
@@ -56,7 +56,11 @@ export async function subjectOf(
 }
 
 /** The payment is read only if a plan needs it. */
-export async function metBy(operation: string, { find }: Subject, plans: Plan[]): Promise<Met> {
+export async function metBy(
+  operation: string,
+  { find }: Subject,
+  plans: readonly Plan[],
+): Promise<Met> {
   return { operation, ...(plans.some(asksForPayment) && (await find())) }
 }
 

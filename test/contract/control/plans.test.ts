@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Client, webPayment } from '../../support/client.ts'
+import { type Body, type Client, webPayment } from '../../support/client.ts'
 import { authorise, choose, payOnPages, read, statusesOf } from '../../support/journeys.ts'
 import { planning } from '../../support/plans.ts'
 import { onEveryDatabase } from '../../support/service.ts'
@@ -191,6 +191,32 @@ onEveryDatabase(
       assert.equal((await create(api, { delayed_capture: true })).status, 201)
       assert.equal((await api.get('/v1/payments')).status, 200)
     })
+
+    test('a plan that was made or removed since the last request counts for the next, on every instance', async () => {
+      const api = await service().newAccount()
+      const remove = ({ plan_id }: Body) => control(api, `plans/${plan_id}`, undefined, 'DELETE')
+      const search = (what: string, status: number) =>
+        plan(api, { on: `search${what}`, answer: { status }, times: 'always' })
+      const statuses = async () => {
+        const seen = { payments: [] as number[], refunds: [] as number[] }
+        for (const what of ['payments', 'refunds'] as const)
+          for (const _ of service().baseUrls)
+            seen[what].push((await send(api, `/v1/${what}`)).status)
+        for (const each of Object.values(seen)) assert.equal(new Set(each).size, 1)
+        return [seen.payments[0], seen.refunds[0]]
+      }
+      const first = await search('Payments', 503)
+      assert.deepEqual(await statuses(), [503, 200])
+      const second = await search('Refunds', 500)
+      assert.deepEqual(await statuses(), [503, 500])
+      await remove(first)
+      assert.deepEqual(await statuses(), [200, 500])
+      await remove(second)
+      const third = await search('Payments', 429) // in the place of the second
+      assert.deepEqual(await statuses(), [429, 200])
+      await remove(third)
+      assert.deepEqual(await statuses(), [200, 200])
+    })
   },
-  { env: { FARTHING_CONTROL: 'true' } },
+  { control: true },
 )
