@@ -3,6 +3,7 @@ import { idFloor } from '../ids.ts'
 import type { Database, Statement, Value } from '../ports.ts'
 import { oldestKept } from '../retention.ts'
 import type { Exchange, ExchangeBody, ExchangeKind } from './exchange.ts'
+import { printBody, readBody } from './stored-body.ts'
 
 type Row = Omit<Exchange, keyof ExchangeBody | 'refused'> & {
   refused: number
@@ -10,7 +11,6 @@ type Row = Omit<Exchange, keyof ExchangeBody | 'refused'> & {
   field: string | null
   body: string
 }
-type StoredBody = Omit<ExchangeBody, 'code' | 'field'>
 
 const COLUMNS =
   'exchange_id, account, payment_id, message_id, kind, operation, status, refused, code, field, body'
@@ -21,7 +21,7 @@ function fromRow({ refused, code, field, body, ...columns }: Row): Exchange {
     refused: refused === 1,
     ...(code !== null && { code }),
     ...(field !== null && { field }),
-    ...(JSON.parse(body) as StoredBody), // written by insertExchange
+    ...readBody(body, columns.payment_id),
   }
 }
 
@@ -44,7 +44,7 @@ export function insertExchange(exchange: Exchange): Statement {
     values: [
       ...[exchange_id, account, payment_id, message_id, kind, operation, status],
       ...[Number(refused), code ?? null, field ?? null],
-      JSON.stringify(body satisfies StoredBody),
+      printBody(body, payment_id),
     ],
   }
 }

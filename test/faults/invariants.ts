@@ -4,12 +4,13 @@
  */
 import { idFloor } from '../../src/ids.ts'
 import type { Database } from '../../src/ports.ts'
+import { readBody } from '../../src/recorder/stored-body.ts'
 import { oldestKept } from '../../src/retention.ts'
 import { agreementProblems } from './invariants-agreements.ts'
 import { causeProblems } from './invariants-causes.ts'
 import { messageProblems } from './invariants-messages.ts'
 import { paymentProblems } from './invariants-payments.ts'
-import type { Rows } from './rows.ts'
+import type { ExchangeRow, Rows } from './rows.ts'
 
 export type Quiet = {
   /** The service's time in milliseconds. Payments that are gone by then are not checked. */
@@ -49,9 +50,14 @@ async function readRows(database: Database, { now, since = 0 }: Quiet): Promise<
     agreements: await read(database, 'agreements', 'agreement_id', made),
     webhooks: await read(database, 'webhooks', 'webhook_id', made),
     messages: await read(database, 'webhook_messages', 'payment_id', kept),
-    exchanges: await read(database, 'exchanges', 'payment_id', kept),
+    exchanges: (await read<StoredExchange>(database, 'exchanges', 'payment_id', kept)).map(row => ({
+      ...row,
+      body: readBody(row.body, row.payment_id),
+    })),
   }
 }
+
+type StoredExchange = Omit<ExchangeRow, 'body'> & { body: string }
 
 /** Rows per statement; more than one payment has in any table. */
 const AT_ONCE = 5_000
@@ -76,7 +82,7 @@ async function read<Row>(
   }
   for (const row of all)
     for (const name of JSON_COLUMNS)
-      if (typeof row[name] === 'string') row[name] = JSON.parse(row[name])
+      if (typeof row[name] === 'string' && table !== 'exchanges') row[name] = JSON.parse(row[name])
   return all as Row[]
 }
 
