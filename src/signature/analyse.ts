@@ -5,7 +5,7 @@
 import { type Advice, adviceFor } from './advice.ts'
 import { bodyVariants } from './bodies.ts'
 import { type Difference, differenceOf } from './difference.ts'
-import { digestOf, signatureOf } from './digests.ts'
+import { createDigestSearch, signatureOf } from './digests.ts'
 import { keyVariants, type NamedKey } from './keys.ts'
 import type { Variant } from './variants.ts'
 
@@ -161,13 +161,14 @@ function find(text: string, bodies: Variant<Buffer>[], keys: Variant<Buffer>[]):
   const isWrong = ({ cause }: Mistake) => Number(cause !== 'as-is')
   const bytes = bodies.reduce((sum, { value }) => sum + value.length, 0)
   const most = bytes * keys.length > MOST_FOR_PAIRS ? 1 : 2
+  const digestOf = createDigestSearch(text)
   let best: Found | undefined
   for (const body of bodies)
     for (const key of keys) {
       const least = isWrong(body) + isWrong(key)
       if (least > most) continue
       if (best && best.mistakes <= least) continue
-      const digest = digestOf(text, body.value, key.value)
+      const digest = digestOf(body.value, key.value)
       if (!digest) continue
       const mistakes = least + isWrong(digest)
       if (!best || mistakes < best.mistakes) best = { body, key, digest, mistakes }
@@ -181,7 +182,10 @@ function findTruth(question: Question, header: string): Truth | undefined {
   if (message) {
     const truth = truthOf(message)
     const own = [{ cause: 'as-is', words: '', value: truth.key }]
-    if (digestOf(header, truth.body, truth.key) ?? find(header, bodyVariants(truth.body), own))
+    if (
+      createDigestSearch(header)(truth.body, truth.key) ??
+      find(header, bodyVariants(truth.body), own)
+    )
       return truth
   }
   const found = find(header, bodyVariants(body), keyVariants(Buffer.from(key), keys))
@@ -213,7 +217,7 @@ function mistakesOf(
       mistakes.push({ cause: 'body:unknown', words: 'the body given is not that of the message' })
   }
   if (!truth.key.equals(Buffer.from(key))) mistakes.push(mistakeOfKey(key, truth, keys, message))
-  const digest = digestOf(header, truth.body, truth.key)
+  const digest = createDigestSearch(header)(truth.body, truth.key)
   if (digest && digest.cause !== 'as-is')
     mistakes.push({
       cause: `header:${digest.cause}`,

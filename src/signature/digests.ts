@@ -9,72 +9,125 @@ const FEWEST_DIGITS = 8
 
 type Digest = Omit<Variant<string>, 'value'>
 
-/** How `text` was computed from the body and the key; undefined if it was not. */
-export function digestOf(text: string, body: Buffer, key: Buffer): Digest | undefined {
-  const right = createHmac('sha256', key).update(body).digest()
-  const hex = right.toString('hex')
-  if (text === hex) return { cause: 'as-is', words: 'as it is' }
-  return written(text, right, hex) ?? otherAlgorithm(text, body, key)
+/** How a signature was computed from a body and a key; undefined if it was not. */
+export type DigestSearch = (body: Buffer, key: Buffer) => Digest | undefined
+
+/** Reads the signature once, because hundreds of pairs of a body and a key are tried with it. */
+export function createDigestSearch(text: string): DigestSearch {
+  const isWritten = createWrittenSearch(text)
+  const isOfOther = createOtherSearch(text.trim())
+  return (body, key) => {
+    const hex = signatureOf(body, key)
+    if (text === hex) return { cause: 'as-is', words: 'as it is' }
+    return isWritten(hex) ?? isOfOther(body, key)
+  }
 }
 
-function written(text: string, right: Buffer, hex: string): Digest | undefined {
-  if (text.toLowerCase() === hex) return { cause: 'upper', words: 'in upper case' }
-  const base64 = right.toString('base64')
-  if (text === base64) return { cause: 'base64', words: 'in base64' }
-  if (text === right.toString('base64url') || text === base64.replace(/=+$/, ''))
-    return { cause: 'base64url', words: 'in base64url' }
-  if (text === Buffer.from(hex).toString('base64'))
-    return { cause: 'base64-of-hex', words: 'in base64 of its hexadecimal form' }
+function createWrittenSearch(text: string): (hex: string) => Digest | undefined {
+  const lower = text.toLowerCase()
+  const inBase64 = fromBase64(text)
   const bare = text
     .trim()
     .replace(/^(["'])(.*)\1$/s, '$2')
     .trim()
-  if (bare.toLowerCase() === hex)
-    return { cause: 'quoted', words: 'with quotes or white space around it' }
+  const lowerBare = bare.toLowerCase()
   const [, prefix = '', rest = ''] = /^([\w-]{1,20}=)(.*)$/s.exec(bare) ?? []
-  if (prefix && rest.toLowerCase() === hex)
-    return { cause: 'prefixed', words: `with ${prefix} before it` }
-  if (bare.length >= FEWEST_DIGITS && hex.startsWith(bare))
-    return { cause: 'cut-off', words: `cut off after ${bare.length} digits` }
+  const lowerRest = rest.toLowerCase()
+  return hex => {
+    if (lower === hex) return { cause: 'upper', words: 'in upper case' }
+    if (inBase64?.hex === hex) return inBase64.digest
+    if (lowerBare === hex) return { cause: 'quoted', words: 'with quotes or white space around it' }
+    if (prefix && lowerRest === hex) return { cause: 'prefixed', words: `with ${prefix} before it` }
+    if (bare.length >= FEWEST_DIGITS && hex.startsWith(bare))
+      return { cause: 'cut-off', words: `cut off after ${bare.length} digits` }
+    return undefined
+  }
+}
+
+/** The signature that the text is in base64, in hexadecimal; undefined if it is none. */
+function fromBase64(text: string): { hex: string; digest: Digest } | undefined {
+  const bytes = Buffer.from(text, 'base64')
+  const base64 = bytes.toString('base64')
+  const hex = bytes.toString('hex')
+  if (text === base64 && bytes.length === 64)
+    return {
+      hex: bytes.toString('latin1'),
+      digest: { cause: 'base64-of-hex', words: 'in base64 of its hexadecimal form' },
+    }
+  if (text === base64) return { hex, digest: { cause: 'base64', words: 'in base64' } }
+  if (text === bytes.toString('base64url') || text === base64.replace(/=+$/, ''))
+    return { hex, digest: { cause: 'base64url', words: 'in base64url' } }
   return undefined
 }
 
-const others: [cause: string, words: string, digest: (body: Buffer, key: Buffer) => Buffer][] = [
-  ['sha1', 'made with SHA-1', (body, key) => createHmac('sha1', key).update(body).digest()],
-  ['sha512', 'made with SHA-512', (body, key) => createHmac('sha512', key).update(body).digest()],
-  [
-    'swapped',
-    'made with the body as the key and the key as the text',
-    (body, key) => createHmac('sha256', body).update(key).digest(),
-  ],
-  [
-    'plain',
-    'made with SHA-256 of the key and the body, without HMAC',
-    plain((body, key) => [key, body]),
-  ],
-  [
-    'plain-after',
-    'made with SHA-256 of the body and the key, without HMAC',
-    plain((body, key) => [body, key]),
-  ],
-  ['no-key', 'made with SHA-256 of the body alone, without the key', plain(body => [body])],
-]
-
-function plain(parts: (body: Buffer, key: Buffer) => Buffer[]) {
-  return (body: Buffer, key: Buffer) =>
-    createHash('sha256')
-      .update(Buffer.concat(parts(body, key)))
-      .digest()
+type Encoding = 'hex' | 'base64'
+type Algorithm = 'sha1' | 'sha256' | 'sha512'
+type Other = {
+  cause: string
+  words: string
+  algorithm: Algorithm
+  digest: (body: Buffer, key: Buffer, encoding: Encoding) => string
 }
 
-const LENGTHS = new Set([40, 64, 128, 28, 44, 88])
+function plain(parts: Buffer[], encoding: Encoding): string {
+  const hash = createHash('sha256')
+  for (const part of parts) hash.update(part)
+  return hash.digest(encoding)
+}
 
-function otherAlgorithm(text: string, body: Buffer, key: Buffer): Digest | undefined {
-  const bare = text.trim()
-  if (!LENGTHS.has(bare.length)) return undefined
-  const found = others.find(([, , digest]) => {
-    const made = digest(body, key)
-    return made.toString('hex') === bare.toLowerCase() || made.toString('base64') === bare
-  })
-  return found && { cause: found[0], words: found[1] }
+const others: Other[] = [
+  {
+    ...{ cause: 'sha1', words: 'made with SHA-1', algorithm: 'sha1' },
+    digest: (body, key, encoding) => createHmac('sha1', key).update(body).digest(encoding),
+  },
+  {
+    ...{ cause: 'sha512', words: 'made with SHA-512', algorithm: 'sha512' },
+    digest: (body, key, encoding) => createHmac('sha512', key).update(body).digest(encoding),
+  },
+  {
+    cause: 'swapped',
+    words: 'made with the body as the key and the key as the text',
+    algorithm: 'sha256',
+    digest: (body, key, encoding) => createHmac('sha256', body).update(key).digest(encoding),
+  },
+  {
+    cause: 'plain',
+    words: 'made with SHA-256 of the key and the body, without HMAC',
+    algorithm: 'sha256',
+    digest: (body, key, encoding) => plain([key, body], encoding),
+  },
+  {
+    cause: 'plain-after',
+    words: 'made with SHA-256 of the body and the key, without HMAC',
+    algorithm: 'sha256',
+    digest: (body, key, encoding) => plain([body, key], encoding),
+  },
+  {
+    cause: 'no-key',
+    words: 'made with SHA-256 of the body alone, without the key',
+    algorithm: 'sha256',
+    digest: (body, _key, encoding) => plain([body], encoding),
+  },
+]
+
+/** By the length of a signature. */
+const FORMS: Record<number, [Algorithm, Encoding]> = {
+  40: ['sha1', 'hex'],
+  28: ['sha1', 'base64'],
+  64: ['sha256', 'hex'],
+  44: ['sha256', 'base64'],
+  128: ['sha512', 'hex'],
+  88: ['sha512', 'base64'],
+}
+
+function createOtherSearch(bare: string): DigestSearch {
+  const form = FORMS[bare.length]
+  if (!form) return () => undefined
+  const [algorithm, encoding] = form
+  const wanted = encoding === 'hex' ? bare.toLowerCase() : bare
+  const tried = others.filter(other => other.algorithm === algorithm)
+  return (body, key) => {
+    const found = tried.find(({ digest }) => digest(body, key, encoding) === wanted)
+    return found && { cause: found.cause, words: found.words }
+  }
 }
