@@ -1,4 +1,4 @@
-import { checkCurl } from '../recorder/curl.ts'
+import { checkCurl, runTogether } from '../recorder/curl.ts'
 import type { Job } from './run.ts'
 
 const EXCHANGES = 10_000
@@ -11,7 +11,7 @@ export const job: Job = {
     let [made, offered] = [0, 0]
     for (let part = 0; made < EXCHANGES * scale; part++) {
       const count = Math.min(AT_ONCE, EXCHANGES * scale - made)
-      offered += await checkCurl(count, seed + part)
+      offered += await checkCurl(count, seed + part, runTogether)
       made += count
     }
     return `${made} exchanges, ${offered} of them offered as curl`

@@ -2,11 +2,12 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text as textOf } from 'node:stream/consumers'
 import fc from 'fast-check'
 import { asCurl } from '../../src/recorder/curl.ts'
 import type { Exchange } from '../../src/recorder/exchange.ts'
@@ -113,8 +114,13 @@ function exchangeOf({ method, path, query, body, headers }: Sent): Exchange {
 
 type Arrived = { method: string; url: string; headers: string[]; body: string }
 
+type Offered = { exchange: Exchange; command: string }
+
+/** Runs commands in a folder, in which nothing may be left, and sends each of their requests, in this order. */
+type Run = (offered: Offered[], folder: string) => Promise<void>
+
 /** Returns how many of `count` random exchanges were offered as curl, after each arrived as it was. */
-export async function checkCurl(count: number, seed: number): Promise<number> {
+export async function checkCurl(count: number, seed: number, run: Run = runEach): Promise<number> {
   const arrived: Arrived[] = []
   const server = http.createServer(async (request, response) => {
     const chunks: Buffer[] = []
@@ -133,21 +139,7 @@ export async function checkCurl(count: number, seed: number): Promise<number> {
       const curl = asCurl(exchange, `http://127.0.0.1:${port}`)
       return 'command' in curl ? [{ exchange, command: curl.command }] : []
     })
-    // One shell for all of them: a quote that is left open would spoil all that follow.
-    writeFileSync(join(folder, 'script'), `${offered.map(each => each.command).join('\n')}\n`)
-    const home = join(folder, 'work')
-    const shell = spawn('sh', ['-c', 'mkdir work && cd work && exec sh ../script'], {
-      cwd: folder,
-      env: { PATH: process.env.PATH, HOME: home, FARTHING_API_KEY: KEY },
-      stdio: ['ignore', 'ignore', 'pipe'],
-    })
-    let complaints = ''
-    shell.stderr.on('data', chunk => {
-      complaints += chunk
-    })
-    const [status] = await once(shell, 'close')
-    assert.equal(status, 0, complaints)
-    assert.deepEqual(readdirSync(home), [], 'nothing else was executed')
+    await run(offered, folder)
     assert.equal(arrived.length, offered.length)
     for (const [i, { exchange, command }] of offered.entries())
       assert.deepEqual(readable(arrived[i]), expected(exchange), command)
@@ -156,6 +148,64 @@ export async function checkCurl(count: number, seed: number): Promise<number> {
     server.close()
     rmSync(folder, { recursive: true })
   }
+}
+
+/** Runs curl for each command. */
+const runEach: Run = (offered, folder) =>
+  runShell(
+    offered.map(({ command }) => command),
+    folder,
+  )
+
+/** Runs one shell for all lines: a quote that is left open would spoil all that follow. */
+async function runShell(lines: string[], folder: string): Promise<void> {
+  writeFileSync(join(folder, 'script'), `${lines.join('\n')}\n`)
+  const home = join(folder, 'work')
+  const shell = spawn('sh', ['-c', 'mkdir work && cd work && exec sh ../script'], {
+    cwd: folder,
+    env: { PATH: process.env.PATH, HOME: home, FARTHING_API_KEY: KEY },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  const [status, complaints] = await Promise.all([once(shell, 'close'), textOf(shell.stderr)])
+  assert.deepEqual(status, [0, null], complaints)
+  assert.deepEqual(readdirSync(home), [], 'nothing else was executed')
+}
+
+/** Instead of curl: keeps the arguments that the shell makes of the command, and its standard input. */
+const INSTEAD_OF_CURL = `curl() {
+  printf '%s\\0' "$@" > "../$n.arguments"
+  case "$*" in *'--data-binary @-'*) cat > "../$n.body" ;; esac
+}`
+/** Bytes of arguments; Linux takes 2 MB. */
+const MOST_BYTES = 500_000
+
+/** Starts curl once for many commands, because its start takes longer than the rest. The shell runs each of them. */
+export const runTogether: Run = async (offered, folder) => {
+  const commands = offered.flatMap(({ command }, n) => [`n=${n}`, command])
+  await runShell([INSTEAD_OF_CURL, ...commands], folder)
+  let together: string[] = []
+  let size = 0
+  for (const n of offered.keys()) {
+    const bytes = readFileSync(join(folder, `${n}.arguments`), 'utf8')
+    const own = bytes.split('\0').slice(0, -1)
+    const [last = '', before] = [own.at(-2), own.at(-3)]
+    if (before === '--data-binary' && last === '@-')
+      own.splice(-2, 1, `@${join(folder, `${n}.body`)}`)
+    if (size + bytes.length > MOST_BYTES) {
+      await runCurl(together)
+      together = []
+      size = 0
+    }
+    size += bytes.length
+    together.push(...(together.length > 0 ? ['--next'] : []), '--silent', ...own)
+  }
+  await runCurl(together)
+}
+
+async function runCurl(options: string[]): Promise<void> {
+  const curl = spawn('curl', options, { stdio: ['ignore', 'ignore', 'pipe'] })
+  const [status, complaints] = await Promise.all([once(curl, 'close'), textOf(curl.stderr)])
+  assert.deepEqual(status, [0, null], complaints)
 }
 
 /** Without what curl makes for each connection. */
