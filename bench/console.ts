@@ -1,78 +1,108 @@
-/** N3, N8, N12, N15: the pages of the console with many rows, the workbench, and what the record takes on the disk. */
+/** N3, N4, N8, N12, N15: the pages of the console with many rows, the workbench, and what the record takes on the disk. */
 import { createHmac } from 'node:crypto'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync, type SQLOutputValue } from 'node:sqlite'
 import { brotliCompressSync } from 'node:zlib'
 import { createNewId } from '../src/ids.ts'
+import { MOST_BODY_BYTES } from '../src/recorder/exchange.ts'
+import { insertExchange } from '../src/recorder/store.ts'
 import { analyse } from '../src/signature/analyse.ts'
+import { type Loaded, loadPages } from './console-pages.ts'
 import { newFolder, removeFolder } from './folders.ts'
-import { load, percentile } from './load.ts'
+import { connect, load, percentile } from './load.ts'
 import { type Bench, type Figure, round } from './measure.ts'
-import { creating, journey } from './requests.ts'
-import { KEY, startFarthing } from './servers.ts'
+import { creating, idIn, journey, newPayment, post } from './requests.ts'
+import { startFarthing } from './servers.ts'
 
-const LOADS = 200
-const ROWS = 100_000
+const ANALYSES = 200
+const SIZES = [100_000, 1_000_000]
 /** Requests that fill the record, of which all are admitted. */
 const REAL_ROWS = 1_000
 
 export async function consolePages({ step, scale }: Bench): Promise<Figure[]> {
   const folder = newFolder()
   const path = join(folder, 'farthing.db')
-  step(
-    `N3: ${REAL_ROWS} real requests, then their rows ${Math.round((ROWS * scale) / REAL_ROWS)} times`,
-  )
+  step(`N3: ${REAL_ROWS} real requests, whose rows are copied`)
   const filled = await startFarthing({ database: `sqlite:${path}` })
   await load(filled.port, 4, { units: REAL_ROWS / 10 }, journey())
   await load(filled.port, 4, { units: REAL_ROWS / 2 }, creating())
   await filled.stop()
   const { space, rows } = takeRows(path)
-  const middle = multiply(path, rows, ROWS * scale)
-  const farthing = await startFarthing({ database: `sqlite:${path}` })
-  const cookie = await signIn(farthing.port)
   const figures: Figure[] = [space]
-  for (const [what, page] of [
-    ['the newest', 'requests'],
-    ['from the middle', `requests?before=${middle}`],
-    ['only refused, of which there are none', 'requests?show=refused'],
-  ] as const) {
-    step(`N3: requests, ${what}`)
-    figures.push(await pageFigure(farthing.port, cookie, { what, page, rows: ROWS * scale }))
+  for (const size of SIZES) {
+    step(`N3: the page of requests with ${size * scale} rows`)
+    const middle = multiply(path, rows, size * scale)
+    const farthing = await startFarthing({ database: `sqlite:${path}` })
+    for (const [what, page] of [
+      ['the newest', 'requests'],
+      ['from the middle', `requests?before=${middle}`],
+      ['only refused, of which there are none', 'requests?show=refused'],
+    ] as const) {
+      const loaded = await loadPages(farthing.port, page)
+      figures.push(requestsFigure(what, loaded, size * scale))
+    }
+    if (size === SIZES.at(-1)) figures.push(await underLoad(farthing.port, size * scale))
+    await farthing.stop()
   }
-  await farthing.stop()
+  step('N4: the page of a payment with 200 requests')
+  figures.push(await timeline(path))
   removeFolder(folder)
   return [...figures, workbench(step), weight()]
 }
 
-async function signIn(port: number): Promise<string> {
-  const response = await fetch(`http://127.0.0.1:${port}/console/sign-in`, {
-    ...{ method: 'POST', body: new URLSearchParams({ key: KEY }), redirect: 'manual' },
-  })
-  return response.headers.get('set-cookie')?.split(';')[0] ?? ''
-}
-
-async function pageFigure(
-  port: number,
-  cookie: string,
-  { what, page, rows }: { what: string; page: string; rows: number },
-): Promise<Figure> {
-  const times: number[] = []
-  for (let i = 0; i < LOADS; i++) {
-    const began = performance.now()
-    const response = await fetch(`http://127.0.0.1:${port}/console/${page}`, {
-      headers: { Cookie: cookie },
-    })
-    const text = await response.text()
-    times.push(performance.now() - began)
-    if (response.status !== 200) throw new Error(`${response.status} ${text}`)
-  }
-  const p50 = round(percentile(times, 0.5), 2)
-  const p99 = round(percentile(times, 0.99), 2)
+function requestsFigure(what: string, { p50, p99 }: Loaded, rows: number): Figure {
   return {
     ...{ figure: 'N3', what: `the page of requests, ${what}`, value: p99, unit: 'ms, p99' },
     ...{ p50, p99, connections: 1, rows },
     ...{ target: 'p99 < 50 ms, p50 < 10 ms', met: p99 < 50 && p50 < 10 },
+  }
+}
+
+/** The page while 64 connections create payments. */
+async function underLoad(port: number, rows: number): Promise<Figure> {
+  const working = load(port, 64, { seconds: 5, mayRest: true }, creating())
+  const { p50, p99 } = await loadPages(port, 'requests', { loads: 50 })
+  await working
+  return {
+    ...{ figure: 'N3', what: 'the page of requests while payments are created' },
+    ...{ value: p99, unit: 'ms, p99', p50, p99, connections: 64, rows },
+    ...{ target: 'p99 < 250 ms', met: p99 < 250 },
+  }
+}
+
+const EXCHANGES = 200
+const BODY = JSON.stringify({ text: 'x'.repeat(MOST_BODY_BYTES - 11) })
+
+/** N4: a payment with 200 requests, each with 8 KiB of body on both sides. */
+async function timeline(path: string): Promise<Figure> {
+  const farthing = await startFarthing({ database: `sqlite:${path}` })
+  const { send, close } = await connect(farthing.port)
+  const payment_id = idIn(await send(post('/v1/payments', newPayment())))
+  close()
+  await farthing.stop()
+  const database = new DatabaseSync(path)
+  const newId = createNewId()
+  for (let i = 0; i < EXCHANGES; i++) {
+    const now = Date.now() - EXCHANGES + i
+    const { sql, values } = insertExchange({
+      ...{ exchange_id: newId(now), account: 'default', payment_id, message_id: null },
+      ...{ kind: 'api', operation: 'capturePayment', status: 409, refused: true, at: now },
+      ...{ method: 'POST', path: `/v1/payments/${payment_id}/capture`, query: `n=${i}` },
+      ...{ request_headers: { 'content-type': 'application/json' }, response_headers: {} },
+      ...{ request_body: { text: BODY }, response_body: { text: BODY }, ms: 1, ended: 'sent' },
+    })
+    database.prepare(sql.replaceAll('$', '?')).run(...values)
+  }
+  database.close()
+  const again = await startFarthing({ database: `sqlite:${path}` })
+  const { p50, p99, bytes } = await loadPages(again.port, `payments/${payment_id}`)
+  await again.stop()
+  return {
+    ...{ figure: 'N4', what: `the page of a payment with ${EXCHANGES} requests of 8 KiB` },
+    ...{ value: p99, unit: 'ms, p99', p50, p99, connections: 1, rows: EXCHANGES },
+    ...{ target: 'p99 < 100 ms, page < 400 KB', met: p99 < 100 && bytes < 400_000 },
+    details: { bytes },
   }
 }
 
@@ -103,6 +133,7 @@ function sizeAfterVacuum(database: DatabaseSync, path: string): number {
 /** Copies rows under new identifiers until there are `wanted`. Returns the identifier in the middle. */
 function multiply(path: string, rows: readonly Row[], wanted: number): string {
   const database = new DatabaseSync(path)
+  database.exec('delete from exchanges')
   const names = Object.keys(rows[0] ?? {})
   const newId = createNewId()
   const now = Date.now()
@@ -129,7 +160,7 @@ function workbench(step: Bench['step']): Figure {
   const resource = { description: 'Crème £'.repeat(200), metadata: {} }
   const body = Buffer.from(JSON.stringify({ webhook_message_id: 'x', resource }))
   const header = createHmac('sha256', 'another').update(body).digest('hex')
-  const times = Array.from({ length: LOADS }, () => {
+  const times = Array.from({ length: ANALYSES }, () => {
     const began = performance.now()
     analyse({ body, key, header, keys })
     return performance.now() - began

@@ -1,6 +1,7 @@
-/** P5 and P6: requests and searches with a million payments in the database. */
+/** P5, P6 and N5: requests, searches and the console with a million payments in the database. */
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { loadPages } from './console-pages.ts'
 import { newFolder, removeFolder } from './folders.ts'
 import { load, percentile, type Work } from './load.ts'
 import { type Bench, compare, type Figure, round, warmUp } from './measure.ts'
@@ -36,6 +37,7 @@ export async function growth(bench: Bench): Promise<Figure[]> {
     growthFigure('POST /v1/payments', 0.9, created, largest),
     growthFigure('GET /v1/payments/{id}', 0.7, read, largest),
     await searches(bench, largest),
+    ...(await listed(bench, largest)),
   ]
   for (const { server, folder } of grown) {
     await server.stop()
@@ -128,4 +130,29 @@ async function searches({ step, scale }: Bench, { path, server }: Grown): Promis
     met: worst[1].p99 <= 50,
     details: { agreements, ...found },
   }
+}
+
+/** N5: the list of payments in the console. */
+async function listed({ step }: Bench, { rows, path, server }: Grown): Promise<Figure[]> {
+  const figures: Figure[] = []
+  const middle = query<{ payment_id: string }>(
+    path,
+    `select payment_id from payments order by payment_id limit 1 offset ${Math.floor(rows / 2)}`,
+  )[0]?.payment_id
+  for (const [what, page] of [
+    ['the newest', 'payments'],
+    ['from the middle', `payments?before=${middle}`],
+    ['by reference', 'payments?q=SEED-0000077'],
+    ['by a reference that nothing has', 'payments?q=nothing'],
+    ['by status', 'payments?status=success'],
+  ] as const) {
+    step(`N5: the list of payments, ${what}`)
+    const { p50, p99 } = await loadPages(server.port, page)
+    figures.push({
+      ...{ figure: 'N5', what: `the list of payments in the console, ${what}` },
+      ...{ value: p99, unit: 'ms, p99', p50, p99, connections: 1, rows },
+      ...{ target: 'p99 < 50 ms', met: p99 < 50 },
+    })
+  }
+  return figures
 }

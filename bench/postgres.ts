@@ -1,7 +1,8 @@
-/** P9 and P10: the service on PostgreSQL, one instance and two on one database. */
+/** P9, P10 and N6: the service on PostgreSQL, one instance and two on one database. */
 import { execFile } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import pg from 'pg'
@@ -26,7 +27,11 @@ export async function postgres(bench: Bench): Promise<Figure[]> {
   const { url } = server
   try {
     const version = await versionOf(url)
-    return [await alone(bench, url, version), await together(bench, url, version)]
+    return [
+      await alone(bench, url, version),
+      await together(bench, url, version),
+      await visible(bench, url),
+    ]
   } finally {
     await server.stop()
   }
@@ -185,4 +190,42 @@ async function checkRows(url: string, payments: number, refunded: number): Promi
   const wanted = { payments, counted: payments, refunded, refunds: refunded }
   if (JSON.stringify(rows[0]) !== JSON.stringify(wanted))
     throw new Error(`the database has ${JSON.stringify(rows[0])}, not ${JSON.stringify(wanted)}`)
+}
+
+/** At each moment some wait, so that requests begin at all moments between two writes of the record. */
+const WAITING = 8
+const VISIBLE = 200
+const LOOK_EVERY = 10
+
+/** N6: the time from the response of one instance until the other shows the request. */
+async function visible({ step, scale }: Bench, cluster: string): Promise<Figure> {
+  const url = await createPostgresDatabase(cluster)
+  const instances = [await startFarthing({ database: url }), await startFarthing({ database: url })]
+  step('N6: a request at one instance, seen at the other')
+  const times: number[] = []
+  const count = Math.ceil((VISIBLE * scale) / WAITING)
+  await Promise.all(
+    Array.from({ length: WAITING }, async (_, i) => {
+      const [one, other] = i % 2 ? instances : instances.toReversed()
+      if (!one || !other) return
+      const [a, b] = [await connect(one.port), await connect(other.port)]
+      for (let made = 0; made < count; made++) {
+        const id = idIn(await a.send(post('/v1/payments', newPayment())))
+        const began = performance.now()
+        const look = get(`/control/requests?payment_id=${id}`)
+        while ((await b.send(look)).body.includes('"results":[]')) await setTimeout(LOOK_EVERY)
+        times.push(performance.now() - began)
+      }
+      a.close()
+      b.close()
+    }),
+  )
+  await Promise.all(instances.map(server => server.stop()))
+  const [p50, p99] = [round(percentile(times, 0.5), 2), round(percentile(times, 0.99), 2)]
+  const most = round(percentile(times, 1), 2)
+  return {
+    ...{ figure: 'N6', what: 'a request is seen at the other of two instances' },
+    ...{ value: most, unit: 'ms at most', p50, p99, connections: WAITING, rows: times.length },
+    ...{ target: '<= 500 ms', met: most <= 500 },
+  }
 }
