@@ -53,6 +53,21 @@ describe('A start of the service', () => {
     assert.equal(logged(second.output()).filter(entry => entry.api_key).length, 0)
   })
 
+  test('A terminal is told in text where payments are kept, and the addresses of the console and the documentation', async t => {
+    const terminal = { NODE_OPTIONS: '--import=data:text/javascript,process.stdout.isTTY=true' }
+    for (const console of [true, false]) {
+      const env = { DATABASE_URL: newDatabase(), FARTHING_CONSOLE: String(console), ...terminal }
+      const started = await start(t, env)
+      await started.terminate()
+      const lines = started.output().split('\n')
+      assert.equal(lines[0], `Farthing is listening on ${started.baseUrl}`)
+      assert.match(lines[1] ?? '', /^Payments are kept in .*farthing\.db/)
+      const line = `Console:       ${started.baseUrl}/console`
+      assert.equal(lines.includes(line), console, started.output())
+      assert.ok(lines.includes(`Documentation: ${started.baseUrl}/docs`))
+    }
+  })
+
   test('The first key is shown at every LOG_LEVEL', async t => {
     const env = { DATABASE_URL: newDatabase(), LOG_LEVEL: 'silent' }
     const started = await start(t, env)

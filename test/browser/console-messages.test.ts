@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Browser, BrowserContextOptions } from 'playwright-core'
+import { findExchanges } from '../../src/recorder/store.ts'
 import { axe } from '../support/axe.ts'
 import { focusOf, startBrowser, type Visitor, visit } from '../support/browser.ts'
 import type { Client } from '../support/client.ts'
 import { type Console, signIn } from '../support/console.ts'
 import { fillAccount, type Shelf } from '../support/console-states.ts'
+import { fillWithHostile } from '../support/hostile-account.ts'
 import { press } from '../support/page-states.ts'
 import { type Service, startService } from '../support/service.ts'
 import { receiving } from '../support/subscriber.ts'
@@ -120,5 +122,41 @@ describe('The pages of requests, webhooks, messages and signatures', () => {
       assert.ok(reached.includes('PRE'), 'a listing takes the focus, so that it can be scrolled')
       assert.equal(new Set(reached.filter(id => id === 'send-again')).size, 1)
     })
+  })
+
+  test('run no script that others wrote, and keep to their content security policy, in every place where it is shown', async () => {
+    const { api, room, payment_id, close } = await fillWithHostile(service)
+    try {
+      const session = await signIn(service, api)
+      const order = { limit: 50, order: 'newest' } as const
+      const exchanges = await findExchanges(service.database, room, {}, order)
+      const messages = new Set(exchanges.flatMap(({ message_id }) => message_id ?? []))
+      const paths = [
+        ...['payments', `payments/${payment_id}`, 'requests', 'webhooks', 'signature'],
+        ...exchanges.map(({ exchange_id }) => `requests/${exchange_id}`),
+        ...[...messages].map(message_id => `messages/${message_id}`),
+      ]
+      assert.ok(messages.size > 0 && exchanges.length > 5)
+      await open(session, 'payments', async ({ page, requests }) => {
+        const dialogs: string[] = []
+        page.on('dialog', dialog => {
+          dialogs.push(dialog.message())
+          void dialog.dismiss()
+        })
+        await page.addInitScript(
+          'window.reports = []; addEventListener("securitypolicyviolation", ({ violatedDirective, sample }) => reports.push(violatedDirective + " " + sample))',
+        )
+        for (const path of paths) {
+          await page.goto(`${service.baseUrl}/console/${path}`)
+          for (const summary of await page.locator('summary').all()) await summary.click()
+          assert.deepEqual(await page.evaluate('reports'), [], path)
+        }
+        assert.deepEqual(dialogs, [])
+        const foreign = requests.filter(each => !each.includes(` ${service.baseUrl}/`))
+        assert.deepEqual(foreign, [])
+      })
+    } finally {
+      await close()
+    }
   })
 })

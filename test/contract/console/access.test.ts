@@ -3,7 +3,7 @@ import { get, type IncomingMessage } from 'node:http'
 import { test } from 'node:test'
 import { readSeal } from '../../../src/accounts/seal.ts'
 import { listKeys, revokeKey } from '../../../src/accounts/store.ts'
-import type { Client } from '../../support/client.ts'
+import type { Body, Client } from '../../support/client.ts'
 import { consoleOf, cookieIn, elementWith, headingOf, signIn } from '../../support/console.ts'
 import { ask } from '../../support/control.ts'
 import { onEveryDatabase, type Service, startService } from '../../support/service.ts'
@@ -233,4 +233,27 @@ test('FARTHING_CONSOLE=false leaves nothing of the console', async t => {
     }
   const { status } = await consoleOf(off).post('sign-in', { key })
   assert.equal(status, 404)
+})
+
+test('FARTHING_CONSOLE=false with FARTHING_CONTROL=true keeps the record and what reads it, without pages', async t => {
+  const env = { FARTHING_CONSOLE: 'false', FARTHING_CONTROL: 'true' }
+  const off = await startService('sqlite', { env })
+  t.after(() => off.stop())
+  const api = await off.newAccount()
+  const { payment_id } = await api.createPayment()
+  const { body } = await ask(off, api, `requests?payment_id=${payment_id}`)
+  assert.deepEqual(
+    body.results.map((each: Body) => [each.operation, each.answer.body.payment_id]),
+    [['createPayment', payment_id]],
+  )
+  assert.deepEqual((await ask(off, api, 'messages')).body.results, [])
+  const get = (path: string) =>
+    fetch(off.baseUrl + path, { headers: { accept: 'text/html' }, redirect: 'manual' })
+  const unknown = await (await get('/no-such-path')).text()
+  for (const path of ['', '/payments', '/sign-in', '/enter', '/newer.json']) {
+    const page = await get(`/console${path}`)
+    assert.deepEqual([page.status, await page.text()], [404, unknown], path)
+  }
+  for (const path of ['enter', 'listeners'])
+    assert.equal((await ask(off, api, path, { to: '', name: 'laptop' })).status, 404, path)
 })

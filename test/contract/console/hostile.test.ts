@@ -1,32 +1,18 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { createKey } from '../../../src/accounts/store.ts'
-import { createNewId } from '../../../src/ids.ts'
 import { findExchanges } from '../../../src/recorder/store.ts'
-import { percentEncoded } from '../../faults/hostile-values.ts'
-import { type Client, createClient } from '../../support/client.ts'
-import { type Console, consoleOf, type Shown, signIn } from '../../support/console.ts'
+import type { Client } from '../../support/client.ts'
+import { type Console, consoleOf, cookieIn, type Shown, signIn } from '../../support/console.ts'
 import { fillAccount } from '../../support/console-states.ts'
+import { ask } from '../../support/control.ts'
+import { ALL_HOSTILE, fillWithHostile, HOSTILE } from '../../support/hostile-account.ts'
 import { type Answer, startReceiver } from '../../support/receiver.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 import { history, receiving } from '../../support/subscriber.ts'
 
-const HOSTILE = [
-  '"><script>alert(1)</script>',
-  "'><img src=x onerror=alert(1)>",
-  '</pre></textarea></title><svg onload=alert(1)>',
-  '\u202egnp.exe\u2066',
-  '{{7*7}} <!--',
-  'javascript:alert(1)',
-  '&lt;b&gt; &#0; &quot;',
-]
-const ALL = HOSTILE.join(' ')
-/** The API takes no <, > and | in texts. */
-const ACCEPTED = ALL.replace(/[<>|]/g, '')
-
 const TAGS = new Set(
-  'html head meta title link script body a header div span section nav button ul li strong form main h1 h2 h3 h4 p table caption thead tbody tr th td time code bdi dl dt dd details summary pre label input select option textarea svg path footer fieldset legend ol em'.split(
+  'html head meta title link script body a header div span section nav button ul li strong form main h1 h2 h3 h4 p table caption thead tbody tr th td time code bdi dl dt dd details summary pre label input select option textarea svg path footer fieldset legend ol em br'.split(
     ' ',
   ),
 )
@@ -74,6 +60,9 @@ onEveryDatabase(
       )
       return [
         ...exchanges.map(({ exchange_id }) => `requests/${exchange_id}`),
+        ...new Set(
+          exchanges.flatMap(({ payment_id }) => (payment_id ? [`payments/${payment_id}`] : [])),
+        ),
         ...webhooks.map(id => `webhooks/${id}`),
         ...messages.flat().map(message => `messages/${message.webhook_message_id}`),
         ...['requests', 'requests?show=refused', 'webhooks', 'signature', 'payments'],
@@ -84,48 +73,18 @@ onEveryDatabase(
     }
 
     test('shows what others wrote as text, wherever it was recorded', async t => {
-      const { database, time, baseUrls } = service()
-      const { key } = await createKey({ database, time, newId: createNewId() }, '<b>"Team\' & co')
-      const api = createClient(baseUrls, key)
-      const receiver = await startReceiver({
-        onRequest: ({ socket }) =>
-          socket.end(
-            `HTTP/1.1 500 ${HOSTILE[0]}\r\nX-Evil: ${HOSTILE[1]}\r\nContent-Type: text/html\r\nConnection: close\r\n\r\n${ALL}`,
-          ),
-      })
-      t.after(() => receiver.close())
-      const description = ALL.slice(0, 250)
-      await api.post('/v1/webhooks', { callback_url: receiver.url, description })
-      const payment = await api.createPayment(
-        {
-          reference: ACCEPTED,
-          description: ACCEPTED.slice(0, 255),
-          metadata: { [ACCEPTED.slice(0, 30)]: ACCEPTED.slice(0, 90) },
-        },
-        { 'User-Agent': HOSTILE[0] ?? '' },
-      )
-      await api.post(`/v1/payments/${payment.payment_id}/cancel`)
-      await api.get(
-        `/v1/payments/${percentEncoded(ALL)}?${percentEncoded(ALL)}=${percentEncoded(ALL)}`,
-      )
-      await api.get(`/v1/payments?${percentEncoded(ALL)}=1&reference=${percentEncoded(ALL)}`)
-      await api.request('POST', '/v1/payments', {
-        body: ALL,
-        headers: { 'Idempotency-Key': HOSTILE[1] ?? '', Accept: HOSTILE[2] ?? '' },
-      })
-      await flush()
+      const { api, room, close } = await fillWithHostile(service())
+      t.after(close)
       const browser = await signIn(service(), api)
-      const [account] = await database.query<{ room: string }>(
-        'select room from accounts where name = $1',
-        ['<b>"Team\' & co'],
-      )
-      const paths = await pathsOf(account?.room ?? '', api)
+      const paths = await pathsOf(room, api)
       assert.ok(paths.length > 10, paths.join(' '))
       for (const path of paths) assertHarmless(await browser.get(path), path)
       const [failed = ''] = paths.filter(path => path.startsWith('messages/'))
       const { text } = await browser.get(failed)
       assert.ok(text.includes(HOSTILE[0] ?? ''), 'the status line is shown')
-      const faulty = await browser.post(`${failed}/send`, { body: ALL, to: ALL, times: ALL })
+      const faulty = await browser.post(`${failed}/send`, {
+        ...{ body: ALL_HOSTILE, to: ALL_HOSTILE, times: ALL_HOSTILE },
+      })
       assertHarmless({ ...faulty, status: 200 }, 'the form')
     })
 
@@ -190,15 +149,83 @@ onEveryDatabase(
         assert.deepEqual([status, location?.split('?')[0]], [303, 'sign-in'], path)
       }
       const count = () => shelf.receivers.reduce((sum, { requests }) => sum + requests.length, 0)
+      const open = await api.createPayment()
       const before = count()
-      const sent = await posted(other, `${message}/send`)
-      assert.deepEqual(sent, await posted(other, `${unknownOf(message)}/send`))
-      assert.equal(sent.status, 404)
+      for (const [path, fields] of [
+        [`${message}/send`, {}],
+        [`payments/${open.payment_id}/complete`, { scenario: 'success' }],
+        [`payments/${open.payment_id}/cancel`, {}],
+        [`payments/${open.payment_id}/capture`, {}],
+        [`payments/${shelf.paid.payment_id}/refund`, { amount: '1' }],
+      ] as const) {
+        const [theirs, unknown] = [
+          await posted(other, path, fields),
+          await posted(other, unknownOf(path), fields),
+        ]
+        assert.equal(theirs.status, 404, path)
+        assert.deepEqual(theirs, unknown, path)
+      }
       assert.equal(count(), before)
+      const { body: untouched } = await api.get(`/v1/payments/${open.payment_id}`)
+      assert.equal(untouched.state.status, 'created')
     })
 
-    const posted = async (browser: Console, path: string) => {
-      const { status, html } = await browser.post(path)
+    test('a list of one account finds nothing of another, and a link to enter leads to the own account only', async t => {
+      const { api } = await service().newNamedAccount()
+      const shelf = await fillAccount(service(), api)
+      t.after(shelf.close)
+      const stranger = await service().newAccount()
+      const browser = await signIn(service(), stranger)
+      const { payment_id } = shelf.paid
+      for (const q of [payment_id, 'R-success', 'r-success']) {
+        const found = await browser.get(`payments?q=${q}`)
+        const nothing = await browser.get(`payments?q=${'0'.repeat(q.length)}`)
+        assert.equal(found.status, nothing.status, q)
+        assert.ok(!found.elements.some(({ tag }) => tag === 'tbody'), q)
+      }
+      const newest = `0${'v'.repeat(25)}`
+      for (const list of ['requests?', 'requests?show=refused&', 'payments?'])
+        for (const edge of [`before=${newest}`, '']) {
+          const { status, html } = await browser.get(list + edge)
+          assert.equal(status, 200, list)
+          assert.ok(!html.includes('R-success') && !html.includes(payment_id), list)
+        }
+
+      const { body } = await ask(service(), stranger, 'enter', { to: `payments/${payment_id}` })
+      const code = new URL(body.url).searchParams.get('code') ?? ''
+      const entered = await consoleOf(service()).post('enter', {
+        code,
+        to: `payments/${payment_id}`,
+      })
+      assert.equal(entered.status, 303)
+      assert.equal(
+        (await consoleOf(service(), cookieIn(entered)).get(`payments/${payment_id}`)).status,
+        404,
+      )
+
+      const [sent] = shelf.failed
+      for (const query of [`payment_id=${payment_id}`, 'reference=R-success', 'limit=500'])
+        for (const path of ['requests', 'messages']) {
+          if (path === 'messages' && query.startsWith('reference')) continue
+          const answer = await ask(service(), stranger, `${path}?${query}`)
+          assert.deepEqual([answer.status, answer.body.results], [200, []], `${path}?${query}`)
+        }
+      for (const path of [
+        `messages/${sent.webhook_message_id}/send`,
+        `listeners/${shelf.ledger.external_id}/results`,
+      ]) {
+        const attempt = path.endsWith('results')
+          ? { attempt_id: 'x', status_code: 200, result: '200 OK' }
+          : {}
+        const theirs = await ask(service(), stranger, path, attempt)
+        const unknown = path.replace(/[0-9a-v]{26}/, '0'.repeat(26))
+        assert.equal(theirs.status, 404, path)
+        assert.deepEqual(theirs, await ask(service(), stranger, unknown, attempt))
+      }
+    })
+
+    const posted = async (browser: Console, path: string, fields: Record<string, string>) => {
+      const { status, html } = await browser.post(path, fields)
       return { status, html }
     }
   },

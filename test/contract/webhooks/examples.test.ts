@@ -5,7 +5,9 @@ import { describe, type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { isSigned } from '../../../examples/verify-signature.ts'
 import { signature } from '../../../src/webhooks/webhook.ts'
+import { ask } from '../../support/control.ts'
 import { databaseKinds, startService } from '../../support/service.ts'
+import { receiving, subscribe } from '../../support/subscriber.ts'
 import { cancelOne } from './payment-changes.ts'
 
 const example = (name: string): string =>
@@ -21,14 +23,21 @@ const SIGNATURE = 'c8b2d8b6b25346ee50602423c15a396369d6b6591dc8942ecd3d624ca7a65
 
 type Verify = (body: Buffer, paySignature: string, signingKey: string) => boolean
 
-const verifiers: Record<string, Verify> = { 'verify-signature.ts': isSigned }
+const verifiers: Record<string, Verify> = { 'examples/verify-signature.ts': isSigned }
 // Python is optional on the machines that run these tests.
 if (spawnSync('python3', ['--version']).status === 0)
-  verifiers['verify_signature.py'] = (body, paySignature, signingKey) => {
+  verifiers['examples/verify_signature.py'] = (body, paySignature, signingKey) => {
     const script = example('verify_signature.py')
     const { status } = spawnSync('python3', [script, paySignature, signingKey], { input: body })
     assert.ok(status === 0 || status === 1)
     return status === 0
+  }
+// So is OpenSSL.
+if (spawnSync('openssl', ['version']).status === 0)
+  verifiers['openssl dgst'] = (body, paySignature, signingKey) => {
+    const options = ['dgst', '-sha256', '-hmac', signingKey]
+    const { stdout } = spawnSync('openssl', options, { input: body, encoding: 'utf8' })
+    return stdout.trim().endsWith(`= ${paySignature}`)
   }
 
 test('Pay-Signature is the lower-case hexadecimal HMAC-SHA256 of the body, keyed with the whole signing key', () => {
@@ -37,10 +46,10 @@ test('Pay-Signature is the lower-case hexadecimal HMAC-SHA256 of the body, keyed
 })
 
 for (const [name, verify] of Object.entries(verifiers))
-  describe(`Webhooks: examples/${name}`, () => {
+  describe(`Webhooks: ${name}`, () => {
     const body = Buffer.from(BODY)
 
-    test(`examples/${name} accepts a body that was signed with the key`, () => {
+    test(`${name} accepts a body that was signed with the key`, () => {
       assert.equal(verify(body, SIGNATURE, KEY), true)
     })
 
@@ -57,10 +66,52 @@ for (const [name, verify] of Object.entries(verifiers))
       'a signature that is not ASCII': [body, 'é'.repeat(32), KEY],
     }
     for (const [what, given] of Object.entries(wrong))
-      test(`examples/${name} refuses ${what}`, () => {
+      test(`${name} refuses ${what}`, () => {
         assert.equal(verify(...given), false)
       })
   })
+
+test('Every verifier accepts what is sent: by itself, again, edited, under a new identifier, with another key, and through a listener', async t => {
+  const service = await startService('sqlite', receiving)
+  t.after(() => service.stop())
+  const api = await service.newAccount()
+  const { requests, webhook } = await subscribe(t, api)
+  const reference = 'È 💷 "quoted"'
+  const { payment_id } = await api.createPayment({ reference })
+  await api.post(`/v1/payments/${payment_id}/cancel`)
+  const [message] = (await ask(service, api, 'messages')).body.results
+  const other = 'another key, è'
+  for (const how of [
+    { times: 2, at_once: true },
+    { body: '{\n  "a": "è"\n}\n' },
+    { new_identifier: true },
+    { signing_key: other },
+  ]) {
+    const { status } = await ask(service, api, `messages/${message.message_id}/send`, how)
+    assert.equal(status, 200)
+  }
+  const sent = requests.map(({ body, headers }, i) => ({
+    body,
+    signature: String(headers['pay-signature']),
+    key: i === requests.length - 1 ? other : webhook.signing_key,
+  }))
+  const listener = (await ask(service, api, 'listeners', { name: 'laptop' })).body
+  const path = `listeners/${listener.webhook_id}`
+  const waiting = ask(service, api, `${path}/next?wait=10000`)
+  const cancelled = cancelOne(api)
+  const { attempt } = (await waiting).body
+  const answer = { attempt_id: attempt.attempt_id, status_code: 200, result: '200 OK' }
+  assert.equal((await ask(service, api, `${path}/results`, answer)).status, 204)
+  assert.equal((await cancelled).status, 204)
+  sent.push({
+    ...{ body: attempt.body, signature: attempt.headers['Pay-Signature'] },
+    key: listener.signing_key,
+  })
+  assert.equal(sent.length, 7)
+  for (const [name, verify] of Object.entries(verifiers))
+    for (const [i, { body, signature, key }] of sent.entries())
+      assert.ok(verify(Buffer.from(body), signature, key), `${name}, ${i}: ${body}`)
+})
 
 describe('Webhooks: examples/receive-webhooks.ts', () => {
   /** Starts it. Returns its URL, and a function that waits for a text and returns it. */

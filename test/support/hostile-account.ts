@@ -1,0 +1,65 @@
+/** An account in which everything that others wrote holds HTML, scripts and characters that turn text around. */
+import { createKey } from '../../src/accounts/store.ts'
+import { createNewId } from '../../src/ids.ts'
+import { percentEncoded } from '../faults/hostile-values.ts'
+import { type Client, createClient } from './client.ts'
+import { startReceiver } from './receiver.ts'
+import type { Service } from './service.ts'
+
+export const HOSTILE = [
+  '"><script>alert(1)</script>',
+  "'><img src=x onerror=alert(1)>",
+  '</pre></textarea></title><svg onload=alert(1)>',
+  '\u202egnp.exe\u2066',
+  '{{7*7}} <!--',
+  'javascript:alert(1)',
+  '&lt;b&gt; &#0; &quot;',
+]
+export const ALL_HOSTILE = HOSTILE.join(' ')
+/** The API takes no <, > and | in texts. */
+const ACCEPTED = ALL_HOSTILE.replace(/[<>|]/g, '')
+
+export type HostileAccount = {
+  api: Client
+  room: string
+  payment_id: string
+  close(): Promise<void>
+}
+
+/** The service must allow callbacks to localhost (`receiving`). */
+export async function fillWithHostile(service: Service): Promise<HostileAccount> {
+  const { database, time, baseUrls } = service
+  const name = '<b>"Team\' & co'
+  const { key } = await createKey({ database, time, newId: createNewId() }, name)
+  const api = createClient(baseUrls, key)
+  const receiver = await startReceiver({
+    onRequest: ({ socket }) =>
+      socket.end(
+        `HTTP/1.1 500 ${HOSTILE[0]}\r\nX-Evil: ${HOSTILE[1]}\r\nContent-Type: text/html\r\nConnection: close\r\n\r\n${ALL_HOSTILE}`,
+      ),
+  })
+  const description = ALL_HOSTILE.slice(0, 250)
+  await api.post('/v1/webhooks', { callback_url: receiver.url, description })
+  const { payment_id } = await api.createPayment(
+    {
+      reference: ACCEPTED,
+      description: ACCEPTED.slice(0, 255),
+      metadata: { [ACCEPTED.slice(0, 30)]: ACCEPTED.slice(0, 90) },
+    },
+    { 'User-Agent': HOSTILE[0] ?? '' },
+  )
+  await api.post(`/v1/payments/${payment_id}/cancel`)
+  const encoded = percentEncoded(ALL_HOSTILE)
+  await api.get(`/v1/payments/${encoded}?${encoded}=${encoded}`)
+  await api.get(`/v1/payments?${encoded}=1&reference=${encoded}`)
+  await api.request('POST', '/v1/payments', {
+    body: ALL_HOSTILE,
+    headers: { 'Idempotency-Key': HOSTILE[1] ?? '', Accept: HOSTILE[2] ?? '' },
+  })
+  for (const { recorder } of service.apps) await recorder?.flush()
+  const [account] = await database.query<{ room: string }>(
+    'select room from accounts where name = $1',
+    [name],
+  )
+  return { api, room: account?.room ?? '', payment_id, close: () => receiver.close() }
+}
