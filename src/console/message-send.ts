@@ -24,17 +24,18 @@ export async function readSend(
 ): Promise<SendAgain | Edit> {
   const faults: Record<string, string> = {}
   const text = (name: string) => form.get(name)?.trim() || undefined
-  const times = Number(text('times') ?? 1)
-  if (!Number.isInteger(times) || times < 1 || times > MOST_TIMES)
-    faults.times = `Enter a whole number from 1 to ${MOST_TIMES}`
+  // In the order of the fields.
+  const body = typedBody(form, message)
+  if (body !== undefined && !body.isWellFormed()) faults.body = 'Enter text'
   const to = text('to')
   const problem = to !== undefined && (await registrationProblem(to, config.callbackHosts, resolve))
   if (problem) faults.to = `The address ${problem}`
-  const body = typedBody(form, message)
-  if (body !== undefined && !body.isWellFormed()) faults.body = 'Enter text'
   const damage = damages.find(known => known === form.get('damage'))
   const signingKey = text('signing_key')
   if (signingKey !== undefined && !isStorable(signingKey)) faults.signing_key = 'Enter a key'
+  const times = Number(text('times') ?? 1)
+  if (!Number.isInteger(times) || times < 1 || times > MOST_TIMES)
+    faults.times = `Enter a whole number from 1 to ${MOST_TIMES}`
   if (Object.keys(faults).length > 0) return { form, faults }
   return {
     ...{ times, body, damage, to, signingKey },

@@ -8,7 +8,7 @@ import type { Visit } from './page.ts'
 export const link = (href: string, text: Part): Html =>
   html`<a class="govuk-link" href="${href}">${text}</a>`
 
-export const code = (text: string): Html => html`<code class="farthing-code">${text}</code>`
+export const code = (text: Part): Html => html`<code class="farthing-code">${text}</code>`
 
 /** A text that somebody else wrote: it wraps anywhere and keeps its direction to itself. */
 export const foreign = (text: string): Html => html`<bdi class="farthing-text">${text}</bdi>`

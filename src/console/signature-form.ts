@@ -55,15 +55,16 @@ export function questionOf({ fields, file }: Given, known: Known): Question | { 
   const { header, key, text, base64, computed } = fields
   const { message } = known
   const bodies = [file !== undefined, base64 !== '', text !== ''].filter(Boolean).length
+  // In the order of the fields.
   const faults: Faults = {
     ...(fields.message !== '' &&
       !message && { message: 'Pick a message of this account whose bytes are kept' }),
-    ...(bodies > 1 && { text: 'Give the body once: as a file, in base64, or as text' }),
-    ...(base64 !== '' && !BASE64.test(base64) && { base64: 'Enter base64' }),
-    ...(key === '' && !message && { key: 'Enter the signing secret, or pick a message' }),
     ...(header === '' &&
       computed === '' &&
       !message && { header: 'Enter the header Pay-Signature, or pick a message' }),
+    ...(key === '' && !message && { key: 'Enter the signing secret, or pick a message' }),
+    ...(base64 !== '' && !BASE64.test(base64) && { base64: 'Enter the body in base64' }),
+    ...(bodies > 1 && { text: 'Give the body once: as a file, in base64, or as text' }),
     ...(bodies === 0 && !message && header === '' && { text: 'Enter the body, or pick a message' }),
   }
   if (Object.keys(faults).length > 0) return { faults }

@@ -163,7 +163,7 @@ ${input({
 ${input({
   name: 'key',
   label: 'Signing secret',
-  hint: 'As your code has it, with any quotes or spaces.',
+  hint: 'As your code has it, with any quotes or spaces. It is not shown again.',
   autocomplete: 'off',
   error: faults.key,
 })}
@@ -210,7 +210,7 @@ ${
 }`,
 )}
 </div>
-<h2 class="govuk-heading-m">Try again</h2>`
+<h2 class="govuk-heading-m">Compare again</h2>`
 }
 
 const differencePart = ({ offset, sent, given }: Difference): Html =>
@@ -218,7 +218,7 @@ const differencePart = ({ offset, sent, given }: Difference): Html =>
     caption: `The first byte that differs is byte ${offset.toLocaleString('en-GB')}, counted from 0`,
     columns: [{ text: 'Body' }, { text: 'Bytes around it' }, { text: 'As text' }],
     rows: [
-      ['Sent', code(sent.hex), foreign(sent.text)],
-      ['Given', code(given.hex), foreign(given.text)],
+      ['Sent', code(sent.hex), code(foreign(sent.text))],
+      ['Given', code(given.hex), code(foreign(given.text))],
     ],
   })

@@ -124,6 +124,20 @@ describe('The pages of requests, webhooks, messages and signatures', () => {
     })
   })
 
+  test('on a phone a table scrolls before its columns get narrow and its rows tall', async () => {
+    const phone = { viewport: { width: 390, height: 800 } }
+    for (const path of ['requests', 'payments', `webhooks/${shelf.archive.external_id}`])
+      await open(
+        full,
+        path,
+        async ({ page }) => {
+          for (const row of await page.locator('tbody tr').all())
+            assert.ok(((await row.boundingBox())?.height ?? 0) < 200, path)
+        },
+        phone,
+      )
+  })
+
   test('run no script that others wrote, and keep to their content security policy, in every place where it is shown', async () => {
     const { api, room, payment_id, close } = await fillWithHostile(service)
     try {
