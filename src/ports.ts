@@ -44,8 +44,11 @@ export interface Database {
  * same until somebody moves an account's clock.
  */
 export type Time = {
-  /** The account's time, for everything that its users can see: identifiers, dates, what has expired. */
-  now(account: Account): number
+  /**
+   * The account's time, for everything that its users can see: identifiers, dates, what has expired. With `wall` it is
+   * the account's time when that was the machine's.
+   */
+  now(account: Account, wall?: number): number
   /** The machine's time: for claims, caches and the deletion of old rows. */
   wall(): number
 }

@@ -36,5 +36,7 @@ function print2(count: number, place: number): void {
 /** The real `Time`, or one on another machine clock. Without control nobody could see or move an account's clock. */
 export const createTime = (wall: () => number = Date.now, { control = true } = {}): Time => ({
   wall,
-  now: control ? ({ clock_offset, frozen_at }) => frozen_at ?? wall() + clock_offset : wall,
+  now: control
+    ? ({ clock_offset, frozen_at }, at = wall()) => frozen_at ?? at + clock_offset
+    : (_account, at = wall()) => at,
 })

@@ -33,7 +33,7 @@ export async function recordAction<Result>(
     return result
   } finally {
     if (noted?.caused) {
-      const at = began + time.now(noted.account) - time.wall()
+      const at = time.now(noted.account, began)
       await recorder?.action(noted.account, began, actionRow(noted, { at, by, operation, query }))
       // Whoever acted on a page looks at the attempts next.
       if (by === 'console') await recorder?.flush()

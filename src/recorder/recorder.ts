@@ -176,7 +176,7 @@ function heldRequest(
     operation,
     room: account.room,
     began,
-    at: began + time.now(account) - time.wall(),
+    at: time.now(account, began),
     ms: reply.elapsedTime,
     method: methodOf(request),
     url: request.url,

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { sweep } from '../../../src/retention.ts'
 import type { Body, Client } from '../../support/client.ts'
 import { ask } from '../../support/control.ts'
+import { interleaving } from '../../support/interleave.ts'
 import { choose, paidPayment, payOnPages, read, statusesOf } from '../../support/journeys.ts'
 import { newAgreement } from '../../support/new-payment.ts'
 import { onEveryDatabase } from '../../support/service.ts'
@@ -142,6 +143,18 @@ onEveryDatabase(
       clock.advance(10)
       assert.equal(await now(api), start + 60_015)
       assert.equal((await api.createPayment()).created_date, new Date(start + 60_015).toISOString())
+    })
+
+    test('a request is recorded at the time of a clock that stands still, however long it took', async t => {
+      const { api, beforeWrite } = await interleaving(t, service())
+      const { now } = (await control(api, 'clock', { freeze: true })).body
+      beforeWrite(/insert into payments/, async () => service().clock.advance(5))
+      await api.createPayment()
+      const { results } = (await control(api, 'requests')).body
+      assert.deepEqual(
+        results.map(({ at }: Body) => at),
+        [now],
+      )
     })
 
     test('simultaneous advances add up', async () => {
