@@ -78,6 +78,7 @@ export const matches = ({ on, given = {}, payment_id }: Plan, met: Met): boolean
   Object.entries(given).every(([name, value]) => isGiven(name, value, met.given?.[name]))
 
 function isGiven(name: string, wanted: unknown, value: unknown): boolean {
+  if (typeof wanted !== 'object') return wanted === value
   if (name !== 'metadata') return isDeepStrictEqual(wanted, value)
   const metadata = (value ?? {}) as Json // metadata is an object
   return Object.entries(wanted as Json).every(([key, each]) => metadata[key] === each)
