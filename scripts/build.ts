@@ -40,7 +40,6 @@ async function bundle(source: string, options: BuildOptions): Promise<void> {
 for (const [source, file] of [
   ['cli/main', 'farthing'],
   ['database/sqlite/thread', 'database/sqlite/thread'],
-  ['testing/thread', 'testing-thread'],
 ] as const)
   await bundle(`src/${source}.ts`, {
     ...commonjs,

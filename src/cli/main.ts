@@ -1,3 +1,4 @@
+import { isMainThread } from 'node:worker_threads'
 import { ConfigError, readConfig } from '../config.ts'
 import { explainError } from './explain-error.ts'
 
@@ -14,4 +15,6 @@ async function main(args: string[]): Promise<void> {
   }
 }
 
-void main(process.argv.slice(2))
+// In the package everything is one file, and the thread of the test library loads it too.
+if (isMainThread) void main(process.argv.slice(2))
+else void import('../testing/thread.ts')

@@ -1,5 +1,4 @@
-import http from 'node:http'
-import https from 'node:https'
+import type { IncomingMessage } from 'node:http'
 import { ControlError } from './errors.ts'
 import { HostPromise } from './guest.ts'
 import type { Answer } from './public.d.ts'
@@ -24,7 +23,10 @@ export type Outgoing = {
 }
 
 export function connect(url: string): Connection {
-  const { request, Agent } = url.startsWith('https:') ? https : http
+  // Loaded here, so that importing the library costs little. `import()` does not work in Jest.
+  const { request, Agent } = process.getBuiltinModule(
+    url.startsWith('https:') ? 'node:https' : 'node:http',
+  )
   const agent = new Agent({ keepAlive: true, maxSockets: Infinity })
 
   const send = (key: string, { method, path, body, headers, signal }: Outgoing): Promise<Answer> =>
@@ -74,7 +76,7 @@ export function connect(url: string): Connection {
   }
 }
 
-function answerOf({ statusCode = 0, headers: given }: http.IncomingMessage, text: string): Answer {
+function answerOf({ statusCode = 0, headers: given }: IncomingMessage, text: string): Answer {
   const headers: Record<string, string> = {}
   for (const [name, value] of Object.entries(given))
     if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(', ') : value

@@ -1,5 +1,3 @@
-import { createHash, randomBytes } from 'node:crypto'
-import { Worker } from 'node:worker_threads'
 import { ControlError, Undelivered, WaitError } from './errors.ts'
 import { HostPromise } from './guest.ts'
 import { beginning, createAccount, type Identity } from './handle.ts'
@@ -15,6 +13,7 @@ const THIS_MACHINE = 'localhost,127.0.0.1,[::1]'
 export async function startFarthing(options: StartOptions = {}): Promise<Farthing> {
   refuseOldNode()
   const seed = options.seed === undefined ? undefined : String(options.seed)
+  const { createHash, randomBytes } = process.getBuiltinModule('node:crypto')
   const bytes = seed === undefined ? randomBytes(32) : createHash('sha256').update(seed).digest()
   const key = `api_test_${bytes.toString('hex')}`
   const { url, stop } = await startThread({ env: environmentOf(options, key), seed })
@@ -113,12 +112,21 @@ function environmentOf(options: StartOptions, key: string): Record<string, strin
 
 type Started = { env: Record<string, string>; seed: string | undefined }
 
+/** Node keeps the compiled service there for the next start, as it does for the command. */
+function compileCache(): Record<string, string> {
+  const { NODE_COMPILE_CACHE, NODE_DISABLE_COMPILE_CACHE } = process.env
+  if (NODE_DISABLE_COMPILE_CACHE) return {}
+  const { tmpdir } = process.getBuiltinModule('node:os')
+  return { NODE_COMPILE_CACHE: NODE_COMPILE_CACHE ?? `${tmpdir()}/node-compile-cache` }
+}
+
 /** The test's environment, loaders and standard streams stay out of the thread. */
 function startThread(workerData: Started): Promise<{ url: string; stop(): Promise<void> }> {
-  const source = import.meta.url.endsWith('.ts') ? './thread.ts' : '../testing-thread.cjs'
+  const source = import.meta.url.endsWith('.ts') ? './thread.ts' : '../farthing.cjs'
+  const { Worker } = process.getBuiltinModule('node:worker_threads')
   const worker = new Worker(new URL(source, import.meta.url), {
     workerData,
-    env: {},
+    env: compileCache(),
     execArgv: [],
   })
   return new HostPromise((resolve, reject) => {

@@ -1,5 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
-import { createServer, type IncomingMessage } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { WaitError } from './errors.ts'
 import { clearTimer, HostPromise, setTimer, sleep } from './guest.ts'
@@ -20,6 +19,7 @@ export async function startReceiver(
   const arrived: Arrived[] = []
   const waiting = new Set<() => void>()
 
+  const { createServer } = process.getBuiltinModule('node:http')
   const server = createServer(async (request, response) => {
     const message = readMessage(request, await readText(request), registration?.signingKey ?? '')
     arrived.push(message)
@@ -150,6 +150,7 @@ function readMessage(request: IncomingMessage, raw: string, signingKey: string):
   const headers: Record<string, string> = {}
   for (const [name, value] of Object.entries(request.headers)) headers[name] = String(value)
   const given = Buffer.from(headers['pay-signature'] ?? '')
+  const { createHmac, timingSafeEqual } = process.getBuiltinModule('node:crypto')
   const right = Buffer.from(createHmac('sha256', signingKey).update(raw).digest('hex'))
   const isSigned = given.length === right.length && timingSafeEqual(given, right)
   const { event_type, resource_id, webhook_message_id, resource } = JSON.parse(raw)

@@ -10,7 +10,10 @@ import type { Job } from './run.ts'
 const run = promisify(execFile)
 
 const TOOLS = ['sinon@21', 'nock@14', 'msw@2', 'jest@29']
-const OLD_NODES = ['20.19.5', '22.20.0']
+/** On each the library connects to a service. */
+const NODES = ['20.19.5', '22.20.0', '24.18.1']
+/** The oldest on which it starts one. */
+const STARTING_NODE = '24.18.1'
 
 /** What each test does once its tool is in place. */
 const USE = `
@@ -72,6 +75,17 @@ const JEST = `
     await farthing.stop()
   })`
 
+const START = {
+  'start.mjs': `import { startFarthing } from 'farthing/testing'
+    const farthing = await startFarthing()
+    ${USE}
+    await farthing.stop()`,
+  'start.cjs': `const { startFarthing } = require('farthing/testing')
+    void (async () => { const farthing = await startFarthing()
+    ${USE}
+    await farthing.stop() })()`,
+}
+
 const CONNECT = {
   'connect.mjs': `import { connectFarthing } from 'farthing/testing'
     const farthing = await connectFarthing()
@@ -84,7 +98,7 @@ const CONNECT = {
 }
 
 export const job: Job = {
-  title: 'The library beside sinon, nock, MSW and Jest 29, and on older versions of Node',
+  title: 'The library beside sinon, nock, MSW and Jest 29, and on Node 20, 22 and 24',
   async run() {
     const folder = mkdtempSync(join(tmpdir(), 'farthing-guests-'))
     try {
@@ -93,7 +107,12 @@ export const job: Job = {
       await install(tarball, user)
       const options = { cwd: user, timeout: 120_000 }
       await run('npm', ['install', '--no-audit', ...TOOLS], { cwd: user })
-      for (const [name, text] of Object.entries({ ...scripts, ...CONNECT, 'jest.test.cjs': JEST }))
+      for (const [name, text] of Object.entries({
+        ...scripts,
+        ...CONNECT,
+        ...START,
+        'jest.test.cjs': JEST,
+      }))
         writeFileSync(join(user, name), text)
       for (const name of Object.keys(scripts)) await run(process.execPath, [name], options)
       const jest = ['--testMatch', '**/jest.test.cjs']
@@ -102,10 +121,11 @@ export const job: Job = {
       const { startFarthing } = await import('../../src/testing/library.ts')
       await using farthing = await startFarthing()
       const env = { ...process.env, ...farthing.env }
-      for (const version of OLD_NODES) {
+      for (const version of NODES) {
         const at = join(folder, `node-${version}`)
         await run('npm', ['install', '--no-audit', '--prefix', at, `node@${version}`])
-        for (const name of Object.keys(CONNECT))
+        const names = Object.keys(version === STARTING_NODE ? { ...CONNECT, ...START } : CONNECT)
+        for (const name of names)
           await run(join(at, 'node_modules/.bin/node'), [name], { ...options, env })
         done.push(`Node ${version}`)
       }
