@@ -1,11 +1,11 @@
 /** C2, C8, C9, C12, C13: what the library and control cost when they are there. */
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
-import { startFarthing as startLibrary } from '../src/testing/library.ts'
-import { install, pack } from '../test/support/packed.ts'
+import { gzipSync } from 'node:zlib'
 import { newFolder, removeFolder } from './folders.ts'
 import { connect, type Work } from './load.ts'
 import { type Bench, compare, type Figure, median, ratioFigure, round, warmUp } from './measure.ts'
+import { loadLibrary, packagedLibrary } from './package.ts'
 import { expect, newPayment, post } from './requests.ts'
 import { KEY, type Server, startFarthing, timeOf } from './servers.ts'
 
@@ -21,6 +21,7 @@ export const controlCosts = async (bench: Bench): Promise<Figure[]> => [
 /** C2: the library against the same start as a process. C12: how long a stop takes with idle connections. */
 async function starts({ step }: Bench): Promise<Figure[]> {
   step('C2, C12: starting and stopping')
+  const { startFarthing: startLibrary } = await loadLibrary()
   const [library, processes, bare, stops]: number[][] = [[], [], [], []]
   for (let i = 0; i < 9; i++) {
     const began = performance.now()
@@ -133,20 +134,22 @@ const creatingWith =
 /** C13: what the library weighs. */
 async function weight({ step }: Bench): Promise<Figure[]> {
   step('C13: the weight of the library')
-  const folder = newFolder()
-  const { tarball } = await pack(folder)
-  await install(tarball, join(folder, 'user'))
-  const installed = join(folder, 'user/node_modules/farthing/dist/testing/index.js')
+  const installed = packagedLibrary()
   const load = (url: string) =>
     timeOf(['--input-type=module', '-e', `import ${JSON.stringify(url)}`])
   const times: number[][] = [[], []]
   for (let i = 0; i < 20; i++) {
     times[0]?.push(await load('data:text/javascript,'))
-    times[1]?.push(await load(pathToFileURL(installed).href))
+    times[1]?.push(await load(installed.href))
   }
-  removeFolder(folder)
+  const files = readdirSync(new URL('./', installed)).map(name => new URL(name, installed))
+  const packed = files.reduce((sum, file) => sum + gzipSync(readFileSync(file)).length / 1024, 0)
   const [empty = 0, library = 0] = times.map(median)
   return [
+    {
+      ...{ figure: 'C13', what: 'the files of the library, packed', value: round(packed) },
+      ...{ unit: 'KB', target: '<= 60 KB', met: packed <= 60 },
+    },
     ratioFigure(
       'C13',
       { what: "import 'farthing/testing'", ratio: library / empty, most: 1.5 },

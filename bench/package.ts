@@ -2,6 +2,8 @@
 import { execFileSync } from 'node:child_process'
 import { cpSync, existsSync, rmSync, symlinkSync } from 'node:fs'
 import { delimiter, join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type * as Library from '../src/testing/public.d.ts'
 import { newFolder } from './folders.ts'
 
 const HERE = resolve(import.meta.dirname, '..')
@@ -14,6 +16,12 @@ export function packaged(): string {
   built ??= buildPackage(HERE)
   return built
 }
+
+/** The test library of this checkout's package. */
+export const packagedLibrary = (): URL =>
+  new URL('../dist/testing/index.js', pathToFileURL(packaged()))
+
+export const loadLibrary = (): Promise<typeof Library> => import(packagedLibrary().href)
 
 /** Returns the program of the package. */
 export function buildPackage(checkout: string): string {
