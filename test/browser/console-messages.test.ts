@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import type { Browser, BrowserContextOptions } from 'playwright-core'
 import { findExchanges } from '../../src/recorder/store.ts'
 import { axe } from '../support/axe.ts'
-import { focusOf, startBrowser, type Visitor, visit } from '../support/browser.ts'
+import { focusOf, startBrowser, styleOf, type Visitor, visit } from '../support/browser.ts'
 import type { Client } from '../support/client.ts'
 import { type Console, signIn } from '../support/console.ts'
 import { fillAccount, type Shelf } from '../support/console-states.ts'
@@ -133,6 +133,9 @@ describe('The pages of requests, webhooks, messages and signatures', () => {
         async ({ page }) => {
           for (const row of await page.locator('tbody tr').all())
             assert.ok(((await row.boundingBox())?.height ?? 0) < 200, path)
+          const link = 'tbody a .farthing-text'
+          if ((await page.locator(link).count()) > 0)
+            assert.equal(await styleOf(page, link, 'text-decoration-line'), 'underline', path)
         },
         phone,
       )
