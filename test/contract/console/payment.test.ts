@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { exchangesOfPayment, insertExchange } from '../../../src/recorder/store.ts'
 import { tagged } from '../../hosted/document.ts'
 import type { Body, Client } from '../../support/client.ts'
 import { type Console, elementWith, headingOf, type Shown, signIn } from '../../support/console.ts'
@@ -209,30 +210,21 @@ onEveryDatabase(
     })
 
     test('the page of a payment with 200 exchanges of 8 KiB on each side has less than 400 KB', async () => {
-      const { api, browser } = await start()
+      const { name, api } = await service().newNamedAccount()
+      const browser = await signIn(service(), api)
       const payment = await api.createPayment()
       await shown(browser, payment)
       const { database } = service()
-      const [row] = await database.query<{ exchange_id: string; account: string; body: string }>(
-        'select exchange_id, account, body from exchanges where payment_id = $1',
-        [payment.payment_id],
-      )
+      const [recorded] = await exchangesOfPayment(database, name, payment.payment_id)
+      assert.ok(recorded)
+      const { caused, code, field, ...read } = recorded
       const text = JSON.stringify({ x: 'a"b '.repeat(2_000) }).slice(0, 8_192)
-      const inserts = Array.from({ length: 199 }, (_, i) => ({
-        sql: `insert into exchanges (exchange_id, account, payment_id, kind, operation, status, refused, body)
-              values ($1, $2, $3, 'api', 'readPayment', 200, 0, $4)`,
-        values: [
-          `${row?.exchange_id.slice(0, 22)}${1000 + i}`,
-          row?.account ?? '',
-          payment.payment_id,
-          JSON.stringify({
-            ...JSON.parse(row?.body ?? ''),
-            ...{ path: `/v1/payments/${i}`, caused: undefined },
-            ...{ request_body: { text }, response_body: { text } },
-          }),
-        ],
+      const others = Array.from({ length: 199 }, (_, i) => ({
+        ...read,
+        ...{ exchange_id: `${read.exchange_id.slice(0, 22)}${1000 + i}`, operation: 'readPayment' },
+        ...{ path: `/v1/payments/${i}`, request_body: { text }, response_body: { text } },
       }))
-      await database.write(inserts)
+      await database.write(others.map(insertExchange))
       const page = await shown(browser, payment)
       assert.equal(stepsOf(page).length, 200)
       assert.ok(page.html.length < 400_000, `${page.html.length}`)
