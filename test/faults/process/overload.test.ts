@@ -44,8 +44,9 @@ function createGate(): Gate {
 async function startGated(t: TestContext) {
   const [writes, sends] = [createGate(), createGate()]
   const farthing = await startFarthing({
-    // The writes of the recorder would wait at the gate too, and be counted.
+    // The writes of the recorder and of the sweep would wait at the gate too, and be counted.
     config: readConfig({ PORT: '0', DATABASE_URL: 'sqlite::memory:', FARTHING_CONSOLE: 'false' }),
+    backgroundWork: false,
     ports: real => ({
       ...real,
       database: {
