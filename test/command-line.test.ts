@@ -60,6 +60,7 @@ describe('The command line', () => {
 
   test('Wrong usage ends with code 2 and a message that says what to change', async () => {
     for (const [line, says] of Object.entries({
+      start: /unknown command 'start'\n\(Did you mean serve\?\)/,
       'key list': /unknown command 'key'\n\(Did you mean keys\?\)/,
       'keys crate': /unknown command 'crate'\n\(Did you mean create\?\)/,
       'seed --payments 5 --acount a': /unknown option '--acount'\n\(Did you mean --account\?\)/,
@@ -105,5 +106,7 @@ describe('The command line', () => {
         .map(line => line.split('\t')[0])
     assert.deepEqual(await words('keys', ''), ['create', 'list', 'revoke', 'help', ':4', ''])
     assert.deepEqual(await words('seed', '--pay'), ['--payments', ':4', ''])
+    const { stdout: all } = await farthing('complete', '--', '')
+    assert.match(all, /^([a-z]+\t.+\n){14}:4\n$/, 'the shell takes each line as a candidate')
   })
 })

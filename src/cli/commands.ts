@@ -4,53 +4,67 @@ import { DEFAULT_ACCOUNT, isAccountName } from '../accounts/account.ts'
 import { type Config, readConfig, SETTINGS } from '../config.ts'
 import { version } from '../version.ts'
 import { CommandError, EXIT } from './command-error.ts'
-import { addServiceCommands, type Shell, withEmptyRefund } from './service-commands.ts'
+import { addServiceCommands, command, type Shell, withEmptyRefund } from './service-commands.ts'
 import type { Env } from './verify.ts'
 
 const SETTINGS_HELP = `
-In a clone of the repository, type "npm start --" instead of "farthing", as in: npm start -- keys list
+In a clone of the repository, type "npm start --" instead of "farthing", as in:
+npm start -- keys list
 
 Settings are environment variables. All are optional.
   PORT, HOST               where to listen (default: 3000 on 127.0.0.1)
   DATABASE_URL             sqlite:PATH, sqlite::memory: (nothing is kept) or
                            postgres://USER:PASSWORD@HOST/DATABASE
-                           (default: sqlite:data/farthing.db in the current folder)
-  FARTHING_API_KEY         a fixed API key of the default account; without it the first start makes one
-  FARTHING_URL             the service that pay, listen, logs and other commands speak to
-                           (default: http://127.0.0.1:3000)
-  FARTHING_BASE_URL        the API's address in links (default: the request's Host)
-  FARTHING_PAGES_URL       the address of the hosted pages in links (default: the API's)
+                           (default: sqlite:data/farthing.db in the current
+                           folder)
+  FARTHING_API_KEY         a fixed API key of the default account; without it
+                           the first start makes one
+  FARTHING_URL             the service that pay, listen, logs and other commands
+                           speak to (default: http://127.0.0.1:3000)
+  FARTHING_BASE_URL        the API's address in links
+                           (default: the request's Host)
+  FARTHING_PAGES_URL       the address of the hosted pages in links
+                           (default: the API's)
   FARTHING_CALLBACK_HOSTS  private hosts that webhooks may reach: a list of
                            host or host:port, separated by commas
-  FARTHING_RETURN_HOSTS    hosts that a return_url may name over plain http, in the same form
-  FARTHING_WEBHOOK_URL     a webhook of the default account, made at the start; its host may
-                           be private
-  FARTHING_SIGNING_KEY     the signing key of that webhook, 16 or more characters
+  FARTHING_RETURN_HOSTS    hosts that a return_url may name over plain http, in
+                           the same form
+  FARTHING_WEBHOOK_URL     a webhook of the default account, made at the start;
+                           its host may be private
+  FARTHING_SIGNING_KEY     the signing key of that webhook, 16 or more
+                           characters
   FARTHING_SERVICE_NAME    the name in the header and titles of the hosted pages
                            (default: Farthing payments)
-  FARTHING_TRUST_PROXY     true: take scheme and host from X-Forwarded-Proto and X-Forwarded-Host
-  FARTHING_CONSOLE         false: record no requests (default: true)
-  FARTHING_CONTROL         true: let tests set outcomes and move the clock of their account, below
-                           /control (default: false)
-  FARTHING_METRICS_PORT    serve Prometheus metrics on this port (default: no metrics)
-  LOG_LEVEL                fatal, error, warn, info, debug, trace or silent (default: info)
+  FARTHING_TRUST_PROXY     true: take scheme and host from X-Forwarded-Proto
+                           and X-Forwarded-Host
+  FARTHING_CONSOLE         false: no console, and no record of requests
+                           (default: true)
+  FARTHING_CONTROL         true: let tests set outcomes and move the clock of
+                           their account, below /control (default: false)
+  FARTHING_METRICS_PORT    serve Prometheus metrics on this port
+                           (default: no metrics)
+  LOG_LEVEL                fatal, error, warn, info, debug, trace or silent
+                           (default: info)
 
-Ctrl-C or SIGTERM stops the service. A signal to npx or npm may not reach it, so a script should start
-node_modules/.bin/farthing.
+Ctrl-C or SIGTERM stops the service. A signal to npx or npm may not reach it, so
+a script should start node_modules/.bin/farthing.
 `
 
-const KEYS_HELP = `
+const DATABASE_HELP = `
 DATABASE_URL names the database, as for the service. The service may be running.
 `
 
 const SEED_HELP = `
-The payments cover every mode and state, and are dated over the last 6 days. Payments last 7 days, so the
-oldest go tomorrow. No webhooks are sent. The service may be running.
+The payments cover every mode and state, and are dated over the last 6 days.
+Payments last 7 days, so the oldest go tomorrow. No webhooks are sent.
+DATABASE_URL names the database, as for the service. The service may be running.
 `
 
 const BACKUP_HELP = `
-The service may be running. To restore, stop it and put the copy where DATABASE_URL points, in a folder
-without the files of an older database (-wal and -shm included). For PostgreSQL use pg_dump.
+DATABASE_URL names the database, as for the service. The service may be running.
+To restore, stop it and put the copy where DATABASE_URL points, in a folder
+without the files of an older database (-wal and -shm included). For PostgreSQL
+use pg_dump.
 `
 
 const COMPLETION_HELP = `
@@ -124,24 +138,29 @@ function createProgram(shell: Shell): Command {
     .configureOutput({ outputError: (text, write) => write(explainUsage(text)) })
     .showHelpAfterError(MORE_HELP)
     .addHelpText('after', SETTINGS_HELP)
-  program
-    .command('serve')
-    .description('run the service (also without a command)')
-    .action(async () => (await import('./serve.ts')).serveUntilStopped(config()))
+  command(program, 'serve', {
+    summary: 'run the service (also without a command)',
+    more: ' Settings are environment variables: farthing --help lists them.',
+    examples: `farthing serve
+    FARTHING_API_KEY=my-first-farthing-key farthing`,
+  }).action(async () => (await import('./serve.ts')).serveUntilStopped(config()))
   addServiceCommands(program, shell)
   addKeys(program, config)
-  program
-    .command('seed')
-    .description('fill the database with payments, refunds and agreements')
+  command(program, 'seed', {
+    summary: 'fill the database with payments, refunds and agreements',
+    examples: `farthing seed --payments 1000
+    farthing seed --payments 1000 --account licensing --create`,
+  })
     .requiredOption('--payments <number>', 'how many', parseCount)
     .option(...ACCOUNT)
     .option(...CREATE)
     .option(...AS_JSON)
     .addHelpText('after', SEED_HELP)
     .action(async options => (await import('./seed.ts')).seed(config(), options))
-  program
-    .command('backup')
-    .description('copy the SQLite database to a new file, and check the copy')
+  command(program, 'backup', {
+    summary: 'copy the SQLite database to a new file, and check the copy',
+    examples: 'farthing backup /backup/farthing-monday.db',
+  })
     .argument('<file>', 'the new file')
     .option(...AS_JSON)
     .addHelpText('after', BACKUP_HELP)
@@ -161,24 +180,32 @@ function addKeys(program: Command, config: () => Config): void {
   const keys = program
     .command('keys')
     .description('make, list and revoke API keys, each of which sees only its own account')
-    .addHelpText('after', KEYS_HELP)
-  keys
-    .command('create')
-    .description('make an API key and print it once')
+    .addHelpText('after', DATABASE_HELP)
+  command(keys, 'create', {
+    summary: 'make an API key and print it once',
+    examples: `farthing keys create
+    farthing keys create --account licensing --create`,
+  })
     .option(...ACCOUNT)
     .option(...CREATE)
     .option(...AS_JSON)
+    .addHelpText('after', DATABASE_HELP)
     .action(async options => (await import('./keys.ts')).create(config(), options))
-  keys
-    .command('list')
-    .description('show the id, account and dates of each key, never the key')
+  command(keys, 'list', {
+    summary: 'show the id, account and dates of each key, never the key',
+    examples: `farthing keys list
+    farthing keys list --json | jq '.keys[] | select(.revoked == null)'`,
+  })
     .option(...AS_JSON)
+    .addHelpText('after', DATABASE_HELP)
     .action(async options => (await import('./keys.ts')).list(config(), options))
-  keys
-    .command('revoke')
-    .description('stop a key; a running service refuses it within a second')
+  command(keys, 'revoke', {
+    summary: 'stop a key; a running service refuses it within a second',
+    examples: 'farthing keys revoke 06h3k9v0u2j4m5n6p7q8r9s0t1',
+  })
     .argument('<id>', 'from keys list')
     .option(...AS_JSON)
+    .addHelpText('after', DATABASE_HELP)
     .action(async (id, options) => (await import('./keys.ts')).revoke(config(), id, options))
 }
 
@@ -199,6 +226,8 @@ function parseCount(text: string): number {
 
 /** Commander's message. An option that has the name of a setting gets the variable to set instead. */
 function explainUsage(text: string): string {
+  if (text.startsWith("error: unknown command 'start'"))
+    return "farthing: unknown command 'start'\n(Did you mean serve?)\n"
   const [, option = ''] = /^error: unknown option '--([a-z-]+)/.exec(text) ?? []
   const name = option.replaceAll('-', '_').toUpperCase()
   const setting = SETTINGS.find(known => known.replace('FARTHING_', '') === name)

@@ -42,7 +42,9 @@ export async function listen(config: Config, options: ListenOptions): Promise<vo
   const listener = await register(service, options)
   const path = `/control/listeners/${listener.webhook_id}`
   if (options.printSigningKey) {
-    print(listener.signing_key)
+    const { signing_key } = listener
+    if (options.json) printJson({ signing_key })
+    else print(signing_key)
     if (!listener.other) await service.request('DELETE', path)
     return
   }

@@ -64,6 +64,7 @@ async function follow(
   options: LogsOptions,
   shown: Map<string, number>,
 ): Promise<never> {
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => process.exit(0))
   let away = false
   for (;;) {
     await setTimeout(LOOK_EVERY)

@@ -15,15 +15,21 @@ export type Shell = {
 const NEEDS = '\nNeeds FARTHING_URL (http://127.0.0.1:3000) and FARTHING_API_KEY.\n'
 const JSON_OPTION = ['--json', 'print JSON'] as const
 
-/** A command with its examples before its options. */
-function command(
+/**
+ * A command with its examples before its options. They are not part of its description: a shell that completes the
+ * commands takes each line of that as another candidate, and bash runs the commands in it.
+ */
+export function command(
   program: Command,
   name: string,
   { summary, more = '', examples }: { summary: string; more?: string; examples: string },
 ): Command {
-  const description = `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.${more}`
+  const sentence = `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.${more}`
   const lines = examples.trim().replace(/^\s*/gm, '  ')
-  return program.command(name).description(`${description}\n\n${lines}`).summary(summary)
+  return program
+    .command(name)
+    .description(summary)
+    .configureHelp({ commandDescription: () => `${sentence}\n\n${lines}` })
 }
 
 const toService = (described: Command): Command =>
@@ -145,7 +151,7 @@ function addVerify(program: Command, { config, env, end }: Shell): void {
     command(program, 'verify', {
       summary: 'say why the signature of a webhook message does not match',
       examples: `SIGNING_KEY=webhook_test_... farthing verify --signature 5f8c... < body.json
-      farthing verify --message 06h3k9v0u2j4m5n6p7q8r9s0t1`,
+      farthing verify --message 06h3k9v0u2j4m5n6p7q8r9s0t1 < body.json`,
     })
       .option('--signature <header>', 'the header Pay-Signature')
       .option('--key-env <name>', 'the variable that holds the signing key (SIGNING_KEY)')

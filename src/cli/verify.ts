@@ -44,7 +44,10 @@ export async function verify(
   const analysis = analyse(question)
   if (options.json) {
     printJson({ matches: analysis.matches, sentence: analysis.sentence })
-  } else printAnalysis(analysis)
+  } else {
+    printAnalysis(analysis)
+    if (isNothing(given)) print(NOTHING_GIVEN)
+  }
   return analysis.matches ? 0 : EXIT.wrong
 }
 
@@ -60,6 +63,13 @@ type Given = {
   computed: string | undefined
   body: Buffer | undefined
 }
+
+const NOTHING_GIVEN = `
+All of them are Farthing's own. To find a mistake of your receiver, give what it has: its key in SIGNING_KEY,
+the body that it read on standard input, or with --computed the signature that it computed.`
+
+const isNothing = ({ signature, signingKey, computed, body }: Given): boolean =>
+  [signature, signingKey, computed].every(value => value === undefined) && !body?.length
 
 /** Missing values come from the message. An empty input counts as missing. */
 async function questionAbout(service: Service, id: string, given: Given): Promise<Question> {

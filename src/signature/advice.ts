@@ -25,7 +25,7 @@ const readBefore: Advice = {
   text: 'The body can be read once. Read it into a variable before the framework parses it, and sign that.',
 }
 const theKey: Advice = {
-  text: 'Use the whole signing_key as text, with its prefix webhook_test_, and nothing before or after it: no quotes, no space, no newline at the end of a file.',
+  text: 'Use the whole signing_key as text, with its prefix webhook_test_ if it has one, and nothing before or after it: no quotes, no space, no newline at the end of a file.',
 }
 const missingKey: Advice = {
   text: 'The variable or the secret that holds the key is not set where the receiver runs.',

@@ -45,6 +45,8 @@ describe('farthing listen', () => {
   test('farthing listen forwards the bytes, shows the responses and keeps its signing key', async t => {
     const { stdout: signingKey } = await farthing('listen', '--name', 'test', '--print-signing-key')
     assert.match(signingKey, /^webhook_test_[0-9a-v]{26}\n$/)
+    const asJson = await farthing('listen', '--name', 'test', '--print-signing-key', '--json')
+    assert.deepEqual(JSON.parse(asJson.stdout), { signing_key: signingKey.trim() })
     const to = `${receiver.url}?x=1`
     const listen = await listening(t, 'Ready', '--forward-to', to, '--header', 'X-Team: a')
     const [first, second] = listen.stdout().split('\n')

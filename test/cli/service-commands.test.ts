@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { createHmac } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
-import { type ProcessOptions, runProcess } from '../support/process.ts'
+import { type ProcessOptions, runProcess, startCommand } from '../support/process.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 import { type Service, startService } from '../support/service.ts'
 
@@ -115,6 +115,9 @@ describe('The commands that speak to a service', () => {
       /POST \/v1\/payments → 400 P0102 .*\n {2}→ {"amount":"no",.*\n {2}← {"field":"amount"/,
     )
     assert.ok(!refused.stdout.includes('→ 201'))
+    const env = { FARTHING_URL: service.baseUrl, FARTHING_API_KEY: KEY }
+    const followed = await startCommand({ args: ['logs', '--follow'], env }, 'LOGGED-1')
+    assert.deepEqual(await followed.terminate(), { code: 0, signal: null })
     const { lines } = await json('logs --operation createPayment')
     assert.ok(lines.every(({ operation }) => operation === 'createPayment'))
   })
@@ -146,6 +149,9 @@ describe('The commands that speak to a service', () => {
       newline.stdout,
       /^It does not match: the body given is the message with a newline at its end\.\n\nCheck .*\n {2}Express /,
     )
+    const alone = await farthing(`verify --message ${message_id}`)
+    assert.equal(alone.code, 0)
+    assert.match(alone.stdout, /^It matches: .*\n\nAll of them are Farthing's own\. /)
     const computed = createHmac('sha256', SIGNING_KEY).update(raw).digest('base64')
     const code = await json(`verify --message ${message_id} --computed ${computed}`)
     assert.equal(code.code, 3)
