@@ -24,7 +24,12 @@ function components(contained: string[]): Bom {
   const own = bom.metadata.component['bom-ref']
   const refs = new Set([own, ...contained.map(refOf)])
   const version = process.versions.node
-  const node = { type: 'platform', name: 'node', version, 'bom-ref': `node@${version}` }
+  const node = {
+    ...{ type: 'platform', name: 'node', version, 'bom-ref': `node@${version}` },
+    // By these names the lists of known vulnerabilities have it.
+    cpe: `cpe:2.3:a:nodejs:node.js:${version}:*:*:*:-:*:*:*`,
+    purl: `pkg:generic/node@${version}`,
+  }
   return {
     ...bom,
     metadata: { ...bom.metadata, component: { ...bom.metadata.component, name: 'farthing' } },

@@ -292,6 +292,8 @@ describe('The package', () => {
     for (const name of Object.keys(environment)) assert.ok(isSetting(name), name)
     assert.equal(environment.FARTHING_BASE_URL, services.shop.environment.PAY_URL)
     assert.equal(environment.FARTHING_API_KEY, services.shop.environment.PAY_API_KEY)
+    assert.equal(environment.FARTHING_SIGNING_KEY, services.shop.environment.PAY_SIGNING_KEY)
+    assert.equal(new URL(environment.FARTHING_WEBHOOK_URL).hostname, 'shop')
     assert.ok(existsSync(join(ROOT, 'examples', build.context, build.dockerfile)))
     const [kind, program, option, code] = healthcheck.test
     assert.deepEqual([kind, program, option], ['CMD', 'node', '-e'])
