@@ -166,8 +166,11 @@ async function show(
     names.set(webhook_id, name)
     const delivered = delivery === 'SUCCESSFUL'
     const count = attempts.length > 1 ? ` (${attempts.length} attempts)` : ''
-    const result = colouredStatus(delivered, oneLine(attempts.at(-1)?.result ?? delivery))
-    const advice = delivered ? '' : `   farthing verify --message ${message_id}`
+    const last = attempts.at(-1)
+    const result = colouredStatus(delivered, oneLine(last?.result ?? delivery))
+    // A receiver that did not respond checked no signature.
+    const isRefused = !delivered && last?.status_code
+    const advice = isRefused ? `   farthing verify --message ${message_id}` : ''
     print(`  ${name}   ${event_type}   ${result}${count}${advice}`)
   }
   if (console) print(`  ${console}`)

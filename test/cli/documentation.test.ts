@@ -49,7 +49,7 @@ test('docs/cli.md: every example runs, in order, as one session', async t => {
     /^Ready\. Forwarding to http:\/\/localhost:4000\/webhooks as ".+"\nSigning key: webhook_test_/,
     / {2}R-7 {2}£14\.50 {3}created › started › failed P0010/,
     /£25\.00 {3}created › started › submitted › capturable › success › refunded £5\.00/,
-    / {3}card_payment_refunded {3}nobody is listening/,
+    / {3}card_payment_refunded {3}nobody is listening\n/,
     /\nIt matches: these bytes, this key, this signature\.\n\nAll of them are Farthing's own\..*\n.*\nIt matches: /,
     /nobody is listening {2}0 ms\nrefused again\n/,
     / POST \/v1\/payments → 201 /,
