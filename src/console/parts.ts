@@ -15,9 +15,11 @@ export const foreign = (text: string): Html => html`<bdi class="farthing-text">$
 
 export const paragraph = (content: Part): Html => html`<p class="govuk-body">${content}</p>`
 
-/** Milliseconds as the API prints them, in UTC. */
-export const time = (ms: number): Html =>
-  html`<time class="farthing-time" datetime="${iso(ms)}">${iso(ms)}</time>`
+/** Milliseconds as the API prints them, in UTC. In tables on phones the date has a line of its own. */
+export const time = (ms: number): Html => {
+  const text = iso(ms)
+  return html`<time class="farthing-time" datetime="${text}"><span>${text.slice(0, 11)}</span>${text.slice(11)}</time>`
+}
 
 /** The time in an identifier. */
 export const timeIn = (id: string): Html => time(timeOf(id))

@@ -132,7 +132,7 @@ ${hidden('to', to)}
 ${input({
   name: 'key',
   label: 'API key',
-  hint: 'It begins with api_test_',
+  hint: 'It begins with api_test_, unless it is the one in FARTHING_API_KEY',
   type: 'password',
   autocomplete: 'current-password',
   error: refused,

@@ -133,6 +133,8 @@ describe('The pages of requests, webhooks, messages and signatures', () => {
         async ({ page }) => {
           for (const row of await page.locator('tbody tr').all())
             assert.ok(((await row.boundingBox())?.height ?? 0) < 200, path)
+          for (const time of await page.locator('tbody time').all())
+            assert.ok(((await time.boundingBox())?.width ?? 0) < 140, path)
           const link = 'tbody a .farthing-text'
           if ((await page.locator(link).count()) > 0)
             assert.equal(await styleOf(page, link, 'text-decoration-line'), 'underline', path)
