@@ -52,7 +52,7 @@ async function take(page: Page, styles: string, name: string): Promise<void> {
 
 const [wanted = ''] = process.argv.slice(2)
 
-/** What differs in each run on the console's pages: durations and ports. */
+/** What differs in each run on the console's pages: durations, ports, and the receiver's clock. */
 const STEADY = `(() => {
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
   while (walker.nextNode()) {
@@ -61,6 +61,7 @@ const STEADY = `(() => {
       .replace(/\\b[\\d.,]+ ms\\b/g, '12 ms')
       .replace(/localhost:\\d+/g, 'localhost:4000')
       .replace(/127\\.0\\.0\\.1:\\d+/g, '127.0.0.1:3000')
+      .replace(/\\w+, \\d+ \\w+ \\d{4} [\\d:]+ GMT/g, 'Mon, 14 Sep 2026 08:20:32 GMT')
   }
 })()`
 
