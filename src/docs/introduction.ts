@@ -5,7 +5,7 @@ It is compatible with GOV.UK Pay's public API, and not affiliated with GOV.UK Pa
 
 ## Keys
 
-Every endpoint under \`/v1\` except \`POST /v1/auth\` needs the header \`Authorization: Bearer YOUR_API_KEY\`: the word Bearer, one space, the key. The first start prints a key. \`farthing keys create\` (in a clone: \`npm start -- keys create\`) makes more. A key belongs to an account and sees only what that account made.
+Every endpoint under \`/v1\` except \`POST /v1/auth\` needs the header \`Authorization: Bearer YOUR_API_KEY\`: the word Bearer, one space, the key. The first start prints a key, unless \`FARTHING_API_KEY\` sets it. \`farthing keys create\` (in a clone: \`npm start -- keys create\`) makes more. A key belongs to an account and sees only what that account made.
 
 ## Requests
 

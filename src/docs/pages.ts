@@ -32,7 +32,7 @@ export function frontPage(
 ${hasConsole && html`<p class="govuk-body">The <a class="govuk-link" href="${site.basePath}/console">console</a> shows what happened to payments, requests and webhooks.</p>`}
 <h2 class="govuk-heading-m">Make a first payment</h2>
 <ol class="govuk-list govuk-list--number govuk-list--spaced">
-<li>Get an API key. The first start of the service prints one, and ${code('farthing keys create')} (in a clone: ${code('npm start -- keys create')}) makes another.</li>
+<li>Get an API key. The first start of the service prints one, unless ${code('FARTHING_API_KEY')} sets it. ${code('farthing keys create')} (in a clone: ${code('npm start -- keys create')}) makes another.</li>
 <li>Create a payment, replacing YOUR_API_KEY with your key:
 ${listing(payment)}</li>
 <li>Open the ${code('href')} of ${code('next_url')} in the response in a browser, and choose how the payment ends.</li>
