@@ -1,9 +1,16 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { faultPage } from '../../src/hosted/pages.ts'
 import { axe } from '../support/axe.ts'
-import { focusOf, startBrowser, styleOf, type Visitor, visit } from '../support/browser.ts'
+import {
+  focusOf,
+  startBrowser,
+  styleOf,
+  type Visitor,
+  visit,
+  visitInOneWindow,
+} from '../support/browser.ts'
 import type { Client } from '../support/client.ts'
 import { choose, type Language, pageStates, paymentIn, showState } from '../support/page-states.ts'
 import { type Service, startService } from '../support/service.ts'
@@ -23,22 +30,17 @@ after(async () => {
   await service?.stop()
 })
 
-const states = Object.keys(pageStates)
 const languages: Language[] = ['en', 'cy']
 
-const inState = (
-  state: string,
-  language: Language,
-  use: (visitor: Visitor) => Promise<void>,
-  options: BrowserContextOptions = {},
-) =>
-  visit(browser, options, async visitor => {
+const inWindow = visitInOneWindow(() => browser)
+
+const inState = (state: string, language: Language, use: (visitor: Visitor) => Promise<void>) =>
+  inWindow(async visitor => {
     await showState(visitor.page, api, state, language)
     await use(visitor)
   })
 
-const onDetails = (use: (visitor: Visitor) => Promise<void>, options?: BrowserContextOptions) =>
-  inState('details', 'en', use, options)
+const onDetails = (use: (visitor: Visitor) => Promise<void>) => inState('details', 'en', use)
 
 const titles: Record<string, Record<Language, string>> = {
   details: { en: 'Enter payment details', cy: 'Rhowch fanylion y taliad' },
@@ -54,40 +56,34 @@ const titles: Record<string, Record<Language, string>> = {
 }
 const services = { en: 'Farthing payments', cy: 'Taliadau Farthing' }
 
-for (const state of states)
-  for (const language of languages) {
-    const known = state === 'not-found' ? 'en' : language
-
-    test(`axe finds nothing against WCAG 2.2 AA or best practice: ${state} (${language})`, () =>
-      inState(state, language, async ({ page }) => {
-        assert.deepEqual(await axe(page), [])
-        assert.equal(await page.title(), `${titles[state]?.[language]} - ${services[known]}`)
-      }))
-  }
-
 describe('axe', () => {
-  for (const state of states)
-    test(`axe finds nothing if the script did not load: ${state}`, () =>
-      visit(browser, {}, async ({ page }) => {
-        await page.route('**/assets/*.js', route => route.abort())
-        await showState(page, api, state, 'en')
-        assert.deepEqual(await axe(page), [])
-      }))
+  for (const state of Object.keys(pageStates))
+    test(`axe finds nothing against WCAG 2.2 AA or best practice: ${state}`, () =>
+      inState(state, 'en', async ({ page }) => assert.deepEqual(await axe(page), [])))
 
-  test('axe finds nothing on the error pages', () =>
-    visit(browser, {}, async ({ page }) => {
-      for (const status of [400, 403, 405, 413, 415, 500]) {
-        const url = `${service.baseUrl}/secure/fault-${status}`
-        const body = faultPage({ basePath: '' }, status)
-        await page.route(url, route => route.fulfill({ status, body, contentType: 'text/html' }))
-        await page.goto(url)
-        assert.deepEqual(await axe(page), [], `${status}`)
+  // It has every component of the pages.
+  test('axe finds nothing on a page in Welsh on a screen that is 320 px wide', () =>
+    inState('details-error', 'cy', async ({ page }) => {
+      await page.setViewportSize({ width: 320, height: 568 })
+      assert.deepEqual(await axe(page), [])
+    }))
+
+  test('axe finds nothing if the script did not load', () =>
+    inWindow(async ({ page }) => {
+      await page.route('**/assets/*.js', route => route.abort())
+      for (const state of ['details-error', 'declined']) {
+        await showState(page, api, state, 'en')
+        assert.deepEqual(await axe(page), [], state)
       }
     }))
 
-  test('axe finds nothing on a screen that is 320 px wide', () =>
-    inState('details-error', 'cy', async ({ page }) => assert.deepEqual(await axe(page), []), {
-      viewport: { width: 320, height: 568 },
+  test('axe finds nothing on an error page, which differs from the others in its words', () =>
+    inWindow(async ({ page }) => {
+      const body = faultPage({ basePath: '' }, 400)
+      const url = `${service.baseUrl}/secure/fault`
+      await page.route(url, route => route.fulfill({ status: 400, body, contentType: 'text/html' }))
+      await page.goto(url)
+      assert.deepEqual(await axe(page), [])
     }))
 })
 
@@ -104,15 +100,11 @@ describe('The error summary', () => {
     }))
 
   test('The link of the error summary leads to the first choice without script too', () =>
-    inState(
-      'details-error',
-      'en',
-      async ({ page }) => {
-        await page.getByRole('link', { name: 'Select how this payment should end' }).click()
-        assert.equal(await focusOf(page), 'scenario')
-      },
-      { javaScriptEnabled: false },
-    ))
+    visit(browser, { javaScriptEnabled: false }, async ({ page }) => {
+      await showState(page, api, 'details-error', 'en')
+      await page.getByRole('link', { name: 'Select how this payment should end' }).click()
+      assert.equal(await focusOf(page), 'scenario')
+    }))
 })
 
 describe('The keyboard', () => {
@@ -156,7 +148,7 @@ describe('The keyboard', () => {
     }))
 
   test('The space bar activates the link of an end page, as it does a button', () =>
-    visit(browser, {}, async ({ page }) => {
+    inWindow(async ({ page }) => {
       const { _links } = await paymentIn(api, 'en', { return_url: 'https://receiver.test:1/back' })
       await page.route('https://receiver.test:1/**', route => route.fulfill({ body: 'Back' }))
       await page.goto(_links.next_url.href)
@@ -202,12 +194,14 @@ describe('Screens and text sizes', () => {
   // 320 is a screen of 1280 px at a zoom of 400%. 769 is the narrowest with two columns.
   const widths = [320, 390, 640, 768, 769, 1100]
   for (const language of languages)
-    test(`No page needs sideways scrolling from 320 px up, even with very long words (${language})`, () =>
-      visit(browser, {}, async ({ page }) => {
+    test(`Every page has its title and needs no sideways scrolling from 320 px up, even with very long words (${language})`, () =>
+      inWindow(async ({ page }) => {
         for (const [state, way] of Object.entries(pageStates)) {
           const payment = await paymentIn(api, language, long)
           await page.goto(payment._links.next_url.href)
           await way(page)
+          const service = services[state === 'not-found' ? 'en' : language]
+          assert.equal(await page.title(), `${titles[state]?.[language]} - ${service}`)
           for (const width of widths) {
             await page.setViewportSize({ width, height: 256 })
             assert.equal(await hiddenWidth(page), 0, `${state}, ${width} px`)
@@ -217,7 +211,7 @@ describe('Screens and text sizes', () => {
 
   for (const language of languages)
     test(`No page needs sideways scrolling if only the text is twice as large (${language})`, () =>
-      visit(browser, {}, async ({ page }) => {
+      inWindow(async ({ page }) => {
         const payment = await paymentIn(api, language, { amount: 10_000_000 })
         for (const [state, way] of Object.entries(pageStates).slice(0, 4)) {
           await page.goto(payment._links.next_url.href)
@@ -235,7 +229,7 @@ describe('Screens and text sizes', () => {
       }))
 
   test('The largest amount fits on one line of its box at every text size', () =>
-    visit(browser, {}, async ({ page }) => {
+    inWindow(async ({ page }) => {
       const payment = await paymentIn(api, 'en', { amount: 10_000_000 })
       await page.goto(payment._links.next_url.href)
       for (const percent of [100, 125, 150, 200])
@@ -268,24 +262,20 @@ describe('Screens and text sizes', () => {
 
 describe('Forced colours', () => {
   test('Buttons, choices, the summary and the error summary have a border in forced colours', () =>
-    inState(
-      'details-error',
-      'en',
-      async ({ page }) => {
-        const edges: [selector: string, part?: string][] = [
-          ['#submit-card-details'],
-          ['#cancel-payment'],
-          ['label[for=scenario]', '::before'],
-          ['.govuk-error-summary'],
-          ['.farthing-panel'],
-        ]
-        for (const [selector, part] of edges) {
-          assert.equal(await styleOf(page, selector, 'border-top-style', part), 'solid', selector)
-          assert.notEqual(await styleOf(page, selector, 'border-top-width', part), '0px', selector)
-        }
-      },
-      { forcedColors: 'active' },
-    ))
+    inState('details-error', 'en', async ({ page }) => {
+      await page.emulateMedia({ forcedColors: 'active' })
+      const edges: [selector: string, part?: string][] = [
+        ['#submit-card-details'],
+        ['#cancel-payment'],
+        ['label[for=scenario]', '::before'],
+        ['.govuk-error-summary'],
+        ['.farthing-panel'],
+      ]
+      for (const [selector, part] of edges) {
+        assert.equal(await styleOf(page, selector, 'border-top-style', part), 'solid', selector)
+        assert.notEqual(await styleOf(page, selector, 'border-top-width', part), '0px', selector)
+      }
+    }))
 })
 
 describe('Print', () => {

@@ -1,9 +1,15 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import type { Browser, BrowserContextOptions } from 'playwright-core'
+import type { Browser } from 'playwright-core'
 import { findExchanges } from '../../src/recorder/store.ts'
-import { axe } from '../support/axe.ts'
-import { focusOf, startBrowser, styleOf, type Visitor, visit } from '../support/browser.ts'
+import {
+  focusOf,
+  startBrowser,
+  styleOf,
+  type Visitor,
+  visit,
+  visitInOneWindow,
+} from '../support/browser.ts'
 import type { Client } from '../support/client.ts'
 import { type Console, signIn } from '../support/console.ts'
 import { fillAccount, type Shelf } from '../support/console-states.ts'
@@ -16,7 +22,6 @@ let service: Service
 let api: Client
 let shelf: Shelf
 let full: Console
-let empty: Console
 let browser: Browser
 
 before(async () => {
@@ -24,7 +29,6 @@ before(async () => {
   api = await service.newAccount()
   shelf = await fillAccount(service, api)
   full = await signIn(service, api)
-  empty = await signIn(service, await service.newAccount())
   browser = await startBrowser()
 })
 
@@ -34,56 +38,31 @@ after(async () => {
   await service?.stop()
 })
 
-/** Opens a page of the console in a window of its own, signed in. */
-const open = (
-  { cookie = '' }: Console,
+const inWindow = visitInOneWindow(() => browser)
+
+/** Opens a page of the console in the window, signed in. */
+const open = ({ cookie = '' }: Console, path: string, use: (visitor: Visitor) => Promise<void>) =>
+  inWindow(visitor => openIn(visitor, cookie, path, use))
+
+async function openIn(
+  visitor: Visitor,
+  cookie: string,
   path: string,
   use: (visitor: Visitor) => Promise<void>,
-  options: BrowserContextOptions = {},
-) =>
-  visit(browser, options, async visitor => {
-    const [name = '', value = ''] = cookie.split(/=(.*)/s)
-    await visitor.context.addCookies([{ name, value, url: service.baseUrl }])
-    await visitor.page.goto(`${service.baseUrl}/console/${path}`)
-    await use(visitor)
-    assert.deepEqual(visitor.complaints, [], path)
-  })
+): Promise<void> {
+  const [name = '', value = ''] = cookie.split(/=(.*)/s)
+  await visitor.context.addCookies([{ name, value, url: service.baseUrl }])
+  await visitor.page.goto(`${service.baseUrl}/console/${path}`)
+  await use(visitor)
+  assert.deepEqual(visitor.complaints, [], path)
+}
 
 const failedPath = () => `messages/${shelf.failed[0].webhook_message_id}`
 
-const pages: [of: () => Console, path: () => string][] = [
-  [() => empty, () => 'requests'],
-  [() => empty, () => 'webhooks'],
-  [() => full, () => 'requests'],
-  [() => full, () => 'requests?show=refused'],
-  [() => full, () => 'webhooks'],
-  [() => full, () => `webhooks/${shelf.archive.external_id}`],
-  [() => full, failedPath],
-  [() => full, () => `messages/${shelf.unsendable.webhook_message_id}`],
-  [() => full, () => `signature?message=${shelf.failed[0].webhook_message_id}`],
-]
-
 describe('The pages of requests, webhooks, messages and signatures', () => {
-  test('have no violation that axe finds, and scroll sideways in tables and listings only at 320 px', async () => {
-    for (const [of, path] of pages)
-      await open(
-        of(),
-        path(),
-        async ({ page }) => {
-          assert.deepEqual(await axe(page), [], path())
-          await page.setViewportSize({ width: 320, height: 640 })
-          const width = await page.evaluate<number>('document.documentElement.scrollWidth')
-          assert.ok(width <= 320, `${path()}: ${width} px`)
-        },
-        { viewport: { width: 1280, height: 800 } },
-      )
-  })
-
   test('find, explain, edit and send a message, and compare its signature, without script', async () => {
-    await open(
-      full,
-      'webhooks',
-      async ({ page }) => {
+    await visit(browser, { javaScriptEnabled: false }, visitor =>
+      openIn(visitor, full.cookie ?? '', 'webhooks', async ({ page }) => {
         await page.click(`a[href$="webhooks/${shelf.archive.external_id}"]`)
         await page.click('a:has-text("card_payment_failed")')
         assert.match(await page.innerText('#cause'), /401 Unauthorized/)
@@ -103,8 +82,7 @@ describe('The pages of requests, webhooks, messages and signatures', () => {
         })
         await press(page, '#analyse')
         assert.match(await page.innerText('#result'), /^Match/i)
-      },
-      { javaScriptEnabled: false },
+      }),
     )
   })
 
@@ -125,22 +103,19 @@ describe('The pages of requests, webhooks, messages and signatures', () => {
   })
 
   test('on a phone a table scrolls before its columns get narrow and its rows tall', async () => {
-    const phone = { viewport: { width: 390, height: 800 } }
     for (const path of ['requests', 'payments', `webhooks/${shelf.archive.external_id}`])
-      await open(
-        full,
-        path,
-        async ({ page }) => {
-          for (const row of await page.locator('tbody tr').all())
-            assert.ok(((await row.boundingBox())?.height ?? 0) < 200, path)
-          for (const time of await page.locator('tbody time').all())
-            assert.ok(((await time.boundingBox())?.width ?? 0) < 140, path)
-          const link = 'tbody a .farthing-text'
-          if ((await page.locator(link).count()) > 0)
-            assert.equal(await styleOf(page, link, 'text-decoration-line'), 'underline', path)
-        },
-        phone,
-      )
+      await open(full, path, async ({ page }) => {
+        await page.setViewportSize({ width: 390, height: 800 })
+        const boxes = (selector: string) =>
+          page.evaluate<{ width: number; height: number }[]>(
+            `[...document.querySelectorAll('${selector}')].map(found => found.getBoundingClientRect().toJSON())`,
+          )
+        for (const { height } of await boxes('tbody tr')) assert.ok(height < 200, path)
+        for (const { width } of await boxes('tbody time')) assert.ok(width < 140, path)
+        const link = 'tbody a .farthing-text'
+        if ((await page.locator(link).count()) > 0)
+          assert.equal(await styleOf(page, link, 'text-decoration-line'), 'underline', path)
+      })
   })
 
   test('run no script that others wrote, and keep to their content security policy, in every place where it is shown', async () => {
@@ -156,24 +131,26 @@ describe('The pages of requests, webhooks, messages and signatures', () => {
         ...[...messages].map(message_id => `messages/${message_id}`),
       ]
       assert.ok(messages.size > 0 && exchanges.length > 5)
-      await open(session, 'payments', async ({ page, requests }) => {
-        const dialogs: string[] = []
-        page.on('dialog', dialog => {
-          dialogs.push(dialog.message())
-          void dialog.dismiss()
-        })
-        await page.addInitScript(
-          'window.reports = []; addEventListener("securitypolicyviolation", ({ violatedDirective, sample }) => reports.push(violatedDirective + " " + sample))',
-        )
-        for (const path of paths) {
-          await page.goto(`${service.baseUrl}/console/${path}`)
-          for (const summary of await page.locator('summary').all()) await summary.click()
-          assert.deepEqual(await page.evaluate('reports'), [], path)
-        }
-        assert.deepEqual(dialogs, [])
-        const foreign = requests.filter(each => !each.includes(` ${service.baseUrl}/`))
-        assert.deepEqual(foreign, [])
-      })
+      await visit(browser, {}, visitor =>
+        openIn(visitor, session.cookie ?? '', 'payments', async ({ page, requests }) => {
+          const dialogs: string[] = []
+          page.on('dialog', dialog => {
+            dialogs.push(dialog.message())
+            void dialog.dismiss()
+          })
+          await page.addInitScript(
+            'window.reports = []; addEventListener("securitypolicyviolation", ({ violatedDirective, sample }) => reports.push(violatedDirective + " " + sample))',
+          )
+          for (const path of paths) {
+            await page.goto(`${service.baseUrl}/console/${path}`)
+            for (const summary of await page.locator('summary').all()) await summary.click()
+            assert.deepEqual(await page.evaluate('reports'), [], path)
+          }
+          assert.deepEqual(dialogs, [])
+          const foreign = requests.filter(each => !each.includes(` ${service.baseUrl}/`))
+          assert.deepEqual(foreign, [])
+        }),
+      )
     } finally {
       await close()
     }

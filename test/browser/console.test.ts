@@ -1,8 +1,15 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { axe } from '../support/axe.ts'
-import { focusOf, startBrowser, styleOf, type Visitor, visit } from '../support/browser.ts'
+import {
+  focusOf,
+  startBrowser,
+  styleOf,
+  type Visitor,
+  visit,
+  visitInOneWindow,
+} from '../support/browser.ts'
 import type { Body, Client } from '../support/client.ts'
 import { signIn } from '../support/console.ts'
 import { fillAccount, type Shelf } from '../support/console-states.ts'
@@ -35,15 +42,13 @@ after(async () => {
   await service?.stop()
 })
 
-/** Opens a window that is signed in. */
-const signedIn = (
-  use: (visitor: Visitor) => Promise<void>,
-  options: BrowserContextOptions = {},
-  session = cookie,
-) =>
-  visit(browser, options, async visitor => {
+const inWindow = visitInOneWindow(() => browser)
+
+/** Signs in to the window. */
+const signedIn = (use: (visitor: Visitor) => Promise<void>, session = cookie) =>
+  inWindow(async visitor => {
     const [name = '', value = ''] = session.split('=')
-    if (session) await visitor.context.addCookies([{ name, value, url: service.baseUrl }])
+    await visitor.context.addCookies([{ name, value, url: service.baseUrl }])
     await use(visitor)
     assert.deepEqual(visitor.complaints, [])
   })
@@ -77,8 +82,11 @@ const states: Record<string, (page: Page) => Promise<unknown>> = {
   },
   webhooks: page => at(page, 'webhooks'),
   'a webhook': page => at(page, `webhooks/${shelf.archive.external_id}`),
-  'a message that failed': page => at(page, `messages/${shelf.failed[0].external_id}`),
-  'the signature workbench': page => at(page, `signature?message=${shelf.failed[0].external_id}`),
+  'a message that failed': page => at(page, `messages/${shelf.failed[0].webhook_message_id}`),
+  'a message that cannot be sent': page =>
+    at(page, `messages/${shelf.unsendable.webhook_message_id}`),
+  'the signature workbench': page =>
+    at(page, `signature?message=${shelf.failed[0].webhook_message_id}`),
   'an unknown page': page => at(page, 'nothing'),
 }
 
@@ -99,26 +107,23 @@ describe('The console', () => {
     test(`axe finds nothing, and on a screen of 320 px only tables and listings scroll: ${name}`, () =>
       signedIn(async ({ page }) => {
         await show(page)
+        assert.equal(/^Page not found/.test(await page.title()), name === 'an unknown page')
         assert.deepEqual(await findings(page), [])
         await page.setViewportSize({ width: 320, height: 640 })
         assert.equal(await hiddenWidth(page), 0)
       }))
 
   test('axe finds nothing on the pages of an account that has nothing, and where one signs in', async () => {
-    await signedIn(
-      async ({ page }) => {
-        for (const path of emptyStates) {
-          await at(page, path)
-          assert.deepEqual(await findings(page), [], path)
-          await page.setViewportSize({ width: 320, height: 640 })
-          assert.equal(await hiddenWidth(page), 0, path)
-          await page.setViewportSize({ width: 1280, height: 640 })
-        }
-      },
-      {},
-      emptyCookie,
-    )
-    await visit(browser, {}, async ({ page }) => {
+    await signedIn(async ({ page }) => {
+      for (const path of emptyStates) {
+        await at(page, path)
+        assert.deepEqual(await findings(page), [], path)
+        await page.setViewportSize({ width: 320, height: 640 })
+        assert.equal(await hiddenWidth(page), 0, path)
+        await page.setViewportSize({ width: 1280, height: 640 })
+      }
+    }, emptyCookie)
+    await inWindow(async ({ page }) => {
       await at(page, 'sign-in')
       assert.deepEqual(await findings(page), [])
       await press(page, '#sign-in')
@@ -191,16 +196,14 @@ describe('The console', () => {
     }))
 
   test('on a phone the navigation folds into a menu', () =>
-    signedIn(
-      async ({ page }) => {
-        await at(page, 'payments')
-        const requests = page.getByRole('link', { name: 'Requests' })
-        assert.equal(await requests.isVisible(), false)
-        await page.getByRole('button', { name: 'Menu' }).click()
-        assert.equal(await requests.isVisible(), true)
-      },
-      { viewport: { width: 390, height: 700 } },
-    ))
+    signedIn(async ({ page }) => {
+      await page.setViewportSize({ width: 390, height: 700 })
+      await at(page, 'payments')
+      const requests = page.getByRole('link', { name: 'Requests' })
+      assert.equal(await requests.isVisible(), false)
+      await page.getByRole('button', { name: 'Menu' }).click()
+      assert.equal(await requests.isVisible(), true)
+    }))
 
   test('nothing changes by itself but the notice of what is newer, until Follow is ticked', () =>
     signedIn(async ({ page }) => {
@@ -257,14 +260,12 @@ describe('The console', () => {
     }))
 
   test('in forced colours buttons, tags and banners keep an edge, and every status is a word', () =>
-    signedIn(
-      async ({ page }) => {
-        await at(page, `payments/${shelf.paid.payment_id}?done=succeeded`)
-        for (const selector of ['#refund', '#sign-out', '.govuk-notification-banner', '#amount'])
-          assert.notEqual(await styleOf(page, selector, 'border-top-style'), 'none', selector)
-        assert.equal(await page.locator('h1 .govuk-tag').textContent(), 'success')
-        assert.equal(await page.locator('h1 .govuk-tag').isVisible(), true)
-      },
-      { forcedColors: 'active' },
-    ))
+    signedIn(async ({ page }) => {
+      await page.emulateMedia({ forcedColors: 'active' })
+      await at(page, `payments/${shelf.paid.payment_id}?done=succeeded`)
+      for (const selector of ['#refund', '#sign-out', '.govuk-notification-banner', '#amount'])
+        assert.notEqual(await styleOf(page, selector, 'border-top-style'), 'none', selector)
+      assert.equal(await page.locator('h1 .govuk-tag').textContent(), 'success')
+      assert.equal(await page.locator('h1 .govuk-tag').isVisible(), true)
+    }))
 })

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { axe } from '../support/axe.ts'
-import { startBrowser, type Visitor, visit } from '../support/browser.ts'
+import { openWindow, startBrowser, type Visitor, visit } from '../support/browser.ts'
 import { type Service, startService } from '../support/service.ts'
 
 const screens = {
@@ -20,27 +20,13 @@ const CREATE = 'Payments-createPayment'
 let service: Service
 let browser: Browser
 before(async () => {
-  service = await startService('sqlite', { env: { FARTHING_API_KEY: KEY } })
+  service = await startService('sqlite')
   browser = await startBrowser()
 })
 after(async () => {
   await browser?.close()
   await service?.stop()
 })
-
-const openDocs = (
-  options: BrowserContextOptions,
-  use: (visitor: Visitor) => Promise<void>,
-  baseUrl = service.baseUrl,
-): Promise<void> =>
-  visit(browser, options, async visitor => {
-    await visitor.page.goto(`${baseUrl}/docs`)
-    await visitor.page.locator('.opblock').first().waitFor()
-    await use(visitor)
-    for (const request of visitor.requests)
-      assert.ok(request.split(' ')[1]?.startsWith(`${baseUrl}/`), request)
-    assert.deepEqual(visitor.complaints, [])
-  })
 
 const operation = (page: Page, id: string) => page.locator(`#operations-${id}`)
 
@@ -59,10 +45,18 @@ async function authorise(page: Page, key: string): Promise<void> {
 
 /** Executes the expanded operation and returns the status and the body that the page shows. */
 async function execute(page: Page, id: string) {
-  await operation(page, id).getByRole('button', { name: 'Execute' }).click()
+  const [received] = await Promise.all([
+    page.waitForResponse(`${new URL(page.url()).origin}/v1/payments`),
+    operation(page, id).getByRole('button', { name: 'Execute' }).click(),
+  ])
   const response = operation(page, id).locator('.live-responses-table tr.response')
-  const status = await response.locator('.response-col_status').innerText()
-  return { status, text: await response.locator('pre').first().innerText() }
+  const status = response.locator('.response-col_status')
+  // The page shows an earlier response until it has drawn this one.
+  await status.getByText(`${received.status()}`).waitFor()
+  return {
+    status: await status.innerText(),
+    text: await response.locator('pre').first().innerText(),
+  }
 }
 
 /** Swagger UI scrolls smoothly. This waits for at most 300 frames. */
@@ -79,94 +73,94 @@ const comesToTheTop = (page: Page, selector: string): Promise<boolean> =>
   })`)
 
 describe('The viewer on /docs', () => {
-  test('A request without a key shows the 401, and with one it creates a payment', () =>
-    openDocs({}, async ({ page }) => {
-      await expand(page, CREATE)
-      const refused = await execute(page, CREATE)
-      assert.equal(refused.status, '401')
-      assert.equal(JSON.parse(refused.text).code, 'P0910')
-      await authorise(page, KEY)
-      const { status, text } = await execute(page, CREATE)
-      assert.equal(status, '201')
-      const { payment_id } = JSON.parse(text)
-      const answer = await fetch(`${service.baseUrl}/v1/payments/${payment_id}`, {
-        headers: { Authorization: `Bearer ${KEY}` },
-      })
-      assert.equal(answer.status, 200)
-      const stored = 'JSON.stringify([localStorage, sessionStorage, document.cookie])'
-      assert.equal(await page.evaluate(stored), '[{},{},""]')
-    }))
-
-  test('Requests go to the origin of the page when the configured addresses have another one', async () => {
+  /** Its configured addresses are of another origin than the page. */
+  let configured: Service
+  // A page of this size takes seconds to load, so the tests share it.
+  let viewer: Visitor
+  let page: Page
+  before(async () => {
     const env = {
       FARTHING_API_KEY: KEY,
       FARTHING_BASE_URL: 'https://api.example.org',
       FARTHING_PAGES_URL: 'https://pay.example.org',
     }
-    const configured = await startService('sqlite', { env })
-    try {
-      await openDocs(
-        {},
-        async ({ page }) => {
-          await authorise(page, KEY)
-          await expand(page, CREATE)
-          const { status, text } = await execute(page, CREATE)
-          assert.equal(status, '201')
-          assert.match(text, /https:\/\/pay\.example\.org\/secure\//)
-        },
-        configured.baseUrl,
+    configured = await startService('sqlite', { env })
+    viewer = await openWindow(browser, { viewport: screens.desktop })
+    page = viewer.page
+    await page.goto(`${configured.baseUrl}/docs`)
+    await page.locator('.opblock').first().waitFor()
+  })
+  after(async () => {
+    await viewer?.context.close()
+    await configured?.stop()
+  })
+
+  test('The contents lead to every tag and to the webhook messages, which are shown', async () => {
+    const links = page.getByRole('navigation', { name: 'Contents' }).getByRole('link')
+    assert.ok((await links.count()) >= 9)
+    for (const link of await links.all()) {
+      const href = (await link.getAttribute('href')) ?? ''
+      assert.equal(await page.locator(href).count(), 1, href)
+    }
+    await links.last().click()
+    assert.ok(await comesToTheTop(page, '#operations-webhooks-receiveMessage'))
+    const message = operation(page, 'webhooks-receiveMessage')
+    for (const text of ['card_payment_captured', 'Pay-Signature', 'openssl dgst -sha256'])
+      assert.ok(await message.getByText(text).first().isVisible(), text)
+  })
+
+  test('A request without a key shows the 401, and with one it creates a payment, at the origin of the page', async () => {
+    await expand(page, CREATE)
+    const refused = await execute(page, CREATE)
+    assert.equal(refused.status, '401')
+    assert.equal(JSON.parse(refused.text).code, 'P0910')
+    await authorise(page, KEY)
+    const { status, text } = await execute(page, CREATE)
+    assert.equal(status, '201')
+    const { payment_id, _links } = JSON.parse(text)
+    assert.match(_links.next_url.href, /^https:\/\/pay\.example\.org\/secure\//)
+    const answer = await fetch(`${configured.baseUrl}/v1/payments/${payment_id}`, {
+      headers: { Authorization: `Bearer ${KEY}` },
+    })
+    assert.equal(answer.status, 200)
+    const stored = 'JSON.stringify([localStorage, sessionStorage, document.cookie])'
+    assert.equal(await page.evaluate(stored), '[{},{},""]')
+  })
+
+  test('The viewer is accessible and fits on a desktop and a phone, with forms, a response and the Authorize dialog open', async () => {
+    for (const id of ['Payments-searchPayments', 'Webhooks-deleteWebhook']) await expand(page, id)
+    await page.locator('.auth-wrapper .authorize').first().click()
+    await page.locator('.dialog-ux').waitFor()
+    for (const [screen, viewport] of Object.entries(screens)) {
+      await page.setViewportSize(viewport)
+      const found = await axe(page)
+      assert.deepEqual(
+        found.filter(text => !accepted.test(text)),
+        [],
+        screen,
       )
-    } finally {
-      await configured.stop()
+      assert.equal(await page.evaluate('document.documentElement.scrollWidth'), viewport.width)
     }
   })
 
-  test('The contents lead to every tag and to the webhook messages, which are shown', () =>
-    openDocs({}, async ({ page }) => {
-      const links = page.getByRole('navigation', { name: 'Contents' }).getByRole('link')
-      assert.ok((await links.count()) >= 9)
-      for (const link of await links.all()) {
-        const href = (await link.getAttribute('href')) ?? ''
-        assert.equal(await page.locator(href).count(), 1, href)
-      }
-      await links.last().click()
-      assert.ok(await comesToTheTop(page, '#operations-webhooks-receiveMessage'))
-      const message = operation(page, 'webhooks-receiveMessage')
-      for (const text of ['card_payment_captured', 'Pay-Signature', 'openssl dgst -sha256'])
-        assert.ok(await message.getByText(text).first().isVisible(), text)
-    }))
-
-  // One look with everything open: axe takes seconds for a page of this size.
-  for (const [screen, viewport] of Object.entries(screens))
-    test(`The viewer is accessible and fits on a ${screen}, with forms, a response and the Authorize dialog open`, () =>
-      openDocs({ viewport }, async ({ page }) => {
-        assert.equal(await page.evaluate('document.documentElement.scrollWidth'), viewport.width)
-        for (const id of ['Payments-searchPayments', 'Webhooks-deleteWebhook', CREATE])
-          await expand(page, id)
-        await execute(page, CREATE)
-        await page.locator('.auth-wrapper .authorize').first().click()
-        await page.locator('.dialog-ux').waitFor()
-        const found = await axe(page)
-        assert.deepEqual(
-          found.filter(text => !accepted.test(text)),
-          [],
-        )
-        assert.equal(await page.evaluate('document.documentElement.scrollWidth'), viewport.width)
-      }))
+  test('The viewer has sent all its requests to the origin of the page and logged no error', () => {
+    for (const request of viewer.requests)
+      assert.ok(request.split(' ')[1]?.startsWith(`${configured.baseUrl}/`), request)
+    assert.deepEqual(viewer.complaints, [])
+  })
 })
 
 describe('The pages about the service in a browser', () => {
-  for (const [screen, viewport] of Object.entries({
-    ...screens,
-    narrow: { width: 320, height: 640 },
-  }))
-    test(`The front page is accessible and fits on a screen: ${screen}`, () =>
-      visit(browser, { viewport }, async ({ page, complaints }) => {
-        await page.goto(service.baseUrl)
-        assert.deepEqual(await axe(page), [])
+  test('The front page is accessible and fits on every screen', () =>
+    visit(browser, {}, async ({ page, complaints }) => {
+      await page.goto(service.baseUrl)
+      for (const viewport of [screens.desktop, screens.phone, { width: 320, height: 640 }]) {
+        await page.setViewportSize(viewport)
         assert.equal(await page.evaluate('document.documentElement.scrollWidth'), viewport.width)
-        assert.deepEqual(complaints, [])
-      }))
+      }
+      assert.deepEqual(await axe(page), [])
+      assert.deepEqual(complaints, [])
+    }))
 
   test('Without scripts the front page and /docs lead to each other and to openapi.json', () =>
     visit(browser, { javaScriptEnabled: false }, async ({ page }) => {

@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { messages } from '../../src/hosted/pages.ts'
 import type { Send } from '../../src/ports.ts'
-import { startBrowser, type Visitor, visit } from '../support/browser.ts'
+import { startBrowser, type Visitor, visit, visitInOneWindow } from '../support/browser.ts'
 import type { Body, Client } from '../support/client.ts'
 import { read, statusesOf } from '../support/journeys.ts'
 import { choose, type Language, paymentIn, press } from '../support/page-states.ts'
@@ -67,10 +67,12 @@ async function codeOf(payment: Body): Promise<[status: string, code: string | un
   return [state.status, state.code]
 }
 
+const inWindow = visitInOneWindow(() => browser)
+
 const heading = ({ page }: Visitor) => page.textContent('h1')
 
 test('A confirmed payment leads to an http return_url whose host is in FARTHING_RETURN_HOSTS', () =>
-  visit(browser, {}, async visitor => {
+  inWindow(async visitor => {
     const return_url = `http://localhost:${plainSite.port}/paid`
     await visitor.page.goto(pageOf(await newPayment('en', { return_url })))
     await choose(visitor.page, 'success')
@@ -87,8 +89,7 @@ for (const [language, javaScriptEnabled] of [
 ] as const) {
   const text = messages[language]
   const kind = `${language}, ${javaScriptEnabled ? 'with' : 'without'} script`
-  const journey = (use: (visitor: Visitor) => Promise<void>) =>
-    visit(browser, { javaScriptEnabled }, use)
+  const journey = visitInOneWindow(() => browser, { javaScriptEnabled })
 
   describe(`Journeys (${kind})`, () => {
     test(`A confirmed payment is a success and the browser is at return_url (${kind})`, () =>
@@ -176,7 +177,7 @@ for (const [language, javaScriptEnabled] of [
 
 describe('The content security policy', () => {
   test('The browser may follow the redirect after Confirm to return_url and from there to a third site', () =>
-    visit(browser, {}, async ({ page, complaints }) => {
+    inWindow(async ({ page, complaints }) => {
       const payment = await newPayment('en', { return_url: returnUrl('/onward') })
       await page.goto(pageOf(payment))
       await choose(page, 'success')
@@ -186,7 +187,7 @@ describe('The content security policy', () => {
     }))
 
   test('The browser may follow the redirect after a form that was sent too late', () =>
-    visit(browser, {}, async ({ page, complaints }) => {
+    inWindow(async ({ page, complaints }) => {
       const payment = await newPayment('en', { return_url: returnUrl('/onward') })
       await page.goto(pageOf(payment))
       await api.post(payment._links.cancel.href)
@@ -198,7 +199,7 @@ describe('The content security policy', () => {
 
 describe('Going back, reloading and pressing twice', () => {
   test('A user can go back from the confirm page and choose again', () =>
-    visit(browser, {}, async visitor => {
+    inWindow(async visitor => {
       const { page } = visitor
       const payment = await newPayment('en')
       await page.goto(pageOf(payment))
@@ -211,7 +212,7 @@ describe('Going back, reloading and pressing twice', () => {
     }))
 
   test('Going back after Confirm requests the page again, which redirects to return_url', () =>
-    visit(browser, {}, async ({ page, requests }) => {
+    inWindow(async ({ page, requests }) => {
       const payment = await newPayment('en')
       await page.goto(pageOf(payment))
       await choose(page, 'success')
@@ -228,7 +229,7 @@ describe('Going back, reloading and pressing twice', () => {
     }))
 
   test('A page that the browser restores from its back-forward cache reloads itself', () =>
-    visit(browser, {}, async ({ page }) => {
+    inWindow(async ({ page }) => {
       const payment = await newPayment('en')
       await page.goto(pageOf(payment))
       await choose(page, 'success')
@@ -239,7 +240,7 @@ describe('Going back, reloading and pressing twice', () => {
     }))
 
   test('Every page can be reloaded without a further effect', () =>
-    visit(browser, {}, async visitor => {
+    inWindow(async visitor => {
       const { page } = visitor
       const payment = await newPayment('en')
       await page.goto(pageOf(payment))

@@ -73,6 +73,46 @@ export async function visit<T>(
   options: BrowserContextOptions,
   use: (visitor: Visitor) => Promise<T>,
 ): Promise<T> {
+  const visitor = await openWindow(browser, options)
+  try {
+    return await use(visitor)
+  } finally {
+    await visitor.context.close()
+  }
+}
+
+/**
+ * Returns a `visit` that keeps its window for the next call, because a new one takes a new process. Each call starts
+ * with an empty page, no cookies and a new record. The window closes with the browser.
+ */
+export function visitInOneWindow(
+  browser: () => Browser,
+  options: BrowserContextOptions = {},
+): <T>(use: (visitor: Visitor) => Promise<T>) => Promise<T> {
+  let opened: Promise<Visitor> | undefined
+  return async use => {
+    opened ??= openWindow(browser(), options)
+    const visitor = await opened
+    const { page, context, requests, complaints } = visitor
+    await page.unrouteAll()
+    await page.goto('about:blank')
+    await page.emulateMedia({ media: null, forcedColors: null })
+    await page.setViewportSize(options.viewport ?? USUAL_SIZE)
+    await context.clearCookies()
+    requests.length = 0
+    complaints.length = 0
+    return use(visitor)
+  }
+}
+
+/** What Playwright gives to a window. */
+const USUAL_SIZE = { width: 1280, height: 720 }
+
+/** Opens a window that stays open until its context or the browser is closed. */
+export async function openWindow(
+  browser: Browser,
+  options: BrowserContextOptions,
+): Promise<Visitor> {
   const context = await browser.newContext(options)
   context.setDefaultTimeout(LONGEST_STEP)
   const page = await context.newPage()
@@ -84,11 +124,7 @@ export async function visit<T>(
     const text = message.text()
     if (message.type() === 'error' && !STATUS_LINE.test(text)) complaints.push(text)
   })
-  try {
-    return await use({ page, context, requests, complaints })
-  } finally {
-    await context.close()
-  }
+  return { page, context, requests, complaints }
 }
 
 /** The computed value of a CSS property. `part` is a pseudo-element such as `::before`. */
