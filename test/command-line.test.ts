@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { SETTINGS } from '../src/config.ts'
+import { runHere } from './support/command.ts'
 import { runProcess, startProcess } from './support/process.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'farthing-command-'))
@@ -19,7 +20,8 @@ registerHooks({
 })`
 
 describe('The command line', () => {
-  const farthing = (...args: string[]) => runProcess({ args, env: { PORT: 'abc' } })
+  const env = { PORT: 'abc' }
+  const farthing = (...args: string[]) => runHere({ args, env })
 
   test('Starting the service does not load commander, and every other command does', async t => {
     const preload = join(folder, 'without-commander.mjs')

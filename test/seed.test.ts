@@ -8,8 +8,9 @@ import { openDatabase } from '../src/database/open.ts'
 import { statuses } from '../src/payments/payment.ts'
 import { checkInvariants } from './faults/invariants.ts'
 import { createClient } from './support/client.ts'
+import { runHere } from './support/command.ts'
 import { createPostgresDatabase } from './support/postgres.ts'
-import { runProcess, startProcess } from './support/process.ts'
+import { startProcess } from './support/process.ts'
 
 const DAY = 24 * 60 * 60 * 1000
 
@@ -25,7 +26,7 @@ for (const kind of ['sqlite', 'postgres'] as const)
       t.after(() => running.kill())
       const api = createClient([running.baseUrl], env.FARTHING_API_KEY)
 
-      const seeded = await runProcess({ args: ['seed', '--payments', '1003'], env })
+      const seeded = await runHere({ args: ['seed', '--payments', '1003'], env })
       assert.equal(seeded.code, 0, seeded.stderr)
       assert.equal(seeded.stdout, 'Made 1003 payments in the account default.\n')
       assert.match(seeded.stderr, /\[#+\] 100 % {2}1003 of 1003/)
@@ -62,7 +63,7 @@ describe('farthing seed', () => {
   const folder = mkdtempSync(join(tmpdir(), 'farthing-seed-'))
   after(() => rmSync(folder, { recursive: true, force: true }))
   const env = { DATABASE_URL: `sqlite:${join(folder, 'farthing.db')}` }
-  const run = (...args: string[]) => runProcess({ args, env })
+  const run = (...args: string[]) => runHere({ args, env })
 
   test('Numbers and account names that cannot be used are refused before a database is opened', async () => {
     for (const payments of ['0', '-1', '1.5', 'many', '', '100000001']) {
@@ -77,7 +78,7 @@ describe('farthing seed', () => {
   test('A database in memory cannot be filled by a command', async () => {
     const memory = { DATABASE_URL: 'sqlite::memory:' }
     const args = ['seed', '--payments', '5', '--create']
-    const { code, stderr } = await runProcess({ args, env: memory })
+    const { code, stderr } = await runHere({ args, env: memory })
     assert.equal(code, 1)
     assert.match(stderr, /^farthing: DATABASE_URL is sqlite::memory:.* no command can reach it\n$/)
   })

@@ -101,7 +101,6 @@ const MORE_HELP = '(farthing --help lists the commands and settings)'
  * settings.
  */
 export async function runCommand(args: string[], env: Env): Promise<number> {
-  endWithReader()
   let exitCode = 0
   const end = (code: number) => {
     exitCode = code
@@ -120,7 +119,7 @@ export async function runCommand(args: string[], env: Env): Promise<number> {
 }
 
 /** A closed pipe is a success: `farthing listen --json | head -1` has printed its line. */
-function endWithReader(): void {
+export function endWithReader(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(0)
     throw error

@@ -1,16 +1,19 @@
 import { isMainThread } from 'node:worker_threads'
-import { ConfigError, readConfig } from '../config.ts'
-import { explainError } from './explain-error.ts'
+import { readConfig } from '../config.ts'
+import { writeProblems } from './explain-error.ts'
 
 /** Runs the command line. `farthing` and `farthing serve` load the service and nothing else, so that they start fast. */
 async function main(args: string[]): Promise<void> {
   const serves = args.length === 0 || (args.length === 1 && args[0] === 'serve')
   try {
     if (serves) await (await import('./serve.ts')).serveUntilStopped(readConfig(process.env))
-    else process.exitCode = await (await import('./commands.ts')).runCommand(args, process.env)
+    else {
+      const { endWithReader, runCommand } = await import('./commands.ts')
+      endWithReader()
+      process.exitCode = await runCommand(args, process.env)
+    }
   } catch (error) {
-    const problems = error instanceof ConfigError ? error.problems : [explainError(error)]
-    for (const problem of problems) process.stderr.write(`farthing: ${problem}\n`)
+    writeProblems(error)
     process.exitCode = 1
   }
 }

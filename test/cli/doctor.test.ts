@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { createClient } from '../support/client.ts'
+import { runHere } from '../support/command.ts'
 import { createPostgresDatabase } from '../support/postgres.ts'
 import { type FarthingProcess, runProcess, startProcess } from '../support/process.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -23,24 +24,28 @@ for (const kind of ['sqlite', 'postgres'] as const)
     before(async () => {
       DATABASE_URL =
         kind === 'sqlite' ? `sqlite:${join(folder, 'farthing.db')}` : await createPostgresDatabase()
-      const settings = { FARTHING_API_KEY: KEY, FARTHING_CALLBACK_HOSTS: 'localhost' }
+      const own = { FARTHING_API_KEY: KEY, FARTHING_CALLBACK_HOSTS: 'localhost' }
       const pages = kind === 'postgres' && { FARTHING_PAGES_URL: 'http://127.0.0.1:2' }
-      running = await startProcess({ env: { DATABASE_URL, ...settings, ...pages } })
+      running = await startProcess({ env: { DATABASE_URL, ...own, ...pages } })
     })
     after(async () => {
       await running.kill()
       rmSync(folder, { recursive: true, force: true })
     })
 
-    const farthing = (args: string[], env: Record<string, string> = {}) =>
-      runProcess({
-        args,
-        env: { DATABASE_URL, FARTHING_URL: running.baseUrl, FARTHING_API_KEY: KEY, ...env },
-      })
+    const settings = (env: Record<string, string> = {}) => ({
+      ...{ DATABASE_URL, FARTHING_URL: running.baseUrl, FARTHING_API_KEY: KEY, ...env },
+    })
+    const farthing = (args: string[], env?: Record<string, string>) =>
+      runHere({ args, env: settings(env) })
 
     /** The checks by name, of those with the same name the first, and the exit code. */
-    async function diagnose(env: Record<string, string> = {}) {
-      const { code, stdout, stderr } = await farthing(['doctor', '--json'], env)
+    async function diagnose(
+      env?: Record<string, string>,
+      run: typeof runHere | typeof runProcess = runHere,
+    ) {
+      const ended = await run({ args: ['doctor', '--json'], env: settings(env) })
+      const { code, stdout, stderr } = ended
       assert.equal(stderr, '')
       const checks = JSON.parse(stdout).checks as Check[]
       const found = (name: string, status: string, says: RegExp) => {
@@ -54,7 +59,7 @@ for (const kind of ['sqlite', 'postgres'] as const)
     }
 
     test('a set-up without mistakes is ok, or names the pages that do not open', async () => {
-      const { code, found } = await diagnose()
+      const { code, found } = await diagnose({}, runProcess)
       for (const name of ['node', 'settings', 'database', 'service', 'clock', 'key'])
         found(name, 'ok', /./)
       found('webhooks', 'warn', /no active webhook/)
@@ -94,9 +99,9 @@ for (const kind of ['sqlite', 'postgres'] as const)
       assert.equal(code, 3)
       found('service', 'fail', /^Another program answers at http:\/\/127\.0\.0\.1:/)
       found('port', 'warn', /^PORT is 3001, but the commands speak to /)
-      const settings = await diagnose({ FARTHING_PAGES_URL: 'https://pay.example' })
+      const pages = await diagnose({ FARTHING_PAGES_URL: 'https://pay.example' })
       if (kind === 'sqlite')
-        settings.found('pages', 'warn', /FARTHING_PAGES_URL is https:\/\/pay\.example here/)
+        pages.found('pages', 'warn', /FARTHING_PAGES_URL is https:\/\/pay\.example here/)
     })
 
     test('finds a certificate that is not accepted', async () => {

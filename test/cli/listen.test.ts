@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, type TestContext, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
+import { runHere } from '../support/command.ts'
 import { type FarthingProcess, runProcess, startCommand, startProcess } from '../support/process.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 
@@ -31,7 +32,10 @@ describe('farthing listen', () => {
   })
 
   const env = () => ({ FARTHING_API_KEY, FARTHING_URL: running.baseUrl })
-  const farthing = (...args: string[]) => runProcess({ args, env: env() })
+  const farthing = (...args: string[]) => {
+    const needsProcess = args[0] === 'listen' || args[0] === 'verify'
+    return (needsProcess ? runProcess : runHere)({ args, env: env() })
+  }
   /** Ends with the test. */
   async function listening(t: TestContext, ready: string, ...args: string[]) {
     const started = await startCommand(

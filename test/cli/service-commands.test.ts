@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { createHmac } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
+import { runHere } from '../support/command.ts'
 import { type ProcessOptions, runProcess, startCommand } from '../support/process.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 import { type Service, startService } from '../support/service.ts'
@@ -41,7 +42,9 @@ describe('The commands that speak to a service', () => {
   async function farthing(line: string, options: ProcessOptions = {}) {
     for (const { recorder } of service.apps) await recorder?.flush()
     const env = { FARTHING_URL: service.baseUrl, FARTHING_API_KEY: KEY, ...options.env }
-    return runProcess({ ...options, args: line.split(' '), env })
+    const args = line.split(' ')
+    const isAlone = args[0] !== 'verify' && options.input === undefined && !options.wrapper
+    return isAlone ? runHere({ args, env }) : runProcess({ ...options, args, env })
   }
   const json = async (line: string, options?: ProcessOptions) => {
     const { stdout, stderr, code } = await farthing(`${line} --json`, options)
@@ -198,8 +201,12 @@ describe('The commands that speak to a service', () => {
       ['logs --json', 4, /cannot be reached \(ECONNREFUSED\)/, away],
       ['pay', 1, /FARTHING_URL must be an http or https address/, { FARTHING_URL: 'nonsense' }],
     ]
+    const codes = new Set<number>()
     for (const [line, expected, says, env = {}] of table) {
-      const { code, stdout, stderr } = await farthing(line, { env })
+      // A process for each exit code.
+      const options = codes.has(expected) ? { env } : { env, wrapper: [] }
+      codes.add(expected)
+      const { code, stdout, stderr } = await farthing(line, options)
       assert.equal(code, expected, `${line}: ${stderr}`)
       assert.equal(stdout, '', line)
       assert.match(stderr, new RegExp(`^farthing: .*${says.source}`), line)

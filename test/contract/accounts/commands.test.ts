@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { createClient, webPayment } from '../../support/client.ts'
+import { runHere } from '../../support/command.ts'
 import { createPostgresDatabase } from '../../support/postgres.ts'
-import { runProcess, startProcess } from '../../support/process.ts'
+import { startProcess } from '../../support/process.ts'
 
 const KEY = /^api_test_[0-9a-v]{52}\n$/
 const LINE = /^(?<id>[0-9a-v]{26}) {2}(?<created>\S+) +(?<revoked>\S+) +(?<account>.+)$/
@@ -20,7 +21,7 @@ for (const kind of ['sqlite', 'postgres'] as const)
       const DATABASE_URL =
         kind === 'sqlite' ? `sqlite:${join(path, 'farthing.db')}` : await createPostgresDatabase()
       const env = { DATABASE_URL, FARTHING_API_KEY: 'a fixed key of ours' }
-      const keys = (...args: string[]) => runProcess({ args: ['keys', ...args], env })
+      const keys = (...args: string[]) => runHere({ args: ['keys', ...args], env })
       const lines = async () => {
         const { stdout } = await keys('list')
         assert.doesNotMatch(stdout, /api_test_/)
@@ -67,7 +68,7 @@ describe('farthing keys', () => {
   after(() => rmSync(path, { recursive: true, force: true }))
   const DATABASE_URL = `sqlite:${join(path, 'new', 'farthing.db')}`
   const keys = (args: string[], env: Record<string, string> = { DATABASE_URL }) =>
-    runProcess({ args: ['keys', ...args], env })
+    runHere({ args: ['keys', ...args], env })
 
   test('A new database is made only by create with --create', async () => {
     for (const args of [['list'], ['revoke', 'an-id'], ['create']]) {
