@@ -3,11 +3,14 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { after, describe, type TestContext, test } from 'node:test'
+import { after, before, describe, type TestContext, test } from 'node:test'
 import { placeOf } from '../src/cli/database.ts'
+import { readConfig } from '../src/config.ts'
+import { startFarthing } from '../src/start.ts'
 import { createClient, webPayment } from './support/client.ts'
+import { capture, runHere } from './support/command.ts'
 import { runProcess, startProcess } from './support/process.ts'
-import { type Behaviour, startReceiver } from './support/receiver.ts'
+import { startReceiver } from './support/receiver.ts'
 
 const KEY = /^api_test_[0-9a-v]{52}$/
 const folder = mkdtempSync(join(tmpdir(), 'farthing-start-'))
@@ -29,6 +32,16 @@ const logged = (output: string): Record<string, unknown>[] =>
     .split('\n')
     .slice(1)
     .map(line => JSON.parse(line))
+
+type Run = (options: { env: Record<string, string> }) => ReturnType<typeof capture>
+
+/** Starts the service in this process, where it cannot start. */
+const startHere: Run = ({ env }) =>
+  capture(async () => {
+    const farthing = await startFarthing({ config: readConfig(env) })
+    await farthing.close()
+    return 0
+  })
 
 describe('A start of the service', () => {
   test('The first line says where the service listens, and JSON lines follow, with a key at the first start only', async t => {
@@ -75,68 +88,12 @@ describe('A start of the service', () => {
     assert.match(started.output(), /"api_key":"api_test_[0-9a-v]{52}"/)
   })
 
-  test('With FARTHING_API_KEY set that key works, no other is made, and none is written to the log', async t => {
-    const FARTHING_API_KEY = 'a key of our own, ü'
-    const env = { DATABASE_URL: newDatabase(), FARTHING_API_KEY }
-    const started = await start(t, env)
-    const header = Buffer.from(FARTHING_API_KEY).toString('latin1')
-    const api = createClient([started.baseUrl], header)
-    assert.equal((await api.post('/v1/payments', webPayment)).status, 201)
-    await started.terminate()
-    assert.doesNotMatch(started.output(), /of our own|api_test_/)
-    assert.match((await runProcess({ args: ['keys', 'list'], env })).stdout, /There are no keys/)
-  })
-
-  test('The log has no key, no token, no body and no URL that a client sent', async t => {
-    const key = 'SECRET-KEY-OF-OURS'
-    const env = { DATABASE_URL: newDatabase(), FARTHING_API_KEY: key }
-    const started = await start(t, env)
-    const api = createClient([started.baseUrl], key)
-    const payment = await api.createPayment({ reference: 'SECRET-REFERENCE' })
-    await api.get(payment._links.next_url.href)
-    await api.get('/v1/payments?email=SECRET-EMAIL')
-    await api.get('/v1/payments/SECRET-ID')
-    await started.terminate()
-    const output = started.output()
-    assert.match(output, /"route":"\/secure\/:token"/)
-    const token = payment._links.next_url.href.split('/').pop()
-    for (const secret of ['SECRET', token, payment.payment_id])
-      assert.ok(!output.includes(secret), secret)
-  })
-
-  test('The log says why a webhook could not be reached', async t => {
-    const key = 'a-key-of-our-own-1234'
-    const env = { FARTHING_API_KEY: key, FARTHING_CALLBACK_HOSTS: 'localhost' }
-    const started = await start(t, { ...env, DATABASE_URL: newDatabase() })
-    const api = createClient([started.baseUrl], key)
-    const webhookThat = async (behaviour: Behaviour) => {
-      const receiver = await startReceiver(behaviour)
-      t.after(() => receiver.close())
-      return (await api.post('/v1/webhooks', { callback_url: receiver.url })).body.external_id
-    }
-    const refusing = await webhookThat({ refuses: true })
-    const untrusted = await webhookThat({})
-    await api.post((await api.createPayment())._links.cancel.href)
-    await started.terminate()
-    const lines = logged(started.output()).map(
-      ({ webhook_id, result }) => `${webhook_id} ${result}`,
-    )
-    assert.ok(lines.includes(`${refusing} connection failed (ECONNREFUSED)`))
-    assert.ok(lines.includes(`${untrusted} tls failed (UNABLE_TO_VERIFY_LEAF_SIGNATURE)`))
-  })
-
   test('The log says where payments are kept, without the password of PostgreSQL', async t => {
-    const url = newDatabase()
-    const places = {
-      [url]: `the SQLite file ${url.slice('sqlite:'.length)}`,
-      'sqlite::memory:': 'memory until Farthing stops',
-    }
-    for (const [DATABASE_URL, place] of Object.entries(places)) {
-      const started = await start(t, { DATABASE_URL })
-      await started.terminate()
-      const said = logged(started.output()).find(({ database }) => database)
-      assert.deepEqual([said?.database, said?.msg], [place, `payments are kept in ${place}`])
-    }
+    const started = await start(t, { DATABASE_URL: 'sqlite::memory:' })
+    await started.terminate()
+    const place = 'memory until Farthing stops'
+    const said = logged(started.output()).find(({ database }) => database)
+    assert.deepEqual([said?.database, said?.msg], [place, `payments are kept in ${place}`])
     for (const [url, place] of Object.entries({
       'postgres://me:secret@db:5433/a%20b': 'PostgreSQL on db:5433, database a b',
       'postgres:///farthing?host=/run/postgresql&password=secret':
@@ -144,19 +101,6 @@ describe('A start of the service', () => {
       'postgres://db': 'PostgreSQL on db, its default database',
     }))
       assert.equal(placeOf({ kind: 'postgres', url }), place)
-  })
-
-  test('A misspelt variable is a warning that suggests the right name', async t => {
-    const FARTHING_CALBACK_HOSTS = 'localhost'
-    const started = await start(t, { DATABASE_URL: newDatabase(), FARTHING_CALBACK_HOSTS })
-    await started.terminate()
-    const warnings = logged(started.output()).filter(({ level }) => level === 40)
-    assert.deepEqual(
-      warnings.map(({ msg }) => msg),
-      [
-        'FARTHING_CALBACK_HOSTS is not a Farthing setting and was ignored. Did you mean FARTHING_CALLBACK_HOSTS?',
-      ],
-    )
   })
 
   test('A start with unusable settings ends with one line for each of them', async () => {
@@ -179,8 +123,12 @@ describe('A start of the service', () => {
       assert.equal(lines.filter(line => line.startsWith(`farthing: ${name}`)).length, 1, name)
   })
 
-  const oneLine = async (env: Record<string, string>, says: RegExp) => {
-    const { code, stdout, stderr } = await runProcess({ env: { PORT: '0', ...env } })
+  const oneLine = async (
+    env: Record<string, string>,
+    says: RegExp,
+    run: Run | typeof runProcess = startHere,
+  ) => {
+    const { code, stdout, stderr } = await run({ env: { PORT: '0', ...env } })
     assert.equal(code, 1, stderr)
     assert.equal(stdout, '')
     assert.match(stderr, says)
@@ -191,7 +139,7 @@ describe('A start of the service', () => {
     const running = await start(t, { DATABASE_URL: newDatabase() })
     const { port } = new URL(running.baseUrl)
     const env = { DATABASE_URL: newDatabase() }
-    await oneLine({ ...env, PORT: port }, new RegExp(`port ${port} .*in use.*PORT`))
+    await oneLine({ ...env, PORT: port }, new RegExp(`port ${port} .*in use.*PORT`), runProcess)
     await running.terminate()
     const next = await start(t, env)
     await next.terminate()
@@ -240,6 +188,7 @@ describe('A start of the service', () => {
       await oneLine(
         { DATABASE_URL: `sqlite:${path}` },
         /locked.*another process has locked it.*DATABASE_URL/,
+        runProcess,
       )
     })
 
@@ -249,13 +198,14 @@ describe('A start of the service', () => {
     other.exec('create table recipes (name text)')
     other.close()
     const before = readFileSync(path)
-    await oneLine({ DATABASE_URL: `sqlite:${path}` }, /recipes\.db .*another program.*DATABASE_URL/)
+    const says = /recipes\.db .*another program.*DATABASE_URL/
+    await oneLine({ DATABASE_URL: `sqlite:${path}` }, says, runProcess)
     assert.deepEqual(readFileSync(path), before)
   })
 
   test('New database files and their folder are readable by their owner only', async () => {
     const path = join(folder, 'new-folder', 'farthing.db')
-    await runProcess({
+    await runHere({
       args: ['keys', 'create', '--create'],
       env: { DATABASE_URL: `sqlite:${path}` },
     })
@@ -273,5 +223,69 @@ describe('A start of the service', () => {
     database.exec("insert into migrations values (9999, '9999-later.sql')")
     database.close()
     await oneLine({ DATABASE_URL: `sqlite:${path}` }, /version 9999.*newer Farthing.*DATABASE_URL/)
+  })
+})
+
+describe('What the service has logged after a start with FARTHING_API_KEY', () => {
+  const key = 'a SECRET key of our own, ü'
+  const DATABASE_URL = newDatabase()
+  const settings = { DATABASE_URL, FARTHING_API_KEY: key, FARTHING_CALLBACK_HOSTS: 'localhost' }
+  let output = ''
+  let secrets: string[] = []
+  let refusing = ''
+  let untrusted = ''
+  before(async () => {
+    const running = await startProcess({
+      env: { ...settings, FARTHING_CALBACK_HOSTS: 'localhost' },
+    })
+    const api = createClient([running.baseUrl], Buffer.from(key).toString('latin1'))
+    const receivers = [await startReceiver({ refuses: true }), await startReceiver({})]
+    const webhooks = receivers.map(({ url }) => api.post('/v1/webhooks', { callback_url: url }))
+    ;[refusing = '', untrusted = ''] = (await Promise.all(webhooks)).map(
+      ({ body }) => body.external_id,
+    )
+    const payment = await api.createPayment({ reference: 'SECRET-REFERENCE' })
+    const page = payment._links.next_url.href
+    secrets = ['SECRET', page.split('/').pop() ?? '', payment.payment_id]
+    await api.get(page)
+    await api.get('/v1/payments?email=SECRET-EMAIL')
+    await api.get('/v1/payments/SECRET-ID')
+    await api.post((await api.createPayment())._links.cancel.href)
+    await running.terminate()
+    for (const receiver of receivers) await receiver.close()
+    output = running.output()
+  })
+
+  test('The key works, no other is made, and none is written to the log', async () => {
+    assert.doesNotMatch(output, /of our own|api_test_/)
+    const { stdout } = await runHere({ args: ['keys', 'list'], env: settings })
+    assert.match(stdout, /There are no keys/)
+  })
+
+  test('The log has no key, no token, no body and no URL that a client sent', () => {
+    assert.match(output, /"route":"\/secure\/:token"/)
+    for (const secret of secrets) assert.ok(!output.includes(secret), secret)
+  })
+
+  test('The log says why a webhook could not be reached', () => {
+    const lines = logged(output).map(({ webhook_id, result }) => `${webhook_id} ${result}`)
+    assert.ok(lines.includes(`${refusing} connection failed (ECONNREFUSED)`))
+    assert.ok(lines.includes(`${untrusted} tls failed (UNABLE_TO_VERIFY_LEAF_SIGNATURE)`))
+  })
+
+  test('The log says in which file payments are kept', () => {
+    const place = `the SQLite file ${DATABASE_URL.slice('sqlite:'.length)}`
+    const said = logged(output).find(({ database }) => database)
+    assert.deepEqual([said?.database, said?.msg], [place, `payments are kept in ${place}`])
+  })
+
+  test('A misspelt variable is a warning that suggests the right name', () => {
+    const says =
+      'FARTHING_CALBACK_HOSTS is not a Farthing setting and was ignored. Did you mean FARTHING_CALLBACK_HOSTS?'
+    const warnings = logged(output).filter(({ msg }) => String(msg).includes('CALBACK'))
+    assert.deepEqual(
+      warnings.map(({ level, msg }) => [level, msg]),
+      [[40, says]],
+    )
   })
 })
