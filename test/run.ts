@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
 /** All test processes load the same code, so they share compiled code. */
@@ -14,8 +14,22 @@ const NODE_COMPILE_CACHE = fileURLToPath(
 const TIMEOUT = 600_000
 
 const EVERY = 'test/**/*.test.ts'
-/** Small files. Those of a folder share a process, because its start would take half of their time. */
-const SMALL = 'test/{contract,database,domain,hosted,metrics,webhooks}/**/*.test.ts'
+
+/**
+ * Files that share a process, in the order in which the processes start. A process of its own costs a file more than
+ * a second, until the service has started in it and has responded once. The longest are first.
+ */
+const GROUPS: Record<string, string> = {
+  webhooks: 'test/{contract/webhooks,webhooks}/*.test.ts',
+  windows: 'test/browser/{accessibility,console*}.test.ts',
+  contract: 'test/contract/{accounts,agreements,authorise,console,control,disputes}/*.test.ts',
+  journeys: 'test/browser/{documentation,journeys,safety}.test.ts',
+  payments: 'test/contract/{*,{hosted,http,payments,recorder,refunds,retention}/*}.test.ts',
+  parts: 'test/{database,domain,hosted,metrics,recorder,signature}/*.test.ts',
+  library: 'test/{testing/*,config,documents,log,seed,start-farthing,tidy}.test.ts',
+  commands: 'test/{cli/*,command-line,start}.test.ts',
+  faults: 'test/faults/*.test.ts',
+}
 
 /** Some tests wait for time-outs, so one more process than there are cores keeps them all busy. */
 const CONCURRENCY = availableParallelism() + 1
@@ -29,19 +43,23 @@ const { status } = spawnSync(
     `--test-concurrency=${CONCURRENCY}`,
     `--test-timeout=${TIMEOUT}`,
     '--test-global-setup=test/support/global-setup.ts',
-    ...(named.length > 0 ? named : [...globSync(EVERY, { exclude: [SMALL] }), ...groups()]),
+    ...(named.length > 0 ? named : everything()),
   ],
   { stdio: 'inherit', env: { ...process.env, NODE_COMPILE_CACHE } },
 )
 rmSync(folder, { recursive: true })
 process.exitCode = status ?? 1
 
-/** Writes a file per folder of small files that imports them. Returns the paths. */
-function groups(): string[] {
-  return [...Map.groupBy(globSync(SMALL), dirname)].map(([name, files]) => {
-    const group = join(folder, `${name.replaceAll('/', '-')}.test.mjs`)
-    const lines = files.sort().map(file => `import '${pathToFileURL(file)}'\n`)
-    writeFileSync(group, lines.join(''))
+/** Writes a file per group that imports its files. Returns the paths of these and of the files in no group. */
+function everything(): string[] {
+  const alone = new Set(globSync(EVERY))
+  const groups = Object.entries(GROUPS).map(([name, pattern], nth) => {
+    const files = globSync(pattern).sort()
+    for (const file of files) alone.delete(file)
+    // The test runner sorts the paths.
+    const group = join(folder, `${nth}-${name}.test.mjs`)
+    writeFileSync(group, files.map(file => `import '${pathToFileURL(file)}'\n`).join(''))
     return group
   })
+  return [...groups, ...alone]
 }

@@ -2,12 +2,16 @@ import assert from 'node:assert/strict'
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, test } from 'node:test'
-import { runProcess, startProcess } from '../support/process.ts'
+import { after, snapshot, test } from 'node:test'
+import { runHere } from '../support/command.ts'
+import { startProcess } from '../support/process.ts'
 import { runLines, shellBlocks } from '../support/recipe.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'farthing-documentation-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
+
+// In a complete run several files share a process, whose file is not this one.
+snapshot.setResolveSnapshotPath(() => `${import.meta.filename}.snapshot`)
 
 const COMMAND = join(import.meta.dirname, '../../bin/farthing.js')
 /** Runs a command that does not end by itself, until it is ready, and then interrupts it as Ctrl-C does. */
@@ -60,13 +64,13 @@ test('docs/cli.md: every example runs, in order, as one session', async t => {
 })
 
 test('The help of each command has its examples first, and fits a terminal', async t => {
-  const { stdout: list } = await runProcess({ args: ['--help'] })
+  const { stdout: list } = await runHere({ args: ['--help'] })
   assert.ok(list.split('\n').every(line => line.length <= 80))
   const listed = [...list.matchAll(/^ {2}([a-z]+) \[options\]/gm)].map(([, name = '']) => name)
   const names = [...listed, 'keys create', 'keys list', 'keys revoke']
   assert.equal(names.length, 13)
   for (const name of names) {
-    const { code, stdout } = await runProcess({ args: [...name.split(' '), '--help'] })
+    const { code, stdout } = await runHere({ args: [...name.split(' '), '--help'] })
     assert.equal(code, 0)
     t.assert.snapshot(stdout, { serializers: [text => text] })
     assert.match(
