@@ -22,7 +22,8 @@ function assets(): Record<string, string> {
 function licenceOfNode(): string {
   const folder = dirname(dirname(process.execPath))
   const [file] = globSync(['LICENSE', 'node_modules/node-*/LICENSE'], { cwd: folder })
-  if (!file) throw new Error(`there is no LICENSE of Node in ${folder}`)
+  if (!file)
+    throw new Error(`there is no LICENSE of Node in ${folder}. npm install removes it: run npm ci`)
   return readFileSync(join(folder, file), 'utf8')
 }
 
