@@ -1,7 +1,7 @@
 /**
  * The recorder keeps requests and responses as they crossed the wire. It works beside the requests: it holds
- * references to their objects, and makes and writes rows four times a second. Exchanges beyond its limits are only
- * counted.
+ * references to their objects, and makes and writes rows four times a second, under load once. Exchanges beyond its
+ * limits are only counted.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Account } from '../accounts/account.ts'
