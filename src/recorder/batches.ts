@@ -5,7 +5,7 @@ import { insertExchange } from './store.ts'
 
 /** Milliseconds between writes, and after one that failed. */
 const WRITE_EVERY = 250
-/** After each write SQLite reads its pages anew. With this interval a loaded instance reads payments 5 % faster. */
+/** After each commit SQLite reads its pages anew. With 250 ms a loaded instance reads payments a twelfth slower. */
 const WRITE_EVERY_UNDER_LOAD = 1_000
 const RETRY_AFTER = 2_000
 /** Milliseconds that one row of counted exchanges covers. */
@@ -40,7 +40,7 @@ type BatchPorts = {
 export function createBatches(ports: BatchPorts): Batches {
   const { time, onFault } = ports
   const admission = createAdmission()
-  let held: Held[] = []
+  const held: Held[] = []
   let heldBytes = 0
   let timer: NodeJS.Timeout | undefined
   let flushing: Promise<void> | undefined
@@ -59,15 +59,19 @@ export function createBatches(ports: BatchPorts): Batches {
   const scheduleNext = () =>
     schedule(admission.hasGaps(Infinity) ? WRITE_EVERY_UNDER_LOAD : WRITE_EVERY)
 
-  /** Rows that cannot be written are counted. */
+  /**
+   * Rows that cannot be written are counted. Exchanges that arrive meanwhile wait for the next write: otherwise each
+   * would be a commit of its own.
+   */
   async function writeHeld(gapsUntil: number): Promise<void> {
-    while (held.length > 0 || admission.hasGaps(gapsUntil)) {
-      const gaps = admission.takeGaps(gapsUntil)
-      const some = held.slice(0, MOST_ROWS)
-      held = held.slice(MOST_ROWS)
+    const gaps = admission.takeGaps(gapsUntil)
+    for (let due = held.length; due > 0 || gaps.size > 0; ) {
+      const some = held.splice(0, Math.min(due, MOST_ROWS))
+      due -= some.length
       for (const each of some) heldBytes -= sizeOf(each)
       try {
         await writeRows(ports, some, gaps)
+        gaps.clear()
       } catch (error) {
         admission.putBack(gaps)
         for (const each of some) admission.count(each.room, isRefused(each), each.began)

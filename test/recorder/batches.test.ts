@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Database } from '../../src/ports.ts'
+import { createBatches } from '../../src/recorder/batches.ts'
+import { createRowMaker, type HeldAttempt } from '../../src/recorder/row.ts'
+
+const attempt: HeldAttempt = {
+  ...{ kind: 'out', room: 'default', began: 0, at: 0, ms: 1, event_type: 'card_payment_succeeded' },
+  ...{ payment_id: 'a payment', message_id: 'a message', webhook_id: 'a webhook' },
+  ...{ url: '/', headers: {}, body: '{}', failed: false, status: 200, result: '200' },
+  answer: undefined,
+}
+
+test('exchanges that arrive while others are written wait for the next write', async t => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const writes: number[] = []
+  const write = Promise.withResolvers<boolean>()
+  const batches = createBatches({
+    database: {
+      write: rows => {
+        writes.push(rows.length)
+        return write.promise
+      },
+    } as Partial<Database> as Database, // all that it calls
+    time: { wall: () => 0 },
+    newId: () => 'an exchange',
+    makeRow: createRowMaker('an instance', []),
+    onFault: assert.ifError,
+    onWritten: () => {},
+  })
+  const record = () => {
+    assert.ok(batches.admits('default', false, 1))
+    batches.hold(attempt)
+  }
+
+  for (let i = 0; i < 3; i++) record()
+  t.mock.timers.tick(250)
+  record()
+  write.resolve(true)
+  await new Promise(setImmediate)
+  record()
+  assert.deepEqual(writes, [3])
+
+  t.mock.timers.tick(250)
+  await new Promise(setImmediate)
+  assert.deepEqual(writes, [3, 2])
+  await batches.close()
+})
