@@ -4,7 +4,7 @@
  */
 import type { Agent, ClientRequest, IncomingMessage } from 'node:http'
 import type { Agent as SecureAgent } from 'node:https'
-import { isIP, type LookupFunction } from 'node:net'
+import { isIP, type LookupFunction, type OnReadOpts, type Socket } from 'node:net'
 import type { SecureContext } from 'node:tls'
 import { http, https, tls } from '../http/node-http.ts'
 import type { Answer, AttemptResult, Post, Resolve } from '../ports.ts'
@@ -32,6 +32,8 @@ const IDLE_MS = 1000
 const MAX_RESPONSE_BYTES = 64 * 1024
 /** Pieces of a body: chunks, or what a read of the connection found. Each costs an event, however small it is. */
 const MAX_RESPONSE_PIECES = 256
+/** Bytes of a read. Node parses a read to its end: with its own 64 KB, pieces of one byte took 16 ms of the event loop, with these 2. */
+const READ_BYTES = 4096
 /** Bytes of a body that are kept. More than is shown, so that no secret is cut before it is masked. */
 const MAX_KEPT_BYTES = 16 * 1024
 const REASON_PHRASE_CHARACTERS = 100
@@ -170,7 +172,17 @@ function createAgents(insecure = false): Agents {
   })
   // Connections differ in host and port only. Node's own getName joins twenty options, three times a request.
   secure.getName = to => `${to?.host}:${to?.port}`
-  return { https: secure, http: new http.Agent(pool) }
+  return { https: secure, http: new http.Agent({ ...pool, ...smallReads }) }
+}
+
+/** Over TLS a read is one record, so at most 16 KB. */
+const smallReads: { onread: OnReadOpts } = {
+  onread: {
+    buffer: () => Buffer.allocUnsafe(READ_BYTES),
+    callback(this: Socket, size, bytes) {
+      return this.push(bytes.subarray(0, size))
+    },
+  },
 }
 
 /**
