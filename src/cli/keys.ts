@@ -3,7 +3,7 @@ import type { Config } from '../config.ts'
 import { createNewId } from '../ids.ts'
 import { createTime, iso } from '../time.ts'
 import { useDatabase } from './database.ts'
-import { printJson } from './output.ts'
+import { note, printJson } from './output.ts'
 
 /** `farthing keys create`: only the key goes to standard output, so that a script can read it. */
 export async function create(
@@ -22,6 +22,8 @@ export async function create(
 /** `farthing keys list`: all keys of all accounts, oldest first. */
 export async function list(config: Config, { json }: { json?: boolean }): Promise<void> {
   const keys = await useDatabase(config.database, undefined, listKeys)
+  if (config.apiKey)
+    note('The key in FARTHING_API_KEY is not listed: it is in the settings of the service.')
   if (json) return printJson({ keys: keys.map(presentKey) })
   if (keys.length === 0) return void process.stdout.write('There are no keys.\n')
   const date = (time: number | null) => (time === null ? '-' : iso(time))

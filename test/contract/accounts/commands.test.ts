@@ -98,12 +98,14 @@ describe('farthing keys', () => {
     }
   })
 
-  test('list says so if there are no keys', async () => {
-    const { stdout, stderr } = await keys(['list'], {
-      DATABASE_URL: await createPostgresDatabase(),
-    })
+  test('list says so if there are no keys, and that a key of the settings is not listed', async () => {
+    const env = { DATABASE_URL: await createPostgresDatabase() }
+    const { stdout, stderr } = await keys(['list'], env)
     assert.equal(stdout, 'There are no keys.\n')
     assert.match(stderr, /^Database: PostgreSQL on [^@]+, database \w+\n$/)
+    const fixed = await keys(['list'], { ...env, FARTHING_API_KEY: 'a-key-of-the-settings' })
+    assert.equal(fixed.stdout, 'There are no keys.\n')
+    assert.match(fixed.stderr, /\nThe key in FARTHING_API_KEY is not listed: it is in the settings/)
   })
 
   test('A database in memory is out of reach for every command', async () => {
