@@ -3,12 +3,19 @@ import { type RunningPostgres, startPostgres } from './postgres.ts'
 let server: RunningPostgres | undefined
 
 /**
- * One PostgreSQL server for the whole run; each test file makes its own databases in it. It does not wait
- * for the disk: the tests that crash PostgreSQL start their own servers.
+ * It does not wait for the disk, writes little to its log, and seldom looks after a hundred databases that soon go.
+ * synchronous_commit stays on, because the service starts only with it. The tests that crash PostgreSQL start their own servers.
  */
+const SETTINGS = [
+  ...['fsync=off', 'full_page_writes=off'],
+  ...['wal_level=minimal', 'max_wal_senders=0', 'checkpoint_timeout=1h', 'max_wal_size=8GB'],
+  ...['autovacuum_naptime=10min', 'jit=off'],
+]
+
+/** One PostgreSQL server for the whole run; each test file makes its own databases in it. */
 export async function globalSetup(): Promise<void> {
   try {
-    server = await startPostgres({ settings: ['fsync=off'] })
+    server = await startPostgres({ settings: SETTINGS })
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : error}\n`)
     process.exit(1)
