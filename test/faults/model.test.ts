@@ -4,5 +4,5 @@ import { explore } from './model-explore.ts'
 
 const seed = Number(process.env.FARTHING_TEST_SEED ?? randomInt(2 ** 31))
 
-test(`4,000 commands change states, amounts and messages as in the model, on SQLite and PostgreSQL (FARTHING_TEST_SEED=${seed})`, () =>
-  explore({ seed, commands: 4_000, postgres: true }).then(() => {}))
+test(`2,000 commands change states, amounts and messages as in the model, on SQLite and PostgreSQL (FARTHING_TEST_SEED=${seed})`, () =>
+  explore({ seed, commands: 2_000, postgres: true }).then(() => {}))

@@ -8,7 +8,7 @@ const seed = Number(process.env.FARTHING_TEST_SEED ?? randomInt(2 ** 31))
 
 for (const kind of ['sqlite', 'postgres'] as const)
   test(`Concurrent requests to payments and agreements are linearizable on ${kind} (FARTHING_TEST_SEED=${seed})`, () =>
-    runRaces({ kind, seed, rounds: 60 }))
+    runRaces({ kind, seed, rounds: 30 }))
 
 /** Ignores how many rows a statement changed, so a lost compare-and-swap is not noticed. */
 const uncounted = (database: Database): Database => ({

@@ -5,14 +5,14 @@ import { crashPostgres, crashSqlite } from './crashes.ts'
 const seed = Number(process.env.FARTHING_TEST_SEED ?? Date.now() % 1_000_000)
 
 test('Kill -9 of the service loses no acknowledged change and leaves no half change', async t => {
-  const report = await crashSqlite({ cycles: 8, seed })
+  const report = await crashSqlite({ cycles: 4, seed })
   t.diagnostic(JSON.stringify(report))
   assert.ok(report.unanswered > 0, 'the crashes hit requests in flight')
   assert.ok(report.messages > 0)
 })
 
 test('Kill -9 of PostgreSQL loses no acknowledged change, and two instances continue without a restart', async t => {
-  const report = await crashPostgres({ cycles: 3, seed })
+  const report = await crashPostgres({ cycles: 2, seed })
   t.diagnostic(JSON.stringify(report))
   assert.ok(report.unanswered > 0, 'the crashes hit requests in flight')
   assert.ok(report.messages > 0)
