@@ -129,17 +129,16 @@ describe('The package', () => {
       types: ['node'],
     }
     const typeRoots = [join(ROOT, 'node_modules/@types')]
-    for (const [file, module, moduleResolution] of [
-      ['pay.mts', 'nodenext', 'nodenext'],
-      ['pay.cts', 'nodenext', 'nodenext'],
-      ['pay.ts', 'esnext', 'bundler'],
+    for (const [files, module, moduleResolution] of [
+      [['pay.mts', 'pay.cts'], 'nodenext', 'nodenext'],
+      [['pay.ts'], 'esnext', 'bundler'],
     ] as const) {
       const compilerOptions = { ...strict, typeRoots, module, moduleResolution }
-      writeFileSync(join(user, file), source)
-      writeFileSync(join(user, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: [file] }))
+      for (const file of files) writeFileSync(join(user, file), source)
+      writeFileSync(join(user, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }))
       const tsc = join(ROOT, 'node_modules/.bin/tsc')
       const { status, stdout } = spawnSync(tsc, [], { cwd: user, encoding: 'utf8' })
-      assert.equal(status, 0, `${file}: ${stdout}`)
+      assert.equal(status, 0, `${files}: ${stdout}`)
     }
   })
 
