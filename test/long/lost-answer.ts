@@ -1,10 +1,12 @@
 /** Clients of several languages after a reset of their connection: each reports it, and a retry meets 409. */
 import { execFile } from 'node:child_process'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { startFarthing } from '../../src/testing/library.ts'
 import type { Job } from './run.ts'
 
 const run = promisify(execFile)
+const FOLDER = join(import.meta.dirname, 'clients')
 
 /** Milliseconds. A client that is still waiting then hangs. */
 const PATIENCE = 30_000
@@ -87,6 +89,8 @@ end`,
            'Idempotency-Key: php']]])); echo $http_response_header ? substr($http_response_header[0], 9, 3) : 'reset', "\\n"; }`,
     ],
   },
+  java: { command: 'java', args: [join(FOLDER, 'LostAnswer.java')] },
+  go: { command: 'go', args: ['run', join(FOLDER, 'lost_answer.go')] },
 }
 
 const hasCommand = (command: string): Promise<boolean> =>
