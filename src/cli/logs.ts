@@ -29,6 +29,8 @@ const LONGEST_REQUEST = 15_000
 
 /** `farthing logs`: the requests of the account, oldest first. With --follow it does not end by itself. */
 export async function logs(config: Config, options: LogsOptions): Promise<void> {
+  if (options.follow)
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => process.exit(0))
   const service = await connect(config, options)
   const { since, payment, operation, refused } = options
   const filter = {
@@ -64,7 +66,6 @@ async function follow(
   options: LogsOptions,
   shown: Map<string, number>,
 ): Promise<never> {
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => process.exit(0))
   let away = false
   for (;;) {
     await setTimeout(LOOK_EVERY)
