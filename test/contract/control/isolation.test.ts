@@ -95,7 +95,9 @@ onEveryDatabase(
       const { api } = await testAccount(await service().newAccount())
       // More than the 50 that may wait, because the looks below take a place too.
       const left = waitsOf(baseUrl, api.key, 60)
-      const wait = () => control(api, 'payments?status=success&wait=1')
+      // At the same instance: places are counted by each.
+      const wait = () =>
+        exchange(`${baseUrl}/control/payments?status=success&wait=1`, { key: api.key })
       while ((await wait()).status === 200);
       for (const request of left.requests) request.destroy()
       while ((await wait()).status !== 200);
