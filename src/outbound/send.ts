@@ -2,9 +2,8 @@
  * The real Send. It has its own agents, because `fetch` and Node's global agents obey proxy variables, and a
  * proxy would connect to addresses that have not been checked.
  */
-import type { Agent, ClientRequest, IncomingMessage } from 'node:http'
-import type { Agent as SecureAgent } from 'node:https'
-import { isIP, type LookupFunction, type OnReadOpts, type Socket } from 'node:net'
+import type { ClientRequest, IncomingMessage } from 'node:http'
+import { isIP, type LookupFunction } from 'node:net'
 import type { SecureContext } from 'node:tls'
 import { http, https, tls } from '../http/node-http.ts'
 import type { Answer, AttemptResult, Post, Resolve } from '../ports.ts'
@@ -15,6 +14,7 @@ import {
   isAllowed,
   isPublicAddress,
 } from './address.ts'
+import { createAgents, dropIdle } from './agents.ts'
 import { createSlots } from './slots.ts'
 
 /** Milliseconds for an attempt, from the wait for a slot to the status line. */
@@ -26,22 +26,15 @@ const REQUESTS_IN_ALL = 256
  * would leave no time to use it.
  */
 const SLOT_TIMEOUT_MS = 1900
-/** Servers usually keep idle connections for two seconds or more, so ours end first. */
-const IDLE_MS = 1000
 /** Limit for the headers of a response, and again for its body. */
 const MAX_RESPONSE_BYTES = 64 * 1024
 /** Pieces of a body: chunks, or what a read of the connection found. Each costs an event, however small it is. */
 const MAX_RESPONSE_PIECES = 256
-/** Bytes of a read. Node parses a read to its end: with its own 64 KB, pieces of one byte took 16 ms of the event loop, with these 2. */
-const READ_BYTES = 4096
 /** Bytes of a body that are kept. More than is shown, so that no secret is cut before it is masked. */
 const MAX_KEPT_BYTES = 16 * 1024
 const REASON_PHRASE_CHARACTERS = 100
 /** Limit of 1xx responses before the final one. */
 const MAX_INTERIM_RESPONSES = 100
-/** Happy Eyeballs: milliseconds for one address before the next is tried. TCP repeats a lost SYN after one second. */
-const ADDRESS_MS = 1250
-
 /** Why an attempt has no status. */
 type Reason =
   | 'timeout'
@@ -58,8 +51,6 @@ class Aborted extends Error {
     this.reason = reason
   }
 }
-
-type Agents = { https: SecureAgent; http: Agent }
 
 export type SendOptions = {
   resolve: Resolve
@@ -86,7 +77,7 @@ export type ClosableSend = ((post: Post) => Promise<AttemptResult>) & { close():
  */
 export function createSend(options: SendOptions): ClosableSend {
   const { resolve, allowed, userAgent } = options
-  const agents = createAgents(options.insecure)
+  const agents = createAgents(REQUESTS_PER_HOST, options.insecure)
   const takeSlot = createSlots(REQUESTS_PER_HOST, REQUESTS_IN_ALL)
   const guarded = createLookup(resolve, isPublicAddress)
   const exempt = createLookup(resolve, address => isIP(address) !== 0)
@@ -156,33 +147,6 @@ export function createSend(options: SendOptions): ClosableSend {
     for (const agent of Object.values(agents)) agent.destroy()
   }
   return Object.assign(send, { close })
-}
-
-function createAgents(insecure = false): Agents {
-  const pool = {
-    keepAlive: true,
-    maxFreeSockets: REQUESTS_PER_HOST,
-    timeout: IDLE_MS,
-    autoSelectFamilyAttemptTimeout: ADDRESS_MS,
-  }
-  const secure = new https.Agent({
-    ...pool,
-    maxCachedSessions: 0, // no TLS session resumption: each connection has a full handshake
-    rejectUnauthorized: !insecure,
-  })
-  // Connections differ in host and port only. Node's own getName joins twenty options, three times a request.
-  secure.getName = to => `${to?.host}:${to?.port}`
-  return { https: secure, http: new http.Agent({ ...pool, ...smallReads }) }
-}
-
-/** Over TLS a read is one record, so at most 16 KB. */
-const smallReads: { onread: OnReadOpts } = {
-  onread: {
-    buffer: () => Buffer.allocUnsafe(READ_BYTES),
-    callback(this: Socket, size, bytes) {
-      return this.push(bytes.subarray(0, size))
-    },
-  },
 }
 
 /**
@@ -320,13 +284,5 @@ async function answerOf(
     headers,
     sent: Object.fromEntries(sent),
     ...((await body) ?? { body: Buffer.alloc(0), size: 0 }),
-  }
-}
-
-function dropIdle(agents: Agents, host: string): void {
-  for (const [name, sockets] of Object.values(agents).flatMap(agent =>
-    Object.entries(agent.freeSockets),
-  )) {
-    if (name.startsWith(`${host}:`)) for (const socket of sockets ?? []) socket.destroy()
   }
 }
