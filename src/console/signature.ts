@@ -9,7 +9,7 @@ import { button, tag } from '../web/components.ts'
 import { fileUpload, input, select, textarea } from '../web/form-components.ts'
 import { type Html, html } from '../web/html.ts'
 import { newestMessages, newestWebhooks } from '../webhooks/list-store.ts'
-import { findMessage } from '../webhooks/store.ts'
+import { findMessage } from '../webhooks/message-store.ts'
 import type { Webhook } from '../webhooks/webhook.ts'
 import {
   type AccountVisit,

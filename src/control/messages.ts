@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts'
 import type { Endpoint } from '../http/endpoint.ts'
-import { findMessages, type KeptMessage } from '../webhooks/store.ts'
+import { findMessages, type KeptMessage } from '../webhooks/message-store.ts'
 import { eventTypes, signature } from '../webhooks/webhook.ts'
 import { presentMessage } from '../webhooks/wire.ts'
 import { docsOf } from './docs.ts'

@@ -4,6 +4,7 @@ import { type Endpoint, pathParam } from '../http/endpoint.ts'
 import type { Json } from '../http/fields.ts'
 import { registrationProblem } from '../outbound/address.ts'
 import type { Exchange } from '../recorder/exchange.ts'
+import { findMessage, type KeptMessage } from '../webhooks/message-store.ts'
 import {
   type Damage,
   damages,
@@ -12,7 +13,6 @@ import {
   sendAgain,
   whyNotSendable,
 } from '../webhooks/send-again.ts'
-import { findMessage, type KeptMessage } from '../webhooks/store.ts'
 import { readBody } from './body.ts'
 import { docsOf } from './docs.ts'
 import { badField, conflict, notFound } from './errors.ts'

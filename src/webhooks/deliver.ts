@@ -11,7 +11,7 @@ import {
   recordAttempts,
   type Sendable,
   webhooksToRecover,
-} from './store.ts'
+} from './message-store.ts'
 import {
   type Attempt,
   type DeliveryStatus,

@@ -7,7 +7,7 @@ import {
   keptFromRow,
   type MessageRow,
   messageRows,
-} from './store.ts'
+} from './message-store.ts'
 import type { Attempt, DeliveryStatus, Webhook, WebhookStatus } from './webhook.ts'
 
 export type ListedWebhook = Webhook & {

@@ -16,13 +16,13 @@ import { json, noContent, requestBody, searchDocs } from '../http/openapi.ts'
 import { findPage, pageOf, paging, readSearch, type SearchKind, where } from '../http/search.ts'
 import { MUST_BE_PUBLIC } from '../outbound/address.ts'
 import type { Resource } from './examples.ts'
+import { messageRows } from './message-store.ts'
 import {
   activeWebhooks,
   deactivateWebhook,
   findWebhook,
   insertWithinLimit,
   MOST_ACTIVE,
-  messageRows,
   webhookRows,
 } from './store.ts'
 import { duplicateWarning, signingKeyOf, type Webhook, withAddress } from './webhook.ts'

@@ -3,7 +3,7 @@ import type { Account } from '../accounts/account.ts'
 import type { Context } from '../context.ts'
 import type { ByHand, Exchange } from '../recorder/exchange.ts'
 import { oldestKept } from '../retention.ts'
-import type { KeptMessage } from './store.ts'
+import type { KeptMessage } from './message-store.ts'
 import { signature } from './webhook.ts'
 
 /** Ways to send a message with a signature that does not match. */

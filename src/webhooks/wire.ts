@@ -8,7 +8,7 @@ import { timeOf } from '../ids.ts'
 import { registrationProblem } from '../outbound/address.ts'
 import { oldestKept } from '../retention.ts'
 import { iso } from '../time.ts'
-import type { MessageRow } from './store.ts'
+import type { MessageRow } from './message-store.ts'
 import { type Attempt, type EventType, eventTypes, type Webhook } from './webhook.ts'
 
 const codes = fieldCodes.webhook
