@@ -1,4 +1,5 @@
-import { type RunningPostgres, startPostgres } from './postgres.ts'
+import { openDatabase } from '../../src/database/open.ts'
+import { createPostgresDatabase, type RunningPostgres, startPostgres } from './postgres.ts'
 
 let server: RunningPostgres | undefined
 
@@ -9,10 +10,10 @@ let server: RunningPostgres | undefined
 const SETTINGS = [
   ...['fsync=off', 'full_page_writes=off'],
   ...['wal_level=minimal', 'max_wal_senders=0', 'checkpoint_timeout=1h', 'max_wal_size=8GB'],
-  ...['autovacuum_naptime=10min', 'jit=off'],
+  ...['autovacuum_naptime=10min', 'jit=off', 'file_copy_method=clone'],
 ]
 
-/** One PostgreSQL server for the whole run; each test file makes its own databases in it. */
+/** One PostgreSQL server for the whole run. Each test file makes its own databases in it. */
 export async function globalSetup(): Promise<void> {
   try {
     server = await startPostgres({ settings: SETTINGS })
@@ -21,6 +22,18 @@ export async function globalSetup(): Promise<void> {
     process.exit(1)
   }
   process.env.FARTHING_TEST_POSTGRES = server.url
+  process.env.FARTHING_TEST_TEMPLATE = await makeTemplate(server.url)
+}
+
+/** Makes a migrated database for `copyMigratedDatabase`. Returns its name. */
+async function makeTemplate(serverUrl: string): Promise<string> {
+  const url = await createPostgresDatabase(serverUrl)
+  const database = await openDatabase(
+    { kind: 'postgres', url },
+    { onUnknownOutcome() {}, onConnectionError() {} },
+  )
+  await database.close()
+  return new URL(url).pathname.slice(1)
 }
 
 export async function globalTeardown(): Promise<void> {

@@ -9,7 +9,7 @@ import type { Database, Resolve, Send, Time } from '../../src/ports.ts'
 import { startFarthing } from '../../src/start.ts'
 import { createTime } from '../../src/time.ts'
 import { type Client, createClient } from './client.ts'
-import { createPostgresDatabase } from './postgres.ts'
+import { copyMigratedDatabase } from './postgres.ts'
 
 /** Tests on PostgreSQL run two instances of the service, and each must see what the other writes. */
 export type DatabaseKind = 'sqlite' | 'postgres'
@@ -64,7 +64,7 @@ export async function startService(
 ): Promise<Service> {
   const folder = mkdtempSync(join(tmpdir(), 'farthing-test-'))
   const url =
-    kind === 'sqlite' ? `sqlite:${join(folder, 'farthing.db')}` : await createPostgresDatabase()
+    kind === 'sqlite' ? `sqlite:${join(folder, 'farthing.db')}` : await copyMigratedDatabase()
   const config = readConfig({
     PORT: '0',
     DATABASE_URL: url,
