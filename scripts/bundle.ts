@@ -1,0 +1,41 @@
+/** Bundles a source and all that it imports into one file, because each file that a start loads costs it time. */
+import { type BuildOptions, build } from 'esbuild'
+
+/** Names stay as they are, for the stack traces in a log. */
+export const common: BuildOptions = {
+  bundle: true,
+  platform: 'node',
+  legalComments: 'none',
+  minifySyntax: true,
+  minifyWhitespace: true,
+  lineLimit: 200,
+}
+export const commonjs: BuildOptions = {
+  ...common,
+  format: 'cjs',
+  define: { 'import.meta.url': 'moduleUrl' },
+  banner: { js: "const moduleUrl = require('node:url').pathToFileURL(__filename).href" },
+}
+
+/** Makes one file. Returns the folders of the packages that it contains. */
+export async function bundle(source: string, options: BuildOptions): Promise<string[]> {
+  const { metafile } = await build({ ...options, entryPoints: [source], metafile: true })
+  return Object.keys(metafile.inputs)
+    .map(input => /.*node_modules\/(@[^/]+\/)?[^/]+/.exec(input)?.[0])
+    .filter(found => found !== undefined)
+}
+
+/** Makes the service with its commands, and the thread that writes to SQLite, in `folder`. Returns what `bundle` does. */
+export async function bundleService(folder: string): Promise<string[]> {
+  const made = [
+    ['cli/main', 'farthing'],
+    ['database/sqlite/thread', 'database/sqlite/thread'],
+  ].map(([source, file]) =>
+    bundle(`src/${source}.ts`, {
+      ...commonjs,
+      target: 'node24',
+      outfile: `${folder}/${file}.cjs`,
+    }),
+  )
+  return (await Promise.all(made)).flat()
+}
