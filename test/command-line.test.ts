@@ -28,11 +28,11 @@ describe('The command line', () => {
     writeFileSync(preload, WITHOUT_COMMANDER)
     const env = { DATABASE_URL: 'sqlite::memory:', NODE_OPTIONS: `--import ${preload}` }
     for (const args of [[], ['serve']]) {
-      const started = await startProcess({ args, env })
+      const started = await startProcess({ args, env, fromSources: true })
       t.after(() => started.kill())
       assert.deepEqual(await started.terminate(), { code: 0, signal: null })
     }
-    const { stderr } = await runProcess({ args: ['keys', 'list'], env })
+    const { stderr } = await runProcess({ args: ['keys', 'list'], env, fromSources: true })
     assert.match(stderr, /^farthing: loaded @bomb\.sh/)
   })
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, snapshot, test } from 'node:test'
 import { runHere } from '../support/command.ts'
-import { startProcess } from '../support/process.ts'
+import { COMMAND, startProcess } from '../support/process.ts'
 import { runLines, shellBlocks } from '../support/recipe.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'farthing-documentation-'))
@@ -13,7 +13,6 @@ after(() => rmSync(folder, { recursive: true, force: true }))
 // In a complete run several files share a process, whose file is not this one.
 snapshot.setResolveSnapshotPath(() => `${import.meta.filename}.snapshot`)
 
-const COMMAND = join(import.meta.dirname, '../../bin/farthing.js')
 /** Runs a command that does not end by itself, until it is ready, and then interrupts it as Ctrl-C does. */
 const UNTIL_READY = `
 until_ready() {

@@ -1,4 +1,5 @@
 import { openDatabase } from '../../src/database/open.ts'
+import { bundleCommand } from './bundled.ts'
 import { createPostgresDatabase, type RunningPostgres, startPostgres } from './postgres.ts'
 
 let server: RunningPostgres | undefined
@@ -13,8 +14,9 @@ const SETTINGS = [
   ...['autovacuum_naptime=10min', 'jit=off', 'file_copy_method=clone'],
 ]
 
-/** One PostgreSQL server for the whole run. Each test file makes its own databases in it. */
+/** One PostgreSQL server for the whole run, in which each test file makes its own databases, and one bundled command. */
 export async function globalSetup(): Promise<void> {
+  const bundling = bundleCommand()
   try {
     server = await startPostgres({ settings: SETTINGS })
   } catch (error) {
@@ -23,6 +25,7 @@ export async function globalSetup(): Promise<void> {
   }
   process.env.FARTHING_TEST_POSTGRES = server.url
   process.env.FARTHING_TEST_TEMPLATE = await makeTemplate(server.url)
+  process.env.FARTHING_TEST_COMMAND = await bundling
 }
 
 /** Makes a migrated database for `copyMigratedDatabase`. Returns its name. */

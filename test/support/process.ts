@@ -1,9 +1,11 @@
-/** Farthing as its own process, as `npm start` runs it. */
+/** Farthing as its own process: the bundled command that `npm test` has made, elsewhere that of the clone. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
-const COMMAND = fileURLToPath(new URL('../../bin/farthing.js', import.meta.url))
+/** The command of the clone, which runs the sources. */
+const SOURCES = fileURLToPath(new URL('../../bin/farthing.js', import.meta.url))
+export const COMMAND = process.env.FARTHING_TEST_COMMAND ?? SOURCES
 
 /** Milliseconds. On a busy machine a start takes a second or two. */
 const LONGEST_START = 60_000
@@ -34,6 +36,8 @@ export type ProcessOptions = {
   wrapper?: string[]
   /** Its standard input. Without it there is none. */
   input?: string
+  /** Runs the sources in any case. */
+  fromSources?: boolean
 }
 
 const running = new Set<ChildProcess>()
@@ -83,8 +87,10 @@ type Spawned = Omit<FarthingProcess, 'baseUrl'> & {
   stderr(): string
 }
 
-function spawnFarthing({ env = {}, args = [], wrapper = [], input }: ProcessOptions): Spawned {
-  const [program = process.execPath, ...rest] = [...wrapper, process.execPath, COMMAND, ...args]
+function spawnFarthing(options: ProcessOptions): Spawned {
+  const { env = {}, args = [], wrapper = [], input } = options
+  const command = options.fromSources ? SOURCES : COMMAND
+  const [program = process.execPath, ...rest] = [...wrapper, process.execPath, command, ...args]
   const { PATH = '' } = process.env
   const child = spawn(program, rest, {
     env: { PATH, ...env },

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { createClient } from '../../support/client.ts'
+import { COMMAND } from '../../support/process.ts'
 
 const KEY = 'key-of-the-default-account'
 const LOG = new URL('../../../src/log.ts', import.meta.url)
@@ -28,7 +29,7 @@ test('The service starts, responds and stops while its log is on a full disk', a
   const { HOST, PORT } = await freePlace()
   const DATABASE_URL = `sqlite:${join(folder, 'farthing.db')}`
   const env = { PATH: process.env.PATH, HOST, PORT, DATABASE_URL, FARTHING_API_KEY: KEY }
-  const child = spawn(process.execPath, ['bin/farthing.js'], { env, stdio: ['ignore', full, full] })
+  const child = spawn(process.execPath, [COMMAND], { env, stdio: ['ignore', full, full] })
   const exited = once(child, 'exit')
   t.after(() => {
     child.kill('SIGKILL')

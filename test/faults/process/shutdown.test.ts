@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { createClient } from '../../support/client.ts'
-import { type FarthingProcess, startProcess } from '../../support/process.ts'
+import { COMMAND, type FarthingProcess, startProcess } from '../../support/process.ts'
 import { closed, open, parseAnswer } from '../../support/raw-http.ts'
 import { startReceiver } from '../../support/receiver.ts'
 import { createOnce } from './create-once.ts'
@@ -177,7 +177,7 @@ test('A log that nobody reads delays neither requests nor the stop', async t => 
   const folder = mkdtempSync(join(tmpdir(), 'farthing-unread-'))
   const DATABASE_URL = `sqlite:${join(folder, 'farthing.db')}`
   const env = { PATH: process.env.PATH, PORT: '0', DATABASE_URL, FARTHING_API_KEY: KEY }
-  const child = spawn(process.execPath, ['bin/farthing.js'], {
+  const child = spawn(process.execPath, [COMMAND], {
     env,
     stdio: ['ignore', 'pipe', 'ignore'],
   })
