@@ -1,6 +1,6 @@
 /** The work that runs beside the requests: sending unsent messages, and deleting old rows. */
 import type { Logger } from 'pino'
-import { deleteEndedRooms, endExpiredAccounts } from './accounts/sweep.ts'
+import { deleteEndedRooms, emptyRooms, endExpiredAccounts } from './accounts/sweep.ts'
 import type { App } from './app.ts'
 import { createClockWatch } from './clock-watch.ts'
 import type { Ports } from './ports.ts'
@@ -10,10 +10,13 @@ import { deactivateIdle } from './webhooks/listener-store.ts'
 /** Milliseconds. */
 const SWEEP_INTERVAL = 60_000
 const RECOVERY_INTERVAL = 5_000
+const EMPTY_INTERVAL = 2_000
 
 type Work = Pick<App, 'deliveries' | 'recorder'> &
   Pick<Ports, 'database' | 'time'> & {
     warn: Logger['warn']
+    /** The database is in memory: what tests leave behind takes memory until it is deleted. */
+    inMemory: boolean
     /** As in ClockWatchPorts. */
     elapsed?: () => number
   }
@@ -35,6 +38,8 @@ export function startWork(work: Work): () => Promise<void> {
   const recover = () => start(work.deliveries.recover(signal))
   recover()
   const recovering = setInterval(recover, RECOVERY_INTERVAL)
+  const emptyNow = createEmptying(work)
+  const emptying = work.inMemory && setInterval(() => start(emptyNow(signal)), EMPTY_INTERVAL)
   const sweepAll = createSweep(work, report)
   let sweeping: NodeJS.Timeout | undefined
   async function sweepNow(): Promise<void> {
@@ -45,8 +50,22 @@ export function startWork(work: Work): () => Promise<void> {
   return async () => {
     stopping.abort()
     clearInterval(recovering)
+    if (emptying) clearInterval(emptying)
     clearTimeout(sweeping)
     await Promise.all(underway)
+  }
+}
+
+/**
+ * Each call deletes the rows of the rooms that ended since the call before, but not in the last `EMPTY_INTERVAL`. The
+ * sweep deletes later what requests that were then under way have written.
+ */
+function createEmptying({ database, time }: Pick<Work, 'database' | 'time'>) {
+  let from = time.wall() - EMPTY_INTERVAL
+  return async (stop?: AbortSignal): Promise<void> => {
+    const until = time.wall() - EMPTY_INTERVAL
+    if (until > from) await emptyRooms(database, [from, until], stop)
+    from = until
   }
 }
 
@@ -54,7 +73,7 @@ type Step = (signal?: AbortSignal) => Promise<void>
 
 /** One sweep of everything. Deletions that depend on the clock wait until the clock can be trusted. Never rejects. */
 export function createSweep(
-  { database, time, recorder, warn, elapsed }: Omit<Work, 'deliveries'>,
+  { database, time, recorder, warn, elapsed }: Omit<Work, 'deliveries' | 'inMemory'>,
   report: (error: unknown) => void,
 ): (signal?: AbortSignal) => Promise<void> {
   const isClockTrusted = createClockWatch({

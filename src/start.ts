@@ -111,8 +111,9 @@ export async function startFarthing(options: StartOptions): Promise<Farthing> {
     await makeFixedWebhook(ports, config, logger)
     if (!config.control) await warnOfMovedClocks(database, logger)
     const warn = (...args: Parameters<Logger['warn']>) => logger?.warn(...args)
+    const inMemory = config.database.kind === 'sqlite' && config.database.path === ':memory:'
     const stopWork =
-      options.backgroundWork === false ? undefined : startWork({ ...app, ...ports, warn })
+      options.backgroundWork === false ? undefined : startWork({ ...app, ...ports, warn, inMemory })
     let closing: Promise<void> | undefined
     async function close(graceMs: number): Promise<void> {
       const workStopped = stopWork?.()

@@ -9,7 +9,8 @@ const LATE_REQUESTS = 5 * 60 * 1000
 /** The most rows that one step deletes, so that it does not delay other writes. */
 const STEP = 200
 
-const ENDED = 'select room from ended_rooms where since < $1'
+/** Rooms that ended at or after `$1` and before `$2`. */
+const ENDED = 'select room from ended_rooms where since >= $1 and since < $2'
 
 /** The tables with rows of rooms, each with a column of its rows. Messages go before their webhooks. */
 const TABLES = {
@@ -63,25 +64,29 @@ export async function deleteEndedRooms(
   now: number,
   stop?: AbortSignal,
 ): Promise<void> {
-  await emptyRooms(database, [now - LATE_REQUESTS], stop)
-  if (stop?.aborted) return
+  const until = now - LATE_REQUESTS
+  if (!(await emptyRooms(database, [0, until], stop))) return
+  const ended = { sql: 'delete from ended_rooms where since < $1', values: [until] }
   const forget = ['api_keys where account', 'accounts where name'].map(rows => ({
     sql: `delete from ${rows} in (${FORGOTTEN})`,
     values: [now],
   }))
-  await database.write(forget)
+  await database.write([ended, ...forget])
 }
 
-async function emptyRooms(
+/**
+ * Deletes the rows of rooms that ended at or after `from` and before `until`, in small steps. Resolves false if `stop`
+ * was aborted before none was left.
+ */
+export async function emptyRooms(
   database: Database,
-  values: [since: number],
-  stop: AbortSignal | undefined,
-): Promise<void> {
-  const [any] = await database.query(`${ENDED} limit 1`, values)
-  if (!any) return
+  period: [from: number, until: number],
+  stop?: AbortSignal,
+): Promise<boolean> {
+  const [any] = await database.query(`${ENDED} limit 1`, period)
+  if (!any) return !stop?.aborted
   for (const { find, remove } of statements)
-    while (!stop?.aborted && (await database.query(find, values)).length > 0)
-      await database.write([{ sql: remove, values }])
-  if (!stop?.aborted)
-    await database.write([{ sql: 'delete from ended_rooms where since < $1', values }])
+    while (!stop?.aborted && (await database.query(find, period)).length > 0)
+      await database.write([{ sql: remove, values: period }])
+  return !stop?.aborted
 }

@@ -8,6 +8,8 @@ import { readConfig } from '../../../src/config.ts'
 import { openDatabase } from '../../../src/database/open.ts'
 import { createNewId } from '../../../src/ids.ts'
 import { insertPayment } from '../../../src/payments/store.ts'
+import { startFarthing } from '../../../src/start.ts'
+import { createClient } from '../../support/client.ts'
 import { startProcess } from '../../support/process.ts'
 import { samplePayment } from '../../support/sample-payment.ts'
 
@@ -36,4 +38,25 @@ test('a service that starts with a clock that is ahead deletes no payment, but t
   })
   while ((await rows('ended_rooms')) > 0) await pause(20)
   assert.deepEqual([await rows('payments'), await rows('payment_counts')], [1, 1])
+})
+
+test('in memory the rows of an ended account are deleted within seconds, so that they take no memory', {
+  timeout: 30_000,
+}, async t => {
+  const env = { DATABASE_URL: 'sqlite::memory:', FARTHING_CONTROL: 'true', PORT: '0' }
+  const service = await startFarthing({ config: readConfig(env) })
+  t.after(() => service.close())
+  const { database } = service.ports
+  const headers = { Authorization: `Bearer ${service.apiKey}` }
+  const account = await fetch(`${service.url}/control/accounts`, { method: 'POST', headers })
+  const { account: name, key } = (await account.json()) as { account: string; key: string }
+  await createClient([service.url], key).createPayment()
+  const rows = async (table: string) =>
+    (await database.query(`select 1 from ${table} where account = $1`, [name])).length
+  assert.deepEqual([await rows('payments'), await rows('exchanges')], [1, 1])
+
+  const path = `/control/accounts/${encodeURIComponent(name)}`
+  await fetch(service.url + path, { method: 'DELETE', headers })
+  while ((await rows('payments')) + (await rows('exchanges')) > 0) await pause(50)
+  assert.equal(await rows('ended_rooms'), 1, 'what late requests still write is deleted later')
 })
