@@ -65,5 +65,8 @@ function wholeText(short: ShortText): KeptBody {
   return { text: swapQuotes(swapped), ...rest }
 }
 
+/** Most JSON has no ', and then a replacement without a function takes half the time. */
 const swapQuotes = (text: string): string =>
-  text.replace(/["']/g, quote => (quote === '"' ? "'" : '"'))
+  text.includes("'")
+    ? text.replace(/["']/g, quote => (quote === '"' ? "'" : '"'))
+    : text.replace(/"/g, "'")
