@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { newFolder, removeFolder } from './folders.ts'
 import { load, type Work } from './load.ts'
-import { compare, median, round, warmUp } from './measure.ts'
+import { compare, median, round, steadyTurns, warmUp } from './measure.ts'
 import { buildPackage, packaged } from './package.ts'
 import { creating, journey, reading } from './requests.ts'
 import { type Server, startFarthing } from './servers.ts'
@@ -103,10 +103,10 @@ async function rounds(
   figure: string,
   what: string,
   contenders: { server: Server; work: Work }[],
-  { warm, seconds }: { warm: number; seconds: number },
+  { warm, scale }: { warm: number; scale: number },
 ): Promise<ComparedFigure> {
   for (const contender of contenders) await warmUp(contender, warm)
-  const { series, ratios } = await compare(contenders, { connections: CONNECTIONS, seconds })
+  const { series, ratios } = await compare(contenders, steadyTurns(scale))
   const [old, current] = series.map(({ rate }) => rate)
   return {
     ...{ figure, what, unit: 'a second', old: old ?? 0, new: current ?? 0 },
@@ -118,15 +118,14 @@ async function createsAndReads(other: Command, scale: number): Promise<ComparedF
   const { servers, stop } = await startBoth(other)
   const both = servers.map(server => ({ server, ids: [] as string[] }))
   const creates = both.map(({ server, ids }) => ({ server, work: creating(ids) }))
-  const seconds = scale / 2
   const created = await rounds('P1', 'POST /v1/payments', creates, {
     warm: 60_000 * scale,
-    seconds,
+    scale,
   })
   const reads = both.map(({ server, ids }) => ({ server, work: reading(ids) }))
   const read = await rounds('P2', 'GET /v1/payments/{id}', reads, {
     warm: 100_000 * scale,
-    seconds,
+    scale,
   })
   await stop()
   return [created, read]
@@ -138,7 +137,7 @@ async function journeys(other: Command, scale: number): Promise<ComparedFigure> 
   const warm = 15_000 * scale
   const figure = await rounds('P3', 'a whole journey: 5 requests', contenders, {
     warm,
-    seconds: scale / 2,
+    scale,
   })
   await stop()
   return figure

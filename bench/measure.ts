@@ -72,7 +72,19 @@ export type Rounds = {
   mayRest?: boolean
   /** Milliseconds before each contender's turn, because some work on after theirs. */
   pause?: number
+  /** Seconds of load at the beginning of each turn that are not measured. */
+  lead?: number
 }
+
+/**
+ * Turns in which the recorder works as under steady load. It admits 100 exchanges a second for an account, so one that
+ * rested for two seconds records 200 at once, and then writes once a second. `lead` is enough to write those.
+ */
+export const steadyTurns = (scale: number) => ({
+  connections: 64,
+  lead: 0.4 * scale,
+  seconds: scale,
+})
 
 /**
  * Loads all contenders in turn in many short rounds, because the speed of a shared machine changes from
@@ -81,13 +93,14 @@ export type Rounds = {
  */
 export async function compare(
   contenders: Contender[],
-  { rounds = 21, pause = 0, ...limit }: Rounds,
+  { rounds = 21, pause = 0, lead = 0, ...limit }: Rounds,
 ): Promise<{ series: Series[]; ratios: number[] }> {
   const runs: Run[][] = contenders.map(() => [])
   const order = [...contenders.entries()]
   for (let done = 0; done < rounds; done++)
     for (const [i, { server, work }] of done % 2 ? order.toReversed() : order) {
       await setTimeout(pause)
+      if (lead > 0) await load(server.port, limit.connections, { ...limit, seconds: lead }, work)
       runs[i]?.push(await load(server.port, limit.connections, limit, work))
     }
   const rates = runs.map(each => each.map(({ rate }) => rate))
@@ -99,14 +112,14 @@ export async function compare(
           each.flatMap(({ times }) => times),
           0.5,
         ),
-        2,
+        4,
       ),
       p99: round(
         percentile(
           each.flatMap(({ times }) => times),
           0.99,
         ),
-        2,
+        4,
       ),
       units: each.reduce((sum, { units }) => sum + units, 0),
     })),

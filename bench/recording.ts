@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { newFolder, removeFolder } from './folders.ts'
 import { connect, load, percentile, type Work } from './load.ts'
-import { type Bench, compare, type Figure, round, warmUp } from './measure.ts'
+import { type Bench, compare, type Figure, round, steadyTurns, warmUp } from './measure.ts'
 import { creating, journey } from './requests.ts'
 import { type Server, startFarthing } from './servers.ts'
 
@@ -35,8 +35,7 @@ export async function recording({ step, scale }: Bench): Promise<Figure[]> {
     step(`N1: ${what}`)
     const contenders = servers.map(server => ({ server, work: work() }))
     for (const each of contenders) await warmUp(each, warm * scale)
-    const limit = { connections: CONNECTIONS, seconds: scale / 2 }
-    const { series, ratios } = await compare(contenders, limit)
+    const { series, ratios } = await compare(contenders, steadyTurns(scale))
     const ratio = ratios[1] ?? 0
     figures.push({
       ...{ figure: 'N1', what, value: series[1]?.rate ?? 0, unit: 'a second' },

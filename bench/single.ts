@@ -5,7 +5,7 @@ import tls from 'node:tls'
 import { authority, certificates } from '../test/support/certificates.ts'
 import { newFolder, removeFolder } from './folders.ts'
 import { connect, LENGTH, load } from './load.ts'
-import { type Bench, compare, type Figure, warmUp } from './measure.ts'
+import { type Bench, compare, type Figure, steadyTurns, warmUp } from './measure.ts'
 import { answerSizes, creating, expect, journey, post, reading } from './requests.ts'
 import { type Server, startBare, startFarthing, startFloor } from './servers.ts'
 
@@ -56,7 +56,7 @@ export async function createAndRead(bench: Bench): Promise<Figure[]> {
   step('P1: warming up')
   for (const each of creators) await warmUp(each, 60_000 * scale)
   step('P1: creating payments')
-  const created = await compare(creators, { connections: CONNECTIONS, seconds: scale / 2 })
+  const created = await compare(creators, steadyTurns(scale))
   const [rssCreated, rssBare] = [farthing.rss(), bare.rss()]
   await bare.stop()
 
@@ -76,7 +76,7 @@ export async function createAndRead(bench: Bench): Promise<Figure[]> {
   const readers = [...read, { server: quiet.farthing, work: reading(quietIds.slice(0, rows)) }]
   for (const each of readers) await warmUp(each, 150_000 * scale)
   step('P2: reading payments')
-  const got = await compare(readers, { connections: CONNECTIONS, seconds: scale / 2 })
+  const got = await compare(readers, steadyTurns(scale))
 
   for (const connections of CURVE) {
     step(`throughput at ${connections} connections`)
@@ -178,7 +178,7 @@ export async function journeys({ step, scale }: Bench): Promise<Figure[]> {
   const tellingOff = { server: hookedUnrecorded.farthing, work: journey(receiver.check) }
   for (const each of [bare, quiet, telling, quietOff, tellingOff])
     await warmUp(each, 15_000 * scale)
-  const limit = { connections: CONNECTIONS, seconds: scale / 2 }
+  const limit = steadyTurns(scale)
   step('P3: whole journeys')
   const made = await compare([bare, quiet, quietOff], limit)
   step('P4: whole journeys with a webhook')
