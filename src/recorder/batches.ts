@@ -1,6 +1,6 @@
-import type { Database, NewId, Time } from '../ports.ts'
+import type { Database, NewId, Statement, Time } from '../ports.ts'
 import { createAdmission, type Gap } from './admission.ts'
-import { type Held, isRefused, makeGapRow, type RowMaker, sizeOf } from './row.ts'
+import { type Held, makeGapRow, type RowMaker } from './row.ts'
 import { insertExchange } from './store.ts'
 
 /** Milliseconds between writes, and after one that failed. */
@@ -16,9 +16,8 @@ const MOST_HELD = 2_000
 const MOST_HELD_BYTES = 8 * 1024 * 1024
 
 export type Batches = {
-  /** True if an exchange of this size fits; then `hold` it. Otherwise it is counted. */
-  admits(room: string, refused: boolean, bytes: number): boolean
-  hold(exchange: Held): void
+  /** Records the exchange, if its room may record one more. Otherwise it is counted. */
+  add(room: string, refused: boolean, exchange: () => Held): void
   /** Writes everything in memory. Never rejects. */
   flush(): Promise<void>
   /** Removes the accounts that may record as much as new ones. */
@@ -36,12 +35,16 @@ type BatchPorts = {
   onWritten: (room: string) => void
 }
 
-/** Holds exchanges, and makes and writes their rows in batches, one batch after the other. */
+type Row = { room: string; refused: boolean; began: number; insert: Statement; bytes: number }
+
+/** Makes rows of exchanges, and writes them in batches, one batch after the other. */
 export function createBatches(ports: BatchPorts): Batches {
   const { time, onFault } = ports
   const admission = createAdmission()
-  const held: Held[] = []
-  let heldBytes = 0
+  /** Those of this turn of the event loop. */
+  const arrived: Held[] = []
+  const rows: Row[] = []
+  let bytes = 0
   let timer: NodeJS.Timeout | undefined
   let flushing: Promise<void> | undefined
   let closed = false
@@ -60,35 +63,46 @@ export function createBatches(ports: BatchPorts): Batches {
     schedule(admission.hasGaps(Infinity) ? WRITE_EVERY_UNDER_LOAD : WRITE_EVERY)
 
   /**
+   * Makes rows after the responses, but in the same turn of the event loop: objects of a request that are held longer
+   * leave V8's young generation, which took some 20 MB more under load.
+   */
+  function makeRows(): void {
+    const made = arrived.splice(0).map(held => rowOf(ports, held))
+    for (const row of made) bytes += row.bytes
+    rows.push(...made)
+  }
+
+  /**
    * Rows that cannot be written are counted. Exchanges that arrive meanwhile wait for the next write: otherwise each
    * would be a commit of its own.
    */
-  async function writeHeld(gapsUntil: number): Promise<void> {
+  async function writeRows(gapsUntil: number): Promise<void> {
+    makeRows()
     const gaps = admission.takeGaps(gapsUntil)
-    for (let due = held.length; due > 0 || gaps.size > 0; ) {
-      const some = held.splice(0, Math.min(due, MOST_ROWS))
+    for (let due = rows.length; due > 0 || gaps.size > 0; ) {
+      const some = rows.splice(0, Math.min(due, MOST_ROWS))
       due -= some.length
-      for (const each of some) heldBytes -= sizeOf(each)
+      for (const row of some) bytes -= row.bytes
       try {
-        await writeRows(ports, some, gaps)
+        await write(ports, some, gaps)
         gaps.clear()
       } catch (error) {
         admission.putBack(gaps)
-        for (const each of some) admission.count(each.room, isRefused(each), each.began)
+        for (const { room, refused, began } of some) admission.count(room, refused, began)
         throw error
       }
     }
   }
 
   function flushDue(gapsUntil: number): Promise<void> {
-    flushing ??= writeHeld(gapsUntil)
+    flushing ??= writeRows(gapsUntil)
       .catch(error => {
         onFault(error)
         schedule(RETRY_AFTER)
       })
       .finally(() => {
         flushing = undefined
-        if (held.length > 0 || admission.hasGaps(Infinity)) scheduleNext()
+        if (rows.length > 0 || admission.hasGaps(Infinity)) scheduleNext()
       })
     return flushing
   }
@@ -99,17 +113,12 @@ export function createBatches(ports: BatchPorts): Batches {
   }
 
   return {
-    admits(room, refused, bytes) {
+    add(room, refused, exchange) {
       const now = time.wall()
-      const fits = held.length < MOST_HELD && heldBytes + bytes <= MOST_HELD_BYTES
-      const admitted = fits && admission.admit(room, refused, now)
-      if (!admitted) admission.count(room, refused, now)
+      const fits = rows.length + arrived.length < MOST_HELD && bytes < MOST_HELD_BYTES
+      if (!fits || !admission.admit(room, refused, now)) admission.count(room, refused, now)
+      else if (arrived.push(exchange()) === 1) setImmediate(makeRows)
       if (!timer) scheduleNext()
-      return admitted
-    },
-    hold(exchange) {
-      heldBytes += sizeOf(exchange)
-      held.push(exchange)
     },
     flush,
     forget: () => admission.forget(time.wall()),
@@ -121,15 +130,23 @@ export function createBatches(ports: BatchPorts): Batches {
   }
 }
 
-async function writeRows(
-  { database, newId, makeRow, onWritten }: BatchPorts,
-  some: Held[],
+function rowOf({ makeRow, newId }: BatchPorts, held: Held): Row {
+  const { room, began } = held
+  const exchange = makeRow(held, newId(began))
+  const insert = insertExchange(exchange)
+  return { room, refused: exchange.refused, began, insert, bytes: sizeOf(insert) }
+}
+
+/** Roughly the bytes of memory that a statement takes: those of its texts. */
+const sizeOf = ({ values }: Statement): number =>
+  values.reduce<number>((sum, value) => sum + String(value ?? '').length, 0)
+
+async function write(
+  { database, newId, onWritten }: BatchPorts,
+  some: Row[],
   gaps: Map<string, Gap>,
 ): Promise<void> {
-  const rows = [
-    ...some.map(each => makeRow(each, newId(each.began))),
-    ...[...gaps].map(([room, gap]) => makeGapRow(room, gap, newId(gap.from))),
-  ]
-  await database.write(rows.map(insertExchange))
-  for (const { account } of rows) onWritten(account)
+  const ofGaps = [...gaps].map(([room, gap]) => makeGapRow(room, gap, newId(gap.from)))
+  await database.write([...some.map(({ insert }) => insert), ...ofGaps.map(insertExchange)])
+  for (const room of [...some.map(({ room }) => room), ...gaps.keys()]) onWritten(room)
 }

@@ -1,7 +1,6 @@
 /**
- * The recorder keeps requests and responses as they crossed the wire. It works beside the requests: it holds
- * references to their objects, and makes and writes rows four times a second, under load once. Exchanges beyond its
- * limits are only counted.
+ * The recorder keeps requests and responses as they crossed the wire. It works beside the requests: it makes rows after
+ * the responses, and writes them four times a second, under load once. Exchanges beyond its limits are only counted.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Account } from '../accounts/account.ts'
@@ -10,14 +9,7 @@ import { createNewId, newSecret } from '../ids.ts'
 import type { Answer, Database, Time } from '../ports.ts'
 import { createBatches } from './batches.ts'
 import type { Ending, Exchange } from './exchange.ts'
-import {
-  createRowMaker,
-  type Held,
-  type HeldAttempt,
-  type HeldRequest,
-  sizeOf,
-  sizeOfRequest,
-} from './row.ts'
+import { createRowMaker, type Held, type HeldAttempt, type HeldRequest } from './row.ts'
 import { deleteOldExchanges, insertExchange, trimExchanges } from './store.ts'
 
 declare module 'fastify' {
@@ -107,7 +99,7 @@ export function createRecorder(ports: RecorderPorts): Recorder {
   async function record(account: Account, attempted: Attempted): Promise<void> {
     const attempt = await heldAttempt(account, attempted)
     if (isTestAccount(account)) await writeNow(account, attempt)
-    else if (batches.admits(account.room, attempt.failed, sizeOf(attempt))) batches.hold(attempt)
+    else batches.add(account.room, attempt.failed, () => attempt)
   }
 
   function onSendOf(kind: 'api' | 'page', operation: string): RecordingHooks['onSend'] {
@@ -117,8 +109,7 @@ export function createRecorder(ports: RecorderPorts): Recorder {
       const held = () => heldRequest(kind, operation, time, { request, reply, payload, account })
       if (isTestAccount(account))
         return void writeNow(account, held()).then(() => done(null, payload))
-      const bytes = sizeOfRequest(request.url, request.body, payload)
-      if (batches.admits(account.room, reply.statusCode >= 400, bytes)) batches.hold(held())
+      batches.add(account.room, reply.statusCode >= 400, held)
       done(null, payload)
     }
   }

@@ -237,20 +237,5 @@ export const makeGapRow = (account: string, gap: Gap, exchange_id: string): Exch
   gap,
 })
 
-export const isRefused = (held: Held): boolean =>
+const isRefused = (held: Held): boolean =>
   held.kind === 'out' ? held.failed : held.ended === 'reset' || (held.status ?? 0) >= 400
-
-/** Headers count as this many bytes. */
-const HEADERS_SIZE = 512
-
-const lengthOf = (body: unknown): number =>
-  Buffer.isBuffer(body) || typeof body === 'string' ? body.length : 0
-
-/** Roughly how many bytes of memory a request takes while it is held. */
-export const sizeOfRequest = (url: string, body: unknown, payload: unknown): number =>
-  HEADERS_SIZE + url.length + lengthOf(body) + lengthOf(payload)
-
-export const sizeOf = (held: Held): number =>
-  held.kind === 'out'
-    ? HEADERS_SIZE + held.body.length + (held.answer?.body.length ?? 0)
-    : sizeOfRequest(held.url, held.requestBody, held.responseBody)

@@ -28,10 +28,7 @@ test('exchanges that arrive while others are written wait for the next write', a
     onFault: assert.ifError,
     onWritten: () => {},
   })
-  const record = () => {
-    assert.ok(batches.admits('default', false, 1))
-    batches.hold(attempt)
-  }
+  const record = () => batches.add('default', false, () => attempt)
 
   for (let i = 0; i < 3; i++) record()
   t.mock.timers.tick(250)
