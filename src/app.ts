@@ -3,7 +3,7 @@ import { createAuthenticate } from './accounts/bearer.ts'
 import { agreementEndpoints } from './agreements/routes.ts'
 import type { Config } from './config.ts'
 import { consoleAreas } from './console/area.ts'
-import { consoleEndpoints } from './console/routes.ts'
+import { consoleRoutes } from './console/routes.ts'
 import type { Context } from './context.ts'
 import { controlEndpoints } from './control/routes.ts'
 import { createWaitFor } from './control/wait.ts'
@@ -13,7 +13,7 @@ import { controlDescription, docsEndpoints } from './docs/routes.ts'
 import { controlIsOff } from './errors.ts'
 import { pageArea, pageEndpoints } from './hosted/routes.ts'
 import type { Area, Areas } from './http/areas.ts'
-import { registerEndpoints } from './http/endpoint.ts'
+import { registerRoutes } from './http/endpoint.ts'
 import { sendApiError } from './http/errors.ts'
 import { healthEndpoints } from './http/health.ts'
 import { createLimits, type Limits } from './http/limits.ts'
@@ -92,8 +92,8 @@ export async function createApp(
   const waitFor = createWaitFor({ database, onWritten, stopped })
   const control = controlEndpoints(context, { waitFor, stopped, described })
   if (control.length > 0) control.push(controlDescription(context, () => control))
-  const pages = consoleEndpoints(context)
-  registerEndpoints(server, [...described, ...control, ...pages], areas, limits)
+  const pages = consoleRoutes(context)
+  registerRoutes(server, [...described, ...control, ...pages], areas, limits)
   return { server, deliveries, limits, recorder }
 }
 

@@ -1,6 +1,7 @@
 /** One message to one webhook: its result and the reason, its bytes, its attempts, and forms to send it again. */
 import type { Context } from '../context.ts'
-import { type Endpoint, pathParam } from '../http/endpoint.ts'
+import { formBody } from '../http/body.ts'
+import { pathParam, type Route } from '../http/endpoint.ts'
 import { exchangesOfMessage } from '../recorder/store.ts'
 import { oldestKept } from '../retention.ts'
 import { details, summaryList } from '../web/components.ts'
@@ -14,32 +15,20 @@ import { attemptsPart, type Tried, triedOf } from './message-attempts.ts'
 import { type Edit, editForm, readSend, send, sendForm } from './message-send.ts'
 import {
   type AccountVisit,
-  actionEndpoint,
+  actionRoute,
   type Next,
   notFound,
   type Page,
-  pageEndpoint,
+  pageRoute,
 } from './page.ts'
 import { deliveryTag, foreign, link, listing, paragraph, time } from './parts.ts'
 
 /** Attempts that are shown; there may be many by hand. */
 const MOST_ATTEMPTS = 20
 
-export const messageEndpoints = (context: Context): Endpoint[] => [
-  pageEndpoint(
-    context,
-    { path: 'messages/{message_id}', operationId: 'showMessage', summary: 'Show a message' },
-    visit => messagePage(context, visit),
-  ),
-  actionEndpoint(
-    context,
-    {
-      path: 'messages/{message_id}/send',
-      operationId: 'sendMessageByHand',
-      summary: 'Send a message again',
-    },
-    (visit, form) => sendByHand(context, visit, form),
-  ),
+export const messageRoutes = (context: Context): Route[] => [
+  pageRoute(context, 'messages/{message_id}', visit => messagePage(context, visit)),
+  actionRoute(context, 'messages/{message_id}/send', visit => sendByHand(context, visit)),
 ]
 
 async function messageOf({ database }: Context, { request, account }: AccountVisit) {
@@ -48,16 +37,12 @@ async function messageOf({ database }: Context, { request, account }: AccountVis
   return found
 }
 
-async function sendByHand(
-  context: Context,
-  visit: AccountVisit,
-  form: URLSearchParams,
-): Promise<Next | Page> {
+async function sendByHand(context: Context, visit: AccountVisit): Promise<Next | Page> {
   const message = await messageOf(context, visit)
   const { message_id, body } = message
   const to = `messages/${message_id}`
   if (body === null || whyNotSendable(message, visit.now)) return { to, done: 'not-sent' }
-  const asked = await readSend(context, { ...message, body }, form)
+  const asked = await readSend(context, { ...message, body }, formBody(visit.request))
   if ('faults' in asked) return messagePage(context, visit, asked)
   const accepted = await send(context, visit.account, { ...message, body }, asked)
   return { to, done: accepted ? 'sent' : 'sent-in-vain' }

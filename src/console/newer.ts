@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts'
-import type { Endpoint } from '../http/endpoint.ts'
+import type { Route } from '../http/endpoint.ts'
 import { countListed } from '../payments/list-store.ts'
 import { countExchanges } from '../recorder/store.ts'
 import { countMessages } from '../webhooks/list-store.ts'
@@ -10,13 +10,10 @@ import { type AccountVisit, accountVisitOf, notFound, textsIn } from './page.ts'
 const MOST = 100
 
 /** How many entries a list has that are newer than those on a page. Its script asks every two seconds. */
-export const newerEndpoint = (context: Context): Endpoint => ({
+export const newerRoute = (context: Context): Route => ({
   method: 'GET',
   path: '/console/newer.json',
   area: 'console',
-  operationId: 'countNewer',
-  summary: 'Count what is newer than a page shows',
-  docs: () => ({ responses: {} }),
   handler: async request => {
     const visit = accountVisitOf(request, context)
     const { list, after } = textsIn(visit, ['list', 'after'])

@@ -4,8 +4,8 @@ import type { Account } from '../accounts/account.ts'
 import type { Context } from '../context.ts'
 import { en } from '../hosted/text.en.ts'
 import { type Addresses, addressesOf } from '../http/addresses.ts'
-import { type Accepts, formBody } from '../http/body.ts'
-import type { Endpoint } from '../http/endpoint.ts'
+import type { Accepts } from '../http/body.ts'
+import type { Route } from '../http/endpoint.ts'
 import { isStorable } from '../http/fields.ts'
 import { button, errorSummary, notificationBanner, serviceNavigation } from '../web/components.ts'
 import { type Html, html } from '../web/html.ts'
@@ -85,41 +85,36 @@ export function textsIn<Name extends string>(
   return Object.fromEntries(read) as Record<Name, string> // each name was read
 }
 
-type Described = { path: string; operationId: string; summary: string }
-
 /** A page: `show` returns it, or another page to open, or throws an error, for which there is a page too. */
-export const pageEndpoint = (
+export const pageRoute = (
   context: Context,
-  described: Described,
+  path: string,
   show: (visit: AccountVisit) => Promise<Next | Page>,
-): Endpoint => ({
-  ...described,
-  path: `/console/${described.path}`,
+): Route => ({
   method: 'GET',
+  path: `/console/${path}`,
   area: 'console',
-  docs: () => ({ responses: {} }),
   handler: async (request, reply) => {
     const visit = accountVisitOf(request, context)
     return sendResult(reply, visit, await show(visit))
   },
 })
 
-/** What a form does: `act` returns the page to open then, or the page of the form with its errors. */
-export const actionEndpoint = (
+/** What a form does: `act` reads it, and returns the page to open then, or the page of the form with its errors. */
+export const actionRoute = (
   context: Context,
-  { accepts = 'form', ...described }: Described & { accepts?: Accepts },
-  act: (visit: AccountVisit, form: URLSearchParams) => Promise<Next | Page>,
-): Endpoint => ({
-  ...described,
-  path: `/console/${described.path}`,
+  path: string,
+  act: (visit: AccountVisit) => Promise<Next | Page>,
+  accepts: Accepts = 'form',
+): Route => ({
   method: 'POST',
+  path: `/console/${path}`,
   area: 'console',
   accepts,
-  docs: () => ({ responses: {} }),
   handler: async (request, reply) => {
     if (isFromOtherSite(request, context.config)) throw pageFault(403)
     const visit = accountVisitOf(request, context)
-    return sendResult(reply, visit, await act(visit, formBody(request)))
+    return sendResult(reply, visit, await act(visit))
   },
 })
 

@@ -1,14 +1,15 @@
 import type { Context } from '../context.ts'
 import { readScenario, walk } from '../control/payments.ts'
 import { ApiError } from '../errors.ts'
-import type { Endpoint } from '../http/endpoint.ts'
+import { formBody } from '../http/body.ts'
+import type { Route } from '../http/endpoint.ts'
 import { changePayment } from '../payments/commands.ts'
 import { advance, isPayable, type Payment, refundSummary, statusOf } from '../payments/payment.ts'
 import { recordAction } from '../recorder/action.ts'
 import { createRefund } from '../refunds/commands.ts'
 import type { Refund } from '../refunds/refund.ts'
 import type { Done } from './banners.ts'
-import { type AccountVisit, actionEndpoint, type Next, type Page, pageFault } from './page.ts'
+import { type AccountVisit, actionRoute, type Next, type Page, pageFault } from './page.ts'
 import type { RefundFault } from './payment-forms.ts'
 
 type PaymentPage = {
@@ -17,7 +18,7 @@ type PaymentPage = {
 }
 
 /** What can be done on the page of a payment. Each leads back there, with a banner that says what happened. */
-export const paymentActions = (context: Context, page: PaymentPage): Endpoint[] => [
+export const paymentActions = (context: Context, page: PaymentPage): Route[] => [
   complete(context, page),
   move(context, page, 'capture'),
   move(context, page, 'cancel'),
@@ -32,37 +33,29 @@ const overtaken = (payment: Payment): Next => ({ to: addressOf(payment), done: '
 const isRefusal = (error: unknown): boolean => error instanceof ApiError && error.status < 500
 
 /** The endings of an open payment, by the code of its pages. */
-const complete = (context: Context, { find }: PaymentPage): Endpoint =>
-  actionEndpoint(
-    context,
-    {
-      path: 'payments/{payment_id}/complete',
-      operationId: 'completeInConsole',
-      summary: 'Choose how a payment ends',
-    },
-    async (visit, form) => {
-      const payment = await find(visit)
-      const scenario = scenarioIn(form)
-      if (!isPayable(statusOf(payment))) return overtaken(payment)
-      try {
-        await recordAction(
-          context,
-          { by: 'console', operation: 'completePayment', detail: () => `scenario=${scenario}` },
-          note => walk(context, visit.addresses, payment, { scenario, note }),
-        )
-      } catch (error) {
-        if (isRefusal(error)) return overtaken(payment)
-        throw error
-      }
-      const done = {
-        success: payment.given.delayed_capture ? 'authorised' : 'succeeded',
-        declined: 'declined',
-        error: 'error',
-        cancel: 'cancelled',
-      } as const
-      return { to: addressOf(payment), done: done[scenario] }
-    },
-  )
+const complete = (context: Context, { find }: PaymentPage): Route =>
+  actionRoute(context, 'payments/{payment_id}/complete', async visit => {
+    const payment = await find(visit)
+    const scenario = scenarioIn(formBody(visit.request))
+    if (!isPayable(statusOf(payment))) return overtaken(payment)
+    try {
+      await recordAction(
+        context,
+        { by: 'console', operation: 'completePayment', detail: () => `scenario=${scenario}` },
+        note => walk(context, visit.addresses, payment, { scenario, note }),
+      )
+    } catch (error) {
+      if (isRefusal(error)) return overtaken(payment)
+      throw error
+    }
+    const done = {
+      success: payment.given.delayed_capture ? 'authorised' : 'succeeded',
+      declined: 'declined',
+      error: 'error',
+      cancel: 'cancelled',
+    } as const
+    return { to: addressOf(payment), done: done[scenario] }
+  })
 
 /** Throws a 400: the page has a button for each. */
 function scenarioIn(form: URLSearchParams) {
@@ -73,71 +66,59 @@ function scenarioIn(form: URLSearchParams) {
   }
 }
 
-const moves: Record<'capture' | 'cancel', { operation: string; done: Done; summary: string }> = {
-  capture: { operation: 'capturePayment', done: 'captured', summary: 'Capture a payment' },
-  cancel: { operation: 'cancelPayment', done: 'cancelled-by-api', summary: 'Cancel a payment' },
+const moves: Record<'capture' | 'cancel', { operation: string; done: Done }> = {
+  capture: { operation: 'capturePayment', done: 'captured' },
+  cancel: { operation: 'cancelPayment', done: 'cancelled-by-api' },
 }
 
-const move = (context: Context, { find }: PaymentPage, trigger: 'capture' | 'cancel'): Endpoint => {
-  const { operation, done, summary } = moves[trigger]
-  return actionEndpoint(
-    context,
-    { path: `payments/{payment_id}/${trigger}`, operationId: `${trigger}InConsole`, summary },
-    async visit => {
-      const { account, addresses } = visit
-      const result = await recordAction(
-        context,
-        { by: 'console', operation, detail: () => '' },
-        note =>
-          changePayment(
-            context,
-            addresses,
-            async () => ({ account, payment: await find(visit) }),
-            (payment, now) => advance(payment, trigger, now),
-            { note },
-          ),
-      )
-      const payment = result?.payment ?? (await find(visit))
-      return result?.moved ? { to: addressOf(payment), done } : overtaken(payment)
-    },
-  )
-}
-
-const refund = (context: Context, { find, show }: PaymentPage): Endpoint =>
-  actionEndpoint(
-    context,
-    {
-      path: 'payments/{payment_id}/refund',
-      operationId: 'refundInConsole',
-      summary: 'Refund a payment',
-    },
-    async (visit, form) => {
-      const { account, addresses } = visit
-      const payment = await find(visit)
-      const { status, amount_available: available } = refundSummary(payment)
-      if (status !== 'available') return overtaken(payment)
-      const given = (form.get('amount') ?? '').trim()
-      const amount = given === '' ? available : Number(given)
-      if (!/^\d{0,9}$/.test(given) || amount < 1 || amount > available) {
-        const message = `Enter a whole number of pence from 1 to ${available}`
-        return show(visit, payment, { given, message })
-      }
-      const { payment_id } = payment
-      const asked = { amount, available: undefined }
-      try {
-        await recordAction(
+const move = (context: Context, { find }: PaymentPage, trigger: 'capture' | 'cancel'): Route => {
+  const { operation, done } = moves[trigger]
+  return actionRoute(context, `payments/{payment_id}/${trigger}`, async visit => {
+    const { account, addresses } = visit
+    const result = await recordAction(
+      context,
+      { by: 'console', operation, detail: () => '' },
+      note =>
+        changePayment(
           context,
-          {
-            by: 'console',
-            operation: 'createRefund',
-            detail: ({ refund_id }: Refund) => `refund_id=${refund_id}&amount=${amount}`,
-          },
-          note => createRefund(context, addresses, { account, payment_id, asked, note }),
-        )
-      } catch (error) {
-        if (isRefusal(error)) return overtaken(payment)
-        throw error
-      }
-      return { to: addressOf(payment), done: 'refunded' }
-    },
-  )
+          addresses,
+          async () => ({ account, payment: await find(visit) }),
+          (payment, now) => advance(payment, trigger, now),
+          { note },
+        ),
+    )
+    const payment = result?.payment ?? (await find(visit))
+    return result?.moved ? { to: addressOf(payment), done } : overtaken(payment)
+  })
+}
+
+const refund = (context: Context, { find, show }: PaymentPage): Route =>
+  actionRoute(context, 'payments/{payment_id}/refund', async visit => {
+    const { account, addresses, request } = visit
+    const payment = await find(visit)
+    const { status, amount_available: available } = refundSummary(payment)
+    if (status !== 'available') return overtaken(payment)
+    const given = (formBody(request).get('amount') ?? '').trim()
+    const amount = given === '' ? available : Number(given)
+    if (!/^\d{0,9}$/.test(given) || amount < 1 || amount > available) {
+      const message = `Enter a whole number of pence from 1 to ${available}`
+      return show(visit, payment, { given, message })
+    }
+    const { payment_id } = payment
+    const asked = { amount, available: undefined }
+    try {
+      await recordAction(
+        context,
+        {
+          by: 'console',
+          operation: 'createRefund',
+          detail: ({ refund_id }: Refund) => `refund_id=${refund_id}&amount=${amount}`,
+        },
+        note => createRefund(context, addresses, { account, payment_id, asked, note }),
+      )
+    } catch (error) {
+      if (isRefusal(error)) return overtaken(payment)
+      throw error
+    }
+    return { to: addressOf(payment), done: 'refunded' }
+  })

@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts'
 import { inPounds } from '../hosted/summary.ts'
-import { type Endpoint, pathParam } from '../http/endpoint.ts'
+import { pathParam, type Route } from '../http/endpoint.ts'
 import { timeOf } from '../ids.ts'
 import { type Payment, stateOf } from '../payments/payment.ts'
 import { present } from '../payments/response.ts'
@@ -12,7 +12,7 @@ import { details, type SummaryRow, summaryList } from '../web/components.ts'
 import { html } from '../web/html.ts'
 import { messagesOfPayment, newestWebhooks } from '../webhooks/list-store.ts'
 import { bugReport } from './bug-report.ts'
-import { type AccountVisit, notFound, type Page, pageEndpoint } from './page.ts'
+import { type AccountVisit, notFound, type Page, pageRoute } from './page.ts'
 import { code, foreign, listing, paragraph, statusTag, time } from './parts.ts'
 import { paymentActions } from './payment-actions.ts'
 import { type RefundFault, whatYouCanDo } from './payment-forms.ts'
@@ -24,11 +24,9 @@ const MOST_EXCHANGES = 1_000
 const MOST_WEBHOOKS = 100
 
 /** The page of a payment, and what can be done there. */
-export const paymentEndpoints = (context: Context): Endpoint[] => [
-  pageEndpoint(
-    context,
-    { path: 'payments/{payment_id}', operationId: 'showPayment', summary: 'Show a payment' },
-    async visit => showPayment(context, visit, await paymentOf(context, visit)),
+export const paymentRoutes = (context: Context): Route[] => [
+  pageRoute(context, 'payments/{payment_id}', async visit =>
+    showPayment(context, visit, await paymentOf(context, visit)),
   ),
   ...paymentActions(context, {
     find: visit => paymentOf(context, visit),

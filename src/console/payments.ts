@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts'
 import { inPounds } from '../hosted/summary.ts'
-import type { Endpoint } from '../http/endpoint.ts'
+import type { Route } from '../http/endpoint.ts'
 import { paymentCommand } from '../payments/first-payment.ts'
 import { type Delivery, deliveriesOf, listPayments } from '../payments/list-store.ts'
 import { type Payment, statuses, statusOf } from '../payments/payment.ts'
@@ -9,7 +9,7 @@ import { button, pagination } from '../web/components.ts'
 import { input, select } from '../web/form-components.ts'
 import { type Html, html, type Part } from '../web/html.ts'
 import { readStretch, type Stretch } from './cursor.ts'
-import { type AccountVisit, pageEndpoint, textsIn } from './page.ts'
+import { type AccountVisit, pageRoute, textsIn } from './page.ts'
 import {
   code,
   foreign,
@@ -26,13 +26,8 @@ const PAGE_SIZE = 50
 const PAYMENT_ID = /^[0-9a-v]{26}$/
 
 /** The list of payments. */
-export const paymentsEndpoints = (context: Context): Endpoint[] => [
-  pageEndpoint(
-    context,
-    { path: 'payments', operationId: 'showPayments', summary: 'Show payments' },
-    visit => showPayments(context, visit),
-  ),
-]
+export const paymentsRoute = (context: Context): Route =>
+  pageRoute(context, 'payments', visit => showPayments(context, visit))
 
 type Asked = { q: string; status: string; before: string; after: string }
 

@@ -1,6 +1,6 @@
 /** One recorded exchange: a request to the API or to the hosted pages, or an attempt to deliver a message. */
 import type { Context } from '../context.ts'
-import type { Endpoint } from '../http/endpoint.ts'
+import type { Route } from '../http/endpoint.ts'
 import { pathParam } from '../http/endpoint.ts'
 import { timeOf } from '../ids.ts'
 import { findPayment } from '../payments/store.ts'
@@ -14,17 +14,12 @@ import { causeOf } from './causes.ts'
 import { headersAndBody } from './exchange.ts'
 import { nameOfAttempt } from './message-attempts.ts'
 import { ignoredParameters, parametersOf } from './operations.ts'
-import { type AccountVisit, notFound, type Page, pageEndpoint } from './page.ts'
+import { type AccountVisit, notFound, type Page, pageRoute } from './page.ts'
 import { code, deliveryTag, foreign, link, listing, paragraph, statusTag, time } from './parts.ts'
 import { codePart, requestLine, statusText, tookText } from './requests.ts'
 
-export const requestEndpoints = (context: Context): Endpoint[] => [
-  pageEndpoint(
-    context,
-    { path: 'requests/{exchange_id}', operationId: 'showRequest', summary: 'Show a request' },
-    visit => requestPage(context, visit),
-  ),
-]
+export const requestRoute = (context: Context): Route =>
+  pageRoute(context, 'requests/{exchange_id}', visit => requestPage(context, visit))
 
 async function requestPage(context: Context, visit: AccountVisit): Promise<Page> {
   const { request, account, addresses, root } = visit

@@ -1,7 +1,7 @@
 /** The list of requests: refusals in groups, then all of them, with what was only counted between. */
 import type { Context } from '../context.ts'
 import { type Code, meanings } from '../errors.ts'
-import type { Endpoint } from '../http/endpoint.ts'
+import type { Route } from '../http/endpoint.ts'
 import type { Database } from '../ports.ts'
 import type { Exchange } from '../recorder/exchange.ts'
 import {
@@ -15,7 +15,7 @@ import { select } from '../web/form-components.ts'
 import { type Html, html, type Part } from '../web/html.ts'
 import { type Cursor, readStretch, type Stretch } from './cursor.ts'
 import { operations } from './operations.ts'
-import { type AccountVisit, type Page, pageEndpoint, textsIn } from './page.ts'
+import { type AccountVisit, type Page, pageRoute, textsIn } from './page.ts'
 import {
   code,
   foreign,
@@ -36,13 +36,8 @@ const MOST_GAPS = 10_000
 /** What the list shows. Attempts are on the pages of their messages. */
 const KINDS = ['api', 'page'] as const
 
-export const requestsEndpoints = (context: Context): Endpoint[] => [
-  pageEndpoint(
-    context,
-    { path: 'requests', operationId: 'showRequests', summary: 'Show requests' },
-    visit => requestsPage(context, visit),
-  ),
-]
+export const requestsRoute = (context: Context): Route =>
+  pageRoute(context, 'requests', visit => requestsPage(context, visit))
 
 /** The query of the page. `code` and `field` are those of a group of refusals; - is a group without. */
 type Asked = {

@@ -1,42 +1,39 @@
 import type { Context } from '../context.ts'
-import type { Endpoint } from '../http/endpoint.ts'
-import { messageEndpoints } from './message.ts'
-import { newerEndpoint } from './newer.ts'
+import type { Route } from '../http/endpoint.ts'
+import { messageRoutes } from './message.ts'
+import { newerRoute } from './newer.ts'
 import { sendNext, visitOf } from './page.ts'
-import { paymentEndpoints } from './payment-page.ts'
-import { paymentsEndpoints } from './payments.ts'
-import { requestEndpoints } from './request.ts'
-import { requestsEndpoints } from './requests.ts'
-import { signInEndpoints } from './sign-in.ts'
-import { signatureEndpoints } from './signature.ts'
-import { webhookEndpoints } from './webhook-page.ts'
-import { webhooksEndpoints } from './webhooks.ts'
+import { paymentRoutes } from './payment-page.ts'
+import { paymentsRoute } from './payments.ts'
+import { requestRoute } from './request.ts'
+import { requestsRoute } from './requests.ts'
+import { signInRoutes } from './sign-in.ts'
+import { signatureRoutes } from './signature.ts'
+import { webhookRoute } from './webhook-page.ts'
+import { webhooksRoute } from './webhooks.ts'
 
 /** Everything below /console: one line for each file of pages. There is nothing while the console is off. */
-export const consoleEndpoints = (context: Context): Endpoint[] =>
+export const consoleRoutes = (context: Context): Route[] =>
   context.config.console
     ? [
         openConsole(context),
-        ...signInEndpoints(context),
-        newerEndpoint(context),
-        ...paymentsEndpoints(context),
-        ...paymentEndpoints(context),
-        ...requestsEndpoints(context),
-        ...requestEndpoints(context),
-        ...webhooksEndpoints(context),
-        ...webhookEndpoints(context),
-        ...messageEndpoints(context),
-        ...signatureEndpoints(context),
+        ...signInRoutes(context),
+        newerRoute(context),
+        paymentsRoute(context),
+        ...paymentRoutes(context),
+        requestsRoute(context),
+        requestRoute(context),
+        webhooksRoute(context),
+        webhookRoute(context),
+        ...messageRoutes(context),
+        ...signatureRoutes(context),
       ]
     : []
 
 /** The console begins with the payments. */
-const openConsole = (context: Context): Endpoint => ({
+const openConsole = (context: Context): Route => ({
   method: 'GET',
   path: '/console',
   area: 'console',
-  operationId: 'openConsole',
-  summary: 'Go to the first page',
-  docs: () => ({ responses: {} }),
   handler: async (request, reply) => sendNext(reply, visitOf(request, context), { to: 'payments' }),
 })

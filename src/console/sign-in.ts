@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { findKey } from '../accounts/store.ts'
 import type { Context } from '../context.ts'
 import { formBody } from '../http/body.ts'
-import type { Endpoint } from '../http/endpoint.ts'
+import type { Route } from '../http/endpoint.ts'
 import { button } from '../web/components.ts'
 import { input } from '../web/form-components.ts'
 import { type Html, html } from '../web/html.ts'
@@ -24,26 +24,20 @@ const pageIn = (fields: { get(name: string): string | null }): string => {
 const queryOf = ({ url }: FastifyRequest) =>
   new URLSearchParams(url.includes('?') ? url.slice(url.indexOf('?')) : '')
 
-const entrance = { area: 'entrance', docs: () => ({ responses: {} }) } as const
-
-export const signInEndpoints = (context: Context): Endpoint[] => [
+export const signInRoutes = (context: Context): Route[] => [
   {
-    ...entrance,
     method: 'GET',
     path: '/console/sign-in',
-    operationId: 'showSignIn',
-    summary: 'Show the page to sign in',
+    area: 'entrance',
     handler: async (request, reply) => {
       const visit = visitOf(request, context)
       return sendPage(reply, visit, signInPage(visit, pageIn(queryOf(request))))
     },
   },
   {
-    ...entrance,
     method: 'POST',
     path: '/console/sign-in',
-    operationId: 'signIn',
-    summary: 'Sign in with an API key',
+    area: 'entrance',
     accepts: 'form',
     handler: async (request, reply) => {
       if (isFromOtherSite(request, context.config)) throw pageFault(403)
@@ -58,11 +52,9 @@ export const signInEndpoints = (context: Context): Endpoint[] => [
     },
   },
   {
-    ...entrance,
     method: 'GET',
     path: '/console/enter',
-    operationId: 'showEnter',
-    summary: 'Show the button that enters the console with a code',
+    area: 'entrance',
     handler: async (request, reply) => {
       // The address has the code. No other page may learn it.
       void reply.header('referrer-policy', 'no-referrer')
@@ -72,11 +64,9 @@ export const signInEndpoints = (context: Context): Endpoint[] => [
     },
   },
   {
-    ...entrance,
     method: 'POST',
     path: '/console/enter',
-    operationId: 'enter',
-    summary: 'Enter the console with a code',
+    area: 'entrance',
     accepts: 'form',
     handler: async (request, reply) => {
       if (isFromOtherSite(request, context.config, { mayHide: true })) throw pageFault(403)
@@ -88,11 +78,9 @@ export const signInEndpoints = (context: Context): Endpoint[] => [
     },
   },
   {
-    ...entrance,
     method: 'POST',
     path: '/console/sign-out',
-    operationId: 'signOut',
-    summary: 'Sign out',
+    area: 'entrance',
     accepts: 'form',
     handler: async (request, reply) => {
       if (isFromOtherSite(request, context.config)) throw pageFault(403)

@@ -1,7 +1,7 @@
 /** The signature workbench: why a signature does not match. */
 import type { Context } from '../context.ts'
 import { multipartBody } from '../http/body.ts'
-import type { Endpoint } from '../http/endpoint.ts'
+import type { Route } from '../http/endpoint.ts'
 import { oldestKept } from '../retention.ts'
 import { type Analysis, analyse, type SentMessage } from '../signature/analyse.ts'
 import type { Difference } from '../signature/difference.ts'
@@ -11,17 +11,8 @@ import { type Html, html } from '../web/html.ts'
 import { newestMessages, newestWebhooks } from '../webhooks/list-store.ts'
 import { findMessage } from '../webhooks/message-store.ts'
 import type { Webhook } from '../webhooks/webhook.ts'
-import {
-  type AccountVisit,
-  accountVisitOf,
-  type Page,
-  pageEndpoint,
-  pageFault,
-  sendPage,
-  textsIn,
-} from './page.ts'
+import { type AccountVisit, actionRoute, type Page, pageFault, pageRoute, textsIn } from './page.ts'
 import { code, foreign, link, paragraph, wideTable } from './parts.ts'
-import { isFromOtherSite } from './session.ts'
 import {
   type Answered,
   type Fields,
@@ -36,35 +27,25 @@ const MOST_MESSAGES = 50
 /** Webhooks whose keys and messages are tried. */
 const MOST_WEBHOOKS = 20
 
-export const signatureEndpoints = (context: Context): Endpoint[] => [
-  pageEndpoint(
+export const signatureRoutes = (context: Context): Route[] => [
+  pageRoute(context, 'signature', async visit => {
+    const { message } = textsIn(visit, ['message'])
+    return signaturePage(visit, { ...noFields, message }, await knownTo(context, visit, message))
+  }),
+  actionRoute(
     context,
-    { path: 'signature', operationId: 'showSignature', summary: 'Show the signature workbench' },
+    'signature',
     async visit => {
-      const { message } = textsIn(visit, ['message'])
-      return signaturePage(visit, { ...noFields, message }, await knownTo(context, visit, message))
-    },
-  ),
-  {
-    method: 'POST',
-    path: '/console/signature',
-    area: 'console',
-    operationId: 'analyseSignature',
-    summary: 'Say why a signature does not match',
-    accepts: 'multipart',
-    docs: () => ({ responses: {} }),
-    handler: async (request, reply) => {
-      if (isFromOtherSite(request, context.config)) throw pageFault(403)
-      const visit = accountVisitOf(request, context)
-      const form = await multipartBody(request)
+      const form = await multipartBody(visit.request)
       if (!form) throw pageFault(400)
       const given = await readGiven(form)
       const known = await knownTo(context, visit, given.fields.message)
       const question = questionOf(given, known)
       const answered = 'faults' in question ? question : { analysis: analyse(question) }
-      return sendPage(reply, visit, signaturePage(visit, given.fields, known, answered))
+      return signaturePage(visit, given.fields, known, answered)
     },
-  },
+    'multipart',
+  ),
 ]
 
 type KnownMessage = SentMessage & { event_type: string; payment_id: string }

@@ -1,6 +1,6 @@
 /** One webhook and its messages. */
 import type { Context } from '../context.ts'
-import { type Endpoint, pathParam } from '../http/endpoint.ts'
+import { pathParam, type Route } from '../http/endpoint.ts'
 import { timeOf } from '../ids.ts'
 import { oldestKept } from '../retention.ts'
 import { button, details, pagination, summaryList } from '../web/components.ts'
@@ -13,7 +13,7 @@ import { findWebhook } from '../webhooks/store.ts'
 import type { Attempt, Webhook } from '../webhooks/webhook.ts'
 import { causeOf } from './causes.ts'
 import { type Cursor, readStretch, type Stretch } from './cursor.ts'
-import { type AccountVisit, notFound, type Page, pageEndpoint } from './page.ts'
+import { type AccountVisit, notFound, type Page, pageRoute } from './page.ts'
 import {
   deliveryTag,
   foreign,
@@ -31,13 +31,8 @@ const SIZE = 50
 const deliveries = ['SUCCESSFUL', 'FAILED', 'PENDING'] as const
 type Delivery = (typeof deliveries)[number]
 
-export const webhookEndpoints = (context: Context): Endpoint[] => [
-  pageEndpoint(
-    context,
-    { path: 'webhooks/{webhook_id}', operationId: 'showWebhook', summary: 'Show a webhook' },
-    visit => webhookPage(context, visit),
-  ),
-]
+export const webhookRoute = (context: Context): Route =>
+  pageRoute(context, 'webhooks/{webhook_id}', visit => webhookPage(context, visit))
 
 async function webhookPage(context: Context, visit: AccountVisit): Promise<Page> {
   const { database } = context

@@ -1,6 +1,6 @@
 /** The webhooks of the account, active ones first. */
 import type { Context } from '../context.ts'
-import type { Endpoint } from '../http/endpoint.ts'
+import type { Route } from '../http/endpoint.ts'
 import { timeOf } from '../ids.ts'
 import { type SummaryRow, summaryCard, warningText } from '../web/components.ts'
 import { type Html, html } from '../web/html.ts'
@@ -8,18 +8,13 @@ import { type ListedWebhook, listWebhooks } from '../webhooks/list-store.ts'
 import { isListenerAddress } from '../webhooks/listener.ts'
 import { activeWebhooks } from '../webhooks/store.ts'
 import { type Attempt, eventTypes, type Webhook, withAddress } from '../webhooks/webhook.ts'
-import { type AccountVisit, type Page, pageEndpoint } from './page.ts'
+import { type AccountVisit, type Page, pageRoute } from './page.ts'
 import { code, deliveryTag, foreign, link, listing, paragraph, time } from './parts.ts'
 
 const MOST_SHOWN = 50
 
-export const webhooksEndpoints = (context: Context): Endpoint[] => [
-  pageEndpoint(
-    context,
-    { path: 'webhooks', operationId: 'showWebhooks', summary: 'Show webhooks' },
-    visit => webhooksPage(context, visit),
-  ),
-]
+export const webhooksRoute = (context: Context): Route =>
+  pageRoute(context, 'webhooks', visit => webhooksPage(context, visit))
 
 async function webhooksPage(context: Context, { account, addresses }: AccountVisit): Promise<Page> {
   const { database } = context

@@ -7,33 +7,38 @@ import { isStorable } from './fields.ts'
 import type { Limits } from './limits.ts'
 import type { Docs } from './openapi.ts'
 
-/** One method of one path: what it is, what it does, and what /openapi.json says about it. */
-export type Endpoint = {
+/** One method of one path: what it is and what it does. */
+export type Route = {
   method: 'GET' | 'POST' | 'DELETE'
   /** As OpenAPI writes it: `/v1/payments/{payment_id}`. */
   path: string
   area: AreaName
-  /** Its name in the OpenAPI document. */
-  operationId: string
-  summary: string
+  operationId?: string
   /** Which media types its body may have. Without it the endpoint reads no body and takes any type. */
   accepts?: Accepts
-  /** The rest of its description. Called when somebody reads the document, never at the start. */
-  docs: () => Docs | Promise<Docs>
   /** Returns the body of the response, or undefined once it has sent one; throws an ApiError. */
   handler: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
 }
 
-/** Registers endpoints. HEAD works wherever GET does; another method of a known path is a 405 with `Allow`. */
-export function registerEndpoints(
+/** A route that an OpenAPI document describes. */
+export type Endpoint = Route & {
+  /** Its name in the document. */
+  operationId: string
+  summary: string
+  /** The rest of its description. Called when somebody reads the document, never at the start. */
+  docs: () => Docs | Promise<Docs>
+}
+
+/** Registers routes. HEAD works wherever GET does; another method of a known path is a 405 with `Allow`. */
+export function registerRoutes(
   app: FastifyInstance,
-  endpoints: readonly Endpoint[],
+  routes: readonly Route[],
   areas: Areas,
   limits: Limits,
 ): void {
-  for (const [path, group] of Map.groupBy(endpoints, endpoint => endpoint.path)) {
+  for (const [path, group] of Map.groupBy(routes, route => route.path)) {
     const url = path.replace(/\{(\w+)\}/g, ':$1')
-    for (const { method, area: name, operationId, accepts, handler } of group) {
+    for (const { method, area: name, operationId = path, accepts, handler } of group) {
       const area = areas[name]
       const refuse = (request: FastifyRequest) => accepts && wrongMediaTypeOf(request, accepts)
       const plan = area.plan?.(operationId)
@@ -52,7 +57,7 @@ export function registerEndpoints(
 function refuseOtherMethods(
   app: FastifyInstance,
   url: string,
-  group: readonly Endpoint[],
+  group: readonly Route[],
   areas: Areas,
 ): void {
   const allowed = group.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : method))
