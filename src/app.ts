@@ -12,7 +12,7 @@ import type { Chapters } from './docs/openapi.ts'
 import { controlDescription, docsEndpoints } from './docs/routes.ts'
 import { controlIsOff } from './errors.ts'
 import { pageArea, pageEndpoints } from './hosted/routes.ts'
-import type { Area, Areas } from './http/areas.ts'
+import type { Area, AreaName, Areas } from './http/areas.ts'
 import { registerRoutes } from './http/endpoint.ts'
 import { sendApiError } from './http/errors.ts'
 import { healthEndpoints } from './http/health.ts'
@@ -89,13 +89,17 @@ export async function createApp(
     ],
   }
   const described = Object.values(chapters).flat()
+  const operations = described.filter(({ area }) => RECORDED.includes(area))
   const waitFor = createWaitFor({ database, onWritten, stopped })
-  const control = controlEndpoints(context, { waitFor, stopped, described })
+  const control = controlEndpoints(context, { waitFor, stopped, operations })
   if (control.length > 0) control.push(controlDescription(context, () => control))
-  const pages = consoleRoutes(context)
+  const pages = consoleRoutes(context, operations)
   registerRoutes(server, [...described, ...control, ...pages], areas, limits)
   return { server, deliveries, limits, recorder }
 }
+
+/** The areas whose requests are recorded and meet plans. */
+const RECORDED: AreaName[] = ['api', 'token', 'pages']
 
 /** Without control, waits query the database every 100 ms, and writes have no extra cost. */
 const silent = (database: Database) => ({ database, onWritten: () => () => {} })

@@ -68,16 +68,7 @@ ${summaryList(summaryOf(message, root))}
 ${bodyOf(body)}
 <h2 class="govuk-heading-m">Delivery attempts</h2>
 ${attemptsPart(tried, root)}`
-  const errors = Object.entries(edit?.faults ?? {}).map(([name, text]) => ({
-    text,
-    href: `#${name}`,
-  }))
-  return {
-    title: event_type,
-    section: 'webhooks',
-    content,
-    ...(errors.length > 0 && { errors, status: 400 }),
-  }
+  return { title: event_type, section: 'webhooks', content, faults: edit?.faults }
 }
 
 /** The result of the message and the reason, in one sentence. */

@@ -6,6 +6,7 @@ import { en } from '../hosted/text.en.ts'
 import { type Addresses, addressesOf } from '../http/addresses.ts'
 import type { Accepts } from '../http/body.ts'
 import type { Route } from '../http/endpoint.ts'
+import { pageFault } from '../http/errors.ts'
 import { isStorable } from '../http/fields.ts'
 import { button, errorSummary, notificationBanner, serviceNavigation } from '../web/components.ts'
 import { type Html, html } from '../web/html.ts'
@@ -41,10 +42,10 @@ export type Page = {
   title: string
   section?: Section
   content: Html
-  /** 200 unless said otherwise. */
+  /** Unless said otherwise 200, or 400 with faults. */
   status?: number
-  /** Faults in the form. Each leads to its field. */
-  errors?: { text: string; href: string }[]
+  /** Faults in the form, by field. */
+  faults?: Readonly<Record<string, string>> | undefined
 }
 
 /** A page of the console, such as `payments?done=captured`, to be opened after an action. */
@@ -118,10 +119,6 @@ export const actionRoute = (
   },
 })
 
-/** An error that is shown as the page for its status. */
-export const pageFault = (statusCode: number): Error =>
-  Object.assign(new Error(`console page: ${statusCode}`), { statusCode })
-
 /** For whatever the account has not: unknown, gone, or another account's. */
 export const notFound = (): Error => pageFault(404)
 
@@ -138,19 +135,25 @@ export function sendNext(reply: FastifyReply, { root }: Visit, { to, done }: Nex
 
 export const sendPage = (reply: FastifyReply, visit: Visit, page: Page): FastifyReply =>
   reply
-    .code(page.status ?? 200)
+    .code(page.status ?? (page.faults ? 400 : 200))
     .type('text/html; charset=utf-8')
     .send(documentOf(visit, page))
 
-export function documentOf(visit: Visit, { title, section, content, errors = [] }: Page): string {
+function documentOf(visit: Visit, { title, section, content, faults }: Page): string {
   const { root, account, request } = visit
   const banner = doneBanner(request.query)
   const parts = html`
-${errors.length > 0 && errorSummary('There is a problem', errors)}
+${
+  faults &&
+  errorSummary(
+    'There is a problem',
+    Object.entries(faults).map(([name, text]) => ({ text, href: `#${name}` })),
+  )
+}
 ${banner && notificationBanner(banner.text, { success: banner.success })}
 ${content}`
   const shell = { ...en.shell, basePath: `${root}..`, language: 'en', serviceName: SERVICE }
-  const name = `${errors.length > 0 ? 'Error: ' : ''}${title} - ${SERVICE}`
+  const name = `${faults ? 'Error: ' : ''}${title} - ${SERVICE}`
   return layout.page(shell, name, parts, {
     more: 'console',
     ...(account && { navigation: navigation(root, account, section) }),

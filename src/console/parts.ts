@@ -1,7 +1,7 @@
 /** What several pages of the console have. Texts that others wrote stand in `bdi`, so that they cannot turn what follows. */
 import { timeOf } from '../ids.ts'
 import { iso } from '../time.ts'
-import { type Table, type TagColour, table, tag } from '../web/components.ts'
+import { type SummaryRow, type Table, type TagColour, table, tag } from '../web/components.ts'
 import { type Html, html, type Part } from '../web/html.ts'
 import type { Visit } from './page.ts'
 
@@ -30,6 +30,19 @@ export const hidden = (name: string, value: string): Html =>
 /** Bytes or text as they are. Wide ones scroll, also by the keyboard. Where scripts run it has a button to copy it. */
 export const listing = (label: string, text: string): Html =>
   html`<pre class="farthing-listing farthing-scroll" tabindex="0" role="region" aria-label="${label}" data-copy>\n${text}</pre>`
+
+/**
+ * Rows of a summary list, without those that have no value. Each has its key as element id, behind `prefix` if there is
+ * one.
+ */
+export const summaryRows = (
+  rows: [key: string, value: string | Html | false | undefined][],
+  prefix?: string,
+): SummaryRow[] =>
+  rows.flatMap(([key, value]) => {
+    const id = [prefix, ...key.toLowerCase().split(' ')].filter(Boolean).join('-')
+    return value ? [{ id, key, value }] : []
+  })
 
 /** A table that scrolls sideways where it is too wide. The live notice leaves it alone while the focus is inside. */
 export const wideTable = (given: Table): Html =>

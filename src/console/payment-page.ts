@@ -89,12 +89,7 @@ ${isCut && paragraph(`Only the first ${MOST_EXCHANGES} requests and attempts are
 <h2 class="govuk-heading-m">Details</h2>
 ${summaryList(detailRows(payment, rows))}
 ${details('The payment as GET answers it', listing('Payment', JSON.stringify(shown, null, 2)))}`
-  return {
-    title,
-    section: 'payments',
-    content,
-    ...(fault && { status: 400, errors: [{ text: fault.message, href: '#amount' }] }),
-  }
+  return { title, section: 'payments', content, faults: fault && { amount: fault.message } }
 }
 
 /** Without the secret of its token. */

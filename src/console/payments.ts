@@ -8,7 +8,7 @@ import { findPayment } from '../payments/store.ts'
 import { button, pagination } from '../web/components.ts'
 import { input, select } from '../web/form-components.ts'
 import { type Html, html, type Part } from '../web/html.ts'
-import { readStretch, type Stretch } from './cursor.ts'
+import { type Cursor, readStretch, type Stretch } from './cursor.ts'
 import { type AccountVisit, pageRoute, textsIn } from './page.ts'
 import {
   code,
@@ -21,6 +21,7 @@ import {
   timeIn,
   wideTable,
 } from './parts.ts'
+import { addressOf, cursorIn } from './query.ts'
 
 const PAGE_SIZE = 50
 const PAYMENT_ID = /^[0-9a-v]{26}$/
@@ -29,19 +30,18 @@ const PAYMENT_ID = /^[0-9a-v]{26}$/
 export const paymentsRoute = (context: Context): Route =>
   pageRoute(context, 'payments', visit => showPayments(context, visit))
 
-type Asked = { q: string; status: string; before: string; after: string }
+type Asked = { q: string; status: string }
 
 async function showPayments({ database }: Context, visit: AccountVisit) {
   const { account, now } = visit
-  const asked = textsIn(visit, ['q', 'status', 'before', 'after'])
+  const asked = textsIn(visit, ['q', 'status'])
   const q = asked.q.trim()
   // An identifier opens its payment; anything else is a reference.
   if (PAYMENT_ID.test(q) && (await findPayment(database, account.room, q, now)))
     return { to: `payments/${q}` }
   const filter = { reference: q || undefined, status: asked.status || undefined }
-  const cursor = { before: asked.before || undefined, after: asked.after || undefined }
   const stretch = await readStretch(
-    cursor,
+    cursorIn(visit),
     PAGE_SIZE,
     (payment: Payment) => payment.payment_id,
     (at, options) =>
@@ -66,14 +66,16 @@ function found(
   const isFiltered = asked.q !== '' || asked.status !== ''
   const [newest] = stretch.items
   const isTop = stretch.newer === undefined && !isFiltered
+  const to = (cursor: Cursor | undefined) =>
+    cursor && addressOf(`${visit.root}payments`, { ...asked, ...cursor })
   return html`${isTop && liveNotice(visit, 'payments', newest?.payment_id ?? '', `${visit.root}payments`)}
 ${newest === undefined ? (isFiltered ? noMatch(visit) : none(visit)) : list(visit, stretch.items, deliveries)}
 ${
   (stretch.newer || stretch.older) &&
   pagination({
     label: 'Payments',
-    newer: stretch.newer && addressOf(visit, asked, stretch.newer),
-    older: stretch.older && addressOf(visit, asked, stretch.older),
+    newer: to(stretch.newer),
+    older: to(stretch.older),
   })
 }`
 }
@@ -136,17 +138,6 @@ function webhooks({ root }: AccountVisit, deliveries: readonly Delivery[]): Part
     ]
   })
   return parts.map((part, i) => (i === 0 ? part : html`, ${part}`))
-}
-
-function addressOf(
-  { root }: AccountVisit,
-  { q, status }: Asked,
-  cursor: { before?: string | undefined; after?: string | undefined },
-): string {
-  const given = Object.entries({ q, status, ...cursor }).filter(
-    (pair): pair is [string, string] => pair[1] !== undefined && pair[1] !== '',
-  )
-  return `${root}payments?${new URLSearchParams(given)}`
 }
 
 const noMatch = ({ root }: AccountVisit): Html =>

@@ -17,10 +17,10 @@ export function cursorIn(visit: Visit): Cursor {
   return { before: before || undefined, after: after || undefined }
 }
 
-/** `page?name=value`, without the parameters that are undefined. */
+/** `page?name=value`, without the parameters that are undefined or ''. */
 export function addressOf(page: string, given: Record<string, string | undefined>): string {
   const pairs = Object.entries(given).flatMap(([name, value]): [string, string][] =>
-    value === undefined ? [] : [[name, value]],
+    value ? [[name, value]] : [],
   )
   return pairs.length > 0 ? `${page}?${new URLSearchParams(pairs)}` : page
 }

@@ -13,10 +13,20 @@ import { findMessage } from '../webhooks/message-store.ts'
 import { causeOf } from './causes.ts'
 import { headersAndBody } from './exchange.ts'
 import { nameOfAttempt } from './message-attempts.ts'
-import { ignoredParameters, parametersOf } from './operations.ts'
 import { type AccountVisit, notFound, type Page, pageRoute } from './page.ts'
-import { code, deliveryTag, foreign, link, listing, paragraph, statusTag, time } from './parts.ts'
+import {
+  code,
+  deliveryTag,
+  foreign,
+  link,
+  listing,
+  paragraph,
+  statusTag,
+  summaryRows,
+  time,
+} from './parts.ts'
 import { codePart, requestLine, statusText, tookText } from './requests.ts'
+import { ignoredParameters, parametersOf } from './searches.ts'
 
 export const requestRoute = (context: Context): Route =>
   pageRoute(context, 'requests/{exchange_id}', visit => requestPage(context, visit))
@@ -63,7 +73,7 @@ function summaryOf(exchange: Exchange, root: string): SummaryRow[] {
   const { payment_id, message_id, reference, ended, field, by_hand } = exchange
   const began = timeOf(exchange_id)
   const cause = kind === 'out' && causeOf({ status, result, answer: exchange.response_body })
-  const rows: [key: string, value: string | Html | false | undefined][] = [
+  return summaryRows([
     ['Status', exchange.refused ? tag(statusText(exchange), 'red') : statusText(exchange)],
     ['Result', kind === 'out' && foreign(result)],
     ['Why', cause],
@@ -82,10 +92,7 @@ function summaryOf(exchange: Exchange, root: string): SummaryRow[] {
         link(`${root}payments/${payment_id}`, foreign(reference ?? payment_id)),
     ],
     ['Message', message_id !== null && link(`${root}messages/${message_id}`, message_id)],
-  ]
-  return rows.flatMap(([key, value]) =>
-    value ? [{ id: key.toLowerCase().replaceAll(' ', '-'), key, value }] : [],
-  )
+  ])
 }
 
 function ignoredPart({ operation, query }: Exchange): Html | false {

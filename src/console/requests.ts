@@ -1,7 +1,7 @@
 /** The list of requests: refusals in groups, then all of them, with what was only counted between. */
 import type { Context } from '../context.ts'
 import { type Code, meanings } from '../errors.ts'
-import type { Route } from '../http/endpoint.ts'
+import { type Endpoint, NO_OPERATION, type Route } from '../http/endpoint.ts'
 import type { Database } from '../ports.ts'
 import type { Exchange } from '../recorder/exchange.ts'
 import {
@@ -14,7 +14,6 @@ import { button, pagination, type Table, tag } from '../web/components.ts'
 import { select } from '../web/form-components.ts'
 import { type Html, html, type Part } from '../web/html.ts'
 import { type Cursor, readStretch, type Stretch } from './cursor.ts'
-import { operations } from './operations.ts'
 import { type AccountVisit, type Page, pageRoute, textsIn } from './page.ts'
 import {
   code,
@@ -36,30 +35,28 @@ const MOST_GAPS = 10_000
 /** What the list shows. Attempts are on the pages of their messages. */
 const KINDS = ['api', 'page'] as const
 
-export const requestsRoute = (context: Context): Route =>
-  pageRoute(context, 'requests', visit => requestsPage(context, visit))
-
-/** The query of the page. `code` and `field` are those of a group of refusals; - is a group without. */
-type Asked = {
-  show: 'refused' | undefined
-  operation: string | undefined
-  code: string | undefined
-  field: string | undefined
+export const requestsRoute = (context: Context, operations: readonly Endpoint[]): Route => {
+  const names = [...operations.map(({ operationId }) => operationId), NO_OPERATION]
+  return pageRoute(context, 'requests', visit => requestsPage(context, visit, names))
 }
+
+/** The query of the page; '' for what is not asked. `code` and `field` are those of a group of refusals; - is a group without. */
+type Asked = { show: 'refused' | ''; operation: string; code: string; field: string }
 
 const NONE = '-'
 
-async function requestsPage({ database }: Context, visit: AccountVisit): Promise<Page> {
+async function requestsPage(
+  { database }: Context,
+  visit: AccountVisit,
+  operations: readonly string[],
+): Promise<Page> {
   const { root, account } = visit
-  const { operation, code, field } = textsIn(visit, ['operation', 'code', 'field'])
   const asked: Asked = {
-    show: choiceIn(visit, 'show', ['refused']),
-    operation: operation || undefined,
-    code: code || undefined,
-    field: field || undefined,
+    show: choiceIn(visit, 'show', ['refused']) ?? '',
+    ...textsIn(visit, ['operation', 'code', 'field']),
   }
   const cursor = cursorIn(visit)
-  const isFiltered = Object.values(asked).some(value => value !== undefined)
+  const isFiltered = Object.values(asked).some(value => value !== '')
   const isFirst = cursor.before === undefined && cursor.after === undefined
   const found = await readRequests(database, account.room, filterOf(asked), cursor)
   const gaps = isFiltered ? [] : await gapsAmong(database, account.room, found, cursor)
@@ -72,7 +69,7 @@ ${
   isEmpty
     ? emptyState(visit)
     : html`<h2 class="govuk-heading-m">${headingOf(asked)}</h2>
-${filterForm(asked)}
+${filterForm(asked, operations)}
 ${isFirst && !isFiltered && liveNotice(visit, 'requests', found.items[0]?.exchange_id ?? '', 'requests')}
 ${list(root, asked, found, gaps)}`
 }`
@@ -84,9 +81,9 @@ function filterOf({ show, operation, code, field }: Asked): ExchangeFilter {
   return {
     kinds: KINDS,
     ...(show && { refused: true }),
-    ...(operation !== undefined && { operation }),
-    ...(code !== undefined && { code: orNone(code) }),
-    ...(field !== undefined && { field: orNone(field) }),
+    ...(operation && { operation }),
+    ...(code && { code: orNone(code) }),
+    ...(field && { field: orNone(field) }),
   }
 }
 
@@ -149,12 +146,10 @@ function headingOf({ show, code, field }: Asked): string {
   return ['Refused requests', ...parts].join(' ')
 }
 
-const filterForm = ({
-  show,
-  operation,
-  code,
-  field,
-}: Asked): Html => html`<form method="get" action="requests" class="farthing-filter">
+const filterForm = (
+  { show, operation, code, field }: Asked,
+  operations: readonly string[],
+): Html => html`<form method="get" action="requests" class="farthing-filter">
 ${select({
   name: 'show',
   label: 'Show',
@@ -162,16 +157,16 @@ ${select({
     { value: '', text: 'All' },
     { value: 'refused', text: 'Refused only' },
   ],
-  value: show ?? '',
+  value: show,
 })}
 ${select({
   name: 'operation',
   label: 'Operation',
   options: [{ value: '', text: 'All' }, ...operations.map(value => ({ value, text: value }))],
-  value: operation ?? '',
+  value: operation,
 })}
-${code !== undefined && hidden('code', code)}
-${field !== undefined && hidden('field', field)}
+${code && hidden('code', code)}
+${field && hidden('field', field)}
 ${button({ id: 'filter', text: 'Filter', secondary: true })}
 ${(show || operation) && paragraph(link('requests', 'Show all requests'))}
 </form>`

@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts'
-import type { Route } from '../http/endpoint.ts'
+import type { Endpoint, Route } from '../http/endpoint.ts'
 import { messageRoutes } from './message.ts'
 import { newerRoute } from './newer.ts'
 import { sendNext, visitOf } from './page.ts'
@@ -12,8 +12,11 @@ import { signatureRoutes } from './signature.ts'
 import { webhookRoute } from './webhook-page.ts'
 import { webhooksRoute } from './webhooks.ts'
 
-/** Everything below /console: one line for each file of pages. There is nothing while the console is off. */
-export const consoleRoutes = (context: Context): Route[] =>
+/**
+ * Everything below /console: one line for each file of pages. There is nothing while the console is off. `operations`
+ * are the endpoints whose requests it shows.
+ */
+export const consoleRoutes = (context: Context, operations: readonly Endpoint[]): Route[] =>
   context.config.console
     ? [
         openConsole(context),
@@ -21,7 +24,7 @@ export const consoleRoutes = (context: Context): Route[] =>
         newerRoute(context),
         paymentsRoute(context),
         ...paymentRoutes(context),
-        requestsRoute(context),
+        requestsRoute(context, operations),
         requestRoute(context),
         webhooksRoute(context),
         webhookRoute(context),

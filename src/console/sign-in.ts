@@ -4,10 +4,12 @@ import { findKey } from '../accounts/store.ts'
 import type { Context } from '../context.ts'
 import { formBody } from '../http/body.ts'
 import type { Route } from '../http/endpoint.ts'
+import { pageFault } from '../http/errors.ts'
 import { button } from '../web/components.ts'
 import { input } from '../web/form-components.ts'
-import { type Html, html } from '../web/html.ts'
-import { type Page, pageFault, sendNext, sendPage, type Visit, visitOf } from './page.ts'
+import { html } from '../web/html.ts'
+import { twoThirds } from '../web/layout.ts'
+import { type Page, sendNext, sendPage, type Visit, visitOf } from './page.ts'
 import { code, hidden } from './parts.ts'
 import { endSession, findSession, isFromOtherSite, type Session, startSession } from './session.ts'
 
@@ -135,7 +137,7 @@ ${button({ id: 'sign-in', text: 'Sign in' })}
   return {
     title: 'Sign in',
     content: twoThirds(content),
-    ...(refused && { status: 401, errors: [{ text: refused, href: '#key' }] }),
+    ...(refused && { status: 401, faults: { key: refused } }),
   }
 }
 
@@ -149,9 +151,3 @@ ${button({ id: 'enter', text: 'Enter' })}
 </form>`
   return { title: 'Enter', content: twoThirds(content) }
 }
-
-const twoThirds = (content: Html): Html => html`<div class="govuk-grid-row">
-<div class="govuk-grid-column-two-thirds">
-${content}
-</div>
-</div>`

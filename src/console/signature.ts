@@ -2,6 +2,7 @@
 import type { Context } from '../context.ts'
 import { multipartBody } from '../http/body.ts'
 import type { Route } from '../http/endpoint.ts'
+import { pageFault } from '../http/errors.ts'
 import { oldestKept } from '../retention.ts'
 import { type Analysis, analyse, type SentMessage } from '../signature/analyse.ts'
 import type { Difference } from '../signature/difference.ts'
@@ -11,10 +12,11 @@ import { type Html, html } from '../web/html.ts'
 import { newestMessages, newestWebhooks } from '../webhooks/list-store.ts'
 import { findMessage } from '../webhooks/message-store.ts'
 import type { Webhook } from '../webhooks/webhook.ts'
-import { type AccountVisit, actionRoute, type Page, pageFault, pageRoute, textsIn } from './page.ts'
+import { type AccountVisit, actionRoute, type Page, pageRoute, textsIn } from './page.ts'
 import { code, foreign, link, paragraph, wideTable } from './parts.ts'
 import {
   type Answered,
+  type Faults,
   type Fields,
   type Known,
   noFields,
@@ -94,17 +96,11 @@ function signaturePage(
   known: KnownHere,
   answered?: Answered,
 ): Page {
-  const faults = answered && 'faults' in answered ? answered.faults : {}
-  const errors = Object.entries(faults).map(([name, text]) => ({ text, href: `#${name}` }))
+  const faults = answered && 'faults' in answered ? answered.faults : undefined
   const content = html`<h1 class="govuk-heading-l">Signature</h1>
 ${answered && 'analysis' in answered ? result(visit, answered.analysis) : intro}
 ${form(visit, fields, known, faults)}`
-  return {
-    title: 'Signature',
-    section: 'signature',
-    content,
-    ...(errors.length > 0 && { errors, status: 400 }),
-  }
+  return { title: 'Signature', section: 'signature', content, faults }
 }
 
 const intro = paragraph(
@@ -115,7 +111,7 @@ function form(
   { root }: AccountVisit,
   fields: Fields,
   { messages, message }: KnownHere,
-  faults: Partial<Record<string, string>>,
+  faults: Faults = {},
 ): Html {
   const options = message && !messages.includes(message) ? [message, ...messages] : messages
   return html`<form method="post" action="${root}signature" enctype="multipart/form-data">

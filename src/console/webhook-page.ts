@@ -3,7 +3,7 @@ import type { Context } from '../context.ts'
 import { pathParam, type Route } from '../http/endpoint.ts'
 import { timeOf } from '../ids.ts'
 import { oldestKept } from '../retention.ts'
-import { button, details, pagination, summaryList } from '../web/components.ts'
+import { button, details, pagination, type SummaryRow, summaryList } from '../web/components.ts'
 import { select } from '../web/form-components.ts'
 import { type Html, html } from '../web/html.ts'
 import { messagesOfWebhook } from '../webhooks/list-store.ts'
@@ -21,11 +21,12 @@ import {
   listing,
   liveNotice,
   paragraph,
+  summaryRows,
   time,
   wideTable,
 } from './parts.ts'
 import { addressOf, choiceIn, cursorIn } from './query.ts'
-import { eventsOf, listenerRow, nameOf, rowsOf } from './webhooks.ts'
+import { eventsOf, listenerState, nameOf } from './webhooks.ts'
 
 const SIZE = 50
 const deliveries = ['SUCCESSFUL', 'FAILED', 'PENDING'] as const
@@ -52,7 +53,7 @@ async function webhookPage(context: Context, visit: AccountVisit): Promise<Page>
   const isTop = !delivery && !found.newer
   const content = html`<p class="govuk-body">${link(`${root}webhooks`, 'Webhooks')}</p>
 <h1 class="govuk-heading-l farthing-text">${foreign(nameOf(webhook))}</h1>
-${summaryList(rowsOf(await summaryOf(context, visit, webhook), 'webhook'))}
+${summaryList(await summaryOf(context, visit, webhook))}
 ${details('Signing secret', listing('Signing secret', webhook.signing_key), { id: 'signing-secret' })}
 <h2 class="govuk-heading-m">Messages</h2>
 ${filterForm(webhook_id, delivery, visit)}
@@ -65,19 +66,20 @@ async function summaryOf(
   context: Context,
   { account }: AccountVisit,
   webhook: Webhook,
-): Promise<[string, string | Html][]> {
+): Promise<SummaryRow[]> {
   const { webhook_id, callback_url, status, fixed } = webhook
   const listener = await findListener(context.database, account.room, webhook_id)
   const listening_until = listener?.listening_until ?? null
-  return [
+  const rows: Parameters<typeof summaryRows>[0] = [
     ['Callback URL', foreign(callback_url)],
     ['Events', eventsOf(webhook)],
     ['Status', status],
-    ...(fixed ? [['From', 'the settings of the service'] as [string, string]] : []),
-    ...listenerRow({ callback_url, listening_until }, context.time.wall()),
+    ['From', fixed && 'the settings of the service'],
+    ['farthing listen', listenerState({ callback_url, listening_until }, context.time.wall())],
     ['Date created', time(timeOf(webhook_id))],
     ['Webhook ID', webhook_id],
   ]
+  return summaryRows(rows, 'webhook')
 }
 
 const filterForm = (

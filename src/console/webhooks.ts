@@ -2,14 +2,14 @@
 import type { Context } from '../context.ts'
 import type { Route } from '../http/endpoint.ts'
 import { timeOf } from '../ids.ts'
-import { type SummaryRow, summaryCard, warningText } from '../web/components.ts'
+import { summaryCard, warningText } from '../web/components.ts'
 import { type Html, html } from '../web/html.ts'
 import { type ListedWebhook, listWebhooks } from '../webhooks/list-store.ts'
 import { isListenerAddress } from '../webhooks/listener.ts'
 import { activeWebhooks } from '../webhooks/store.ts'
 import { type Attempt, eventTypes, type Webhook, withAddress } from '../webhooks/webhook.ts'
 import { type AccountVisit, type Page, pageRoute } from './page.ts'
-import { code, deliveryTag, foreign, link, listing, paragraph, time } from './parts.ts'
+import { code, deliveryTag, foreign, link, listing, paragraph, summaryRows, time } from './parts.ts'
 
 const MOST_SHOWN = 50
 
@@ -45,30 +45,18 @@ function cards(
   return html`<h2 class="govuk-heading-m">${heading} (${total.toLocaleString('en-GB')})</h2>
 ${total > webhooks.length && paragraph(`The newest ${webhooks.length} are shown.`)}
 ${webhooks.map(webhook => {
-  const rows: [string, string | Html][] = [
+  const { webhook_id } = webhook
+  const rows: Parameters<typeof summaryRows>[0] = [
     ['Callback URL', foreign(webhook.callback_url)],
     ['Events', eventsOf(webhook)],
     ['Last answer', lastAnswer(webhook.lastAttempt)],
-    ...listenerRow(webhook, wall),
-    ['Date created', time(timeOf(webhook.webhook_id))],
+    ['farthing listen', listenerState(webhook, wall)],
+    ['Date created', time(timeOf(webhook_id))],
   ]
-  const href = `webhooks/${webhook.webhook_id}`
-  return summaryCard(
-    nameOf(webhook),
-    rowsOf(rows, webhook.webhook_id),
-    { text: 'Messages', href },
-    3,
-  )
+  const messages = { text: 'Messages', href: `webhooks/${webhook_id}` }
+  return summaryCard(nameOf(webhook), summaryRows(rows, webhook_id), messages)
 })}`
 }
-
-/** Rows whose element ids begin with `prefix`. */
-export const rowsOf = (rows: [key: string, value: string | Html][], prefix: string): SummaryRow[] =>
-  rows.map(([key, value]) => ({
-    id: `${prefix}-${key.toLowerCase().replaceAll(' ', '-')}`,
-    key,
-    value,
-  }))
 
 export const eventsOf = ({ subscriptions }: Webhook): string =>
   subscriptions.length === eventTypes.length ? 'All' : subscriptions.join(', ')
@@ -78,14 +66,13 @@ const lastAnswer = (attempt: Attempt | undefined): string | Html =>
     ? html`${deliveryTag(attempt.status)} ${foreign(attempt.result)}, ${time(attempt.at)}`
     : 'Nothing was sent yet'
 
-/** Of `farthing listen`: whether somebody listens. `wall` is the machine's time. */
-export function listenerRow(
+/** Whether somebody listens; undefined if it is not the webhook of a listener. `wall` is the machine's time. */
+export function listenerState(
   { callback_url, listening_until }: Pick<ListedWebhook, 'callback_url' | 'listening_until'>,
   wall: number,
-): [string, string][] {
-  if (!isListenerAddress(callback_url)) return []
-  const listens = (listening_until ?? 0) > wall
-  return [['farthing listen', listens ? 'Somebody listens now' : 'Nobody listens now']]
+): string | undefined {
+  if (!isListenerAddress(callback_url)) return undefined
+  return (listening_until ?? 0) > wall ? 'Somebody listens now' : 'Nobody listens now'
 }
 
 /** Each message of two webhooks with one address arrives twice, signed with different keys. */

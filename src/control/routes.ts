@@ -1,5 +1,4 @@
 import type { Context } from '../context.ts'
-import type { AreaName } from '../http/areas.ts'
 import type { Endpoint } from '../http/endpoint.ts'
 import { accountEndpoints } from './accounts.ts'
 import { buildPayment } from './build.ts'
@@ -18,12 +17,9 @@ import type { WaitFor } from './wait.ts'
 export type Ports = {
   waitFor: WaitFor
   stopped: () => boolean
-  /** Every endpoint outside /control. */
-  described: readonly Endpoint[]
+  /** The endpoints that plans can name. */
+  operations: readonly Endpoint[]
 }
-
-/** Health checks, documents and files meet no plan. */
-const PLANNED: AreaName[] = ['api', 'token', 'pages']
 
 /** Everything below /control. It has no endpoints while both of its halves are off. */
 export const controlEndpoints = (context: Context, ports: Ports): Endpoint[] => {
@@ -45,7 +41,7 @@ const readingEndpoints = (context: Context, { waitFor, stopped }: Ports): Endpoi
     : []
 
 /** Endpoints that change payments, clocks and accounts. There are none without FARTHING_CONTROL=true. */
-const steeringEndpoints = (context: Context, { waitFor, described }: Ports): Endpoint[] =>
+const steeringEndpoints = (context: Context, { waitFor, operations }: Ports): Endpoint[] =>
   context.config.control
     ? [
         ...accountEndpoints(context),
@@ -55,9 +51,6 @@ const steeringEndpoints = (context: Context, { waitFor, described }: Ports): End
         listPayments(context, waitFor),
         readClock(context),
         setClock(context),
-        ...planEndpoints(
-          context,
-          described.filter(({ area }) => PLANNED.includes(area)),
-        ),
+        ...planEndpoints(context, operations),
       ]
     : []

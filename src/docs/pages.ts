@@ -1,6 +1,7 @@
 /** The pages about the service: the front page and the documentation. */
 import { page, type Site } from '../hosted/pages.ts'
 import { type Html, html } from '../web/html.ts'
+import { twoThirds } from '../web/layout.ts'
 
 const code = (text: string): Html => html`<code class="farthing-code">${text}</code>`
 const listing = (text: string): Html => html`<pre class="farthing-listing">${text}</pre>`
@@ -23,9 +24,7 @@ export function frontPage(
   }'`
   const read = `curl ${api}/v1/payments/PAYMENT_ID \\
   -H 'Authorization: Bearer YOUR_API_KEY'`
-  const content = html`<div class="govuk-grid-row">
-<div class="govuk-grid-column-two-thirds">
-<h1 class="govuk-heading-xl">Farthing</h1>
+  const content = html`<h1 class="govuk-heading-xl">Farthing</h1>
 <p class="govuk-body-l">A payment service that moves no money.</p>
 <p class="govuk-body">It stands in for GOV.UK Pay while you build and test: it speaks the same API, shows payment pages, keeps what you create and sends signed webhooks. It is not affiliated with GOV.UK Pay or the UK government.</p>
 <p class="govuk-body"><a class="govuk-link" href="${docs}">API documentation</a>, also as <a class="govuk-link" href="${site.basePath}/openapi.json">openapi.json</a> for your tools.</p>
@@ -39,10 +38,8 @@ ${listing(payment)}</li>
 <li>Read the payment, replacing PAYMENT_ID with its ${code('payment_id')}:
 ${listing(read)}</li>
 </ol>
-<p class="govuk-body">To use it from your own service, set that service’s GOV.UK Pay URL to ${code(api)}.</p>
-</div>
-</div>`
-  return page(site, 'en', 'Farthing payments', content)
+<p class="govuk-body">To use it from your own service, set that service’s GOV.UK Pay URL to ${code(api)}.</p>`
+  return page(site, 'en', 'Farthing payments', twoThirds(content))
 }
 
 /** The place for the viewer of /openapi.json, which a script fills. Without it there are links. */

@@ -142,7 +142,7 @@ export function endPage(site: Site, ending: Ending, language: Language, returnUr
 <h1 class="govuk-heading-l">${heading}</h1>
 ${paragraphs(body)}
 ${buttonLink('return-url', text.returnButton, returnUrl)}`
-  return headed(site, language, heading, twoThirds(content))
+  return headed(site, language, heading, layout.twoThirds(content))
 }
 
 type Fault =
@@ -176,14 +176,8 @@ ${paragraphs(en[fault].body)}
 <h2 class="govuk-heading-m">${cy[fault].heading}</h2>
 ${paragraphs(cy[fault].body)}
 </div>`
-  return headed(site, 'en', en[fault].heading, twoThirds(content))
+  return headed(site, 'en', en[fault].heading, layout.twoThirds(content))
 }
-
-const twoThirds = (content: Html): Html => html`<div class="govuk-grid-row">
-<div class="govuk-grid-column-two-thirds">
-${content}
-</div>
-</div>`
 
 /** On a wide screen `panel` is on the right of the rest. On a narrow one it is between `top` and `rest`. */
 const beside = (panel: Html, top: Html, rest: Html): Html => html`<div class="farthing-columns">

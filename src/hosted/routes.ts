@@ -5,7 +5,7 @@ import { addressesOf, pathOf } from '../http/addresses.ts'
 import type { Area } from '../http/areas.ts'
 import { FORM_TYPE, formBody } from '../http/body.ts'
 import { type Endpoint, pathParam } from '../http/endpoint.ts'
-import { RETRY_AFTER, toApiError } from '../http/errors.ts'
+import { pageFault, RETRY_AFTER, toApiError } from '../http/errors.ts'
 import {
   html,
   type Parameter,
@@ -226,10 +226,6 @@ const inAscii = (address: string): string =>
 
 const sendPage = (reply: FastifyReply, status: number, page: string): FastifyReply =>
   reply.code(status).type('text/html; charset=utf-8').send(page)
-
-/** An error that is shown as the page for its status. */
-const pageFault = (statusCode: number): Error =>
-  Object.assign(new Error(`hosted page: ${statusCode}`), { statusCode })
 
 /**
  * Refuses forms that another site makes a browser submit (CSRF). Browsers send Sec-Fetch-Site to https addresses and to

@@ -80,7 +80,7 @@ function refuseOtherMethods(
 type Refuse = (request: FastifyRequest, reply: FastifyReply) => Error | undefined
 
 /** The operation that a request of another method is recorded as. */
-const NO_OPERATION = 'methodNotAllowed'
+export const NO_OPERATION = 'methodNotAllowed'
 
 function routeOptions(area: Area, operation: string, refuse: Refuse, plan?: PlanHooks) {
   const before = beforeHandler(area, refuse)

@@ -22,6 +22,10 @@ export function toApiError(error: unknown, request: FastifyRequest): ApiError {
   return unexpectedFault()
 }
 
+/** An error that is shown as the page for its status. */
+export const pageFault = (statusCode: number): Error =>
+  Object.assign(new Error(`page: ${statusCode}`), { statusCode })
+
 /** Specification, *Errors*: the JSON body of an error. */
 export const errorBodyOf = ({ at, code, message }: ApiError) => ({
   ...at,

@@ -268,29 +268,19 @@ export function insetText(content: Part): Html {
   return html`<div class="govuk-inset-text">${content}</div>`
 }
 
-/** A summary list in a card. The text of the link is completed by the title for screen readers. */
+/** A summary list in a card below a second heading. The title completes the text of the link for screen readers. */
 export function summaryCard(
   title: string,
   rows: SummaryRow[],
-  link?: CardLink,
-  level: 2 | 3 = 2,
+  link: { text: string; href: string },
 ): Html {
-  const heading =
-    level === 2
-      ? html`<h2 class="govuk-summary-card__title"><bdi>${title}</bdi></h2>`
-      : html`<h3 class="govuk-summary-card__title"><bdi>${title}</bdi></h3>`
   return html`<div class="govuk-summary-card">
 <div class="govuk-summary-card__title-wrapper">
-${heading}
-${
-  link &&
-  html`<div class="govuk-summary-card__actions"><a class="govuk-link" href="${link.href}">${link.text}<span class="govuk-visually-hidden"> (<bdi>${title}</bdi>)</span></a></div>`
-}
+<h3 class="govuk-summary-card__title"><bdi>${title}</bdi></h3>
+<div class="govuk-summary-card__actions"><a class="govuk-link" href="${link.href}">${link.text}<span class="govuk-visually-hidden"> (<bdi>${title}</bdi>)</span></a></div>
 </div>
 <div class="govuk-summary-card__content">
 ${summaryList(rows)}
 </div>
 </div>`
 }
-
-type CardLink = { text: string; href: string }

@@ -27,6 +27,13 @@ const moreAssets = {
   console: { css: assets.consoleCss, js: assets.consoleJs },
 }
 
+/** Content that is narrower than the page on a wide screen. */
+export const twoThirds = (content: Html): Html => html`<div class="govuk-grid-row">
+<div class="govuk-grid-column-two-thirds">
+${content}
+</div>
+</div>`
+
 /** Returns a whole document. `title` includes the service's name. */
 export function page(
   shell: Shell,

@@ -1,7 +1,7 @@
 import { describe, it } from 'node:test'
-import { insetText, summaryCard, table, warningText } from '../../src/web/components.ts'
+import { insetText, table, warningText } from '../../src/web/components.ts'
 import { checkbox } from '../../src/web/form-components.ts'
-import { escaped, hard, macro, same } from './macros.ts'
+import { hard, macro, same } from './macros.ts'
 
 describe('Components of the console and the macros of GOV.UK Frontend', () => {
   it('A note in a table is a cell of the official macro that spans the row', () => {
@@ -31,13 +31,5 @@ describe('Components of the console and the macros of GOV.UK Frontend', () => {
       const params = { name: 'box', items: [item] }
       same(checkbox({ ...given, checked }), macro('checkboxes', 'govukCheckboxes', params))
     }
-  })
-
-  it('The title of a summary card has the level of the official macro', () => {
-    const title = { html: `<bdi>${escaped}</bdi>`, headingLevel: 3 }
-    const value = { html: `<bdi id="a">${escaped}</bdi>` }
-    const params = { card: { title }, rows: [{ key: { text: hard }, value }] }
-    const ours = summaryCard(hard, [{ id: 'a', key: hard, value: hard }], undefined, 3)
-    same(ours, macro('summary-list', 'govukSummaryList', params))
   })
 })

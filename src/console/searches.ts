@@ -1,41 +1,10 @@
-/** The operations whose requests are recorded, and the query parameters that the searches among them know. */
+/** The query parameters that the searches know. */
 import { agreementSearch } from '../agreements/routes.ts'
 import { disputeSearch } from '../disputes/routes.ts'
 import type { SearchKind } from '../http/search.ts'
 import { paymentSearch } from '../payments/store.ts'
 import { refundSearch } from '../refunds/routes.ts'
 import { webhookSearch } from '../webhooks/routes.ts'
-
-/** For the filter of the list of requests. */
-export const operations = [
-  'createPayment',
-  'searchPayments',
-  'readPayment',
-  'listPaymentEvents',
-  'cancelPayment',
-  'capturePayment',
-  'authorisePayment',
-  'refundPayment',
-  'listRefunds',
-  'readRefund',
-  'searchRefunds',
-  'createAgreement',
-  'searchAgreements',
-  'readAgreement',
-  'cancelAgreement',
-  'searchDisputes',
-  'createWebhook',
-  'listWebhooks',
-  'readWebhook',
-  'deleteWebhook',
-  'listWebhookMessages',
-  'openPaymentPage',
-  'chooseScenario',
-  'openConfirmPage',
-  'confirmPayment',
-  'journeyByForm',
-  'methodNotAllowed',
-] as const
 
 const searches: Record<string, SearchKind> = {
   searchPayments: paymentSearch,
