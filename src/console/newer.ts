@@ -2,7 +2,7 @@ import type { Context } from '../context.ts'
 import type { Route } from '../http/endpoint.ts'
 import { countListed } from '../payments/list-store.ts'
 import { countExchanges } from '../recorder/store.ts'
-import { countMessages } from '../webhooks/list-store.ts'
+import { messagesOfWebhook } from '../webhooks/list-store.ts'
 import { findWebhook } from '../webhooks/store.ts'
 import { type AccountVisit, accountVisitOf, notFound, textsIn } from './page.ts'
 
@@ -34,5 +34,6 @@ async function count(
   const [, webhook_id] = /^webhook:([0-9a-v]{26})$/.exec(list) ?? []
   const webhook = webhook_id && (await findWebhook(database, room, webhook_id))
   if (!webhook) throw notFound()
-  return countMessages(database, webhook.webhook_id, { after }, MOST)
+  const newest = { limit: MOST, order: 'newest' } as const
+  return (await messagesOfWebhook(database, webhook.webhook_id, { after }, newest)).length
 }

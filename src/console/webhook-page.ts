@@ -7,7 +7,6 @@ import { button, details, pagination, type SummaryRow, summaryList } from '../we
 import { select } from '../web/form-components.ts'
 import { type Html, html } from '../web/html.ts'
 import { messagesOfWebhook } from '../webhooks/list-store.ts'
-import { findListener } from '../webhooks/listener-store.ts'
 import type { MessageRow } from '../webhooks/message-store.ts'
 import { findWebhook } from '../webhooks/store.ts'
 import type { Attempt, Webhook } from '../webhooks/webhook.ts'
@@ -53,7 +52,7 @@ async function webhookPage(context: Context, visit: AccountVisit): Promise<Page>
   const isTop = !delivery && !found.newer
   const content = html`<p class="govuk-body">${link(`${root}webhooks`, 'Webhooks')}</p>
 <h1 class="govuk-heading-l farthing-text">${foreign(nameOf(webhook))}</h1>
-${summaryList(await summaryOf(context, visit, webhook))}
+${summaryList(summaryOf(webhook, context.time.wall()))}
 ${details('Signing secret', listing('Signing secret', webhook.signing_key), { id: 'signing-secret' })}
 <h2 class="govuk-heading-m">Messages</h2>
 ${filterForm(webhook_id, delivery, visit)}
@@ -62,20 +61,14 @@ ${messagesPart(found, delivery, visit, oldestKept(now))}`
   return { title: nameOf(webhook), section: 'webhooks', content }
 }
 
-async function summaryOf(
-  context: Context,
-  { account }: AccountVisit,
-  webhook: Webhook,
-): Promise<SummaryRow[]> {
+function summaryOf(webhook: Webhook, wall: number): SummaryRow[] {
   const { webhook_id, callback_url, status, fixed } = webhook
-  const listener = await findListener(context.database, account.room, webhook_id)
-  const listening_until = listener?.listening_until ?? null
   const rows: Parameters<typeof summaryRows>[0] = [
     ['Callback URL', foreign(callback_url)],
     ['Events', eventsOf(webhook)],
     ['Status', status],
     ['From', fixed && 'the settings of the service'],
-    ['farthing listen', listenerState({ callback_url, listening_until }, context.time.wall())],
+    ['farthing listen', listenerState(webhook, wall)],
     ['Date created', time(timeOf(webhook_id))],
     ['Webhook ID', webhook_id],
   ]

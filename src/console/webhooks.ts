@@ -68,11 +68,13 @@ const lastAnswer = (attempt: Attempt | undefined): string | Html =>
 
 /** Whether somebody listens; undefined if it is not the webhook of a listener. `wall` is the machine's time. */
 export function listenerState(
-  { callback_url, listening_until }: Pick<ListedWebhook, 'callback_url' | 'listening_until'>,
+  { callback_url, status, listening_until }: Webhook,
   wall: number,
 ): string | undefined {
   if (!isListenerAddress(callback_url)) return undefined
-  return (listening_until ?? 0) > wall ? 'Somebody listens now' : 'Nobody listens now'
+  return status === 'ACTIVE' && (listening_until ?? 0) > wall
+    ? 'Somebody listens now'
+    : 'Nobody listens now'
 }
 
 /** Each message of two webhooks with one address arrives twice, signed with different keys. */

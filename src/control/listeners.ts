@@ -6,8 +6,8 @@ import { type Endpoint, pathParam } from '../http/endpoint.ts'
 import type { Json } from '../http/fields.ts'
 import type { AttemptResult } from '../ports.ts'
 import { LONGEST_LOOK, labelOf } from '../webhooks/listener.ts'
-import { findListener, keepListener } from '../webhooks/listener-store.ts'
-import { MOST_ACTIVE } from '../webhooks/store.ts'
+import { keepListener } from '../webhooks/listener-store.ts'
+import { findWebhook, MOST_ACTIVE } from '../webhooks/store.ts'
 import { type EventType, eventTypes } from '../webhooks/webhook.ts'
 import { readBody } from './body.ts'
 import { docsOf } from './docs.ts'
@@ -53,8 +53,8 @@ function readEvents(given: unknown): readonly EventType[] {
 
 const listenerInPath = async (request: FastifyRequest, { database }: Context) => {
   const id = pathParam(request, 'webhook_id')
-  const found = await findListener(database, request.account.room, id)
-  if (!found) throw notFound('listener')
+  const found = await findWebhook(database, request.account.room, id)
+  if (!found?.listening_until || found.status !== 'ACTIVE') throw notFound('listener')
   return found.webhook_id
 }
 

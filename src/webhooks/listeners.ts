@@ -106,13 +106,10 @@ export function createListeners(ports: ListenersPorts): Listeners {
         expect(webhook_id, found)
         return give(found, offered)
       }
-      let look: ((offer: Offer) => void) | undefined
-      const taken = new Promise<Offer>(resolve => {
-        look = resolve
-        found.looks.add(resolve)
-      })
+      const { promise: taken, resolve } = Promise.withResolvers<Offer>()
+      found.looks.add(resolve)
       const next = await Promise.race([taken, ending.then(() => null)])
-      if (look) found.looks.delete(look)
+      found.looks.delete(resolve)
       if (here.get(webhook_id) === found) expect(webhook_id, found)
       return next
     },

@@ -24,20 +24,17 @@ export function insertMessage(message: Message, claimedUntil: number): Statement
 }
 
 /** A PENDING message with the fields that sending needs. */
-export type Sendable = {
-  /** null when the payment has expired. */
-  body: string | null
-  /** JSON, unparsed: `recordAttempts` compares it. */
-  attempts: string
-  webhook_status: WebhookStatus
+export type Sendable = KeptMessage & {
+  account: Account
   claimed_until: number
-  /** Until when the listener counts as connected, if the webhook belongs to one. */
   listening_until: number | null
-} & Pick<Message, 'payment_id' | 'event_type'> &
-  Pick<Webhook, 'webhook_id' | 'callback_url' | 'signing_key'> & { account: Account }
+}
+
+type SendableRow = Omit<Sendable, 'account' | 'callback_url' | 'signing_key'> &
+  (Account | Record<keyof Account, null>) & { webhook_body: string; webhook_account: string }
 
 /**
- * Returns undefined unless the message is PENDING. Where the account was reset since, its webhook counts as inactive:
+ * Returns undefined unless the message is PENDING. Its body is null when the payment has expired. Where the account was reset since, its webhook counts as inactive:
  * a request that began before the reset may register a webhook after it.
  */
 export async function findSendable(
@@ -47,29 +44,16 @@ export async function findSendable(
 ): Promise<Sendable | undefined> {
   const [row] = await database.query<SendableRow>(FIND_SENDABLE, [message_id])
   if (!row) return undefined
-  const { attempts, payment_id, event_type, claimed_until, webhook_id, listening_until } = row
   const isOfAccount = row.name !== null
   const account = isOfAccount ? accountIn(row) : newAccount(row.webhook_account)
-  const isExpired = payment_id < oldestKept(time.now(account))
-  const { callback_url, signing_key } = JSON.parse(row.webhook_body) as WebhookBody // written by insertWebhook
+  const isExpired = row.payment_id < oldestKept(time.now(account))
   return {
-    ...{ attempts, payment_id, event_type, claimed_until, webhook_id, listening_until },
-    ...{ account, callback_url, signing_key },
+    ...keptFromRow(row),
+    account,
     body: isExpired ? null : row.body,
     webhook_status: isOfAccount ? row.webhook_status : 'INACTIVE',
   }
 }
-
-type SendableRow = Omit<Sendable, 'account' | 'callback_url' | 'signing_key'> &
-  (Account | Record<keyof Account, null>) & { webhook_body: string; webhook_account: string }
-
-const FIND_SENDABLE = `select m.attempts, m.payment_id, m.event_type, m.body, m.claimed_until, w.webhook_id,
-    w.listening_until, w.status as webhook_status, w.body as webhook_body,
-    w.account as webhook_account, ${ACCOUNT_COLUMNS}
-  from webhook_messages m
-  join webhooks w on w.webhook_id = m.webhook_id
-  left join accounts on room = w.account
-  where m.message_id = $1 and m.status = 'PENDING'`
 
 /**
  * Compare-and-swap of the attempts: `before` is the JSON that was read, `attempts` are all of them, oldest
@@ -142,6 +126,7 @@ export type MessageRow = {
   payment_id: string
   created: number
   status: DeliveryStatus
+  /** JSON, unparsed: `recordAttempts` compares it. */
   attempts: string
   body: string | null
 }
@@ -153,23 +138,30 @@ export const messageRows = {
   fromRow: (row: MessageRow) => row,
 }
 
-/** A message with what sending it needs. */
+/** A message with the fields of its webhook that sending it needs. */
 export type KeptMessage = MessageRow &
   Pick<Webhook, 'webhook_id' | 'callback_url' | 'signing_key'> & { webhook_status: WebhookStatus }
 
 export type KeptRow = Omit<KeptMessage, 'callback_url' | 'signing_key'> & { webhook_body: string }
 
-/** With a condition it finds messages as `KeptRow`. */
-export const FIND_KEPT = `select message_id, event_type, payment_id, created, messages.status, attempts,
-    messages.body, webhooks.webhook_id, webhooks.status as webhook_status, webhooks.body as webhook_body
-  from webhook_messages messages join webhooks on webhooks.webhook_id = messages.webhook_id`
+const KEPT_COLUMNS = `message_id, event_type, payment_id, created, messages.status, attempts, messages.body,
+  webhooks.webhook_id, webhooks.status as webhook_status, webhooks.body as webhook_body`
+const KEPT = 'webhook_messages messages join webhooks on webhooks.webhook_id = messages.webhook_id'
 
-export function keptFromRow({ webhook_body, ...message }: KeptRow): KeptMessage {
-  const { callback_url, signing_key } = JSON.parse(webhook_body) as WebhookBody // written by insertWebhook
+/** With a condition it finds messages as `KeptRow`. */
+export const FIND_KEPT = `select ${KEPT_COLUMNS} from ${KEPT}`
+
+const FIND_SENDABLE = `select ${KEPT_COLUMNS}, claimed_until, listening_until,
+    webhooks.account as webhook_account, ${ACCOUNT_COLUMNS}
+  from ${KEPT} left join accounts on room = webhooks.account
+  where message_id = $1 and messages.status = 'PENDING'`
+
+export function keptFromRow<Row extends KeptRow>({ webhook_body, ...message }: Row) {
+  const { callback_url, signing_key } = JSON.parse(webhook_body) as WebhookBody // written by bodyOf
   return { ...message, callback_url, signing_key }
 }
 
-export type MessageFilter = {
+type MessageFilter = {
   message_id?: string
   payment_id?: string
   event_type?: string
@@ -209,7 +201,6 @@ export async function findMessage(
   account: string,
   message_id: string,
 ): Promise<KeptMessage | undefined> {
-  const sql = `${FIND_KEPT} where webhooks.account = $1 and message_id = $2`
-  const [row] = await database.query<KeptRow>(sql, [account, message_id])
-  return row && keptFromRow(row)
+  const [found] = await findMessages(database, account, { message_id }, 1)
+  return found
 }

@@ -2,28 +2,34 @@ import { DEFAULT_ACCOUNT } from '../accounts/account.ts'
 import { accountOfName } from '../accounts/store.ts'
 import type { FixedWebhook } from '../config.ts'
 import type { Database, NewId, Statement, Time, Value } from '../ports.ts'
-import { eventTypes, type Webhook, type WebhookStatus, withAddress } from './webhook.ts'
+import { eventTypes, type Webhook, withAddress } from './webhook.ts'
 
-type WebhookRow = { webhook_id: string; account: string; status: WebhookStatus; body: string }
+export type WebhookRow = Pick<Webhook, 'webhook_id' | 'account' | 'status'> & {
+  listening_until: number | null
+  body: string
+}
 /** The JSON of its row. */
 export type WebhookBody = Omit<Webhook, keyof WebhookRow>
 
-const COLUMNS = 'webhook_id, account, status, body'
-const FIND_ACTIVE = `select ${COLUMNS} from webhooks
-  where account = $1 and status = 'ACTIVE' order by webhook_id`
+export const COLUMNS = 'webhook_id, account, status, listening_until, body'
 
-const fromRow = ({ body, ...columns }: WebhookRow): Webhook => ({
+export const fromRow = ({ body, ...columns }: WebhookRow): Webhook => ({
   ...columns,
-  ...(JSON.parse(body) as WebhookBody), // written by insertWebhook
+  ...(JSON.parse(body) as WebhookBody), // written by bodyOf
 })
 
-const valuesOf = ({ webhook_id, account, status, ...body }: Webhook): Value[] => [
-  ...[webhook_id, account, status],
-  JSON.stringify(body satisfies WebhookBody),
-]
+export const bodyOf = (webhook: Webhook): string => {
+  const { webhook_id, account, status, listening_until, ...body } = webhook
+  return JSON.stringify(body satisfies WebhookBody)
+}
 
-export const insertWebhook = (webhook: Webhook): Statement => ({
-  sql: `insert into webhooks (${COLUMNS}) values ($1, $2, $3, $4)`,
+const valuesOf = (webhook: Webhook): Value[] => {
+  const { webhook_id, account, status, listening_until = null } = webhook
+  return [webhook_id, account, status, listening_until, bodyOf(webhook)]
+}
+
+const insertWebhook = (webhook: Webhook): Statement => ({
+  sql: `insert into webhooks (${COLUMNS}) values ($1, $2, $3, $4, $5)`,
   values: valuesOf(webhook),
 })
 
@@ -47,11 +53,22 @@ export const lockWebhooks = (room: string): Statement => ({
 export const insertWithinLimit = (webhook: Webhook): Statement[] => [
   lockWebhooks(webhook.account),
   {
-    sql: `insert into webhooks (${COLUMNS}) select $1, $2, $3, $4 where ${hasPlace('$2')}`,
+    sql: `insert into webhooks (${COLUMNS})
+          select $1, $2, $3, cast($4 as bigint), $5 where ${hasPlace('$2')}`,
     values: valuesOf(webhook),
     expect: 1,
   },
 ]
+
+/** Those that match a condition on the columns of webhooks, which may end with an order and a limit. */
+export async function webhooksWhere(
+  database: Database,
+  condition: string,
+  values: Value[],
+): Promise<Webhook[]> {
+  const sql = `select ${COLUMNS} from webhooks where ${condition}`
+  return (await database.query<WebhookRow>(sql, values)).map(fromRow)
+}
 
 /** Returns undefined when the account has no such webhook. */
 export async function findWebhook(
@@ -59,18 +76,14 @@ export async function findWebhook(
   account: string,
   webhook_id: string,
 ): Promise<Webhook | undefined> {
-  const rows = await database.query<WebhookRow>(
-    `select ${COLUMNS} from webhooks where webhook_id = $1 and account = $2`,
-    [webhook_id, account],
-  )
-  return rows[0] && fromRow(rows[0])
+  const condition = 'webhook_id = $1 and account = $2'
+  const [found] = await webhooksWhere(database, condition, [webhook_id, account])
+  return found
 }
 
 /** The active webhooks of the account, oldest first. */
-export async function activeWebhooks(database: Database, account: string): Promise<Webhook[]> {
-  const rows = await database.query<WebhookRow>(FIND_ACTIVE, [account])
-  return rows.map(fromRow)
-}
+export const activeWebhooks = (database: Database, account: string): Promise<Webhook[]> =>
+  webhooksWhere(database, `account = $1 and status = 'ACTIVE' order by webhook_id`, [account])
 
 /**
  * Makes sure that the default account has one active webhook from the settings, with this address, this signing key and
@@ -106,12 +119,10 @@ export async function keepFixedWebhook(
   return withAddress(active, callback_url).filter(other => !other.fixed)
 }
 
-function updateWebhook({ webhook_id, account, status, ...body }: Webhook): Statement {
-  return {
-    sql: 'update webhooks set body = $2 where webhook_id = $1',
-    values: [webhook_id, JSON.stringify(body satisfies WebhookBody)],
-  }
-}
+const updateWebhook = (webhook: Webhook): Statement => ({
+  sql: 'update webhooks set body = $2 where webhook_id = $1',
+  values: [webhook.webhook_id, bodyOf(webhook)],
+})
 
 /** Fails its `expect` when the account has no such webhook. An inactive webhook stays inactive. */
 export function deactivateWebhook(account: string, webhook_id: string): Statement {

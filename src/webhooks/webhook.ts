@@ -20,6 +20,8 @@ export type Webhook = {
   webhook_id: string
   account: string
   status: WebhookStatus
+  /** Only of `farthing listen`: until when it counts as connected, in milliseconds on the machine's clock. */
+  listening_until?: number | null
   callback_url: string
   description?: string
   subscriptions: readonly EventType[]
