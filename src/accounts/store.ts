@@ -165,18 +165,6 @@ export const moveClock = (
     },
   ])
 
-/** The account whose rows have this room; undefined when there is none. */
-export async function accountOfRoom(
-  database: Database,
-  room: string,
-): Promise<Account | undefined> {
-  const [account] = await database.query<Account>(
-    `select ${ACCOUNT_COLUMNS} from accounts where room = $1`,
-    [room],
-  )
-  return account
-}
-
 /** When the keys of a test account stop working and its rows are deleted, in milliseconds on the machine's clock. */
 const TEST_ACCOUNT_LIVES = 7 * 24 * 60 * 60 * 1000
 /** The most test accounts that one parent may have at a time. */

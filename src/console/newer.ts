@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts'
 import type { Route } from '../http/endpoint.ts'
-import { countListed } from '../payments/list-store.ts'
+import { listPayments } from '../payments/list-store.ts'
 import { countExchanges } from '../recorder/store.ts'
 import { messagesOfWebhook } from '../webhooks/list-store.ts'
 import { findWebhook } from '../webhooks/store.ts'
@@ -28,12 +28,13 @@ async function count(
   after: string,
 ): Promise<number> {
   const { room } = account
-  if (list === 'payments') return countListed(database, room, { after }, { now, limit: MOST })
+  const newest = { limit: MOST, order: 'newest' } as const
+  if (list === 'payments')
+    return (await listPayments(database, room, { after }, { now, ...newest })).length
   if (list === 'requests')
     return countExchanges(database, room, { after, kinds: ['api', 'page'] }, MOST)
   const [, webhook_id] = /^webhook:([0-9a-v]{26})$/.exec(list) ?? []
   const webhook = webhook_id && (await findWebhook(database, room, webhook_id))
   if (!webhook) throw notFound()
-  const newest = { limit: MOST, order: 'newest' } as const
   return (await messagesOfWebhook(database, webhook.webhook_id, { after }, newest)).length
 }

@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts'
 import type { Endpoint } from '../http/endpoint.ts'
 import { findMessages, type KeptMessage } from '../webhooks/message-store.ts'
-import { eventTypes, signature } from '../webhooks/webhook.ts'
+import { eventTypes, headersOf, signature } from '../webhooks/webhook.ts'
 import { presentMessage } from '../webhooks/wire.ts'
 import { docsOf } from './docs.ts'
 import { limit, oneOf, readQuery, text, wait } from './query.ts'
@@ -48,12 +48,6 @@ function present(message: KeptMessage, now: number) {
     delivery: shown.last_delivery_status,
     attempts: shown.attempts,
     raw,
-    headers: raw === null ? null : headersOf(raw, signing_key),
+    headers: raw === null ? null : headersOf(signature(raw, signing_key)),
   }
 }
-
-/** The headers of the message's attempts. */
-export const headersOf = (body: string, signing_key: string): Record<string, string> => ({
-  'Content-Type': 'application/json',
-  'Pay-Signature': signature(body, signing_key),
-})

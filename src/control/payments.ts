@@ -5,6 +5,7 @@ import { type Addresses, addressesOf } from '../http/addresses.ts'
 import type { Endpoint } from '../http/endpoint.ts'
 import { submitCard } from '../payments/authorise.ts'
 import { DECLINED_CARD, MOCK_CARD } from '../payments/card.ts'
+import { listPayments } from '../payments/list-store.ts'
 import {
   isPayable,
   mockCardOf,
@@ -17,7 +18,6 @@ import {
 } from '../payments/payment.ts'
 import { present } from '../payments/response.ts'
 import { paymentInPath } from '../payments/routes.ts'
-import { findNewest } from '../payments/store.ts'
 import { recordAction } from '../recorder/action.ts'
 import type { Note } from '../recorder/note.ts'
 import { readBody } from './body.ts'
@@ -36,7 +36,7 @@ const known = { payment_id: text, reference: text, status: oneOf([...statuses, '
  * The newest payments that match. `status` also matches a payment that was in that status before, so that a test
  * which polls misses nothing. With `wait` the response is held until a payment matches.
  */
-export const listPayments = (context: Context, waitFor: WaitFor): Endpoint => ({
+export const findPayments = (context: Context, waitFor: WaitFor): Endpoint => ({
   method: 'GET',
   path: '/control/payments',
   area: 'control',
@@ -47,9 +47,10 @@ export const listPayments = (context: Context, waitFor: WaitFor): Endpoint => ({
     const { database, time, config } = context
     const { wait: ms = 0, status, ...which } = readQuery(request, known)
     const found = await waitFor(request, ms, async account => {
-      const newest = await findNewest(database, account.room, which, {
+      const newest = await listPayments(database, account.room, which, {
         now: time.now(account),
         limit: MOST_LOOKED_AT,
+        order: 'newest',
       })
       return status === undefined ? newest : newest.filter(payment => hasBeen(payment, status))
     })

@@ -7,7 +7,7 @@ import { enterConsole } from './enter.ts'
 import { listenerEndpoints } from './listeners.ts'
 import { listMessages } from './messages.ts'
 import { readOverview } from './overview.ts'
-import { completePayment, listPayments } from './payments.ts'
+import { completePayment, findPayments } from './payments.ts'
 import { planEndpoints } from './plans.ts'
 import { listRequests } from './requests.ts'
 import { resetAccount } from './reset.ts'
@@ -48,7 +48,7 @@ const steeringEndpoints = (context: Context, { waitFor, operations }: Ports): En
         resetAccount(context),
         buildPayment(context),
         completePayment(context),
-        listPayments(context, waitFor),
+        findPayments(context, waitFor),
         readClock(context),
         setClock(context),
         ...planEndpoints(context, operations),

@@ -1,4 +1,4 @@
-/** The list of payments for the console, newest first, and the results of their webhook messages. */
+/** Lists of payments for the console and for /control, and the results of their webhook messages. */
 import { fold, groupOf } from '../database/fold.ts'
 import type { Database, Value } from '../ports.ts'
 import { oldestKept } from '../retention.ts'
@@ -7,26 +7,12 @@ import type { Payment } from './payment.ts'
 import { paymentRows } from './store.ts'
 
 /** `reference` is the whole one, in any case. `before` and `after` are identifiers of payments, exclusive. */
-export type ListFilter = {
+type ListFilter = {
+  payment_id?: string
   reference?: string | undefined
   status?: string | undefined
   before?: string
   after?: string
-}
-
-function conditionsOf(room: string, filter: ListFilter, now: number) {
-  const { reference, status, before, after } = filter
-  const values: Value[] = [room, oldestKept(now)]
-  const bind = (value: Value) => `$${values.push(value)}`
-  const where = ['account = $1', 'payment_id >= $2']
-  if (reference !== undefined) {
-    const folded = fold(reference)
-    where.push(`reference_group = ${bind(groupOf(folded))}`, `reference_folded = ${bind(folded)}`)
-  }
-  if (status !== undefined) where.push(`status = ${bind(status)}`)
-  if (before !== undefined) where.push(`payment_id < ${bind(before)}`)
-  if (after !== undefined) where.push(`payment_id > ${bind(after)}`)
-  return { where: where.join(' and '), values }
 }
 
 type Row = Parameters<typeof paymentRows.fromRow>[0]
@@ -35,32 +21,26 @@ type Row = Parameters<typeof paymentRows.fromRow>[0]
 export async function listPayments(
   database: Database,
   room: string,
-  filter: ListFilter,
+  { payment_id, reference, status, before, after }: ListFilter,
   { now, limit, order }: { now: number; limit: number; order: 'newest' | 'oldest' },
 ): Promise<Payment[]> {
-  const { where, values } = conditionsOf(room, filter, now)
+  const values: Value[] = [room, oldestKept(now)]
+  const bind = (value: Value) => `$${values.push(value)}`
+  const where = ['account = $1', 'payment_id >= $2']
+  if (payment_id !== undefined) where.push(`payment_id = ${bind(payment_id)}`)
+  if (reference !== undefined) {
+    const folded = fold(reference)
+    where.push(`reference_group = ${bind(groupOf(folded))}`, `reference_folded = ${bind(folded)}`)
+  }
+  if (status !== undefined) where.push(`status = ${bind(status)}`)
+  if (before !== undefined) where.push(`payment_id < ${bind(before)}`)
+  if (after !== undefined) where.push(`payment_id > ${bind(after)}`)
   const rows = await database.query<Row>(
-    `select ${paymentRows.columns} from payments where ${where}
-     order by payment_id ${order === 'newest' ? 'desc' : 'asc'} limit $${values.length + 1}`,
-    [...values, limit],
+    `select ${paymentRows.columns} from payments where ${where.join(' and ')}
+     order by payment_id ${order === 'newest' ? 'desc' : 'asc'} limit ${bind(limit)}`,
+    values,
   )
   return rows.map(paymentRows.fromRow)
-}
-
-/** The number of payments, at most `limit`. */
-export async function countListed(
-  database: Database,
-  room: string,
-  filter: ListFilter,
-  { now, limit }: { now: number; limit: number },
-): Promise<number> {
-  const { where, values } = conditionsOf(room, filter, now)
-  const [row] = await database.query<{ found: number }>(
-    `select cast(count(*) as integer) as found from
-       (select payment_id from payments where ${where} limit $${values.length + 1}) counted`,
-    [...values, limit],
-  )
-  return row?.found ?? 0
 }
 
 /** The number of messages of a payment with a delivery status, and the first of them. */

@@ -64,26 +64,6 @@ export async function findPayment(
   return rows[0] && fromRow(rows[0])
 }
 
-/** The newest payments of an account that exist at `now`, newest first. A reference is the whole one, in any case. */
-export async function findNewest(
-  database: Database,
-  account: string,
-  { payment_id, reference }: { payment_id?: string; reference?: string },
-  { now, limit }: { now: number; limit: number },
-): Promise<Payment[]> {
-  const conditions = ['account = $1', 'payment_id >= $2']
-  const values: Value[] = [account, oldestKept(now)]
-  if (payment_id !== undefined) conditions.push(`payment_id = $${values.push(payment_id)}`)
-  if (reference !== undefined)
-    conditions.push(`reference_folded = $${values.push(fold(reference))}`)
-  const rows = await database.query<Row>(
-    `select ${COLUMNS} from payments where ${conditions.join(' and ')}
-     order by payment_id desc limit ${limit}`,
-    values,
-  )
-  return rows.map(fromRow)
-}
-
 const TOKEN = /^([0-9a-v]{26})([0-9a-v]{26})$/
 
 /** The payment whose token this is, with its account; undefined for any other text, and once it has expired. */

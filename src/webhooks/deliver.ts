@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Account } from '../accounts/account.ts'
-import type { AttemptResult, Database, Send, Statement, Time } from '../ports.ts'
+import type { AttemptResult, Database, OutgoingMessage, Send, Statement, Time } from '../ports.ts'
 import type { Attempted } from '../recorder/recorder.ts'
 import { NOBODY } from './listener.ts'
 import {
@@ -17,6 +17,7 @@ import {
   type DeliveryStatus,
   deliveryStatus,
   type EventType,
+  headersOf,
   type Message,
   signature,
 } from './webhook.ts'
@@ -141,11 +142,11 @@ async function deliverOne(ports: DeliveryPorts, message_id: string): Promise<boo
     const sendable = await findSendable(ports.database, message_id, ports.time)
     if (!sendable) return true
     if (isElsewhere(ports, sendable)) {
-      const left = await leaveToListener(ports, message_id, sendable)
+      const left = await leaveToListener(ports, sendable)
       if (left !== 'taken back') return left === 'ended'
       continue
     }
-    const status = await attempt(ports, message_id, sendable)
+    const status = await attempt(ports, sendable)
     if (status !== 'PENDING') return status !== undefined
   }
 }
@@ -167,8 +168,7 @@ const LONGEST_DELIVERY = 6_000
  */
 async function leaveToListener(
   ports: DeliveryPorts,
-  message_id: string,
-  { claimed_until }: Sendable,
+  { message_id, claimed_until }: Sendable,
 ): Promise<'ended' | 'open' | 'taken back'> {
   const { database, time } = ports
   const released = time.wall()
@@ -191,16 +191,15 @@ async function leaveToListener(
  */
 async function attempt(
   ports: DeliveryPorts,
-  message_id: string,
   sendable: Sendable,
 ): Promise<DeliveryStatus | undefined> {
   const { database, time } = ports
-  const { attempts: before, body, webhook_status } = sendable
+  const { message_id, attempts: before, body, webhook_status } = sendable
   const attempts = JSON.parse(before) as Attempt[] // written by recordAttempts
   let status: DeliveryStatus = 'FAILED'
   if (body !== null && webhook_status === 'ACTIVE') {
     const at = time.now(sendable.account)
-    attempts.push({ ...(await sendOnce(ports, message_id, sendable, body)), at })
+    attempts.push({ ...(await deliverOnce(ports, sendable, body)), at })
     const isAlone = attempts.at(-1)?.result === NOBODY
     status = isAlone ? 'FAILED' : deliveryStatus(attempts)
   }
@@ -210,37 +209,47 @@ async function attempt(
   return recorded ? status : undefined
 }
 
-async function sendOnce(
+async function deliverOnce(
   { send, time, onAttempt, record }: DeliveryPorts,
-  message_id: string,
-  { account, webhook_id, callback_url: url, signing_key, payment_id, event_type }: Sendable,
+  { account, webhook_id, message_id, payment_id, event_type, callback_url, signing_key }: Sendable,
   body: string,
 ): Promise<Omit<AttemptResult, 'cause' | 'answer'>> {
-  const headers = {
-    'Content-Type': 'application/json',
-    'Pay-Signature': signature(body, signing_key),
-  }
+  const { result, attempted } = await sendOnce(
+    { send, time },
+    {
+      ...{ account, webhook_id, message_id, payment_id, event_type, url: callback_url, body },
+      headers: headersOf(signature(body, signing_key)),
+      keepsAnswer: record !== undefined,
+    },
+  )
+  record?.(account, attempted)
+  onAttempt?.({
+    ...{ event_type, payment_id, webhook_id, ms: attempted.ms },
+    callback_host: new URL(callback_url).host,
+    result: result.status_code ?? attempted.result, // without its reason phrase, because the receiver may write anything there
+  })
+  const { cause, answer, ...kept } = result
+  return kept
+}
+
+/** Sends a message once. Returns the result, and the attempt for the record. */
+export async function sendOnce(
+  { send, time }: { send: Send; time: Time },
+  message: OutgoingMessage & Pick<Message, 'payment_id' | 'event_type'>,
+): Promise<{ result: AttemptResult; attempted: Attempted }> {
+  const { payment_id, event_type, ...outgoing } = message
+  const { account, webhook_id, message_id, url, headers, body } = outgoing
   const started = performance.now()
   const began = time.wall()
   const at = time.now(account)
-  const message = { account, webhook_id, message_id, url, headers, body, keepsAnswer: !!record }
-  const { cause, answer, ...attempt } = await send(message)
-  const reason = cause ? `${attempt.result} (${cause})` : attempt.result
-  const ms = Math.round(performance.now() - started)
-  record?.(account, {
-    ...{ began, at, ms, event_type, payment_id, message_id, webhook_id, url, headers, body },
-    failed: attempt.status === 'FAILED',
-    status: attempt.status_code,
-    result: reason,
-    answer,
-  })
-  onAttempt?.({
-    event_type,
-    payment_id,
-    webhook_id,
-    callback_host: new URL(url).host,
-    result: attempt.status_code ?? reason, // without its reason phrase, because the receiver may write anything there
-    ms,
-  })
-  return attempt
+  const result = await send(outgoing)
+  const { cause, answer } = result
+  const attempted = {
+    ...{ began, at, event_type, payment_id, message_id, webhook_id, url, headers, body, answer },
+    ms: Math.round(performance.now() - started),
+    failed: result.status === 'FAILED',
+    status: result.status_code,
+    result: cause ? `${result.result} (${cause})` : result.result,
+  }
+  return { result, attempted }
 }

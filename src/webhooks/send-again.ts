@@ -3,8 +3,9 @@ import type { Account } from '../accounts/account.ts'
 import type { Context } from '../context.ts'
 import type { ByHand, Exchange } from '../recorder/exchange.ts'
 import { oldestKept } from '../retention.ts'
+import { sendOnce } from './deliver.ts'
 import type { KeptMessage } from './message-store.ts'
-import { signature } from './webhook.ts'
+import { headersOf, signature } from './webhook.ts'
 
 /** Ways to send a message with a signature that does not match. */
 export const damages = ['digit', 'missing', 'upper', 'base64', 'newline', 'space'] as const
@@ -51,7 +52,7 @@ export async function sendAgain(
     ? given.replaceAll(message_id, context.newId(context.time.now(account), account.room))
     : given
   const signed = damaged(body, asked.signingKey ?? signing_key, asked.damage)
-  const once = () => sendOnce(context, account, message, { ...signed, asked })
+  const once = () => sendByHand(context, account, message, { ...signed, asked })
   const times = Array.from({ length: asked.times })
   if (asked.atOnce) return Promise.all(times.map(once))
   const sent: Exchange[] = []
@@ -81,27 +82,21 @@ function damaged(body: string, key: string, damage: Damage | undefined): Signed 
   }
 }
 
-async function sendOnce(
-  { send, recorder, time }: Context,
+async function sendByHand(
+  context: Context,
   account: Account,
   { message_id, webhook_id, payment_id, event_type, callback_url }: KeptMessage,
   { body, signature: signed, asked }: Signed & { asked: SendAgain },
 ): Promise<Exchange> {
-  if (!recorder) throw new Error('a message that is sent by hand is recorded')
-  const url = asked.to ?? callback_url
-  const headers = { 'Content-Type': 'application/json', ...(signed && { 'Pay-Signature': signed }) }
-  const [began, at] = [time.wall(), time.now(account)]
-  const { cause, ...result } = await send({
-    ...{ account, webhook_id, message_id, url, headers, body },
-    keepsAnswer: true,
+  if (!context.recorder) throw new Error('a message that is sent by hand is recorded')
+  const { result, attempted } = await sendOnce(context, {
+    ...{ account, webhook_id, message_id, payment_id, event_type, body, keepsAnswer: true },
+    url: asked.to ?? callback_url,
+    headers: headersOf(signed),
   })
-  return recorder.attemptByHand(account, {
-    ...{ began, at, event_type, payment_id, message_id, webhook_id, url, headers, body },
+  return context.recorder.attemptByHand(account, {
+    ...attempted,
     ms: result.response_time ?? 0,
-    failed: result.status === 'FAILED',
-    status: result.status_code,
-    result: cause ? `${result.result} (${cause})` : result.result,
-    answer: result.answer,
     byHand: byHandOf(asked),
   })
 }

@@ -104,6 +104,12 @@ export function messagesFor(change: PaymentChange, webhooks: Webhook[], newId: N
 export const signature = (body: string, signing_key: string): string =>
   createHmac('sha256', signing_key).update(body, 'utf8').digest('hex')
 
+/** The headers of a message, except those that every request has. */
+export const headersOf = (signature: string | undefined): Record<string, string> => ({
+  'Content-Type': 'application/json',
+  ...(signature && { 'Pay-Signature': signature }),
+})
+
 /** Status of a message after these attempts, oldest first. */
 export function deliveryStatus(attempts: readonly Attempt[]): DeliveryStatus {
   if (attempts.at(-1)?.status === 'SUCCESSFUL') return 'SUCCESSFUL'
