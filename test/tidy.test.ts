@@ -99,7 +99,6 @@ describe('A file of src', () => {
       'webhooks/deliver', // claims, when an attempt began
       'webhooks/listener-store', // until when somebody listens
       'webhooks/listeners', // until when somebody listens
-      'webhooks/send-again', // when a message was sent by hand
     ])
   })
 

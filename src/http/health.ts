@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts'
 import type { Endpoint } from './endpoint.ts'
 import { json } from './openapi.ts'
+import { object } from './schema.ts'
 
 /** For process managers and load balancers. They need no key and give no detail. */
 export function healthEndpoints({ database }: Context, draining: () => boolean): Endpoint[] {
@@ -59,12 +60,8 @@ export function healthEndpoints({ database }: Context, draining: () => boolean):
 
 const HEALTHY = { ping: { healthy: true }, deadlocks: { healthy: true } }
 
-const status = (value: string) => ({
-  title: value === 'ok' ? 'Healthy' : 'Unavailable',
-  type: 'object',
-  required: ['status'],
-  properties: { status: { type: 'string', const: value } },
-})
+const status = (value: string) =>
+  object(value === 'ok' ? 'Healthy' : 'Unavailable', { status: { type: 'string', const: value } })
 
 const healthy = (description: string) =>
   json(description, status('ok'), { Healthy: { status: 'ok' } })
@@ -75,9 +72,4 @@ const check = {
   properties: { healthy: { type: 'boolean', const: true } },
 }
 
-const healthcheck = {
-  title: 'Healthcheck',
-  type: 'object',
-  required: ['ping', 'deadlocks'],
-  properties: { ping: check, deadlocks: check },
-}
+const healthcheck = object('Healthcheck', { ping: check, deadlocks: check })

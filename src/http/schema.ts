@@ -45,23 +45,13 @@ export const id = {
   description: '26 of 0-9 and a-v. Sorting identifiers sorts by creation',
 } as const
 
-export const link = {
-  title: 'Link',
-  type: 'object',
-  required: ['href', 'method'],
-  properties: {
-    href: { type: 'string', format: 'uri', description: 'Absolute' },
-    method: { type: 'string', const: 'GET' },
-  },
-} as const
+const href = { type: 'string', format: 'uri', description: 'Absolute' } as const
+
+export const link = object('Link', { href, method: { type: 'string', const: 'GET' } })
 
 export const postLinkSchema = {
-  title: 'PostLink',
-  type: 'object',
-  description: 'What to post, as a form, and where',
-  required: ['href', 'method', 'type', 'params'],
-  properties: {
-    href: { type: 'string', format: 'uri', description: 'Absolute' },
+  ...object('PostLink', {
+    href,
     method: { type: 'string', const: 'POST' },
     type: { type: 'string', const: 'application/x-www-form-urlencoded' },
     params: {
@@ -69,8 +59,9 @@ export const postLinkSchema = {
       additionalProperties: { type: 'string' },
       description: 'The fields of the form',
     },
-  },
-} as const
+  }),
+  description: 'What to post, as a form, and where',
+}
 
 /** As responses show it. payments/request.ts has the schema for requests. */
 const billingAddress = {
@@ -103,45 +94,36 @@ export const cardDetails = {
 } as const
 
 /** Specification, *Errors*: the body of every error. */
-export const errorBody = {
-  title: 'Error',
-  type: 'object',
-  required: ['code', 'description'],
-  properties: {
+export const errorBody = object(
+  'Error',
+  {
     code: { type: 'string', enum: Object.keys(meanings) },
     description: {
       type: 'string',
       description: 'For developers. It may change, so decide by the code',
     },
+  },
+  {
     field: { type: 'string', description: 'The attribute at fault' },
     header: { type: 'string', description: 'The request header at fault' },
   },
-} as const
+)
 
 /** A page of search results whose items have the given schema. */
-export const pageSchema = (item: { readonly title: string }) => ({
-  title: `${item.title}Page`,
-  type: 'object',
-  required: ['total', 'count', 'page', 'results', '_links'],
-  properties: {
+export const pageSchema = (item: { readonly title: string }) =>
+  object(`${item.title}Page`, {
     total: { type: 'integer', minimum: 0, description: 'How many match overall' },
     count: { type: 'integer', minimum: 0, description: 'How many are on this page' },
     page: { type: 'integer', minimum: 1, description: 'The number of this page' },
     results: { type: 'array', items: item, description: 'Newest first' },
     _links: pageLinks,
-  },
-})
+  })
 
 const pageLinks = {
-  title: 'PageLinks',
-  type: 'object',
+  ...object(
+    'PageLinks',
+    { self: link, first_page: link, last_page: link },
+    { prev_page: link, next_page: link },
+  ),
   description: 'prev_page and next_page are absent where there is none',
-  required: ['self', 'first_page', 'last_page'],
-  properties: {
-    self: link,
-    first_page: link,
-    last_page: link,
-    prev_page: link,
-    next_page: link,
-  },
 }

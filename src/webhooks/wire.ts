@@ -3,7 +3,7 @@ import type { FromSchema } from 'json-schema-to-ts'
 import type { Context } from '../context.ts'
 import { fieldCodes, invalid } from '../errors.ts'
 import { type Json, readFields } from '../http/fields.ts'
-import { id, timestamp } from '../http/schema.ts'
+import { id, object, timestamp } from '../http/schema.ts'
 import { timeOf } from '../ids.ts'
 import { registrationProblem } from '../outbound/address.ts'
 import { oldestKept } from '../retention.ts'
@@ -20,17 +20,17 @@ const subscriptions = {
 } as const
 
 /** The body of POST /v1/webhooks. Specification, *Webhook management*. */
-export const newWebhook = {
-  title: 'NewWebhook',
-  type: 'object',
-  required: ['callback_url'],
-  properties: {
+export const newWebhook = object(
+  'NewWebhook',
+  {
     callback_url: {
       type: 'string',
       maxLength: 2048,
       description:
         'An https URL with a public address. Its name is resolved at registration and at every delivery',
     },
+  },
+  {
     description: { type: ['string', 'null'], minLength: 0, maxLength: 255 },
     subscriptions: {
       ...subscriptions,
@@ -38,7 +38,7 @@ export const newWebhook = {
       description: 'The event types to send. If you leave it out, all are sent',
     },
   },
-} as const
+)
 
 export type NewWebhook = Pick<Webhook, 'callback_url' | 'description' | 'subscriptions'>
 
@@ -71,103 +71,75 @@ function readSubscriptions(value: unknown): readonly EventType[] {
   return [...new Set(value)]
 }
 
-/** A webhook in lists: without its signing key. Specification, *Webhook*. */
-export const listedWebhook = {
-  title: 'ListedWebhook',
-  type: 'object',
-  required: ['external_id', 'callback_url', 'subscriptions', 'status', 'created_date'],
-  properties: {
-    external_id: id,
-    callback_url: { type: 'string' },
-    description: { type: 'string', description: 'Absent if none was given' },
-    subscriptions: { ...subscriptions, description: 'The event types that the webhook receives' },
-    status: {
-      type: 'string',
-      enum: ['ACTIVE', 'INACTIVE'],
-      description: 'INACTIVE after it was deleted',
-    },
-    created_date: timestamp,
+const always = {
+  external_id: id,
+  callback_url: { type: 'string' },
+  subscriptions: { ...subscriptions, description: 'The event types that the webhook receives' },
+  status: {
+    type: 'string',
+    enum: ['ACTIVE', 'INACTIVE'],
+    description: 'INACTIVE after it was deleted',
   },
+  created_date: timestamp,
+} as const
+
+const sometimes = {
+  description: { type: 'string', description: 'Absent if none was given' },
+} as const
+
+/** A webhook in lists: without its signing key. Specification, *Webhook*. */
+export const listedWebhook = object('ListedWebhook', always, sometimes)
+
+const signing_key = {
+  type: 'string',
+  minLength: 16,
+  description:
+    'The key of Pay-Signature: webhook_test_ and 26 letters and digits. Use all of it, with its prefix. The webhook that the service has from its settings has the key of `FARTHING_SIGNING_KEY`',
 } as const
 
 /** A webhook in the responses to POST and GET. */
-export const webhook = {
-  ...listedWebhook,
-  title: 'Webhook',
-  required: [...listedWebhook.required, 'signing_key'],
-  properties: {
-    ...listedWebhook.properties,
-    signing_key: {
-      type: 'string',
-      minLength: 16,
-      description:
-        'The key of Pay-Signature: webhook_test_ and 26 letters and digits. Use all of it, with its prefix. The webhook that the service has from its settings has the key of `FARTHING_SIGNING_KEY`',
-    },
-  },
-} as const
+export const webhook = object('Webhook', { ...always, signing_key }, sometimes)
 
-const attempt = {
-  title: 'Attempt',
-  type: 'object',
-  required: ['created_date', 'send_at', 'status', 'status_code', 'response_time', 'result'],
-  properties: {
-    created_date: { ...timestamp, description: 'When the attempt started' },
-    send_at: { ...timestamp, description: 'The same as created_date' },
-    status: { type: 'string', enum: ['SUCCESSFUL', 'FAILED'] },
-    status_code: { type: ['integer', 'null'], description: 'null if no response arrived' },
-    response_time: {
-      type: ['integer', 'null'],
-      description: 'In milliseconds; null if nothing was sent',
-    },
-    result: {
-      type: 'string',
-      description:
-        'The status code and reason phrase, or one of: timeout, connection failed, tls failed, name not resolved, address refused, nobody is listening',
-    },
+const attempt = object('Attempt', {
+  created_date: { ...timestamp, description: 'When the attempt started' },
+  send_at: { ...timestamp, description: 'The same as created_date' },
+  status: { type: 'string', enum: ['SUCCESSFUL', 'FAILED'] },
+  status_code: { type: ['integer', 'null'], description: 'null if no response arrived' },
+  response_time: {
+    type: ['integer', 'null'],
+    description: 'In milliseconds; null if nothing was sent',
   },
-} as const
+  result: {
+    type: 'string',
+    description:
+      'The status code and reason phrase, or one of: timeout, connection failed, tls failed, name not resolved, address refused, nobody is listening',
+  },
+})
 
 /** A message of the delivery history. */
-export const webhookMessage = {
-  title: 'WebhookMessage',
-  type: 'object',
-  required: [
-    'webhook_message_id',
-    'external_id',
-    'created_date',
-    'event_date',
-    'event_type',
-    'resource_id',
-    'resource_type',
-    'last_delivery_status',
-    'latest_attempt',
-    'attempts',
-    'body',
-  ],
-  properties: {
-    webhook_message_id: id,
-    external_id: { ...id, description: 'The same as webhook_message_id' },
-    created_date: { ...timestamp, description: 'When the payment changed' },
-    event_date: { ...timestamp, description: 'The same as created_date' },
-    event_type: { type: 'string', enum: eventTypes },
-    resource_id: { ...id, description: 'The payment_id' },
-    resource_type: { type: 'string', const: 'payment' },
-    last_delivery_status: {
-      type: 'string',
-      enum: ['PENDING', 'SUCCESSFUL', 'FAILED'],
-      description: 'PENDING until the message is delivered or both attempts have failed',
-    },
-    latest_attempt: {
-      anyOf: [attempt, { type: 'null' }],
-      description: 'The first item of attempts; null before the first attempt',
-    },
-    attempts: { type: 'array', maxItems: 2, items: attempt, description: 'Newest first' },
-    body: {
-      type: ['object', 'null'],
-      description: 'Exactly what was sent; null after the payment was deleted',
-    },
+export const webhookMessage = object('WebhookMessage', {
+  webhook_message_id: id,
+  external_id: { ...id, description: 'The same as webhook_message_id' },
+  created_date: { ...timestamp, description: 'When the payment changed' },
+  event_date: { ...timestamp, description: 'The same as created_date' },
+  event_type: { type: 'string', enum: eventTypes },
+  resource_id: { ...id, description: 'The payment_id' },
+  resource_type: { type: 'string', const: 'payment' },
+  last_delivery_status: {
+    type: 'string',
+    enum: ['PENDING', 'SUCCESSFUL', 'FAILED'],
+    description: 'PENDING until the message is delivered or both attempts have failed',
   },
-} as const
+  latest_attempt: {
+    anyOf: [attempt, { type: 'null' }],
+    description: 'The first item of attempts; null before the first attempt',
+  },
+  attempts: { type: 'array', maxItems: 2, items: attempt, description: 'Newest first' },
+  body: {
+    type: ['object', 'null'],
+    description: 'Exactly what was sent; null after the payment was deleted',
+  },
+})
 
 type WebhookBody = FromSchema<typeof webhook>
 type ListedWebhookBody = FromSchema<typeof listedWebhook>
@@ -217,19 +189,8 @@ export function presentMessage(row: MessageRow, now: number): WebhookMessageBody
 }
 
 /** The body of a message; `resource` is the schema of a payment. Specification, *Webhook message body*. */
-export const messageBody = (resource: object) => ({
-  title: 'MessageBody',
-  type: 'object',
-  required: [
-    'webhook_message_id',
-    'api_version',
-    'created_date',
-    'resource_id',
-    'resource_type',
-    'event_type',
-    'resource',
-  ],
-  properties: {
+export const messageBody = (resource: object) =>
+  object('MessageBody', {
     webhook_message_id: { ...id, description: 'The same in every attempt' },
     api_version: { type: 'integer', const: 1 },
     created_date: { ...timestamp, description: 'When the payment changed' },
@@ -240,5 +201,4 @@ export const messageBody = (resource: object) => ({
       ...resource,
       description: 'The payment as GET returned it right after the change',
     },
-  },
-})
+  })
