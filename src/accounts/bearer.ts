@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Context } from '../context.ts'
 import { type ApiError, malformedBearerKey, missingBearerKey, unknownBearerKey } from '../errors.ts'
+import { remember } from '../remember.ts'
 import type { Account } from './account.ts'
 import { findKey, type KnownKey } from './store.ts'
 
@@ -46,11 +47,8 @@ export function createAuthenticate({ database, time, config }: Context) {
   async function lookUp(key: string): Promise<KnownKey | undefined> {
     const asked = time.wall() // before the query: the key may be revoked during it
     const known = await findKey(database, inUtf8(key), config.apiKey, asked, config.control)
-    cache.delete(key)
-    if (known === undefined) return undefined
-    const [oldest] = cache.keys()
-    if (cache.size >= MAX_CACHED && oldest !== undefined) cache.delete(oldest)
-    cache.set(key, { ...known, until: asked + CACHE_MS })
+    if (known) remember(cache, key, { ...known, until: asked + CACHE_MS }, MAX_CACHED)
+    else cache.delete(key)
     return known
   }
 

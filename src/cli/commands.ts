@@ -4,7 +4,13 @@ import { DEFAULT_ACCOUNT, isAccountName } from '../accounts/account.ts'
 import { type Config, readConfig, SETTINGS } from '../config.ts'
 import { version } from '../version.ts'
 import { CommandError, EXIT } from './command-error.ts'
-import { addServiceCommands, command, type Shell, withEmptyRefund } from './service-commands.ts'
+import {
+  addServiceCommands,
+  command,
+  numberUpTo,
+  type Shell,
+  withEmptyRefund,
+} from './service-commands.ts'
 import type { Env } from './verify.ts'
 
 const SETTINGS_HELP = `
@@ -93,6 +99,8 @@ const ACCOUNT = ['--account <name>', 'the account', parseAccount, DEFAULT_ACCOUN
 const CREATE = ['--create', 'make the SQLite file if there is none'] as const
 
 const AS_JSON = ['--json', 'print JSON'] as const
+/** The most that `farthing seed` makes. */
+const MOST_PAYMENTS = 100_000_000
 const MORE_HELP = '(farthing --help lists the commands and settings)'
 
 /**
@@ -150,7 +158,7 @@ function createProgram(shell: Shell): Command {
     examples: `farthing seed --payments 1000
     farthing seed --payments 1000 --account licensing --create`,
   })
-    .requiredOption('--payments <number>', 'how many', parseCount)
+    .requiredOption('--payments <number>', 'how many', numberUpTo(MOST_PAYMENTS))
     .option(...ACCOUNT)
     .option(...CREATE)
     .option(...AS_JSON)
@@ -213,14 +221,6 @@ function parseAccount(name: string): string {
   throw new InvalidArgumentError(
     'It must be 1 to 64 letters, digits, spaces, dots, hyphens or underscores.',
   )
-}
-
-const MOST_PAYMENTS = 100_000_000
-
-function parseCount(text: string): number {
-  const count = /^\d+$/.test(text) ? Number(text) : 0
-  if (count >= 1 && count <= MOST_PAYMENTS) return count
-  throw new InvalidArgumentError(`It must be a number from 1 to ${MOST_PAYMENTS}.`)
 }
 
 /** Commander's message. An option that has the name of a setting gets the variable to set instead. */

@@ -4,6 +4,7 @@ import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import { isIP } from 'node:net'
 import tls from 'node:tls'
+import { isListenerAddress } from '../webhooks/listener.ts'
 import { type Check, ok, warn } from './check.ts'
 import { type Body, nameOf, type Service } from './running-service.ts'
 
@@ -29,7 +30,6 @@ export async function* checkWebhooks(service: Service): AsyncGenerator<Check> {
   for (const webhook of active) yield await checkWebhook(service, webhook)
 }
 
-const LISTENER = /\.listen\.farthing\.invalid$/
 const LAST = 10
 
 /** Its name and certificate, and what its receiver answered to the last messages. */
@@ -46,15 +46,16 @@ async function checkWebhook(service: Service, webhook: Body): Promise<Check> {
       `${name}: ${failed.length} of the last ${results.length} messages failed, the newest with "${newest.latest_attempt?.result ?? 'no attempt'}".`,
       `farthing verify --message ${newest.webhook_message_id}`,
     )
-  const problem = await problemOf(new URL(callback_url))
+  const problem = await problemOf(callback_url)
   if (problem) return warn('webhooks', `${name}: ${problem}.`)
   const count = results.length === 0 ? 'no message yet' : 'the newest message was delivered'
   return ok('webhooks', `${name}: ${count}.`)
 }
 
 /** What this machine finds wrong with an address; the service may see another network. */
-async function problemOf({ protocol, hostname, port }: URL): Promise<string | undefined> {
-  if (LISTENER.test(hostname)) return undefined
+async function problemOf(address: string): Promise<string | undefined> {
+  if (isListenerAddress(address)) return undefined
+  const { protocol, hostname, port } = new URL(address)
   const host = hostname.replace(/^\[|\]$/g, '')
   if (!(await lookup(host).catch(() => undefined)))
     return `the name ${hostname} is not known on this machine`

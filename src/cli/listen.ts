@@ -5,15 +5,17 @@ import { callbackUrlProblem, hostAndPort } from '../outbound/address.ts'
 import { createResolve } from '../outbound/resolve.ts'
 import { createSend } from '../outbound/send.ts'
 import type { AttemptResult } from '../ports.ts'
+import { NOBODY } from '../webhooks/listener.ts'
 import { CommandError, wrongUsage } from './command-error.ts'
 import { colouredStatus, note, oneLine, print, printJson, timeOfDay } from './output.ts'
 import {
   type Body,
   connect,
+  keepAsking,
+  RETRY_AFTER,
   refusal,
   type Service,
   type ServiceOptions,
-  Unreachable,
 } from './running-service.ts'
 
 export type ListenOptions = ServiceOptions & {
@@ -29,7 +31,6 @@ export type ListenOptions = ServiceOptions & {
 }
 
 /** Milliseconds. */
-const RETRY_AFTER = 250
 const LAST_REQUEST = 1_000
 
 /** Receives one attempt and returns how it ended. */
@@ -94,26 +95,14 @@ async function keepListening(
   options: ListenOptions,
   handle: (offer: Body) => void,
 ): Promise<never> {
-  let away = false
-  for (;;) {
-    try {
-      if (away) {
-        await register(service, options)
-        note('The service is back.')
-        away = false
-      }
-      const { status, body } = await service.request('GET', `${path}/next`)
-      if (status === 404) await register(service, options)
-      else if (status >= 500) await setTimeout(RETRY_AFTER)
-      else if (status >= 400) throw new CommandError(refusal('GET', path, status, body))
-      if (body?.attempt) handle(body.attempt)
-    } catch (error) {
-      if (!(error instanceof Unreachable)) throw error
-      if (!away) note(`${error.message}. Trying again.`)
-      away = true
-      await setTimeout(RETRY_AFTER)
-    }
-  }
+  return keepAsking(async wasAway => {
+    if (wasAway) return void (await register(service, options))
+    const { status, body } = await service.request('GET', `${path}/next`)
+    if (status === 404) await register(service, options)
+    else if (status >= 500) await setTimeout(RETRY_AFTER)
+    else if (status >= 400) throw new CommandError(refusal('GET', path, status, body))
+    if (body?.attempt) handle(body.attempt)
+  })
 }
 
 /** Tells the service that nobody listens any more, and ends the process with code 0. */
@@ -223,7 +212,6 @@ function parsed(body: string): Body {
 }
 
 const DAY = 24 * 60 * 60 * 1000
-const NOBODY = 'nobody is listening'
 const PAGE = 500
 
 /** Sends the messages of the last day that nobody received, oldest first. */

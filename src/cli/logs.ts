@@ -1,12 +1,12 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Config } from '../config.ts'
-import { colour, note, oneLine, print, printJson, timeOfDay } from './output.ts'
+import { colour, oneLine, print, printJson, timeOfDay } from './output.ts'
 import {
   type Body,
   connect,
+  keepAsking,
   type Service,
   type ServiceOptions,
-  Unreachable,
 } from './running-service.ts'
 
 export type LogsOptions = ServiceOptions & {
@@ -66,23 +66,14 @@ async function follow(
   options: LogsOptions,
   shown: Map<string, number>,
 ): Promise<never> {
-  let away = false
-  for (;;) {
+  return keepAsking(async () => {
     await setTimeout(LOOK_EVERY)
-    try {
-      const since = timeAgo(LONGEST_REQUEST)
-      for await (const request of requests(service, { ...filter, since }))
-        show(request, options, shown)
-      if (away) note('The service is back.')
-      away = false
-    } catch (error) {
-      if (!(error instanceof Unreachable)) throw error
-      if (!away) note(`${error.message}. Trying again.`)
-      away = true
-    }
+    const since = timeAgo(LONGEST_REQUEST)
+    for await (const request of requests(service, { ...filter, since }))
+      show(request, options, shown)
     const forgotten = Date.now() - 2 * LONGEST_REQUEST
     for (const [id, at] of shown) if (at < forgotten) shown.delete(id)
-  }
+  })
 }
 
 function show(request: Body, { json, bodies }: LogsOptions, shown: Map<string, number>): void {

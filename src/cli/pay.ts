@@ -1,14 +1,16 @@
 import type { Config } from '../config.ts'
 import { newSecret } from '../ids.ts'
+import { DECLINED_CARD, MOCK_CARD } from '../payments/card.ts'
+import type { Scenario } from '../payments/payment.ts'
 import { CommandError, EXIT, wrongUsage } from './command-error.ts'
 import { colour, colouredStatus, money, oneLine, print, printJson } from './output.ts'
-import { type Outcome, type PayOptions, type Plan, plans, triggered } from './payment-plan.ts'
+import { type PayOptions, type Plan, plans, triggered } from './payment-plan.ts'
 import { type Body, connect, nameOf, type Service, type ServiceOptions } from './running-service.ts'
 
 const DEFAULT_AMOUNT = 1450
 
 /** `farthing pay`: exit code 1 if the payment ends in another way than asked. */
-export async function pay(config: Config, outcome: Outcome, options: PayOptions): Promise<number> {
+export async function pay(config: Config, outcome: Scenario, options: PayOptions): Promise<number> {
   const { moto, agreement, capture } = options
   if (moto && (outcome === 'error' || outcome === 'cancel'))
     throw wrongUsage(`a moto payment cannot end with ${outcome}: use success or declined`)
@@ -85,7 +87,7 @@ function newPayment({ amount, reference, set = [], moto, agreement, ...rest }: P
  * Posts the forms of the pages with the token in a field. So the address of the pages, which may not open from here,
  * is not used.
  */
-async function payOnPages(service: Service, payment: Body, outcome: Outcome): Promise<void> {
+async function payOnPages(service: Service, payment: Body, outcome: Scenario): Promise<void> {
   const { chargeTokenId } = payment._links.next_url_post.params
   const steps = [{}, { step: 'details', scenario: outcome }, { step: 'confirm' }]
   for (const step of steps.slice(0, outcome === 'success' ? 3 : 2)) {
@@ -99,12 +101,10 @@ async function payOnPages(service: Service, payment: Body, outcome: Outcome): Pr
   }
 }
 
-const MOCK_CARD = '4242424242424242'
-const DECLINED_CARD = '4000000000000002'
 /** Payment required: the status of POST /v1/auth for a declined card. */
 const DECLINED = 402
 
-async function payByCard(service: Service, payment: Body, outcome: Outcome): Promise<void> {
+async function payByCard(service: Service, payment: Body, outcome: Scenario): Promise<void> {
   const { one_time_token } = payment._links.auth_url_post.params
   const year = String((Number(payment.created_date.slice(2, 4)) + 3) % 100).padStart(2, '0')
   const json = {

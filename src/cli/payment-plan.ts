@@ -1,7 +1,5 @@
+import type { Scenario } from '../payments/payment.ts'
 import type { ServiceOptions } from './running-service.ts'
-
-export const outcomes = ['success', 'declined', 'error', 'cancel'] as const
-export type Outcome = (typeof outcomes)[number]
 
 export type PayOptions = ServiceOptions & {
   amount?: number
@@ -17,7 +15,7 @@ export type PayOptions = ServiceOptions & {
 }
 
 /** A payment to make, and how it is to end. */
-export type Plan = PayOptions & { outcome: Outcome | 'cancel_by_api' }
+export type Plan = PayOptions & { outcome: Scenario | 'cancel_by_api' }
 
 /** The shortest payment that sends each event type. */
 export const plans: Record<string, Plan> = {

@@ -1,6 +1,8 @@
 import { text } from 'node:stream/consumers'
+import { setTimeout } from 'node:timers/promises'
 import type { Config } from '../config.ts'
 import { CommandError, EXIT, wrongUsage } from './command-error.ts'
+import { note } from './output.ts'
 
 /** JSON of a service that may be of another version. */
 // biome-ignore lint/suspicious/noExplicitAny: see above
@@ -94,6 +96,26 @@ export class Unreachable extends CommandError {
       `the service at ${url} cannot be reached (${reason}). Is it running? FARTHING_URL or --url names it`,
       EXIT.unreachable,
     )
+  }
+}
+
+/** Milliseconds until a service that failed is asked again. */
+export const RETRY_AFTER = 250
+
+/** Asks again and again. Says once that the service cannot be reached, and once that it is back. */
+export async function keepAsking(ask: (wasAway: boolean) => Promise<void>): Promise<never> {
+  let away = false
+  for (;;) {
+    try {
+      await ask(away)
+      if (away) note('The service is back.')
+      away = false
+    } catch (error) {
+      if (!(error instanceof Unreachable)) throw error
+      if (!away) note(`${error.message}. Trying again.`)
+      away = true
+      await setTimeout(RETRY_AFTER)
+    }
   }
 }
 

@@ -1,8 +1,9 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { DEFAULT_ACCOUNT } from '../accounts/account.ts'
 import type { Config } from '../config.ts'
+import { type Scenario, scenarios } from '../payments/payment.ts'
 import { damages, MOST_TIMES } from '../webhooks/send-again.ts'
-import { type Outcome, outcomes, triggered } from './payment-plan.ts'
+import { triggered } from './payment-plan.ts'
 import type { Env } from './verify.ts'
 
 /** The commands that speak to a running service. `end` receives the exit code of a command. */
@@ -58,7 +59,7 @@ function addPay(program: Command, { config, end }: Shell): void {
       farthing pay declined --reference R-7
       farthing pay --set metadata.team=ledger --json | jq .payment.state`,
     })
-      .argument('[outcome]', outcomes.join(', '), oneOf(outcomes), 'success')
+      .argument('[outcome]', scenarios.join(', '), oneOf(scenarios), 'success')
       .option('--amount <pence>', 'the amount (1450)', parsePence)
       .option('--reference <text>', 'the reference (CLI- and six letters)')
       .option('--set <name=value>', 'a field of the payment, also metadata.KEY', collectField)
@@ -67,7 +68,7 @@ function addPay(program: Command, { config, end }: Shell): void {
       .option('--refund [pence]', 'refund it afterwards, all by default', parseRefund)
       .option('--moto', 'a moto_api payment, paid by card')
       .option('--agreement <id>', 'a payment with this agreement'),
-  ).action(async (outcome: Outcome, options) =>
+  ).action(async (outcome: Scenario, options) =>
     end(await (await import('./pay.ts')).pay(config(), outcome, options)),
   )
 }
@@ -133,7 +134,7 @@ function addResend(program: Command, { config, end }: Shell): void {
       farthing resend 06h3k9v0u2j4m5n6p7q8r9s0t1 --damage digit`,
     })
       .argument('<message-id>', 'webhook_message_id in its body')
-      .option('--times <number>', `2 to ${MOST_TIMES}, one after the other`, parseTimes)
+      .option('--times <number>', `2 to ${MOST_TIMES}, one after the other`, numberUpTo(MOST_TIMES))
       .option(
         '--damage <kind>',
         `with a signature that does not match: ${damages.join(', ')}`,
@@ -199,13 +200,16 @@ const oneOf =
     throw new InvalidArgumentError(`It must be one of ${values.join(', ')}.`)
   }
 
-const LARGEST_AMOUNT = 10_000_000
+/** `what` is the unit of the number, with a colon. */
+export const numberUpTo =
+  (most: number, what = '') =>
+  (text: string): number => {
+    const number = /^\d+$/.test(text) ? Number(text) : 0
+    if (number >= 1 && number <= most) return number
+    throw new InvalidArgumentError(`It must be ${what}a number from 1 to ${most}.`)
+  }
 
-function parsePence(text: string): number {
-  const pence = /^\d{1,9}$/.test(text) ? Number(text) : 0
-  if (pence >= 1 && pence <= LARGEST_AMOUNT) return pence
-  throw new InvalidArgumentError(`It must be pence: a number from 1 to ${LARGEST_AMOUNT}.`)
-}
+const parsePence = numberUpTo(10_000_000, 'pence: ')
 
 /** Empty for all of it: see `withEmptyRefund`. */
 const parseRefund = (text: string): number | true => text === '' || parsePence(text)
@@ -213,12 +217,6 @@ const parseRefund = (text: string): number | true => text === '' || parsePence(t
 /** --refund takes a value only if that is digits, so that an outcome may follow it. */
 export const withEmptyRefund = (args: string[]): string[] =>
   args.map((arg, i) => (arg === '--refund' && !/^\d+$/.test(args[i + 1] ?? '') ? '--refund=' : arg))
-
-function parseTimes(text: string): number {
-  const times = /^\d{1,3}$/.test(text) ? Number(text) : 0
-  if (times >= 1 && times <= MOST_TIMES) return times
-  throw new InvalidArgumentError(`It must be a number from 1 to ${MOST_TIMES}.`)
-}
 
 /** The service checks them. */
 const parseEvents = (text: string): string[] => text.split(',').map(type => type.trim())

@@ -12,6 +12,7 @@ import { recordAction } from '../recorder/action.ts'
 import type { Note } from '../recorder/note.ts'
 import { createRefund } from '../refunds/commands.ts'
 import type { Refund } from '../refunds/refund.ts'
+import { remember } from '../remember.ts'
 import { readBody } from './body.ts'
 import { docsOf } from './docs.ts'
 import { badField, conflict } from './errors.ts'
@@ -22,6 +23,9 @@ const FIELDS = [...Object.keys(newPayment.properties), ...STEPS]
 
 const DEFAULTS = { amount: 1450, description: 'A payment' }
 const RETURN_URL = 'https://service.example/return'
+
+/** The most rooms whose last reference is remembered. */
+const MOST_ROOMS = 1_000
 
 /** The steps to take with the payment, in this order. `refund` is in pence. */
 type Steps = {
@@ -80,10 +84,7 @@ function createNextReference({ database }: Context) {
   return async (room: string): Promise<string> => {
     const made = await countPayments(database, room)
     const next = Math.max(made, latest.get(room) ?? 0) + 1
-    latest.delete(room)
-    latest.set(room, next)
-    const [oldest] = latest.keys()
-    if (latest.size > 1_000 && oldest !== undefined) latest.delete(oldest)
+    remember(latest, room, next, MOST_ROOMS)
     return `payment-${next}`
   }
 }

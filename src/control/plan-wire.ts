@@ -10,6 +10,7 @@ import {
   type Plan,
   type PlannedAnswer,
 } from '../plans/plan.ts'
+import { CREATION } from '../plans/subject.ts'
 import { badField, missingField, noSuchField } from './errors.ts'
 import { readScenario } from './payments.ts'
 
@@ -20,13 +21,10 @@ export const PLAN_FIELDS = [
 const FAULT_FIELDS = ['when', 'delay', 'answer', 'reset']
 
 /** Milliseconds. */
-export const LONGEST_DELAY = 60_000
+const LONGEST_DELAY = 60_000
 const MOST_REQUESTS = 1_000_000
 
-/** The operation whose payments a plan with a scenario waits for. */
-const CREATION = 'createPayment'
-
-export type ReadPlan = Omit<Plan, 'plan_id' | 'account' | 'seen' | 'acted'>
+type ReadPlan = Omit<Plan, 'plan_id' | 'account' | 'seen' | 'acted'>
 
 /** Reads a plan, with its defaults. `operations` are those that plans may name. Throws the first fault. */
 export function readPlan(body: Json, operations: readonly Endpoint[]): ReadPlan {

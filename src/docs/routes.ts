@@ -2,6 +2,7 @@ import type { Context } from '../context.ts'
 import { type Addresses, addressesOf, exampleAddresses, pathOf } from '../http/addresses.ts'
 import type { Endpoint } from '../http/endpoint.ts'
 import { html, json, type Schema } from '../http/openapi.ts'
+import { remember } from '../remember.ts'
 import { onFirstUse } from '../web/assets.ts'
 import { policies, setPageHeaders } from '../web/headers.ts'
 import type { Chapters } from './openapi.ts'
@@ -29,10 +30,7 @@ export function docsEndpoints(
     const text = await description()
     const key = `${addresses.api} ${addresses.pages}`
     const bytes = described.get(key) ?? Buffer.from(withAddresses(text, addresses))
-    described.delete(key)
-    described.set(key, bytes)
-    const [oldest] = described.keys()
-    if (oldest !== undefined && described.size > MAX_DESCRIBED) described.delete(oldest)
+    remember(described, key, bytes, MAX_DESCRIBED)
     return bytes
   }
   const docs = onFirstUse(async () => {

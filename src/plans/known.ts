@@ -1,4 +1,5 @@
 import type { Database } from '../ports.ts'
+import { remember } from '../remember.ts'
 import type { Plan } from './plan.ts'
 import { findPlans } from './store.ts'
 
@@ -21,10 +22,8 @@ export function createKnownPlans(database: Database): KnownPlans {
     const remembered = last === undefined ? undefined : known.get(last)
     if (remembered) return remembered
     const plans = await findPlans(database, room)
-    const [oldest] = known.keys()
-    if (known.size >= MOST_ROOMS && oldest !== undefined) known.delete(oldest)
     const newest = plans.at(-1)
-    if (newest) known.set(newest.plan_id, plans)
+    if (newest) remember(known, newest.plan_id, plans, MOST_ROOMS)
     return plans
   }
 }
