@@ -8,13 +8,13 @@ import {
   testAccountsOf,
 } from '../accounts/store.ts'
 import type { Context } from '../context.ts'
-import { type Endpoint, pathParam } from '../http/endpoint.ts'
+import { pathParam } from '../http/endpoint.ts'
 import type { Secrets } from '../ports.ts'
 import { untilWritten } from '../retry.ts'
 import { iso } from '../time.ts'
 import { readBody } from './body.ts'
 import { presentClock, readFirstClock } from './clock.ts'
-import { docsOf } from './docs.ts'
+import type { ControlEndpoint } from './docs.ts'
 import { badField, conflict, notFound, tooMany, wrongKey } from './errors.ts'
 import { readQuery } from './query.ts'
 import { untilSent } from './reset.ts'
@@ -24,20 +24,18 @@ const NAME_RULE =
   'must be 1 to 64 letters, digits, spaces, dots, hyphens or underscores, and begin with a letter or a digit'
 
 /** Test accounts: made, listed and ended with the keys of their parent. */
-export const accountEndpoints = (context: Context): Endpoint[] => [
+export const accountEndpoints = (context: Context): ControlEndpoint[] => [
   createAccount(context),
   listAccounts(context),
   endAccount(context),
 ]
 
-const createAccount = (context: Context): Endpoint => ({
+const createAccount = (context: Context): ControlEndpoint => ({
   method: 'POST',
   path: '/control/accounts',
-  area: 'control',
   operationId: 'createAccount',
   summary: 'Make a test account with a key of its own',
   accepts: 'json',
-  docs: docsOf('createAccount'),
   handler: async (request, reply) => {
     const { database, time } = context
     const parent = nameOfParent(request.account)
@@ -73,13 +71,11 @@ function readName(given: unknown, parent: string, secrets: Secrets): string {
   throw badField('name', NAME_RULE)
 }
 
-const listAccounts = ({ database, time }: Context): Endpoint => ({
+const listAccounts = ({ database, time }: Context): ControlEndpoint => ({
   method: 'GET',
   path: '/control/accounts',
-  area: 'control',
   operationId: 'listAccounts',
   summary: 'List the test accounts of the account',
-  docs: docsOf('listAccounts'),
   handler: async request => {
     readQuery(request, {})
     const parent = nameOfParent(request.account)
@@ -94,13 +90,11 @@ const listAccounts = ({ database, time }: Context): Endpoint => ({
 })
 
 /** Ends a test account. When this resolves, its keys and links no longer work, and no delivery is under way. */
-const endAccount = ({ database, time }: Context): Endpoint => ({
+const endAccount = ({ database, time }: Context): ControlEndpoint => ({
   method: 'DELETE',
   path: '/control/accounts/{account}',
-  area: 'control',
   operationId: 'endAccount',
   summary: 'End a test account',
-  docs: docsOf('endAccount'),
   handler: async (request, reply) => {
     const parent = nameOfParent(request.account)
     const left = await untilWritten(async () => {

@@ -1,7 +1,6 @@
 import type { Account } from '../accounts/account.ts'
 import type { Context } from '../context.ts'
 import { type Addresses, addressesOf } from '../http/addresses.ts'
-import type { Endpoint } from '../http/endpoint.ts'
 import type { Json } from '../http/fields.ts'
 import { changePayment, createPayment } from '../payments/commands.ts'
 import { advance, type NewPayment, type Scenario, statusOf } from '../payments/payment.ts'
@@ -14,7 +13,7 @@ import { createRefund } from '../refunds/commands.ts'
 import type { Refund } from '../refunds/refund.ts'
 import { remember } from '../remember.ts'
 import { readBody } from './body.ts'
-import { docsOf } from './docs.ts'
+import type { ControlEndpoint } from './docs.ts'
 import { badField, conflict } from './errors.ts'
 import { readScenario, walk } from './payments.ts'
 
@@ -36,16 +35,14 @@ type Steps = {
 }
 
 /** Makes a payment in any possible state, with the code of the endpoints that lead there. */
-export const buildPayment = (context: Context): Endpoint => {
+export const buildPayment = (context: Context): ControlEndpoint => {
   const nextReference = createNextReference(context)
   return {
     method: 'POST',
     path: '/control/payments',
-    area: 'control',
     operationId: 'buildPayment',
     summary: 'Make a payment in any state',
     accepts: 'json',
-    docs: docsOf('buildPayment'),
     handler: async (request, reply) => {
       const { account } = request
       const { scenario, capture, refund, cancel, ...fields } = readBody(request, FIELDS)

@@ -1,13 +1,12 @@
 import type { Account } from '../accounts/account.ts'
 import { accountOfName, moveClock } from '../accounts/store.ts'
 import type { Context } from '../context.ts'
-import type { Endpoint } from '../http/endpoint.ts'
 import type { Json } from '../http/fields.ts'
 import type { Time } from '../ports.ts'
 import { untilWritten } from '../retry.ts'
 import { iso } from '../time.ts'
 import { readBody } from './body.ts'
-import { docsOf } from './docs.ts'
+import type { ControlEndpoint } from './docs.ts'
 import { badField, conflict } from './errors.ts'
 
 /** Milliseconds: ten years. */
@@ -26,13 +25,11 @@ export const presentClock = (account: Account, time: Time) => ({
   frozen: account.frozen_at !== null,
 })
 
-export const readClock = ({ time }: Context): Endpoint => ({
+export const readClock = ({ time }: Context): ControlEndpoint => ({
   method: 'GET',
   path: '/control/clock',
-  area: 'control',
   operationId: 'readClock',
   summary: "Read the account's clock",
-  docs: docsOf('readClock'),
   handler: async request => presentClock(request.account, time),
 })
 
@@ -41,14 +38,12 @@ export const readClock = ({ time }: Context): Endpoint => ({
  * the time, so after a step back new rows would sort before old ones. Everything that depends on time is computed
  * when it is read, so the move has taken effect when the response arrives.
  */
-export const setClock = (context: Context): Endpoint => ({
+export const setClock = (context: Context): ControlEndpoint => ({
   method: 'POST',
   path: '/control/clock',
-  area: 'control',
   operationId: 'setClock',
   summary: "Advance, freeze or resume the account's clock",
   accepts: 'json',
-  docs: docsOf('setClock'),
   handler: async request => {
     const move = readMove(readBody(request, FIELDS))
     const { database, time } = context

@@ -3,10 +3,9 @@ import { findLivingKey } from '../accounts/store.ts'
 import type { Context } from '../context.ts'
 import { unknownBearerKey } from '../errors.ts'
 import { addressesOf } from '../http/addresses.ts'
-import type { Endpoint } from '../http/endpoint.ts'
 import { iso } from '../time.ts'
 import { readBody } from './body.ts'
-import { docsOf } from './docs.ts'
+import type { ControlEndpoint } from './docs.ts'
 import { badField } from './errors.ts'
 
 /** Milliseconds for which a link to enter the console works. */
@@ -16,14 +15,12 @@ export const ENTER_MS = 60_000
 const PAGE = /^[a-z]+(\/[0-9a-v]{1,26})?$/
 
 /** Makes a link with which a browser enters the console. It is sealed with the key of this request. */
-export const enterConsole = ({ database, config, time }: Context): Endpoint => ({
+export const enterConsole = ({ database, config, time }: Context): ControlEndpoint => ({
   method: 'POST',
   path: '/control/enter',
-  area: 'control',
   operationId: 'enterConsole',
   summary: 'Make a link that opens the console, signed in',
   accepts: 'json',
-  docs: docsOf('enterConsole'),
   handler: async request => {
     const { to = 'payments' } = readBody(request, ['to'])
     if (typeof to !== 'string' || !PAGE.test(to))

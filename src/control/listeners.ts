@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { findLivingKey } from '../accounts/store.ts'
 import type { Context } from '../context.ts'
 import { unknownBearerKey } from '../errors.ts'
-import { type Endpoint, pathParam } from '../http/endpoint.ts'
+import { pathParam } from '../http/endpoint.ts'
 import type { Json } from '../http/fields.ts'
 import type { AttemptResult } from '../ports.ts'
 import { LONGEST_LOOK, labelOf } from '../webhooks/listener.ts'
@@ -10,7 +10,7 @@ import { keepListener } from '../webhooks/listener-store.ts'
 import { findWebhook, MOST_ACTIVE } from '../webhooks/store.ts'
 import { type EventType, eventTypes } from '../webhooks/webhook.ts'
 import { readBody } from './body.ts'
-import { docsOf } from './docs.ts'
+import type { ControlEndpoint } from './docs.ts'
 import { badField, notFound, tooMany } from './errors.ts'
 import { readQuery, whole } from './query.ts'
 
@@ -19,21 +19,19 @@ const LOOK_EVERY = 100
 const KEY_EVERY = 900
 
 /** The requests of `farthing listen`. */
-export const listenerEndpoints = (context: Context, stopped: () => boolean): Endpoint[] => [
+export const listenerEndpoints = (context: Context, stopped: () => boolean): ControlEndpoint[] => [
   startListening(context),
   takeNext(context, stopped),
   giveResult(context),
   stopListening(context),
 ]
 
-const startListening = (context: Context): Endpoint => ({
+const startListening = (context: Context): ControlEndpoint => ({
   method: 'POST',
   path: '/control/listeners',
-  area: 'control',
   operationId: 'startListening',
   summary: 'Make the webhook of a listener, or find it again',
   accepts: 'json',
-  docs: docsOf('startListening'),
   handler: async request => {
     const { name, events = eventTypes } = readBody(request, ['name', 'events'])
     const label = typeof name === 'string' ? labelOf(name) : ''
@@ -60,13 +58,12 @@ const listenerInPath = async (request: FastifyRequest, { database }: Context) =>
 
 const known = { wait: whole(0, LONGEST_LOOK) }
 
-const takeNext = (context: Context, stopped: () => boolean): Endpoint => ({
+const takeNext = (context: Context, stopped: () => boolean): ControlEndpoint => ({
   method: 'GET',
   path: '/control/listeners/{webhook_id}/next',
-  area: 'control',
   operationId: 'takeNextAttempt',
   summary: 'Wait for the next attempt to deliver a message',
-  docs: docsOf('takeNextAttempt', known),
+  query: known,
   handler: async (request, reply) => {
     const { wait = LONGEST_LOOK } = readQuery(request, known)
     const { listeners } = context
@@ -122,14 +119,12 @@ const FIELDS = ['attempt_id', 'status_code', 'response_time', 'result', 'headers
 const LONGEST_RESULT = 200
 const LONGEST_TIME = 60_000
 
-const giveResult = (context: Context): Endpoint => ({
+const giveResult = (context: Context): ControlEndpoint => ({
   method: 'POST',
   path: '/control/listeners/{webhook_id}/results',
-  area: 'control',
   operationId: 'giveAttemptResult',
   summary: 'Report the result of an attempt to deliver a message',
   accepts: 'json',
-  docs: docsOf('giveAttemptResult'),
   handler: async (request, reply) => {
     const given = readBody(request, FIELDS)
     const result = readResult(given)
@@ -171,13 +166,11 @@ function readAnswer({ headers = [], body = '', size }: Json) {
   }
 }
 
-const stopListening = (context: Context): Endpoint => ({
+const stopListening = (context: Context): ControlEndpoint => ({
   method: 'DELETE',
   path: '/control/listeners/{webhook_id}',
-  area: 'control',
   operationId: 'stopListening',
   summary: 'Report that the listener has stopped',
-  docs: docsOf('stopListening'),
   handler: async (request, reply) => {
     await context.listeners.leave(await listenerInPath(request, context))
     return reply.code(204).send()

@@ -1,9 +1,8 @@
 import type { Context } from '../context.ts'
-import type { Endpoint } from '../http/endpoint.ts'
 import { findMessages, type KeptMessage } from '../webhooks/message-store.ts'
 import { eventTypes, headersOf, signature } from '../webhooks/webhook.ts'
 import { presentMessage } from '../webhooks/wire.ts'
-import { docsOf } from './docs.ts'
+import type { ControlEndpoint } from './docs.ts'
 import { limit, oneOf, readQuery, text, wait } from './query.ts'
 import type { WaitFor } from './wait.ts'
 
@@ -20,13 +19,12 @@ const known = {
 }
 
 /** The messages of all webhooks of the account, oldest first. */
-export const listMessages = ({ database, time }: Context, waitFor: WaitFor): Endpoint => ({
+export const listMessages = ({ database, time }: Context, waitFor: WaitFor): ControlEndpoint => ({
   method: 'GET',
   path: '/control/messages',
-  area: 'control',
   operationId: 'listMessages',
   summary: 'List the webhook messages of the account',
-  docs: docsOf('listMessages', known),
+  query: known,
   handler: async request => {
     const { wait: ms = 0, limit: most = MOST, ...filter } = readQuery(request, known)
     const found = await waitFor(request, ms, ({ room }) =>

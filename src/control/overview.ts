@@ -1,19 +1,16 @@
 import type { Account } from '../accounts/account.ts'
 import type { Context } from '../context.ts'
-import type { Endpoint } from '../http/endpoint.ts'
 import { countPlans } from '../plans/store.ts'
 import { version } from '../version.ts'
 import { presentClock } from './clock.ts'
-import { docsOf } from './docs.ts'
+import type { ControlEndpoint } from './docs.ts'
 import { readQuery } from './query.ts'
 
-export const readOverview = (context: Context): Endpoint => ({
+export const readOverview = (context: Context): ControlEndpoint => ({
   method: 'GET',
   path: '/control',
-  area: 'control',
   operationId: 'readControl',
   summary: 'Read what the control API has',
-  docs: docsOf('readControl'),
   handler: async request => {
     readQuery(request, {})
     return presentOverview(context, request.account)

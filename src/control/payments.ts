@@ -2,7 +2,6 @@ import type { Context } from '../context.ts'
 import { complete, type Visit } from '../hosted/journey.ts'
 import { siteOf } from '../hosted/routes.ts'
 import { type Addresses, addressesOf } from '../http/addresses.ts'
-import type { Endpoint } from '../http/endpoint.ts'
 import { submitCard } from '../payments/authorise.ts'
 import { DECLINED_CARD, MOCK_CARD } from '../payments/card.ts'
 import { listPayments } from '../payments/list-store.ts'
@@ -21,7 +20,7 @@ import { paymentInPath } from '../payments/routes.ts'
 import { recordAction } from '../recorder/action.ts'
 import type { Note } from '../recorder/note.ts'
 import { readBody } from './body.ts'
-import { docsOf } from './docs.ts'
+import type { ControlEndpoint } from './docs.ts'
 import { badField, conflict } from './errors.ts'
 import { oneOf, readQuery, text, wait } from './query.ts'
 import type { WaitFor } from './wait.ts'
@@ -36,13 +35,12 @@ const known = { payment_id: text, reference: text, status: oneOf([...statuses, '
  * The newest payments that match. `status` also matches a payment that was in that status before, so that a test
  * which polls misses nothing. With `wait` the response is held until a payment matches.
  */
-export const findPayments = (context: Context, waitFor: WaitFor): Endpoint => ({
+export const findPayments = (context: Context, waitFor: WaitFor): ControlEndpoint => ({
   method: 'GET',
   path: '/control/payments',
-  area: 'control',
   operationId: 'findPayments',
   summary: 'Find payments, or wait for one',
-  docs: docsOf('findPayments', known),
+  query: known,
   handler: async request => {
     const { database, time, config } = context
     const { wait: ms = 0, status, ...which } = readQuery(request, known)
@@ -63,14 +61,12 @@ const hasBeen = ({ events, refunded_amount }: Payment, status: string): boolean 
   status === 'refunded' ? refunded_amount > 0 : events.some(event => event.status === status)
 
 /** Takes a payment through its scenario, as its pages would. The response is that of GET /v1/payments/{payment_id}. */
-export const completePayment = (context: Context): Endpoint => ({
+export const completePayment = (context: Context): ControlEndpoint => ({
   method: 'POST',
   path: '/control/payments/{payment_id}/complete',
-  area: 'control',
   operationId: 'completePayment',
   summary: 'Set the outcome of a payment',
   accepts: 'json',
-  docs: docsOf('completePayment'),
   handler: async request => {
     const { scenario: asked = 'success' } = readBody(request, ['scenario'])
     const scenario = readScenario(asked)

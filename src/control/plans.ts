@@ -12,27 +12,28 @@ import {
 } from '../plans/store.ts'
 import { untilWritten } from '../retry.ts'
 import { readBody } from './body.ts'
-import { docsOf } from './docs.ts'
+import type { ControlEndpoint } from './docs.ts'
 import { notFound, tooMany } from './errors.ts'
 import { PLAN_FIELDS, presentPlan, readPlan } from './plan-wire.ts'
 import { readQuery } from './query.ts'
 
 /** Plans for future payments and requests. `operations` are the endpoints that plans can name. */
-export const planEndpoints = (context: Context, operations: readonly Endpoint[]): Endpoint[] => [
+export const planEndpoints = (
+  context: Context,
+  operations: readonly Endpoint[],
+): ControlEndpoint[] => [
   createPlan(context, operations),
   listPlans(context),
   removePlans(context),
   removePlan(context),
 ]
 
-const createPlan = (context: Context, operations: readonly Endpoint[]): Endpoint => ({
+const createPlan = (context: Context, operations: readonly Endpoint[]): ControlEndpoint => ({
   method: 'POST',
   path: '/control/plans',
-  area: 'control',
   operationId: 'createPlan',
   summary: 'Plan the outcome of future payments or requests',
   accepts: 'json',
-  docs: docsOf('createPlan'),
   handler: async (request, reply) => {
     const { database, time, newId } = context
     const { account } = request
@@ -53,39 +54,33 @@ const createPlan = (context: Context, operations: readonly Endpoint[]): Endpoint
   },
 })
 
-const listPlans = ({ database }: Context): Endpoint => ({
+const listPlans = ({ database }: Context): ControlEndpoint => ({
   method: 'GET',
   path: '/control/plans',
-  area: 'control',
   operationId: 'listPlans',
   summary: 'List the plans, in the order in which they are checked',
-  docs: docsOf('listPlans'),
   handler: async request => {
     readQuery(request, {})
     return { results: (await findPlans(database, request.account.room)).map(presentPlan) }
   },
 })
 
-const removePlans = ({ database }: Context): Endpoint => ({
+const removePlans = ({ database }: Context): ControlEndpoint => ({
   method: 'DELETE',
   path: '/control/plans',
-  area: 'control',
   operationId: 'deletePlans',
   summary: 'Delete all plans of the account',
-  docs: docsOf('deletePlans'),
   handler: async (request, reply) => {
     await deletePlans(database, request.account.room)
     return reply.code(204).send()
   },
 })
 
-const removePlan = ({ database }: Context): Endpoint => ({
+const removePlan = ({ database }: Context): ControlEndpoint => ({
   method: 'DELETE',
   path: '/control/plans/{plan_id}',
-  area: 'control',
   operationId: 'deletePlan',
   summary: 'Delete a plan',
-  docs: docsOf('deletePlan'),
   handler: async (request, reply) => {
     if (!(await deletePlan(database, request.account.room, pathParam(request, 'plan_id'))))
       throw notFound('plan')

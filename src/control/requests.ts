@@ -1,10 +1,9 @@
 import type { Context } from '../context.ts'
-import type { Endpoint } from '../http/endpoint.ts'
 import { timeOf } from '../ids.ts'
 import type { Exchange, KeptBody } from '../recorder/exchange.ts'
 import { findExchanges } from '../recorder/store.ts'
 import { iso } from '../time.ts'
-import { docsOf } from './docs.ts'
+import type { ControlEndpoint } from './docs.ts'
 import { flag, instant, limit, readQuery, text, wait, whole } from './query.ts'
 import type { WaitFor } from './wait.ts'
 
@@ -27,13 +26,12 @@ const known = {
  * there, otherwise it ends with the newest. An exchange is listed at the time when it began, also if its response
  * came late.
  */
-export const listRequests = ({ database }: Context, waitFor: WaitFor): Endpoint => ({
+export const listRequests = ({ database }: Context, waitFor: WaitFor): ControlEndpoint => ({
   method: 'GET',
   path: '/control/requests',
-  area: 'control',
   operationId: 'listRequests',
   summary: 'List the requests of the account',
-  docs: docsOf('listRequests', known),
+  query: known,
   handler: async request => {
     const { wait: ms = 0, limit: most = MOST, ...filter } = readQuery(request, known)
     const fromNewest = filter.after === undefined && filter.since === undefined

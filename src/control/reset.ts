@@ -2,13 +2,12 @@ import { setTimeout } from 'node:timers/promises'
 import { DEFAULT_ACCOUNT } from '../accounts/account.ts'
 import { accountOfName, leaveRoom } from '../accounts/store.ts'
 import type { Context } from '../context.ts'
-import type { Endpoint } from '../http/endpoint.ts'
 import { untilWritten } from '../retry.ts'
 import { isSending } from '../webhooks/message-store.ts'
 import { keepFixedWebhook } from '../webhooks/store.ts'
 import { readBody } from './body.ts'
 import { readFirstClock } from './clock.ts'
-import { docsOf } from './docs.ts'
+import type { ControlEndpoint } from './docs.ts'
 import { conflict } from './errors.ts'
 import { presentOverview } from './overview.ts'
 
@@ -20,14 +19,12 @@ const LOOK_EVERY = 20
  * Gives the account a new, empty room: one small write, however much the old one holds. A request that began before
  * ends in the old room, which nobody reads. Returns when no message from before is being sent.
  */
-export const resetAccount = (context: Context): Endpoint => ({
+export const resetAccount = (context: Context): ControlEndpoint => ({
   method: 'POST',
   path: '/control/reset',
-  area: 'control',
   operationId: 'resetAccount',
   summary: 'Empty the account',
   accepts: 'json',
-  docs: docsOf('resetAccount'),
   handler: async request => {
     const { database, time, config } = context
     const { name } = request.account

@@ -3,6 +3,7 @@ import type { Endpoint } from '../http/endpoint.ts'
 import { accountEndpoints } from './accounts.ts'
 import { buildPayment } from './build.ts'
 import { readClock, setClock } from './clock.ts'
+import { type ControlEndpoint, endpointOf } from './docs.ts'
 import { enterConsole } from './enter.ts'
 import { listenerEndpoints } from './listeners.ts'
 import { listMessages } from './messages.ts'
@@ -24,11 +25,11 @@ export type Ports = {
 /** Everything below /control. It has no endpoints while both of its halves are off. */
 export const controlEndpoints = (context: Context, ports: Ports): Endpoint[] => {
   const endpoints = [...readingEndpoints(context, ports), ...steeringEndpoints(context, ports)]
-  return endpoints.length > 0 ? [readOverview(context), ...endpoints] : []
+  return endpoints.length > 0 ? [readOverview(context), ...endpoints].map(endpointOf) : []
 }
 
 /** Endpoints that read the record. There are none without a recorder. */
-const readingEndpoints = (context: Context, { waitFor, stopped }: Ports): Endpoint[] =>
+const readingEndpoints = (context: Context, { waitFor, stopped }: Ports): ControlEndpoint[] =>
   context.recorder
     ? [
         listRequests(context, waitFor),
@@ -41,7 +42,7 @@ const readingEndpoints = (context: Context, { waitFor, stopped }: Ports): Endpoi
     : []
 
 /** Endpoints that change payments, clocks and accounts. There are none without FARTHING_CONTROL=true. */
-const steeringEndpoints = (context: Context, { waitFor, operations }: Ports): Endpoint[] =>
+const steeringEndpoints = (context: Context, { waitFor, operations }: Ports): ControlEndpoint[] =>
   context.config.control
     ? [
         ...accountEndpoints(context),

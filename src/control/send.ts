@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { Context } from '../context.ts'
-import { type Endpoint, pathParam } from '../http/endpoint.ts'
+import { pathParam } from '../http/endpoint.ts'
 import type { Json } from '../http/fields.ts'
 import { registrationProblem } from '../outbound/address.ts'
 import type { Exchange } from '../recorder/exchange.ts'
@@ -14,21 +14,19 @@ import {
   whyNotSendable,
 } from '../webhooks/send-again.ts'
 import { readBody } from './body.ts'
-import { docsOf } from './docs.ts'
+import type { ControlEndpoint } from './docs.ts'
 import { badField, conflict, notFound } from './errors.ts'
 import { presentBody } from './requests.ts'
 
 const FIELDS = ['times', 'at_once', 'body', 'new_identifier', 'damage', 'to', 'signing_key']
 
 /** Sends a message again by hand. The body is optional. */
-export const sendMessage = (context: Context): Endpoint => ({
+export const sendMessage = (context: Context): ControlEndpoint => ({
   method: 'POST',
   path: '/control/messages/{message_id}/send',
-  area: 'control',
   operationId: 'sendMessage',
   summary: 'Send a webhook message again',
   accepts: 'json',
-  docs: docsOf('sendMessage'),
   handler: async request => {
     const asked = await readSendAgain(request, context)
     const sent = await sendAgain(context, request.account, await sendable(request, context), asked)
