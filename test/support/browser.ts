@@ -40,6 +40,8 @@ export async function startBrowser(more: string[] = []): Promise<Browser> {
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
+      // Otherwise each visit to another site starts a process, and compiles axe anew.
+      '--renderer-process-limit=1',
       '--ignore-certificate-errors',
       `--host-resolver-rules=${resolverRules}`,
       ...more,
