@@ -17,24 +17,29 @@ const EVERY = 'test/**/*.test.ts'
 
 /**
  * Files that share a process, in the order in which the processes start. A process of its own costs a file more than
- * a second, until the service has started in it and has responded once. The longest are first.
+ * a second, until the service has started in it and has responded once. The longest are first, so that none runs alone
+ * at the end. A file belongs to the first group that names it.
  */
 const GROUPS: Record<string, string> = {
+  contract: 'test/contract/{accounts,agreements,authorise,console,control,disputes}/*.test.ts',
+  // They wait most of the time.
+  absence: 'test/faults/process/{deleted-file,one-database,postgres-away}.test.ts',
+  processes: 'test/faults/process/*.test.ts',
   // They count the objects of the heap, which takes seconds once a process has loaded the service.
   heap: 'test/webhooks/{resolve,slots}.test.ts',
   webhooks: 'test/{contract/webhooks,webhooks}/*.test.ts',
   windows: 'test/browser/{accessibility,console*}.test.ts',
-  contract: 'test/contract/{accounts,agreements,authorise,console,control,disputes}/*.test.ts',
+  faults: 'test/faults/*.test.ts',
+  commands: 'test/{cli/*,command-line,start}.test.ts',
   journeys: 'test/browser/{documentation,journeys,safety}.test.ts',
+  package: 'test/{executable,installation,package}.test.ts',
   payments: 'test/contract/{*,{hosted,http,payments,recorder,refunds,retention}/*}.test.ts',
   parts: 'test/{database,domain,hosted,metrics,recorder,signature}/*.test.ts',
   library: 'test/{testing/*,config,documents,log,seed,start-farthing,tidy}.test.ts',
-  commands: 'test/{cli/*,command-line,start}.test.ts',
-  faults: 'test/faults/*.test.ts',
 }
 
-/** Some tests wait for time-outs, so one more process than there are cores keeps them all busy. */
-const CONCURRENCY = availableParallelism() + 1
+/** Many tests wait, for time-outs or for other processes, so two more processes than there are cores keep them all busy. */
+const CONCURRENCY = availableParallelism() + 2
 
 const named = process.argv.slice(2)
 const folder = mkdtempSync(join(tmpdir(), 'farthing-test-run-'))
@@ -60,7 +65,7 @@ function everything(): string[] {
       .filter(file => alone.delete(file))
       .sort()
     // The test runner sorts the paths.
-    const group = join(folder, `${nth}-${name}.test.mjs`)
+    const group = join(folder, `${String(nth).padStart(2, '0')}-${name}.test.mjs`)
     writeFileSync(group, files.map(file => `import '${pathToFileURL(file)}'\n`).join(''))
     return group
   })
