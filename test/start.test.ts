@@ -174,23 +174,25 @@ describe('A start of the service', () => {
     await oneLine({ DATABASE_URL: nowhere }, /PostgreSQL cannot be reached.*DATABASE_URL/)
   })
 
-  for (const [name, hold] of Object.entries({
-    'is writing to': 'begin immediate',
-    'holds all of': 'pragma locking_mode = exclusive; create table a (b)',
-  }))
-    test(`A start ends with one line that says what to do if another process ${name} the database`, {
-      timeout: 60_000,
-    }, async t => {
-      const path = join(folder, `${name}.db`)
-      const holder = new DatabaseSync(path)
-      t.after(() => holder.close())
-      holder.exec(`pragma journal_mode = wal; ${hold}`)
-      await oneLine(
-        { DATABASE_URL: `sqlite:${path}` },
-        /locked.*another process has locked it.*DATABASE_URL/,
-        runProcess,
-      )
-    })
+  describe('beside another process that has locked the database', { concurrency: true }, () => {
+    for (const [name, hold] of Object.entries({
+      'is writing to': 'begin immediate',
+      'holds all of': 'pragma locking_mode = exclusive; create table a (b)',
+    }))
+      test(`A start ends with one line that says what to do if another process ${name} the database`, {
+        timeout: 60_000,
+      }, async t => {
+        const path = join(folder, `${name}.db`)
+        const holder = new DatabaseSync(path)
+        t.after(() => holder.close())
+        holder.exec(`pragma journal_mode = wal; ${hold}`)
+        await oneLine(
+          { DATABASE_URL: `sqlite:${path}` },
+          /locked.*another process has locked it.*DATABASE_URL/,
+          runProcess,
+        )
+      })
+  })
 
   test('A start ends with one line if the database belongs to another program, and does not change it', async () => {
     const path = join(folder, 'recipes.db')
