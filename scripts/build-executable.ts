@@ -1,12 +1,12 @@
 /**
  * Makes release/farthing: all of Farthing and the Node that runs this script in one file, for this kind of machine.
- * Node calls it a single executable application.
+ * Node calls it a single executable application. With the argument `--built` it takes dist/ as it is.
  */
 import { spawnSync } from 'node:child_process'
 import { globSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-await import('./build.ts')
+if (!process.argv.includes('--built')) await import('./build.ts')
 
 /** What src/files.ts finds inside the executable, by its path there. */
 function assets(): Record<string, string> {

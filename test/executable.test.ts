@@ -10,7 +10,7 @@ import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
 import { createClient } from './support/client.ts'
 import { payOnPages } from './support/journeys.ts'
-import { copyOfClone } from './support/packed.ts'
+import { packOnce } from './support/packed.ts'
 import { startReceiver } from './support/receiver.ts'
 
 const run = promisify(execFile)
@@ -20,7 +20,8 @@ const SIGNING_KEY = 'a-signing-key-for-the-executable'
 describe('The single executable', () => {
   const folder = mkdtempSync(join(tmpdir(), 'farthing-executable-'))
   const empty = join(folder, 'empty')
-  const program = join(folder, 'source/release/farthing')
+  let source = ''
+  let program = ''
   let url = ''
   let stop = async (): Promise<unknown[]> => []
 
@@ -33,8 +34,10 @@ describe('The single executable', () => {
 
   before(async () => {
     mkdirSync(empty)
-    const source = copyOfClone(folder)
-    await run(process.execPath, ['scripts/build-executable.ts'], { cwd: source })
+    source = (await packOnce()).source
+    // The package's build is the one that this script would run first.
+    await run(process.execPath, ['scripts/build-executable.ts', '--built'], { cwd: source })
+    program = join(source, 'release/farthing')
   })
   after(async () => {
     await stop()
@@ -43,7 +46,7 @@ describe('The single executable', () => {
 
   test('tells its version in an empty folder, without an environment', async () => {
     const { stdout } = await farthing(['--version'])
-    const { version } = JSON.parse(readFileSync(join(folder, 'source/package.json'), 'utf8'))
+    const { version } = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8'))
     assert.equal(stdout.trim(), version)
   })
 

@@ -21,7 +21,7 @@ import { parse } from 'yaml'
 import { SETTINGS } from '../src/config.ts'
 import { startFarthing } from '../src/testing/library.ts'
 import { createClient } from './support/client.ts'
-import { install, pack } from './support/packed.ts'
+import { install, packOnce } from './support/packed.ts'
 import { freePort, isFreeAgain, isListening, runLines, shellBlocks } from './support/recipe.ts'
 
 const run = promisify(execFile)
@@ -37,7 +37,7 @@ describe('The package', () => {
   let installing = ''
 
   before(async () => {
-    packed = await pack(folder)
+    packed = await packOnce()
     installing = (await install(packed.tarball, user)).output
   })
   after(() => rmSync(folder, { recursive: true, force: true }))

@@ -1,6 +1,7 @@
 /** The package as `npm pack` makes it in a clone. */
 import { execFile } from 'node:child_process'
-import { cpSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
@@ -18,15 +19,30 @@ const NEEDED = [
 ]
 
 /** Copies what a build needs, because it replaces files that other tests read. Returns the copy's folder. */
-export function copyOfClone(folder: string): string {
+function copyOfClone(folder: string): string {
   const source = join(folder, 'source')
   for (const name of NEEDED) cpSync(join(ROOT, name), join(source, name), { recursive: true })
   symlinkSync(join(ROOT, 'node_modules'), join(source, 'node_modules'))
   return source
 }
 
+/** `source` is the copy. It has `dist/`, and the README and package.json of the clone again. */
+export type Packed = { source: string; tarball: string }
+
+let packed: Promise<Packed> | undefined
+
+/** Packs a copy of the clone once for all files that share this process. They may add files, and change none. */
+export function packOnce(): Promise<Packed> {
+  if (!packed) {
+    const folder = mkdtempSync(join(tmpdir(), 'farthing-packed-'))
+    process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+    packed = pack(folder)
+  }
+  return packed
+}
+
 /** Packs a copy of the clone. */
-export async function pack(folder: string): Promise<{ source: string; tarball: string }> {
+export async function pack(folder: string): Promise<Packed> {
   const source = copyOfClone(folder)
   await run('npm', ['pack', '--pack-destination', folder], { cwd: source })
   const name = readdirSync(folder).find(file => file.endsWith('.tgz')) ?? ''
