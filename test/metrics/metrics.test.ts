@@ -166,8 +166,11 @@ registerHooks({
 })`
   const NODE_OPTIONS = `--import data:text/javascript,${encodeURIComponent(code)}`
   const env = { DATABASE_URL: 'sqlite::memory:', NODE_OPTIONS }
-  const started = await startProcess({ env })
+  const started = await startProcess({ env, fromSources: true })
   assert.deepEqual(await started.terminate(), { code: 0, signal: null })
-  const { stderr } = await runProcess({ env: { ...env, PORT: '0', FARTHING_METRICS_PORT: '0' } })
+  const { stderr } = await runProcess({
+    env: { ...env, PORT: '0', FARTHING_METRICS_PORT: '0' },
+    fromSources: true,
+  })
   assert.match(stderr, /^farthing: loaded prom-client\n$/)
 })
