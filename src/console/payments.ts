@@ -5,10 +5,10 @@ import { paymentCommand } from '../payments/first-payment.ts'
 import { type Delivery, deliveriesOf, listPayments } from '../payments/list-store.ts'
 import { type Payment, statuses, statusOf } from '../payments/payment.ts'
 import { findPayment } from '../payments/store.ts'
-import { button, pagination } from '../web/components.ts'
+import { button } from '../web/components.ts'
 import { input, select } from '../web/form-components.ts'
 import { type Html, html, type Part } from '../web/html.ts'
-import { type Cursor, readStretch, type Stretch } from './cursor.ts'
+import { readStretch, type Stretch } from './cursor.ts'
 import { type AccountVisit, pageRoute, textsIn } from './page.ts'
 import {
   code,
@@ -21,7 +21,7 @@ import {
   timeIn,
   wideTable,
 } from './parts.ts'
-import { addressOf, cursorIn } from './query.ts'
+import { cursorIn, linksBeside } from './query.ts'
 
 const PAGE_SIZE = 50
 const PAYMENT_ID = /^[0-9a-v]{26}$/
@@ -66,18 +66,9 @@ function found(
   const isFiltered = asked.q !== '' || asked.status !== ''
   const [newest] = stretch.items
   const isTop = stretch.newer === undefined && !isFiltered
-  const to = (cursor: Cursor | undefined) =>
-    cursor && addressOf(`${visit.root}payments`, { ...asked, ...cursor })
   return html`${isTop && liveNotice(visit, 'payments', newest?.payment_id ?? '', `${visit.root}payments`)}
 ${newest === undefined ? (isFiltered ? noMatch(visit) : none(visit)) : list(visit, stretch.items, deliveries)}
-${
-  (stretch.newer || stretch.older) &&
-  pagination({
-    label: 'Payments',
-    newer: to(stretch.newer),
-    older: to(stretch.older),
-  })
-}`
+${linksBeside('Payments', stretch, `${visit.root}payments`, asked)}`
 }
 
 const search = ({ root }: AccountVisit, { q, status }: Asked): Html =>

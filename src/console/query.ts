@@ -1,5 +1,7 @@
 /** Query parameters of lists, and the addresses of other stretches of them. */
-import type { Cursor } from './cursor.ts'
+import { pagination } from '../web/components.ts'
+import type { Html } from '../web/html.ts'
+import type { Cursor, Stretch } from './cursor.ts'
 import { textsIn, type Visit } from './page.ts'
 
 /** One of `values`; undefined for any other text. */
@@ -23,4 +25,16 @@ export function addressOf(page: string, given: Record<string, string | undefined
     value ? [[name, value]] : [],
   )
   return pairs.length > 0 ? `${page}?${new URLSearchParams(pairs)}` : page
+}
+
+/** Links from a stretch of the list `page` to those beside it, with the same filters. */
+export function linksBeside(
+  label: string,
+  { newer, older }: Stretch<unknown>,
+  page: string,
+  filters: Record<string, string | undefined>,
+): Html | false {
+  if (!newer && !older) return false
+  const to = (cursor: Cursor | undefined) => cursor && addressOf(page, { ...filters, ...cursor })
+  return pagination({ label, newer: to(newer), older: to(older) })
 }

@@ -10,7 +10,7 @@ import {
   groupRefusals,
   type Refusals,
 } from '../recorder/store.ts'
-import { button, pagination, type Table, tag } from '../web/components.ts'
+import { button, type Table, tag } from '../web/components.ts'
 import { select } from '../web/form-components.ts'
 import { type Html, html, type Part } from '../web/html.ts'
 import { type Cursor, readStretch, type Stretch } from './cursor.ts'
@@ -26,7 +26,7 @@ import {
   timeIn,
   wideTable,
 } from './parts.ts'
-import { addressOf, choiceIn, cursorIn } from './query.ts'
+import { addressOf, choiceIn, cursorIn, linksBeside } from './query.ts'
 
 const SIZE = 50
 const MOST_GROUPS = 20
@@ -175,8 +175,6 @@ function list(root: string, asked: Asked, found: Stretch<Exchange>, gaps: Exchan
   if (found.items.length === 0 && gaps.length === 0)
     return paragraph('There are no results for the filters you used.')
   const instances = new Set(found.items.map(({ instance }) => instance))
-  const to = (cursor: Cursor | undefined) =>
-    cursor && addressOf('requests', { ...asked, ...cursor })
   return html`${
     instances.size > 1 &&
     paragraph(
@@ -192,7 +190,7 @@ ${wideTable({
   })),
   rows: rowsOf(root, found.items, gaps),
 })}
-${(found.newer || found.older) && pagination({ label: 'Requests', newer: to(found.newer), older: to(found.older) })}`
+${linksBeside('Requests', found, 'requests', asked)}`
 }
 
 /** Adjacent gaps are one row. */

@@ -6,7 +6,7 @@ import { iso } from '../time.ts'
 import { type Html, html, type Part } from '../web/html.ts'
 import { causeOf } from './causes.ts'
 import { nameOfAttempt, type Tried } from './message-attempts.ts'
-import { deliveryTag, foreign, link, paragraph } from './parts.ts'
+import { code, deliveryTag, foreign, link, paragraph } from './parts.ts'
 import type { NotTold, Step, Told } from './timeline.ts'
 
 /** What the timeline needs of its page. `hasWebhooks`: the account has or had any. */
@@ -60,8 +60,7 @@ function stepView(timeline: Timeline, step: Step): Html {
   const caused = [
     ...(events.length > 0 ? [stateLine(events)] : []),
     ...refunds.map(
-      ({ refund_id, amount }) =>
-        html`refund of ${inPounds(amount)}, ${html`<code class="farthing-code">${refund_id}</code>`}`,
+      ({ refund_id, amount }) => html`refund of ${inPounds(amount)}, ${code(refund_id)}`,
     ),
     ...told.map(each => toldView(timeline, each)),
     ...notToldLines(timeline, notTold),

@@ -3,7 +3,7 @@ import type { Context } from '../context.ts'
 import { pathParam, type Route } from '../http/endpoint.ts'
 import { timeOf } from '../ids.ts'
 import { oldestKept } from '../retention.ts'
-import { button, details, pagination, type SummaryRow, summaryList } from '../web/components.ts'
+import { button, details, type SummaryRow, summaryList } from '../web/components.ts'
 import { select } from '../web/form-components.ts'
 import { type Html, html } from '../web/html.ts'
 import { messagesOfWebhook } from '../webhooks/list-store.ts'
@@ -11,7 +11,7 @@ import type { MessageRow } from '../webhooks/message-store.ts'
 import { findWebhook } from '../webhooks/store.ts'
 import type { Attempt, Webhook } from '../webhooks/webhook.ts'
 import { causeOf } from './causes.ts'
-import { type Cursor, readStretch, type Stretch } from './cursor.ts'
+import { readStretch, type Stretch } from './cursor.ts'
 import { type AccountVisit, notFound, type Page, pageRoute } from './page.ts'
 import {
   deliveryTag,
@@ -24,7 +24,7 @@ import {
   time,
   wideTable,
 } from './parts.ts'
-import { addressOf, choiceIn, cursorIn } from './query.ts'
+import { choiceIn, cursorIn, linksBeside } from './query.ts'
 import { eventsOf, listenerState, nameOf } from './webhooks.ts'
 
 const SIZE = 50
@@ -91,12 +91,12 @@ ${button({ id: 'filter', text: 'Filter', secondary: true })}
 </form>`
 
 function messagesPart(
-  { items, newer, older }: Stretch<MessageRow>,
+  found: Stretch<MessageRow>,
   delivery: Delivery | undefined,
   { root, request }: AccountVisit,
   oldest: string,
 ): Html {
-  if (items.length === 0)
+  if (found.items.length === 0)
     return paragraph(
       delivery
         ? 'There are no results for the filters you used.'
@@ -104,12 +104,11 @@ function messagesPart(
     )
   const [page = ''] = request.url.split('?')
   const here = page.slice(page.lastIndexOf('/') + 1)
-  const to = (cursor: Cursor | undefined) => cursor && addressOf(here, { delivery, ...cursor })
   return html`${wideTable({
     caption: 'Messages, newest first',
     hidesCaption: true,
     columns: ['Event date', 'Event name', 'Delivery status', 'Payment'].map(text => ({ text })),
-    rows: items.map(message => {
+    rows: found.items.map(message => {
       const { message_id, payment_id, event_type, created } = message
       return [
         time(created),
@@ -119,7 +118,7 @@ function messagesPart(
       ]
     }),
   })}
-${(newer || older) && pagination({ label: 'Messages', newer: to(newer), older: to(older) })}`
+${linksBeside('Messages', found, here, { delivery })}`
 }
 
 /** The status, and of a message that was not delivered why. */
