@@ -4,8 +4,8 @@ import { ApiError } from '../errors.ts'
 import { formBody } from '../http/body.ts'
 import type { Route } from '../http/endpoint.ts'
 import { pageFault } from '../http/errors.ts'
-import { changePayment } from '../payments/commands.ts'
-import { advance, isPayable, type Payment, refundSummary, statusOf } from '../payments/payment.ts'
+import { movePayment } from '../payments/commands.ts'
+import { isPayable, type Payment, refundSummary, statusOf } from '../payments/payment.ts'
 import { recordAction } from '../recorder/action.ts'
 import { createRefund } from '../refunds/commands.ts'
 import type { Refund } from '../refunds/refund.ts'
@@ -80,11 +80,11 @@ const move = (context: Context, { find }: PaymentPage, trigger: 'capture' | 'can
       context,
       { by: 'console', operation, detail: () => '' },
       note =>
-        changePayment(
+        movePayment(
           context,
           addresses,
           async () => ({ account, payment: await find(visit) }),
-          (payment, now) => advance(payment, trigger, now),
+          trigger,
           { note },
         ),
     )

@@ -2,8 +2,8 @@ import type { Account } from '../accounts/account.ts'
 import type { Context } from '../context.ts'
 import { type Addresses, addressesOf } from '../http/addresses.ts'
 import type { Json } from '../http/fields.ts'
-import { changePayment, createPayment } from '../payments/commands.ts'
-import { advance, type NewPayment, type Scenario, statusOf } from '../payments/payment.ts'
+import { createPayment, movePayment } from '../payments/commands.ts'
+import type { NewPayment, Scenario } from '../payments/payment.ts'
 import { checkMode, newPayment, readNewPayment } from '../payments/request.ts'
 import { paymentAddress, present } from '../payments/response.ts'
 import { countPayments, findPayment } from '../payments/store.ts'
@@ -130,17 +130,10 @@ async function takeSteps(
   const { scenario, capture, refund, cancel } = steps
   const payment = () => found(context, account, payment_id)
   const move = (trigger: 'capture' | 'cancel') =>
-    changePayment(
-      context,
-      addresses,
-      async () => ({ account, payment: await payment() }),
-      (payment, now) => {
-        const change = advance(payment, trigger, now)
-        if (!change) throw conflict(`another request moved the payment: it is ${statusOf(payment)}`)
-        return change
-      },
-      { note },
-    )
+    movePayment(context, addresses, async () => ({ account, payment: await payment() }), trigger, {
+      refuse: status => conflict(`another request moved the payment: it is ${status}`),
+      note,
+    })
   if (scenario) await walk(context, addresses, await payment(), { scenario, note })
   if (capture) await move('capture')
   if (cancel) await move('cancel')

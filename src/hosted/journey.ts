@@ -4,9 +4,8 @@
  */
 import type { Context } from '../context.ts'
 import type { Addresses } from '../http/addresses.ts'
-import { type ChangeResult, changePayment } from '../payments/commands.ts'
+import { type ChangeResult, movePayment } from '../payments/commands.ts'
 import {
-  advance,
   isPayable,
   mockCardOf,
   type Payment,
@@ -134,13 +133,9 @@ async function findWithAccount({ context, token, note }: Visit) {
 }
 
 const move = (visit: Visit, trigger: Trigger): Promise<ChangeResult | undefined> =>
-  changePayment(
-    visit.context,
-    visit.addresses,
-    () => findWithAccount(visit),
-    (payment, now) => advance(payment, trigger, now),
-    { note: visit.note },
-  )
+  movePayment(visit.context, visit.addresses, () => findWithAccount(visit), trigger, {
+    note: visit.note,
+  })
 
 /** Once the payment is finished or capturable, every page redirects to return_url (Specification, *States and transitions*). */
 const unlessOver = (payment: Payment | undefined, show: (payment: Payment) => Next): Next =>

@@ -72,7 +72,7 @@ export async function submitCard(
   context: Context,
   addresses: Addresses,
   given: CardAuthorisation,
-  { scenario, note }: { scenario?: Scenario; note?: Note | undefined } = {},
+  { scenario, note }: { scenario?: Scenario; note: Note | undefined },
 ): Promise<Payment> {
   const result = await changePayment(
     context,

@@ -15,11 +15,20 @@ import type { Note } from '../recorder/note.ts'
 import { untilWritten } from '../retry.ts'
 import { activeWebhooks } from '../webhooks/store.ts'
 import { type Message, messagesFor } from '../webhooks/webhook.ts'
-import { advance, type Change, type NewPayment, type Payment, type Scenario } from './payment.ts'
+import {
+  advance,
+  type Change,
+  type NewPayment,
+  type Payment,
+  type Scenario,
+  type Status,
+  statusOf,
+  type Trigger,
+} from './payment.ts'
 import { present } from './response.ts'
 import { insertPayment, isIdempotencyKeyTaken, savePayment, takeIdempotencyKey } from './store.ts'
 
-export type Creation = {
+type Creation = {
   account: Account
   given: NewPayment
   idempotencyKey?: string | undefined
@@ -128,6 +137,8 @@ async function isKeyTaken(
   return !others || isIdempotencyKeyTaken(database, account.room, idempotencyKey, time.now(account))
 }
 
+type Read = () => Promise<{ payment: Payment; account: Account } | undefined>
+
 export type ChangeResult = { moved: boolean; payment: Payment }
 
 /**
@@ -140,9 +151,9 @@ export type ChangeResult = { moved: boolean; payment: Payment }
 export async function changePayment(
   context: Context,
   addresses: Addresses,
-  read: () => Promise<{ payment: Payment; account: Account } | undefined>,
+  read: Read,
   decide: (payment: Payment, now: number) => Change | undefined,
-  { also = [], note }: { also?: Statement[]; note?: Note | undefined } = {},
+  { also = [], note }: { also?: Statement[]; note: Note | undefined },
 ): Promise<ChangeResult | undefined> {
   const { found, payment, messages } = await untilWritten(async () => {
     const found = await read()
@@ -163,6 +174,29 @@ export async function changePayment(
   if (messages) await context.deliveries.deliver(messages)
   return payment && { payment, moved: messages !== undefined }
 }
+
+/**
+ * Changes a payment by a trigger, as `changePayment` does. Where its state does not allow that, throws the error that
+ * `refuse` makes; without `refuse` nothing is done.
+ */
+export const movePayment = (
+  context: Context,
+  addresses: Addresses,
+  read: Read,
+  trigger: Trigger,
+  { refuse, note }: { refuse?: (status: Status) => Error; note: Note | undefined },
+): Promise<ChangeResult | undefined> =>
+  changePayment(
+    context,
+    addresses,
+    read,
+    (payment, now) => {
+      const change = advance(payment, trigger, now)
+      if (!change && refuse) throw refuse(statusOf(payment))
+      return change
+    },
+    { note },
+  )
 
 /** The webhook messages of a change. Each contains the payment as GET returns it after the change. */
 async function messagesOf(

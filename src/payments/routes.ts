@@ -24,8 +24,8 @@ import { header, json, noContent, requestBody, searchDocs } from '../http/openap
 import { findPage, pageOf, readSearch } from '../http/search.ts'
 import { noteOn } from '../recorder/note.ts'
 import { authorise } from './authorise.ts'
-import { changePayment, createPayment } from './commands.ts'
-import { advance, type Payment, statusOf, type Trigger } from './payment.ts'
+import { createPayment, movePayment } from './commands.ts'
+import type { Payment, Trigger } from './payment.ts'
 import {
   checkMode,
   idempotencyKey,
@@ -247,19 +247,15 @@ async function move(
   unknown: 'P0500' | 'P1000',
   refuse: (status: string) => Error,
 ): Promise<void> {
-  await changePayment(
+  await movePayment(
     context,
     addressesOf(request, context.config),
     async () => ({
       payment: await paymentInPath(request, context, unknown),
       account: request.account,
     }),
-    (found, now) => {
-      const change = advance(found, trigger, now)
-      if (!change) throw refuse(statusOf(found))
-      return change
-    },
-    { note: noteOn(request) },
+    trigger,
+    { refuse, note: noteOn(request) },
   )
 }
 
