@@ -1,4 +1,3 @@
-import type { Account } from '../accounts/account.ts'
 import type { Context } from '../context.ts'
 import { fold } from '../database/fold.ts'
 import {
@@ -135,7 +134,7 @@ const read = ({ database }: Context): Endpoint => ({
   },
 })
 
-const cancel = (context: Context): Endpoint => ({
+const cancel = ({ database, time }: Context): Endpoint => ({
   method: 'POST',
   path: '/v1/agreements/{agreement_id}/cancel',
   area: 'api',
@@ -148,21 +147,15 @@ const cancel = (context: Context): Endpoint => ({
     errors: [cannotCancelAgreement(), agreementNotFound('P2500')],
   }),
   handler: async (request, reply) => {
-    await cancelAgreement(context, request.account, pathParam(request, 'agreement_id'))
+    const { account } = request
+    await untilWritten(async () => {
+      const agreement_id = pathParam(request, 'agreement_id')
+      const found = await findAgreement(database, account.room, agreement_id)
+      if (!found) throw agreementNotFound('P2500')
+      const after = cancelled(found, time.now(account))
+      if (!after) throw cannotCancelAgreement()
+      return (await database.write([saveAgreement(after)])) ? after : undefined
+    })
     return reply.code(204).send()
   },
 })
-
-async function cancelAgreement(
-  { database, time }: Context,
-  account: Account,
-  agreement_id: string,
-): Promise<void> {
-  await untilWritten(async () => {
-    const found = await findAgreement(database, account.room, agreement_id)
-    if (!found) throw agreementNotFound('P2500')
-    const after = cancelled(found, time.now(account))
-    if (!after) throw cannotCancelAgreement()
-    return (await database.write([saveAgreement(after)])) ? after : undefined
-  })
-}

@@ -83,11 +83,12 @@ export function readFields(body: Json, schema: BodySchema, codes: FieldCodes) {
       return value
     },
 
-    boolean(name: string, fallback: boolean): boolean {
+    /** false when it is absent. */
+    boolean(name: string): boolean {
       const value = present(name, 'invalid')
       if (value !== undefined && typeof value !== 'boolean')
         throw invalid(codes, name, 'must be true or false')
-      return value ?? fallback
+      return value ?? false
     },
 
     text: (name: string): string => text(name, 'missing') ?? '',
@@ -117,10 +118,11 @@ export function readFields(body: Json, schema: BodySchema, codes: FieldCodes) {
       return value as Choice | undefined // the line above has checked it
     },
 
-    object(name: string, whenNull: Blank, wrong = invalid): Json | undefined {
+    /** Optional. A value of another type is outside the limits. */
+    object(name: string): Json | undefined {
       const value = body[name]
-      if (value === undefined || (value === null && whenNull === 'absent')) return undefined
-      if (!isObject(value)) throw wrong(codes, name, 'must be an object')
+      if (value !== undefined && !isObject(value))
+        throw outsideLimit(codes, name, 'must be an object')
       return value
     },
 

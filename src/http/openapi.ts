@@ -6,7 +6,7 @@ import { type ApiError, meaningOf, noSuchPage } from '../errors.ts'
 import { exampleAddresses } from './addresses.ts'
 import { JSON_TYPE } from './body.ts'
 import { errorBodyOf } from './errors.ts'
-import { errorBody, pageSchema } from './schema.ts'
+import { pageSchema } from './schema.ts'
 import { pageOf, type SearchKind, wrongFilters } from './search.ts'
 
 export type Schema = { readonly [keyword: string]: unknown }
@@ -69,19 +69,19 @@ export const requestBody = (
 
 /**
  * What all searches have in common: their parameters, from the table that requests are checked against, a response
- * with one `result` of `total`, and their errors, with the parameters `wrong` as an example.
+ * with one `result`, and their errors, with the parameters `wrong` as an example.
  */
 export function searchDocs(
   kind: SearchKind,
   item: Schema & { readonly title: string },
   result: unknown,
   wrong: string[],
-  total = 41,
 ): Docs {
   const search = { kind, given: {}, page: 1, displaySize: 1 }
-  const example = pageOf(search, { total, results: [result] }, exampleAddresses, shown => shown)
+  const found = { total: 41, results: [result] }
+  const example = pageOf(search, found, exampleAddresses, shown => shown)
   const page = json('One page of results, newest first', pageSchema(item), {
-    [`The first of ${total} pages, with one result each`]: example,
+    'The first of 41 pages, with one result each': example,
   })
   return {
     parameters: queryParameters(kind),
@@ -128,8 +128,8 @@ export const errorHeaders: {
   503: { 'Retry-After': header('Seconds to wait', { pattern: '^[0-9]+$', examples: ['1'] }) },
 }
 
-/** The response for errors of one status: an example of each, and no codes other than theirs. */
-export function errorResponse(errors: ApiError[], body: Schema = errorBody): Response {
+/** The response for errors of one status, with this body: an example of each, and no codes other than theirs. */
+export function errorResponse(errors: ApiError[], body: Schema): Response {
   const codes = [...new Set(errors.map(({ code }) => code))]
   const headers = errorHeaders[errors[0]?.status ?? 0]
   return {

@@ -137,7 +137,7 @@ function readTypes(fields: Fields, body: Json): NewPayment {
   const reference = fields.plainText('reference')
   const description = fields.plainText('description')
   const return_url = fields.optionalText('return_url')
-  const moto = fields.boolean('moto', false)
+  const moto = fields.boolean('moto')
   const set_up_agreement = fields.optionalRawText('set_up_agreement')
   const mode = fields.choice<AuthorisationMode>('authorisation_mode') ?? 'web'
   if (mode !== 'agreement' && 'agreement_id' in body)
@@ -145,10 +145,10 @@ function readTypes(fields: Fields, body: Json): NewPayment {
   const agreement_id = mode === 'agreement' ? fields.text('agreement_id') : undefined
   const agreement_payment_type = readAgreementPaymentType(fields, mode, set_up_agreement)
   const language = fields.choice<Language>('language') ?? 'en'
-  const delayed_capture = fields.boolean('delayed_capture', false)
+  const delayed_capture = fields.boolean('delayed_capture')
   const email = fields.optionalText('email')
   const prefilled = readPrefilled(fields)
-  const metadata = fields.object('metadata', 'invalid', outsideLimit)
+  const metadata = fields.object('metadata')
   return {
     amount,
     reference,
@@ -212,7 +212,7 @@ function checkLimits(fields: Fields): void {
   fields.checkLimits()
   const details = fields.optionalObject('prefilled_cardholder_details')
   if (details) checkPrefilledLimits(details)
-  const metadata = fields.object('metadata', 'absent')
+  const metadata = fields.object('metadata')
   if (metadata) checkMetadata(metadata)
 }
 

@@ -6,7 +6,7 @@ import { changePayment } from '../payments/commands.ts'
 import { type Payment, refund as refundPayment, refundSummary } from '../payments/payment.ts'
 import { findPayment } from '../payments/store.ts'
 import type { Note } from '../recorder/note.ts'
-import { type NewRefund, type Refund, refundProblem } from './refund.ts'
+import type { NewRefund, Refund } from './refund.ts'
 import { insertRefund } from './store.ts'
 
 type NewRefundOf = {
@@ -43,12 +43,16 @@ export async function createRefund(
   return made
 }
 
-function checkRefundable(payment: Payment, asked: NewRefund): void {
+/**
+ * Refunds require success, and together never exceed the amount of the payment (Specification, *States and
+ * transitions*).
+ */
+function checkRefundable(payment: Payment, { amount, available }: NewRefund): void {
   const { status, amount_available } = refundSummary(payment)
-  const problem = refundProblem(payment, asked)
-  if (problem === 'wrong_status')
+  if (status !== 'available')
     throw notRefundable(status, 'its refund_summary.status must be available')
-  if (problem === 'wrong_available') throw refundAmountMismatch(amount_available)
-  if (problem === 'exceeds_available')
+  if (available !== undefined && available !== amount_available)
+    throw refundAmountMismatch(amount_available)
+  if (amount > amount_available)
     throw notRefundable('amount_not_available', `only ${amount_available} pence are left`)
 }

@@ -1,5 +1,3 @@
-import { type Payment, refundSummary } from '../payments/payment.ts'
-
 /** Amounts are in pence. The time of creation is in `refund_id`. */
 export type Refund = { refund_id: string; payment_id: string; account: string; amount: number }
 
@@ -12,17 +10,3 @@ export const SUBMITTED_MS = 5_000
 /** `created` and `now` in milliseconds. */
 export const refundStatus = (created: number, now: number): 'submitted' | 'success' =>
   now - created < SUBMITTED_MS ? 'submitted' : 'success'
-
-/**
- * Why the payment does not allow the refund; undefined when it does. Refunds require success and together never
- * exceed the amount of the payment (Specification, *States and transitions*).
- */
-export function refundProblem(
-  payment: Payment,
-  { amount, available }: NewRefund,
-): 'wrong_status' | 'wrong_available' | 'exceeds_available' | undefined {
-  const { status, amount_available } = refundSummary(payment)
-  if (status !== 'available') return 'wrong_status'
-  if (available !== undefined && available !== amount_available) return 'wrong_available'
-  return amount > amount_available ? 'exceeds_available' : undefined
-}

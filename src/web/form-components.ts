@@ -11,8 +11,8 @@ export type Field = {
   error?: string | undefined
 }
 
-/** Widths in characters that the design system has. */
-type Width = 3 | 5 | 10 | 20
+/** In characters: two of the widths that the design system has. */
+type Width = 3 | 10
 
 export type Input = Field & {
   value?: string
