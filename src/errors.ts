@@ -64,7 +64,7 @@ export const controlMeanings = {
   C0409: 'The state does not allow it',
   C0429: 'A limit of the control API is reached',
 }
-export type ControlCode = keyof typeof controlMeanings
+type ControlCode = keyof typeof controlMeanings
 
 export const meaningOf = (code: Code | ControlCode): string =>
   ({ ...meanings, ...controlMeanings })[code]

@@ -107,7 +107,7 @@ export const newSecret = (): string => spell(randomDigits(LENGTH))
  * A random UUID.
  * toLowerCase changes nothing but flattens the rope that randomUUID returns.
  */
-export const newUuid = (): string => randomUUID().toLowerCase()
+const newUuid = (): string => randomUUID().toLowerCase()
 
 /** The real `Secrets`. */
 export const secrets: Secrets = { secret: newSecret, uuid: newUuid }

@@ -2,7 +2,7 @@ import { type DestinationStream, type Logger, pino, stdSerializers } from 'pino'
 import { iso } from './time.ts'
 
 /** `written` resolves once all lines are written, or after 500 ms, because the reader of a pipe may have stopped. */
-export type EndingLogger = Logger & { written(): Promise<void> }
+type EndingLogger = Logger & { written(): Promise<void> }
 
 /**
  * Creates the logger, which writes JSON lines to standard output, or short lines for a person at a terminal. It logs

@@ -8,7 +8,7 @@ import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
 /** `session` is for the cookie, `enter` for a link. Neither is accepted in place of the other. */
 export type Purpose = 'session' | 'enter'
 
-export type Sealed = {
+type Sealed = {
   account: string
   key_id: string
   /** In milliseconds on the machine's clock. */

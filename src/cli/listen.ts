@@ -18,7 +18,7 @@ import {
   type ServiceOptions,
 } from './running-service.ts'
 
-export type ListenOptions = ServiceOptions & {
+type ListenOptions = ServiceOptions & {
   forwardTo?: string
   events?: string[]
   name?: string

@@ -9,7 +9,7 @@ import {
   type ServiceOptions,
 } from './running-service.ts'
 
-export type LogsOptions = ServiceOptions & {
+type LogsOptions = ServiceOptions & {
   follow?: boolean
   refused?: boolean
   payment?: string

@@ -5,7 +5,7 @@ import { CommandError, EXIT, wrongUsage } from './command-error.ts'
 import { colouredStatus, oneLine, print, printJson } from './output.ts'
 import { type Body, connect, type ServiceOptions } from './running-service.ts'
 
-export type ResendOptions = ServiceOptions & {
+type ResendOptions = ServiceOptions & {
   times?: number
   damage?: string
   body?: string

@@ -88,7 +88,7 @@ export function refusal(method: string, path: string, status: number, body: Body
 }
 
 /** The error for a service that cannot be reached. */
-export class Unreachable extends CommandError {
+class Unreachable extends CommandError {
   constructor(url: string, error: unknown) {
     const { cause } = error as { cause?: { code?: string; message?: string } } // of fetch
     const reason = cause?.code ?? cause?.message ?? String(error)

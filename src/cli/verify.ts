@@ -7,7 +7,7 @@ import { CommandError, EXIT, wrongUsage } from './command-error.ts'
 import { colour, print, printJson } from './output.ts'
 import { type Body, connect, nameOf, type Service, type ServiceOptions } from './running-service.ts'
 
-export type VerifyOptions = ServiceOptions & {
+type VerifyOptions = ServiceOptions & {
   signature?: string
   computed?: string
   keyEnv?: string

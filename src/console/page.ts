@@ -22,7 +22,7 @@ const sections = {
   webhooks: 'Webhooks',
   signature: 'Signature',
 }
-export type Section = keyof typeof sections
+type Section = keyof typeof sections
 
 /** One request for a page of the console. */
 export type Visit = {

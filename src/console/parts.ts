@@ -50,7 +50,7 @@ export const wideTable = (given: Table): Html =>
 ${table(given)}
 </div>`
 
-export type NewerIn = 'payments' | 'requests' | `webhook:${string}`
+type NewerIn = 'payments' | 'requests' | `webhook:${string}`
 
 /**
  * Where the script says that a list has something newer than `after`, and may follow it. Without script there is the

@@ -24,7 +24,7 @@ export type WaitFor = <Found>(
   look: (account: Account) => Promise<Found[]>,
 ) => Promise<Found[]>
 
-export type WaitPorts = {
+type WaitPorts = {
   database: Database
   /** Calls the listener after each write of this instance. Returns how to end that. */
   onWritten: (listener: () => void) => () => void

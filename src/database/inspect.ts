@@ -4,7 +4,7 @@ import type { DatabaseAddress } from '../config.ts'
 import { newestMigration } from './migrate.ts'
 import { refuseSpecial } from './sqlite/file.ts'
 
-export type Inspection = {
+type Inspection = {
   /** The migration that it has, and that of this Farthing. */
   has: number
   knows: number

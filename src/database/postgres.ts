@@ -38,7 +38,7 @@ const types: pg.CustomTypesConfig = {
     id === INT8 ? Number : pg.types.getTypeParser(id, format as 'text'),
 }
 
-export type Postgres = Database & {
+type Postgres = Database & {
   exec(sql: string): Promise<void>
   /**
    * Whether a pooler is between this process and the server, which may run each transaction on another connection of

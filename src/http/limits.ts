@@ -11,7 +11,7 @@ declare module 'fastify' {
 }
 
 /** Requests that may be in flight at once: they have arrived with their body and wait for the database. */
-export const MAX_IN_FLIGHT = 1_000
+const MAX_IN_FLIGHT = 1_000
 
 /** Connections that may be open at once; more are closed as they come. */
 const MAX_CONNECTIONS = 10_000

@@ -7,7 +7,7 @@ import { isStorable } from './fields.ts'
 
 /** Searches: their query parameters, their conditions in SQL and the page that they return. Rules: docs/spec-gaps.md. */
 
-export const LARGEST_DISPLAY_SIZE = 500
+const LARGEST_DISPLAY_SIZE = 500
 const LARGEST_PAGE = 2_147_483_647
 
 /** A query parameter. `rule` says in error messages what `valid` checks; `schema` says it in /openapi.json. */
@@ -233,7 +233,7 @@ export const settledBetween = ({ given }: Search): Condition[] =>
   given.from_settled_date || given.to_settled_date ? [where('1 = 0')] : []
 
 /** A table that can be searched. Rows are sorted by identifier, newest first. */
-export type Searchable<Row, Item> = {
+type Searchable<Row, Item> = {
   from: string
   columns: string
   id: string

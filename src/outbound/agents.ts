@@ -15,7 +15,7 @@ const ADDRESS_MS = 1250
  */
 const READ_BYTES = 4096
 
-export type Agents = { https: SecureAgent; http: Agent }
+type Agents = { https: SecureAgent; http: Agent }
 
 /** `perHost` is how many idle connections to a host are kept. */
 export function createAgents(perHost: number, insecure = false): Agents {

@@ -14,7 +14,7 @@ const HOSTS_FILE =
 const TIME_LIMIT_MS = 1000
 const RESOLVER_LIVES_MS = 5000
 
-export type ResolveOptions = {
+type ResolveOptions = {
   hostsFile?: string
   /** DNS servers as `address:port`, instead of the machine's. */
   servers?: string[]

@@ -52,7 +52,7 @@ class Aborted extends Error {
   }
 }
 
-export type SendOptions = {
+type SendOptions = {
   resolve: Resolve
   allowed: AllowedHosts
   /** Default for the `User-Agent` header. */

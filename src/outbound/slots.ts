@@ -1,8 +1,5 @@
 /** Takes a slot of `host`, now or when one is released. Resolves undefined after `timeoutMs` without a slot. */
-export type TakeSlot = (
-  host: string,
-  timeoutMs: number,
-) => ReleaseSlot | Promise<ReleaseSlot | undefined>
+type TakeSlot = (host: string, timeoutMs: number) => ReleaseSlot | Promise<ReleaseSlot | undefined>
 
 /** Passes the slot on to a waiting caller. Call it once. */
 export type ReleaseSlot = () => void

@@ -10,7 +10,7 @@ const MOST_ROOMS = 200
  * Reads the plans of a room, perhaps with some that were removed, and with counts that may be old. `last` is the
  * plan_id of its last plan, if the caller knows it.
  */
-export type KnownPlans = (room: string, last: string | undefined) => Promise<readonly Plan[]>
+type KnownPlans = (room: string, last: string | undefined) => Promise<readonly Plan[]>
 
 /**
  * Remembers plans by the last of their room. New plans come after it, and nothing but the counts of a plan changes. So

@@ -53,7 +53,7 @@ export type Met = { operation: string; payment_id?: string; given?: Json }
 export type Counted = { plan: Plan; seen: number; acted: number }
 
 /** `acting` is the plan that acts, if one does. All of `counted` matched. */
-export type Meeting = { acting: Plan | undefined; counted: Counted[] }
+type Meeting = { acting: Plan | undefined; counted: Counted[] }
 
 /**
  * Checks the plans in their order. A matching plan counts the request. It acts if enough requests have passed, it has

@@ -39,7 +39,7 @@ export type Planned = {
 }
 
 /** Sets `request.planned`, and resolves to the fault that acts on the request, if one does. */
-export type FindFault = (operation: string, request: FastifyRequest) => Promise<Fault | undefined>
+type FindFault = (operation: string, request: FastifyRequest) => Promise<Fault | undefined>
 
 type Ports = { database: Database; time: Time }
 

@@ -1,6 +1,6 @@
 /** The first byte in which the body differs from that of the message, with up to 8 bytes before and after it. */
 export type Difference = { offset: number; sent: Excerpt; given: Excerpt }
-export type Excerpt = { hex: string; text: string }
+type Excerpt = { hex: string; text: string }
 
 const AROUND = 8
 

@@ -10,7 +10,7 @@ const FEWEST_DIGITS = 8
 type Digest = Omit<Variant<string>, 'value'>
 
 /** How a signature was computed from a body and a key; undefined if it was not. */
-export type DigestSearch = (body: Buffer, key: Buffer) => Digest | undefined
+type DigestSearch = (body: Buffer, key: Buffer) => Digest | undefined
 
 /** Reads the signature once, because hundreds of pairs of a body and a key are tried with it. */
 export function createDigestSearch(text: string): DigestSearch {

@@ -14,7 +14,7 @@ export type Connection = {
   close(): void
 }
 
-export type Outgoing = {
+type Outgoing = {
   method: string
   path: string
   body?: unknown

@@ -56,7 +56,7 @@ ${errors.map(error => html`        <li><a href="${error.href}">${error.text}</a>
 }
 
 /** `prefix` is read out by screen readers before the text, such as "Error". */
-export type ErrorMessage = { text: string; prefix: string }
+type ErrorMessage = { text: string; prefix: string }
 
 export function errorMessage(id: string, { text, prefix }: ErrorMessage): Html {
   return html`<p id="${id}" class="govuk-error-message"><span class="govuk-visually-hidden">${prefix}:</span> ${text}</p>`
@@ -183,7 +183,7 @@ const tableCell = (cell: Part, position: number, column: Column | undefined): Ht
     : html`<td class="govuk-table__cell${column?.numeric && ' govuk-table__cell--numeric'}">${cell}</td>`
 
 /** Links to the neighbours of a list that is ordered by time; no link where there is no neighbour. */
-export type Pagination = { label: string; newer: string | undefined; older: string | undefined }
+type Pagination = { label: string; newer: string | undefined; older: string | undefined }
 
 export function pagination({ label, newer, older }: Pagination): Html {
   return html`<nav class="govuk-pagination govuk-pagination--block" aria-label="${label}">
@@ -216,7 +216,7 @@ export function details(summary: string, content: Part, { id, open }: DetailsOpt
 
 type DetailsOptions = { id?: string; open?: boolean }
 
-export type NavigationItem = { text: string; href: string; current: boolean }
+type NavigationItem = { text: string; href: string; current: boolean }
 
 /** The navigation of a service. `end` stands at its right. Its script folds it into a menu on a phone. */
 export function serviceNavigation(items: NavigationItem[], end: Html): Html {

@@ -31,7 +31,7 @@ export function input(field: Input): Html {
   )
 }
 
-export type Option = { value: string; text: string }
+type Option = { value: string; text: string }
 
 export type Select = Field & { options: Option[]; value?: string }
 
@@ -47,7 +47,7 @@ ${options.map(
   )
 }
 
-export type Textarea = Field & { value?: string; rows?: number }
+type Textarea = Field & { value?: string; rows?: number }
 
 /** HTML drops a line feed that follows the start tag, so there is one more. */
 export function textarea(field: Textarea): Html {
@@ -66,7 +66,7 @@ export function fileUpload(field: Field): Html {
   )
 }
 
-export type Checkbox = { name: string; label: string; hint: string; checked?: boolean }
+type Checkbox = { name: string; label: string; hint: string; checked?: boolean }
 
 /** A single checkbox, which sends `true`. */
 export function checkbox({ name, label, hint: hintText, checked }: Checkbox): Html {

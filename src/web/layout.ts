@@ -15,7 +15,7 @@ export type Shell = {
   footer: string
 }
 
-export type PageOptions = {
+type PageOptions = {
   /** Whose style sheet and script the page has besides those of all pages: the viewer's on /docs, or the console's. */
   more?: 'viewer' | 'console'
   /** In place of the banner. */

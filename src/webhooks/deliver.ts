@@ -67,7 +67,7 @@ export type AttemptFacts = {
   ms: number
 }
 
-export type DeliveryPorts = {
+type DeliveryPorts = {
   database: Database
   time: Time
   send: Send

@@ -5,7 +5,7 @@ import { BETWEEN_LOOKS, isListenerAddress, NOBODY, STORED_FOR } from './listener
 import { listenUntil } from './listener-store.ts'
 
 /** One attempt, for a listener to make. It sends the body unchanged, with these headers. */
-export type Offer = {
+type Offer = {
   attempt_id: string
   message_id: string
   headers: Record<string, string>
@@ -47,7 +47,7 @@ type Here = {
   leaving?: NodeJS.Timeout | undefined
 }
 
-export type ListenersPorts = {
+type ListenersPorts = {
   database: Database
   time: Time
   /** Sends the messages of a webhook that are due. */

@@ -14,7 +14,7 @@ import { type Connection, connect } from './connection.ts'
 import { watchFile } from './file.ts'
 import type { Command } from './thread.ts'
 
-export type SqliteOptions = QueueOptions & {
+type SqliteOptions = QueueOptions & {
   /** A file, which is created if it does not exist, or `:memory:`. */
   path: string
 }
