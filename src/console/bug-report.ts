@@ -2,7 +2,7 @@ import type { Exchange, KeptBody } from '../recorder/exchange.ts'
 import { createMask } from '../recorder/mask.ts'
 import { iso } from '../time.ts'
 import { version } from '../version.ts'
-import type { Attempt } from '../webhooks/webhook.ts'
+import { attemptsOf } from '../webhooks/message-store.ts'
 import type { Rows } from './timeline.ts'
 
 /** Characters of bodies in one report, so that a page stays below 400 KB. What exceeds them is left out, the newest first. */
@@ -34,10 +34,10 @@ export function bugReport({ exchanges, messages, refunds, webhooks }: Rows, show
     payment: shown,
     refunds: refunds.map(({ refund_id, amount }) => ({ refund_id, amount })),
     exchanges: exchanges.map(exchangeOf),
-    messages: messages.map(({ message_id, webhook_id, event_type, status, attempts }) => ({
-      ...{ message_id, webhook_id, event_type, status },
-      attempts: JSON.parse(attempts) as Attempt[], // written by recordAttempts
-    })),
+    messages: messages.map(message => {
+      const { message_id, webhook_id, event_type, status } = message
+      return { message_id, webhook_id, event_type, status, attempts: attemptsOf(message) }
+    }),
     webhooks: webhooks.map(webhook => ({
       webhook_id: webhook.webhook_id,
       description: webhook.description,

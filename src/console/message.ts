@@ -6,9 +6,9 @@ import { exchangesOfMessage } from '../recorder/store.ts'
 import { oldestKept } from '../retention.ts'
 import { details, summaryList } from '../web/components.ts'
 import { type Html, html } from '../web/html.ts'
-import { findMessage, type KeptMessage } from '../webhooks/message-store.ts'
+import { attemptsOf, findMessage, type KeptMessage, statusAt } from '../webhooks/message-store.ts'
 import { whyNotSendable } from '../webhooks/send-again.ts'
-import type { Attempt, DeliveryStatus } from '../webhooks/webhook.ts'
+import type { DeliveryStatus } from '../webhooks/webhook.ts'
 import { causeOf } from './causes.ts'
 import { prettyJson } from './exchange.ts'
 import { attemptsPart, type Tried, triedOf } from './message-attempts.ts'
@@ -56,9 +56,8 @@ async function messagePage(context: Context, visit: AccountVisit, edit?: Edit): 
   const isGone = payment_id < oldestKept(now)
   const body = isGone ? null : message.body
   const exchanges = await exchangesOfMessage(context.database, account.room, message, MOST_ATTEMPTS)
-  const attempts = JSON.parse(message.attempts) as Attempt[] // written by recordAttempts
-  const tried = triedOf(attempts, exchanges)
-  const status = isGone && message.status === 'PENDING' ? 'FAILED' : message.status
+  const tried = triedOf(attemptsOf(message), exchanges)
+  const status = statusAt(message, now)
   const content = html`<p class="govuk-body">${link(`${root}webhooks/${message.webhook_id}`, 'Webhook')}</p>
 <h1 class="govuk-heading-l">${event_type} ${deliveryTag(status)}</h1>
 <p class="govuk-body-l" id="cause">${foreign(whatHappened(message, status, tried, now))}</p>

@@ -3,8 +3,8 @@ import { timeOf } from '../ids.ts'
 import { eventTypesBetween, type Payment, type PaymentEvent } from '../payments/payment.ts'
 import type { Exchange } from '../recorder/exchange.ts'
 import type { Refund } from '../refunds/refund.ts'
-import type { KeptMessage } from '../webhooks/message-store.ts'
-import type { Attempt, EventType, Webhook } from '../webhooks/webhook.ts'
+import { attemptsOf, type KeptMessage } from '../webhooks/message-store.ts'
+import type { EventType, Webhook } from '../webhooks/webhook.ts'
 import { type Tried, triedOf } from './message-attempts.ts'
 import { nameOf } from './webhooks.ts'
 
@@ -18,6 +18,7 @@ export type Rows = {
   webhooks: readonly Webhook[]
 }
 
+/** `attempts` are in the order in which they were made. */
 export type Told = { message: KeptMessage; webhook: string; attempts: Tried[] }
 
 /** A webhook that was not told, and why. */
@@ -46,7 +47,7 @@ export function timelineOf(rows: Rows): Step[] {
     webhook: nameOf(
       rows.webhooks.find(({ webhook_id }) => webhook_id === message.webhook_id) ?? message,
     ),
-    attempts: attemptsOf(message, attempts.get(message.message_id) ?? []),
+    attempts: triedOf(attemptsOf(message), attempts.get(message.message_id) ?? []).reverse(),
   }))
   const recorded = rows.exchanges
     .filter(({ kind, by_hand }) => kind !== 'out' || by_hand)
@@ -112,10 +113,6 @@ function unrecordedSteps({ payment, refunds }: Rows, told: Told[], recorded: Dra
   }
   return [...steps.values()]
 }
-
-/** The attempts as they are stored, oldest first, each with its exchange if that is kept. */
-const attemptsOf = ({ attempts }: KeptMessage, exchanges: readonly Exchange[]): Tried[] =>
-  triedOf(JSON.parse(attempts) as Attempt[], exchanges).reverse() // written by recordAttempts
 
 /** The event types that a step has sent messages about, if anybody wanted them. */
 function sentBy({ events, refunds, from }: Drawn): EventType[] {

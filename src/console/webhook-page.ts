@@ -2,14 +2,13 @@
 import type { Context } from '../context.ts'
 import { pathParam, type Route } from '../http/endpoint.ts'
 import { timeOf } from '../ids.ts'
-import { oldestKept } from '../retention.ts'
 import { button, details, type SummaryRow, summaryList } from '../web/components.ts'
 import { select } from '../web/form-components.ts'
 import { type Html, html } from '../web/html.ts'
 import { messagesOfWebhook } from '../webhooks/list-store.ts'
-import type { MessageRow } from '../webhooks/message-store.ts'
+import { attemptsOf, type MessageRow, statusAt } from '../webhooks/message-store.ts'
 import { findWebhook } from '../webhooks/store.ts'
-import type { Attempt, Webhook } from '../webhooks/webhook.ts'
+import type { Webhook } from '../webhooks/webhook.ts'
 import { causeOf } from './causes.ts'
 import { readStretch, type Stretch } from './cursor.ts'
 import { type AccountVisit, notFound, type Page, pageRoute } from './page.ts'
@@ -36,7 +35,7 @@ export const webhookRoute = (context: Context): Route =>
 
 async function webhookPage(context: Context, visit: AccountVisit): Promise<Page> {
   const { database } = context
-  const { request, account, root, now } = visit
+  const { request, account, root } = visit
   const webhook = await findWebhook(database, account.room, pathParam(request, 'webhook_id'))
   if (!webhook) throw notFound()
   const { webhook_id } = webhook
@@ -57,7 +56,7 @@ ${details('Signing secret', listing('Signing secret', webhook.signing_key), { id
 <h2 class="govuk-heading-m">Messages</h2>
 ${filterForm(webhook_id, delivery, visit)}
 ${isTop && liveNotice(visit, `webhook:${webhook_id}`, found.items[0]?.message_id ?? '', webhook_id)}
-${messagesPart(found, delivery, visit, oldestKept(now))}`
+${messagesPart(found, delivery, visit)}`
   return { title: nameOf(webhook), section: 'webhooks', content }
 }
 
@@ -93,8 +92,7 @@ ${button({ id: 'filter', text: 'Filter', secondary: true })}
 function messagesPart(
   found: Stretch<MessageRow>,
   delivery: Delivery | undefined,
-  { root, request }: AccountVisit,
-  oldest: string,
+  { root, request, now }: AccountVisit,
 ): Html {
   if (found.items.length === 0)
     return paragraph(
@@ -113,7 +111,7 @@ function messagesPart(
       return [
         time(created),
         link(`${root}messages/${message_id}`, event_type),
-        deliveryPart(message, oldest),
+        deliveryPart(message, now),
         link(`${root}payments/${payment_id}`, payment_id),
       ]
     }),
@@ -122,9 +120,9 @@ ${linksBeside('Messages', found, here, { delivery })}`
 }
 
 /** The status, and of a message that was not delivered why. */
-function deliveryPart({ status, attempts, payment_id }: MessageRow, oldest: string): Html {
-  const shown = status === 'PENDING' && payment_id < oldest ? 'FAILED' : status
-  const last = (JSON.parse(attempts) as Attempt[]).at(-1) // written by recordAttempts
+function deliveryPart(message: MessageRow, now: number): Html {
+  const shown = statusAt(message, now)
+  const last = attemptsOf(message).at(-1)
   const cause = last && causeOf({ status: last.status_code, result: last.result })
   return html`${deliveryTag(shown)} ${shown === 'FAILED' && cause && foreign(cause)}`
 }

@@ -12,7 +12,7 @@ import type { Note } from '../recorder/note.ts'
 import { createRefund } from '../refunds/commands.ts'
 import type { Refund } from '../refunds/refund.ts'
 import { remember } from '../remember.ts'
-import { readBody } from './body.ts'
+import { isWhole, readBody } from './body.ts'
 import type { ControlEndpoint } from './docs.ts'
 import { badField, conflict } from './errors.ts'
 import { readScenario, walk } from './payments.ts'
@@ -114,9 +114,9 @@ function readSteps(given: Json, payment: NewPayment): Steps {
 function readRefund(given: unknown, amount: number): number | undefined {
   if (given === undefined) return undefined
   const refund = given === true ? amount : given
-  if (!Number.isInteger(refund) || Number(refund) < 1 || Number(refund) > amount)
+  if (!isWhole(refund, 1, amount))
     throw badField('refund', `must be true or pence from 1 to ${amount}`)
-  return Number(refund)
+  return refund
 }
 
 type Built = { account: Account; payment_id: string; steps: Steps; note: Note }

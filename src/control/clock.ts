@@ -5,7 +5,7 @@ import type { Json } from '../http/fields.ts'
 import type { Time } from '../ports.ts'
 import { untilWritten } from '../retry.ts'
 import { iso } from '../time.ts'
-import { readBody } from './body.ts'
+import { isWhole, readBody } from './body.ts'
 import type { ControlEndpoint } from './docs.ts'
 import { badField, conflict } from './errors.ts'
 
@@ -71,12 +71,12 @@ function readMove(given: Json): Move {
 }
 
 function advanceBy(ms: unknown): Move {
-  if (!Number.isInteger(ms) || Number(ms) < 0 || Number(ms) > LONGEST_ADVANCE)
+  if (!isWhole(ms, 0, LONGEST_ADVANCE))
     throw badField('advance', `must be whole milliseconds from 0 to ${LONGEST_ADVANCE}`)
   return ({ clock_offset, frozen_at }) =>
     frozen_at === null
-      ? { clock_offset: clock_offset + Number(ms), frozen_at }
-      : { clock_offset, frozen_at: frozen_at + Number(ms) }
+      ? { clock_offset: clock_offset + ms, frozen_at }
+      : { clock_offset, frozen_at: frozen_at + ms }
 }
 
 function freezeAt(at: unknown): Move {

@@ -8,8 +8,8 @@ import type { AttemptResult } from '../ports.ts'
 import { LONGEST_LOOK, labelOf } from '../webhooks/listener.ts'
 import { keepListener } from '../webhooks/listener-store.ts'
 import { findWebhook, MOST_ACTIVE } from '../webhooks/store.ts'
-import { type EventType, eventTypes } from '../webhooks/webhook.ts'
-import { readBody } from './body.ts'
+import { type EventType, eventTypes, eventTypesIn } from '../webhooks/webhook.ts'
+import { isWhole, readBody } from './body.ts'
 import type { ControlEndpoint } from './docs.ts'
 import { badField, notFound, tooMany } from './errors.ts'
 import { readQuery, whole } from './query.ts'
@@ -43,10 +43,10 @@ const startListening = (context: Context): ControlEndpoint => ({
   },
 })
 
-function readEvents(given: unknown): readonly EventType[] {
-  const known = (type: unknown): type is EventType => eventTypes.some(each => each === type)
-  if (Array.isArray(given) && given.length > 0 && given.every(known)) return [...new Set(given)]
-  throw badField('events', `must be a list of ${eventTypes.join(', ')}`)
+function readEvents(given: unknown): EventType[] {
+  const read = eventTypesIn(given)
+  if (!read) throw badField('events', `must be a list of ${eventTypes.join(', ')}`)
+  return read
 }
 
 const listenerInPath = async (request: FastifyRequest, { database }: Context) => {
@@ -137,8 +137,6 @@ const giveResult = (context: Context): ControlEndpoint => ({
 
 function readResult(given: Json): AttemptResult {
   const { status_code, response_time = null, result } = given
-  const isWhole = (value: unknown, least: number, most: number): value is number =>
-    Number.isInteger(value) && Number(value) >= least && Number(value) <= most
   if (status_code !== null && !isWhole(status_code, 100, 599))
     throw badField('status_code', 'must be null or a status from 100 to 599')
   if (response_time !== null && !isWhole(response_time, 0, LONGEST_TIME))

@@ -11,6 +11,7 @@ import {
   type PlannedAnswer,
 } from '../plans/plan.ts'
 import { CREATION } from '../plans/subject.ts'
+import { isWhole } from './body.ts'
 import { badField, missingField, noSuchField } from './errors.ts'
 import { readScenario } from './payments.ts'
 
@@ -172,6 +173,3 @@ function wholeIn(body: Json, name: string, least: number, most = MOST_REQUESTS) 
   if (value === undefined || isWhole(value, least, most)) return value
   throw badField(name, `must be a whole number from ${least} to ${most}`)
 }
-
-const isWhole = (value: unknown, least: number, most: number): value is number =>
-  typeof value === 'number' && Number.isSafeInteger(value) && value >= least && value <= most

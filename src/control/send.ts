@@ -13,7 +13,7 @@ import {
   sendAgain,
   whyNotSendable,
 } from '../webhooks/send-again.ts'
-import { readBody } from './body.ts'
+import { isWhole, readBody } from './body.ts'
 import type { ControlEndpoint } from './docs.ts'
 import { badField, conflict, notFound } from './errors.ts'
 import { presentBody } from './requests.ts'
@@ -54,7 +54,7 @@ async function readSendAgain(
 ): Promise<SendAgain> {
   const given = readBody(request, FIELDS)
   const { times = 1, damage } = given
-  if (!Number.isInteger(times) || Number(times) < 1 || Number(times) > MOST_TIMES)
+  if (!isWhole(times, 1, MOST_TIMES))
     throw badField('times', `must be a whole number from 1 to ${MOST_TIMES}`)
   if (damage !== undefined && !damages.some(known => known === damage))
     throw badField('damage', `must be one of ${damages.join(', ')}`)
@@ -62,7 +62,7 @@ async function readSendAgain(
   const problem = to !== undefined && (await registrationProblem(to, config.callbackHosts, resolve))
   if (problem) throw badField('to', problem)
   return {
-    times: Number(times),
+    times,
     atOnce: flagIn(given, 'at_once'),
     body: textIn(given, 'body'),
     newIdentifier: flagIn(given, 'new_identifier'),

@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import { noSuchEndpoint } from '../errors.ts'
 import type { RecordingHooks } from '../recorder/recorder.ts'
 
@@ -44,12 +44,11 @@ export type Area = {
 
 export type Areas = Readonly<Record<AreaName, Area>>
 
-type Done = (error?: Error) => void
 type Sent = (error: Error | null, payload?: unknown) => void
 
 /** What plans do to the requests of an endpoint. */
 export type PlanHooks = {
-  preHandler(request: FastifyRequest, reply: FastifyReply, done: Done): void
+  preHandler(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void
   /** Before the response is recorded. */
   onSend(request: FastifyRequest, reply: FastifyReply, payload: unknown, done: Sent): void
   /** After it was recorded. */
@@ -75,7 +74,7 @@ export type PlanHooks = {
 export function beforeHandler(
   area: Area,
   refuse: (request: FastifyRequest, reply: FastifyReply) => Error | undefined,
-): (request: FastifyRequest, reply: FastifyReply, done: Done) => void {
+): (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) => void {
   const refusal = (request: FastifyRequest, reply: FastifyReply) =>
     hasEmptySegment(request.url) ? noSuchEndpoint() : refuse(request, reply)
   return (request, reply, done) => {

@@ -1,5 +1,10 @@
 import { Server } from 'node:net'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type {
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  HookHandlerDoneFunction,
+} from 'fastify'
 import { overloaded } from '../errors.ts'
 import { reportExhaustion } from './exhaustion.ts'
 
@@ -16,11 +21,9 @@ const MAX_IN_FLIGHT = 1_000
 /** Connections that may be open at once; more are closed as they come. */
 const MAX_CONNECTIONS = 10_000
 
-type Done = (error?: Error) => void
-
 export type Limits = {
   /** The preHandler hook of endpoints that count. Beyond the limit it refuses with 503 and Retry-After. */
-  enter(request: FastifyRequest, reply: FastifyReply, done: Done): void
+  enter(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void
   draining(): boolean
   /**
    * Takes no new connections, and closes each open one with its next response. Resolves when all are closed, or

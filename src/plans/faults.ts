@@ -2,13 +2,11 @@
  * The effects of plans on requests. Plans are checked when a request has reached the handler of its endpoint: after
  * the checks of the key, path, method, media type, size and limits, and before its fields are read.
  */
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import type { PlanHooks } from '../http/areas.ts'
 import type { Database, Time } from '../ports.ts'
 import { createHolds } from './holds.ts'
 import { createFindFault, type Fault } from './planning.ts'
-
-type Done = (error?: Error) => void
 
 export type Plans = {
   /** The number of requests that are held. They only wait. */
@@ -26,7 +24,7 @@ export function createPlans(ports: Ports, stopped: () => boolean): Plans {
     fault: Fault | undefined,
     request: FastifyRequest,
     reply: FastifyReply,
-    done: Done,
+    done: HookHandlerDoneFunction,
   ): Promise<void> {
     if (fault?.plan.when !== 'before') return done()
     await holds.hold(fault.account, request.raw.socket, fault.delay)

@@ -44,8 +44,8 @@ export async function createRefund(
 }
 
 /**
- * Refunds require success, and together never exceed the amount of the payment (Specification, *States and
- * transitions*).
+ * Refunds require success, and together never exceed the amount of the payment.
+ * Specification, *States and transitions*.
  */
 function checkRefundable(payment: Payment, { amount, available }: NewRefund): void {
   const { status, amount_available } = refundSummary(payment)

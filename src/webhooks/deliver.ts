@@ -4,6 +4,7 @@ import type { AttemptResult, Database, OutgoingMessage, Send, Statement, Time } 
 import type { Attempted } from '../recorder/recorder.ts'
 import { NOBODY } from './listener.ts'
 import {
+  attemptsOf,
   claimMessage,
   findSendable,
   insertMessage,
@@ -13,7 +14,6 @@ import {
   webhooksToRecover,
 } from './message-store.ts'
 import {
-  type Attempt,
   type DeliveryStatus,
   deliveryStatus,
   type EventType,
@@ -194,8 +194,8 @@ async function attempt(
   sendable: Sendable,
 ): Promise<DeliveryStatus | undefined> {
   const { database, time } = ports
-  const { message_id, attempts: before, body, webhook_status } = sendable
-  const attempts = JSON.parse(before) as Attempt[] // written by recordAttempts
+  const { message_id, body, webhook_status } = sendable
+  const attempts = attemptsOf(sendable)
   let status: DeliveryStatus = 'FAILED'
   if (body !== null && webhook_status === 'ACTIVE') {
     const at = time.now(sendable.account)
@@ -204,7 +204,7 @@ async function attempt(
     status = isAlone ? 'FAILED' : deliveryStatus(attempts)
   }
   const recorded = await database.write([
-    recordAttempts(message_id, before, status, attempts, time.wall() + CLAIM_MS),
+    recordAttempts(message_id, sendable.attempts, status, attempts, time.wall() + CLAIM_MS),
   ])
   return recorded ? status : undefined
 }

@@ -1,6 +1,7 @@
 /** Lists of webhooks and of their messages for the console, newest first. */
 import type { Database, Value } from '../ports.ts'
 import {
+  attemptsOf,
   FIND_KEPT,
   type KeptMessage,
   type KeptRow,
@@ -34,10 +35,10 @@ export async function listWebhooks(
      from webhooks where account = $1 and status = $2 order by webhook_id desc limit $3`,
     [...values, limit],
   )
-  const webhooks = rows.map(({ attempts, ...row }) => {
-    const tried = JSON.parse(attempts ?? '[]') as Attempt[] // written by recordAttempts
-    return { ...fromRow(row), lastAttempt: tried.at(-1) }
-  })
+  const webhooks = rows.map(({ attempts, ...row }) => ({
+    ...fromRow(row),
+    lastAttempt: attempts === null ? undefined : attemptsOf({ attempts }).at(-1),
+  }))
   return { total: counted?.total ?? 0, webhooks }
 }
 

@@ -131,6 +131,16 @@ export type MessageRow = {
   body: string | null
 }
 
+/** Oldest first. */
+export const attemptsOf = ({ attempts }: Pick<MessageRow, 'attempts'>): Attempt[] =>
+  JSON.parse(attempts) as Attempt[] // written by recordAttempts
+
+/** Messages whose payment is gone at `now`, in milliseconds on the account's clock, are not sent any more. */
+export const statusAt = (
+  { status, payment_id }: Pick<MessageRow, 'status' | 'payment_id'>,
+  now: number,
+): DeliveryStatus => (status === 'PENDING' && payment_id < oldestKept(now) ? 'FAILED' : status)
+
 export const messageRows = {
   from: 'webhook_messages',
   columns: 'message_id, event_type, payment_id, created, status, attempts, body',

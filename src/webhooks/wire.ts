@@ -8,8 +8,8 @@ import { timeOf } from '../ids.ts'
 import { registrationProblem } from '../outbound/address.ts'
 import { oldestKept } from '../retention.ts'
 import { iso } from '../time.ts'
-import type { MessageRow } from './message-store.ts'
-import { type Attempt, type EventType, eventTypes, type Webhook } from './webhook.ts'
+import { attemptsOf, type MessageRow, statusAt } from './message-store.ts'
+import { type Attempt, type EventType, eventTypes, eventTypesIn, type Webhook } from './webhook.ts'
 
 const codes = fieldCodes.webhook
 
@@ -61,14 +61,9 @@ export async function readNewWebhook(
 /** All event types when absent or null; duplicates are removed. */
 function readSubscriptions(value: unknown): readonly EventType[] {
   if (value === undefined || value === null) return eventTypes
-  const known = (entry: unknown): entry is EventType => eventTypes.some(type => type === entry)
-  if (!Array.isArray(value) || value.length === 0 || !value.every(known))
-    throw invalid(
-      codes,
-      'subscriptions',
-      `must be a list of one or more of ${eventTypes.join(', ')}`,
-    )
-  return [...new Set(value)]
+  const read = eventTypesIn(value)
+  if (read) return read
+  throw invalid(codes, 'subscriptions', `must be a list of one or more of ${eventTypes.join(', ')}`)
 }
 
 const always = {
@@ -172,7 +167,7 @@ const presentAttempt = ({ at, ...outcome }: Attempt): AttemptBody => ({
 /** `now` in milliseconds. A message whose payment has expired has no body and is never sent. */
 export function presentMessage(row: MessageRow, now: number): WebhookMessageBody {
   const gone = row.payment_id < oldestKept(now)
-  const attempts = (JSON.parse(row.attempts) as Attempt[]).map(presentAttempt).reverse() // written by recordAttempts
+  const attempts = attemptsOf(row).map(presentAttempt).reverse()
   return {
     webhook_message_id: row.message_id,
     external_id: row.message_id,
@@ -181,7 +176,7 @@ export function presentMessage(row: MessageRow, now: number): WebhookMessageBody
     event_type: row.event_type,
     resource_id: row.payment_id,
     resource_type: 'payment',
-    last_delivery_status: gone && row.status === 'PENDING' ? 'FAILED' : row.status,
+    last_delivery_status: statusAt(row, now),
     latest_attempt: attempts[0] ?? null,
     attempts,
     body: gone || row.body === null ? null : JSON.parse(row.body),
