@@ -41,18 +41,14 @@ const TABLES = ['refunds', 'idempotency_keys', 'payments']
 const BEHIND = 'select room from accounts where frozen_at is not null or clock_offset < 0'
 
 /** Which rooms a sweep is about: a condition for the column `account`, and its value for `$2`. */
-type Scope = { condition: (account: string) => string; values: Value[] }
+type Scope = { inScope: string; values: Value[] }
 
-const everywhere: Scope = { condition: () => '', values: [] }
-const notBehind: Scope = { condition: account => ` and ${account} not in (${BEHIND})`, values: [] }
-const only = (room: string): Scope => ({
-  condition: account => ` and ${account} = $2`,
-  values: [room],
-})
+const everywhere: Scope = { inScope: '', values: [] }
+const notBehind: Scope = { inScope: ` and account not in (${BEHIND})`, values: [] }
+const only = (room: string): Scope => ({ inScope: ' and account = $2', values: [room] })
 
 /** Statements for the scope. Each begins with the same rows: those of payments with an identifier below `$1`. */
-function statementsFor({ condition }: Scope) {
-  const inScope = condition('account')
+function statementsFor({ inScope }: Scope) {
   const scoped =
     inScope && ` and webhook_id in (select webhook_id from webhooks where true${inScope})`
   const oldMessages = `webhook_messages where payment_id < $1 and body is not null${scoped}`
