@@ -19,7 +19,7 @@ import {
 } from '../database/sqlite/connection.ts'
 import { OWNER_ONLY, refuseForeign } from '../database/sqlite/file.ts'
 import { requireDatabase } from './database.ts'
-import { printJson } from './output.ts'
+import { print, printJson } from './output.ts'
 
 /** One step copies all pages. With more steps SQLite would start again after each write of the service. */
 const ALL_PAGES = 2 ** 31 - 1
@@ -38,9 +38,7 @@ export async function backup(
   // SQLite takes a name that begins with "file:" for a URI, but never an absolute path.
   const payments = await copyChecked(database.path, resolve(file))
   if (json) return printJson({ file, payments })
-  process.stdout.write(
-    `Copied the database to ${file}, with ${payments} payment${payments === 1 ? '' : 's'}.\n`,
-  )
+  print(`Copied the database to ${file}, with ${payments} payment${payments === 1 ? '' : 's'}.`)
 }
 
 /**

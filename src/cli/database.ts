@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import type { DatabaseAddress } from '../config.ts'
 import { openDatabase } from '../database/open.ts'
 import type { Database } from '../ports.ts'
+import { note } from './output.ts'
 
 /** Where payments are kept, without a user name or a password. */
 export function placeOf(address: DatabaseAddress): string {
@@ -49,7 +50,7 @@ export async function useDatabase<Result>(
     onConnectionError: () => {},
   })
   try {
-    process.stderr.write(`Database: ${placeOf(address)}\n`)
+    note(`Database: ${placeOf(address)}`)
     return await work(database)
   } finally {
     await database.close()

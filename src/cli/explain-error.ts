@@ -1,6 +1,7 @@
 import { ConfigError } from '../config.ts'
 import { NewerDatabaseError } from '../database/migrate.ts'
 import { extendedCode, primaryCode, SQLITE } from '../database/sqlite/connection.ts'
+import { note } from './output.ts'
 
 const UNREACHABLE = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT'])
 const NO_FOLDER = new Set(['EACCES', 'EROFS', 'ENOENT', 'EPERM', 'ENOTDIR', 'EEXIST'])
@@ -8,7 +9,7 @@ const NO_FOLDER = new Set(['EACCES', 'EROFS', 'ENOENT', 'EPERM', 'ENOTDIR', 'EEX
 /** Writes a line to standard error for each thing that is wrong. */
 export function writeProblems(error: unknown): void {
   const problems = error instanceof ConfigError ? error.problems : [explainError(error)]
-  for (const problem of problems) process.stderr.write(`farthing: ${problem}\n`)
+  for (const problem of problems) note(`farthing: ${problem}`)
 }
 
 /** Returns one line for the user: what is wrong and what to do. */

@@ -3,7 +3,7 @@ import type { Config } from '../config.ts'
 import { createNewId } from '../ids.ts'
 import { createTime, iso } from '../time.ts'
 import { useDatabase } from './database.ts'
-import { note, printJson } from './output.ts'
+import { note, print, printJson } from './output.ts'
 
 /** `farthing keys create`: only the key goes to standard output, so that a script can read it. */
 export async function create(
@@ -15,8 +15,8 @@ export async function create(
     createKey({ database, time: createTime(), newId: createNewId() }, account),
   )
   if (options.json) return printJson({ key_id, account, key })
-  process.stderr.write(`The key ${key_id} of the account ${account}, shown only now:\n`)
-  process.stdout.write(`${key}\n`)
+  note(`The key ${key_id} of the account ${account}, shown only now:`)
+  print(key)
 }
 
 /** `farthing keys list`: all keys of all accounts, oldest first. */
@@ -25,16 +25,14 @@ export async function list(config: Config, { json }: { json?: boolean }): Promis
   if (config.apiKey)
     note('The key in FARTHING_API_KEY is not listed: it is in the settings of the service.')
   if (json) return printJson({ keys: keys.map(presentKey) })
-  if (keys.length === 0) return void process.stdout.write('There are no keys.\n')
+  if (keys.length === 0) return print('There are no keys.')
   const date = (time: number | null) => (time === null ? '-' : iso(time))
   const rows = keys.map(key => [key.key_id, date(key.created), date(key.revoked), key.account])
   for (const [id = '', created = '', revoked = '', account = ''] of [
     ['id', 'created', 'revoked', 'account'],
     ...rows,
   ])
-    process.stdout.write(
-      `${id.padEnd(26)}  ${created.padEnd(24)}  ${revoked.padEnd(24)}  ${account}\n`,
-    )
+    print(`${id.padEnd(26)}  ${created.padEnd(24)}  ${revoked.padEnd(24)}  ${account}`)
 }
 
 const presentKey = ({ created, revoked, ...key }: ApiKey) => ({
@@ -54,5 +52,5 @@ export async function revoke(
   )
   if (!revoked) throw new Error(`there is no active key with the id ${key_id} (farthing keys list)`)
   if (json) return printJson({ key_id, revoked: true })
-  process.stdout.write(`Revoked ${key_id}.\n`)
+  print(`Revoked ${key_id}.`)
 }

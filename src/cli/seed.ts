@@ -14,7 +14,7 @@ import type { Refund } from '../refunds/refund.ts'
 import { insertRefund } from '../refunds/store.ts'
 import { RETENTION_MS } from '../retention.ts'
 import { useDatabase } from './database.ts'
-import { printJson } from './output.ts'
+import { note, print, printJson } from './output.ts'
 
 const DAY = 24 * 60 * 60 * 1000
 
@@ -37,14 +37,12 @@ export async function seed(
     const { room } = await findOrMakeAccount(database, account)
     await writeHistories(database, room, payments)
     if (!(await mayBeSeen(database, account, config)))
-      process.stderr.write(
-        `No key can see them yet. To make one: farthing keys create --account "${account}"\n`,
+      note(
+        `No key can see them yet. To make one: farthing keys create --account "${account}"`,
       )
   })
   if (options.json) return printJson({ payments, account })
-  process.stdout.write(
-    `Made ${payments} ${payments === 1 ? 'payment' : 'payments'} in the account ${account}.\n`,
-  )
+  print(`Made ${payments} ${payments === 1 ? 'payment' : 'payments'} in the account ${account}.`)
 }
 
 /** The default account also has the key in FARTHING_API_KEY, or the one that the first start makes. */
@@ -107,7 +105,7 @@ function createProgress(total: number): (done: number) => void {
       process.stderr.write(`\r${line(done, now - began).padEnd(90)}${isLast ? '\n' : ''}`)
     } else if (isLast || Math.floor((done / total) * 10) > tenths) {
       tenths = Math.floor((done / total) * 10)
-      process.stderr.write(`${line(done, now - began)}\n`)
+      note(line(done, now - began))
     }
   }
 }

@@ -4,6 +4,7 @@ import { createLogger } from '../log.ts'
 import { paymentCommand } from '../payments/first-payment.ts'
 import { type Farthing, startFarthing } from '../start.ts'
 import { placeOf } from './database.ts'
+import { print } from './output.ts'
 
 /** In milliseconds. Under npm one Ctrl-C arrives twice: from the terminal, and passed on by npm. */
 const SAME_KEY_PRESS = 1_000
@@ -64,16 +65,14 @@ function announce(
   const key = firstKey ?? (config.apiKey ? '$FARTHING_API_KEY' : 'YOUR_API_KEY')
   const curl = paymentCommand(site, key)
   const pay = `farthing pay --url ${address} --key ${key}`
-  process.stdout.write(`Farthing is listening on ${address}\n`)
+  print(`Farthing is listening on ${address}`)
   if (metricsUrl) logger.info({ metrics: metricsUrl }, `metrics: ${metricsUrl}`)
   if (atTerminal) {
-    process.stdout.write(`Payments are kept in ${place}.\n\n${keyLine(firstKey, config)}\n`)
-    process.stdout.write(`Make a payment, then open its next_url in a browser:\n\n  ${curl}\n\n`)
-    process.stdout.write(
-      `Or make a payment and pay it (in a clone: npm start -- pay):\n\n  ${pay}\n\n`,
-    )
-    if (config.console) process.stdout.write(`Console:       ${consoleUrl}\n`)
-    process.stdout.write(`Documentation: ${pages}/docs\n\nNo money moves here.\n\n`)
+    print(`Payments are kept in ${place}.\n\n${keyLine(firstKey, config)}`)
+    print(`Make a payment, then open its next_url in a browser:\n\n  ${curl}\n`)
+    print(`Or make a payment and pay it (in a clone: npm start -- pay):\n\n  ${pay}\n`)
+    if (config.console) print(`Console:       ${consoleUrl}`)
+    print(`Documentation: ${pages}/docs\n\nNo money moves here.\n`)
   } else {
     logger.info({ address: site }, 'listening')
     logger.info({ database: place }, `payments are kept in ${place}`)
