@@ -37,9 +37,7 @@ export async function seed(
     const { room } = await findOrMakeAccount(database, account)
     await writeHistories(database, room, payments)
     if (!(await mayBeSeen(database, account, config)))
-      note(
-        `No key can see them yet. To make one: farthing keys create --account "${account}"`,
-      )
+      note(`No key can see them yet. To make one: farthing keys create --account "${account}"`)
   })
   if (options.json) return printJson({ payments, account })
   print(`Made ${payments} ${payments === 1 ? 'payment' : 'payments'} in the account ${account}.`)

@@ -6,12 +6,15 @@ import { registrationProblem } from '../outbound/address.ts'
 import { button, details } from '../web/components.ts'
 import { checkbox, input, select, textarea } from '../web/form-components.ts'
 import { type Html, html } from '../web/html.ts'
-import type { KeptMessage } from '../webhooks/message-store.ts'
-import { damages, MOST_TIMES, type SendAgain, sendAgain } from '../webhooks/send-again.ts'
+import {
+  damages,
+  MOST_TIMES,
+  type Resendable,
+  type SendAgain,
+  sendAgain,
+} from '../webhooks/send-again.ts'
 import { damageNames } from './message-attempts.ts'
 import { paragraph } from './parts.ts'
-
-type Sendable = KeptMessage & { body: string }
 
 /** What was typed, and the faults in it by field. */
 export type Edit = { form: URLSearchParams; faults: Record<string, string> }
@@ -19,7 +22,7 @@ export type Edit = { form: URLSearchParams; faults: Record<string, string> }
 /** What a form asks for, or its faults. An empty form sends the message as it is. */
 export async function readSend(
   { config, resolve }: Context,
-  message: Sendable,
+  message: Resendable,
   form: URLSearchParams,
 ): Promise<SendAgain | Edit> {
   const faults: Record<string, string> = {}
@@ -45,7 +48,7 @@ export async function readSend(
 }
 
 /** Browsers turn each LF of a form into CRLF. undefined if the body is as it was. */
-function typedBody(form: URLSearchParams, message: Sendable): string | undefined {
+function typedBody(form: URLSearchParams, message: Resendable): string | undefined {
   const typed = form.get('body')?.replaceAll('\r\n', '\n')
   return typed === undefined || typed === message.body ? undefined : typed
 }
@@ -54,7 +57,7 @@ function typedBody(form: URLSearchParams, message: Sendable): string | undefined
 export async function send(
   context: Context,
   account: Account,
-  message: Sendable,
+  message: Resendable,
   asked: SendAgain,
 ): Promise<boolean> {
   const sent = await sendAgain(context, account, message, asked)
@@ -66,7 +69,7 @@ export const sendForm = (action: string): Html => html`<form method="post" actio
 ${button({ id: 'send-again', text: 'Send again' })}
 </form>`
 
-export function editForm(action: string, message: Sendable, edit: Edit | undefined): Html {
+export function editForm(action: string, message: Resendable, edit: Edit | undefined): Html {
   const { form = new URLSearchParams(), faults = {} } = edit ?? {}
   const value = (name: string) => form.get(name) ?? ''
   const content = html`${paragraph(

@@ -7,7 +7,7 @@ import { oldestKept } from '../retention.ts'
 import { details, summaryList } from '../web/components.ts'
 import { type Html, html } from '../web/html.ts'
 import { attemptsOf, findMessage, type KeptMessage, statusAt } from '../webhooks/message-store.ts'
-import { whyNotSendable } from '../webhooks/send-again.ts'
+import { resendable } from '../webhooks/send-again.ts'
 import type { DeliveryStatus } from '../webhooks/webhook.ts'
 import { causeOf } from './causes.ts'
 import { prettyJson } from './exchange.ts'
@@ -38,13 +38,12 @@ async function messageOf({ database }: Context, { request, account }: AccountVis
 }
 
 async function sendByHand(context: Context, visit: AccountVisit): Promise<Next | Page> {
-  const message = await messageOf(context, visit)
-  const { message_id, body } = message
-  const to = `messages/${message_id}`
-  if (body === null || whyNotSendable(message, visit.now)) return { to, done: 'not-sent' }
-  const asked = await readSend(context, { ...message, body }, formBody(visit.request))
+  const message = resendable(await messageOf(context, visit), visit.now)
+  const to = `messages/${pathParam(visit.request, 'message_id')}`
+  if ('whyNot' in message) return { to, done: 'not-sent' }
+  const asked = await readSend(context, message, formBody(visit.request))
   if ('faults' in asked) return messagePage(context, visit, asked)
-  const accepted = await send(context, visit.account, { ...message, body }, asked)
+  const accepted = await send(context, visit.account, message, asked)
   return { to, done: accepted ? 'sent' : 'sent-in-vain' }
 }
 
@@ -97,13 +96,13 @@ function actions(
   const compare = paragraph(
     link(`${root}signature?message=${message.message_id}`, 'Compare signatures'),
   )
-  const whyNot = whyNotSendable(message, now)
-  if (body === null || whyNot)
-    return html`${paragraph(`It cannot be sent again: ${whyNot}.`)}${body !== null && compare}`
+  const kept = resendable(message, now)
+  if ('whyNot' in kept)
+    return html`${paragraph(`It cannot be sent again: ${kept.whyNot}.`)}${body !== null && compare}`
   const action = `${root}messages/${message.message_id}/send`
   return html`${sendForm(action)}
 ${compare}
-${editForm(action, { ...message, body }, edit)}`
+${editForm(action, kept, edit)}`
 }
 
 const summaryOf = (message: KeptMessage, root: string) => [

@@ -4,14 +4,15 @@ import { pathParam } from '../http/endpoint.ts'
 import type { Json } from '../http/fields.ts'
 import { registrationProblem } from '../outbound/address.ts'
 import type { Exchange } from '../recorder/exchange.ts'
-import { findMessage, type KeptMessage } from '../webhooks/message-store.ts'
+import { findMessage } from '../webhooks/message-store.ts'
 import {
   type Damage,
   damages,
   MOST_TIMES,
+  type Resendable,
+  resendable,
   type SendAgain,
   sendAgain,
-  whyNotSendable,
 } from '../webhooks/send-again.ts'
 import { isWhole, readBody } from './body.ts'
 import type { ControlEndpoint } from './docs.ts'
@@ -29,22 +30,22 @@ export const sendMessage = (context: Context): ControlEndpoint => ({
   accepts: 'json',
   handler: async request => {
     const asked = await readSendAgain(request, context)
-    const sent = await sendAgain(context, request.account, await sendable(request, context), asked)
+    const message = await messageInPath(request, context)
+    const sent = await sendAgain(context, request.account, message, asked)
     return { results: sent.map(present) }
   },
 })
 
-async function sendable(
+async function messageInPath(
   request: FastifyRequest,
   { database, time }: Context,
-): Promise<KeptMessage & { body: string }> {
+): Promise<Resendable> {
   const { account } = request
   const found = await findMessage(database, account.room, pathParam(request, 'message_id'))
   if (!found) throw notFound('message')
-  const { body } = found
-  const whyNot = whyNotSendable(found, time.now(account))
-  if (body === null || whyNot !== undefined) throw conflict(whyNot ?? 'its bytes are not kept')
-  return { ...found, body }
+  const message = resendable(found, time.now(account))
+  if ('whyNot' in message) throw conflict(message.whyNot)
+  return message
 }
 
 /** Throws the first fault. */

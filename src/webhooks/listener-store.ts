@@ -54,7 +54,7 @@ export async function keepListener(
   return { ...kept, other: (found?.listening_until ?? 0) > now }
 }
 
-/** It may be connected for longer than this. */
+/** Keeps a later `listening_until`: the listener may be connected. */
 const reactivate = (listener: Webhook): Statement[] => [
   lockWebhooks(listener.account),
   {

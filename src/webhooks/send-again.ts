@@ -27,13 +27,17 @@ export type SendAgain = {
   signingKey?: string | undefined
 }
 
-/** Why a message cannot be sent again; undefined if it can. `now` is the account's time, in milliseconds. */
-export function whyNotSendable(message: KeptMessage, now: number): string | undefined {
-  if (message.body === null || message.payment_id < oldestKept(now))
-    return 'the payment of this message is gone after 7 days: its bytes are not kept'
-  if (message.webhook_status !== 'ACTIVE')
-    return 'the webhook of this message is INACTIVE: register another one'
-  return undefined
+/** A message whose bytes are kept. */
+export type Resendable = KeptMessage & { body: string }
+
+/** The message, or why it cannot be sent again. `now` is the account's time, in milliseconds. */
+export function resendable(message: KeptMessage, now: number): Resendable | { whyNot: string } {
+  const { body, payment_id, webhook_status } = message
+  if (body === null || payment_id < oldestKept(now))
+    return { whyNot: 'the payment of this message is gone after 7 days: its bytes are not kept' }
+  if (webhook_status !== 'ACTIVE')
+    return { whyNot: 'the webhook of this message is INACTIVE: register another one' }
+  return { ...message, body }
 }
 
 /**
@@ -43,7 +47,7 @@ export function whyNotSendable(message: KeptMessage, now: number): string | unde
 export async function sendAgain(
   context: Context,
   account: Account,
-  message: KeptMessage & { body: string },
+  message: Resendable,
   asked: SendAgain,
 ): Promise<Exchange[]> {
   const { message_id, signing_key } = message
