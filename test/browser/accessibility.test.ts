@@ -5,7 +5,8 @@ import { faultPage } from '../../src/hosted/pages.ts'
 import { axe } from '../support/axe.ts'
 import {
   focusOf,
-  startBrowser,
+  leaveBrowser,
+  shareBrowser,
   styleOf,
   type Visitor,
   visit,
@@ -22,11 +23,11 @@ let browser: Browser
 before(async () => {
   service = await startService('sqlite')
   api = await service.newAccount()
-  browser = await startBrowser()
+  browser = await shareBrowser()
 })
 
 after(async () => {
-  await browser?.close()
+  if (browser) await leaveBrowser()
   await service?.stop()
 })
 

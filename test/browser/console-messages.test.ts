@@ -4,7 +4,8 @@ import type { Browser } from 'playwright-core'
 import { findExchanges } from '../../src/recorder/store.ts'
 import {
   focusOf,
-  startBrowser,
+  leaveBrowser,
+  shareBrowser,
   styleOf,
   type Visitor,
   visit,
@@ -29,11 +30,11 @@ before(async () => {
   api = await service.newAccount()
   shelf = await fillAccount(service, api)
   full = await signIn(service, api)
-  browser = await startBrowser()
+  browser = await shareBrowser()
 })
 
 after(async () => {
-  await browser?.close()
+  if (browser) await leaveBrowser()
   await shelf?.close()
   await service?.stop()
 })

@@ -4,7 +4,8 @@ import type { Browser, Page } from 'playwright-core'
 import { axe } from '../support/axe.ts'
 import {
   focusOf,
-  startBrowser,
+  leaveBrowser,
+  shareBrowser,
   styleOf,
   type Visitor,
   visit,
@@ -27,7 +28,7 @@ let open: Body
 
 before(async () => {
   service = await startService('sqlite', receiving)
-  browser = await startBrowser()
+  browser = await shareBrowser()
   api = await service.newAccount()
   shelf = await fillAccount(service, api)
   open = await api.createPayment({ reference: 'R-open' })
@@ -37,7 +38,7 @@ before(async () => {
 })
 
 after(async () => {
-  await browser?.close()
+  if (browser) await leaveBrowser()
   await shelf?.close()
   await service?.stop()
 })

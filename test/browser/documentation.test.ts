@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import { axe } from '../support/axe.ts'
-import { openWindow, startBrowser, type Visitor, visit } from '../support/browser.ts'
+import { leaveBrowser, openWindow, shareBrowser, type Visitor, visit } from '../support/browser.ts'
 import { type Service, startService } from '../support/service.ts'
 
 const screens = {
@@ -21,10 +21,10 @@ let service: Service
 let browser: Browser
 before(async () => {
   service = await startService('sqlite')
-  browser = await startBrowser()
+  browser = await shareBrowser()
 })
 after(async () => {
-  await browser?.close()
+  if (browser) await leaveBrowser()
   await service?.stop()
 })
 

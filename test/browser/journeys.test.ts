@@ -3,7 +3,13 @@ import { after, before, describe, test } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { messages } from '../../src/hosted/pages.ts'
 import type { Send } from '../../src/ports.ts'
-import { startBrowser, type Visitor, visit, visitInOneWindow } from '../support/browser.ts'
+import {
+  leaveBrowser,
+  shareBrowser,
+  type Visitor,
+  visit,
+  visitInOneWindow,
+} from '../support/browser.ts'
 import type { Body, Client } from '../support/client.ts'
 import { read, statusesOf } from '../support/journeys.ts'
 import { choose, type Language, paymentIn, press } from '../support/page-states.ts'
@@ -37,7 +43,7 @@ before(async () => {
   const FARTHING_RETURN_HOSTS = `localhost:${plainSite.port}`
   service = await startService('sqlite', { send, env: { FARTHING_RETURN_HOSTS } })
   api = await service.newAccount()
-  browser = await startBrowser()
+  browser = await shareBrowser()
   otherSite = await startReceiver({ onRequest: welcome })
   site = await startReceiver({
     onRequest(answer) {
@@ -49,7 +55,7 @@ before(async () => {
 })
 
 after(async () => {
-  await browser?.close()
+  if (browser) await leaveBrowser()
   await site?.close()
   await otherSite?.close()
   await plainSite?.close()

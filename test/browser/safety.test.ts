@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
-import { startBrowser, styleOf, visit, visitInOneWindow } from '../support/browser.ts'
+import { leaveBrowser, shareBrowser, styleOf, visit, visitInOneWindow } from '../support/browser.ts'
 import type { Body, Client } from '../support/client.ts'
 import { choose, pageStates, paymentIn, showState } from '../support/page-states.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -14,11 +14,11 @@ let browser: Browser
 before(async () => {
   service = await startService('sqlite')
   api = await service.newAccount()
-  browser = await startBrowser()
+  browser = await shareBrowser()
 })
 
 after(async () => {
-  await browser?.close()
+  if (browser) await leaveBrowser()
   await service?.stop()
 })
 

@@ -53,6 +53,26 @@ export async function startBrowser(more: string[] = []): Promise<Browser> {
   })
 }
 
+let shared: { browser: Promise<Browser>; users: number } | undefined
+
+/** The browser that all files of a process share, because each takes more than a second to start. Pair it with `leaveBrowser`. */
+export function shareBrowser(): Promise<Browser> {
+  shared ??= { browser: startBrowser(), users: 0 }
+  shared.users += 1
+  return shared.browser
+}
+
+/** Closes the browser when the last file leaves it. */
+export async function leaveBrowser(): Promise<void> {
+  if (!shared || --shared.users > 0) return
+  const { browser } = shared
+  shared = undefined
+  await browser.then(
+    each => each.close(),
+    () => {}, // its start has failed, as the tests say
+  )
+}
+
 /** A browser window of its own, with a record of its requests and errors. */
 export type Visitor = {
   page: Page
