@@ -108,7 +108,7 @@ const agent = new http.Agent({ keepAlive: true })
  * One request and its response. Redirects are not followed. This takes half the CPU time of `fetch`, and
  * sends the same Content-Type and Content-Length.
  */
-function exchange(
+export function exchange(
   method: string,
   url: string,
   given: Record<string, string>,

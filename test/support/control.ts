@@ -1,6 +1,6 @@
-import type { Body, Client } from './client.ts'
+import { type Body, type Client, exchange } from './client.ts'
 import { controlDescriptionOf } from './description.ts'
-import type { Service } from './service.ts'
+import type { SharedService } from './service.ts'
 
 let asked = 0
 
@@ -11,7 +11,7 @@ const descriptions = new Map<string, ReturnType<typeof controlDescriptionOf>>()
  * differs from /control/openapi.json fails the test that made it.
  */
 export async function ask(
-  { apps, baseUrls }: Service,
+  { apps, baseUrls }: Pick<SharedService, 'apps' | 'baseUrls'>,
   { key }: Client,
   path: string,
   body?: object,
@@ -21,13 +21,8 @@ export async function ask(
   const base = baseUrls[asked++ % baseUrls.length] ?? ''
   const asks = `/control${path && `/${path}`}`
   const sent = body && JSON.stringify(body)
-  const response = await fetch(base + asks, {
-    method,
-    headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
-    ...(sent !== undefined && { body: sent }),
-  })
-  const { status, headers } = response
-  const text = await response.text()
+  const authorised = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' }
+  const { status, headers, text } = await exchange(method, base + asks, authorised, sent)
   const description = descriptions.get(base) ?? controlDescriptionOf(base)
   descriptions.set(base, description)
   const described = await description
