@@ -4,7 +4,7 @@ import { before, test } from 'node:test'
 import { type Body, type Client, webPayment } from '../support/client.ts'
 import { card, paidPayment } from '../support/journeys.ts'
 import { activeAgreement, newAgreement, ofLength } from '../support/new-payment.ts'
-import { onEveryDatabase } from '../support/service.ts'
+import { onSharedDatabases } from '../support/service.ts'
 
 type Schema = Body
 
@@ -34,7 +34,7 @@ function rare(name: string, { enum: values, pattern, format }: Schema): string {
   return format === 'date-time' ? `${day}T00:00:00Z` : 'nobody has this'
 }
 
-onEveryDatabase('OpenAPI: requests', service => {
+onSharedDatabases('OpenAPI: requests', service => {
   let api: Client
   let document: Body
   /** Valid bodies. A template is the path in the document, and `path` the one to send to. */

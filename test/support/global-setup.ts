@@ -12,6 +12,7 @@ const SETTINGS = [
   ...['fsync=off', 'full_page_writes=off'],
   ...['wal_level=minimal', 'max_wal_senders=0', 'checkpoint_timeout=1h', 'max_wal_size=8GB'],
   ...['autovacuum_naptime=10min', 'jit=off', 'file_copy_method=clone'],
+  'max_connections=500',
 ]
 
 /** One PostgreSQL server for the whole run, in which each test file makes its own databases, and one bundled command. */

@@ -2,7 +2,7 @@
 import type { TestContext } from 'node:test'
 import type { Statement } from '../../src/ports.ts'
 import { type Client, createClient } from './client.ts'
-import type { Service } from './service.ts'
+import type { SharedService } from './service.ts'
 
 /**
  * Returns a client with its own account on the instance whose writes are intercepted. `beforeWrite` runs
@@ -10,7 +10,7 @@ import type { Service } from './service.ts'
  */
 export async function interleaving(
   t: TestContext,
-  service: Service,
+  service: SharedService,
 ): Promise<{ api: Client; beforeWrite(sql: RegExp, act: () => Promise<unknown>): void }> {
   const { key } = await service.newAccount()
   const { database } = service

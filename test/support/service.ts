@@ -117,19 +117,72 @@ export async function startService(
   }
 }
 
+/** What the describes of a process share: a service for each database, with control and without. */
+const shared = new Map<string, Promise<Service>>()
+let stopsShared = false
+
+function shareService(kind: DatabaseKind, control: boolean): Promise<Service> {
+  const name = `${kind} ${control}`
+  const found = shared.get(name) ?? startService(kind, { control })
+  shared.set(name, found)
+  return found
+}
+
+async function stopShared(): Promise<void> {
+  const running = [...shared.values()]
+  shared.clear()
+  for (const service of await Promise.all(running)) await service.stop()
+}
+
+/** What tests may use of a service that others use too. */
+export type SharedService = Omit<Service, 'clock' | 'stop' | 'time'>
+
+/**
+ * `onEveryDatabase` with a service that all its describes of a process share, because a start on PostgreSQL takes half a
+ * second. For tests that keep to accounts that they make, and do not move the machine's time.
+ */
+export function onSharedDatabases(
+  title: string,
+  define: (service: () => SharedService) => void,
+  { control = false }: Pick<ServiceOptions, 'control'> = {},
+): void {
+  if (!stopsShared) after(stopShared)
+  stopsShared = true
+  onEach(
+    title,
+    kind => shareService(kind, control),
+    async () => {},
+    define,
+  )
+}
+
 /** Defines the same tests for SQLite and for two instances on one PostgreSQL database. */
 export function onEveryDatabase(
   title: string,
   define: (service: () => Service) => void,
   options: ServiceOptions = {},
 ): void {
+  onEach(
+    title,
+    kind => startService(kind, options),
+    service => service.stop(),
+    define,
+  )
+}
+
+function onEach(
+  title: string,
+  start: (kind: DatabaseKind) => Promise<Service>,
+  end: (service: Service) => Promise<void>,
+  define: (service: () => Service) => void,
+): void {
   for (const kind of databaseKinds)
     describe(`${title} (${kind})`, () => {
       let service: Service | undefined
       before(async () => {
-        service = await startService(kind, options)
+        service = await start(kind)
       })
-      after(() => service?.stop())
+      after(() => service && end(service))
       define(() => {
         if (!service) throw new Error('the service starts in a before hook')
         return service

@@ -7,7 +7,7 @@ import {
   readAgreement,
 } from '../../support/agreements.ts'
 import { assertError } from '../../support/assertions.ts'
-import { onEveryDatabase } from '../../support/service.ts'
+import { onSharedDatabases } from '../../support/service.ts'
 
 const JSON_TYPE = { 'Content-Type': 'application/json' }
 const good = { reference: 'PLAN-8', description: 'Monthly plan', user_identifier: 'member-118' }
@@ -53,7 +53,7 @@ const order: Fault[] = [
 const name = (value: unknown): string =>
   JSON.stringify(value, (_, inner) => (inner === undefined ? 'absent' : inner)).slice(0, 70)
 
-onEveryDatabase(
+onSharedDatabases(
   'Agreements: create and cancel',
   service => {
     describe('create', () => {

@@ -12,7 +12,7 @@ import { assertError } from '../../support/assertions.ts'
 import type { Answer, Body, Client } from '../../support/client.ts'
 import { interleaving } from '../../support/interleave.ts'
 import { choose, payOnPages, read } from '../../support/journeys.ts'
-import { onEveryDatabase } from '../../support/service.ts'
+import { onSharedDatabases } from '../../support/service.ts'
 
 const ROUNDS = 8
 const UNUSABLE = { field: 'agreement_id' }
@@ -27,7 +27,7 @@ function assertConsistent(agreement: Body): void {
   assert.equal(agreement.payment_instrument.CardDetails.card_brand, 'Visa')
 }
 
-onEveryDatabase('Agreements: races', service => {
+onSharedDatabases('Agreements: races', service => {
   describe('any order', () => {
     test('an agreement cancelled and set up at the same time acknowledges both, and the later one decides its status', async () => {
       const api = await service().newAccount()

@@ -9,12 +9,12 @@ import {
 import { assertError } from '../../support/assertions.ts'
 import type { Body } from '../../support/client.ts'
 import { read, statusesOf } from '../../support/journeys.ts'
-import { onEveryDatabase } from '../../support/service.ts'
+import { onSharedDatabases } from '../../support/service.ts'
 
 const WEEK_MS = 7 * 86_400_000
 const key = (text: string) => ({ 'Idempotency-Key': text })
 
-onEveryDatabase(
+onSharedDatabases(
   'Payments in agreement mode',
   service => {
     describe('payments', () => {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { activeAgreement, cancelAgreement, createAgreement } from '../../support/agreements.ts'
 import { assertError } from '../../support/assertions.ts'
 import type { Body, Client } from '../../support/client.ts'
-import { onEveryDatabase } from '../../support/service.ts'
+import { onSharedDatabases } from '../../support/service.ts'
 
 async function found(api: Client, query: string): Promise<string[]> {
   const { status, body, text } = await api.get(`/v1/agreements?${query}`)
@@ -13,7 +13,7 @@ async function found(api: Client, query: string): Promise<string[]> {
 
 const idsOf = (agreements: Body[]): string[] => agreements.map(({ agreement_id }) => agreement_id)
 
-onEveryDatabase(
+onSharedDatabases(
   'Agreements: search',
   service => {
     test('an agreement search returns the agreements of the account, newest first, each as GET does', async () => {

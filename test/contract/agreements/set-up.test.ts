@@ -10,7 +10,7 @@ import {
 import { assertError } from '../../support/assertions.ts'
 import type { Body, Client } from '../../support/client.ts'
 import { choose, payOnPages, read } from '../../support/journeys.ts'
-import { onEveryDatabase } from '../../support/service.ts'
+import { onSharedDatabases } from '../../support/service.ts'
 
 const MINUTE_MS = 60_000
 
@@ -27,7 +27,7 @@ const failures: Record<string, (api: Client, payment: Body) => Promise<unknown>>
   'was not confirmed': (api, payment) => choose(api, payment, 'success'),
 }
 
-onEveryDatabase(
+onSharedDatabases(
   'Agreements: set-up',
   service => {
     const iso = async (api: Client) => new Date(await api.now()).toISOString()

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { assertError } from '../../support/assertions.ts'
 import type { Answer, Body, Client } from '../../support/client.ts'
 import { authorise, card, DECLINED, read } from '../../support/journeys.ts'
-import { onEveryDatabase } from '../../support/service.ts'
+import { onSharedDatabases } from '../../support/service.ts'
 
 const FIELDS = ['one_time_token', 'card_number', 'cardholder_name', 'cvc', 'expiry_date']
 const ABSENT = undefined
@@ -87,7 +87,7 @@ const order: [what: string, fields: Record<string, unknown>, code: string, field
 const name = (value: unknown): string =>
   JSON.stringify(value, (_, inner) => (inner === undefined ? 'absent' : inner)).slice(0, 70)
 
-onEveryDatabase('Card authorisation: body', service => {
+onSharedDatabases('Card authorisation: body', service => {
   let api: Client
   let payment: Body
 

@@ -3,9 +3,9 @@ import { test } from 'node:test'
 import type { Body, Client } from '../../support/client.ts'
 import { ask } from '../../support/control.ts'
 import { paidPayment, read, statusesOf } from '../../support/journeys.ts'
-import { onEveryDatabase } from '../../support/service.ts'
+import { onSharedDatabases } from '../../support/service.ts'
 
-onEveryDatabase(
+onSharedDatabases(
   'Building a payment',
   service => {
     const build = (api: Client, fields: object) => ask(service(), api, 'payments', fields)

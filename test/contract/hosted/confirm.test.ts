@@ -4,7 +4,7 @@ import { elementsOf, only, withId } from '../../hosted/document.ts'
 import type { Body, Client } from '../../support/client.ts'
 import { confirmOf, headings, met, pageOf } from '../../support/hosted-page.ts'
 import { choose, read, statusesOf } from '../../support/journeys.ts'
-import { onEveryDatabase } from '../../support/service.ts'
+import { onSharedDatabases } from '../../support/service.ts'
 
 /** The path of a link. Within the service, Location is a path. */
 const path = (href: string): string => new URL(href).pathname
@@ -13,7 +13,7 @@ async function stateOf(api: Client, payment: Body) {
   return (await read(api, payment)).state
 }
 
-onEveryDatabase('Hosted pages: confirm page', service => {
+onSharedDatabases('Hosted pages: confirm page', service => {
   describe('GET', () => {
     test('GET confirm redirects to the first page and changes nothing when success was not chosen', async () => {
       const api = await service().newAccount()

@@ -5,7 +5,7 @@ import type { Body, Client } from '../../support/client.ts'
 import { confirmOf, headings, met, pageOf } from '../../support/hosted-page.ts'
 import { choose, read, statusesOf } from '../../support/journeys.ts'
 import { sendRaw } from '../../support/raw-http.ts'
-import { onEveryDatabase } from '../../support/service.ts'
+import { onSharedDatabases } from '../../support/service.ts'
 
 /** The path of a link. Within the service, Location is a path. */
 const path = (href: string): string => new URL(href).pathname
@@ -14,7 +14,7 @@ async function stateOf(api: Client, payment: Body) {
   return (await read(api, payment)).state
 }
 
-onEveryDatabase(
+onSharedDatabases(
   'Hosted pages: first page',
   service => {
     describe('GET', () => {

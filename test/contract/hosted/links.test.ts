@@ -4,14 +4,14 @@ import { elementsOf, only, withId } from '../../hosted/document.ts'
 import type { Body } from '../../support/client.ts'
 import { formOf, met } from '../../support/hosted-page.ts'
 import { choose, read } from '../../support/journeys.ts'
-import { onEveryDatabase, type Service, startService } from '../../support/service.ts'
+import { onSharedDatabases, type Service, startService } from '../../support/service.ts'
 
 const NOT_FOUND: [number, string] = [404, 'Page not found']
 
 const pageOf = (payment: Body): string => payment._links.next_url.href
 const tokenOf = (payment: Body): string => payment._links.next_url_post.params.chargeTokenId
 
-onEveryDatabase('Hosted pages: links', service => {
+onSharedDatabases('Hosted pages: links', service => {
   describe('unknown links', () => {
     test('a mistyped link shows the Page not found page', async () => {
       const api = await service().newAccount()

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { Body } from '../../support/client.ts'
 import { formOf, met, press } from '../../support/hosted-page.ts'
 import { read, statusesOf } from '../../support/journeys.ts'
-import { onEveryDatabase } from '../../support/service.ts'
+import { onSharedDatabases } from '../../support/service.ts'
 
 const DETAILS = 'Enter payment details'
 const CONFIRM = 'Confirm your payment'
@@ -11,7 +11,7 @@ const NOT_FOUND = 'Page not found'
 
 const tokenOf = (payment: Body): { chargeTokenId: string } => payment._links.next_url_post.params
 
-onEveryDatabase('Hosted pages: POST /secure', service => {
+onSharedDatabases('Hosted pages: POST /secure', service => {
   test('POST /secure with chargeTokenId alone shows the details page and starts the payment', async () => {
     const api = await service().newAccount()
     const payment = await api.createPayment()

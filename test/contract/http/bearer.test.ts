@@ -3,9 +3,9 @@ import { before, test } from 'node:test'
 import { assertError } from '../../support/assertions.ts'
 import type { Answer, Client } from '../../support/client.ts'
 import { sendRaw } from '../../support/raw-http.ts'
-import { onEveryDatabase } from '../../support/service.ts'
+import { onSharedDatabases } from '../../support/service.ts'
 
-onEveryDatabase('HTTP: API keys', service => {
+onSharedDatabases('HTTP: API keys', service => {
   let api: Client
   let payment_id = ''
   before(async () => {

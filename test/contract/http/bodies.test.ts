@@ -3,13 +3,13 @@ import { before, test } from 'node:test'
 import { assertError } from '../../support/assertions.ts'
 import { type Answer, type Client, webPayment } from '../../support/client.ts'
 import { exchange, parseAnswer, sendRaw } from '../../support/raw-http.ts'
-import { onEveryDatabase } from '../../support/service.ts'
+import { onSharedDatabases } from '../../support/service.ts'
 
 const LARGEST = 65_536
 const json = JSON.stringify(webPayment)
 const ofSize = (size: number) => json + ' '.repeat(size - json.length)
 
-onEveryDatabase('HTTP: request bodies', service => {
+onSharedDatabases('HTTP: request bodies', service => {
   let api: Client
   before(async () => {
     api = await service().newAccount()

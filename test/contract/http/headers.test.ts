@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import type { Answer, Client } from '../../support/client.ts'
 import { payOnPages } from '../../support/journeys.ts'
-import { onEveryDatabase } from '../../support/service.ts'
+import { onSharedDatabases } from '../../support/service.ts'
 
-onEveryDatabase('HTTP: response headers and health checks', service => {
+onSharedDatabases('HTTP: response headers and health checks', service => {
   describe('response headers', () => {
     let api: Client
     /** One answer of every kind under /v1. */

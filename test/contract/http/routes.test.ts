@@ -5,7 +5,7 @@ import { assertError } from '../../support/assertions.ts'
 import type { Answer, Client } from '../../support/client.ts'
 import { payOnPages } from '../../support/journeys.ts'
 import { sendRaw } from '../../support/raw-http.ts'
-import { onEveryDatabase } from '../../support/service.ts'
+import { onSharedDatabases } from '../../support/service.ts'
 
 const UNKNOWN = '06g5petm8gpatdosqb0u8c1mv7'
 
@@ -35,7 +35,7 @@ const routes: [path: string, allow: string][] = [
 /** CONNECT never reaches a route; the rest is every method that Node's HTTP parser knows. */
 const methods = METHODS.filter(method => method !== 'CONNECT')
 
-onEveryDatabase('HTTP: routes', service => {
+onSharedDatabases('HTTP: routes', service => {
   let api: Client
   let ids: Record<string, string> = {}
   before(async () => {

@@ -11,7 +11,7 @@ import {
   statusesOf,
 } from '../../support/journeys.ts'
 import { activeAgreement } from '../../support/new-payment.ts'
-import { onEveryDatabase } from '../../support/service.ts'
+import { onSharedDatabases } from '../../support/service.ts'
 
 /** How a client brings a payment into each visible state. */
 const states: Record<string, (api: Client) => Promise<Body>> = {
@@ -80,7 +80,7 @@ const states: Record<string, (api: Client) => Promise<Body>> = {
 const cancellable = /^(created|started|capturable)/
 const capturable = /^capturable/
 
-onEveryDatabase('Payments: cancel and capture', service => {
+onSharedDatabases('Payments: cancel and capture', service => {
   const operate = (api: Client, { payment_id }: Body, verb: 'cancel' | 'capture') =>
     api.request('POST', `/v1/payments/${payment_id}/${verb}`)
 

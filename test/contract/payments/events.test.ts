@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { Body, Client } from '../../support/client.ts'
 import { authorise, choose, DECLINED, payOnPages } from '../../support/journeys.ts'
 import { activeAgreement } from '../../support/new-payment.ts'
-import { onEveryDatabase } from '../../support/service.ts'
+import { onSharedDatabases } from '../../support/service.ts'
 
 const SECOND = 1000
 
@@ -121,7 +121,7 @@ const messages: Record<string, string> = {
 }
 const finished = ['success', 'failed', 'error', 'cancelled']
 
-onEveryDatabase(
+onSharedDatabases(
   'Payments: events',
   service => {
     /** Compares the whole body with one line for each event: second, status, code. */

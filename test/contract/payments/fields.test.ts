@@ -9,7 +9,7 @@ import {
   type Parts,
   webParts,
 } from '../../support/new-payment.ts'
-import { onEveryDatabase } from '../../support/service.ts'
+import { onSharedDatabases } from '../../support/service.ts'
 
 const ABSENT = undefined
 const ID = '"06g5petm8gpatdosqb0u8c1mv7"'
@@ -153,7 +153,7 @@ const detailRows: Row[] = [
   ],
 ]
 
-onEveryDatabase('Payments: fields of POST /v1/payments', service => {
+onSharedDatabases('Payments: fields of POST /v1/payments', service => {
   let api: Client
   let agreement: Parts
   let setUp: Parts

@@ -13,12 +13,12 @@ import {
   webParts,
 } from '../../support/new-payment.ts'
 import { sendRaw } from '../../support/raw-http.ts'
-import { onEveryDatabase } from '../../support/service.ts'
+import { onSharedDatabases } from '../../support/service.ts'
 
 const SEVEN_DAYS = 7 * 24 * 60 * 60 * 1000
 const USED = `409 P0191 ${HEADER}`
 
-onEveryDatabase(
+onSharedDatabases(
   'Payments: idempotency key',
   service => {
     let api: Client

@@ -3,7 +3,7 @@ import { before, test } from 'node:test'
 import { assertError } from '../../support/assertions.ts'
 import type { Client } from '../../support/client.ts'
 import { bodyText, webParts } from '../../support/new-payment.ts'
-import { onEveryDatabase } from '../../support/service.ts'
+import { onSharedDatabases } from '../../support/service.ts'
 
 const utf8 = new TextEncoder()
 const good = bodyText(webParts)
@@ -16,7 +16,7 @@ const deep = (inside: string) => `${'['.repeat(20_000)}${inside}${']'.repeat(20_
 const bytes = (...parts: (string | number[])[]) =>
   new Uint8Array(parts.flatMap(part => (typeof part === 'string' ? [...utf8.encode(part)] : part)))
 
-onEveryDatabase('Payments: JSON of POST /v1/payments', service => {
+onSharedDatabases('Payments: JSON of POST /v1/payments', service => {
   let api: Client
   before(async () => {
     api = await service().newAccount()

@@ -12,7 +12,7 @@ import {
   type Parts,
   webParts,
 } from '../../support/new-payment.ts'
-import { onEveryDatabase } from '../../support/service.ts'
+import { onSharedDatabases } from '../../support/service.ts'
 
 const url = (length: number) =>
   ofLength(length - 'https://a.org/'.length).replace('"', '"https://a.org/')
@@ -36,7 +36,7 @@ const lengths: [path: string, most: string, tooMuch: string, field: string][] = 
 const pairs = (count: number) =>
   JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, i) => [`key ${i}`, i])))
 
-onEveryDatabase('Payments: limits of POST /v1/payments', service => {
+onSharedDatabases('Payments: limits of POST /v1/payments', service => {
   let api: Client
   before(async () => {
     api = await service().newAccount()

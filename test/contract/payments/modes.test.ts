@@ -12,11 +12,11 @@ import {
   type Parts,
   webParts,
 } from '../../support/new-payment.ts'
-import { onEveryDatabase } from '../../support/service.ts'
+import { onSharedDatabases } from '../../support/service.ts'
 
 const UNKNOWN = '06g5petm8gpatdosqb0u8c1mv7'
 
-onEveryDatabase('Payments: modes', service => {
+onSharedDatabases('Payments: modes', service => {
   describe('web mode', () => {
     let api: Client
     before(async () => {

@@ -12,7 +12,7 @@ import {
   type Parts,
   webParts,
 } from '../../support/new-payment.ts'
-import { onEveryDatabase } from '../../support/service.ts'
+import { onSharedDatabases } from '../../support/service.ts'
 
 type Fault = [parts: Parts, expected: string]
 
@@ -110,7 +110,7 @@ function exclude([one]: Fault, [another]: Fault): boolean {
   )
 }
 
-onEveryDatabase('Payments: order of checks of POST /v1/payments', service => {
+onSharedDatabases('Payments: order of checks of POST /v1/payments', service => {
   let api: Client
   let agreement_id = ''
   before(async () => {

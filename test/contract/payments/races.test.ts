@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { assertError } from '../../support/assertions.ts'
 import type { Answer } from '../../support/client.ts'
 import { choose, payOnPages, read, statusesOf } from '../../support/journeys.ts'
-import { onEveryDatabase } from '../../support/service.ts'
+import { onSharedDatabases } from '../../support/service.ts'
 
 const MANY = 20
 
@@ -16,7 +16,7 @@ async function race(...kinds: (() => Promise<Answer>)[]): Promise<Answer[][]> {
 const count = (answers: Answer[] = [], status: number) =>
   answers.filter(answer => answer.status === status).length
 
-onEveryDatabase('Payments: races', service => {
+onSharedDatabases('Payments: races', service => {
   const capturable = async () => {
     const api = await service().newAccount()
     const payment = await payOnPages(api, await api.createPayment({ delayed_capture: true }))

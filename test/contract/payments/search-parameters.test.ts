@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { assertError } from '../../support/assertions.ts'
 import type { Client } from '../../support/client.ts'
-import { onEveryDatabase } from '../../support/service.ts'
+import { onSharedDatabases } from '../../support/service.ts'
 
 /** In the order in which error texts and links list them. */
 const NAMES = [
@@ -49,7 +49,7 @@ const wrong: Record<string, string[]> = {
   to_settled_date: wrongDates,
 }
 
-onEveryDatabase('Payments: search parameters', service => {
+onSharedDatabases('Payments: search parameters', service => {
   let api: Client
   const search = (query: string | Record<string, string> | [string, string][]) =>
     api.get(`/v1/payments?${new URLSearchParams(query)}`)

@@ -3,9 +3,9 @@ import { before, test } from 'node:test'
 import type { Body, Client } from '../../support/client.ts'
 import { authorise, choose, DECLINED, payOnPages, read } from '../../support/journeys.ts'
 import { newAgreement } from '../../support/new-payment.ts'
-import { onEveryDatabase } from '../../support/service.ts'
+import { onSharedDatabases } from '../../support/service.ts'
 
-onEveryDatabase(
+onSharedDatabases(
   'Payments: search',
   service => {
     let api: Client

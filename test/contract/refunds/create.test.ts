@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { assertError } from '../../support/assertions.ts'
 import type { Answer, Body, Client } from '../../support/client.ts'
 import { authorise, choose, DECLINED, paidPayment, read } from '../../support/journeys.ts'
-import { onEveryDatabase } from '../../support/service.ts'
+import { onSharedDatabases } from '../../support/service.ts'
 
 const JSON_TYPE = { 'Content-Type': 'application/json' }
 const refundOf = (api: Client, { payment_id }: Body, body: unknown): Promise<Answer> =>
@@ -28,7 +28,7 @@ const faults: [body: string, status: number, code: string, field: string][] = [
   ]),
 ]
 
-onEveryDatabase(
+onSharedDatabases(
   'Refunds: create',
   service => {
     for (const [body, status, code, field] of faults)

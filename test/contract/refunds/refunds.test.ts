@@ -4,7 +4,7 @@ import { assertError } from '../../support/assertions.ts'
 import type { Body, Client } from '../../support/client.ts'
 import { interleaving } from '../../support/interleave.ts'
 import { paidPayment, read, statusesOf } from '../../support/journeys.ts'
-import { onEveryDatabase } from '../../support/service.ts'
+import { onSharedDatabases } from '../../support/service.ts'
 
 const ID = /^[0-9a-v]{26}$/
 const WEEK_MS = 7 * 86_400_000
@@ -20,7 +20,7 @@ async function refund(api: Client, payment: Body, amount: number): Promise<Body>
 const listed = async (api: Client, payment: Body): Promise<Body[]> =>
   (await api.get(pathOf(payment))).body._embedded.refunds
 
-onEveryDatabase(
+onSharedDatabases(
   'Refunds',
   service => {
     describe('refunds of a payment', () => {

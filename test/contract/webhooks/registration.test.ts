@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { assertError } from '../../support/assertions.ts'
 import type { Body, Client } from '../../support/client.ts'
-import { onEveryDatabase } from '../../support/service.ts'
+import { onSharedDatabases } from '../../support/service.ts'
 
 const JSON_TYPE = { 'Content-Type': 'application/json' }
 const ALL = [
@@ -65,7 +65,7 @@ async function register(api: Client, fields: Record<string, unknown> = {}): Prom
   return answer.body
 }
 
-onEveryDatabase(
+onSharedDatabases(
   'Webhooks: registration',
   service => {
     describe('create', () => {
