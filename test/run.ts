@@ -25,11 +25,11 @@ const GROUPS: Record<string, string> = {
   // They wait most of the time.
   absence: 'test/faults/process/{deleted-file,one-database,postgres-away}.test.ts',
   processes: 'test/faults/process/*.test.ts',
+  faults: 'test/faults/*.test.ts',
   // They count the objects of the heap, which takes seconds once a process has loaded the service.
   heap: 'test/webhooks/{resolve,slots}.test.ts',
   webhooks: 'test/{contract/webhooks,webhooks}/*.test.ts',
   windows: 'test/browser/{accessibility,console*}.test.ts',
-  faults: 'test/faults/*.test.ts',
   commands: 'test/{cli/*,command-line,start}.test.ts',
   journeys: 'test/browser/{documentation,journeys,safety}.test.ts',
   package: 'test/{executable,installation,package}.test.ts',
