@@ -137,6 +137,11 @@ async function stopShared(): Promise<void> {
 /** What tests may use of a service that others use too. */
 export type SharedService = Omit<Service, 'clock' | 'stop' | 'time'>
 
+/** No other option, because the service is everybody's. */
+type SharedOptions = { control?: boolean } & {
+  [option in Exclude<keyof ServiceOptions, 'control'>]?: never
+}
+
 /**
  * `onEveryDatabase` with a service that all its describes of a process share, because a start on PostgreSQL takes half a
  * second. For tests that keep to accounts that they make, and do not move the machine's time.
@@ -144,7 +149,7 @@ export type SharedService = Omit<Service, 'clock' | 'stop' | 'time'>
 export function onSharedDatabases(
   title: string,
   define: (service: () => SharedService) => void,
-  { control = false }: Pick<ServiceOptions, 'control'> = {},
+  { control = false }: SharedOptions = {},
 ): void {
   if (!stopsShared) after(stopShared)
   stopsShared = true
