@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { DEFAULT_ACCOUNT } from './accounts/account.ts'
 import { countMovedClocks, createKey, listKeys } from './accounts/store.ts'
-import { type App, createApp } from './app.ts'
+import type { App } from './app.ts'
 import { startWork } from './background.ts'
 import type { Config } from './config.ts'
 import { openDatabase } from './database/open.ts'
@@ -70,11 +70,15 @@ export type Farthing = {
 export async function startFarthing(options: StartOptions): Promise<Farthing> {
   const { config, logger, ca } = options
   const metrics = await createMetrics(config)
-  const database = await openDatabase(config.database, {
-    onCommit: metrics?.committed,
-    onUnknownOutcome: error => void setTimeout(fatal, LAST_RESPONSES, options, error),
-    onConnectionError: error => logger?.warn(`a database connection was lost: ${error.message}`),
-  })
+  // SQLite's thread starts while this one loads the code of the app.
+  const [database, { createApp }] = await Promise.all([
+    openDatabase(config.database, {
+      onCommit: metrics?.committed,
+      onUnknownOutcome: error => void setTimeout(fatal, LAST_RESPONSES, options, error),
+      onConnectionError: error => logger?.warn(`a database connection was lost: ${error.message}`),
+    }),
+    import('./app.ts'),
+  ])
   const resolve = options.resolve ?? createResolve()
   const send = createSend({
     resolve,
