@@ -1,5 +1,5 @@
 import { listShipped, ROOT, readShipped } from '../files.ts'
-import type { Database } from '../ports.ts'
+import type { Database, Statement } from '../ports.ts'
 
 const FOLDER = new URL('database/migrations/', ROOT)
 
@@ -11,21 +11,25 @@ const TABLE = `create table if not exists migrations (number integer primary key
 export class NewerDatabaseError extends Error {}
 
 /**
- * Migrates the database to the version of this code. Each step is one transaction, which first writes the step's
- * number. If two instances start at once, one of them waits there and then finds that the step is done.
+ * Migrates the database to the version of this code in one transaction, which first writes the number of its first step.
+ * If two instances start at once, one of them waits there and then finds that the steps are done.
  * Throws NewerDatabaseError if a newer Farthing has migrated the database.
  */
 export async function migrate(database: Database, exec: Execute): Promise<void> {
   await createTable(database, exec)
   const steps = readSteps()
   const newest = steps.at(-1)?.number ?? 0
-  const done = new Set(await doneSteps(database))
-  const unknown = [...done].find(number => number > newest)
-  if (unknown !== undefined)
-    throw new NewerDatabaseError(
-      `the database has version ${unknown}, from a newer Farthing; this Farthing knows versions up to ${newest}`,
-    )
-  for (const step of steps) if (!done.has(step.number)) await runStep(database, step)
+  while (true) {
+    const done = new Set(await doneSteps(database))
+    const unknown = [...done].find(number => number > newest)
+    if (unknown !== undefined)
+      throw new NewerDatabaseError(
+        `the database has version ${unknown}, from a newer Farthing; this Farthing knows versions up to ${newest}`,
+      )
+    const missing = steps.filter(({ number }) => !done.has(number))
+    if (missing.length === 0) return
+    await database.write(missing.flatMap(statementsOf))
+  }
 }
 
 type Step = { number: number; name: string; sql: string }
@@ -59,18 +63,18 @@ async function createTable(database: Database, exec: Execute): Promise<void> {
   }
 }
 
-async function runStep(database: Database, { number, name, sql }: Step): Promise<void> {
+function statementsOf({ number, name, sql }: Step): Statement[] {
   const statements = sql
     .replace(/--.*$/gm, '')
     .split(';')
     .map(text => text.trim())
     .filter(Boolean)
-  await database.write([
+  return [
     {
-      sql: `insert into migrations (number, name) values ($1, $2) on conflict do nothing`,
+      sql: 'insert into migrations (number, name) values ($1, $2) on conflict do nothing',
       values: [number, name],
       expect: 1,
     },
     ...statements.map(text => ({ sql: text, values: [] })),
-  ])
+  ]
 }
