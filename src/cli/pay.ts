@@ -128,18 +128,18 @@ async function messagesOf(service: Service, payment_id: string): Promise<Body[] 
   return status === 200 ? body.results : undefined
 }
 
-const ends: Record<Plan['outcome'], string[]> = {
-  success: ['success'],
-  declined: ['P0010'],
-  error: ['P0050'],
-  cancel: ['P0030'],
-  cancel_by_api: ['P0040'],
+/** The status, or the code if there is one. */
+const ends: Record<Plan['outcome'], string> = {
+  success: 'success',
+  declined: 'P0010',
+  error: 'P0050',
+  cancel: 'P0030',
+  cancel_by_api: 'P0040',
 }
 
 function endedAsAsked({ state, delayed_capture }: Body, { outcome, capture }: Plan): boolean {
-  const asked =
-    outcome === 'success' && delayed_capture && !capture ? ['capturable'] : ends[outcome]
-  return asked.includes(state.code ?? state.status)
+  const isHeld = outcome === 'success' && delayed_capture && !capture
+  return (state.code ?? state.status) === (isHeld ? 'capturable' : ends[outcome])
 }
 
 async function show(
