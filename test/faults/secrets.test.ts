@@ -13,10 +13,11 @@ import { runProcess, startProcess } from '../support/process.ts'
 import { scratchFolder } from './scratch-folder.ts'
 import { type Canaries, findCanaries, plant } from './secrets.ts'
 
-/** Runs the service at log level trace. Returns its output, its stored data, the console's pages and the canaries. */
+/** Runs the service at log level trace. Returns its output, its stored data, what `visit` returns and the canaries. */
 async function plantEverywhere(
   DATABASE_URL: string,
   look: () => Promise<string[]>,
+  visit: (baseUrl: string, key: string) => Promise<Pages> = async () => new Map(),
 ): Promise<{ output: string; stored: string[]; pages: Pages; canaries: Canaries }> {
   const FARTHING_API_KEY = 'canary-key-of-the-default-account'
   const env = {
@@ -33,7 +34,7 @@ async function plantEverywhere(
     const first = await plant(farthing.baseUrl, FARTHING_API_KEY)
     const second = await plant(farthing.baseUrl, made.stdout.trim())
     await setTimeout(500) // until the record is written
-    const pages = await consolePages(farthing.baseUrl, FARTHING_API_KEY)
+    const pages = await visit(farthing.baseUrl, FARTHING_API_KEY)
     const whileRunning = await look()
     await farthing.terminate()
     const stored = [...whileRunning, ...(await look())]
@@ -101,7 +102,7 @@ describe('No secret', () => {
       const files = async () =>
         readdirSync(folder).map(name => readFileSync(join(folder, name), 'latin1'))
       const url = `sqlite:${join(folder, 'farthing.db')}`
-      const { output, stored, pages, canaries } = await plantEverywhere(url, files)
+      const { output, stored, pages, canaries } = await plantEverywhere(url, files, consolePages)
       assertPagesHold(pages, canaries)
       assert.deepEqual(findCanaries([output], canaries), [])
       assert.ok(
