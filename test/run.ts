@@ -29,11 +29,11 @@ const GROUPS: Record<string, string> = {
   // They count the objects of the heap, which takes seconds once a process has loaded the service.
   heap: 'test/webhooks/{resolve,slots}.test.ts',
   webhooks: 'test/{contract/webhooks,webhooks}/*.test.ts',
+  payments: 'test/contract/{*,{hosted,http,payments,recorder,refunds,retention}/*}.test.ts',
   windows: 'test/browser/{accessibility,console*}.test.ts',
   commands: 'test/{cli/*,command-line,start}.test.ts',
   journeys: 'test/browser/{documentation,journeys,safety}.test.ts',
   package: 'test/{executable,installation,package}.test.ts',
-  payments: 'test/contract/{*,{hosted,http,payments,recorder,refunds,retention}/*}.test.ts',
   parts: 'test/{database,domain,hosted,metrics,recorder,signature}/*.test.ts',
   library: 'test/{testing/*,config,documents,log,seed,start-farthing,tidy}.test.ts',
 }
