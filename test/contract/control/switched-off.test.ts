@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readConfig } from '../../../src/config.ts'
-import type { Database } from '../../../src/ports.ts'
 import { startFarthing } from '../../../src/start.ts'
 import { createClient, webPayment } from '../../support/client.ts'
 import { payOnPages } from '../../support/journeys.ts'
+import { watched } from '../../support/watched.ts'
 
 /** What is done at intervals, whatever is asked: look up the key, write the record. */
 const atIntervals = /from accounts where name|^write insert into exchanges/
@@ -12,17 +12,6 @@ const atIntervals = /from accounts where name|^write insert into exchanges/
 /** A service whose queries and writes are listed, with the first words of each statement. */
 async function listed(env: Record<string, string>) {
   const seen: string[] = []
-  const watched = (database: Database): Database => ({
-    ...database,
-    query(sql, values) {
-      seen.push(sql)
-      return database.query(sql, values)
-    },
-    write(statements) {
-      seen.push(`write ${statements.map(({ sql }) => sql).join('; ')}`)
-      return database.write(statements)
-    },
-  })
   const KEY = 'a-key-of-this-test'
   const farthing = await startFarthing({
     config: readConfig({
@@ -30,7 +19,13 @@ async function listed(env: Record<string, string>) {
       ...{ FARTHING_CONSOLE: 'false', ...env },
     }),
     backgroundWork: false,
-    ports: real => ({ ...real, database: watched(real.database) }),
+    ports: real => ({
+      ...real,
+      database: watched(real.database, (statements, kind) => {
+        const texts = statements.map(({ sql }) => sql).join('; ')
+        seen.push(kind === 'write' ? `write ${texts}` : texts)
+      }),
+    }),
   })
   const api = createClient([farthing.url], KEY)
   const during = async <Result>(work: () => Promise<Result>) => {

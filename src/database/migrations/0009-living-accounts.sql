@@ -1,0 +1,6 @@
+-- Ended test accounts keep their row, so that their names stay taken. What is done for each new account and each minute
+-- should not read them.
+
+drop index accounts_by_parent;
+create index accounts_living on accounts (parent, expires) where ended = 0;
+create index accounts_by_expiry on accounts (expires) where expires is not null;
