@@ -128,10 +128,11 @@ function shareService(kind: DatabaseKind, control: boolean): Promise<Service> {
   return found
 }
 
+/** One that did not start has failed its tests already, and must not keep the others running. */
 async function stopShared(): Promise<void> {
-  const running = [...shared.values()]
+  const started = await Promise.allSettled(shared.values())
   shared.clear()
-  for (const service of await Promise.all(running)) await service.stop()
+  for (const start of started) if (start.status === 'fulfilled') await start.value.stop()
 }
 
 /** What tests may use of a service that others use too. */
