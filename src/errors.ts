@@ -60,7 +60,7 @@ export const controlMeanings = {
   C0103: 'There is no such field or parameter; the description lists those there are',
   C0197: 'The body is not one JSON object',
   C0200: 'The account has nothing with this identifier',
-  C0403: 'Not with the key of a test account',
+  C0403: 'The key of a test account cannot do this',
   C0409: 'The state does not allow it',
   C0429: 'A limit of the control API is reached',
 }
@@ -259,7 +259,7 @@ export const unknownBearerKey = () =>
     401,
     'P0910',
     'this API key is not known here. Was it made in another database, or revoked? The command ' +
-      '"farthing keys list" shows the keys of this one',
+      '"farthing keys list" shows the keys of this database (in a clone: "npm start -- keys list")',
   )
 
 export const noSuchEndpoint = () =>

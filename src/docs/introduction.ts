@@ -76,6 +76,6 @@ Bodies are JSON in UTF-8 of at most 65,536 bytes. Unlike under \`/v1\`, an unkno
 export const controlTags = [
   {
     name: 'Control',
-    description: 'Everything below `/control`. What a payment is, the description of the API says.',
+    description: 'Everything below `/control`. `/openapi.json` describes payments.',
   },
 ]
