@@ -258,7 +258,7 @@ describe('What the service has logged after a start with FARTHING_API_KEY', () =
     output = running.output()
   })
 
-  test('The key works, no other is made, and none is written to the log', async () => {
+  test('A key in FARTHING_API_KEY works, Farthing makes no other key, and the log has none', async () => {
     assert.doesNotMatch(output, /of our own|api_test_/)
     const { stdout } = await runHere({ args: ['keys', 'list'], env: settings })
     assert.match(stdout, /There are no keys/)

@@ -171,7 +171,7 @@ describe('The repository', () => {
 
 describe('A test', () => {
   // noSkippedTests sees test.skip, but not test.todo, the options of node:test or the test's context.
-  test('is neither skipped nor left to be written', () => {
+  test('is not skipped or marked as todo', () => {
     const skipped = /\b(test|it|describe|suite)\.todo\b|\{\s*(skip|only|todo)\b|\bt\.(skip|todo)\(/
     assert.deepEqual(find(tests, skipped), [])
   })

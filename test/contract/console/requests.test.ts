@@ -111,7 +111,7 @@ onEveryDatabase('The pages of requests', service => {
     assert.deepEqual(paths(newest), paths(second))
   })
 
-  test('what was only counted stands as one grey row where it was', async () => {
+  test('requests that were only counted appear as one grey row, in their place', async () => {
     const { api, name, browser } = await enter()
     await api.get('/v1/payments')
     const from = service().clock.now() + 1_000

@@ -98,7 +98,7 @@ onSharedDatabases(
       assert.equal(await count(api), 0)
     })
 
-    test('a payment of last week: begin in the past, build, advance', async () => {
+    test('a payment of last week can be made: start the clock in the past, build it, advance', async () => {
       const api = await service().newAccount()
       await ask(service(), api, 'reset', { at: '2026-01-05T10:00:00Z' })
       const { body: payment } = await build(api, { scenario: 'success' })

@@ -21,7 +21,7 @@ const masked = (value: unknown): string =>
   )
 
 onEveryDatabase(
-  'The steering half of control',
+  'The control API: outcomes, waits and clocks',
   service => {
     const control = (api: Client, path: string, body?: object) => ask(service(), api, path, body)
     const complete = (api: Client, { payment_id }: Body, body: object = {}) =>
@@ -164,7 +164,7 @@ onEveryDatabase(
       assert.equal(await now(api), before + 8_000)
     })
 
-    test('a move back, beyond 2099, or with two words is refused', async () => {
+    test('the clock cannot be moved back, beyond 2099, or by two fields at once', async () => {
       const api = await service().newAccount()
       const before = await now(api)
       for (const [body, status, code, field] of [
@@ -229,7 +229,7 @@ onEveryDatabase(
 )
 
 onEveryDatabase('Without FARTHING_CONTROL', service => {
-  test('the steering half is an unknown path that says how to switch it on', async () => {
+  test('the paths that change payments and clocks are 404, and the error names the setting', async () => {
     const api = await service().newAccount()
     const { payment_id } = await api.createPayment()
     for (const path of ['clock', 'payments', `payments/${payment_id}/complete`]) {

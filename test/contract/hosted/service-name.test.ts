@@ -26,7 +26,7 @@ onEveryDatabase(
       }
     })
 
-    test('a page for an error has the name', async () => {
+    test('an error page shows FARTHING_SERVICE_NAME', async () => {
       const { title } = await shownAt('/secure/none')
       assert.equal(title, `Page not found - ${FARTHING_SERVICE_NAME}`)
     })

@@ -49,7 +49,7 @@ for (const [kind, newDatabase] of Object.entries({
   PostgreSQL: createPostgresDatabase,
 }))
   describe(`The webhook of FARTHING_WEBHOOK_URL on ${kind}`, () => {
-    test('It is found again at the next start, and gets the signing key of that start', async t => {
+    test('The fixed webhook is found again at the next start, and gets that start’s signing key', async t => {
       const DATABASE_URL = await newDatabase()
       const first = await start(t, { DATABASE_URL })
       const [webhook, ...more] = await first.webhooks()
