@@ -9,6 +9,7 @@ import { NOBODY } from '../webhooks/listener.ts'
 import { CommandError, wrongUsage } from './command-error.ts'
 import { colouredStatus, note, oneLine, print, printJson, timeOfDay } from './output.ts'
 import {
+  type Answer,
   type Body,
   connect,
   keepAsking,
@@ -33,6 +34,14 @@ type ListenOptions = ServiceOptions & {
 /** Milliseconds. */
 const LAST_REQUEST = 1_000
 
+/**
+ * This listener. `webhook` is what the service last called it. After a reset of the account, or a restart of a service
+ * in memory, it has another webhook with another signing key.
+ */
+type Listener = { service: Service; options: ListenOptions; webhook: Body }
+
+const pathOf = ({ webhook }: Listener): string => `/control/listeners/${webhook.webhook_id}`
+
 /** Receives one attempt and returns how it ended. */
 type Receive = (offer: Body) => Promise<AttemptResult>
 
@@ -40,81 +49,109 @@ type Receive = (offer: Body) => Promise<AttemptResult>
 export async function listen(config: Config, options: ListenOptions): Promise<void> {
   const receive = createReceive(options)
   const service = await connect(config, options)
-  const listener = await register(service, options)
-  const path = `/control/listeners/${listener.webhook_id}`
+  const listener = {
+    service,
+    options,
+    webhook: readWebhook(await register(service, options), service),
+  }
+  const { webhook } = listener
   if (options.printSigningKey) {
-    const { signing_key } = listener
+    const { signing_key } = webhook
     if (options.json) printJson({ signing_key })
     else print(signing_key)
-    if (!listener.other) await service.request('DELETE', path)
+    if (!webhook.other) await service.request('DELETE', pathOf(listener))
     return
   }
-  stopWithSignals(service, path)
-  const first = await service.ask('GET', `${path}/next?wait=0`)
-  sayReady(listener, options)
-  const handle = (offer: Body) => void deliver(service, path, offer, receive, options)
+  stopWithSignals(listener)
+  const first = await service.ask('GET', `${pathOf(listener)}/next?wait=0`)
+  sayReady(listener)
+  const handle = (offer: Body) => void deliver(service, pathOf(listener), offer, receive, options)
   if (first.attempt) handle(first.attempt)
   if (options.missed)
-    void sendMissed(service, listener.webhook_id).catch(error =>
+    void sendMissed(service, webhook.webhook_id).catch(error =>
       note(`The missed messages were not sent: ${error.message}`),
     )
-  return keepListening(service, path, options, handle)
+  return keepListening(listener, handle)
 }
 
 const nameOf = ({ name }: ListenOptions): string => name ?? `${userInfo().username}-${hostname()}`
 
-async function register(service: Service, options: ListenOptions): Promise<Body> {
+const LISTENERS = '/control/listeners'
+
+function register(service: Service, options: ListenOptions): Promise<Answer> {
   const json = { name: nameOf(options), ...(options.events && { events: options.events }) }
-  const { status, body } = await service.request('POST', '/control/listeners', { json })
+  return service.request('POST', LISTENERS, { json })
+}
+
+function readWebhook({ status, body }: Answer, { url }: Service): Body {
   if (status === 404)
     throw new CommandError(
-      `${service.url} does not support listeners: FARTHING_CONSOLE is false there, or it is an older version`,
+      `${url} does not support listeners: FARTHING_CONSOLE is false there, or it is an older version`,
     )
-  if (status >= 400) throw new CommandError(refusal('POST', '/control/listeners', status, body))
+  if (status >= 400) throw new CommandError(refusal('POST', LISTENERS, status, body))
   return body
 }
 
-function sayReady({ webhook_id, signing_key, other }: Body, options: ListenOptions): void {
-  const { forwardTo, json } = options
-  if (other)
+function sayReady(listener: Listener): void {
+  const { options, webhook } = listener
+  if (webhook.other)
     note(
       'Another listener has this name: each message goes to only one of the two. Choose another name with --name.',
     )
-  if (json) printJson({ ready: true, forward_to: forwardTo ?? null, webhook_id })
+  if (options.json) printReady(listener)
   else {
+    const { forwardTo } = options
     const what = forwardTo ? `Forwarding to ${forwardTo}` : 'Printing messages'
-    const key = `Signing key: ${signing_key}  (the same at every start; --print-signing-key prints only the key)`
+    const key = `Signing key: ${webhook.signing_key}  (the same at every start until the account is reset; --print-signing-key prints only the key)`
     print(`Ready. ${what} as "${nameOf(options)}"\n${key}`)
   }
 }
 
+const printReady = ({ options: { forwardTo }, webhook: { webhook_id } }: Listener): void =>
+  printJson({ ready: true, forward_to: forwardTo ?? null, webhook_id })
+
+/** Registers the listener again. Waits while the service, or a proxy before it, has an error. */
+async function renew(listener: Listener): Promise<void> {
+  const { service, options, webhook: before } = listener
+  let answer = await register(service, options)
+  while (answer.status >= 500) {
+    await setTimeout(RETRY_AFTER)
+    answer = await register(service, options)
+  }
+  listener.webhook = readWebhook(answer, service)
+  const { webhook_id, signing_key } = listener.webhook
+  if (signing_key !== before.signing_key)
+    note(
+      `The account was reset, or was in the memory of a service that has restarted. The new signing key: ${signing_key}`,
+    )
+  if (options.json && webhook_id !== before.webhook_id) printReady(listener)
+}
+
 /** Requests the next attempt as soon as it has one, so that a slow receiver delays no other message. */
-async function keepListening(
-  service: Service,
-  path: string,
-  options: ListenOptions,
-  handle: (offer: Body) => void,
-): Promise<never> {
+function keepListening(listener: Listener, handle: (offer: Body) => void): Promise<never> {
+  const { service } = listener
   return keepAsking(async wasAway => {
-    if (wasAway) return void (await register(service, options))
-    const { status, body } = await service.request('GET', `${path}/next`)
-    if (status === 404) await register(service, options)
-    else if (status >= 500) await setTimeout(RETRY_AFTER)
-    else if (status >= 400) throw new CommandError(refusal('GET', path, status, body))
+    if (wasAway) return renew(listener)
+    const path = `${pathOf(listener)}/next`
+    const { status, body } = await service.request('GET', path)
+    if (status === 404) await renew(listener)
+    else if (status >= 400 && status < 500)
+      throw new CommandError(refusal('GET', path, status, body))
+    if (status >= 400) await setTimeout(RETRY_AFTER)
     if (body?.attempt) handle(body.attempt)
   })
 }
 
 /** Tells the service that nobody listens any more, and ends the process with code 0. */
-function stopWithSignals(service: Service, path: string): void {
+function stopWithSignals(listener: Listener): void {
   let stopping = false
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
     process.on(signal, () => {
       if (stopping) return
       stopping = true
       const last = { signal: AbortSignal.timeout(LAST_REQUEST) }
-      void service
-        .request('DELETE', path, last)
+      void listener.service
+        .request('DELETE', pathOf(listener), last)
         .catch(() => {})
         .finally(() => process.exit(0))
     })
