@@ -4,7 +4,8 @@
  */
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { packInto } from './build-package.ts'
 
 type Component = { name: string; version: string; 'bom-ref': string }
 type Bom = {
@@ -55,10 +56,9 @@ const checksums = (names: string[]): string =>
     .join('')
 
 rmSync('release', { recursive: true, force: true })
-await import('./build-executable.ts')
+mkdirSync('release')
 const { contained } = await import('./build.ts')
-execFileSync('npm', ['pack', '--pack-destination', 'release'], {
-  stdio: ['ignore', 'ignore', 'inherit'],
-})
+packInto('release')
+await import('./build-executable.ts')
 writeFileSync('release/farthing.cdx.json', `${JSON.stringify(components(contained), null, 2)}\n`)
 writeFileSync('release/SHA256SUMS', checksums(readdirSync('release').sort()))

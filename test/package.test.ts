@@ -9,6 +9,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs'
 import { createServer } from 'node:http'
@@ -66,19 +67,22 @@ describe('The package', () => {
     assert.equal(readme, read(join(ROOT, 'docs/package.md')))
     assert.doesNotMatch(readme, /\]\(|<img|docs\/|examples\//)
     assert.equal(read(join(packed.source, 'README.md')), read(join(ROOT, 'README.md')))
-    assert.ok(!existsSync(join(packed.source, '.clone-readme.md')))
     assert.equal(read(join(packed.source, 'package.json')), read(join(ROOT, 'package.json')))
   })
 
-  test('brings the README and package.json of the clone back after a build that was interrupted', () => {
-    const clone = join(folder, 'interrupted')
-    for (const name of ['scripts/packed-files.ts', 'docs/package.md', 'README.md', 'package.json'])
-      cpSync(join(ROOT, name), join(clone, name))
-    const swap = (to: string) =>
-      spawnSync(process.execPath, ['scripts/packed-files.ts', to], { cwd: clone })
-    for (const to of ['package', 'package', 'clone']) assert.equal(swap(to).status, 0)
-    for (const name of ['README.md', 'package.json'])
-      assert.equal(read(join(clone, name)), read(join(ROOT, name)))
+  test('Building the package changes no file of the clone, so an interrupted build leaves it as it was', () => {
+    const built = statSync(join(packed.source, 'dist/licences.txt')).mtimeMs
+    for (const name of ['README.md', 'package.json', 'LICENSE', 'bin/farthing.js'])
+      assert.ok(statSync(join(packed.source, name)).ctimeMs < built, name)
+  })
+
+  test('npm pack in the clone makes no package and names the command that does', () => {
+    const clone = join(folder, 'clone')
+    cpSync(join(ROOT, 'package.json'), join(clone, 'package.json'))
+    const { status, stderr } = spawnSync('npm', ['pack'], { cwd: clone, encoding: 'utf8' })
+    assert.notEqual(status, 0)
+    assert.match(stderr, /npm run build:package makes the package/)
+    assert.deepEqual(readdirSync(clone), ['package.json'])
   })
 
   test('needs no other package and has no script that npm runs or asks about', () => {

@@ -1,4 +1,4 @@
-/** The package as `npm pack` makes it in a clone. */
+/** The package as `npm run build:package` makes it in a clone. */
 import { execFile } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -26,7 +26,7 @@ function copyOfClone(folder: string): string {
   return source
 }
 
-/** `source` is the copy. It has `dist/`, and the README and package.json of the clone again. */
+/** `source` is the copy, with `dist/`. */
 export type Packed = { source: string; tarball: string }
 
 let packed: Promise<Packed> | undefined
@@ -44,9 +44,9 @@ export function packOnce(): Promise<Packed> {
 /** Packs a copy of the clone. */
 export async function pack(folder: string): Promise<Packed> {
   const source = copyOfClone(folder)
-  await run('npm', ['pack', '--pack-destination', folder], { cwd: source })
-  const name = readdirSync(folder).find(file => file.endsWith('.tgz')) ?? ''
-  return { source, tarball: join(folder, name) }
+  await run('npm', ['run', 'build:package'], { cwd: source })
+  const name = readdirSync(source).find(file => file.endsWith('.tgz')) ?? ''
+  return { source, tarball: join(source, name) }
 }
 
 /** Installs the tarball as a user does, in a new folder. Returns the folder and what npm printed. */
