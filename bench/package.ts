@@ -7,7 +7,7 @@ import type * as Library from '../src/testing/public.d.ts'
 import { newFolder } from './folders.ts'
 
 const HERE = resolve(import.meta.dirname, '..')
-const NEEDED = ['bin', 'src', 'scripts', 'package.json', 'tsconfig.json', 'tsconfig.build.json']
+const NEEDED = ['bin', 'src', 'scripts', 'LICENSE', 'package.json', 'tsconfig.json']
 
 let built: string | undefined
 

@@ -95,6 +95,10 @@ describe('The package', () => {
 
   test('has the licence of each package that it contains', () => {
     const licences = read(join(unpacked, 'dist/licences.txt'))
+    const [, ...each] = licences.split(/^(?=\S+ \d+\.\d+\.\d+, licence )/m)
+    assert.ok(each.length > 60)
+    for (const licence of each)
+      assert.match(licence, /copyright.*(permi|redistribution)/is, licence.slice(0, 200))
     const { dependencies } = JSON.parse(read(join(ROOT, 'package.json')))
     for (const name of [...Object.keys(dependencies), 'avvio', 'swagger-ui-dist'])
       assert.match(licences, new RegExp(`^${name} \\d+\\.\\d+\\.\\d+, licence `, 'm'))
