@@ -47,7 +47,7 @@ onEveryDatabase(
 
     test('POST /v1/webhooks returns the same error for every host that leads to a refused address', async () => {
       const api = await service().newAccount()
-      const names = ['loop', 'private', 'meta', 'mixed', 'mapped', 'nat64', 'ula', 'azure']
+      const names = ['loop', 'loop6', 'private', 'meta', 'mixed', 'mapped', 'nat64', 'ula', 'azure']
       const answers = await Promise.all(
         names.map(name => register(api, `https://${name}.example.com/`)),
       )
