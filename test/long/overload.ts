@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import http from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { createOnce } from '../faults/process/create-once.ts'
 import { createClient } from '../support/client.ts'
 import { createPostgresDatabase } from '../support/postgres.ts'
@@ -103,7 +104,7 @@ async function openLoop(baseUrl: string, rate: number, seconds: number) {
       pending.add(request)
     }
     report.busiest = Math.max(report.busiest, pending.size)
-    await new Promise(resolve => setTimeout(resolve, 2))
+    await setTimeout(2)
   }
   await Promise.all(pending)
   agent.destroy()

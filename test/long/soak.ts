@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { openSqlite } from '../../src/database/sqlite/sqlite.ts'
 import { checkInvariants } from '../faults/invariants.ts'
@@ -20,8 +21,6 @@ const WARM = 3
 const MOST_GROWTH = 8 * 2 ** 20
 
 const REPORT_HEAP = fileURLToPath(new URL('report-heap.js', import.meta.url))
-const pause = (ms: number) => new Promise(resolve => setTimeout(resolve, ms))
-
 type Sample = { heap: number; descriptors: number; wal: number }
 
 /** Hours of ordinary use, to find leaks. */

@@ -6,6 +6,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { createMetrics } from '../../src/metrics/metrics.ts'
 import { createClient } from '../support/client.ts'
@@ -16,8 +17,6 @@ import { startReceiver } from '../support/receiver.ts'
 
 const KEY = 'key-of-the-default-account'
 const METRICS = new URL('../../src/metrics/metrics.ts', import.meta.url).href
-
-const pause = (ms: number) => new Promise(resolve => setTimeout(resolve, ms))
 
 async function start(t: TestContext, url: string, env: Record<string, string> = {}) {
   const service = await startProcess({

@@ -5,6 +5,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { freePort, idsOf, OTHER_USER } from './postgres.ts'
 
 export type Pooler = {
@@ -55,7 +56,7 @@ server_login_retry = 1
     child = spawn(PROGRAM, ['-q', config], { ...user, cwd: folder, env: ENV, stdio: 'ignore' })
     while (!(await accepts(port))) {
       if (child.exitCode !== null) throw new Error(`PgBouncer ended with code ${child.exitCode}`)
-      await new Promise(resolve => setTimeout(resolve, 20))
+      await setTimeout(20)
     }
   }
   async function kill(): Promise<void> {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { openSqlite } from '../../../src/database/sqlite/sqlite.ts'
 import { createClient } from '../../support/client.ts'
 import { type Exit, type FarthingProcess, startProcess } from '../../support/process.ts'
@@ -34,8 +35,6 @@ const CLIENTS = 8
 const LONGEST_RUN = 1_500
 /** Points until a new folder, so that faults also occur during migrations. */
 const POINTS_PER_FOLDER = 25
-
-const pause = (ms: number) => new Promise(resolve => setTimeout(resolve, ms))
 
 export async function runFaultPoints(options: FaultOptions): Promise<FaultReport> {
   const report = { points: 0, atStart: 0, reached: 0, answered: 0, payments: 0 }
@@ -78,7 +77,7 @@ async function runInFolder(
         const late = setTimeout(workload.stop, LONGEST_RUN)
         await workload.run(CLIENTS)
         clearTimeout(late)
-        const exit = await Promise.race([service.exited, pause(1_000).then(() => undefined)])
+        const exit = await Promise.race([service.exited, pause(1_000, undefined)])
         if (exit || workload.ledger.lost.length > 0) report.reached += 1
         await judge(service, exit, workload)
       } finally {

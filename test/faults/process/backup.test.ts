@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import { backup } from '../../../src/cli/backup.ts'
 import { readConfig } from '../../../src/config.ts'
 import { openDatabase } from '../../../src/database/open.ts'
@@ -54,7 +55,7 @@ test('A backup under load has everything that was acknowledged before it', async
   t.after(() => service.kill())
   const workload = createWorkload([service.baseUrl], KEY, seeded(1))
   const working = workload.run(16)
-  while (workload.answered() < 500) await new Promise(resolve => setTimeout(resolve, 10))
+  while (workload.answered() < 500) await setTimeout(10)
 
   const before = structuredClone([...workload.ledger.entries.values()])
   const answered = workload.answered()

@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { openPostgres } from '../../../src/database/postgres.ts'
 import { openSqlite } from '../../../src/database/sqlite/sqlite.ts'
 import type { Database } from '../../../src/ports.ts'
@@ -42,8 +43,6 @@ const OLD_ONES = 50
 
 /** Milliseconds after the last crash until every message must have been delivered. */
 const LONGEST_DELIVERY = 40_000
-
-const pause = (ms: number) => new Promise(resolve => setTimeout(resolve, ms))
 
 /** Kills the process on a SQLite file with kill -9. Throws what it finds wrong. */
 export async function crashSqlite(options: CrashOptions): Promise<CrashReport> {

@@ -4,6 +4,7 @@ import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
 import type { Database } from '../../../src/ports.ts'
 import { createClient } from '../../support/client.ts'
 import { runProcess } from '../../support/process.ts'
@@ -74,7 +75,7 @@ export async function checkAllDelivered(
     )
     if (left.length === 0) break
     assert.ok(Date.now() < deadline, `${left.length} messages are not delivered`)
-    await new Promise(resolve => setTimeout(resolve, 50))
+    await setTimeout(50)
   }
   const messages = await database.query<{ message_id: string; status: string }>(
     'select message_id, status from webhook_messages',

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
 import { openSqlite } from '../../../src/database/sqlite/sqlite.ts'
 import { createPostgresDatabase } from '../../support/postgres.ts'
@@ -48,7 +49,7 @@ test('An instance that starts during the migration of another one waits longer t
   await other.query('begin')
   await other.query('lock table migrations in access exclusive mode')
   const starting = startProcess({ env })
-  await new Promise(resolve => setTimeout(resolve, 7_000)) // a statement may take 5 seconds
+  await setTimeout(7_000) // a statement may take 5 seconds
   await other.query('commit')
   const service = await starting
   assert.deepEqual(await service.terminate(), { code: 0, signal: null })

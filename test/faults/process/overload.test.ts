@@ -5,6 +5,7 @@ import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { pino } from 'pino'
 import { readConfig } from '../../../src/config.ts'
 import { startFarthing } from '../../../src/start.ts'
@@ -17,8 +18,6 @@ import { inParallel } from './workload.ts'
 /** Requests in flight, as docs/shared-environment.md promises. */
 const LIMIT = 1_000
 const KEY = 'key-of-the-default-account'
-const pause = (ms: number) => new Promise<undefined>(resolve => setTimeout(resolve, ms, undefined))
-
 type Gate = { wait(): Promise<void>; close(): void; open(): void; waiting(): number }
 
 /** Holds callers back from `close` until `open`. It starts open. */

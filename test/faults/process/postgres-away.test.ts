@@ -2,14 +2,13 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { after, before, describe, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { type Client, createClient, webPayment } from '../../support/client.ts'
 import { createPostgresDatabase } from '../../support/postgres.ts'
 import { type FarthingProcess, runProcess, startProcess } from '../../support/process.ts'
 import { type CrashablePostgres, startCrashablePostgres } from './postgres-server.ts'
 
 const KEY = 'key-of-the-default-account'
-
-const pause = (ms: number) => new Promise(resolve => setTimeout(resolve, ms))
 
 describe('While PostgreSQL is away', () => {
   let server: CrashablePostgres

@@ -1,6 +1,7 @@
 /** A PostgreSQL server that can be killed, and starts again on the same port. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { startPostgres } from '../../support/postgres.ts'
 
 export type CrashablePostgres = {
@@ -31,7 +32,7 @@ export async function startCrashablePostgres(): Promise<CrashablePostgres> {
         )
         if (!failed) return
         if (tries === 100) throw new Error('PostgreSQL does not start again')
-        await new Promise(resolve => setTimeout(resolve, 100))
+        await setTimeout(100)
       }
     },
     // The stopped postmaster starts no process and reaps none, so the list of children stays complete.

@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
 import { type RunningPostgres, startPostgres } from '../../support/postgres.ts'
 import { type Relay, startRelay } from '../../support/relay.ts'
@@ -87,7 +88,7 @@ async function waitForStandby(admin: pg.Client, wait: boolean): Promise<void> {
   for (;;) {
     const [row] = (await admin.query(sql)).rows
     if (wait ? row.standbys > 0 && row.names === '*' : row.names === '') return
-    await new Promise(resolve => setTimeout(resolve, 20))
+    await setTimeout(20)
   }
 }
 

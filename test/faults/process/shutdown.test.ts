@@ -6,6 +6,7 @@ import http from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { createClient } from '../../support/client.ts'
 import { COMMAND, type FarthingProcess, startProcess } from '../../support/process.ts'
 import { closed, open, parseAnswer } from '../../support/raw-http.ts'
@@ -15,8 +16,6 @@ import { createOnce } from './create-once.ts'
 const KEY = 'key-of-the-default-account'
 const LONGEST_START_MS = 60_000
 const LONGEST_STOP_MS = 10_000
-
-const pause = (ms: number) => new Promise(resolve => setTimeout(resolve, ms))
 
 async function start(t: TestContext, env: Record<string, string> = {}): Promise<FarthingProcess> {
   const folder = mkdtempSync(join(tmpdir(), 'farthing-stop-'))
