@@ -13,6 +13,7 @@ import {
   type Body,
   connect,
   keepAsking,
+  lastAttempt,
   RETRY_AFTER,
   refusal,
   type Service,
@@ -261,7 +262,7 @@ async function sendMissed(service: Service, webhook_id: string): Promise<void> {
     const missed = results.filter(
       (message: Body) =>
         message.webhook_id === webhook_id &&
-        message.attempts.at(-1)?.result === NOBODY &&
+        lastAttempt(message)?.result === NOBODY &&
         Date.parse(message.at) > since,
     )
     for (const { message_id } of missed) {

@@ -5,7 +5,14 @@ import type { Scenario } from '../payments/payment.ts'
 import { CommandError, EXIT, wrongUsage } from './command-error.ts'
 import { colour, colouredStatus, money, oneLine, print, printJson } from './output.ts'
 import { type PayOptions, type Plan, plans, triggered } from './payment-plan.ts'
-import { type Body, connect, nameOf, type Service, type ServiceOptions } from './running-service.ts'
+import {
+  type Body,
+  connect,
+  lastAttempt,
+  nameOf,
+  type Service,
+  type ServiceOptions,
+} from './running-service.ts'
 
 const DEFAULT_AMOUNT = 1450
 
@@ -166,7 +173,7 @@ async function show(
     names.set(webhook_id, name)
     const delivered = delivery === 'SUCCESSFUL'
     const count = attempts.length > 1 ? ` (${attempts.length} attempts)` : ''
-    const last = attempts.at(-1)
+    const last = lastAttempt(message)
     const result = colouredStatus(delivered, oneLine(last?.result ?? delivery))
     // A receiver that did not respond checked no signature.
     const isRefused = !delivered && last?.status_code

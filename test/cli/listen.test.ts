@@ -109,6 +109,20 @@ describe('farthing listen', () => {
     await listen.terminate()
   })
 
+  test('farthing listen --missed sends a message whose second attempt found nobody listening', async t => {
+    const silent = await startReceiver({ plain: true, onRequest: () => {} })
+    t.after(() => silent.close())
+    const listen = await listening(t, 'Ready', '--forward-to', silent.url)
+    const paying = farthing('pay', 'declined')
+    await silent.next(1)
+    await listen.terminate()
+    const { stdout } = await paying
+    assert.match(stdout, / {3}card_payment_failed {3}nobody is listening \(2 attempts\)\n/)
+    const [payment_id = ''] = stdout.split(' ')
+    const again = await listening(t, payment_id, '--json', '--missed')
+    await again.terminate()
+  })
+
   test('farthing listen shows a refused signature, verify explains it, and resend succeeds once the receiver is mended', async t => {
     const key = (await farthing('listen', '--name', 'test', '--print-signing-key')).stdout.trim()
     let isMended = false

@@ -15,13 +15,17 @@ const ID = /[0-9a-v]{26}/.source
 describe('The commands that speak to a service', () => {
   let service: Service
   let receiver: Receiver
+  /** The receiver has failed for the reference FAILS-ONCE. */
+  let failed = false
   before(async () => {
     receiver = await startReceiver({
       plain: true,
       // It refuses every message of a failed payment, in words that try to steer the terminal.
       onRequest: ({ request, response }) => {
         const refuses = request.body.includes('card_payment_failed')
-        response.statusCode = refuses ? 401 : 200
+        const fails = request.body.includes('FAILS-ONCE') && !failed
+        failed ||= fails
+        response.statusCode = fails ? 500 : refuses ? 401 : 200
         response.end(refuses ? `bad${ESCAPE}[2Jsignature` : '')
       },
     })
@@ -78,6 +82,11 @@ describe('The commands that speak to a service', () => {
       assert.match(stdout, new RegExp(`\\n  ${service.baseUrl}/console/payments/${ID}\\n$`))
       assert.ok(!stdout.includes(ESCAPE), 'a pipe gets no colours')
     }
+  })
+
+  test('farthing pay shows the result of the last attempt to deliver a message', async () => {
+    const { stdout } = await farthing('pay --reference FAILS-ONCE')
+    assert.match(stdout, / {3}card_payment_[a-z]+ {3}200 OK \(2 attempts\)\n/)
   })
 
   test('farthing pay --json prints the payment and its messages, and --set sets fields', async () => {
