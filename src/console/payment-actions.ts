@@ -9,6 +9,7 @@ import { isPayable, type Payment, refundSummary, statusOf } from '../payments/pa
 import { recordAction } from '../recorder/action.ts'
 import { createRefund } from '../refunds/commands.ts'
 import type { Refund } from '../refunds/refund.ts'
+import { type ActionName, inConsole, REFUND } from './actions.ts'
 import type { Done } from './banners.ts'
 import { type AccountVisit, actionRoute, type Next, type Page } from './page.ts'
 import type { RefundFault } from './payment-forms.ts'
@@ -42,7 +43,7 @@ const complete = (context: Context, { find }: PaymentPage): Route =>
     try {
       await recordAction(
         context,
-        { by: 'console', operation: 'completePayment', detail: () => `scenario=${scenario}` },
+        inConsole('completePayment', () => `scenario=${scenario}`),
         note => walk(context, visit.addresses, payment, { scenario, note }),
       )
     } catch (error) {
@@ -67,7 +68,7 @@ function scenarioIn(form: URLSearchParams) {
   }
 }
 
-const moves: Record<'capture' | 'cancel', { operation: string; done: Done }> = {
+const moves: Record<'capture' | 'cancel', { operation: ActionName; done: Done }> = {
   capture: { operation: 'capturePayment', done: 'captured' },
   cancel: { operation: 'cancelPayment', done: 'cancelled-by-api' },
 }
@@ -78,7 +79,7 @@ const move = (context: Context, { find }: PaymentPage, trigger: 'capture' | 'can
     const { account, addresses } = visit
     const result = await recordAction(
       context,
-      { by: 'console', operation, detail: () => '' },
+      inConsole(operation, () => ''),
       note =>
         movePayment(
           context,
@@ -110,11 +111,7 @@ const refund = (context: Context, { find, show }: PaymentPage): Route =>
     try {
       await recordAction(
         context,
-        {
-          by: 'console',
-          operation: 'createRefund',
-          detail: ({ refund_id }: Refund) => `refund_id=${refund_id}&amount=${amount}`,
-        },
+        inConsole(REFUND, ({ refund_id }: Refund) => `refund_id=${refund_id}&amount=${amount}`),
         note => createRefund(context, addresses, { account, payment_id, asked, note }),
       )
     } catch (error) {

@@ -4,6 +4,7 @@ import type { Exchange } from '../recorder/exchange.ts'
 import { MASK } from '../recorder/mask.ts'
 import { iso } from '../time.ts'
 import { type Html, html, type Part } from '../web/html.ts'
+import { nameOfAction } from './actions.ts'
 import { causeOf } from './causes.ts'
 import { nameOfAttempt, type Tried } from './message-attempts.ts'
 import { code, deliveryTag, foreign, link, paragraph } from './parts.ts'
@@ -76,20 +77,12 @@ ${folded && html`<p class="farthing-step__facts">and ${folded.more} more like it
 
 const didBy = { console: 'In the console', control: 'Through /control' }
 
-const actions: Record<string, string> = {
-  completePayment: 'the outcome was chosen',
-  capturePayment: 'the payment was captured',
-  cancelPayment: 'the payment was cancelled',
-  createRefund: 'a refund was made',
-  buildPayment: 'the payment was made and brought into its state',
-}
-
 function headingOf({ root, payment_id }: Timeline, { exchange, refunds }: Step): Part {
   if (!exchange) return refunds.length > 0 ? 'Refund: request not recorded' : 'Request not recorded'
   const { kind, by, operation, query, exchange_id, result, method, path, status } = exchange
   if (kind === 'action') {
     const scenario = new URLSearchParams(query).get('scenario')
-    const what = actions[operation] ?? operation
+    const what = nameOfAction(operation) ?? operation
     return `${didBy[by ?? 'console']}: ${what}${scenario ? `, ${scenario}` : ''}`
   }
   if (kind === 'out')

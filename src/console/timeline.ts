@@ -5,6 +5,7 @@ import type { Exchange } from '../recorder/exchange.ts'
 import type { Refund } from '../refunds/refund.ts'
 import { attemptsOf, type KeptMessage } from '../webhooks/message-store.ts'
 import type { EventType, Webhook } from '../webhooks/webhook.ts'
+import { REFUND } from './actions.ts'
 import { type Tried, triedOf } from './message-attempts.ts'
 import { nameOf } from './webhooks.ts'
 
@@ -81,7 +82,7 @@ function recordedStep(exchange: Exchange, { payment, refunds }: Rows, told: Told
 
 /** The response to a refund, and an action that refunded, name it. */
 const namesRefund = ({ operation, kind, query, response_body }: Exchange, refund_id: string) =>
-  (operation === 'createRefund' && response_body?.text.includes(refund_id)) ||
+  (operation === REFUND && response_body?.text.includes(refund_id)) ||
   (kind === 'action' && query.includes(refund_id))
 
 /** What no recorded request has caused: a step for each time at which the payment changed. */

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { actions } from '../../../src/console/actions.ts'
 import { exchangesOfPayment, insertExchange } from '../../../src/recorder/store.ts'
 import { tagged } from '../../hosted/document.ts'
 import type { Body, Client } from '../../support/client.ts'
 import { type Console, elementWith, headingOf, type Shown, signIn } from '../../support/console.ts'
 import { ask } from '../../support/control.ts'
 import { pageOf } from '../../support/hosted-page.ts'
+import { authorise } from '../../support/journeys.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 import { type answering, receiving, subscribe } from '../../support/subscriber.ts'
 
@@ -111,6 +113,31 @@ onEveryDatabase(
         const { status } = await browser.post(`payments/${payment.payment_id}/complete`, fields)
         assert.equal(status, 400)
       }
+    })
+
+    test('a refund through the API is one step, with its request and its effects', async t => {
+      const { api, browser } = await start()
+      await subscribe(t, api)
+      const payment = await api.createPayment({ authorisation_mode: 'moto_api' })
+      await authorise(api, payment)
+      service().clock.advance(8)
+      const amounts = { amount: 650, refund_amount_available: 4650 }
+      await api.post(`/v1/payments/${payment.payment_id}/refunds`, amounts)
+      const [, , refund = '', ...more] = stepsOf(await shown(browser, payment))
+      assert.deepEqual(more, [])
+      assert.match(refund, / POST \S+…\/refunds → 202 ?refundPayment, .* refund of £6\.50, /)
+      assert.match(refund, /card_payment_refunded → \S+: SUCCESSFUL 1 attempt/)
+    })
+
+    test('the timeline knows actions by the operationIds of the endpoints', async () => {
+      const paths: object[] = []
+      for (const path of ['/openapi.json', '/control/openapi.json']) {
+        const document = (await (await fetch(service().baseUrl + path)).json()) as Body
+        paths.push(...Object.values<object>(document.paths))
+      }
+      const operations = paths.flatMap(path => Object.values<Body>(path as Record<string, Body>))
+      const ids = new Set(operations.map(({ operationId }) => operationId))
+      for (const name of Object.keys(actions)) assert.ok(ids.has(name), name)
     })
 
     test('a payment is captured, cancelled and refunded, and a wrong amount is explained', async () => {
