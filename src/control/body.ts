@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { jsonBody } from '../http/body.ts'
 import type { Json } from '../http/fields.ts'
-import { noSuchField } from './errors.ts'
+import { badField, noSuchField } from './errors.ts'
 
 /** True for a whole number in this range. */
 export const isWhole = (value: unknown, least: number, most: number): value is number =>
@@ -14,4 +14,40 @@ export function readBody(request: FastifyRequest, known: readonly string[]): Jso
   const unknown = Object.keys(given).find(name => !known.includes(name))
   if (unknown !== undefined) throw noSuchField(unknown, known)
   return given
+}
+
+/** Text without half of a surrogate pair, or text that matches `pattern`, which `rule` describes. */
+export function textIn(
+  given: Json,
+  name: string,
+  { pattern = /^/, rule = 'must be text' } = {},
+): string | undefined {
+  const value = given[name]
+  if (value === undefined) return undefined
+  if (typeof value === 'string' && value.isWellFormed() && pattern.test(value)) return value
+  throw badField(name, rule)
+}
+
+export function flagIn(given: Json, name: string, absent = false): boolean {
+  const { [name]: value = absent } = given
+  if (typeof value !== 'boolean') throw badField(name, 'must be true or false')
+  return value
+}
+
+/** A field that is true or absent. */
+export function trueIn(given: Json, name: string): boolean {
+  const value = given[name]
+  if (value !== undefined && value !== true) throw badField(name, 'must be true')
+  return value === true
+}
+
+export function wholeIn(
+  given: Json,
+  name: string,
+  least: number,
+  most: number,
+): number | undefined {
+  const value = given[name]
+  if (value === undefined || isWhole(value, least, most)) return value
+  throw badField(name, `must be a whole number from ${least} to ${most}`)
 }

@@ -12,7 +12,7 @@ import type { Note } from '../recorder/note.ts'
 import { createRefund } from '../refunds/commands.ts'
 import type { Refund } from '../refunds/refund.ts'
 import { remember } from '../remember.ts'
-import { isWhole, readBody } from './body.ts'
+import { isWhole, readBody, trueIn } from './body.ts'
 import type { ControlEndpoint } from './docs.ts'
 import { badField, conflict } from './errors.ts'
 import { readScenario, walk } from './payments.ts'
@@ -89,17 +89,13 @@ function createNextReference({ database }: Context) {
 /** Throws a 422 for the first step that the state table does not have. */
 function readSteps(given: Json, payment: NewPayment): Steps {
   const { amount, authorisation_mode: mode, delayed_capture } = payment
-  const flag = (name: string) => {
-    if (given[name] !== undefined && given[name] !== true) throw badField(name, 'must be true')
-    return given[name] === true
-  }
   const scenario = given.scenario === undefined ? undefined : readScenario(given.scenario)
   if (mode === 'agreement' && scenario !== undefined)
     throw badField('scenario', 'must be left out: an agreement-mode payment is success by itself')
   if (mode === 'moto_api' && (scenario === 'error' || scenario === 'cancel'))
     throw badField('scenario', 'must be success or declined for a moto_api payment')
-  const capture = flag('capture')
-  const cancel = flag('cancel')
+  const capture = trueIn(given, 'capture')
+  const cancel = trueIn(given, 'cancel')
   const authorised = mode === 'agreement' || scenario === 'success'
   if (capture && !(authorised && delayed_capture))
     throw badField('capture', 'needs delayed_capture and the scenario success')

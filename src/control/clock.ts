@@ -5,7 +5,7 @@ import type { Json } from '../http/fields.ts'
 import type { Time } from '../ports.ts'
 import { untilWritten } from '../retry.ts'
 import { iso } from '../time.ts'
-import { isWhole, readBody } from './body.ts'
+import { flagIn, isWhole, readBody } from './body.ts'
 import type { ControlEndpoint } from './docs.ts'
 import { badField, conflict } from './errors.ts'
 
@@ -101,8 +101,9 @@ function readTime(given: unknown): number | undefined {
 }
 
 /** The clock of a new account or after a reset: `at` is a time to begin with, where it stands still unless `frozen` is false. */
-export function readFirstClock({ at, frozen = at !== undefined }: Json, wall: number): Clock {
-  if (typeof frozen !== 'boolean') throw badField('frozen', 'must be true or false')
+export function readFirstClock(given: Json, wall: number): Clock {
+  const { at } = given
+  const frozen = flagIn(given, 'frozen', at !== undefined)
   const time = at === undefined ? wall : (readTime(at) ?? Number.NaN)
   if (!(time >= FIRST_TIME))
     throw badField('at', 'must be a time from 2001 to 2099 such as 2026-09-14T08:20:31.000Z')

@@ -4,15 +4,17 @@ import type { Context } from '../context.ts'
 import { unknownBearerKey } from '../errors.ts'
 import { addressesOf } from '../http/addresses.ts'
 import { iso } from '../time.ts'
-import { readBody } from './body.ts'
+import { readBody, textIn } from './body.ts'
 import type { ControlEndpoint } from './docs.ts'
-import { badField } from './errors.ts'
 
 /** Milliseconds for which a link to enter the console works. */
 export const ENTER_MS = 60_000
 
 /** A page below /console, such as `payments/06h3k`. */
-const PAGE = /^[a-z]+(\/[0-9a-v]{1,26})?$/
+const PAGE = {
+  pattern: /^[a-z]+(\/[0-9a-v]{1,26})?$/,
+  rule: 'must be a page of the console, such as payments',
+}
 
 /** Makes a link with which a browser enters the console. It is sealed with the key of this request. */
 export const enterConsole = ({ database, config, time }: Context): ControlEndpoint => ({
@@ -22,9 +24,7 @@ export const enterConsole = ({ database, config, time }: Context): ControlEndpoi
   summary: 'Make a link that opens the console, signed in',
   accepts: 'json',
   handler: async request => {
-    const { to = 'payments' } = readBody(request, ['to'])
-    if (typeof to !== 'string' || !PAGE.test(to))
-      throw badField('to', 'must be a page of the console, such as payments')
+    const to = textIn(readBody(request, ['to']), 'to', PAGE) ?? 'payments'
     const { key_id, account } = request
     const key = await findLivingKey(database, key_id, config.apiKey)
     if (!key) throw unknownBearerKey()

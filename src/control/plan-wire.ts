@@ -11,7 +11,7 @@ import {
   type PlannedAnswer,
 } from '../plans/plan.ts'
 import { CREATION } from '../plans/subject.ts'
-import { isWhole } from './body.ts'
+import { isWhole, textIn, trueIn, wholeIn } from './body.ts'
 import { badField, missingField, noSuchField } from './errors.ts'
 import { readScenario } from './payments.ts'
 
@@ -24,16 +24,17 @@ const FAULT_FIELDS = ['when', 'delay', 'answer', 'reset']
 /** Milliseconds. */
 const LONGEST_DELAY = 60_000
 const MOST_REQUESTS = 1_000_000
+const PAYMENT_ID = { pattern: /^[0-9a-v]{26}$/, rule: 'must be a payment_id' }
 
 type ReadPlan = Omit<Plan, 'plan_id' | 'account' | 'seen' | 'acted'>
 
 /** Reads a plan, with its defaults. `operations` are those that plans may name. Throws the first fault. */
 export function readPlan(body: Json, operations: readonly Endpoint[]): ReadPlan {
   const which = { ...readOperation(body, operations), ...readGiven(body.given) }
-  const payment_id = textIn(body, 'payment_id')
+  const payment_id = textIn(body, 'payment_id', PAYMENT_ID)
   const often = {
-    skip: wholeIn(body, 'skip', 0) ?? 0,
-    times: body.times === 'always' ? ('always' as const) : (wholeIn(body, 'times', 1) ?? 1),
+    skip: wholeIn(body, 'skip', 0, MOST_REQUESTS) ?? 0,
+    times: readTimes(body),
     probability: readProbability(body.probability),
     seed: wholeIn(body, 'seed', 0, Number.MAX_SAFE_INTEGER) ?? 0,
   }
@@ -88,6 +89,9 @@ function readGiven(given: unknown): { given?: Json } {
   }
 }
 
+const readTimes = (body: Json): number | 'always' =>
+  body.times === 'always' ? 'always' : (wholeIn(body, 'times', 1, MOST_REQUESTS) ?? 1)
+
 function readProbability(given: unknown = 1): number {
   if (typeof given === 'number' && given >= 0 && given <= 1) return given
   throw badField('probability', 'must be a number from 0 to 1')
@@ -101,11 +105,11 @@ function readScenarioPlan(body: Json): Pick<Plan, 'scenario'> {
 }
 
 function readFault(body: Json): Pick<Plan, 'when' | 'delay' | 'answer' | 'reset'> {
-  const { when = 'before', delay, answer, reset } = body
-  if (delay === undefined && answer === undefined && reset === undefined)
+  const { when = 'before', delay, answer } = body
+  if (delay === undefined && answer === undefined && body.reset === undefined)
     throw missingField('scenario', 'is required, or one of answer, reset and delay')
   if (when !== 'before' && when !== 'after') throw badField('when', 'must be before or after')
-  if (reset !== undefined && reset !== true) throw badField('reset', 'must be true')
+  const reset = trueIn(body, 'reset')
   if (reset && answer !== undefined)
     throw badField('answer', 'must be absent with reset: no response is sent')
   return {
@@ -160,16 +164,3 @@ function checkPayment(plan: ReadPlan, operations: readonly Endpoint[]): void {
 
 const concernsPayment = ({ area, path }: Endpoint): boolean =>
   path.includes('{payment_id}') || area !== 'api'
-
-function textIn(body: Json, name: string): string | undefined {
-  const value = body[name]
-  if (value === undefined || (typeof value === 'string' && /^[0-9a-v]{26}$/.test(value)))
-    return value
-  throw badField(name, 'must be a payment_id')
-}
-
-function wholeIn(body: Json, name: string, least: number, most = MOST_REQUESTS) {
-  const value = body[name]
-  if (value === undefined || isWhole(value, least, most)) return value
-  throw badField(name, `must be a whole number from ${least} to ${most}`)
-}

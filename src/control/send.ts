@@ -1,7 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { Context } from '../context.ts'
 import { pathParam } from '../http/endpoint.ts'
-import type { Json } from '../http/fields.ts'
 import { registrationProblem } from '../outbound/address.ts'
 import type { Exchange } from '../recorder/exchange.ts'
 import { findMessage } from '../webhooks/message-store.ts'
@@ -14,7 +13,7 @@ import {
   type SendAgain,
   sendAgain,
 } from '../webhooks/send-again.ts'
-import { isWhole, readBody } from './body.ts'
+import { flagIn, readBody, textIn, wholeIn } from './body.ts'
 import type { ControlEndpoint } from './docs.ts'
 import { badField, conflict, notFound } from './errors.ts'
 import { presentBody } from './requests.ts'
@@ -54,9 +53,8 @@ async function readSendAgain(
   { config, resolve }: Context,
 ): Promise<SendAgain> {
   const given = readBody(request, FIELDS)
-  const { times = 1, damage } = given
-  if (!isWhole(times, 1, MOST_TIMES))
-    throw badField('times', `must be a whole number from 1 to ${MOST_TIMES}`)
+  const times = wholeIn(given, 'times', 1, MOST_TIMES) ?? 1
+  const { damage } = given
   if (damage !== undefined && !damages.some(known => known === damage))
     throw badField('damage', `must be one of ${damages.join(', ')}`)
   const to = textIn(given, 'to')
@@ -71,19 +69,6 @@ async function readSendAgain(
     to,
     signingKey: textIn(given, 'signing_key'),
   }
-}
-
-function textIn(given: Json, name: string): string | undefined {
-  const value = given[name]
-  if (value === undefined) return undefined
-  if (typeof value !== 'string' || !value.isWellFormed()) throw badField(name, 'must be text')
-  return value
-}
-
-function flagIn(given: Json, name: string): boolean {
-  const value = given[name] ?? false
-  if (typeof value !== 'boolean') throw badField(name, 'must be true or false')
-  return value
 }
 
 function present(exchange: Exchange) {
