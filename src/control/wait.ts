@@ -84,19 +84,12 @@ export function createWaitFor({ database, onWritten, stopped }: WaitPorts): Wait
 
 /** `rung` resolves at the next ring, or at once if there was one since it last resolved. */
 function createAlarm() {
-  let hasRung = false
-  let wake: (() => void) | undefined
+  let next = Promise.withResolvers<void>()
   return {
-    ring(): void {
-      hasRung = true
-      wake?.()
-    },
+    ring: (): void => next.resolve(),
     async rung(): Promise<void> {
-      if (!hasRung)
-        await new Promise<void>(resolve => {
-          wake = resolve
-        })
-      hasRung = false
+      await next.promise
+      next = Promise.withResolvers()
     },
   }
 }
