@@ -7,10 +7,11 @@ import { badField, noSuchField } from './errors.ts'
 export const isWhole = (value: unknown, least: number, most: number): value is number =>
   Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most
 
-/** The JSON object in the body; a missing body counts as an empty one. Throws for a field that is not in `known`. */
-export function readBody(request: FastifyRequest, known: readonly string[]): Json {
+/** The JSON object in the body; a missing body counts as an empty one. Throws for a field that the schema does not have. */
+export function readBody(request: FastifyRequest, { properties }: { properties: object }): Json {
   const isEmpty = !Buffer.isBuffer(request.body) || request.body.length === 0
   const given = isEmpty ? {} : jsonBody(request, 'C0197')
+  const known = Object.keys(properties)
   const unknown = Object.keys(given).find(name => !known.includes(name))
   if (unknown !== undefined) throw noSuchField(unknown, known)
   return given

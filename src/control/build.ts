@@ -1,11 +1,23 @@
 import type { Account } from '../accounts/account.ts'
 import type { Context } from '../context.ts'
+import {
+  fieldCodes,
+  invalid,
+  missing,
+  notAllowed,
+  outsideLimit,
+  unknownAgreement,
+  unknownSetUpAgreement,
+} from '../errors.ts'
 import { type Addresses, addressesOf } from '../http/addresses.ts'
+import type { Endpoint } from '../http/endpoint.ts'
 import type { Json } from '../http/fields.ts'
+import { json } from '../http/openapi.ts'
+import { object } from '../http/schema.ts'
 import { createPayment, movePayment } from '../payments/commands.ts'
 import type { NewPayment, Scenario } from '../payments/payment.ts'
 import { checkMode, newPayment, readNewPayment } from '../payments/request.ts'
-import { paymentAddress, present } from '../payments/response.ts'
+import { paymentAddress, payment as paymentBody, present } from '../payments/response.ts'
 import { countPayments, findPayment } from '../payments/store.ts'
 import { recordAction } from '../recorder/action.ts'
 import type { Note } from '../recorder/note.ts'
@@ -13,12 +25,24 @@ import { createRefund } from '../refunds/commands.ts'
 import type { Refund } from '../refunds/refund.ts'
 import { remember } from '../remember.ts'
 import { isWhole, readBody, trueIn } from './body.ts'
-import type { ControlEndpoint } from './docs.ts'
+import { optionalBody, withExamples } from './docs.ts'
 import { badField, conflict } from './errors.ts'
-import { readScenario, walk } from './payments.ts'
+import { endedMeanwhile, readScenario, scenarioSchema, walk } from './payments.ts'
 
-const STEPS = ['scenario', 'capture', 'refund', 'cancel']
-const FIELDS = [...Object.keys(newPayment.properties), ...STEPS]
+const builtPayment = object(
+  'BuiltPayment',
+  {},
+  {
+    ...newPayment.properties,
+    scenario: { ...scenarioSchema, description: 'Completes it' },
+    capture: { const: true, description: 'Then captures it' },
+    refund: {
+      anyOf: [{ const: true }, { type: 'integer', minimum: 1 }],
+      description: 'Then refunds so many pence; true refunds all',
+    },
+    cancel: { const: true, description: 'Then cancels it through the API' },
+  },
+)
 
 const DEFAULTS = { amount: 1450, description: 'A payment' }
 const RETURN_URL = 'https://service.example/return'
@@ -35,17 +59,19 @@ type Steps = {
 }
 
 /** Makes a payment in any possible state, with the code of the endpoints that lead there. */
-export const buildPayment = (context: Context): ControlEndpoint => {
+export const buildPayment = (context: Context): Endpoint => {
   const nextReference = createNextReference(context)
   return {
     method: 'POST',
     path: '/control/payments',
+    area: 'control',
     operationId: 'buildPayment',
     summary: 'Make a payment in any state',
     accepts: 'json',
+    docs,
     handler: async (request, reply) => {
       const { account } = request
-      const { scenario, capture, refund, cancel, ...fields } = readBody(request, FIELDS)
+      const { scenario, capture, refund, cancel, ...fields } = readBody(request, builtPayment)
       const isWeb = (fields.authorisation_mode ?? 'web') === 'web'
       const reference = fields.reference ?? (await nextReference(account.room))
       const defaults = { ...DEFAULTS, ...(isWeb && { return_url: RETURN_URL }), reference }
@@ -75,6 +101,28 @@ export const buildPayment = (context: Context): ControlEndpoint => {
   }
 }
 
+const docs = withExamples(examples => {
+  const codes = fieldCodes.payment
+  return {
+    description:
+      'Takes every field of a new payment, each with a default, and then the steps in this order: scenario, capture, refund, cancel. Webhooks are sent as usual. It consumes no plan.',
+    requestBody: optionalBody(builtPayment, {
+      'Paid and partly refunded': { scenario: 'success', refund: 500 },
+      'Just created': {},
+    }),
+    responses: {
+      201: json('The payment', paymentBody, { Paid: examples.partlyRefunded }),
+    },
+    errors: [
+      ...[...examples.badBody, notCapturable()],
+      ...[missing(codes, 'return_url'), invalid(codes, 'moto', 'must be true or false')],
+      ...[unknownAgreement(), unknownSetUpAgreement(), notAllowed('moto', 'in this mode')],
+      ...[outsideLimit(codes, 'amount', 'must be at most 10000000'), examples.unknownField],
+      endedMeanwhile(),
+    ],
+  }
+})
+
 /** `payment-1`, `payment-2` and so on. Two instances that are asked at once may return the same. */
 function createNextReference({ database }: Context) {
   const latest = new Map<string, number>()
@@ -85,6 +133,8 @@ function createNextReference({ database }: Context) {
     return `payment-${next}`
   }
 }
+
+const notCapturable = () => badField('capture', 'needs delayed_capture and the scenario success')
 
 /** Throws a 422 for the first step that the state table does not have. */
 function readSteps(given: Json, payment: NewPayment): Steps {
@@ -97,8 +147,7 @@ function readSteps(given: Json, payment: NewPayment): Steps {
   const capture = trueIn(given, 'capture')
   const cancel = trueIn(given, 'cancel')
   const authorised = mode === 'agreement' || scenario === 'success'
-  if (capture && !(authorised && delayed_capture))
-    throw badField('capture', 'needs delayed_capture and the scenario success')
+  if (capture && !(authorised && delayed_capture)) throw notCapturable()
   const isSuccess = authorised && (capture || !delayed_capture)
   if (given.refund !== undefined && !isSuccess)
     throw badField('refund', 'needs a payment that is success: see scenario and capture')

@@ -1,20 +1,50 @@
 import type { Account } from '../accounts/account.ts'
 import { accountOfName, moveClock } from '../accounts/store.ts'
 import type { Context } from '../context.ts'
+import type { Endpoint } from '../http/endpoint.ts'
 import type { Json } from '../http/fields.ts'
+import { json, requestBody } from '../http/openapi.ts'
+import { object, timestamp } from '../http/schema.ts'
 import type { Time } from '../ports.ts'
 import { untilWritten } from '../retry.ts'
 import { iso } from '../time.ts'
 import { flagIn, isWhole, readBody } from './body.ts'
-import type { ControlEndpoint } from './docs.ts'
-import { badField, conflict } from './errors.ts'
+import { withExamples } from './docs.ts'
+import { accountEnded, badField, conflict } from './errors.ts'
 
 /** Milliseconds: ten years. */
 const LONGEST_ADVANCE = 10 * 366 * 24 * 60 * 60 * 1000
 const FIRST_TIME = Date.UTC(2001, 0, 1)
 const LAST_TIME = Date.UTC(2100, 0, 1)
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?Z$/
-const FIELDS = ['advance', 'freeze', 'resume']
+
+export const clock = object('Clock', {
+  now: { ...timestamp, description: "The account's time" },
+  frozen: { type: 'boolean', description: 'Whether it stands still' },
+})
+
+/** The fields that `readFirstClock` reads. */
+export const firstClock = {
+  at: {
+    type: 'string',
+    format: 'date-time',
+    description: 'The time at which the clock begins, from 2001 to 2099, in UTC',
+  },
+  frozen: { type: 'boolean', description: 'Whether it stands still: true if `at` is given' },
+} as const
+
+const clockMove = object(
+  'ClockMove',
+  {},
+  {
+    advance: { type: 'integer', minimum: 0, description: 'Milliseconds, at most ten years' },
+    freeze: {
+      anyOf: [{ const: true }, { type: 'string', format: 'date-time' }],
+      description: 'true, or a later time to which the clock goes',
+    },
+    resume: { const: true },
+  },
+)
 
 type Clock = Pick<Account, 'clock_offset' | 'frozen_at'>
 /** Returns how the clock stands after the move. May throw an ApiError. */
@@ -25,11 +55,15 @@ export const presentClock = (account: Account, time: Time) => ({
   frozen: account.frozen_at !== null,
 })
 
-export const readClock = ({ time }: Context): ControlEndpoint => ({
+export const readClock = ({ time }: Context): Endpoint => ({
   method: 'GET',
   path: '/control/clock',
+  area: 'control',
   operationId: 'readClock',
   summary: "Read the account's clock",
+  docs: withExamples(examples => ({
+    responses: { 200: json('The clock', clock, { 'It stands still': examples.clock }) },
+  })),
   handler: async request => presentClock(request.account, time),
 })
 
@@ -38,18 +72,32 @@ export const readClock = ({ time }: Context): ControlEndpoint => ({
  * the time, so after a step back new rows would sort before old ones. Everything that depends on time is computed
  * when it is read, so the move has taken effect when the response arrives.
  */
-export const setClock = (context: Context): ControlEndpoint => ({
+export const setClock = (context: Context): Endpoint => ({
   method: 'POST',
   path: '/control/clock',
+  area: 'control',
   operationId: 'setClock',
   summary: "Advance, freeze or resume the account's clock",
   accepts: 'json',
+  docs: withExamples(examples => ({
+    description: 'Exactly one of the fields. Time goes forward only.',
+    requestBody: requestBody(clockMove, {
+      '7 days forward': { advance: 604_800_000 },
+      'Stand still': { freeze: true },
+      'Run on': { resume: true },
+    }),
+    responses: { 200: json('The clock', clock, { 'It stands still': examples.clock }) },
+    errors: [
+      ...[...examples.badBody, badField('advance', 'must be whole milliseconds')],
+      ...[examples.unknownField, forwardOnly(Date.parse(examples.clock.now))],
+    ],
+  })),
   handler: async request => {
-    const move = readMove(readBody(request, FIELDS))
+    const move = readMove(readBody(request, clockMove))
     const { database, time } = context
     return untilWritten(async () => {
       const account = await accountOfName(database, request.account.name)
-      if (!account) throw conflict('the account has ended')
+      if (!account) throw accountEnded()
       const moved = { ...account, ...move(account, time.now(account), time.wall()) }
       if (time.now(moved) >= LAST_TIME) throw badField('advance', 'must not lead beyond 2099')
       return (await moveClock(database, account, moved)) ? presentClock(moved, time) : undefined
@@ -60,7 +108,10 @@ export const setClock = (context: Context): ControlEndpoint => ({
 function readMove(given: Json): Move {
   const [name, ...more] = Object.keys(given)
   if (name === undefined || more.length > 0)
-    throw badField(more[0] ?? 'advance', `must be given alone: use one of ${FIELDS.join(', ')}`)
+    throw badField(
+      more[0] ?? 'advance',
+      `must be given alone: use one of ${Object.keys(clockMove.properties).join(', ')}`,
+    )
   if (name === 'advance') return advanceBy(given.advance)
   if (name === 'freeze') return freezeAt(given.freeze)
   if (given.resume !== true) throw badField('resume', 'must be true')
@@ -79,11 +130,12 @@ function advanceBy(ms: unknown): Move {
       : { clock_offset, frozen_at: frozen_at + ms }
 }
 
+const forwardOnly = (now: number) => conflict(`time moves forward only, and it is ${iso(now)}`)
+
 function freezeAt(at: unknown): Move {
   const time = at === true ? undefined : parseTime(at)
   return ({ clock_offset }, now) => {
-    if (time !== undefined && time < now)
-      throw conflict(`time moves forward only, and it is ${iso(now)}`)
+    if (time !== undefined && time < now) throw forwardOnly(now)
     return { clock_offset, frozen_at: time ?? now }
   }
 }
@@ -100,13 +152,15 @@ function readTime(given: unknown): number | undefined {
   return time < LAST_TIME ? time : undefined
 }
 
+export const badFirstTime = () =>
+  badField('at', 'must be a time from 2001 to 2099 such as 2026-09-14T08:20:31.000Z')
+
 /** The clock of a new account or after a reset: `at` is a time to begin with, where it stands still unless `frozen` is false. */
 export function readFirstClock(given: Json, wall: number): Clock {
   const { at } = given
   const frozen = flagIn(given, 'frozen', at !== undefined)
   const time = at === undefined ? wall : (readTime(at) ?? Number.NaN)
-  if (!(time >= FIRST_TIME))
-    throw badField('at', 'must be a time from 2001 to 2099 such as 2026-09-14T08:20:31.000Z')
+  if (!(time >= FIRST_TIME)) throw badFirstTime()
   return frozen
     ? { clock_offset: 0, frozen_at: time }
     : { clock_offset: time - wall, frozen_at: null }

@@ -3,9 +3,14 @@ import { findLivingKey } from '../accounts/store.ts'
 import type { Context } from '../context.ts'
 import { unknownBearerKey } from '../errors.ts'
 import { addressesOf } from '../http/addresses.ts'
+import type { Endpoint } from '../http/endpoint.ts'
+import { json } from '../http/openapi.ts'
+import { object, timestamp } from '../http/schema.ts'
 import { iso } from '../time.ts'
 import { readBody, textIn } from './body.ts'
-import type { ControlEndpoint } from './docs.ts'
+import { optionalBody, withExamples } from './docs.ts'
+import { badField } from './errors.ts'
+import { text } from './schemas.ts'
 
 /** Milliseconds for which a link to enter the console works. */
 export const ENTER_MS = 60_000
@@ -16,15 +21,35 @@ const PAGE = {
   rule: 'must be a page of the console, such as payments',
 }
 
+const consolePage = object(
+  'ConsolePage',
+  {},
+  { to: { ...text, default: 'payments', description: 'A page below /console' } },
+)
+
+const consoleLink = object('ConsoleLink', {
+  url: { type: 'string', format: 'uri' },
+  expires: { ...timestamp, description: 'On the machine’s clock' },
+})
+
 /** Makes a link with which a browser enters the console. It is sealed with the key of this request. */
-export const enterConsole = ({ database, config, time }: Context): ControlEndpoint => ({
+export const enterConsole = ({ database, config, time }: Context): Endpoint => ({
   method: 'POST',
   path: '/control/enter',
+  area: 'control',
   operationId: 'enterConsole',
   summary: 'Make a link that opens the console, signed in',
   accepts: 'json',
+  docs: withExamples(examples => ({
+    description: 'The link works for a minute of machine time.',
+    requestBody: optionalBody(consolePage, { 'The list of payments': {} }),
+    responses: {
+      200: json('The link', consoleLink, { 'To the payments': examples.consoleLink }),
+    },
+    errors: [...examples.badBody, badField('to', PAGE.rule), examples.unknownField],
+  })),
   handler: async request => {
-    const to = textIn(readBody(request, ['to']), 'to', PAGE) ?? 'payments'
+    const to = textIn(readBody(request, consolePage), 'to', PAGE) ?? 'payments'
     const { key_id, account } = request
     const key = await findLivingKey(database, key_id, config.apiKey)
     if (!key) throw unknownBearerKey()

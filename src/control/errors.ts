@@ -26,5 +26,7 @@ export const wrongKey = (account: string, parent: string) =>
 
 export const conflict = (description: string) => new ApiError(409, 'C0409', description)
 
+export const accountEnded = () => conflict('the account has ended')
+
 /** A limit is reached. */
 export const tooMany = (description: string) => new ApiError(422, 'C0429', description)

@@ -1,11 +1,24 @@
 /** Examples for /control/openapi.json. Loaded when somebody reads it. */
+import { notAnObject, wrongMediaType } from '../errors.ts'
 import { exampleAddresses } from '../http/addresses.ts'
+import { JSON_TYPE } from '../http/body.ts'
+import { pathParameter } from '../http/openapi.ts'
 import { payments } from '../payments/examples.ts'
 import { version } from '../version.ts'
+import { noSuchField, wrongKey } from './errors.ts'
 
 export const ID = '06gq1c5v3bb47ajnkkpgtcun2h'
+export const NAME = 'tests.06gq1n36'
 const { payment_id, reference } = payments.paid
 const AT = '2026-03-29T00:59:58.000Z'
+
+export const paymentId = pathParameter('payment_id', 'A payment of the account', payment_id)
+export const listenerId = pathParameter('webhook_id', 'A listener of the account', ID)
+
+export const badBody = [notAnObject('C0197'), wrongMediaType(400, JSON_TYPE)]
+export const unknownField = noSuchField('nam', ['name', 'at', 'frozen'])
+export const unknownParameter = noSuchField('refrence', ['reference', 'status', 'wait'])
+export const parentOnly = wrongKey(NAME, 'tests')
 
 export const clock = { now: AT, frozen: true }
 
@@ -14,9 +27,15 @@ export const overview = {
   has: ['accounts', 'clock', 'payments', 'plans', 'listeners', 'messages', 'requests'],
 }
 
-const account = { account: 'tests.06gq1n36', clock, expires: '2026-12-01T09:12:44.201Z' }
+const account = { account: NAME, clock, expires: '2026-12-01T09:12:44.201Z' }
 export const madeAccount = { ...account, key: 'api_test_EXAMPLE' }
 export const accounts = { results: [account] }
+
+export const { declined, partlyRefunded } = payments
+export const foundPayments = {
+  One: { results: [payments.paid] },
+  None: { results: [] },
+}
 
 export const newPlans = {
   'The card of one payment is declined': { given: { reference: 'R-7' }, scenario: 'declined' },
@@ -71,6 +90,13 @@ export const sentAgain = {
 }
 
 export const listener = { webhook_id: ID, signing_key: 'webhook_test_EXAMPLE', other: false }
+
+export const attemptResult = {
+  attempt_id: ID,
+  status_code: 200,
+  response_time: 12,
+  result: '200 OK',
+}
 
 export const consoleLink = {
   url: `${exampleAddresses.api}/console/enter?code=EXAMPLE&to=payments`,

@@ -2,42 +2,66 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { findLivingKey } from '../accounts/store.ts'
 import type { Context } from '../context.ts'
 import { unknownBearerKey } from '../errors.ts'
-import { pathParam } from '../http/endpoint.ts'
+import { type Endpoint, pathParam } from '../http/endpoint.ts'
 import type { Json } from '../http/fields.ts'
+import { json, noContent, requestBody } from '../http/openapi.ts'
+import { object } from '../http/schema.ts'
 import type { AttemptResult } from '../ports.ts'
 import { LONGEST_LOOK, labelOf } from '../webhooks/listener.ts'
 import { keepListener } from '../webhooks/listener-store.ts'
 import { findWebhook, MOST_ACTIVE } from '../webhooks/store.ts'
 import { type EventType, eventTypes, eventTypesIn } from '../webhooks/webhook.ts'
 import { isWhole, readBody } from './body.ts'
-import type { ControlEndpoint } from './docs.ts'
+import { withExamples } from './docs.ts'
 import { badField, notFound, tooMany } from './errors.ts'
-import { readQuery, whole } from './query.ts'
+import { queryParameters, readQuery, whole } from './query.ts'
+import { count, headers, identifier, text } from './schemas.ts'
 
 /** Milliseconds. */
 const LOOK_EVERY = 100
 const KEY_EVERY = 900
 
 /** The requests of `farthing listen`. */
-export const listenerEndpoints = (context: Context, stopped: () => boolean): ControlEndpoint[] => [
+export const listenerEndpoints = (context: Context, stopped: () => boolean): Endpoint[] => [
   startListening(context),
   takeNext(context, stopped),
   giveResult(context),
   stopListening(context),
 ]
 
-const startListening = (context: Context): ControlEndpoint => ({
+const newListener = object(
+  'NewListener',
+  { name: { ...text, description: 'Has a letter or a digit' } },
+  { events: { type: 'array', items: { type: 'string', enum: eventTypes } } },
+)
+
+const listener = object('Listener', {
+  webhook_id: identifier,
+  signing_key: text,
+  other: { type: 'boolean', description: 'Whether another listener with this name is connected' },
+})
+
+const badName = () => badField('name', 'must be text with a letter or a digit')
+const hasAll = () => tooMany(`an account has at most ${MOST_ACTIVE} active webhooks: delete one`)
+
+const startListening = (context: Context): Endpoint => ({
   method: 'POST',
   path: '/control/listeners',
+  area: 'control',
   operationId: 'startListening',
   summary: 'Make the webhook of a listener, or find it again',
   accepts: 'json',
+  docs: withExamples(examples => ({
+    requestBody: requestBody(newListener, { 'All events': { name: 'laptop' } }),
+    responses: { 200: json('The listener', listener, { New: examples.listener }) },
+    errors: [...examples.badBody, badName(), examples.unknownField, hasAll()],
+  })),
   handler: async request => {
-    const { name, events = eventTypes } = readBody(request, ['name', 'events'])
+    const { name, events = eventTypes } = readBody(request, newListener)
     const label = typeof name === 'string' ? labelOf(name) : ''
-    if (label === '') throw badField('name', 'must be text with a letter or a digit')
+    if (label === '') throw badName()
     const kept = await keepListener(context, request.account, label, readEvents(events))
-    if (!kept) throw tooMany(`an account has at most ${MOST_ACTIVE} active webhooks: delete one`)
+    if (!kept) throw hasAll()
     const { webhook_id, signing_key, other } = kept
     return { webhook_id, signing_key, other }
   },
@@ -56,14 +80,28 @@ const listenerInPath = async (request: FastifyRequest, { database }: Context) =>
   return found.webhook_id
 }
 
-const known = { wait: whole(0, LONGEST_LOOK) }
+const known = { wait: whole(0, LONGEST_LOOK, 'Milliseconds to wait for an attempt') }
 
-const takeNext = (context: Context, stopped: () => boolean): ControlEndpoint => ({
+const nextAttempt = object('NextAttempt', {
+  attempt: {
+    type: ['object', 'null'],
+    description: 'null if there was none in time',
+    required: ['attempt_id', 'message_id', 'headers', 'body'],
+    properties: { attempt_id: text, message_id: identifier, headers, body: text },
+  },
+})
+
+const takeNext = (context: Context, stopped: () => boolean): Endpoint => ({
   method: 'GET',
   path: '/control/listeners/{webhook_id}/next',
+  area: 'control',
   operationId: 'takeNextAttempt',
   summary: 'Wait for the next attempt to deliver a message',
-  query: known,
+  docs: withExamples(examples => ({
+    parameters: [examples.listenerId, ...queryParameters(known)],
+    responses: { 200: json('The attempt', nextAttempt, { None: { attempt: null } }) },
+    errors: [notFound('listener'), examples.unknownParameter],
+  })),
   handler: async (request, reply) => {
     const { wait = LONGEST_LOOK } = readQuery(request, known)
     const { listeners } = context
@@ -115,18 +153,37 @@ function createEnding(
   }
 }
 
-const FIELDS = ['attempt_id', 'status_code', 'response_time', 'result', 'headers', 'body', 'size']
+const attemptResult = object(
+  'AttemptResult',
+  { attempt_id: text, status_code: { type: ['integer', 'null'] }, result: text },
+  {
+    response_time: { type: ['integer', 'null'] },
+    headers: { type: 'array', items: { type: 'array', items: text }, description: 'Pairs' },
+    body: { ...text, description: 'In base64' },
+    size: count,
+  },
+)
 const LONGEST_RESULT = 200
 const LONGEST_TIME = 60_000
 
-const giveResult = (context: Context): ControlEndpoint => ({
+const giveResult = (context: Context): Endpoint => ({
   method: 'POST',
   path: '/control/listeners/{webhook_id}/results',
+  area: 'control',
   operationId: 'giveAttemptResult',
   summary: 'Report the result of an attempt to deliver a message',
   accepts: 'json',
+  docs: withExamples(examples => ({
+    parameters: [examples.listenerId],
+    requestBody: requestBody(attemptResult, { Taken: examples.attemptResult }),
+    responses: { 204: noContent('The attempt has this result') },
+    errors: [
+      ...[...examples.badBody, notFound('listener'), badField('result', 'must be text')],
+      examples.unknownField,
+    ],
+  })),
   handler: async (request, reply) => {
-    const given = readBody(request, FIELDS)
+    const given = readBody(request, attemptResult)
     const result = readResult(given)
     const webhook_id = await listenerInPath(request, context)
     if (!context.listeners.answer(webhook_id, String(given.attempt_id), result))
@@ -164,11 +221,17 @@ function readAnswer({ headers = [], body = '', size }: Json) {
   }
 }
 
-const stopListening = (context: Context): ControlEndpoint => ({
+const stopListening = (context: Context): Endpoint => ({
   method: 'DELETE',
   path: '/control/listeners/{webhook_id}',
+  area: 'control',
   operationId: 'stopListening',
   summary: 'Report that the listener has stopped',
+  docs: withExamples(examples => ({
+    parameters: [examples.listenerId],
+    responses: { 204: noContent('Nobody listens any more') },
+    errors: [notFound('listener')],
+  })),
   handler: async (request, reply) => {
     await context.listeners.leave(await listenerInPath(request, context))
     return reply.code(204).send()

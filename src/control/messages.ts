@@ -1,32 +1,71 @@
 import type { Context } from '../context.ts'
+import type { Endpoint } from '../http/endpoint.ts'
+import { json } from '../http/openapi.ts'
+import { object, timestamp } from '../http/schema.ts'
 import { findMessages, type KeptMessage } from '../webhooks/message-store.ts'
 import { eventTypes, headersOf, signature } from '../webhooks/webhook.ts'
-import { presentMessage } from '../webhooks/wire.ts'
-import type { ControlEndpoint } from './docs.ts'
-import { limit, oneOf, readQuery, text, wait } from './query.ts'
-import type { WaitFor } from './wait.ts'
+import { presentMessage, webhookMessage } from '../webhooks/wire.ts'
+import { withExamples } from './docs.ts'
+import { badField } from './errors.ts'
+import {
+  anyText,
+  MOST_LISTED,
+  oneOf,
+  paging,
+  payment_id,
+  queryParameters,
+  readQuery,
+} from './query.ts'
+import { headers, identifier, nullable } from './schemas.ts'
+import { tooManyWaits, type WaitFor } from './wait.ts'
 
-const MOST = 500
+const { attempts, last_delivery_status: delivery } = webhookMessage.properties
 
 const known = {
-  message_id: text,
-  payment_id: text,
-  event_type: oneOf(eventTypes),
-  delivery: oneOf(['PENDING', 'SUCCESSFUL', 'FAILED']),
-  after: text,
-  limit,
-  wait,
+  message_id: anyText('This message'),
+  payment_id,
+  event_type: oneOf(eventTypes, 'Of this event type'),
+  delivery: oneOf(delivery.enum, 'With this delivery status'),
+  ...paging,
 }
 
+const messages = object('Messages', {
+  results: {
+    type: 'array',
+    items: object('Message', {
+      message_id: identifier,
+      webhook_id: identifier,
+      event_type: { type: 'string', enum: eventTypes },
+      payment_id: identifier,
+      at: timestamp,
+      delivery,
+      attempts,
+      raw: { ...nullable, description: 'The exact bytes; null when the payment is gone' },
+      headers: { ...headers, type: ['object', 'null'], description: 'With its Pay-Signature' },
+    }),
+  },
+  next: { ...nullable, description: 'For `after`' },
+})
+
 /** The messages of all webhooks of the account, oldest first. */
-export const listMessages = ({ database, time }: Context, waitFor: WaitFor): ControlEndpoint => ({
+export const listMessages = ({ database, time }: Context, waitFor: WaitFor): Endpoint => ({
   method: 'GET',
   path: '/control/messages',
+  area: 'control',
   operationId: 'listMessages',
   summary: 'List the webhook messages of the account',
-  query: known,
+  docs: withExamples(examples => ({
+    description: 'Messages of all webhooks, oldest first.',
+    parameters: queryParameters(known),
+    responses: { 200: json('The messages', messages, { One: examples.messages }) },
+    errors: [
+      examples.unknownParameter,
+      badField('delivery', 'must be one of PENDING, SUCCESSFUL'),
+      tooManyWaits(),
+    ],
+  })),
   handler: async request => {
-    const { wait: ms = 0, limit: most = MOST, ...filter } = readQuery(request, known)
+    const { wait: ms = 0, limit: most = MOST_LISTED, ...filter } = readQuery(request, known)
     const found = await waitFor(request, ms, ({ room }) =>
       findMessages(database, room, filter, most),
     )

@@ -1,16 +1,41 @@
 import type { Account } from '../accounts/account.ts'
 import type { Context } from '../context.ts'
+import type { Endpoint } from '../http/endpoint.ts'
+import { json } from '../http/openapi.ts'
+import { object } from '../http/schema.ts'
 import { countPlans } from '../plans/store.ts'
 import { version } from '../version.ts'
-import { presentClock } from './clock.ts'
-import type { ControlEndpoint } from './docs.ts'
+import { clock, presentClock } from './clock.ts'
+import { withExamples } from './docs.ts'
 import { readQuery } from './query.ts'
+import { count, nullable, text } from './schemas.ts'
 
-export const readOverview = (context: Context): ControlEndpoint => ({
+export const overview = object('Control', {
+  version: { ...text, description: 'The version of this Farthing' },
+  account: text,
+  parent: { ...nullable, description: 'For a test account, the account that made it' },
+  epoch: { ...count, description: 'The number of resets of the account' },
+  plans: { ...count, description: 'The number of its plans' },
+  clock,
+  has: {
+    type: 'array',
+    items: text,
+    description: 'The features of the control API in this version',
+  },
+})
+
+export const readOverview = (context: Context): Endpoint => ({
   method: 'GET',
   path: '/control',
+  area: 'control',
   operationId: 'readControl',
   summary: 'Read what the control API has',
+  docs: withExamples(examples => ({
+    responses: {
+      200: json('What there is', overview, { 'With everything on': examples.overview }),
+    },
+    errors: [examples.unknownParameter],
+  })),
   handler: async request => {
     readQuery(request, {})
     return presentOverview(context, request.account)

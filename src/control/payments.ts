@@ -1,7 +1,11 @@
 import type { Context } from '../context.ts'
+import { paymentNotFound, unknownOneTimeToken, usedOneTimeToken } from '../errors.ts'
 import { complete, type Visit } from '../hosted/journey.ts'
 import { siteOf } from '../hosted/routes.ts'
 import { type Addresses, addressesOf } from '../http/addresses.ts'
+import type { Endpoint } from '../http/endpoint.ts'
+import { json } from '../http/openapi.ts'
+import { object } from '../http/schema.ts'
 import { submitCard } from '../payments/authorise.ts'
 import { DECLINED_CARD, MOCK_CARD } from '../payments/card.ts'
 import { listPayments } from '../payments/list-store.ts'
@@ -15,32 +19,68 @@ import {
   statusOf,
   tokenOf,
 } from '../payments/payment.ts'
-import { present } from '../payments/response.ts'
+import { payment as paymentBody, present } from '../payments/response.ts'
 import { paymentInPath } from '../payments/routes.ts'
 import { recordAction } from '../recorder/action.ts'
 import type { Note } from '../recorder/note.ts'
 import { readBody } from './body.ts'
-import type { ControlEndpoint } from './docs.ts'
+import { optionalBody, withExamples } from './docs.ts'
 import { badField, conflict } from './errors.ts'
-import { oneOf, readQuery, text, wait } from './query.ts'
-import type { WaitFor } from './wait.ts'
+import { anyText, oneOf, queryParameters, readQuery, wait } from './query.ts'
+import { tooManyWaits, type WaitFor } from './wait.ts'
 
 /** The most payments that one request examines, and the most that it returns. */
 const MOST_LOOKED_AT = 1_000
 const MOST_RETURNED = 100
 
-const known = { payment_id: text, reference: text, status: oneOf([...statuses, 'refunded']), wait }
+const known = {
+  payment_id: anyText('This payment'),
+  reference: anyText('With this reference, in any case'),
+  status: oneOf(
+    [...statuses, 'refunded'],
+    'That have been in this status; `refunded` once something was refunded',
+  ),
+  wait,
+}
+
+const foundPayments = {
+  type: 'object',
+  required: ['results'],
+  properties: { results: { type: 'array', maxItems: MOST_RETURNED, items: paymentBody } },
+}
+
+export const scenarioSchema = { type: 'string', enum: scenarios } as const
+
+const outcome = object(
+  'Outcome',
+  {},
+  {
+    scenario: {
+      ...scenarioSchema,
+      default: 'success',
+      description: 'The choice on the hosted pages',
+    },
+  },
+)
 
 /**
  * The newest payments that match. `status` also matches a payment that was in that status before, so that a test
  * which polls misses nothing. With `wait` the response is held until a payment matches.
  */
-export const findPayments = (context: Context, waitFor: WaitFor): ControlEndpoint => ({
+export const findPayments = (context: Context, waitFor: WaitFor): Endpoint => ({
   method: 'GET',
   path: '/control/payments',
+  area: 'control',
   operationId: 'findPayments',
   summary: 'Find payments, or wait for one',
-  query: known,
+  docs: withExamples(examples => ({
+    description: `At most ${MOST_RETURNED}, newest first. With \`wait\` the response is held until one matches.`,
+    parameters: queryParameters(known),
+    responses: {
+      200: json('The payments', foundPayments, examples.foundPayments),
+    },
+    errors: [examples.unknownParameter, badField('wait', wait.rule), tooManyWaits()],
+  })),
   handler: async request => {
     const { database, time, config } = context
     const { wait: ms = 0, status, ...which } = readQuery(request, known)
@@ -61,18 +101,34 @@ const hasBeen = ({ events, refunded_amount }: Payment, status: string): boolean 
   status === 'refunded' ? refunded_amount > 0 : events.some(event => event.status === status)
 
 /** Takes a payment through its scenario, as its pages would. The response is that of GET /v1/payments/{payment_id}. */
-export const completePayment = (context: Context): ControlEndpoint => ({
+export const completePayment = (context: Context): Endpoint => ({
   method: 'POST',
   path: '/control/payments/{payment_id}/complete',
+  area: 'control',
   operationId: 'completePayment',
   summary: 'Set the outcome of a payment',
   accepts: 'json',
+  docs: withExamples(examples => ({
+    description:
+      'Does what a user does on the hosted pages; a moto_api payment is completed by a test card. The response waits for the webhooks, and is that of GET /v1/payments/{payment_id}.',
+    parameters: [examples.paymentId],
+    requestBody: optionalBody(outcome, { 'The card is declined': { scenario: 'declined' } }),
+    responses: {
+      200: json('The payment', paymentBody, { Declined: examples.declined }),
+    },
+    errors: [
+      ...[...examples.badBody, paymentNotFound('P0200')],
+      ...[unknownOneTimeToken(), usedOneTimeToken()],
+      ...[badField('scenario', 'must be one of success, declined'), examples.unknownField],
+      completed('success'),
+    ],
+  })),
   handler: async request => {
-    const { scenario: asked = 'success' } = readBody(request, ['scenario'])
+    const { scenario: asked = 'success' } = readBody(request, outcome)
     const scenario = readScenario(asked)
     const payment = await paymentInPath(request, context, 'P0200')
     const status = statusOf(payment)
-    if (!isPayable(status)) throw conflict(`the payment is ${status} and cannot be completed again`)
+    if (!isPayable(status)) throw completed(status)
     const addresses = addressesOf(request, context.config)
     await recordAction(
       context,
@@ -82,6 +138,12 @@ export const completePayment = (context: Context): ControlEndpoint => ({
     return present(await paymentInPath(request, context, 'P0200'), addresses)
   },
 })
+
+const completed = (status: string) =>
+  conflict(`the payment is ${status} and cannot be completed again`)
+
+/** Another request was faster. */
+export const endedMeanwhile = () => conflict('another request ended the payment meanwhile: read it')
 
 /** `note` takes what it causes. */
 type Walk = { scenario: Scenario; note: Note }
@@ -98,7 +160,7 @@ export async function walk(
     return completeByCard(context, addresses, payment, { scenario, note })
   const visit: Visit = { ...siteOf(context.config), context, addresses, token, hidden: false, note }
   const result = await complete(visit, scenario)
-  if (!result?.moved) throw conflict('another request ended the payment meanwhile: read it')
+  if (!result?.moved) throw endedMeanwhile()
 }
 
 export function readScenario(scenario: unknown): Scenario {

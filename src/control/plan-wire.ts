@@ -2,6 +2,7 @@
 import { ApiError, meanings } from '../errors.ts'
 import type { Endpoint } from '../http/endpoint.ts'
 import { isObject, type Json } from '../http/fields.ts'
+import { object } from '../http/schema.ts'
 import { newPayment, readNewPayment } from '../payments/request.ts'
 import {
   asksForPayment,
@@ -10,21 +11,71 @@ import {
   type Plan,
   type PlannedAnswer,
 } from '../plans/plan.ts'
+import { MOST_PLANS } from '../plans/store.ts'
 import { CREATION } from '../plans/subject.ts'
 import { isWhole, textIn, trueIn, wholeIn } from './body.ts'
 import { badField, missingField, noSuchField } from './errors.ts'
-import { readScenario } from './payments.ts'
-
-export const PLAN_FIELDS = [
-  ...['on', 'given', 'payment_id', 'skip', 'times', 'probability', 'seed'],
-  ...['scenario', 'when', 'delay', 'answer', 'reset'],
-]
-const FAULT_FIELDS = ['when', 'delay', 'answer', 'reset']
+import { readScenario, scenarioSchema } from './payments.ts'
+import { count, identifier, text } from './schemas.ts'
 
 /** Milliseconds. */
 const LONGEST_DELAY = 60_000
-const MOST_REQUESTS = 1_000_000
-const PAYMENT_ID = { pattern: /^[0-9a-v]{26}$/, rule: 'must be a payment_id' }
+export const MOST_REQUESTS = 1_000_000
+
+const whichFields = {
+  on: { ...text, description: 'An operationId of /openapi.json; absent for any' },
+  given: {
+    type: 'object',
+    additionalProperties: true,
+    description: 'Fields with which the payment must have been created; of metadata, these keys',
+  },
+  payment_id: identifier,
+} as const
+const oftenFields = {
+  skip: { ...count, default: 0, description: 'The number of matching requests that pass first' },
+  times: {
+    anyOf: [{ type: 'integer', minimum: 1 }, { const: 'always' }],
+    default: 1,
+    description: 'The number of times that it then acts',
+  },
+  probability: { type: 'number', minimum: 0, maximum: 1, default: 1 },
+  seed: { ...count, default: 0, description: 'Of the draw' },
+} as const
+const faultFields = {
+  when: { type: 'string', enum: ['before', 'after'], default: 'before' },
+  delay: {
+    anyOf: [
+      { type: 'integer', minimum: 0, maximum: LONGEST_DELAY },
+      { type: 'array', minItems: 2, maxItems: 2, items: { type: 'integer' } },
+    ],
+    description: 'Milliseconds, or the least and the most',
+  },
+  answer: {
+    type: 'object',
+    required: ['status'],
+    properties: { status: { type: 'integer', minimum: 400, maximum: 599 }, code: text },
+    description: 'An error. 401, 429, 500 and 503 have a code of their own',
+  },
+  reset: { const: true, description: 'A TCP reset in place of a response' },
+} as const
+const effectFields = { scenario: scenarioSchema, ...faultFields }
+
+export const newPlan = object('NewPlan', {}, { ...whichFields, ...oftenFields, ...effectFields })
+export const plan = object(
+  'Plan',
+  {
+    plan_id: identifier,
+    ...oftenFields,
+    seen: { ...count, description: 'The number of requests that matched' },
+    acted: { ...count, description: 'The number of times that it acted' },
+  },
+  { ...whichFields, ...effectFields },
+)
+export const plans = object('Plans', {
+  results: { type: 'array', maxItems: MOST_PLANS, items: plan, description: 'In their order' },
+})
+
+const PAYMENT_ID = { pattern: new RegExp(identifier.pattern), rule: 'must be a payment_id' }
 
 type ReadPlan = Omit<Plan, 'plan_id' | 'account' | 'seen' | 'acted'>
 
@@ -98,16 +149,18 @@ function readProbability(given: unknown = 1): number {
 }
 
 function readScenarioPlan(body: Json): Pick<Plan, 'scenario'> {
-  const fault = FAULT_FIELDS.find(name => body[name] !== undefined)
+  const fault = Object.keys(faultFields).find(name => body[name] !== undefined)
   if (fault !== undefined)
     throw badField(fault, 'must be absent in a plan with a scenario: make two plans')
   return { scenario: readScenario(body.scenario) }
 }
 
+export const noEffect = () =>
+  missingField('scenario', 'is required, or one of answer, reset and delay')
+
 function readFault(body: Json): Pick<Plan, 'when' | 'delay' | 'answer' | 'reset'> {
   const { when = 'before', delay, answer } = body
-  if (delay === undefined && answer === undefined && body.reset === undefined)
-    throw missingField('scenario', 'is required, or one of answer, reset and delay')
+  if (delay === undefined && answer === undefined && body.reset === undefined) throw noEffect()
   if (when !== 'before' && when !== 'after') throw badField('when', 'must be before or after')
   const reset = trueIn(body, 'reset')
   if (reset && answer !== undefined)

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { isStorable } from '../http/fields.ts'
-import type { Schema } from '../http/openapi.ts'
+import type { Parameter, Schema } from '../http/openapi.ts'
 import { badField, noSuchField } from './errors.ts'
 import { LONGEST_WAIT } from './wait.ts'
 
@@ -9,15 +9,18 @@ export type Parse<Value> = {
   rule: string
   /** For /control/openapi.json. */
   schema: Schema
+  description: string
 }
 
-export const text: Parse<string> = {
+export const anyText = (description: string): Parse<string> => ({
+  description,
   parse: given => (isStorable(given) ? given : undefined),
   rule: 'must be text',
   schema: { type: 'string' },
-}
+})
 
-export const whole = (least: number, most: number): Parse<number> => ({
+export const whole = (least: number, most: number, description: string): Parse<number> => ({
+  description,
   parse: given =>
     /^\d{1,9}$/.test(given) && Number(given) >= least && Number(given) <= most
       ? Number(given)
@@ -26,29 +29,51 @@ export const whole = (least: number, most: number): Parse<number> => ({
   schema: { type: 'integer', minimum: least, maximum: most },
 })
 
-export const flag: Parse<boolean> = {
+export const flag = (description: string): Parse<boolean> => ({
+  description,
   parse: given => (/^(true|false)$/.test(given) ? given === 'true' : undefined),
   rule: 'must be true or false',
   schema: { type: 'boolean' },
-}
+})
 
-export const instant: Parse<number> = {
+export const instant = (description: string): Parse<number> => ({
+  description,
   parse: given =>
     /^\d{4}-\d\d-\d\dT/.test(given) && !Number.isNaN(Date.parse(given))
       ? Date.parse(given)
       : undefined,
   rule: 'must be a time such as 2026-09-14T08:20:31.000Z',
   schema: { type: 'string', format: 'date-time' },
-}
+})
 
-export const oneOf = (values: readonly string[]): Parse<string> => ({
+export const oneOf = (values: readonly string[], description: string): Parse<string> => ({
+  description,
   parse: given => (values.includes(given) ? given : undefined),
   rule: `must be one of ${values.join(', ')}`,
   schema: { type: 'string', enum: values },
 })
 
-export const wait = whole(0, LONGEST_WAIT)
-export const limit = whole(1, 500)
+/** The most results of a list. */
+export const MOST_LISTED = 500
+
+export const payment_id = anyText('Of this payment')
+export const reference = anyText('Whose payment has this reference, in any case')
+export const wait = whole(
+  0,
+  LONGEST_WAIT,
+  'Milliseconds to wait for a first result, if there is none',
+)
+export const paging = {
+  after: anyText('What comes after `next` of an earlier response'),
+  limit: whole(1, MOST_LISTED, 'How many results at most'),
+  wait,
+}
+
+export const queryParameters = (known: Record<string, Parse<unknown>>): Parameter[] =>
+  Object.entries(known).map(([name, { schema, description }]) => ({
+    ...{ name, in: 'query', schema },
+    description,
+  }))
 
 type Values<Known> = {
   [Name in keyof Known]?: Known[Name] extends Parse<infer Value> ? Value : never

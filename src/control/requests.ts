@@ -1,45 +1,101 @@
 import type { Context } from '../context.ts'
+import type { Endpoint } from '../http/endpoint.ts'
+import { json } from '../http/openapi.ts'
+import { object, timestamp } from '../http/schema.ts'
 import { timeOf } from '../ids.ts'
 import type { Exchange, KeptBody } from '../recorder/exchange.ts'
 import { findExchanges } from '../recorder/store.ts'
 import { iso } from '../time.ts'
-import type { ControlEndpoint } from './docs.ts'
-import { flag, instant, limit, readQuery, text, wait, whole } from './query.ts'
-import type { WaitFor } from './wait.ts'
+import { withExamples } from './docs.ts'
+import { badField } from './errors.ts'
+import {
+  anyText,
+  flag,
+  instant,
+  MOST_LISTED,
+  paging,
+  payment_id,
+  queryParameters,
+  readQuery,
+  reference,
+  whole,
+} from './query.ts'
+import { answer, anyJson, cut, headers, identifier, nullable, text } from './schemas.ts'
+import { tooManyWaits, type WaitFor } from './wait.ts'
 
-const MOST = 500
+const kinds = ['api', 'page'] as const
 
 const known = {
-  operation: text,
-  payment_id: text,
-  reference: text,
-  status: whole(100, 599),
-  refused: flag,
-  since: instant,
-  after: text,
-  limit,
-  wait,
+  operation: anyText('With this operationId'),
+  payment_id,
+  reference,
+  status: whole(100, 599, 'With this status'),
+  refused: flag('true: with a status of 400 or more, or a reset'),
+  since: instant('That began at this time or later'),
+  ...paging,
 }
+
+const recordedRequests = object('Requests', {
+  results: {
+    type: 'array',
+    items: object(
+      'Request',
+      {
+        request_id: identifier,
+        at: { ...timestamp, description: "The account's time at which it began" },
+        machine_at: { ...timestamp, description: 'The machine’s time at which it began' },
+        operation: { ...text, description: 'An operationId of /openapi.json' },
+        method: text,
+        path: { ...text, description: 'Without tokens' },
+        query: text,
+        kind: { ...text, enum: kinds },
+        payment_id: nullable,
+        reference: nullable,
+        headers,
+        body: anyJson,
+        status: { type: ['integer', 'null'], description: 'null without a response' },
+        code: { ...nullable, description: 'Of an error' },
+        ms: { type: 'number', description: 'Milliseconds until the response' },
+        plan: { ...nullable, description: 'The plan that acted on it' },
+        answered: { ...text, enum: ['sent', 'gone', 'replaced', 'reset'] },
+        answer,
+      },
+      { body_cut: cut },
+    ),
+  },
+  next: { ...nullable, description: 'For `after`' },
+})
 
 /**
  * The requests of the account's application and its browsers, oldest first. With `after` or `since` the list begins
  * there, otherwise it ends with the newest. An exchange is listed at the time when it began, also if its response
  * came late.
  */
-export const listRequests = ({ database }: Context, waitFor: WaitFor): ControlEndpoint => ({
+export const listRequests = ({ database }: Context, waitFor: WaitFor): Endpoint => ({
   method: 'GET',
   path: '/control/requests',
+  area: 'control',
   operationId: 'listRequests',
   summary: 'List the requests of the account',
-  query: known,
+  docs: withExamples(examples => ({
+    description:
+      'What the application and browsers asked, oldest first. With `after` or `since` it begins there, otherwise it ends with the newest.',
+    parameters: queryParameters(known),
+    responses: { 200: json('The requests', recordedRequests, { One: examples.requests }) },
+    errors: [
+      examples.unknownParameter,
+      badField('status', 'must be a whole number'),
+      tooManyWaits(),
+    ],
+  })),
   handler: async request => {
-    const { wait: ms = 0, limit: most = MOST, ...filter } = readQuery(request, known)
+    const { wait: ms = 0, limit: most = MOST_LISTED, ...filter } = readQuery(request, known)
     const fromNewest = filter.after === undefined && filter.since === undefined
     const found = await waitFor(request, ms, ({ room }) =>
       findExchanges(
         database,
         room,
-        { ...filter, kinds: ['api', 'page'] },
+        { ...filter, kinds },
         { limit: most, order: fromNewest ? 'newest' : 'oldest' },
       ),
     )

@@ -2,36 +2,49 @@ import { setTimeout } from 'node:timers/promises'
 import { DEFAULT_ACCOUNT } from '../accounts/account.ts'
 import { accountOfName, leaveRoom } from '../accounts/store.ts'
 import type { Context } from '../context.ts'
+import type { Endpoint } from '../http/endpoint.ts'
+import { json } from '../http/openapi.ts'
+import { object } from '../http/schema.ts'
 import { untilWritten } from '../retry.ts'
 import { isSending } from '../webhooks/message-store.ts'
 import { keepFixedWebhook } from '../webhooks/store.ts'
 import { readBody } from './body.ts'
-import { readFirstClock } from './clock.ts'
-import type { ControlEndpoint } from './docs.ts'
-import { conflict } from './errors.ts'
-import { presentOverview } from './overview.ts'
+import { badFirstTime, firstClock, readFirstClock } from './clock.ts'
+import { optionalBody, withExamples } from './docs.ts'
+import { accountEnded } from './errors.ts'
+import { overview, presentOverview } from './overview.ts'
 
 /** Milliseconds within which every delivery ends, unless its instance has died. */
 const LONGEST_DELIVERY = 3_000
 const LOOK_EVERY = 20
 
+const beginning = object('Beginning', {}, firstClock)
+
 /**
  * Gives the account a new, empty room: one small write, however much the old one holds. A request that began before
  * ends in the old room, which nobody reads. Returns when no message from before is being sent.
  */
-export const resetAccount = (context: Context): ControlEndpoint => ({
+export const resetAccount = (context: Context): Endpoint => ({
   method: 'POST',
   path: '/control/reset',
+  area: 'control',
   operationId: 'resetAccount',
   summary: 'Empty the account',
   accepts: 'json',
+  docs: withExamples(examples => ({
+    description:
+      'The account moves to an empty room, and its keys stay. A request that began before ends in the old room.',
+    requestBody: optionalBody(beginning, { 'The usual call': {} }),
+    responses: { 200: json('The empty account', overview, { Empty: examples.overview }) },
+    errors: [...examples.badBody, examples.unknownField, badFirstTime(), accountEnded()],
+  })),
   handler: async request => {
     const { database, time, config } = context
     const { name } = request.account
-    const given = readBody(request, ['at', 'frozen'])
+    const given = readBody(request, beginning)
     const { before, after } = await untilWritten(async () => {
       const before = await accountOfName(database, name)
-      if (!before) throw conflict('the account has ended')
+      if (!before) throw accountEnded()
       const next = readFirstClock(given, time.wall())
       const after = await leaveRoom(database, before, next, time.wall())
       return after && { before, after }

@@ -3,7 +3,6 @@ import type { Endpoint } from '../http/endpoint.ts'
 import { accountEndpoints } from './accounts.ts'
 import { buildPayment } from './build.ts'
 import { readClock, setClock } from './clock.ts'
-import { type ControlEndpoint, endpointOf } from './docs.ts'
 import { enterConsole } from './enter.ts'
 import { listenerEndpoints } from './listeners.ts'
 import { listMessages } from './messages.ts'
@@ -25,11 +24,11 @@ export type Ports = {
 /** Everything below /control. It has no endpoints while both of its halves are off. */
 export const controlEndpoints = (context: Context, ports: Ports): Endpoint[] => {
   const endpoints = [...readingEndpoints(context, ports), ...steeringEndpoints(context, ports)]
-  return endpoints.length > 0 ? [readOverview(context), ...endpoints].map(endpointOf) : []
+  return endpoints.length > 0 ? [readOverview(context), ...endpoints] : []
 }
 
 /** Endpoints that read the record. There are none without a recorder. */
-const readingEndpoints = (context: Context, { waitFor, stopped }: Ports): ControlEndpoint[] =>
+const readingEndpoints = (context: Context, { waitFor, stopped }: Ports): Endpoint[] =>
   context.recorder
     ? [
         listRequests(context, waitFor),
@@ -42,7 +41,7 @@ const readingEndpoints = (context: Context, { waitFor, stopped }: Ports): Contro
     : []
 
 /** Endpoints that change payments, clocks and accounts. There are none without FARTHING_CONTROL=true. */
-const steeringEndpoints = (context: Context, { waitFor, operations }: Ports): ControlEndpoint[] =>
+const steeringEndpoints = (context: Context, { waitFor, operations }: Ports): Endpoint[] =>
   context.config.control
     ? [
         ...accountEndpoints(context),

@@ -1,6 +1,8 @@
 import type { FastifyRequest } from 'fastify'
 import type { Context } from '../context.ts'
-import { pathParam } from '../http/endpoint.ts'
+import { type Endpoint, pathParam } from '../http/endpoint.ts'
+import { json, pathParameter } from '../http/openapi.ts'
+import { object } from '../http/schema.ts'
 import { registrationProblem } from '../outbound/address.ts'
 import type { Exchange } from '../recorder/exchange.ts'
 import { findMessage } from '../webhooks/message-store.ts'
@@ -13,20 +15,67 @@ import {
   type SendAgain,
   sendAgain,
 } from '../webhooks/send-again.ts'
+import { webhookMessage } from '../webhooks/wire.ts'
 import { flagIn, readBody, textIn, wholeIn } from './body.ts'
-import type { ControlEndpoint } from './docs.ts'
+import { optionalBody, withExamples } from './docs.ts'
 import { badField, conflict, notFound } from './errors.ts'
 import { presentBody } from './requests.ts'
+import { answer, identifier, text } from './schemas.ts'
 
-const FIELDS = ['times', 'at_once', 'body', 'new_identifier', 'damage', 'to', 'signing_key']
+const sendAgainBody = object(
+  'SendAgain',
+  {},
+  {
+    times: { type: 'integer', minimum: 1 },
+    at_once: { type: 'boolean', description: 'All at once instead of one by one' },
+    body: { ...text, description: 'Another body, which is signed' },
+    new_identifier: { type: 'boolean' },
+    damage: { ...text, enum: damages },
+    to: { ...text, description: 'Another address' },
+    signing_key: text,
+  },
+)
+
+const sentAgain = object('SentAgain', {
+  results: {
+    type: 'array',
+    items: {
+      type: 'object',
+      required: ['exchange_id', 'status', 'status_code', 'result', 'response_time', 'answer'],
+      properties: {
+        exchange_id: identifier,
+        status: webhookMessage.properties.attempts.items.properties.status,
+        status_code: { type: ['integer', 'null'] },
+        result: text,
+        response_time: { type: ['integer', 'null'] },
+        answer,
+      },
+    },
+  },
+})
 
 /** Sends a message again by hand. The body is optional. */
-export const sendMessage = (context: Context): ControlEndpoint => ({
+export const sendMessage = (context: Context): Endpoint => ({
   method: 'POST',
   path: '/control/messages/{message_id}/send',
+  area: 'control',
   operationId: 'sendMessage',
   summary: 'Send a webhook message again',
   accepts: 'json',
+  docs: withExamples(examples => ({
+    description: 'Sends the kept bytes once more, or changed on purpose.',
+    parameters: [pathParameter('message_id', 'A message of the account', examples.ID)],
+    requestBody: optionalBody(sendAgainBody, {
+      'As it was': {},
+      'Twice at once': { times: 2, at_once: true },
+    }),
+    responses: { 200: json('What came back', sentAgain, { Taken: examples.sentAgain }) },
+    errors: [
+      ...[...examples.badBody, notFound('message'), badField('times', 'must be a whole number')],
+      examples.unknownField,
+      conflict('the webhook of this message is INACTIVE: register another one'),
+    ],
+  })),
   handler: async request => {
     const asked = await readSendAgain(request, context)
     const message = await messageInPath(request, context)
@@ -52,7 +101,7 @@ async function readSendAgain(
   request: FastifyRequest,
   { config, resolve }: Context,
 ): Promise<SendAgain> {
-  const given = readBody(request, FIELDS)
+  const given = readBody(request, sendAgainBody)
   const times = wholeIn(given, 'times', 1, MOST_TIMES) ?? 1
   const { damage } = given
   if (damage !== undefined && !damages.some(known => known === damage))

@@ -14,6 +14,9 @@ const BETWEEN_LOOKS = 5
 /** How many requests of an account may wait at once. */
 const MOST_WAITS = 50
 
+export const tooManyWaits = () =>
+  tooMany(`at most ${MOST_WAITS} requests of an account wait at once`)
+
 /**
  * Repeats a query until it finds something or `wait` milliseconds have passed. Returns nothing when the client
  * disconnects, the service stops or the account is reset. Throws if too many requests of the account wait.
@@ -69,8 +72,7 @@ export function createWaitFor({ database, onWritten, stopped }: WaitPorts): Wait
     if (wait === 0) return look(request.account)
     const { room } = request.account
     const others = waits.get(room) ?? 0
-    if (others >= MOST_WAITS)
-      throw tooMany(`at most ${MOST_WAITS} requests of an account wait at once`)
+    if (others >= MOST_WAITS) throw tooManyWaits()
     waits.set(room, others + 1)
     try {
       return await lookOn(request, wait, look)
