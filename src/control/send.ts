@@ -26,7 +26,7 @@ const sendAgainBody = object(
   'SendAgain',
   {},
   {
-    times: { type: 'integer', minimum: 1 },
+    times: { type: 'integer', minimum: 1, maximum: MOST_TIMES },
     at_once: { type: 'boolean', description: 'All at once instead of one by one' },
     body: { ...text, description: 'Another body, which is signed' },
     new_identifier: { type: 'boolean' },
