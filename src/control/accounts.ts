@@ -120,7 +120,9 @@ const listAccounts = ({ database, time }: Context): Endpoint => ({
   operationId: 'listAccounts',
   summary: 'List the test accounts of the account',
   docs: withExamples(examples => ({
-    responses: { 200: json('The living ones', testAccounts, { One: examples.accounts }) },
+    responses: {
+      200: json('The test accounts that have not ended', testAccounts, { One: examples.accounts }),
+    },
     errors: [examples.parentOnly, examples.unknownParameter],
   })),
   handler: async request => {

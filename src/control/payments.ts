@@ -35,10 +35,10 @@ const MOST_RETURNED = 100
 
 const known = {
   payment_id: anyText('This payment'),
-  reference: anyText('With this reference, in any case'),
+  reference: anyText('Only payments with this reference, in any case'),
   status: oneOf(
     [...statuses, 'refunded'],
-    'That have been in this status; `refunded` once something was refunded',
+    'Only payments that are or were in this status; `refunded` once something was refunded',
   ),
   wait,
 }

@@ -99,7 +99,7 @@ const removePlans = ({ database }: Context): Endpoint => ({
   area: 'control',
   operationId: 'deletePlans',
   summary: 'Delete all plans of the account',
-  docs: () => ({ responses: { 204: noContent('There are none any more') } }),
+  docs: () => ({ responses: { 204: noContent('All plans were deleted') } }),
   handler: async (request, reply) => {
     await deletePlans(database, request.account.room)
     return reply.code(204).send()

@@ -56,8 +56,8 @@ export const oneOf = (values: readonly string[], description: string): Parse<str
 /** The most results of a list. */
 export const MOST_LISTED = 500
 
-export const payment_id = anyText('Of this payment')
-export const reference = anyText('Whose payment has this reference, in any case')
+export const payment_id = anyText('Only results of this payment')
+export const reference = anyText('Only results of payments with this reference, in any case')
 export const wait = whole(
   0,
   LONGEST_WAIT,
