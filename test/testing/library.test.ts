@@ -230,6 +230,16 @@ for (const [title, begin] of [
       await assert.rejects(account.clock.freeze('soon'), /soon is not a time/)
     })
 
+    test('a time needs a zone, and a day and hour that exist', async () => {
+      await using account = await farthing.account({ at: '2026-03-29T02:59:58+02:00' })
+      assert.equal((await account.clock.now()).toISOString(), '2026-03-29T00:59:58.000Z')
+      const wrong = ['2026-03-29T00:59:58', '2026-03-29', '5', '', '2026-02-30T00:00:00Z']
+      for (const at of [...wrong, '2026-03-29T24:00:00Z', 5 as unknown as string, new Date('x')]) {
+        await assert.rejects(farthing.account({ at }), TypeError)
+        await assert.rejects(account.reset({ at }), /is not a time: give a Date, or ISO 8601/)
+      }
+    })
+
     test('60 tests at once, each with an account and a receiver, do not affect one another', async () => {
       await Promise.all(
         Array.from({ length: 60 }, async (_, i) => {
