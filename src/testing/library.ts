@@ -12,16 +12,22 @@ const THIS_MACHINE = 'localhost,127.0.0.1,[::1]'
 
 export async function startFarthing(options: StartOptions = {}): Promise<Farthing> {
   refuseOldNode()
+  const { at } = options
+  const first = at === undefined ? undefined : beginning({ at })
   const seed = options.seed === undefined ? undefined : String(options.seed)
   const { createHash, randomBytes } = process.getBuiltinModule('node:crypto')
   const bytes = seed === undefined ? randomBytes(32) : createHash('sha256').update(seed).digest()
   const key = `api_test_${bytes.toString('hex')}`
   const { url, stop } = await startThread({ env: environmentOf(options, key), seed })
   const connection = connect(url)
-  const { at } = options
-  if (at !== undefined)
-    await connection.call(key, { method: 'POST', path: '/control/reset', body: beginning({ at }) })
-  return createFarthing(connection, { name: 'default', key }, { at, stop })
+  const farthing = createFarthing(connection, { name: 'default', key }, { at, stop })
+  try {
+    if (first) await connection.call(key, { method: 'POST', path: '/control/reset', body: first })
+  } catch (error) {
+    await farthing.stop()
+    throw error
+  }
+  return farthing
 }
 
 export async function connectFarthing(to: { url?: string; key?: string } = {}): Promise<Farthing> {

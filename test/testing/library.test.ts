@@ -13,6 +13,7 @@ import {
 } from '../../src/testing/library.ts'
 import type * as Library from '../../src/testing/public.d.ts'
 import { startProcess } from '../support/process.ts'
+import { freePort, isListening } from '../support/recipe.ts'
 
 // The declarations that users get are those of the implementation.
 const implementation: Pick<typeof Library, 'startFarthing' | 'connectFarthing'> = {
@@ -256,6 +257,16 @@ for (const [title, begin] of [
       )
     })
   })
+
+test('a start that fails leaves no service behind', async () => {
+  const port = await freePort()
+  const threads = () => process.getActiveResourcesInfo().filter(kind => kind === 'MessagePort')
+  const before = threads()
+  const wrong = ['soon', '1999-01-01T00:00:00Z', 5 as unknown as string]
+  for (const at of wrong) await assert.rejects(startFarthing({ port, at }), /time/)
+  assert.equal(await isListening(port), false)
+  assert.deepEqual(threads(), before)
+})
 
 test('the example for the shell pays, refunds and moves time with curl', async t => {
   const farthing = await startFarthing()
