@@ -14,10 +14,30 @@ import type {
   WhichRequests,
 } from './public.d.ts'
 import { startReceiver } from './receiver.ts'
-import { isoOf, milliseconds } from './values.ts'
+import {
+  any,
+  check,
+  checkFields,
+  checkOptions,
+  duration,
+  isoOf,
+  milliseconds,
+  moment,
+  text,
+  whole,
+} from './values.ts'
 import { settled, waitForPayment } from './waits.ts'
 
 export type Identity = { name: string; key: string }
+
+const beginningRules = { at: moment, frozen: any }
+export const accountRules = { name: any, ...beginningRules }
+const requestRules = {
+  operation: text,
+  payment_id: text,
+  reference: text,
+  status: whole(100, 599),
+}
 
 /** The most rows in one response of /control. */
 const PAGE = 500
@@ -53,6 +73,7 @@ export function createAccount(
     requests: which => allRequests(call, which),
     settled: options => settled(connection, key, options),
     async reset(options = {}) {
+      checkOptions('reset', options, beginningRules)
       await call('POST', '/control/reset', beginning(options))
     },
     send: (method, path, body, headers) =>
@@ -85,8 +106,15 @@ function createClock(call: Call): Clock {
     new Date((await call(body ? 'POST' : 'GET', '/control/clock', body)).now)
   return {
     now: async () => set(),
-    freeze: async at => set({ freeze: at === undefined ? true : isoOf(at) }),
-    advance: async by => set({ advance: milliseconds(by) }),
+    async freeze(at) {
+      if (at === undefined) return set({ freeze: true })
+      check('clock.freeze', at, moment)
+      return set({ freeze: isoOf(at) })
+    },
+    async advance(by) {
+      check('clock.advance', by, duration)
+      return set({ advance: milliseconds(by) })
+    },
     resume: async () => set({ resume: true }),
   }
 }
@@ -129,12 +157,12 @@ const receive = (call: Call, options: ReceiveOptions): Promise<Receiver> =>
   })
 
 async function allRequests(call: Call, which: WhichRequests = {}): Promise<LoggedRequest[]> {
+  checkFields('requests', which, requestRules)
   const all: LoggedRequest[] = []
   let from = { since: '1970-01-01T00:00:00.000Z' } as Record<string, string>
   for (;;) {
     const query = new URLSearchParams({ ...from, limit: String(PAGE) })
-    for (const [name, value] of Object.entries(which))
-      if (value !== undefined) query.set(name, String(value))
+    for (const [name, value] of Object.entries(which)) query.set(name, String(value))
     const { results, next } = await call('GET', `/control/requests?${query}`)
     all.push(...results)
     if (results.length < PAGE) return all

@@ -1,17 +1,32 @@
 import { ControlError, Undelivered, WaitError } from './errors.ts'
 import { HostPromise } from './guest.ts'
-import { beginning, createAccount, type Identity } from './handle.ts'
+import { accountRules, beginning, createAccount, type Identity } from './handle.ts'
 import { type Connection, connect } from './http.ts'
 import { payOnPages } from './pages.ts'
 import type { Account, Farthing, Moment, StartOptions } from './public.d.ts'
+import { anyText, checkOptions, moment, oneOf, type Rule, text, whole } from './values.ts'
 
 export { ControlError, payOnPages, Undelivered, WaitError }
 
 const NEEDED_NODE = [24, 18, 1]
 const THIS_MACHINE = 'localhost,127.0.0.1,[::1]'
 
+const startRules: Record<keyof StartOptions, Rule> = {
+  port: whole(0, 65_535),
+  host: text,
+  database: text,
+  baseUrl: text,
+  pagesUrl: text,
+  callbackHosts: anyText,
+  returnHosts: anyText,
+  at: moment,
+  seed: [value => ['number', 'string'].includes(typeof value), 'is not a number or text'],
+  log: oneOf(['silent', 'error', 'warn', 'info']),
+}
+
 export async function startFarthing(options: StartOptions = {}): Promise<Farthing> {
   refuseOldNode()
+  checkOptions('startFarthing', options, startRules)
   const { at } = options
   const first = at === undefined ? undefined : beginning({ at })
   const seed = options.seed === undefined ? undefined : String(options.seed)
@@ -31,6 +46,7 @@ export async function startFarthing(options: StartOptions = {}): Promise<Farthin
 }
 
 export async function connectFarthing(to: { url?: string; key?: string } = {}): Promise<Farthing> {
+  checkOptions('connectFarthing', to, { url: text, key: text })
   const { url = process.env.FARTHING_URL, key = process.env.FARTHING_API_KEY } = to
   if (!url || !key)
     throw new TypeError(
@@ -58,6 +74,7 @@ function createFarthing(
     ...own,
     env: { FARTHING_URL: connection.url, FARTHING_API_KEY: key },
     async account(options = {}) {
+      checkOptions('account', options, accountRules)
       const at = options.at ?? first
       const body = beginning({ ...options, ...(at !== undefined && { at }) })
       const made = await connection.call(key, { method: 'POST', path: '/control/accounts', body })

@@ -3,17 +3,37 @@ import type { AddressInfo } from 'node:net'
 import { WaitError } from './errors.ts'
 import { clearTimer, HostPromise, setTimer, sleep } from './guest.ts'
 import type { Message, ReceiveOptions, Receiver, Reply, WaitOptions } from './public.d.ts'
-import { milliseconds, spoken } from './values.ts'
+import {
+  any,
+  checkFields,
+  checkOptions,
+  milliseconds,
+  type Rule,
+  spoken,
+  text,
+  waitRules,
+  whole,
+} from './values.ts'
 
 export type Registration = { signingKey: string; remove(): Promise<void> }
 type Arrived = Message & { isSigned: boolean; taken: boolean }
 type Wanted = Parameters<Receiver['next']>[0] & object
+
+const receiveRules: Record<keyof ReceiveOptions, Rule> = {
+  events: any,
+  answer: any,
+  host: text,
+  port: whole(0, 65_535),
+  url: text,
+}
+const wantedRules: Record<keyof Wanted, Rule> = { event: text, payment_id: text }
 
 /** Starts a server and has it registered as a webhook by `register`. */
 export async function startReceiver(
   options: ReceiveOptions,
   register: (url: string) => Promise<Registration>,
 ): Promise<Receiver> {
+  checkOptions('receive', options, receiveRules)
   let reply = options.answer ?? 200
   let registration: Registration | undefined
   const arrived: Arrived[] = []
@@ -61,13 +81,12 @@ export async function startReceiver(
   const receiver: Receiver = {
     url,
     signingKey: registration.signingKey,
-    next: (which = {}, waitOptions = {}) =>
-      nextOf(
-        () => take(which),
-        waiting,
-        waitOptions,
-        () => explain(which, arrived),
-      ),
+    async next(which = {}, waitOptions = {}) {
+      checkFields('next', which, wantedRules)
+      checkOptions('next', waitOptions, waitRules)
+      const explanation = () => explain(which, arrived)
+      return nextOf(() => take(which), waiting, waitOptions, explanation)
+    },
     all: () => arrived.map(({ isSigned, taken, ...message }) => message),
     answer(next = 200) {
       reply = next

@@ -1,41 +1,95 @@
-import type { Duration, Moment } from './public.d.ts'
+import type { Moment } from './public.d.ts'
 
 const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 const TIME = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,3})?)(?:Z|[+-]\d\d:\d\d)$/
 
-/** In milliseconds. Throws a TypeError for text that is not a duration. */
-export function milliseconds(duration: Duration): number {
-  if (typeof duration === 'number' && Number.isFinite(duration)) return duration
-  const [, count = '', unit = ''] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(String(duration)) ?? []
-  if (!unit)
+const NOT_A_DURATION = "is not a duration: give milliseconds or text such as '5s' or '7d'"
+const NOT_A_TIME =
+  'is not a time: give a Date, or ISO 8601 text with seconds and a zone such as 2026-03-29T00:59:58Z'
+
+/** True for a value of the right kind, and what to say of any other. */
+export type Rule = readonly [holds: (value: unknown) => boolean, problem: string]
+
+export const duration: Rule = [value => Number.isFinite(milliseconds(value)), NOT_A_DURATION]
+export const moment: Rule = [value => Number.isFinite(timeOf(value)), NOT_A_TIME]
+export const anyText: Rule = [value => typeof value === 'string', 'is not text']
+export const text: Rule = [
+  value => typeof value === 'string' && value !== '',
+  'is empty or not text',
+]
+
+/** Whatever the service accepts. */
+export const any: Rule = [() => true, '']
+
+export const whole = (least: number, most: number): Rule => [
+  value => Number.isInteger(value) && Number(value) >= least && Number(value) <= most,
+  `is not a whole number from ${least} to ${most}`,
+]
+
+export const oneOf = (values: readonly unknown[]): Rule => [
+  value => values.includes(value),
+  `is not one of ${values.join(', ')}`,
+]
+
+/** Throws a TypeError for a value that breaks its rule. `name` says which value of which call. */
+export function check(name: string, value: unknown, [holds, problem]: Rule): void {
+  if (!holds(value))
     throw new TypeError(
-      `${String(duration)} is not a duration: give milliseconds or text such as '5s' or '7d'`,
+      `${name}: ${typeof value === 'string' ? `'${value}'` : String(value)} ${problem}`,
     )
-  return Math.round(Number(count) * UNITS[unit as keyof typeof UNITS])
 }
 
-/** ISO 8601 text, also for a Date of another realm. Throws a TypeError for anything that is not a time. */
-export function isoOf(moment: Moment): string {
-  const time = timeOf(moment)
-  if (!Number.isFinite(time))
-    throw new TypeError(
-      `${String(moment)} is not a time: give a Date, or ISO 8601 text with seconds and a zone such as 2026-03-29T00:59:58Z`,
-    )
-  return new Date(time).toISOString()
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Throws a TypeError for anything but an object with these names and right values. */
+export function checkFields(call: string, given: unknown, rules: Record<string, Rule>): void {
+  const known = Object.keys(rules).join(', ')
+  check(call, given, [isObject, `is not an object with any of ${known}`])
+  for (const [name, value] of Object.entries(given as object)) {
+    const rule = Object.hasOwn(rules, name) ? rules[name] : undefined
+    if (!rule) throw new TypeError(`${call}: there is no ${name}: use ${known}`)
+    check(`${call}: ${name}`, value, rule)
+  }
 }
+
+/** As `checkFields`. A field that is undefined counts as absent. */
+export function checkOptions(call: string, given: unknown, rules: Record<string, Rule>): void {
+  const present = isObject(given)
+    ? Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+    : given
+  checkFields(call, present, rules)
+}
+
+export const waitRules: Record<string, Rule> = {
+  timeout: duration,
+  signal: [
+    value => isObject(value) && 'aborted' in value && 'addEventListener' in value,
+    'is not an AbortSignal',
+  ],
+}
+
+/** In milliseconds; NaN for anything that is not a duration. */
+export function milliseconds(given: unknown): number {
+  if (typeof given === 'number') return given
+  const [, count = '', unit = ''] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(String(given)) ?? []
+  return unit ? Math.round(Number(count) * UNITS[unit as keyof typeof UNITS]) : Number.NaN
+}
+
+/** ISO 8601 text for a `moment`. */
+export const isoOf = (given: Moment): string => new Date(timeOf(given)).toISOString()
 
 /** NaN for text without a zone, or with a day or an hour that does not exist: `Date.parse` makes another of it. */
-function timeOf(moment: unknown): number {
-  if (typeof moment !== 'string') return isDate(moment) ? Number(moment) : Number.NaN
-  const [, local = ''] = TIME.exec(moment) ?? []
+function timeOf(given: unknown): number {
+  if (typeof given !== 'string') return isDate(given) ? Number(given) : Number.NaN
+  const [, local = ''] = TIME.exec(given) ?? []
   const inUtc = new Date(`${local}Z`)
   const exists =
     Number.isFinite(inUtc.getTime()) && inUtc.toISOString().startsWith(local.slice(0, 19))
-  return exists ? Date.parse(moment) : Number.NaN
+  return exists ? Date.parse(given) : Number.NaN
 }
 
-const isDate = (value: unknown): boolean =>
-  typeof value === 'object' && value !== null && 'getTime' in value
+const isDate = (value: unknown): boolean => isObject(value) && 'getTime' in value
 
 /** `5 s`, `250 ms`. */
 export const spoken = (ms: number): string => (ms % 1000 === 0 ? `${ms / 1000} s` : `${ms} ms`)

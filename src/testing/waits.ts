@@ -2,7 +2,7 @@ import { Undelivered, WaitError } from './errors.ts'
 import { elapsed, sleep } from './guest.ts'
 import type { Connection } from './http.ts'
 import type { LoggedRequest, Payment, UndeliveredMessage, WaitOptions, Which } from './public.d.ts'
-import { milliseconds, spoken } from './values.ts'
+import { checkOptions, milliseconds, spoken, waitRules } from './values.ts'
 
 const TIMEOUT = 5_000
 /** Milliseconds that the service holds one request. */
@@ -16,8 +16,10 @@ export async function waitForPayment(
   connection: Connection,
   key: string,
   which: string | Which,
-  { timeout = TIMEOUT, signal }: WaitOptions = {},
+  options: WaitOptions = {},
 ): Promise<Payment> {
+  checkOptions('waitForPayment', options, waitRules)
+  const { timeout = TIMEOUT, signal } = options
   const wanted = typeof which === 'string' ? named(which) : which
   const ms = milliseconds(timeout)
   const end = elapsed() + ms
@@ -73,8 +75,10 @@ async function explain(connection: Connection, key: string, near: Payment[]): Pr
 export async function settled(
   connection: Connection,
   key: string,
-  { timeout = TIMEOUT, signal }: WaitOptions = {},
+  options: WaitOptions = {},
 ): Promise<void> {
+  checkOptions('settled', options, waitRules)
+  const { timeout = TIMEOUT, signal } = options
   const ms = milliseconds(timeout)
   const end = elapsed() + ms
   const find = async (delivery: string): Promise<UndeliveredMessage[]> => {

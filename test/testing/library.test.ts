@@ -13,7 +13,6 @@ import {
 } from '../../src/testing/library.ts'
 import type * as Library from '../../src/testing/public.d.ts'
 import { startProcess } from '../support/process.ts'
-import { freePort, isListening } from '../support/recipe.ts'
 
 // The declarations that users get are those of the implementation.
 const implementation: Pick<typeof Library, 'startFarthing' | 'connectFarthing'> = {
@@ -227,18 +226,11 @@ for (const [title, begin] of [
         assert.match(error.message, /^POST \/control\/payments: 422 C0102 refund needs/)
         return true
       })
-      await assert.rejects(account.clock.advance('soon' as '5s'), /soon is not a duration/)
-      await assert.rejects(account.clock.freeze('soon'), /soon is not a time/)
-    })
-
-    test('a time needs a zone, and a day and hour that exist', async () => {
-      await using account = await farthing.account({ at: '2026-03-29T02:59:58+02:00' })
-      assert.equal((await account.clock.now()).toISOString(), '2026-03-29T00:59:58.000Z')
-      const wrong = ['2026-03-29T00:59:58', '2026-03-29', '5', '', '2026-02-30T00:00:00Z']
-      for (const at of [...wrong, '2026-03-29T24:00:00Z', 5 as unknown as string, new Date('x')]) {
-        await assert.rejects(farthing.account({ at }), TypeError)
-        await assert.rejects(account.reset({ at }), /is not a time: give a Date, or ISO 8601/)
-      }
+      await assert.rejects(
+        account.clock.advance('soon' as '5s'),
+        /^TypeError: clock\.advance: 'soon' is not a duration/,
+      )
+      await assert.rejects(account.clock.freeze('soon'), /clock\.freeze: 'soon' is not a time/)
     })
 
     test('60 tests at once, each with an account and a receiver, do not affect one another', async () => {
@@ -257,16 +249,6 @@ for (const [title, begin] of [
       )
     })
   })
-
-test('a start that fails leaves no service behind', async () => {
-  const port = await freePort()
-  const threads = () => process.getActiveResourcesInfo().filter(kind => kind === 'MessagePort')
-  const before = threads()
-  const wrong = ['soon', '1999-01-01T00:00:00Z', 5 as unknown as string]
-  for (const at of wrong) await assert.rejects(startFarthing({ port, at }), /time/)
-  assert.equal(await isListening(port), false)
-  assert.deepEqual(threads(), before)
-})
 
 test('the example for the shell pays, refunds and moves time with curl', async t => {
   const farthing = await startFarthing()

@@ -1,0 +1,73 @@
+/** What the library refuses before it asks the service. */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { connectFarthing, startFarthing } from '../../src/testing/library.ts'
+import type { Farthing } from '../../src/testing/public.d.ts'
+import { freePort, isListening } from '../support/recipe.ts'
+
+const unchecked = (value: unknown) => value as undefined
+
+describe('The library', () => {
+  let farthing: Farthing
+  before(async () => {
+    farthing = await startFarthing()
+  })
+  after(() => farthing.stop())
+
+  test('options that do not exist and values of the wrong kind are refused with what there is', async () => {
+    await using account = await farthing.account()
+    const receiver = await account.receive()
+    const refused: [() => Promise<unknown>, RegExp][] = [
+      [() => startFarthing(unchecked({ prot: 1 })), /^startFarthing: there is no prot: use port/],
+      [() => startFarthing(unchecked('x')), /^startFarthing: 'x' is not an object with any of p/],
+      [
+        () => startFarthing(unchecked({ database: 5 })),
+        /^startFarthing: database: 5 is empty or not/,
+      ],
+      [() => startFarthing(unchecked({ log: 'all' })), /log: 'all' is not one of silent, error/],
+      [() => connectFarthing(unchecked({ uri: '' })), /there is no uri: use url, key$/],
+      [() => farthing.account(unchecked('checkout')), /^account: 'checkout' is not an object/],
+      [() => farthing.account(unchecked({ nme: 'x' })), /there is no nme: use name, at, frozen$/],
+      [() => account.reset(unchecked({ form: 1 })), /^reset: there is no form: use at, frozen$/],
+      [() => account.receive(unchecked({ event: [] })), /^receive: there is no event: use events/],
+      [() => receiver.next(unchecked({ evnt: 'x' })), /^next: there is no evnt: use event, pay/],
+      [() => receiver.next({}, unchecked({ signal: 5 })), /^next: signal: 5 is not an AbortS/],
+      [() => receiver.next(unchecked({ payment_id: undefined })), /payment_id: undefined is empty/],
+      [() => account.settled(unchecked({ timeuot: 5 })), /^settled: there is no timeuot: use t/],
+      [() => account.settled(unchecked({ timeout: '5' })), /timeout: '5' is not a duration/],
+      [() => account.waitForPayment('R', unchecked({ timeuot: 5 })), /no timeuot: use timeout, s/],
+      [() => account.requests(unchecked({ method: 'GET' })), /no method: use operation, payment/],
+      [
+        () => account.requests(unchecked({ reference: undefined })),
+        /reference: undefined is empty/,
+      ],
+    ]
+    for (const [call, message] of refused)
+      await assert.rejects(call(), (error: Error) => {
+        assert.ok(error instanceof TypeError)
+        assert.match(error.message, message)
+        return true
+      })
+    await account.settled(unchecked({ timeout: undefined, signal: undefined }))
+  })
+
+  test('a time needs a zone, and a day and hour that exist', async () => {
+    await using account = await farthing.account({ at: '2026-03-29T02:59:58+02:00' })
+    assert.equal((await account.clock.now()).toISOString(), '2026-03-29T00:59:58.000Z')
+    const wrong = ['2026-03-29T00:59:58', '2026-03-29', '5', '', '2026-02-30T00:00:00Z']
+    for (const at of [...wrong, '2026-03-29T24:00:00Z', 5 as unknown as string, new Date('x')]) {
+      await assert.rejects(farthing.account({ at }), TypeError)
+      await assert.rejects(account.reset({ at }), /is not a time: give a Date, or ISO 8601/)
+    }
+  })
+})
+
+test('a start that fails leaves no service behind', async () => {
+  const port = await freePort()
+  const threads = () => process.getActiveResourcesInfo().filter(kind => kind === 'MessagePort')
+  const before = threads()
+  const wrong = ['soon', '1999-01-01T00:00:00Z', 5 as unknown as string]
+  for (const at of wrong) await assert.rejects(startFarthing({ port, at }), /time/)
+  assert.equal(await isListening(port), false)
+  assert.deepEqual(threads(), before)
+})
