@@ -58,7 +58,7 @@ export function createAccount(
     key,
     url: connection.url,
     payment: given => call('POST', '/control/payments', given),
-    complete: (payment, scenario) =>
+    complete: async (payment, scenario) =>
       call('POST', `/control/payments/${idOf(payment)}/complete`, {
         ...(scenario && { scenario }),
       }),
@@ -92,8 +92,11 @@ export function createAccount(
 
 type Call = (method: string, path: string, body?: unknown) => ReturnType<Connection['call']>
 
-const idOf = (payment: Payment | string): string =>
-  typeof payment === 'string' ? payment : payment.payment_id
+function idOf(payment: Payment | string): string {
+  const id = typeof payment === 'string' ? payment : payment?.payment_id
+  check('complete', id, [text[0], 'is not a payment or a payment_id'])
+  return encodeURIComponent(id)
+}
 
 /** The body that makes or resets an account. */
 export const beginning = ({ at, ...rest }: { name?: string; at?: Moment; frozen?: boolean }) => ({

@@ -90,7 +90,7 @@ export interface Account extends AsyncDisposable {
    * payment that has been in it. Text is a payment_id or a reference. Rejects with a WaitError that describes the
    * state instead.
    */
-  waitForPayment(which: string | Which, options?: WaitOptions): Promise<Payment>
+  waitForPayment(which: string | Which | Payment, options?: WaitOptions): Promise<Payment>
   /** Sets what happens to future payments and requests: once, unless the plan says otherwise. */
   plan(plan: NewPlan): Promise<Plan>
   /** Starts a receiver in this process and registers it as a webhook of the account. It checks signatures. */

@@ -2,7 +2,15 @@ import { Undelivered, WaitError } from './errors.ts'
 import { elapsed, sleep } from './guest.ts'
 import type { Connection } from './http.ts'
 import type { LoggedRequest, Payment, UndeliveredMessage, WaitOptions, Which } from './public.d.ts'
-import { checkOptions, milliseconds, spoken, waitRules } from './values.ts'
+import {
+  check,
+  checkFields,
+  checkOptions,
+  milliseconds,
+  spoken,
+  text,
+  waitRules,
+} from './values.ts'
 
 const TIMEOUT = 5_000
 /** Milliseconds that the service holds one request. */
@@ -10,17 +18,18 @@ const LONGEST_WAIT = 10_000
 const BETWEEN_LOOKS = 25
 const MOST_EXPLAINED = 5
 
+const whichRules = { payment_id: text, reference: text, status: text }
 const PAYMENT_ID = /^[0-9a-v]{26}$/
 
 export async function waitForPayment(
   connection: Connection,
   key: string,
-  which: string | Which,
+  which: string | Which | Payment,
   options: WaitOptions = {},
 ): Promise<Payment> {
   checkOptions('waitForPayment', options, waitRules)
   const { timeout = TIMEOUT, signal } = options
-  const wanted = typeof which === 'string' ? named(which) : which
+  const wanted = wantedBy(which)
   const ms = milliseconds(timeout)
   const end = elapsed() + ms
   const find = async (query: object): Promise<Payment[]> => {
@@ -41,8 +50,16 @@ export async function waitForPayment(
   )
 }
 
-const named = (name: string): Which =>
-  PAYMENT_ID.test(name) ? { payment_id: name } : { reference: name }
+function wantedBy(which: string | Which | Payment): Which {
+  if (typeof which !== 'object' || which === null) {
+    check('waitForPayment', which, [text[0], 'is not a payment, a payment_id or a reference'])
+    return PAYMENT_ID.test(which) ? { payment_id: which } : { reference: which }
+  }
+  const isPayment = 'state' in which && !('status' in which)
+  const wanted = isPayment ? { payment_id: which.payment_id } : which
+  checkFields('waitForPayment', wanted, whichRules)
+  return wanted
+}
 
 const describe = ({ payment_id, reference, status }: Which): string =>
   `${payment_id ?? reference ?? 'a payment'}${status ? ` to be ${status}` : ''}`

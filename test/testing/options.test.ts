@@ -51,6 +51,30 @@ describe('The library', () => {
     await account.settled(unchecked({ timeout: undefined, signal: undefined }))
   })
 
+  test('a wait for undefined is refused, and a wait for a payment is one for its payment_id', async () => {
+    await using account = await farthing.account()
+    const payment = await account.payment({ reference: 'R' })
+    await account.payment({ reference: 'R' })
+    assert.deepEqual(await account.waitForPayment(payment), payment)
+    const wrong = [undefined, null, '', 5, { reference: undefined, status: 'created' }, ['R']]
+    for (const which of [
+      ...wrong,
+      { ...payment, status: 'created' },
+      { state: {} },
+      { referenc: 'R' },
+    ])
+      await assert.rejects(account.waitForPayment(which as string), TypeError)
+    await assert.rejects(
+      account.waitForPayment(undefined as unknown as string),
+      /^TypeError: waitForPayment: undefined is not a payment, a payment_id or a reference$/,
+    )
+    for (const which of [undefined, {}, ''])
+      await assert.rejects(
+        account.complete(which as string),
+        /^TypeError: complete: (undefined|'') is/,
+      )
+  })
+
   test('a time needs a zone, and a day and hour that exist', async () => {
     await using account = await farthing.account({ at: '2026-03-29T02:59:58+02:00' })
     assert.equal((await account.clock.now()).toISOString(), '2026-03-29T00:59:58.000Z')
