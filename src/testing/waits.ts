@@ -1,5 +1,5 @@
 import { Undelivered, WaitError } from './errors.ts'
-import { elapsed, sleep } from './guest.ts'
+import { elapsed, HostPromise, sleep } from './guest.ts'
 import type { Connection } from './http.ts'
 import type { LoggedRequest, Payment, UndeliveredMessage, WaitOptions, Which } from './public.d.ts'
 import {
@@ -44,10 +44,11 @@ export async function waitForPayment(
     if (left === 0) break
   }
   const { status, ...others } = wanted
-  const near = await find(others)
-  throw new WaitError(
-    `waited ${spoken(ms)} for ${describe(wanted)}. ${await explain(connection, key, near)}`,
+  const state = [find(others).then(describePayments), describeRequests(connection, key)]
+  const sentences = await HostPromise.all(
+    state.map(reading => reading.catch(error => `More could not be read: ${error.message}.`)),
   )
+  throw new WaitError(`waited ${spoken(ms)} for ${describe(wanted)}. ${sentences.join(' ')}`)
 }
 
 function wantedBy(which: string | Which | Payment): Which {
@@ -64,28 +65,25 @@ function wantedBy(which: string | Which | Payment): Which {
 const describe = ({ payment_id, reference, status }: Which): string =>
   `${payment_id ?? reference ?? 'a payment'}${status ? ` to be ${status}` : ''}`
 
-/** The state instead of the wanted one: payments with their histories, and the last requests. */
-async function explain(connection: Connection, key: string, near: Payment[]): Promise<string> {
-  const call = (path: string) => connection.call(key, { method: 'GET', path })
-  const sentences: string[] = []
-  for (const { payment_id, reference, state } of near.slice(0, MOST_EXPLAINED)) {
-    const { events } = await call(`/v1/payments/${payment_id}/events`)
-    const history = events.map(
-      (event: { state: { status: string }; updated: string }) =>
-        `${event.state.status} ${event.updated.slice(11, 23)}`,
+/** Without a request to /v1: that would be recorded as one of the application, and a plan would act on it. */
+function describePayments(near: Payment[]): string {
+  const sentences = near
+    .slice(0, MOST_EXPLAINED)
+    .map(
+      ({ reference, state: { status, code }, created_date }) =>
+        `${reference} is ${status}${code ? ` ${code}` : ''}, created ${created_date.slice(11, 23)}.`,
     )
-    sentences.push(`${reference} is ${state.status}: ${history.join(', ')}.`)
-  }
-  if (near.length === 0) sentences.push('There is no such payment.')
-  const { results = [] } = await call(`/control/requests?limit=${MOST_EXPLAINED}`).catch(() => ({}))
+  return sentences.join(' ') || 'There is no such payment.'
+}
+
+async function describeRequests(connection: Connection, key: string): Promise<string> {
+  const path = `/control/requests?limit=${MOST_EXPLAINED}`
+  const { results } = await connection.call(key, { method: 'GET', path })
   const requests = results.map(
     ({ method, path, status, code }: LoggedRequest) =>
       `${method} ${path} ${status}${code ? ` ${code}` : ''}`,
   )
-  sentences.push(
-    requests.length > 0 ? `Last requests: ${requests.join(', ')}.` : 'There were no requests.',
-  )
-  return sentences.join(' ')
+  return requests.length > 0 ? `Last requests: ${requests.join(', ')}.` : 'There were no requests.'
 }
 
 /** Polls until no message is PENDING. Then none may be FAILED. */

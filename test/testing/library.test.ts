@@ -100,17 +100,19 @@ for (const [title, begin] of [
     test('a wait that fails describes the state instead, and a wait ends with its signal', async () => {
       await using account = await farthing.account()
       const { payment_id } = await account.payment({ reference: 'R-7', scenario: 'declined' })
+      const plan = await account.plan({ times: 2, answer: { status: 503 } })
       await account.send('GET', `/v1/payments/${payment_id}`)
       const wait = account.waitForPayment({ reference: 'R-7', status: 'success' }, { timeout: 50 })
       await assert.rejects(wait, (error: Error) => {
         assert.ok(error instanceof WaitError)
         assert.match(
           error.message,
-          /^waited 50 ms for R-7 to be success\. R-7 is failed: created \d/,
+          /^waited 50 ms for R-7 to be success\. R-7 is failed P0010, created [\d:.]{12}\. Last requests: GET \/v1\/payments\/\w+ 503 P0999\.$/,
         )
-        assert.match(error.message, /started [\d:.]{12}, failed [\d:.]{12}\. Last requests: GET \//)
         return true
       })
+      assert.equal((await account.requests()).length, 1)
+      assert.deepEqual(await plan.counts(), { seen: 1, acted: 1 })
       await assert.rejects(
         account.waitForPayment('R-8', { timeout: 0 }),
         /There is no such payment/,
