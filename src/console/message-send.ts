@@ -73,7 +73,7 @@ export function editForm(action: string, message: Resendable, edit: Edit | undef
   const { form = new URLSearchParams(), faults = {} } = edit ?? {}
   const value = (name: string) => form.get(name) ?? ''
   const content = html`${paragraph(
-    'What you send by hand is none of the message’s attempts: its status, its history and the payment stay as they are.',
+    'A message that you send by hand does not count as an attempt. It does not change the status, the history or the payment.',
   )}
 <form method="post" action="${action}">
 ${textarea({
@@ -87,7 +87,7 @@ ${textarea({
 ${checkbox({
   name: 'new_identifier',
   label: 'With a new webhook_message_id',
-  hint: 'Without it a receiver may take the message for one that it has had.',
+  hint: 'Without it a receiver may treat the message as a duplicate.',
   checked: form.has('new_identifier'),
 })}
 ${select({
@@ -110,7 +110,7 @@ ${input({
 ${input({
   name: 'signing_key',
   label: 'Another signing key',
-  hint: 'Instead of the signing secret of the webhook.',
+  hint: 'Instead of the signing key of the webhook.',
   autocomplete: 'off',
   error: faults.signing_key,
 })}

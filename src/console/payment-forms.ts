@@ -32,7 +32,7 @@ ${actionForm(`${address}/cancel`, 'cancel', 'Cancel the payment')}
   const { status: refundable, amount_available } = refundSummary(payment)
   if (refundable === 'available') return refundForm(address, amount_available, fault)
   return paragraph(
-    refundable === 'full' ? 'Nothing: it is refunded in full.' : 'Nothing: it is over.',
+    refundable === 'full' ? 'Nothing: it is refunded in full.' : 'Nothing: the payment has ended.',
   )
 }
 

@@ -83,7 +83,7 @@ ${paragraph(html`${code(payment.payment_id)}${reason && html`, ${reason}`}`)}
 ${whatYouCanDo(visit, payment, fault)}
 ${details('Copy for a bug report', listing('Bug report', bugReport(rows, shown)))}
 <h2 class="govuk-heading-m">Timeline</h2>
-${paragraph('Times are UTC. Requests stand at the time when they began.')}
+${paragraph('Times are UTC. The time of a request is when it began.')}
 ${timelineView(timeline)}
 ${isCut && paragraph(`Only the first ${MOST_EXCHANGES} requests and attempts are shown.`)}
 <h2 class="govuk-heading-m">Details</h2>

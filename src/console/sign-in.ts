@@ -74,8 +74,7 @@ export const signInRoutes = (context: Context): Route[] => [
       if (isFromOtherSite(request, context.config, { mayHide: true })) throw pageFault(403)
       const form = formBody(request)
       const session = await findSession(context, form.get('code') ?? '', 'enter')
-      const refused =
-        'This link works no longer. Enter a key of this Farthing, or run farthing open'
+      const refused = 'This link has expired. Enter a key of this Farthing, or run farthing open'
       return enter(context, request, reply, { session, to: pageIn(form), refused })
     },
   },

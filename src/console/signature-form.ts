@@ -62,7 +62,7 @@ export function questionOf({ fields, file }: Given, known: Known): Question | { 
     ...(header === '' &&
       computed === '' &&
       !message && { header: 'Enter the header Pay-Signature, or pick a message' }),
-    ...(key === '' && !message && { key: 'Enter the signing secret, or pick a message' }),
+    ...(key === '' && !message && { key: 'Enter the signing key, or pick a message' }),
     ...(base64 !== '' && !BASE64.test(base64) && { base64: 'Enter the body in base64' }),
     ...(bodies > 1 && { text: 'Give the body once: as a file, in base64, or as text' }),
     ...(bodies === 0 && !message && header === '' && { text: 'Enter the body, or pick a message' }),

@@ -139,7 +139,7 @@ ${input({
 })}
 ${input({
   name: 'key',
-  label: 'Signing secret',
+  label: 'Signing key',
   hint: 'As your code has it, with any quotes or spaces. It is not shown again.',
   autocomplete: 'off',
   error: faults.key,

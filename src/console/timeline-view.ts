@@ -25,7 +25,7 @@ export type Timeline = {
 /** Each day has a heading and a list. The lists have the role list, which Safari forgets without markers. */
 export function timelineView(timeline: Timeline): Html {
   const days = Map.groupBy(timeline.steps, ({ at }) => iso(at).slice(0, 10))
-  return html`${!timeline.hasWebhooks && paragraph(html`Nobody is told about this payment: the account has no webhook. ${link(`${timeline.root}webhooks`, 'How to register one')}.`)}
+  return html`${!timeline.hasWebhooks && paragraph(html`No messages are sent about this payment, because the account has no webhook. ${link(`${timeline.root}webhooks`, 'How to register one')}.`)}
 ${timeline.isSeeded && paragraph('This payment was made by farthing seed, without requests.')}
 ${severalInstances(timeline.steps) && paragraph('Several instances of the service took part. Their clocks agree within a second, and so does the order.')}
 ${[...days].map(

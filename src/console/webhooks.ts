@@ -98,7 +98,7 @@ function duplicatesPart(active: Webhook[]): Html[] {
 const noneActive = (
   site: string,
 ): Html => html`${paragraph('There is no active webhook, so Farthing sends no messages about payments.')}
-${paragraph('Register one with its address. The response has the signing secret:')}
+${paragraph('Register one with its address. The response has the signing key:')}
 ${listing(
   'How to register a webhook',
   `curl -X POST ${site}/v1/webhooks \\
