@@ -258,7 +258,7 @@ export const unknownBearerKey = () =>
   new ApiError(
     401,
     'P0910',
-    'this API key is not known here. Was it made in another database, or revoked? The command ' +
+    'this API key is not known here. Was it made in another database, or revoked, or has its test account ended? The command ' +
       '"farthing keys list" shows the keys of this database (in a clone: "npm start -- keys list")',
   )
 

@@ -149,9 +149,10 @@ const endAccount = ({ database, time }: Context): Endpoint => ({
     description: 'Its keys stop at once and its links are unknown. To end it twice is no error.',
     parameters: [pathParameter('account', 'A test account of the account', examples.NAME)],
     responses: { 204: noContent('It has ended, and nothing of it is being sent') },
-    errors: [examples.parentOnly, notFound('test account')],
+    errors: [examples.parentOnly, notFound('test account'), examples.unknownParameter],
   })),
   handler: async (request, reply) => {
+    readQuery(request, {})
     const parent = nameOfParent(request.account)
     const left = await untilWritten(async () => {
       const found = await findTestAccount(database, parent, pathParam(request, 'account'))

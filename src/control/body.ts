@@ -2,13 +2,18 @@ import type { FastifyRequest } from 'fastify'
 import { jsonBody } from '../http/body.ts'
 import type { Json } from '../http/fields.ts'
 import { badField, noSuchField } from './errors.ts'
+import { readQuery } from './query.ts'
 
 /** True for a whole number in this range. */
 export const isWhole = (value: unknown, least: number, most: number): value is number =>
   Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most
 
-/** The JSON object in the body; a missing body counts as an empty one. Throws for a field that the schema does not have. */
+/**
+ * The JSON object in the body; a missing body counts as an empty one. Throws for a field that the schema does not have,
+ * and for a query parameter: an outcome that somebody puts there must not be overlooked.
+ */
 export function readBody(request: FastifyRequest, { properties }: { properties: object }): Json {
+  readQuery(request, {})
   const isEmpty = !Buffer.isBuffer(request.body) || request.body.length === 0
   const given = isEmpty ? {} : jsonBody(request, 'C0197')
   const known = Object.keys(properties)

@@ -10,7 +10,8 @@ import { untilWritten } from '../retry.ts'
 import { iso } from '../time.ts'
 import { flagIn, isWhole, readBody } from './body.ts'
 import { withExamples } from './docs.ts'
-import { accountEnded, badField, conflict } from './errors.ts'
+import { accountEnded, badField, conflict, missingField } from './errors.ts'
+import { readQuery } from './query.ts'
 
 /** Milliseconds: ten years. */
 const LONGEST_ADVANCE = 10 * 366 * 24 * 60 * 60 * 1000
@@ -63,8 +64,12 @@ export const readClock = ({ time }: Context): Endpoint => ({
   summary: "Read the account's clock",
   docs: withExamples(examples => ({
     responses: { 200: json('The clock', clock, { 'It stands still': examples.clock }) },
+    errors: [examples.unknownParameter],
   })),
-  handler: async request => presentClock(request.account, time),
+  handler: async request => {
+    readQuery(request, {})
+    return presentClock(request.account, time)
+  },
 })
 
 /**
@@ -88,7 +93,7 @@ export const setClock = (context: Context): Endpoint => ({
     }),
     responses: { 200: json('The clock', clock, { 'It stands still': examples.clock }) },
     errors: [
-      ...[...examples.badBody, badField('advance', 'must be whole milliseconds')],
+      ...[...examples.badBody, noMove(), badField('advance', 'must be whole milliseconds')],
       ...[examples.unknownField, forwardOnly(Date.parse(examples.clock.now))],
     ],
   })),
@@ -105,13 +110,13 @@ export const setClock = (context: Context): Endpoint => ({
   },
 })
 
+const moves = () => Object.keys(clockMove.properties).join(', ')
+const noMove = () => missingField('advance', `is missing: give one of ${moves()}`)
+
 function readMove(given: Json): Move {
-  const [name, ...more] = Object.keys(given)
-  if (name === undefined || more.length > 0)
-    throw badField(
-      more[0] ?? 'advance',
-      `must be given alone: use one of ${Object.keys(clockMove.properties).join(', ')}`,
-    )
+  const [name, other] = Object.keys(given)
+  if (name === undefined) throw noMove()
+  if (other !== undefined) throw badField(other, `must be given alone: use one of ${moves()}`)
   if (name === 'advance') return advanceBy(given.advance)
   if (name === 'freeze') return freezeAt(given.freeze)
   if (given.resume !== true) throw badField('resume', 'must be true')
@@ -130,7 +135,10 @@ function advanceBy(ms: unknown): Move {
       : { clock_offset, frozen_at: frozen_at + ms }
 }
 
-const forwardOnly = (now: number) => conflict(`time moves forward only, and it is ${iso(now)}`)
+const forwardOnly = (now: number) =>
+  conflict(
+    `time moves forward only, and it is ${iso(now)}: for an earlier time give at to POST /control/reset or to a new account`,
+  )
 
 function freezeAt(at: unknown): Move {
   const time = at === true ? undefined : parseTime(at)
@@ -148,8 +156,10 @@ function parseTime(at: unknown): number {
 }
 
 function readTime(given: unknown): number | undefined {
-  const time = typeof given === 'string' && TIME.test(given) ? Date.parse(given) : Number.NaN
-  return time < LAST_TIME ? time : undefined
+  if (typeof given !== 'string' || !TIME.test(given)) return undefined
+  const time = Date.parse(given)
+  const exists = time < LAST_TIME && iso(time).startsWith(given.slice(0, 19))
+  return exists ? time : undefined
 }
 
 export const badFirstTime = () =>

@@ -11,7 +11,12 @@ export const badField = (field: string, rule: string) =>
   new ApiError(422, 'C0102', `${field} ${rule}`, { field })
 
 export const noSuchField = (field: string, known: readonly string[]) =>
-  new ApiError(422, 'C0103', `there is no ${field}: use ${known.join(', ')}`, { field })
+  new ApiError(
+    422,
+    'C0103',
+    `there is no ${field}: ${known.length > 0 ? `use ${known.join(', ')}` : 'leave it out'}`,
+    { field },
+  )
 
 export const notFound = (what: string) =>
   new ApiError(404, 'C0200', `there is no such ${what} of this account`)

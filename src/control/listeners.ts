@@ -230,9 +230,10 @@ const stopListening = (context: Context): Endpoint => ({
   docs: withExamples(examples => ({
     parameters: [examples.listenerId],
     responses: { 204: noContent('Nobody listens any more') },
-    errors: [notFound('listener')],
+    errors: [notFound('listener'), examples.unknownParameter],
   })),
   handler: async (request, reply) => {
+    readQuery(request, {})
     await context.listeners.leave(await listenerInPath(request, context))
     return reply.code(204).send()
   },

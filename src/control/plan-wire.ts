@@ -75,7 +75,10 @@ export const plans = object('Plans', {
   results: { type: 'array', maxItems: MOST_PLANS, items: plan, description: 'In their order' },
 })
 
-const PAYMENT_ID = { pattern: new RegExp(identifier.pattern), rule: 'must be a payment_id' }
+const PAYMENT_ID = {
+  pattern: new RegExp(identifier.pattern),
+  rule: 'must be 26 digits and letters from a to v',
+}
 
 type ReadPlan = Omit<Plan, 'plan_id' | 'account' | 'seen' | 'acted'>
 
@@ -140,8 +143,13 @@ function readGiven(given: unknown): { given?: Json } {
   }
 }
 
-const readTimes = (body: Json): number | 'always' =>
-  body.times === 'always' ? 'always' : (wholeIn(body, 'times', 1, MOST_REQUESTS) ?? 1)
+function readTimes({ times = 1 }: Json): number | 'always' {
+  if (times === 'always' || isWhole(times, 1, MOST_REQUESTS)) return times
+  throw badTimes()
+}
+
+export const badTimes = () =>
+  badField('times', `must be always or a whole number from 1 to ${MOST_REQUESTS}`)
 
 function readProbability(given: unknown = 1): number {
   if (typeof given === 'number' && given >= 0 && given <= 1) return given

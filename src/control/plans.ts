@@ -14,16 +14,8 @@ import {
 import { untilWritten } from '../retry.ts'
 import { readBody } from './body.ts'
 import { withExamples } from './docs.ts'
-import { badField, notFound, tooMany } from './errors.ts'
-import {
-  MOST_REQUESTS,
-  newPlan,
-  noEffect,
-  plan,
-  plans,
-  presentPlan,
-  readPlan,
-} from './plan-wire.ts'
+import { notFound, tooMany } from './errors.ts'
+import { badTimes, newPlan, noEffect, plan, plans, presentPlan, readPlan } from './plan-wire.ts'
 import { readQuery } from './query.ts'
 
 /** Plans for future payments and requests. `operations` are the endpoints that plans can name. */
@@ -49,10 +41,7 @@ const createPlan = (context: Context, operations: readonly Endpoint[]): Endpoint
     },
     errors: [
       ...[...examples.badBody, noEffect()],
-      ...[
-        badField('times', `must be a whole number from 1 to ${MOST_REQUESTS}`),
-        examples.unknownField,
-      ],
+      ...[badTimes(), examples.unknownField],
       ...[notFound('payment'), hasAll()],
     ],
   })),
@@ -99,8 +88,12 @@ const removePlans = ({ database }: Context): Endpoint => ({
   area: 'control',
   operationId: 'deletePlans',
   summary: 'Delete all plans of the account',
-  docs: () => ({ responses: { 204: noContent('All plans were deleted') } }),
+  docs: withExamples(examples => ({
+    responses: { 204: noContent('All plans were deleted') },
+    errors: [examples.unknownParameter],
+  })),
   handler: async (request, reply) => {
+    readQuery(request, {})
     await deletePlans(database, request.account.room)
     return reply.code(204).send()
   },
@@ -112,12 +105,13 @@ const removePlan = ({ database }: Context): Endpoint => ({
   area: 'control',
   operationId: 'deletePlan',
   summary: 'Delete a plan',
-  docs: withExamples(({ ID }) => ({
+  docs: withExamples(({ ID, unknownParameter }) => ({
     parameters: [pathParameter('plan_id', 'A plan of the account', ID)],
     responses: { 204: noContent('It is deleted') },
-    errors: [notFound('plan')],
+    errors: [notFound('plan'), unknownParameter],
   })),
   handler: async (request, reply) => {
+    readQuery(request, {})
     if (!(await deletePlan(database, request.account.room, pathParam(request, 'plan_id'))))
       throw notFound('plan')
     return reply.code(204).send()

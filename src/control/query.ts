@@ -39,7 +39,7 @@ export const flag = (description: string): Parse<boolean> => ({
 export const instant = (description: string): Parse<number> => ({
   description,
   parse: given =>
-    /^\d{4}-\d\d-\d\dT/.test(given) && !Number.isNaN(Date.parse(given))
+    /^\d{4}-\d\d-\d\dT.*(Z|[+-]\d\d:\d\d)$/.test(given) && !Number.isNaN(Date.parse(given))
       ? Date.parse(given)
       : undefined,
   rule: 'must be a time such as 2026-09-14T08:20:31.000Z',

@@ -23,7 +23,8 @@ const masked = (value: unknown): string =>
 onEveryDatabase(
   'The control API: outcomes, waits and clocks',
   service => {
-    const control = (api: Client, path: string, body?: object) => ask(service(), api, path, body)
+    const control = (api: Client, path: string, body?: object, method?: string) =>
+      ask(service(), api, path, body, method)
     const complete = (api: Client, { payment_id }: Body, body: object = {}) =>
       control(api, `payments/${payment_id}/complete`, body)
     const rowsOf = ({ payment_id }: Body) =>
@@ -157,6 +158,25 @@ onEveryDatabase(
       )
     })
 
+    test('a query parameter that an endpoint does not have is refused, and changes nothing', async () => {
+      const api = await service().newAccount()
+      const payment = await api.createPayment()
+      const { body: plan } = await control(api, 'plans', { scenario: 'declined' })
+      for (const [path, body, method] of [
+        [`payments/${payment.payment_id}/complete?scenario=declined`, {}, 'POST'],
+        ['reset?at=2026-01-01T00:00:00Z', {}, 'POST'],
+        ['accounts?name=shop', {}, 'POST'],
+        ['clock?advance=5', undefined, 'GET'],
+        ['plans?reference=x', undefined, 'DELETE'],
+        [`plans/${plan.plan_id}?reference=x`, undefined, 'DELETE'],
+      ] as const) {
+        const refused = await control(api, path, body, method)
+        assert.deepEqual([refused.status, refused.body.code], [422, 'C0103'], path)
+      }
+      assert.equal((await read(api, payment)).state.status, 'created')
+      assert.deepEqual((await control(api, 'plans')).body.results, [plan])
+    })
+
     test('simultaneous advances add up', async () => {
       const api = await service().newAccount()
       const before = await now(api)
@@ -176,7 +196,8 @@ onEveryDatabase(
         [{ advance: 1e15 }, 422, 'C0102', 'advance'],
         [{ resume: false }, 422, 'C0102', 'resume'],
         [{ advance: 1, resume: true }, 422, 'C0102', 'resume'],
-        [{}, 422, 'C0102', 'advance'],
+        [{ freeze: '2060-04-31T00:00:00Z' }, 422, 'C0102', 'freeze'],
+        [{}, 422, 'C0101', 'advance'],
         [{ back: 1 }, 422, 'C0103', 'back'],
       ] as const) {
         const answer = await control(api, 'clock', body)
