@@ -7,6 +7,8 @@ import { CommandError, EXIT } from './command-error.ts'
 import {
   addServiceCommands,
   command,
+  explained,
+  moreHelp,
   numberUpTo,
   type Shell,
   withEmptyRefund,
@@ -68,9 +70,9 @@ DATABASE_URL names the database, as for the service. The service may be running.
 
 const BACKUP_HELP = `
 DATABASE_URL names the database, as for the service. The service may be running.
-To restore, stop it and put the copy where DATABASE_URL points, in a folder
-without the files of an older database (-wal and -shm included). For PostgreSQL
-use pg_dump.
+To restore, stop the service and put the copy at the path in DATABASE_URL, in a
+folder without the files of an older database (-wal and -shm included). For
+PostgreSQL use pg_dump.
 `
 
 const COMPLETION_HELP = `
@@ -120,7 +122,7 @@ export async function runCommand(args: string[], env: Env): Promise<number> {
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT.usage
     if (!(error instanceof CommandError)) throw error
-    const more = error.exitCode === EXIT.usage ? `${MORE_HELP}\n` : ''
+    const more = error.exitCode === EXIT.usage ? `${moreHelp(`farthing ${args[0]}`)}\n` : ''
     process.stderr.write(`farthing: ${error.message}\n${more}`)
     return error.exitCode
   }
@@ -173,9 +175,9 @@ function createProgram(shell: Shell): Command {
     .addHelpText('after', BACKUP_HELP)
     .action(async (file, options) => (await import('./backup.ts')).backup(config(), file, options))
   tab(program, { completionCommandName: 'completion' })
-  program.commands
-    .find(command => command.name() === 'completion')
-    ?.description('print a script for your shell that completes commands')
+  const completion = program.commands.find(command => command.name() === 'completion')
+  if (!completion) throw new Error('there is no command completion')
+  explained(completion, 'print a script for your shell that completes commands')
     .hook('preAction', ({ args: [shell] }) => {
       if (shell === 'bash') process.stdout.write(BASH_PRELUDE)
     })
@@ -184,10 +186,10 @@ function createProgram(shell: Shell): Command {
 }
 
 function addKeys(program: Command, config: () => Config): void {
-  const keys = program
-    .command('keys')
-    .description('make, list and revoke API keys, each of which sees only its own account')
-    .addHelpText('after', DATABASE_HELP)
+  const keys = explained(
+    program.command('keys'),
+    'make, list and revoke API keys, each of which sees only its own account',
+  ).addHelpText('after', DATABASE_HELP)
   command(keys, 'create', {
     summary: 'make an API key and print it once',
     examples: `farthing keys create

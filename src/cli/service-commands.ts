@@ -13,7 +13,9 @@ export type Shell = {
   end: (exitCode: number) => void
 }
 
-const NEEDS = '\nNeeds FARTHING_URL (http://127.0.0.1:3000) and FARTHING_API_KEY.\n'
+const NEEDS = 'Needs FARTHING_URL (default: http://127.0.0.1:3000) and FARTHING_API_KEY.'
+const OPEN_NEEDS = `Needs FARTHING_URL (default: http://127.0.0.1:3000). Without FARTHING_API_KEY it
+signs in with a key of the account in the database that DATABASE_URL names.`
 const JSON_OPTION = ['--json', 'print JSON'] as const
 
 /**
@@ -25,20 +27,34 @@ export function command(
   name: string,
   { summary, more = '', examples }: { summary: string; more?: string; examples: string },
 ): Command {
-  const sentence = `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.${more}`
   const lines = examples.trim().replace(/^\s*/gm, '  ')
-  return program
-    .command(name)
-    .description(summary)
-    .configureHelp({ commandDescription: () => `${sentence}\n\n${lines}` })
+  const described = program.command(name)
+  return explained(described, summary, `${more}\n\n${lines}`)
 }
 
-const toService = (described: Command): Command =>
+/** The list of commands has the summary, and the command's own help has it as a sentence, with `more`. */
+export function explained(described: Command, summary: string, more = ''): Command {
+  const sentence = `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.${more}`
+  const names = [described.name()]
+  for (let { parent } = described; parent; { parent } = parent) names.unshift(parent.name())
+  return described
+    .description(summary)
+    .configureHelp({ commandDescription: () => sentence })
+    .showHelpAfterError(moreHelp(names.join(' ')))
+}
+
+/** After a message about wrong usage. `name` is that of the command, with `farthing`. */
+export const moreHelp = (name: string): string => `(${name} --help explains the command)`
+
+const toService = (described: Command, needs = NEEDS): Command =>
   described
-    .option('--url <url>', 'the service (FARTHING_URL)')
-    .option('--key <key>', 'the API key (FARTHING_API_KEY); - reads it from standard input')
+    .option('--url <url>', 'the service (default: FARTHING_URL)')
+    .option(
+      '--key <key>',
+      'the API key; - reads it from standard input (default: FARTHING_API_KEY)',
+    )
     .option(...JSON_OPTION)
-    .addHelpText('after', NEEDS)
+    .addHelpText('after', `\n${needs}\n`)
 
 export function addServiceCommands(program: Command, shell: Shell): void {
   addPay(program, shell)
@@ -60,8 +76,8 @@ function addPay(program: Command, { config, end }: Shell): void {
       farthing pay --set metadata.team=ledger --json | jq .payment.state`,
     })
       .argument('[outcome]', scenarios.join(', '), oneOf(scenarios), 'success')
-      .option('--amount <pence>', 'the amount (1450)', parsePence)
-      .option('--reference <text>', 'the reference (CLI- and six letters)')
+      .option('--amount <pence>', 'the amount (default: 1450)', parsePence)
+      .option('--reference <text>', 'the reference (default: CLI- and six letters)')
       .option('--set <name=value>', 'a field of the payment, also metadata.KEY', collectField)
       .option('--delayed-capture', 'leave it capturable')
       .option('--capture', 'capture it afterwards; implies --delayed-capture')
@@ -95,10 +111,10 @@ function addListen(program: Command, { config }: Shell): void {
       farthing listen --json | jq -r .event_type`,
     })
       .option('--forward-to <url>', 'where to send each message; without it they are printed')
-      .option('--events <a,b>', 'only these event types (all if not given)', parseEvents)
+      .option('--events <a,b>', 'only these event types (default: all)', parseEvents)
       .option(
         '--name <name>',
-        'the name of the listener, which keeps its signing key (USER-MACHINE)',
+        'the name of the listener, which keeps its signing key (default: USER-MACHINE)',
       )
       .option('--header <header>', "another header to send, as 'Name: value'", collectHeader)
       .option('--insecure', 'accept any certificate of the receiver')
@@ -120,8 +136,12 @@ function addLogs(program: Command, { config }: Shell): void {
       .option('--refused', 'only those that were refused')
       .option('--payment <id>', 'only those of a payment')
       .option('--operation <name>', 'only this operation, such as createPayment')
-      .option('--bodies', 'with what was sent and answered')
-      .option('--since <time>', 'such as 30s, 10m, 2h (without it the newest 100)', parseAge),
+      .option('--bodies', 'show the bodies of requests and responses')
+      .option(
+        '--since <time>',
+        'such as 30s, 10m, 2h (default: the newest 100 requests)',
+        parseAge,
+      ),
   ).action(async options => (await import('./logs.ts')).logs(config(), options))
 }
 
@@ -134,14 +154,18 @@ function addResend(program: Command, { config, end }: Shell): void {
       farthing resend 06h3k9v0u2j4m5n6p7q8r9s0t1 --damage digit`,
     })
       .argument('<message-id>', 'webhook_message_id in its body')
-      .option('--times <number>', `2 to ${MOST_TIMES}, one after the other`, numberUpTo(MOST_TIMES))
+      .option(
+        '--times <number>',
+        `how many times, one after the other: 1 to ${MOST_TIMES} (default: 1)`,
+        numberUpTo(MOST_TIMES),
+      )
       .option(
         '--damage <kind>',
         `with a signature that does not match: ${damages.join(', ')}`,
         oneOf(damages),
       )
       .option('--body <file>', 'another body, signed anew; - reads it from standard input')
-      .option('--to <url>', 'another address, which a webhook could have'),
+      .option('--to <url>', 'another address; the rules for callback_url apply'),
   ).action(async (id, options) =>
     end(await (await import('./resend.ts')).resend(config(), id, options)),
   )
@@ -155,12 +179,11 @@ function addVerify(program: Command, { config, env, end }: Shell): void {
       farthing verify --message 06h3k9v0u2j4m5n6p7q8r9s0t1 < body.json`,
     })
       .option('--signature <header>', 'the header Pay-Signature')
-      .option('--key-env <name>', 'the variable that holds the signing key (SIGNING_KEY)')
+      .option('--key-env <name>', 'the variable that holds the signing key (default: SIGNING_KEY)')
       .option('--computed <text>', 'what your code computed instead')
       .option('--message <id>', 'read missing values from this message of the service'),
-  )
-    .addHelpText('after', 'It needs them, and a service, only for --message.\n')
-    .action(async options => end(await (await import('./verify.ts')).verify(config, env, options)))
+    'Only --message needs a running service, FARTHING_URL and FARTHING_API_KEY.',
+  ).action(async options => end(await (await import('./verify.ts')).verify(config, env, options)))
 }
 
 function addOpen(program: Command, { config, env }: Shell): void {
@@ -174,6 +197,7 @@ function addOpen(program: Command, { config, env }: Shell): void {
     })
       .argument('[page]', 'payments, docs, or the identifier of a payment', parsePage, 'payments')
       .option('--account <name>', 'without a key: the account in the database', DEFAULT_ACCOUNT),
+    OPEN_NEEDS,
   ).action(async (page, options) => (await import('./open.ts')).open(config(), env, page, options))
 }
 
@@ -181,7 +205,7 @@ function addDoctor(program: Command, { env, end }: Shell): void {
   toService(
     command(program, 'doctor', {
       summary: 'look for mistakes in your set-up',
-      more: ' It changes nothing, but makes one payment of 1p with the reference doctor.',
+      more: ' It makes one payment of 1p with the reference doctor, and changes nothing else.',
       examples: `farthing doctor
       farthing doctor --json | jq '.checks[] | select(.status != "ok")'`,
     }),
