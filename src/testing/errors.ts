@@ -27,7 +27,12 @@ export class Undelivered extends Error {
       const results = attempts.map(({ result }) => result).reverse()
       return `  ${event_type} of ${payment_id}: ${delivery}, ${results.join(', then ') || 'no attempt yet'}`
     })
-    super(`${messages.length} not delivered after ${waited}:\n${lines.join('\n')}`)
+    const pending = messages.filter(({ delivery }) => delivery === 'PENDING').length
+    const counts = [
+      pending < messages.length && `${messages.length - pending} given up`,
+      pending > 0 && `${pending} not delivered after ${waited}`,
+    ]
+    super(`${counts.filter(Boolean).join(', ')}:\n${lines.join('\n')}`)
     this.name = 'Undelivered'
     this.messages = messages
   }

@@ -147,7 +147,10 @@ for (const [title, begin] of [
       await assert.rejects(account.settled(), (error: Error) => {
         assert.ok(error instanceof Undelivered)
         assert.equal(error.messages.length, 1)
-        assert.match(error.message, /card_payment_captured of .+: FAILED, 503 .+, then 503/)
+        assert.match(
+          error.message,
+          /^1 given up:\n {2}card_payment_captured of .+: FAILED, 503 .+, then 503/,
+        )
         return true
       })
     })
@@ -157,7 +160,10 @@ for (const [title, begin] of [
       const slow = await hanging.receive({ answer: { status: 200, delay: '30s' } })
       const paying = hanging.payment({ scenario: 'declined' })
       while (slow.all().length === 0) await new Promise(setImmediate)
-      await assert.rejects(hanging.settled({ timeout: 20 }), /card_payment_failed of .+: PENDING/)
+      await assert.rejects(
+        hanging.settled({ timeout: 20 }),
+        /: 1 not delivered after 20 ms:\n {2}card_payment_failed of .+: PENDING/,
+      )
       await slow.close()
       await paying
       await assert.rejects(hanging.settled(), /card_payment_failed of .+: FAILED/)
