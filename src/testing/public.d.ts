@@ -261,7 +261,10 @@ export interface Plan extends AsyncDisposable {
 
 export type ReceiveOptions = {
   events?: EventType[]
-  /** The status of the response: 200 by default. A function receives the message. */
+  /**
+   * The status of the response: 200 by default. A function receives the message. If it throws, or returns no status,
+   * the response is 500 and the next call of `next` rejects with the error.
+   */
   answer?: Reply | ((message: Message, nth: number) => Reply | Promise<Reply>)
   /** Where it listens: by default a free port of 127.0.0.1. */
   host?: string

@@ -2,11 +2,13 @@ import type { IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { WaitError } from './errors.ts'
 import { clearTimer, HostPromise, setTimer, sleep } from './guest.ts'
-import type { Message, ReceiveOptions, Receiver, Reply, WaitOptions } from './public.d.ts'
+import type { Message, ReceiveOptions, Receiver, WaitOptions } from './public.d.ts'
 import {
   any,
+  check,
   checkFields,
   checkOptions,
+  duration,
   milliseconds,
   type Rule,
   spoken,
@@ -21,7 +23,7 @@ type Wanted = Parameters<Receiver['next']>[0] & object
 
 const receiveRules: Record<keyof ReceiveOptions, Rule> = {
   events: any,
-  answer: any,
+  answer: any, // checked by checkAnswer
   host: text,
   port: whole(0, 65_535),
   url: text,
@@ -34,33 +36,42 @@ export async function startReceiver(
   register: (url: string) => Promise<Registration>,
 ): Promise<Receiver> {
   checkOptions('receive', options, receiveRules)
-  let reply = options.answer ?? 200
+  let { answer: reply = 200 } = options
+  checkAnswer('receive: answer', reply)
   let registration: Registration | undefined
   const arrived: Arrived[] = []
   const waiting = new Set<() => void>()
 
-  const { createServer } = process.getBuiltinModule('node:http')
-  const server = createServer(async (request, response) => {
-    const message = readMessage(request, await readText(request), registration?.signingKey ?? '')
-    arrived.push(message)
-    for (const look of [...waiting]) look()
-    const decided = await decide(reply, message, arrived.length)
-    const { status, delay } = typeof decided === 'number' ? { status: decided, delay: 0 } : decided
-    if (delay) await sleep(milliseconds(delay))
-    response.writeHead(status).end()
-  })
-  await new HostPromise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(options.port ?? 0, options.host ?? '127.0.0.1', resolve)
-  })
-  server.unref()
-  server.on('connection', socket => socket.unref())
-  const url = options.url ?? addressOf(server.address() as AddressInfo) // it listens on a port
-  const close = async () => {
-    const closed = new HostPromise<void>(resolve => server.close(() => resolve()))
-    server.closeAllConnections()
-    await closed
+  /** The error of the function that decides. The next call of `next` rejects with it. */
+  let failure: { error: unknown } | undefined
+
+  const look = () => {
+    for (const lookAgain of [...waiting]) lookAgain()
   }
+  async function respond(request: IncomingMessage): Promise<number> {
+    let status = 400 // for a request that is not a message
+    try {
+      const message = readMessage(request, await readText(request), registration?.signingKey ?? '')
+      arrived.push(message)
+      status = 500
+      return await statusFor(message)
+    } catch (error) {
+      if (status === 500) failure ??= { error }
+      look()
+      return status
+    }
+  }
+  async function statusFor(message: Message): Promise<number> {
+    const decided = typeof reply === 'function' ? reply(message, arrived.length) : reply
+    look()
+    const right = await decided
+    checkReply('answer', right)
+    if (typeof right === 'number') return right
+    if (right.delay) await sleep(milliseconds(right.delay))
+    return right.status
+  }
+  const { address, close } = await listen(options, respond)
+  const url = options.url ?? address
   try {
     registration = await register(url)
   } catch (error) {
@@ -69,6 +80,11 @@ export async function startReceiver(
   }
 
   function take(which: Wanted): Message | undefined {
+    if (failure) {
+      const { error } = failure
+      failure = undefined
+      throw error
+    }
     const found = arrived.find(message => !message.taken && matches(message, which))
     if (!found) return undefined
     found.taken = true
@@ -89,6 +105,7 @@ export async function startReceiver(
     },
     all: () => arrived.map(({ isSigned, taken, ...message }) => message),
     answer(next = 200) {
+      checkAnswer('answer', next)
       reply = next
     },
     close() {
@@ -103,14 +120,48 @@ export async function startReceiver(
   return receiver
 }
 
+async function listen(
+  { port = 0, host = '127.0.0.1' }: ReceiveOptions,
+  respond: (request: IncomingMessage) => Promise<number>,
+): Promise<{ address: string; close(): Promise<void> }> {
+  const { createServer } = process.getBuiltinModule('node:http')
+  const server = createServer(async (request, response) => {
+    response.writeHead(await respond(request)).end()
+  })
+  await new HostPromise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, resolve)
+  })
+  server.unref()
+  server.on('connection', socket => socket.unref())
+  return {
+    address: addressOf(server.address() as AddressInfo), // it listens on a port
+    async close() {
+      const closed = new HostPromise<void>(resolve => server.close(() => resolve()))
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}
+
 const addressOf = ({ address, port, family }: AddressInfo): string =>
   `http://${family === 'IPv6' ? `[${address}]` : address}:${port}/webhooks`
 
-const decide = async (
-  reply: NonNullable<ReceiveOptions['answer']>,
-  message: Message,
-  nth: number,
-): Promise<Reply> => (typeof reply === 'function' ? reply(message, nth) : reply)
+function checkReply(name: string, reply: unknown): void {
+  const status: Rule = [
+    whole(200, 599)[0],
+    'is not a status from 200 to 599 or an object with status and delay',
+  ]
+  if (typeof reply !== 'object') check(name, reply, status)
+  else {
+    checkOptions(name, reply, { status, delay: duration })
+    check(`${name}: status`, (reply as { status?: unknown }).status, status)
+  }
+}
+
+function checkAnswer(name: string, answer: unknown): void {
+  if (typeof answer !== 'function') checkReply(name, answer)
+}
 
 const matches = (message: Message, { event, payment_id }: Wanted): boolean =>
   (event === undefined || message.event_type === event) &&

@@ -1,0 +1,72 @@
+/** What a receiver of the library responds. */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { startFarthing } from '../../src/testing/library.ts'
+import type { Farthing, ReceiveOptions } from '../../src/testing/public.d.ts'
+
+type Given = ReceiveOptions['answer'] & {}
+
+describe('A receiver', () => {
+  let farthing: Farthing
+  before(async () => {
+    farthing = await startFarthing()
+  })
+  after(() => farthing.stop())
+
+  const wrong = [99, 'x', null, { stat: 5 }, { delay: 5 }, { status: 503, delay: 'soon' }, 200.5]
+
+  test('refuses an answer that is not a status', async () => {
+    await using account = await farthing.account()
+    for (const answer of wrong as Given[])
+      await assert.rejects(account.receive({ answer }), /^TypeError: receive: answer: /)
+    const receiver = await account.receive()
+    for (const answer of wrong as Given[])
+      assert.throws(() => receiver.answer(answer), /^TypeError: answer: /)
+  })
+
+  test('responds 500 if its function throws or returns no status, and the next call of next rejects', async () => {
+    await using account = await farthing.account()
+    const receiver = await account.receive()
+    const failing: [Given, RegExp][] = [
+      [
+        () => {
+          throw new Error('no answer today')
+        },
+        /no answer today/,
+      ],
+      [async () => Promise.reject(new Error('no answer today')), /no answer today/],
+      ...wrong.map((value): [Given, RegExp] => [(() => value) as Given, /^TypeError: answer: /]),
+      [(() => undefined) as unknown as Given, /^TypeError: answer: undefined is not a status/],
+    ]
+    for (const [answer, message] of failing) {
+      receiver.answer(answer)
+      const { payment_id } = await account.payment({ scenario: 'declined' })
+      await assert.rejects(receiver.next({ payment_id }), message)
+      assert.equal((await receiver.next({ payment_id })).payment_id, payment_id)
+    }
+    await assert.rejects(account.settled(), /^Undelivered: 10 given up:.+500 .+, then 500/s)
+    receiver.answer(200)
+    await account.payment({ scenario: 'declined' })
+    await receiver.next()
+  })
+
+  test('rejects a call of next that waits when its function throws', async () => {
+    await using account = await farthing.account()
+    const receiver = await account.receive({
+      answer: () => {
+        throw new Error('no answer today')
+      },
+    })
+    const waiting = assert.rejects(receiver.next(), /no answer today/)
+    await account.payment({ scenario: 'declined' })
+    await waiting
+  })
+
+  test('responds 400 to a request that is not a message, and does not show it', async () => {
+    await using account = await farthing.account()
+    const receiver = await account.receive()
+    const response = await fetch(receiver.url, { method: 'POST', body: 'hello' })
+    assert.equal(response.status, 400)
+    assert.deepEqual(receiver.all(), [])
+  })
+})
