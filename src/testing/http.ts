@@ -6,12 +6,16 @@ import type { Answer } from './public.d.ts'
 /** One service, with the connections to it that are kept. */
 export type Connection = {
   url: string
-  /** Sends a request. `path` begins with a slash, or is a whole address. Rejects only if there is no response. */
+  /**
+   * Sends a request. `path` begins with a slash, or is a whole address of the service, because the key goes with it.
+   * Rejects only if there is no response.
+   */
   send(key: string, request: Outgoing): Promise<Answer>
   /** Sends a request and returns the body of the response. Rejects with a ControlError for any status but 2xx. */
   // biome-ignore lint/suspicious/noExplicitAny: the callers name the shape.
   call(key: string, request: Outgoing): Promise<any>
-  close(): void
+  /** Ends the service with `stop`, which lets it respond to what is under way. No later request is sent. */
+  end(stop: () => Promise<void>): Promise<void>
 }
 
 type Outgoing = {
@@ -22,19 +26,24 @@ type Outgoing = {
   signal?: AbortSignal | undefined
 }
 
-export function connect(url: string): Connection {
+/** `address` may have a path. */
+export function connect(address: string): Connection {
+  const url = new URL(address).href.replace(/\/+$/, '')
   // Loaded here, so that importing the library costs little. `import()` does not work in Jest.
   const { request, Agent } = process.getBuiltinModule(
     url.startsWith('https:') ? 'node:https' : 'node:http',
   )
   const agent = new Agent({ keepAlive: true, maxSockets: Infinity })
+  let hasEnded = false
 
   const send = (key: string, { method, path, body, headers, signal }: Outgoing): Promise<Answer> =>
     new HostPromise((resolve, reject) => {
+      const ended = () => new Error(`${method} ${path} has no response: stop() was called`)
+      if (hasEnded) throw ended()
       const text =
         body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body)
       const sending = request(
-        new URL(path, `${url}/`),
+        addressIn(url, path),
         {
           method,
           agent,
@@ -55,7 +64,7 @@ export function connect(url: string): Connection {
           response.on('end', () => resolve(answerOf(response, Buffer.concat(chunks).toString())))
         },
       )
-      sending.on('error', reject)
+      sending.on('error', error => reject(hasEnded ? ended() : error))
       sending.end(text)
     })
 
@@ -72,8 +81,21 @@ export function connect(url: string): Connection {
         ...([answer.status, code, field] as const),
       )
     },
-    close: () => agent.destroy(),
+    async end(stop) {
+      hasEnded = true
+      await stop()
+      agent.destroy()
+    },
   }
+}
+
+function addressIn(url: string, path: string): URL {
+  const whole = String(path).startsWith('/') ? url + path : String(path)
+  const address = URL.canParse(whole) ? new URL(whole) : undefined
+  if (address && `${address.href}/`.startsWith(`${url}/`)) return address
+  throw new TypeError(
+    `send: ${path} is not an address of ${url}: give a path such as /v1/payments. The key goes nowhere else`,
+  )
 }
 
 function answerOf({ statusCode = 0, headers: given }: IncomingMessage, text: string): Answer {
@@ -81,5 +103,13 @@ function answerOf({ statusCode = 0, headers: given }: IncomingMessage, text: str
   for (const [name, value] of Object.entries(given))
     if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(', ') : value
   const isJson = /^application\/json/.test(headers['content-type'] ?? '')
-  return { status: statusCode, headers, text, body: isJson && text ? JSON.parse(text) : undefined }
+  return { status: statusCode, headers, text, body: isJson ? parse(text) : undefined }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined // another server, or an empty body
+  }
 }

@@ -90,8 +90,7 @@ function createFarthing(
       stopping ??= (async () => {
         await HostPromise.all([...accounts].map(account => account.end()))
         await own.end()
-        connection.close()
-        await stop()
+        await connection.end(stop)
       })()
       return stopping
     },

@@ -1,0 +1,79 @@
+/** The library's connection to the service: where requests go, and how it ends. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type RequestListener, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type TestContext, test } from 'node:test'
+import { connectFarthing, startFarthing } from '../../src/testing/library.ts'
+
+async function listen(t: TestContext, respond: RequestListener): Promise<string> {
+  const server = createServer(respond).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close())
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+test('stop() lets the service respond to what is under way, and says why later requests fail', async () => {
+  const farthing = await startFarthing()
+  const { payment_id } = await farthing.payment()
+  const plan = await farthing.plan({ on: 'readPayment', delay: 2_000 })
+  const slow = farthing.send('GET', `/v1/payments/${payment_id}`)
+  const waiting = assert.rejects(farthing.waitForPayment('none'), /stop\(\) was called$/)
+  while ((await plan.counts()).seen === 0) await new Promise(setImmediate)
+  await farthing.stop()
+  assert.equal((await slow).status, 200)
+  await waiting
+  await assert.rejects(
+    farthing.send('GET', '/healthz'),
+    /^Error: GET \/healthz has no response: st/,
+  )
+})
+
+test('stop() of a connection ends its waits with the reason', async t => {
+  const farthing = await startFarthing()
+  t.after(() => farthing.stop())
+  const connected = await connectFarthing({ url: farthing.url, key: farthing.key })
+  const waiting = assert.rejects(connected.waitForPayment('none'), /stop\(\) was called$/)
+  await connected.stop()
+  await waiting
+})
+
+test('send sends the key to the service only', async t => {
+  const asked: unknown[] = []
+  const other = await listen(t, ({ headers }, response) => {
+    asked.push(headers.authorization)
+    response.end()
+  })
+  const farthing = await startFarthing()
+  t.after(() => farthing.stop())
+  for (const path of [`${other}/x`, `${farthing.url}.a.test`, 'https://a.test', 'v1/payments'])
+    await assert.rejects(
+      farthing.send('GET', path),
+      /^TypeError: send: .+ is not an address of http/,
+    )
+  assert.equal((await farthing.send('GET', `//${other.slice(7)}/x`)).status, 404)
+  assert.deepEqual(asked, [])
+  const { payment_id, _links } = await farthing.payment()
+  for (const path of [_links.self.href, `/v1/payments/${payment_id}`])
+    assert.equal((await farthing.send('GET', path)).body.payment_id, payment_id)
+})
+
+test('connectFarthing keeps the path of an address', async t => {
+  const farthing = await startFarthing()
+  t.after(() => farthing.stop())
+  const proxy = await listen(t, ({ url = '', method, headers }, response) => {
+    assert.match(url, /^\/pay\/control/)
+    const onward = request(farthing.url + url.slice('/pay'.length), { method, headers })
+    onward.on('response', answer => {
+      response.writeHead(answer.statusCode ?? 0, answer.headers)
+      answer.pipe(response)
+    })
+    onward.end()
+  })
+  const { key } = farthing
+  const connected = await connectFarthing({ url: `${proxy}/pay/`, key })
+  assert.equal(connected.url, `${proxy}/pay`)
+  assert.ok(await connected.clock.now())
+  await assert.rejects(connected.send('GET', '/../control'), TypeError)
+  await connected.stop()
+})
