@@ -4,7 +4,7 @@ import { accountRules, beginning, createAccount, type Identity } from './handle.
 import { type Connection, connect } from './http.ts'
 import { payOnPages } from './pages.ts'
 import type { Account, Farthing, Moment, StartOptions } from './public.d.ts'
-import { anyText, checkOptions, moment, oneOf, type Rule, text, whole } from './values.ts'
+import { anyText, check, checkOptions, moment, oneOf, type Rule, text, whole } from './values.ts'
 
 export { ControlError, payOnPages, Undelivered, WaitError }
 
@@ -52,14 +52,44 @@ export async function connectFarthing(to: { url?: string; key?: string } = {}): 
     throw new TypeError(
       'connectFarthing needs url and key, or FARTHING_URL and FARTHING_API_KEY in the environment',
     )
-  const connection = connect(url.replace(/\/+$/, ''))
-  const { account, has } = await connection.call(key, { method: 'GET', path: '/control' })
-  if (!has.includes('accounts'))
-    throw new ControlError(
-      `control is off at ${url}: start Farthing with FARTHING_CONTROL=true`,
-      404,
+  check('connectFarthing: url', url, [
+    isAddress,
+    'is not an address such as http://127.0.0.1:3000, without /v1',
+  ])
+  if (!/^[!-~]+$/.test(key))
+    throw new TypeError(
+      'connectFarthing: key has a space, a line break or a letter that is not ASCII',
     )
-  return createFarthing(connection, { name: account, key }, { stop: async () => {} })
+  const connection = connect(url)
+  const stop = async () => {}
+  try {
+    const name = await accountBehind(connection, key)
+    return createFarthing(connection, { name, key }, { stop })
+  } catch (error) {
+    await connection.end(stop)
+    throw error
+  }
+}
+
+function isAddress(value: unknown): boolean {
+  if (!URL.canParse(String(value))) return false
+  const { href, protocol, host, pathname } = new URL(String(value))
+  const whole = `${protocol}//${host}${pathname}`
+  return /^https?:$/.test(protocol) && href === whole && !/\/v1\/*$/.test(pathname)
+}
+
+/** Returns the account's name. Rejects if control is off there, and for whatever is not Farthing. */
+async function accountBehind(connection: Connection, key: string): Promise<string> {
+  const { url } = connection
+  const where = `connectFarthing: no Farthing responds at ${url}`
+  const overview = await connection.call(key, { method: 'GET', path: '/control' }).catch(error => {
+    if (error instanceof ControlError && error.code) throw error
+    throw new Error(`${where}: ${error.message || error.code}`, { cause: error })
+  })
+  if (!Array.isArray(overview?.has))
+    throw new Error(`${where}: GET /control: 200 without an account`)
+  if (overview.has.includes('accounts')) return overview.account
+  throw new ControlError(`control is off at ${url}: start Farthing with FARTHING_CONTROL=true`, 404)
 }
 
 function createFarthing(

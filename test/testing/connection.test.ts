@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { createServer, type RequestListener, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
-import { connectFarthing, startFarthing } from '../../src/testing/library.ts'
+import { ControlError, connectFarthing, startFarthing } from '../../src/testing/library.ts'
 
 async function listen(t: TestContext, respond: RequestListener): Promise<string> {
   const server = createServer(respond).listen(0, '127.0.0.1')
@@ -76,4 +76,37 @@ test('connectFarthing keeps the path of an address', async t => {
   assert.ok(await connected.clock.now())
   await assert.rejects(connected.send('GET', '/../control'), TypeError)
   await connected.stop()
+})
+
+test('connectFarthing says what is wrong with an address, a key and a server', async t => {
+  const farthing = await startFarthing()
+  t.after(() => farthing.stop())
+  const { url, key } = farthing
+  for (const wrong of ['nope', 'ftp://a.test', `${url}/?a=1`, 'http://u:p@a.test', `${url}/v1`])
+    await assert.rejects(
+      connectFarthing({ url: wrong, key }),
+      /^TypeError: connectFarthing: url: '.+' is not an address such as http:\/\/127\.0\.0\.1:3000/,
+    )
+  await assert.rejects(connectFarthing({ url, key: `${key}\n` }), (error: Error) => {
+    assert.match(error.message, /^connectFarthing: key has a space, a line break/)
+    return true
+  })
+  await assert.rejects(connectFarthing({ url, key: 'wrong' }), ControlError)
+  const bodies = ['<html>', '{"a":1}', '{', 'null', '']
+  for (const [status, body] of bodies.flatMap(body => [
+    [200, body] as const,
+    [404, body] as const,
+  ])) {
+    const other = await listen(t, (_request, response) =>
+      response.writeHead(status, { 'Content-Type': 'application/json' }).end(body),
+    )
+    await assert.rejects(
+      connectFarthing({ url: other, key }),
+      /^Error: connectFarthing: no Farthing responds at http:\S+: GET \/control: (404|200)/,
+    )
+  }
+  await assert.rejects(
+    connectFarthing({ url: 'http://127.0.0.1:1', key }),
+    /^Error: connectFarthing: no Farthing responds at http:\/\/127\.0\.0\.1:1: connect ECONNREFUSED/,
+  )
 })
