@@ -213,6 +213,22 @@ export type Condition = { sql: string; values: Value[] }
 
 export const where = (sql: string, ...values: Value[]): Condition => ({ sql, values })
 
+/** The condition, with its one value, if there is a value. */
+export const ifGiven = (sql: string, value: Value | undefined): Condition[] =>
+  value === undefined ? [] : [where(sql, value)]
+
+export const allOf = (conditions: Condition[]): Condition =>
+  where(
+    conditions.map(({ sql }) => sql).join(' and '),
+    ...conditions.flatMap(({ values }) => values),
+  )
+
+/** SQL whose `?` are numbered, as the databases read it. */
+export function numbered(sql: string): string {
+  let position = 0
+  return sql.replaceAll('?', () => `$${++position}`)
+}
+
 /** from_date and to_date as identifiers: the first that matches, and the first after those that match. */
 export const createdRange = ({ given: { from_date, to_date } }: Search) => ({
   from: from_date && idFloor(instant(from_date)),
@@ -222,22 +238,55 @@ export const createdRange = ({ given: { from_date, to_date } }: Search) => ({
 /** Conditions for from_date and to_date, on the time that an identifier begins with. */
 export function createdBetween(search: Search, id: string): Condition[] {
   const { from, until } = createdRange(search)
-  return [
-    ...(from ? [where(`${id} >= ?`, from)] : []),
-    ...(until ? [where(`${id} < ?`, until)] : []),
-  ]
+  return [...ifGiven(`${id} >= ?`, from), ...ifGiven(`${id} < ?`, until)]
 }
 
 /** Nothing is ever settled, so a filter on the settled date matches nothing. */
 export const settledBetween = ({ given }: Search): Condition[] =>
   given.from_settled_date || given.to_settled_date ? [where('1 = 0')] : []
 
-/** A table that can be searched. Rows are sorted by identifier, newest first. */
+/** Identifiers, both exclusive. */
+export type Range = { before?: string; after?: string }
+
+export const inRange = (id: string, { before, after }: Range): Condition[] => [
+  ...ifGiven(`${id} < ?`, before),
+  ...ifGiven(`${id} > ?`, after),
+]
+
+/** A table that can be searched. Rows are sorted by identifier. */
 type Searchable<Row, Item> = {
   from: string
   columns: string
   id: string
   fromRow: (row: Row) => Item
+}
+
+/** At most `limit` rows: the newest, newest first, or the oldest, oldest first. */
+export type Part = { limit: number; order: 'newest' | 'oldest' }
+
+/** The query for a part of the rows that match all conditions. */
+export function selectPart(
+  { from, columns, id }: Omit<Searchable<never, unknown>, 'fromRow'>,
+  conditions: Condition[],
+  { limit, order }: Part,
+): Condition {
+  const { sql, values } = allOf(conditions)
+  const direction = order === 'newest' ? 'desc' : 'asc'
+  return where(
+    `select ${columns} from ${from} where ${sql} order by ${id} ${direction} limit ?`,
+    ...values,
+    limit,
+  )
+}
+
+export async function findPart<Row, Item>(
+  database: Database,
+  table: Searchable<Row, Item>,
+  conditions: Condition[],
+  part: Part,
+): Promise<Item[]> {
+  const { sql, values } = selectPart(table, conditions, part)
+  return (await database.query<Row>(numbered(sql), values)).map(table.fromRow)
 }
 
 /**
@@ -251,20 +300,16 @@ export async function findPage<Row, Item>(
   { page, displaySize }: Search,
   total?: Condition,
 ): Promise<{ total: number; results: Item[] }> {
-  const matching = where(
-    conditions.map(({ sql }) => sql).join(' and '),
-    ...conditions.flatMap(({ values }) => values),
-  )
+  const matching = allOf(conditions)
   const counted =
     total ?? where(`select count(*) from ${from} where ${matching.sql}`, ...matching.values)
-  let position = 0
   const rows = await database.query<Row & { total: number; found: number | null }>(
-    `select counted.total, page.* from
+    numbered(`select counted.total, page.* from
        (select cast((${counted.sql}) as integer) as total) counted
      left join
        (select 1 as found, ${columns} from ${from} where ${matching.sql}
         order by ${id} desc limit ? offset ?) page on 1 = 1
-     order by ${id} desc`.replaceAll('?', () => `$${++position}`),
+     order by ${id} desc`),
     [...counted.values, ...matching.values, displaySize, (page - 1) * displaySize],
   )
   return {

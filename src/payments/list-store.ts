@@ -1,47 +1,39 @@
 /** Lists of payments for the console and for /control, and the results of their webhook messages. */
 import { fold, groupOf } from '../database/fold.ts'
-import type { Database, Value } from '../ports.ts'
+import { findPart, ifGiven, inRange, type Part, type Range, where } from '../http/search.ts'
+import type { Database } from '../ports.ts'
 import { oldestKept } from '../retention.ts'
 import type { DeliveryStatus } from '../webhooks/webhook.ts'
 import type { Payment } from './payment.ts'
 import { paymentRows } from './store.ts'
 
-/** `reference` is the whole one, in any case. `before` and `after` are identifiers of payments, exclusive. */
-type ListFilter = {
+/** `reference` is the whole one, in any case. */
+type ListFilter = Range & {
   payment_id?: string
   reference?: string | undefined
   status?: string | undefined
-  before?: string
-  after?: string
 }
 
-type Row = Parameters<typeof paymentRows.fromRow>[0]
-
-/** Payments of the account that are not gone at `now`: the newest, newest first, or the oldest, oldest first. */
-export async function listPayments(
+/** Payments of the account that are not gone at `now`. */
+export function listPayments(
   database: Database,
   room: string,
-  { payment_id, reference, status, before, after }: ListFilter,
-  { now, limit, order }: { now: number; limit: number; order: 'newest' | 'oldest' },
+  { payment_id, reference, status, ...range }: ListFilter,
+  { now, ...part }: Part & { now: number },
 ): Promise<Payment[]> {
-  const values: Value[] = [room, oldestKept(now)]
-  const bind = (value: Value) => `$${values.push(value)}`
-  const where = ['account = $1', 'payment_id >= $2']
-  if (payment_id !== undefined) where.push(`payment_id = ${bind(payment_id)}`)
-  if (reference !== undefined) {
-    const folded = fold(reference)
-    where.push(`reference_group = ${bind(groupOf(folded))}`, `reference_folded = ${bind(folded)}`)
-  }
-  if (status !== undefined) where.push(`status = ${bind(status)}`)
-  if (before !== undefined) where.push(`payment_id < ${bind(before)}`)
-  if (after !== undefined) where.push(`payment_id > ${bind(after)}`)
-  const rows = await database.query<Row>(
-    `select ${paymentRows.columns} from payments where ${where.join(' and ')}
-     order by payment_id ${order === 'newest' ? 'desc' : 'asc'} limit ${bind(limit)}`,
-    values,
-  )
-  return rows.map(paymentRows.fromRow)
+  const conditions = [
+    where('account = ?', room),
+    where('payment_id >= ?', oldestKept(now)),
+    ...ifGiven('payment_id = ?', payment_id),
+    ...(reference === undefined ? [] : [ofReference(fold(reference))]),
+    ...ifGiven('status = ?', status),
+    ...inRange('payment_id', range),
+  ]
+  return findPart(database, paymentRows, conditions, part)
 }
+
+const ofReference = (folded: string) =>
+  where('reference_group = ? and reference_folded = ?', groupOf(folded), folded)
 
 /** The number of messages of a payment with a delivery status, and the first of them. */
 export type Delivery = { status: DeliveryStatus; found: number; message_id: string }

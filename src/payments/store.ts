@@ -10,6 +10,7 @@ import {
   createdRange,
   exactly,
   filters,
+  ifGiven,
   paging,
   settledBetween,
   textUpTo,
@@ -189,8 +190,7 @@ export const paymentSearch: SearchKind = {
 /** The conditions of a search for payments of the account that have not expired at `now`, in milliseconds. */
 export function searchConditions(search: Search, account: string, now: number): Condition[] {
   const { given } = search
-  const equal = (column: string, value: Value | undefined) =>
-    value === undefined ? [] : [where(`${column} = ?`, value)]
+  const equal = (column: string, value: Value | undefined) => ifGiven(`${column} = ?`, value)
   const part = (column: string, value: string | undefined) =>
     value === undefined ? [] : [where(`${column} like ? escape '\\'`, containing(value))]
   return [

@@ -1,4 +1,16 @@
 import { fold, groupOf } from '../database/fold.ts'
+import {
+  allOf,
+  type Condition,
+  findPart,
+  ifGiven,
+  inRange,
+  numbered,
+  type Part,
+  type Range,
+  selectPart,
+  where,
+} from '../http/search.ts'
 import { idFloor } from '../ids.ts'
 import type { Database, Statement, Value } from '../ports.ts'
 import { oldestKept } from '../retention.ts'
@@ -49,10 +61,8 @@ export function insertExchange(exchange: Exchange): Statement {
   }
 }
 
-/** A selection of the exchanges of an account. `after` and `before` are exclusive; all conditions must hold. */
-export type ExchangeFilter = {
-  after?: string
-  before?: string
+/** A selection of the exchanges of an account. All conditions must hold. */
+export type ExchangeFilter = Range & {
   /** Milliseconds, on the machine's clock. */
   since?: number
   kinds?: readonly ExchangeKind[]
@@ -67,49 +77,45 @@ export type ExchangeFilter = {
   reference?: string
 }
 
-function conditionsOf(room: string, filter: ExchangeFilter): { where: string; values: Value[] } {
-  const values: Value[] = []
-  const bind = (value: Value) => `$${values.push(value)}`
-  const conditions = [`account = ${bind(room)}`]
-  const { after, before, since, kinds, operation, status, code, field } = filter
-  const { payment_id, reference } = filter
-  if (after !== undefined) conditions.push(`exchange_id > ${bind(after)}`)
-  if (before !== undefined) conditions.push(`exchange_id < ${bind(before)}`)
-  if (since !== undefined) conditions.push(`exchange_id >= ${bind(idFloor(since))}`)
-  if (kinds) conditions.push(`kind in (${kinds.map(bind).join(', ')})`)
-  if (filter.refused !== undefined) conditions.push(`refused = ${filter.refused ? 1 : 0}`)
-  if (operation !== undefined) conditions.push(`operation = ${bind(operation)}`)
-  if (status !== undefined) conditions.push(`status = ${bind(status)}`)
-  for (const [column, value] of Object.entries({ code, field }))
-    if (value !== undefined)
-      conditions.push(value === null ? `${column} is null` : `${column} = ${bind(value)}`)
-  if (payment_id !== undefined) conditions.push(`payment_id = ${bind(payment_id)}`)
-  if (reference !== undefined) {
-    const folded = fold(reference)
-    conditions.push(`payment_id in (select payment_id from payments where account = ${bind(room)}
-      and reference_group = ${bind(groupOf(folded))} and reference_folded = ${bind(folded)})`)
-  }
-  return { where: conditions.join(' and '), values }
+function conditionsOf(room: string, filter: ExchangeFilter): Condition[] {
+  const { since, kinds, refused, operation, status, code, field, payment_id, reference } = filter
+  return [
+    where('account = ?', room),
+    ...inRange('exchange_id', filter),
+    ...ifGiven('exchange_id >= ?', since === undefined ? undefined : idFloor(since)),
+    ...(kinds ? [where(`kind in (${kinds.map(() => '?').join(', ')})`, ...kinds)] : []),
+    ...(refused === undefined ? [] : [where(`refused = ${refused ? 1 : 0}`)]),
+    ...ifGiven('operation = ?', operation),
+    ...ifGiven('status = ?', status),
+    ...(code === null ? [where('code is null')] : ifGiven('code = ?', code)),
+    ...(field === null ? [where('field is null')] : ifGiven('field = ?', field)),
+    ...ifGiven('payment_id = ?', payment_id),
+    ...(reference === undefined ? [] : [ofReference(room, fold(reference))]),
+  ]
 }
 
-/** At most `limit` exchanges of the account: the newest, newest first, or the oldest, oldest first. */
-export async function findExchanges(
+const ofReference = (room: string, folded: string): Condition =>
+  where(
+    `payment_id in (select payment_id from payments where account = ?
+     and reference_group = ? and reference_folded = ?)`,
+    room,
+    groupOf(folded),
+    folded,
+  )
+
+const exchangeRows = { from: 'exchanges', columns: COLUMNS, id: 'exchange_id', fromRow }
+
+export function findExchanges(
   database: Database,
   room: string,
   filter: ExchangeFilter,
-  { limit, order }: { limit: number; order: 'newest' | 'oldest' },
+  part: Part,
 ): Promise<Exchange[]> {
-  const { where, values } = conditionsOf(room, filter)
-  const ordered = `order by exchange_id ${order === 'newest' ? 'desc' : 'asc'} limit $${values.length + 1}`
+  const conditions = conditionsOf(room, filter)
+  if (!filter.refused) return findPart(database, exchangeRows, conditions, part)
   // SQLite would scan the account's rows; for identifiers alone it takes the index of refusals, which has all columns.
-  const found = filter.refused
-    ? `exchange_id in (select exchange_id from exchanges where ${where} ${ordered})`
-    : where
-  const rows = await database.query<Row>(
-    `select ${COLUMNS} from exchanges where ${found} ${ordered}`,
-    [...values, limit],
-  )
-  return rows.map(fromRow)
+  const { sql, values } = selectPart({ ...exchangeRows, columns: 'exchange_id' }, conditions, part)
+  return findPart(database, exchangeRows, [where(`exchange_id in (${sql})`, ...values)], part)
 }
 
 /** The number of exchanges, at most `limit`: for "4 newer". */
@@ -119,10 +125,10 @@ export async function countExchanges(
   filter: ExchangeFilter,
   limit: number,
 ): Promise<number> {
-  const { where, values } = conditionsOf(room, filter)
+  const { sql, values } = allOf(conditionsOf(room, filter))
   const [row] = await database.query<{ found: number }>(
-    `select cast(count(*) as integer) as found from
-       (select exchange_id from exchanges where ${where} limit $${values.length + 1}) newer`,
+    numbered(`select cast(count(*) as integer) as found from
+       (select exchange_id from exchanges where ${sql} limit ?) newer`),
     [...values, limit],
   )
   return row?.found ?? 0
@@ -171,35 +177,30 @@ export async function findExchange(
 }
 
 /** The exchanges of a payment in the order in which they began, its attempts included. */
-export async function exchangesOfPayment(
+export const exchangesOfPayment = (
   database: Database,
   room: string,
   payment_id: string,
   limit = 1_000,
-): Promise<Exchange[]> {
-  const rows = await database.query<Row>(
-    `select ${COLUMNS} from exchanges where payment_id = $1 and account = $2
-     order by exchange_id limit $3`,
-    [payment_id, room, limit],
-  )
-  return rows.map(fromRow)
-}
+): Promise<Exchange[]> =>
+  findPart(database, exchangeRows, [where('payment_id = ? and account = ?', payment_id, room)], {
+    limit,
+    order: 'oldest',
+  })
 
 /** The attempts of one message, newest first, also those that were made by hand. At most `limit`. */
-export async function exchangesOfMessage(
+export const exchangesOfMessage = (
   database: Database,
   room: string,
   { payment_id, message_id }: { payment_id: string; message_id: string },
   limit: number,
-): Promise<Exchange[]> {
-  const rows = await database.query<Row>(
-    `select ${COLUMNS} from exchanges
-     where payment_id = $1 and account = $2 and message_id = $3
-     order by exchange_id desc limit $4`,
-    [payment_id, room, message_id, limit],
+): Promise<Exchange[]> =>
+  findPart(
+    database,
+    exchangeRows,
+    [where('payment_id = ? and account = ? and message_id = ?', payment_id, room, message_id)],
+    { limit, order: 'newest' },
   )
-  return rows.map(fromRow)
-}
 
 /** The most rows that one step of the sweep deletes. */
 const STEP = 200

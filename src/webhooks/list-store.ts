@@ -1,5 +1,6 @@
 /** Lists of webhooks and of their messages for the console, newest first. */
-import type { Database, Value } from '../ports.ts'
+import { findPart, inRange, type Part, type Range, where } from '../http/search.ts'
+import type { Database } from '../ports.ts'
 import {
   attemptsOf,
   FIND_KEPT,
@@ -9,7 +10,7 @@ import {
   type MessageRow,
   messageRows,
 } from './message-store.ts'
-import { COLUMNS, fromRow, type WebhookRow, webhooksWhere } from './store.ts'
+import { COLUMNS, fromRow, type WebhookRow, webhookRows } from './store.ts'
 import type { Attempt, DeliveryStatus, Webhook, WebhookStatus } from './webhook.ts'
 
 /** With the last attempt of any of its messages. */
@@ -42,34 +43,26 @@ export async function listWebhooks(
   return { total: counted?.total ?? 0, webhooks }
 }
 
-/** `before` and `after` are identifiers of messages, exclusive. */
-type HistoryFilter = { delivery?: DeliveryStatus; before?: string; after?: string }
-
 /** The literals let the database use the partial indexes of PENDING and FAILED messages. */
 const ofDelivery: Record<DeliveryStatus, string> = {
-  PENDING: `and status = 'PENDING'`,
-  SUCCESSFUL: `and status = 'SUCCESSFUL'`,
-  FAILED: `and status = 'FAILED'`,
+  PENDING: `status = 'PENDING'`,
+  SUCCESSFUL: `status = 'SUCCESSFUL'`,
+  FAILED: `status = 'FAILED'`,
 }
 
-/** Messages of a webhook, which the caller has found: the newest, newest first, or the oldest, oldest first. */
+/** Messages of a webhook, which the caller has found. */
 export function messagesOfWebhook(
   database: Database,
   webhook_id: string,
-  { delivery, before, after }: HistoryFilter,
-  { limit, order }: { limit: number; order: 'newest' | 'oldest' },
+  { delivery, ...range }: Range & { delivery?: DeliveryStatus },
+  part: Part,
 ): Promise<MessageRow[]> {
-  const values: Value[] = [webhook_id]
   const conditions = [
-    delivery ? ofDelivery[delivery] : '',
-    before === undefined ? '' : `and message_id < $${values.push(before)}`,
-    after === undefined ? '' : `and message_id > $${values.push(after)}`,
+    where('webhook_id = ?', webhook_id),
+    ...(delivery ? [where(ofDelivery[delivery])] : []),
+    ...inRange('message_id', range),
   ]
-  return database.query<MessageRow>(
-    `select ${messageRows.columns} from webhook_messages where webhook_id = $1 ${conditions.join(' ')}
-     order by message_id ${order === 'newest' ? 'desc' : 'asc'} limit $${values.push(limit)}`,
-    values,
-  )
+  return findPart(database, messageRows, conditions, part)
 }
 
 /** The newest webhooks of the account, active or not, at most `limit`. */
@@ -78,7 +71,7 @@ export const newestWebhooks = (
   room: string,
   limit: number,
 ): Promise<Webhook[]> =>
-  webhooksWhere(database, 'account = $1 order by webhook_id desc limit $2', [room, limit])
+  findPart(database, webhookRows, [where('account = ?', room)], { limit, order: 'newest' })
 
 /** The newest messages of these webhooks whose bodies are kept, newest first, at most `limit`. */
 export async function newestMessages(

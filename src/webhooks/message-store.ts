@@ -1,5 +1,6 @@
 import { ACCOUNT_COLUMNS, type Account, accountIn, newAccount } from '../accounts/account.ts'
-import type { Database, Statement, Time, Value } from '../ports.ts'
+import { findPart, ifGiven, where } from '../http/search.ts'
+import type { Database, Statement, Time } from '../ports.ts'
 import { oldestKept } from '../retention.ts'
 import type { WebhookBody } from './store.ts'
 import type {
@@ -161,6 +162,13 @@ const KEPT = 'webhook_messages messages join webhooks on webhooks.webhook_id = m
 /** With a condition it finds messages as `KeptRow`. */
 export const FIND_KEPT = `select ${KEPT_COLUMNS} from ${KEPT}`
 
+const keptRows = {
+  from: KEPT,
+  columns: KEPT_COLUMNS,
+  id: 'message_id',
+  fromRow: keptFromRow<KeptRow>,
+}
+
 const FIND_SENDABLE = `select ${KEPT_COLUMNS}, claimed_until, listening_until,
     webhooks.account as webhook_account, ${ACCOUNT_COLUMNS}
   from ${KEPT} left join accounts on room = webhooks.account
@@ -181,28 +189,21 @@ type MessageFilter = {
 }
 
 /** The messages of all webhooks of the account, oldest first, at most `limit`. */
-export async function findMessages(
+export function findMessages(
   database: Database,
   account: string,
   { message_id, payment_id, event_type, delivery, after }: MessageFilter,
   limit: number,
 ): Promise<KeptMessage[]> {
-  const values: Value[] = [account]
-  const conditions = Object.entries({
-    'message_id =': message_id,
-    'payment_id =': payment_id,
-    'event_type =': event_type,
-    'messages.status =': delivery,
-    'message_id >': after,
-  }).flatMap(([condition, value]) =>
-    value === undefined ? [] : [`and ${condition} $${values.push(value)}`],
-  )
-  const rows = await database.query<KeptRow>(
-    `${FIND_KEPT} where webhooks.account = $1 ${conditions.join(' ')}
-     order by message_id limit $${values.push(limit)}`,
-    values,
-  )
-  return rows.map(keptFromRow)
+  const conditions = [
+    where('webhooks.account = ?', account),
+    ...ifGiven('message_id = ?', message_id),
+    ...ifGiven('payment_id = ?', payment_id),
+    ...ifGiven('event_type = ?', event_type),
+    ...ifGiven('messages.status = ?', delivery),
+    ...ifGiven('message_id > ?', after),
+  ]
+  return findPart(database, keptRows, conditions, { limit, order: 'oldest' })
 }
 
 /** Returns undefined when the account has no such message. */
