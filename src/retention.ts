@@ -31,8 +31,28 @@ export const COUNTER_PREFIX = 5
 const oldestStored = (now: number): string =>
   idFloor(now - RETENTION_MS - DELETION_DELAY_MS + 1).slice(0, COUNTER_PREFIX)
 
-/** The most rows of a table that one step of the sweep changes, so that it does not delay other writes. */
+/** The most rows of a table that one step of a deletion changes, so that it does not delay other writes. */
 const STEP = 200
+
+/**
+ * Deletes the rows of a table that match a condition, in small steps, until none is left or `stop` is aborted. `column` is
+ * one that tells most of them apart.
+ */
+export async function deleteInSteps(
+  database: Database,
+  [table, column]: readonly [table: string, column: string],
+  condition: string,
+  values: Value[],
+  stop?: AbortSignal,
+): Promise<void> {
+  const find = `select ${column} from ${table} where ${condition} limit ${STEP}`
+  const remove = `delete from ${table} where ${condition} and ${column} in (${find})`
+  while (!stop?.aborted) {
+    const found = await database.query(find, values)
+    if (found.length > 0) await database.write([{ sql: remove, values }])
+    if (found.length < STEP) return
+  }
+}
 
 /** Tables whose rows are deleted with their payment. The payment is last. */
 const TABLES = ['refunds', 'idempotency_keys', 'payments']

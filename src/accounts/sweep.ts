@@ -1,13 +1,10 @@
 import type { Database } from '../ports.ts'
-import { DELETION_DELAY_MS } from '../retention.ts'
+import { DELETION_DELAY_MS, deleteInSteps } from '../retention.ts'
 import { ACCOUNT_COLUMNS, type Account } from './account.ts'
 import { leaveRoom } from './store.ts'
 
 /** Milliseconds after the end of a room. No request that began before the end is still writing. */
 const LATE_REQUESTS = 5 * 60 * 1000
-
-/** The most rows that one step deletes, so that it does not delay other writes. */
-const STEP = 200
 
 /** Rooms that ended at or after `$1` and before `$2`. */
 const ENDED = 'select room from ended_rooms where since >= $1 and since < $2'
@@ -25,14 +22,10 @@ const TABLES = {
   plans: 'plan_id',
 }
 
-const statements = Object.entries(TABLES).map(([table, column]) => {
-  const isOld =
-    table === 'webhook_messages'
-      ? `webhook_id in (select webhook_id from webhooks where account in (${ENDED}))`
-      : `account in (${ENDED})`
-  const find = `select ${column} from ${table} where ${isOld} limit ${STEP}`
-  return { find, remove: `delete from ${table} where ${isOld} and ${column} in (${find})` }
-})
+const isOld = (table: string): string =>
+  table === 'webhook_messages'
+    ? `webhook_id in (select webhook_id from webhooks where account in (${ENDED}))`
+    : `account in (${ENDED})`
 
 /** Expired test accounts of which no row is left. */
 const FORGOTTEN = `select name from accounts where ended = 1 and expires <= $1
@@ -85,8 +78,7 @@ export async function emptyRooms(
 ): Promise<boolean> {
   const [any] = await database.query(`${ENDED} limit 1`, period)
   if (!any) return !stop?.aborted
-  for (const { find, remove } of statements)
-    while (!stop?.aborted && (await database.query(find, period)).length > 0)
-      await database.write([{ sql: remove, values: period }])
+  for (const table of Object.entries(TABLES))
+    await deleteInSteps(database, table, isOld(table[0]), period, stop)
   return !stop?.aborted
 }

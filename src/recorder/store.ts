@@ -12,8 +12,8 @@ import {
   where,
 } from '../http/search.ts'
 import { idFloor } from '../ids.ts'
-import type { Database, Statement, Value } from '../ports.ts'
-import { oldestKept } from '../retention.ts'
+import type { Database, Statement } from '../ports.ts'
+import { deleteInSteps, oldestKept } from '../retention.ts'
 import type { Exchange, ExchangeBody, ExchangeKind } from './exchange.ts'
 import { printBody, readBody } from './stored-body.ts'
 
@@ -202,26 +202,8 @@ export const exchangesOfMessage = (
     { limit, order: 'newest' },
   )
 
-/** The most rows that one step of the sweep deletes. */
-const STEP = 200
+const TABLE = ['exchanges', 'exchange_id'] as const
 const KEPT_MS = 24 * 60 * 60 * 1000
-
-/** Deletes in small steps until `find`, which takes the step's size as its last value, finds nothing. */
-async function deleteFound(
-  database: Database,
-  find: string,
-  values: Value[],
-  stop: AbortSignal | undefined,
-): Promise<void> {
-  const found = `select exchange_id from exchanges where ${find} limit ${STEP}`
-  while (!stop?.aborted) {
-    const rows = await database.query<{ exchange_id: string }>(found, values)
-    if (rows.length === 0) return
-    const sql = `delete from exchanges where exchange_id in (${found})`
-    await database.write([{ sql, values }])
-    if (rows.length < STEP) return
-  }
-}
 
 /**
  * Deletes exchanges that began more than 24 hours ago or belong to a payment that is gone. `now` is the machine's
@@ -232,9 +214,9 @@ export async function deleteOldExchanges(
   now: number,
   stop?: AbortSignal,
 ): Promise<void> {
-  await deleteFound(database, 'exchange_id < $1', [idFloor(now - KEPT_MS)], stop)
+  await deleteInSteps(database, TABLE, 'exchange_id < $1', [idFloor(now - KEPT_MS)], stop)
   const gone = 'payment_id is not null and payment_id < $1'
-  await deleteFound(database, gone, [oldestKept(now)], stop)
+  await deleteInSteps(database, TABLE, gone, [oldestKept(now)], stop)
 }
 
 /** Deletes of each room all but the newest. */
@@ -250,8 +232,9 @@ export async function trimExchanges(
       [room],
     )
     if (first)
-      await deleteFound(
+      await deleteInSteps(
         database,
+        TABLE,
         'account = $1 and exchange_id <= $2',
         [room, first.exchange_id],
         stop,
