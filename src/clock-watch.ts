@@ -1,9 +1,7 @@
 import type { Database, Time } from './ports.ts'
+import { DAY, HOUR } from './time.ts'
 
-/** Milliseconds. */
-const HOUR = 60 * 60 * 1000
-const DAY = 24 * HOUR
-/** The largest difference between two clocks, and the largest jump of one, that is accepted. */
+/** The largest difference between two clocks, and the largest jump of one, that is accepted. Milliseconds. */
 const LARGEST_DIFFERENCE = 60_000
 
 export type ClockWatchPorts = {

@@ -3,8 +3,8 @@ import type { Time } from './ports.ts'
 /** Milliseconds. */
 const SECOND = 1_000
 const MINUTE = 60_000
-const HOUR = 3_600_000
-const DAY = 86_400_000
+export const HOUR = 3_600_000
+export const DAY = 86_400_000
 
 /** The character code of 0. */
 const ZERO = 48

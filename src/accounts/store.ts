@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { secrets as randomSecrets } from '../ids.ts'
 import type { Database, NewId, Secrets, Statement, Time } from '../ports.ts'
+import { DAY } from '../time.ts'
 import {
   ACCOUNT_COLUMNS,
   type Account,
@@ -166,7 +167,7 @@ export const moveClock = (
   ])
 
 /** When the keys of a test account stop working and its rows are deleted, in milliseconds on the machine's clock. */
-const TEST_ACCOUNT_LIVES = 7 * 24 * 60 * 60 * 1000
+const TEST_ACCOUNT_LIVES = 7 * DAY
 /** The most test accounts that one parent may have at a time. */
 export const MOST_TEST_ACCOUNTS = 10_000
 

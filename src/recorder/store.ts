@@ -14,6 +14,7 @@ import {
 import { idFloor } from '../ids.ts'
 import type { Database, Statement } from '../ports.ts'
 import { deleteInSteps, oldestKept } from '../retention.ts'
+import { DAY } from '../time.ts'
 import type { Exchange, ExchangeBody, ExchangeKind } from './exchange.ts'
 import { printBody, readBody } from './stored-body.ts'
 
@@ -203,7 +204,6 @@ export const exchangesOfMessage = (
   )
 
 const TABLE = ['exchanges', 'exchange_id'] as const
-const KEPT_MS = 24 * 60 * 60 * 1000
 
 /**
  * Deletes exchanges that began more than 24 hours ago or belong to a payment that is gone. `now` is the machine's
@@ -214,7 +214,7 @@ export async function deleteOldExchanges(
   now: number,
   stop?: AbortSignal,
 ): Promise<void> {
-  await deleteInSteps(database, TABLE, 'exchange_id < $1', [idFloor(now - KEPT_MS)], stop)
+  await deleteInSteps(database, TABLE, 'exchange_id < $1', [idFloor(now - DAY)], stop)
   const gone = 'payment_id is not null and payment_id < $1'
   await deleteInSteps(database, TABLE, gone, [oldestKept(now)], stop)
 }

@@ -1,5 +1,6 @@
 import type { Account } from '../accounts/account.ts'
 import type { Database, Ports, Statement } from '../ports.ts'
+import { DAY } from '../time.ts'
 import { addressOf, BETWEEN_LOOKS } from './listener.ts'
 import {
   bodyOf,
@@ -74,8 +75,6 @@ export const listenUntil = (webhook_id: string, until: number): Statement => ({
   sql: 'update webhooks set listening_until = $2 where webhook_id = $1',
   values: [webhook_id, until],
 })
-
-const DAY = 24 * 60 * 60 * 1000
 
 /** Deactivates the webhooks for which nobody has listened for a day. */
 export async function deactivateIdle(database: Database, now: number): Promise<void> {
