@@ -145,29 +145,20 @@ ${buttonLink('return-url', text.returnButton, returnUrl)}`
   return headed(site, language, heading, layout.twoThirds(content))
 }
 
-type Fault =
-  | 'notFound'
-  | 'badRequest'
-  | 'otherSite'
-  | 'wrongMethod'
-  | 'tooLarge'
-  | 'wrongForm'
-  | 'fault'
-
-const faults: Record<number, Fault> = {
+const faults = {
   403: 'otherSite',
   404: 'notFound',
   405: 'wrongMethod',
   413: 'tooLarge',
   415: 'wrongForm',
-}
+} as const
 
 /**
  * The page for any error status. The language of the payment is not known here, so the page is in English
  * with a section in Welsh.
  */
 export function faultPage(site: Site, status: number): string {
-  const fault = faults[status] ?? (status < 500 ? 'badRequest' : 'fault')
+  const fault = faults[status as keyof typeof faults] ?? (status < 500 ? 'badRequest' : 'fault')
   const content = html`
 <h1 class="govuk-heading-l">${en[fault].heading}</h1>
 ${paragraphs(en[fault].body)}
