@@ -9,24 +9,35 @@ export const MAX_BODY = 65_536
 
 export const JSON_TYPE = 'application/json'
 export const FORM_TYPE = 'application/x-www-form-urlencoded'
-const MULTIPART_TYPE = 'multipart/form-data'
-const IS_JSON = /^application\/(json|[^;\s]+\+json)\s*(;|$)/i
-const IS_FORM = /^application\/x-www-form-urlencoded\s*(;|$)/i
-
-const IS_MULTIPART = /^multipart\/form-data\s*(;|$)/i
 
 const INTEGER = /^-?\d+$/
 const MAYBE_FRACTION = /\d[.e]/i
 
-/** The media types that an endpoint takes. A missing body or Content-Type is always accepted. */
-export type Accepts = 'json' | 'form' | 'json or form' | 'multipart'
+/** What an endpoint may take, and the status for a body of any other type. One without Content-Type counts as JSON. */
+const accepted = {
+  json: {
+    types: [JSON_TYPE],
+    pattern: /^(application\/(json|[^;\s]+\+json)\s*(;|$)|$)/i,
+    status: 400,
+  },
+  form: {
+    types: [FORM_TYPE],
+    pattern: /^application\/x-www-form-urlencoded\s*(;|$)/i,
+    status: 415,
+  },
+  'json or form': {
+    types: [JSON_TYPE, FORM_TYPE],
+    pattern: /^(application\/(json|[^;\s]+\+json|x-www-form-urlencoded)\s*(;|$)|$)/i,
+    status: 400,
+  },
+  multipart: {
+    types: ['multipart/form-data'],
+    pattern: /^multipart\/form-data\s*(;|$)/i,
+    status: 415,
+  },
+} as const
 
-const typesOf: Record<Accepts, string[]> = {
-  json: [JSON_TYPE],
-  form: [FORM_TYPE],
-  'json or form': [JSON_TYPE, FORM_TYPE],
-  multipart: [MULTIPART_TYPE],
-}
+export type Accepts = keyof typeof accepted
 
 export const hasBody = ({ headers }: FastifyRequest): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
@@ -34,22 +45,17 @@ export const hasBody = ({ headers }: FastifyRequest): boolean =>
 const isEncoded = ({ headers }: FastifyRequest): boolean =>
   (headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity'
 
-export const isForm = (request: FastifyRequest): boolean =>
-  IS_FORM.test(request.headers['content-type'] ?? '')
+const isOfType = ({ headers }: FastifyRequest, accepts: Accepts): boolean =>
+  accepted[accepts].pattern.test(headers['content-type'] ?? '')
+
+export const isForm = (request: FastifyRequest): boolean => isOfType(request, 'form')
 
 /** The error for a body of another media type, or with a Content-Encoding; undefined when it may be read. */
 export function wrongMediaTypeOf(request: FastifyRequest, accepts: Accepts): Error | undefined {
   if (!hasBody(request)) return undefined
   if (isOfType(request, accepts) && !isEncoded(request)) return undefined
-  const isPage = accepts === 'form' || accepts === 'multipart'
-  return wrongMediaType(isPage ? 415 : 400, ...typesOf[accepts])
-}
-
-function isOfType(request: FastifyRequest, accepts: Accepts): boolean {
-  const type = request.headers['content-type']
-  if (accepts === 'multipart') return IS_MULTIPART.test(type ?? '')
-  const isJson = accepts !== 'form' && (!type || IS_JSON.test(type))
-  return isJson || (accepts !== 'json' && isForm(request))
+  const { status, types } = accepted[accepts]
+  return wrongMediaType(status, ...types)
 }
 
 /**
