@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Context } from '../context.ts'
 import { addressesOf } from '../http/addresses.ts'
 import type { Area } from '../http/areas.ts'
-import { RETRY_AFTER, toApiError } from '../http/errors.ts'
+import { toApiError } from '../http/errors.ts'
 import { policies, setPageHeaders } from '../web/headers.ts'
 import { html } from '../web/html.ts'
 import { rootOf, sendPage, visitOf } from './page.ts'
@@ -26,8 +26,7 @@ export function consoleAreas(context: Context): {
   const sendError: Area['sendError'] = (error, request, reply) => {
     setHeaders(request, reply)
     if (error instanceof SignInNeeded) return void sendToSignIn(request, reply)
-    const { status } = toApiError(error, request)
-    if (status === 503) void reply.header('retry-after', RETRY_AFTER)
+    const { status } = toApiError(error, request, reply)
     // An error before the session was looked up is shown without navigation.
     const account = request.account ?? undefined
     const [heading, text] = faultOf(status)

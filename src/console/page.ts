@@ -9,6 +9,7 @@ import type { Route } from '../http/endpoint.ts'
 import { pageFault } from '../http/errors.ts'
 import { isStorable } from '../http/fields.ts'
 import { button, errorSummary, notificationBanner, serviceNavigation } from '../web/components.ts'
+import { sendHtml } from '../web/headers.ts'
 import { type Html, html } from '../web/html.ts'
 import * as layout from '../web/layout.ts'
 import { type Done, doneBanner } from './banners.ts'
@@ -134,10 +135,7 @@ export function sendNext(reply: FastifyReply, { root }: Visit, { to, done }: Nex
 }
 
 export const sendPage = (reply: FastifyReply, visit: Visit, page: Page): FastifyReply =>
-  reply
-    .code(page.status ?? (page.faults ? 400 : 200))
-    .type('text/html; charset=utf-8')
-    .send(documentOf(visit, page))
+  sendHtml(reply, page.status ?? (page.faults ? 400 : 200), documentOf(visit, page))
 
 function documentOf(visit: Visit, { title, section, content, faults }: Page): string {
   const { root, account, request } = visit

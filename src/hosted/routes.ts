@@ -5,7 +5,7 @@ import { addressesOf, pathOf } from '../http/addresses.ts'
 import type { Area } from '../http/areas.ts'
 import { FORM_TYPE, formBody } from '../http/body.ts'
 import { type Endpoint, pathParam } from '../http/endpoint.ts'
-import { pageFault, RETRY_AFTER, toApiError } from '../http/errors.ts'
+import { pageFault, toApiError } from '../http/errors.ts'
 import {
   html,
   type Parameter,
@@ -17,7 +17,7 @@ import {
 import { object } from '../http/schema.ts'
 import { scenarios } from '../payments/payment.ts'
 import { noteOn } from '../recorder/note.ts'
-import { pagePolicy, setPageHeaders } from '../web/headers.ts'
+import { pagePolicy, sendHtml, setPageHeaders } from '../web/headers.ts'
 import { choose, confirm, type Next, showConfirm, showDetails, type Visit } from './journey.ts'
 import { faultPage, type Site } from './pages.ts'
 
@@ -35,10 +35,9 @@ export function pageArea({ config }: Context): Pick<Area, 'setHeaders' | 'sendEr
   return {
     setHeaders,
     sendError(error, request, reply) {
-      const { status } = toApiError(error, request)
+      const { status } = toApiError(error, request, reply)
       setHeaders(request, reply)
-      if (status === 503) void reply.header('retry-after', RETRY_AFTER)
-      sendPage(reply, status, faultPage(site, status))
+      sendHtml(reply, status, faultPage(site, status))
     },
   }
 }
@@ -217,15 +216,12 @@ const journeyByForm = (visit: (request: FastifyRequest, token: string) => Visit)
 function send(reply: FastifyReply, next: Next): FastifyReply {
   if (!next) throw pageFault(404)
   if ('location' in next) return reply.code(303).header('location', inAscii(next.location)).send()
-  return sendPage(reply, next.status, next.page)
+  return sendHtml(reply, next.status, next.page)
 }
 
 /** Encodes an address that a header cannot carry, because it is not ASCII. Any other stays exactly as it was given. */
 const inAscii = (address: string): string =>
   /^[!-~]*$/.test(address) ? address : new URL(address).href
-
-const sendPage = (reply: FastifyReply, status: number, page: string): FastifyReply =>
-  reply.code(status).type('text/html; charset=utf-8').send(page)
 
 /**
  * Refuses forms that another site makes a browser submit (CSRF). Browsers send Sec-Fetch-Site to https addresses and to

@@ -10,10 +10,16 @@ declare module 'fastify' {
 }
 
 /** Seconds to wait before the next try, as the Retry-After header of every 503. */
-export const RETRY_AFTER = '1'
+const RETRY_AFTER = '1'
 
-/** The ApiError that a client gets for `error`. Logs what is the service's own fault. */
-export function toApiError(error: unknown, request: FastifyRequest): ApiError {
+/** The ApiError that a client gets for `error`, whose Retry-After header it sets. Logs what is the service's own fault. */
+export function toApiError(error: unknown, request: FastifyRequest, reply: FastifyReply): ApiError {
+  const apiError = apiErrorOf(error, request)
+  if (apiError.status === 503) void reply.header('retry-after', RETRY_AFTER)
+  return apiError
+}
+
+function apiErrorOf(error: unknown, request: FastifyRequest): ApiError {
   if (error instanceof ApiError) return error
   const { statusCode = 500 } = (error ?? {}) as Partial<FastifyError> // each property may be missing
   if (statusCode === 413) return bodyTooLarge()
@@ -35,9 +41,8 @@ export const errorBodyOf = ({ at, code, message }: ApiError) => ({
 
 /** Sends the status and the JSON body of any error. */
 export function sendApiError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-  const apiError = toApiError(error, request)
+  const apiError = toApiError(error, request, reply)
   request.refusal = apiError
-  if (apiError.status === 503) void reply.header('retry-after', RETRY_AFTER)
   // For a path that cannot be decoded Fastify runs no onSend hook, which else takes the charset away.
   void reply.code(apiError.status).type(JSON_TYPE).serializer(JSON.stringify)
   void reply.send(errorBodyOf(apiError))

@@ -47,3 +47,9 @@ export function setPageHeaders(
   void reply.headers(headers).header('content-security-policy', policy)
   if (pages.startsWith('https:')) void reply.header('strict-transport-security', 'max-age=31536000')
 }
+
+export const sendHtml = (
+  reply: FastifyReply,
+  status: number,
+  page: string | Buffer,
+): FastifyReply => reply.code(status).type('text/html; charset=utf-8').send(page)
