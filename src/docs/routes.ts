@@ -1,14 +1,13 @@
+import type { Config } from '../config.ts'
 import type { Context } from '../context.ts'
 import { type Addresses, addressesOf, exampleAddresses, pathOf } from '../http/addresses.ts'
+import { JSON_TYPE } from '../http/body.ts'
 import type { Endpoint } from '../http/endpoint.ts'
 import { html, json, type Schema } from '../http/openapi.ts'
 import { remember } from '../remember.ts'
 import { onFirstUse } from '../web/assets.ts'
-import { policies, setPageHeaders } from '../web/headers.ts'
+import { policies, sendHtml, setPageHeaders } from '../web/headers.ts'
 import type { Chapters } from './openapi.ts'
-
-/** A client chooses the Host, so there must be a limit. Most services have one or two addresses. */
-const MAX_DESCRIBED = 8
 
 /**
  * The description of the API, the page that shows it, and the front page. They are loaded and made when somebody
@@ -20,19 +19,6 @@ export function docsEndpoints(
   message: () => Promise<object>,
 ): Endpoint[] {
   const basePath = pathOf(config.baseUrl)
-  const description = onFirstUse(async () => {
-    const { openapi } = await import('./openapi.ts')
-    return JSON.stringify(await openapi(chapters(), await message()))
-  })
-  const described = new Map<string, Buffer>()
-  /** One Buffer for each pair of addresses: responses that clients have not read yet share it. */
-  async function descriptionFor(addresses: Addresses): Promise<Buffer> {
-    const text = await description()
-    const key = `${addresses.api} ${addresses.pages}`
-    const bytes = described.get(key) ?? Buffer.from(withAddresses(text, addresses))
-    remember(described, key, bytes, MAX_DESCRIBED)
-    return bytes
-  }
   const docs = onFirstUse(async () => {
     const { docsPage } = await import('./pages.ts')
     return Buffer.from(docsPage({ basePath }))
@@ -49,14 +35,14 @@ export function docsEndpoints(
         responses: {
           200: {
             description: 'The description of the API, in OpenAPI 3.1',
-            content: { 'application/json': { schema: openapiSchema } },
+            content: { [JSON_TYPE]: { schema: openapiSchema } },
           },
         },
       }),
-      handler: async (request, reply) => {
-        void reply.type('application/json')
-        return descriptionFor(addressesOf(request, config))
-      },
+      handler: sendDescription(config, async () => {
+        const { openapi } = await import('./openapi.ts')
+        return openapi(chapters(), await message())
+      }),
     },
     {
       method: 'GET',
@@ -67,8 +53,7 @@ export function docsEndpoints(
       docs: () => ({ responses: { 200: html('The page') } }),
       handler: async (request, reply) => {
         setPageHeaders(reply, addressesOf(request, config), policies.viewer)
-        void reply.type('text/html; charset=utf-8')
-        return docs()
+        return sendHtml(reply, 200, await docs())
       },
     },
     {
@@ -82,8 +67,8 @@ export function docsEndpoints(
         const addresses = addressesOf(request, config)
         const { frontPage } = await import('./pages.ts')
         setPageHeaders(reply, addresses)
-        void reply.type('text/html; charset=utf-8')
-        return frontPage({ basePath }, addresses.api, { hasConsole: config.console })
+        const page = frontPage({ basePath }, addresses.api, { hasConsole: config.console })
+        return sendHtml(reply, 200, page)
       },
     },
   ]
@@ -94,10 +79,6 @@ export function controlDescription(
   { config }: Context,
   endpoints: () => readonly Endpoint[],
 ): Endpoint {
-  const description = onFirstUse(async () => {
-    const { controlOpenapi } = await import('./openapi.ts')
-    return JSON.stringify(await controlOpenapi(endpoints()))
-  })
   return {
     method: 'GET',
     path: '/control/openapi.json',
@@ -111,10 +92,29 @@ export function controlDescription(
         }),
       },
     }),
-    handler: async (request, reply) => {
-      void reply.type('application/json')
-      return withAddresses(await description(), addressesOf(request, config))
-    },
+    handler: sendDescription(config, async () => {
+      const { controlOpenapi } = await import('./openapi.ts')
+      return controlOpenapi(endpoints())
+    }),
+  }
+}
+
+/** A client chooses the Host, so there must be a limit. Most services have one or two addresses. */
+const MAX_DESCRIBED = 8
+
+/** Sends the document that `make` returns, with the addresses of the reader. */
+function sendDescription(config: Config, make: () => Promise<object>): Endpoint['handler'] {
+  const description = onFirstUse(async () => JSON.stringify(await make()))
+  /** One Buffer for each pair of addresses: responses that clients have not read yet share it. */
+  const described = new Map<string, Buffer>()
+  return async (request, reply) => {
+    const addresses = addressesOf(request, config)
+    const key = `${addresses.api} ${addresses.pages}`
+    const text = await description()
+    const bytes = described.get(key) ?? Buffer.from(withAddresses(text, addresses))
+    remember(described, key, bytes, MAX_DESCRIBED)
+    void reply.type(JSON_TYPE)
+    return bytes
   }
 }
 
