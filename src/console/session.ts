@@ -5,6 +5,7 @@ import { accountOfName, findLivingKey } from '../accounts/store.ts'
 import type { Config } from '../config.ts'
 import type { Context } from '../context.ts'
 import { askedFor, pathOf } from '../http/addresses.ts'
+import { isCrossSite } from '../web/headers.ts'
 
 const COOKIE = 'farthing_console'
 
@@ -89,8 +90,8 @@ export function isFromOtherSite(
   config: Config,
   { mayHide = false } = {},
 ): boolean {
-  const { origin, 'sec-fetch-site': site } = request.headers
-  if (site !== undefined && site !== 'same-origin' && site !== 'none') return true
+  const { origin } = request.headers
+  if (isCrossSite(request)) return true
   if (origin === undefined || (mayHide && origin === 'null')) return false
   const from = URL.parse(origin)?.host
   const configured = [config.baseUrl, config.pagesUrl].filter(url => url !== undefined)

@@ -17,7 +17,7 @@ import {
 import { object } from '../http/schema.ts'
 import { scenarios } from '../payments/payment.ts'
 import { noteOn } from '../recorder/note.ts'
-import { pagePolicy, sendHtml, setPageHeaders } from '../web/headers.ts'
+import { isCrossSite, pagePolicy, sendHtml, setPageHeaders } from '../web/headers.ts'
 import { choose, confirm, type Next, showConfirm, showDetails, type Visit } from './journey.ts'
 import { faultPage, type Site } from './pages.ts'
 
@@ -223,13 +223,9 @@ function send(reply: FastifyReply, next: Next): FastifyReply {
 const inAscii = (address: string): string =>
   /^[!-~]*$/.test(address) ? address : new URL(address).href
 
-/**
- * Refuses forms that another site makes a browser submit (CSRF). Browsers send Sec-Fetch-Site to https addresses and to
- * localhost. A request without it comes from a script, or over plain http, and is let through.
- */
-function refuseOtherSites({ headers }: FastifyRequest): void {
-  const site = headers['sec-fetch-site']
-  if (site !== undefined && site !== 'same-origin' && site !== 'none') throw pageFault(403)
+/** Refuses forms that another site makes a browser submit (CSRF). */
+function refuseOtherSites(request: FastifyRequest): void {
+  if (isCrossSite(request)) throw pageFault(403)
 }
 
 async function tokenParameter(): Promise<Parameter> {

@@ -1,4 +1,4 @@
-import type { FastifyReply } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Addresses } from '../http/addresses.ts'
 import type { AllowedHosts } from '../outbound/address.ts'
 
@@ -53,3 +53,12 @@ export const sendHtml = (
   status: number,
   page: string | Buffer,
 ): FastifyReply => reply.code(status).type('text/html; charset=utf-8').send(page)
+
+/**
+ * True if another site made the browser send the request. Browsers send Sec-Fetch-Site to https addresses and to
+ * localhost. A request without it comes from a script, or over plain http.
+ */
+export function isCrossSite({ headers }: FastifyRequest): boolean {
+  const site = headers['sec-fetch-site']
+  return site !== undefined && site !== 'same-origin' && site !== 'none'
+}
