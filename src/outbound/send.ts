@@ -201,14 +201,13 @@ function resultOf(
       interim += 1
       if (interim > MAX_INTERIM_RESPONSES) request.destroy()
     })
-    request.on('response', response => {
+    const settle = (response: IncomingMessage, body?: Promise<Body>) => {
       const result = answered(response, elapsed())
-      const answer = readToEnd(response, keepsAnswer)
-      resolve(keepsAnswer ? { ...result, answer: answerOf(request, response, answer) } : result)
-    })
+      resolve(keepsAnswer ? { ...result, answer: answerOf(request, response, body) } : result)
+    }
+    request.on('response', response => settle(response, readToEnd(response, keepsAnswer)))
     request.on('upgrade', (response, socket) => {
-      const result = answered(response, elapsed())
-      resolve(keepsAnswer ? { ...result, answer: answerOf(request, response, undefined) } : result)
+      settle(response)
       socket.destroy()
     })
     request.on('error', (error: NodeJS.ErrnoException) => {
