@@ -1,5 +1,6 @@
 import { createHash, randomFillSync, randomUUID } from 'node:crypto'
 import type { NewId, Secrets } from './ports.ts'
+import { remember } from './remember.ts'
 
 /**
  * Identifiers are 26 characters of base32hex: 48 bits of milliseconds since 1970, then 82 random bits. They sort
@@ -80,10 +81,8 @@ export function createNewId(digits?: Digits): NewId {
   return now => {
     const drawn = digits?.(RANDOM_LENGTH)
     const before = latest.get(now)
-    if (before !== undefined) latest.delete(now) // so that it becomes the last one in the map
     const id = (before && idAfter(before)) || firstId(now, drawn ?? randomDigits(RANDOM_LENGTH))
-    latest.set(now, id)
-    if (latest.size > MILLISECONDS_REMEMBERED) latest.delete(latest.keys().next().value ?? 0)
+    remember(latest, now, id, MILLISECONDS_REMEMBERED)
     return id
   }
 }
