@@ -1,4 +1,5 @@
 import { lookup } from 'node:dns/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { DEFAULT_ACCOUNT } from './accounts/account.ts'
@@ -199,9 +200,7 @@ async function finish(
 
 /** Resolves when `work` is done, or after `ms` milliseconds. Rejects as `work` does. */
 async function withTimeout(work: Promise<void>, ms: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  const timeout = new Promise<void>(resolve => {
-    timer = setTimeout(resolve, ms)
-  })
-  await Promise.race([work, timeout]).finally(() => clearTimeout(timer))
+  const done = new AbortController()
+  const timeout = sleep(ms, undefined, { signal: done.signal })
+  await Promise.race([work, timeout]).finally(() => done.abort())
 }
