@@ -1,5 +1,6 @@
 /** The pages about the service: the front page and the documentation. */
 import { page, type Site } from '../hosted/pages.ts'
+import { firstPayment } from '../payments/first-payment.ts'
 import { type Html, html } from '../web/html.ts'
 import { twoThirds } from '../web/layout.ts'
 
@@ -16,12 +17,7 @@ export function frontPage(
   const payment = `curl -i ${api}/v1/payments \\
   -H 'Authorization: Bearer YOUR_API_KEY' \\
   -H 'Content-Type: application/json' \\
-  -d '{
-    "amount": 1450,
-    "reference": "FIRST-1",
-    "description": "My first payment",
-    "return_url": "https://example.org/paid"
-  }'`
+  -d '${JSON.stringify(firstPayment, undefined, 2).replaceAll('\n', '\n  ')}'`
   const read = `curl ${api}/v1/payments/PAYMENT_ID \\
   -H 'Authorization: Bearer YOUR_API_KEY'`
   const content = html`<h1 class="govuk-heading-xl">Farthing</h1>
