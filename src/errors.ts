@@ -287,7 +287,7 @@ export const unreadable = (status = 400) =>
 export const bodyTooLarge = () =>
   new ApiError(413, 'P0913', 'the request body must be at most 65536 bytes')
 
-/** `allowed`: media types. The API answers 400, as GOV.UK Pay does; the hosted pages answer 415. */
+/** `allowed`: media types. The API responds with 400, as GOV.UK Pay does; the hosted pages with 415. */
 export const wrongMediaType = (status: 400 | 415, ...allowed: string[]) =>
   new ApiError(
     status,
@@ -295,7 +295,7 @@ export const wrongMediaType = (status: 400 | 415, ...allowed: string[]) =>
     `the Content-Type must be ${allowed.join(', ')} or absent, without a Content-Encoding`,
   )
 
-/** Never thrown, because there is no rate limit. The Specification, *Errors*, describes it all the same. */
+/** There is no rate limit: only a plan of a test sends it. The Specification, *Errors*, describes it. */
 export const tooManyRequests = () => new ApiError(429, 'P0900', 'too many requests')
 
 /** Too many requests in flight, with Retry-After. It does not limit the rate of a client. */

@@ -74,7 +74,7 @@ export type AttemptResult = {
   response_time: number | null
   /** The status code and its reason phrase, or the reason why there is no status. */
   result: string
-  /** The error code where there is no status, such as CERT_HAS_EXPIRED. It is logged and not stored. */
+  /** The error code where there is no status, such as CERT_HAS_EXPIRED. It is logged and recorded, and not stored with the message. */
   cause?: string
   /** The rest of the response, if the POST asks for it and a status arrived. Never rejects. */
   answer?: Promise<Answer>

@@ -7,7 +7,7 @@ import { findKey, type KnownKey } from './store.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The account of the bearer key. Only endpoints of the area `api` may read it. */
+    /** Of the bearer key, or of the session in the console. Only endpoints of the areas `api`, `control` and `console` have it. */
     account: Account
     /** Of the bearer key; CONFIGURED_KEY_ID for the key of the settings. */
     key_id: string

@@ -4,7 +4,7 @@ import type { RecordingHooks } from '../recorder/recorder.ts'
 
 /**
  * The kinds of endpoint. `api` needs a key. `token` is the one endpoint under /v1 that is authorised by its body.
- * `pages` are the hosted pages. `control` is for tests and for the console, with the same key. `console` are pages
+ * `pages` are the hosted pages. `control` is for tests and for the command line, with the same key. `console` are pages
  * for people who have signed in with the key, and `entrance` the pages on which they sign in. `open` are documents
  * and files. `health` is always answered.
  */

@@ -137,7 +137,7 @@ const UNUSED_METHOD = 'PUT'
 export const METHODS = [...USED_METHODS, UNUSED_METHOD] as const
 
 /**
- * Lets a request of any HTTP method reach the routes, so that a wrong one is answered 405. All unused methods become
+ * Lets a request of any HTTP method reach the routes, so that the response to a wrong one is 405. All unused methods become
  * one, because the router keeps a tree for each: thirty more would take an eighth of the start and 4 MB.
  * Returns the URL unchanged. contract/http/routes.
  */
