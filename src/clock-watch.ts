@@ -4,7 +4,7 @@ import { DAY, HOUR } from './time.ts'
 /** The largest difference between two clocks, and the largest jump of one, that is accepted. Milliseconds. */
 const LARGEST_DIFFERENCE = 60_000
 
-export type ClockWatchPorts = {
+type ClockWatchPorts = {
   database: Database
   time: Pick<Time, 'wall'>
   warn: (line: string) => void

@@ -30,7 +30,7 @@ const LAST_RESPONSES = 500
  */
 const BACKLOG = 4_096
 
-export type StartOptions = {
+type StartOptions = {
   config: Config
   /** Without one nothing is logged. Its level is left alone. */
   logger?: Logger

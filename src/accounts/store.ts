@@ -84,7 +84,7 @@ export type KnownKey = {
 }
 
 /** The key_id of FARTHING_API_KEY, which has no row. */
-export const CONFIGURED_KEY_ID = 'configured'
+const CONFIGURED_KEY_ID = 'configured'
 
 /** True if the account has neither ended nor expired at `$1`, in milliseconds. */
 const LIVES = 'ended = 0 and (expires is null or expires > $1)'
@@ -182,7 +182,7 @@ export async function createTestAccount(
   return (await ports.database.write([made, insert])) ? { key, expires } : undefined
 }
 
-export type TestAccount = Account & { expires: number }
+type TestAccount = Account & { expires: number }
 
 /** The test accounts of `parent` that have not ended, newest first. `now` is the machine's time. */
 export const testAccountsOf = (

@@ -6,7 +6,7 @@ import type { QueueOptions } from './sqlite/commit.ts'
 import { makeFile, refuseForeign } from './sqlite/file.ts'
 import { openSqlite } from './sqlite/sqlite.ts'
 
-export type OpenOptions = QueueOptions & Pick<PostgresOptions, 'onConnectionError'>
+type OpenOptions = QueueOptions & Pick<PostgresOptions, 'onConnectionError'>
 
 /**
  * Opens the database that DATABASE_URL names and migrates it. Throws if it cannot be reached or written, or if a

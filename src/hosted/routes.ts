@@ -253,7 +253,7 @@ const postErrors = {
 }
 
 /** The scenarios that a user can choose. */
-export const scenario = {
+const scenario = {
   type: 'string',
   enum: scenarios,
   description:

@@ -10,10 +10,10 @@ import { pageSchema } from './schema.ts'
 import { pageOf, type SearchKind, wrongFilters } from './search.ts'
 
 export type Schema = { readonly [keyword: string]: unknown }
-export type Example = { summary: string; value: unknown }
-export type Examples = Record<string, Example>
-export type Content = Record<string, { schema: Schema; examples?: Examples }>
-export type Header = { description: string; required?: boolean; schema: Schema }
+type Example = { summary: string; value: unknown }
+type Examples = Record<string, Example>
+type Content = Record<string, { schema: Schema; examples?: Examples }>
+type Header = { description: string; required?: boolean; schema: Schema }
 export type Parameter = Header & { name: string; in: 'path' | 'query' | 'header' }
 export type Response =
   | { description: string; headers?: Record<string, Header>; content?: Content }

@@ -11,7 +11,7 @@ const LARGEST_DISPLAY_SIZE = 500
 const LARGEST_PAGE = 2_147_483_647
 
 /** A query parameter. `rule` says in error messages what `valid` checks; `schema` says it in /openapi.json. */
-export type Filter = {
+type Filter = {
   valid: (text: string) => boolean
   rule: string
   schema: object

@@ -13,7 +13,7 @@ import type { AttemptResult, Send } from '../ports.ts'
  * Where the service reports what it does. Label values come from closed lists (routes, statuses, results), so
  * the number of time series does not grow with the data.
  */
-export type Metrics = {
+type Metrics = {
   /** Counts the requests of a server. Call it before the routes are added. */
   watch(app: FastifyInstance): void
   /** Counts a commit, which `writes` writes shared. */

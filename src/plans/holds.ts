@@ -8,7 +8,7 @@ const LOOK_EVERY = 100
 
 type Held = { account: Account; end: () => void }
 
-export type Holds = {
+type Holds = {
   /** The number of requests that are held. */
   count(): number
   /** Resolves after so many milliseconds; at once if the service stops or the account is reset or ended. */

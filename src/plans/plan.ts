@@ -14,7 +14,7 @@ import type { Json } from '../http/fields.ts'
 import type { NewPayment, Scenario } from '../payments/payment.ts'
 
 /** `before` the handler runs, or `after` the request has had its effect, so that only the response changes. */
-export type When = 'before' | 'after'
+type When = 'before' | 'after'
 
 /** An error of the API. The code is given where the status has none of its own. */
 export type PlannedAnswer = { status: number; code?: Code }
@@ -95,7 +95,7 @@ export const fieldsOf = ({ prefilled, ...given }: NewPayment): Json => ({
 })
 
 /** Two fractions from 0 up to 1. They are a hash, so that every instance draws the same, and so can a test. */
-export function draw(seed: number, seen: number): { chance: number; share: number } {
+function draw(seed: number, seen: number): { chance: number; share: number } {
   const hash = createHash('sha256').update(`${seed}:${seen}`).digest()
   return { chance: hash.readUInt32BE(0) / 2 ** 32, share: hash.readUInt32BE(4) / 2 ** 32 }
 }

@@ -30,7 +30,7 @@ export type Fault = {
   isOver: boolean
 }
 
-export type Planned = {
+type Planned = {
   bind: Bind
   /** The plan that set the scenario. */
   plan_id?: string

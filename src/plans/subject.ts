@@ -14,7 +14,7 @@ import { asksForPayment, fieldsOf, type Met, type Plan } from './plan.ts'
 export const CREATION = 'createPayment'
 
 /** The account of a request, and a function that finds its payment. */
-export type Subject = {
+type Subject = {
   account: Account
   find: () => Promise<Omit<Met, 'operation'>>
   /** Notes the payment for the record, because the handler will not run. */

@@ -11,7 +11,7 @@ const INSTANCE: Size = { burst: 2_000, rate: 400 }
 /** The exchanges of one account that were only counted. Times in milliseconds. */
 export type Gap = { count: number; refused: number; from: number; to: number }
 
-export type Admission = {
+type Admission = {
   /**
    * True if an exchange of this room is to be recorded. Refusals have a bucket of their own, so that they are
    * recorded during a load test too.

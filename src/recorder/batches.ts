@@ -15,7 +15,7 @@ const MOST_ROWS = 100
 const MOST_HELD = 2_000
 const MOST_HELD_BYTES = 8 * 1024 * 1024
 
-export type Batches = {
+type Batches = {
   /** Records the exchange, if its room may record one more. Otherwise it is counted. */
   add(room: string, refused: boolean, exchange: () => Held): void
   /** Writes everything in memory. Never rejects. */

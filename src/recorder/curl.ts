@@ -2,7 +2,7 @@
 import type { Exchange } from './exchange.ts'
 import { MASK } from './mask.ts'
 
-export type CurlOrWhyNot = { command: string } | { whyNot: string }
+type CurlOrWhyNot = { command: string } | { whyNot: string }
 
 /** The variable from which the command reads the key, so that it never contains one. */
 const KEY = '"Authorization: Bearer $FARTHING_API_KEY"'

@@ -23,7 +23,7 @@ declare module 'fastify' {
 const KEPT = 10_000
 const KEPT_OF_TEST_ACCOUNT = 1_000
 
-export type RecorderPorts = {
+type RecorderPorts = {
   database: Database
   time: Time
   /** Receives the error of a failed write. Recording continues later, and nothing else is affected. */

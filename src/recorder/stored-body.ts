@@ -2,7 +2,7 @@
 import type { ExchangeBody, KeptBody } from './exchange.ts'
 
 /** `code` and `field` have columns. */
-export type StoredBody = Omit<ExchangeBody, 'code' | 'field'>
+type StoredBody = Omit<ExchangeBody, 'code' | 'field'>
 
 /** What a row leaves out. */
 const DEFAULTS = {

@@ -68,7 +68,7 @@ export function hint(id: string, text: string, className?: string): Html {
 
 export type RadioItem = { value: string; text: string; hint: string } | { divider: string }
 
-export type Radios = {
+type Radios = {
   name: string
   legend: string
   hint: string
@@ -107,7 +107,7 @@ function radioItem(name: string, position: number, item: RadioItem): Html {
 `
 }
 
-export type Button = {
+type Button = {
   id: string
   text: string
   secondary?: boolean
@@ -144,7 +144,7 @@ export function tag(text: string, colour?: TagColour): Html {
 }
 
 /** A column of numbers is aligned to the right. */
-export type Column = { text: string; numeric?: boolean }
+type Column = { text: string; numeric?: boolean }
 
 export type Table = {
   /** Read out before the table; shown unless `hidesCaption`. */

@@ -3,7 +3,7 @@ import { errorMessage, hint } from './components.ts'
 import { type Html, html } from './html.ts'
 
 /** What every field has. Its element id is its name. */
-export type Field = {
+type Field = {
   name: string
   label: string
   hint?: string
@@ -14,7 +14,7 @@ export type Field = {
 /** In characters: two of the widths that the design system has. */
 type Width = 3 | 10
 
-export type Input = Field & {
+type Input = Field & {
   value?: string
   type?: 'text' | 'password' | 'search'
   autocomplete?: string
@@ -33,7 +33,7 @@ export function input(field: Input): Html {
 
 type Option = { value: string; text: string }
 
-export type Select = Field & { options: Option[]; value?: string }
+type Select = Field & { options: Option[]; value?: string }
 
 export function select(field: Select): Html {
   const { name, options, value } = field

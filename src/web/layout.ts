@@ -4,7 +4,7 @@ import { genericHeader, phaseBanner, skipLink } from './components.ts'
 import { type Html, html } from './html.ts'
 
 /** Everything on a page that does not change from page to page. */
-export type Shell = {
+type Shell = {
   /** The path of the site's public address, such as `/farthing`. It has no slash at its end and may be empty. */
   basePath: string
   /** The language of the whole document, such as `en`. */

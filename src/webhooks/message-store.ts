@@ -96,7 +96,7 @@ export async function isSending(database: Database, room: string, now: number): 
   return found.length > 0
 }
 
-export type Unsent = { message_id: string; claimed_until: number }
+type Unsent = { message_id: string; claimed_until: number }
 
 /** The oldest PENDING message of a webhook, claimed or not. */
 export async function oldestUnsent(

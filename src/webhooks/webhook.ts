@@ -69,7 +69,7 @@ const MAX_ATTEMPTS = 2
 export const signingKeyOf = (secret: string): string => `webhook_test_${secret}`
 
 /** A change of a payment that webhooks receive messages about. */
-export type PaymentChange = {
+type PaymentChange = {
   payment_id: string
   /** Time of the change, in milliseconds. */
   at: number
