@@ -42,11 +42,9 @@ export function registerRoutes(
       const area = areas[name]
       const refuse = (request: FastifyRequest) => accepts && wrongMediaTypeOf(request, accepts)
       const plan = area.plan?.(operationId)
-      const steps = [area.limited && limits.enter, plan?.preHandler].filter(step => !!step)
-      const [only, ...more] = steps
-      const preHandler = more.length > 0 ? steps : only
+      const preHandler = [area.limited && limits.enter, plan?.preHandler].filter(step => !!step)
       app.route({
-        ...{ method, url, handler, ...(preHandler && { preHandler }) },
+        ...{ method, url, handler, preHandler },
         ...routeOptions(area, operationId, refuse, plan),
       })
     }
@@ -88,7 +86,7 @@ function routeOptions(area: Area, operation: string, refuse: Refuse, plan?: Plan
   const onSend = [plan?.onSend, recording?.onSend, plan?.afterRecord].filter(hook => !!hook)
   return {
     onRequest: recording ? recording.onRequest(before) : before,
-    ...(onSend.length > 0 && { onSend }),
+    onSend,
     ...(area.bodyLimit && { bodyLimit: area.bodyLimit }),
     errorHandler: area.sendError,
   }
