@@ -35,8 +35,7 @@ const spelt = Buffer.alloc(LENGTH)
 
 /**
  * The text of base-32 digits.
- * A buffer gives a flat string, see src/flat.ts. This, `newUuid` and the packed array of payments/store.ts are
- * together worth some 4 % of P1.
+ * A buffer gives a flat string, see src/flat.ts. This and `newUuid` are together worth some 4 % of P1.
  */
 function spell(digits: number[]): string {
   for (let i = 0; i < digits.length; i++) spelt[i] = LETTERS[digits[i] ?? 0] ?? 0

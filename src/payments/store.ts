@@ -117,12 +117,8 @@ const INSERT = `insert into payments (${EVERY.map(([name]) => name).join(', ')})
 const UPDATE = `update payments set ${CHANGING.map(([name], i) => `${name} = $${i + 3}`).join(', ')}
   where payment_id = $1 and version = $2`
 
-/** `push` makes a packed array. `map` makes a holey one, which structured clone copies key by key to another thread. */
-function valuesOf(columns: Column[], payment: Payment): Value[] {
-  const values: Value[] = []
-  for (const [, read] of columns) values.push(read(payment))
-  return values
-}
+const valuesOf = (columns: Column[], payment: Payment): Value[] =>
+  columns.map(([, read]) => read(payment))
 
 /** Inserts a payment and counts it. */
 export const insertPayment = (payment: Payment): Statement => ({
