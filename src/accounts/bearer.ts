@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Context } from '../context.ts'
 import { type ApiError, malformedBearerKey, missingBearerKey, unknownBearerKey } from '../errors.ts'
+import { inUtf8 } from '../http/fields.ts'
 import { remember } from '../remember.ts'
 import type { Account } from './account.ts'
 import { findKey, type KnownKey } from './store.ts'
@@ -20,9 +21,6 @@ declare module 'fastify' {
 const CACHE_MS = 900
 const MAX_CACHED = 1_000
 const BEARER = 'Bearer '
-
-/** Node reads the bytes of a header as Latin-1; clients write UTF-8. */
-const inUtf8 = (header: string): string => Buffer.from(header, 'latin1').toString('utf8')
 
 /** The error for a header that names no account. No key begins with a space. */
 function refusalOf(header: string | undefined): ApiError {

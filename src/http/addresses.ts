@@ -72,3 +72,7 @@ export const getLink = (href: string) => ({ href, method: 'GET' }) as const
 /** A link to post a form to; `params` are the form's fields. */
 export const postLink = (href: string, params: Record<string, string> = {}) =>
   ({ href, method: 'POST', type: 'application/x-www-form-urlencoded', params }) as const
+
+/** Decodes the percent-encoded characters of ASCII. It never fails. */
+export const decodeAscii = (text: string): string =>
+  text.replace(/%([0-7][0-9a-f])/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))

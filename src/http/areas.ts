@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import { noSuchEndpoint } from '../errors.ts'
 import type { RecordingHooks } from '../recorder/recorder.ts'
+import { decodeAscii } from './addresses.ts'
 
 /**
  * The kinds of endpoint. `api` needs a key. `token` is the one endpoint under /v1 that is authorised by its body.
@@ -93,9 +94,7 @@ export function areaOfPath(areas: Areas, { url }: FastifyRequest): Area {
 /** True for the prefix itself and every path below it, also percent-encoded or as a whole URL. */
 function isBelow(prefix: string, url: string): boolean {
   const [path = ''] = url.replace(/^https?:\/\/[^/?#]*/i, '').split(/[?#]/, 1)
-  const decoded = path.replace(/%([0-7][0-9a-f])/gi, (_, hex) =>
-    String.fromCharCode(Number.parseInt(hex, 16)),
-  )
+  const decoded = decodeAscii(path)
   return decoded === prefix || decoded.startsWith(`${prefix}/`)
 }
 

@@ -29,6 +29,9 @@ export const isObject = (value: unknown): value is Json =>
 /** False for text that no database can keep: with U+0000 or half of a surrogate pair. */
 export const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed()
 
+/** Node reads the bytes of a header as Latin-1; clients write UTF-8. */
+export const inUtf8 = (header: string): string => Buffer.from(header, 'latin1').toString('utf8')
+
 export const PENCE_RULE = 'must be a whole number of pence'
 
 export const STORABLE_RULE = 'must not contain U+0000 or half of a surrogate pair'

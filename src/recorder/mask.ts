@@ -1,5 +1,6 @@
 /** Secrets are masked before a row is made: the database, its backups and exports never hold them. */
 import { isUtf8 } from 'node:buffer'
+import { decodeAscii } from '../http/addresses.ts'
 import { type KeptBody, MOST_BODY_BYTES } from './exchange.ts'
 
 export const MASK = '…'
@@ -75,7 +76,7 @@ export function createMask(known: readonly (string | undefined)[]): Mask {
     text: plain,
     url(text) {
       const masked = plain(text)
-      return masked.includes('%') ? unlessHidden(masked, decoded(masked)) : masked
+      return masked.includes('%') ? unlessHidden(masked, decodeAscii(masked)) : masked
     },
     body(given, size) {
       if (given === undefined || given.length === 0) return undefined
@@ -104,9 +105,6 @@ function spellings(secret: string | undefined): string[] {
 
 const unescaped = (text: string): string =>
   text.replace(/\\u([0-9a-f]{4})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))
-
-const decoded = (text: string): string =>
-  text.replace(/%([0-7][0-9a-f])/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))
 
 /** undefined unless the bytes are UTF-8; a character that was cut off at the end does not count. */
 function textOf(bytes: Buffer): string | undefined {

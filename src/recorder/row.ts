@@ -1,4 +1,5 @@
 /** Makes the row of an exchange. Until then the recorder holds only references to objects of the request. */
+import { inUtf8 } from '../http/fields.ts'
 import type { Answer } from '../ports.ts'
 import type { Gap } from './admission.ts'
 import type {
@@ -165,9 +166,6 @@ function headersOf(raw: string[]): Headers {
   for (let i = 0; i < raw.length; i += 2) headers[raw[i]?.toLowerCase() ?? ''] ??= raw[i + 1] ?? ''
   return headers
 }
-
-/** Node reads the bytes of a header as Latin-1; clients write UTF-8. */
-const inUtf8 = (header: string): string => Buffer.from(header, 'latin1').toString('utf8')
 
 function attemptRow(
   held: HeldAttempt,
