@@ -1,14 +1,11 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { SETTINGS } from '../src/config.ts'
 import { runHere } from './support/command.ts'
+import { tempFolder } from './support/folders.ts'
 import { runProcess, startProcess } from './support/process.ts'
-
-const folder = mkdtempSync(join(tmpdir(), 'farthing-command-'))
-after(() => rmSync(folder, { recursive: true, force: true }))
 
 /** Ends the process if it loads a module of the command line. */
 const WITHOUT_COMMANDER = `import { registerHooks } from 'node:module'
@@ -24,7 +21,7 @@ describe('The command line', () => {
   const farthing = (...args: string[]) => runHere({ args, env })
 
   test('Starting the service does not load commander, and every other command does', async t => {
-    const preload = join(folder, 'without-commander.mjs')
+    const preload = join(tempFolder(), 'without-commander.mjs')
     writeFileSync(preload, WITHOUT_COMMANDER)
     const env = { DATABASE_URL: 'sqlite::memory:', NODE_OPTIONS: `--import ${preload}` }
     for (const args of [[], ['serve']]) {

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
 import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
 import { createClient } from './support/client.ts'
+import { tempFolder } from './support/folders.ts'
 import { payOnPages } from './support/journeys.ts'
 import { packOnce } from './support/packed.ts'
 import { startReceiver } from './support/receiver.ts'
@@ -18,8 +18,7 @@ const KEY = 'a-key-for-the-executable'
 const SIGNING_KEY = 'a-signing-key-for-the-executable'
 
 describe('The single executable', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'farthing-executable-'))
-  const empty = join(folder, 'empty')
+  const empty = join(tempFolder(), 'empty')
   let source = ''
   let program = ''
   let url = ''
@@ -39,10 +38,7 @@ describe('The single executable', () => {
     await run(process.execPath, ['scripts/build-executable.ts', '--built'], { cwd: source })
     program = join(source, 'release/farthing')
   })
-  after(async () => {
-    await stop()
-    rmSync(folder, { recursive: true, force: true })
-  })
+  after(() => stop())
 
   test('tells its version in an empty folder, without an environment', async () => {
     const { stdout } = await farthing(['--version'])

@@ -8,21 +8,18 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readFileSync,
   realpathSync,
-  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
-import { after, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
+import { tempFolder } from './support/folders.ts'
 
 const ROOT = join(import.meta.dirname, '..')
-const folder = mkdtempSync(join(tmpdir(), 'farthing-installation-'))
-after(() => rmSync(folder, { recursive: true, force: true }))
+const folder = tempFolder()
 
 /** Folders of the machine's own programs: npm test puts those of node_modules before them. */
 const MACHINE = (process.env.PATH ?? '').split(delimiter).filter(path => !/node_modules/.test(path))

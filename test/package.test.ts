@@ -5,23 +5,21 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs'
 import { createServer } from 'node:http'
-import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
 import { parse } from 'yaml'
 import { SETTINGS } from '../src/config.ts'
 import { startFarthing } from '../src/testing/library.ts'
 import { createClient } from './support/client.ts'
+import { tempFolder } from './support/folders.ts'
 import { install, packOnce } from './support/packed.ts'
 import { freePort, isFreeAgain, isListening, runLines, shellBlocks } from './support/recipe.ts'
 
@@ -31,7 +29,7 @@ const KEY = 'a-key-for-the-package-test'
 const read = (path: string): string => readFileSync(path, 'utf8')
 
 describe('The package', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'farthing-package-'))
+  const folder = tempFolder()
   const user = join(folder, 'user')
   const unpacked = join(user, 'node_modules/farthing')
   let packed = { source: '', tarball: '' }
@@ -41,7 +39,6 @@ describe('The package', () => {
     packed = await packOnce()
     installing = (await install(packed.tarball, user)).output
   })
-  after(() => rmSync(folder, { recursive: true, force: true }))
 
   test('has the bundled service and nothing that users do not need', async () => {
     const { stdout } = await run('tar', ['-tzf', packed.tarball])

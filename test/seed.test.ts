@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { readConfig } from '../src/config.ts'
 import { openDatabase } from '../src/database/open.ts'
 import { statuses } from '../src/payments/payment.ts'
 import { checkInvariants } from './faults/invariants.ts'
 import { createClient } from './support/client.ts'
 import { runHere } from './support/command.ts'
+import { tempDatabase, tempFolder } from './support/folders.ts'
 import { createPostgresDatabase } from './support/postgres.ts'
 import { startProcess } from './support/process.ts'
 
@@ -17,10 +17,7 @@ const DAY = 24 * 60 * 60 * 1000
 for (const kind of ['sqlite', 'postgres'] as const)
   describe(`farthing seed, beside a running service (${kind})`, () => {
     test('Seeded payments cover every state and mode, and none breaks an invariant', async t => {
-      const folder = mkdtempSync(join(tmpdir(), 'farthing-seed-'))
-      t.after(() => rmSync(folder, { recursive: true, force: true }))
-      const url =
-        kind === 'sqlite' ? `sqlite:${join(folder, 'farthing.db')}` : await createPostgresDatabase()
+      const url = kind === 'sqlite' ? tempDatabase() : await createPostgresDatabase()
       const env = { DATABASE_URL: url, FARTHING_API_KEY: 'key-of-the-default-account' }
       const running = await startProcess({ env })
       t.after(() => running.kill())
@@ -50,18 +47,13 @@ for (const kind of ['sqlite', 'postgres'] as const)
         onUnknownOutcome: assert.ifError,
         onConnectionError: assert.ifError,
       })
-      // Not in an after hook: the hook that deletes the folder would run before it.
-      try {
-        await checkInvariants(database, { now: Date.now(), settled: true })
-      } finally {
-        await database.close()
-      }
+      t.after(() => database.close())
+      await checkInvariants(database, { now: Date.now(), settled: true })
     })
   })
 
 describe('farthing seed', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'farthing-seed-'))
-  after(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = tempFolder()
   const env = { DATABASE_URL: `sqlite:${join(folder, 'farthing.db')}` }
   const run = (...args: string[]) => runHere({ args, env })
 

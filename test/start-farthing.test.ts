@@ -1,10 +1,7 @@
 import assert from 'node:assert/strict'
 import dns from 'node:dns'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { pino } from 'pino'
@@ -14,6 +11,7 @@ import { openDatabase } from '../src/database/open.ts'
 import type { Ports, Value } from '../src/ports.ts'
 import { startFarthing } from '../src/start.ts'
 import { createClient } from './support/client.ts'
+import { tempDatabase } from './support/folders.ts'
 import { open } from './support/raw-http.ts'
 import { startReceiver } from './support/receiver.ts'
 import { gated } from './support/subscriber.ts'
@@ -47,13 +45,11 @@ test('HOST=localhost is one address, also where the name has two, and stops like
 })
 
 test('A stop waits for the delivery whose client has gone away, and records how it ended', async t => {
-  const folder = mkdtempSync(join(tmpdir(), 'farthing-serve-'))
-  t.after(() => rmSync(folder, { recursive: true, force: true }))
   const gate = gated()
   const receiver = await startReceiver({ plain: true, ...gate.behaviour })
   t.after(() => receiver.close())
   const FARTHING_API_KEY = 'key-of-the-default-account'
-  const DATABASE_URL = `sqlite:${join(folder, 'farthing.db')}`
+  const DATABASE_URL = tempDatabase()
   const FARTHING_CALLBACK_HOSTS = `localhost:${receiver.port}`
   const env = { PORT: '0', LOG_LEVEL: 'silent', FARTHING_API_KEY, FARTHING_CALLBACK_HOSTS }
   const config = readConfig({ ...env, DATABASE_URL })
@@ -110,12 +106,10 @@ test('A stop waits for the statements of the background work before it closes th
   assert.equal(underway, 0)
 })
 
-test('Closing leaves no timer, thread, socket or listener behind, and does not touch the logger', async t => {
-  const folder = mkdtempSync(join(tmpdir(), 'farthing-closing-'))
-  t.after(() => rmSync(folder, { recursive: true, force: true }))
+test('Closing leaves no timer, thread, socket or listener behind, and does not touch the logger', async () => {
   const logger = pino({ level: 'warn' }, { write() {} })
   const env = { PORT: '0', FARTHING_METRICS_PORT: '0', LOG_LEVEL: 'debug' }
-  const config = readConfig({ ...env, DATABASE_URL: `sqlite:${join(folder, 'farthing.db')}` })
+  const config = readConfig({ ...env, DATABASE_URL: tempDatabase() })
   const events = [...process.eventNames(), 'exit', 'uncaughtException', 'SIGTERM', 'SIGINT']
   const listeners = () => events.map(event => process.listenerCount(event))
   const start = () => startFarthing({ config, logger })

@@ -1,20 +1,19 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { after, before, describe, type TestContext, test } from 'node:test'
+import { before, describe, type TestContext, test } from 'node:test'
 import { placeOf } from '../src/cli/database.ts'
 import { readConfig } from '../src/config.ts'
 import { startFarthing } from '../src/start.ts'
 import { createClient, webPayment } from './support/client.ts'
 import { capture, runHere } from './support/command.ts'
+import { tempFolder } from './support/folders.ts'
 import { runProcess, startProcess } from './support/process.ts'
 import { startReceiver } from './support/receiver.ts'
 
 const KEY = /^api_test_[0-9a-v]{52}$/
-const folder = mkdtempSync(join(tmpdir(), 'farthing-start-'))
-after(() => rmSync(folder, { recursive: true, force: true }))
+const folder = tempFolder()
 
 let databases = 0
 const newDatabase = () => `sqlite:${join(folder, `${++databases}`, 'farthing.db')}`

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { createClient } from '../support/client.ts'
 import { runHere } from '../support/command.ts'
+import { tempFolder } from '../support/folders.ts'
 import { createPostgresDatabase } from '../support/postgres.ts'
 import { type FarthingProcess, runProcess, startProcess } from '../support/process.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -18,7 +17,7 @@ const KEY = 'key-of-the-default-account'
 
 for (const kind of ['sqlite', 'postgres'] as const)
   describe(`farthing doctor and farthing open (${kind})`, () => {
-    const folder = mkdtempSync(join(tmpdir(), 'farthing-doctor-'))
+    const folder = tempFolder()
     let running: FarthingProcess
     let DATABASE_URL: string
     before(async () => {
@@ -28,10 +27,7 @@ for (const kind of ['sqlite', 'postgres'] as const)
       const pages = kind === 'postgres' && { FARTHING_PAGES_URL: 'http://127.0.0.1:2' }
       running = await startProcess({ env: { DATABASE_URL, ...own, ...pages } })
     })
-    after(async () => {
-      await running.kill()
-      rmSync(folder, { recursive: true, force: true })
-    })
+    after(() => running.kill())
 
     const settings = (env: Record<string, string> = {}) => ({
       ...{ DATABASE_URL, FARTHING_URL: running.baseUrl, FARTHING_API_KEY: KEY, ...env },

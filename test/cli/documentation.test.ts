@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict'
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, snapshot, test } from 'node:test'
+import { snapshot, test } from 'node:test'
 import { runHere } from '../support/command.ts'
+import { tempFolder } from '../support/folders.ts'
 import { COMMAND, startProcess } from '../support/process.ts'
 import { runLines, shellBlocks } from '../support/recipe.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'farthing-documentation-'))
-after(() => rmSync(folder, { recursive: true, force: true }))
+const folder = tempFolder()
 
 // In a complete run several files share a process, whose file is not this one.
 snapshot.setResolveSnapshotPath(() => `${import.meta.filename}.snapshot`)

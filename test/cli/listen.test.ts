@@ -1,21 +1,18 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { after, before, describe, type TestContext, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { runHere } from '../support/command.ts'
+import { tempDatabase } from '../support/folders.ts'
 import { type FarthingProcess, runProcess, startCommand, startProcess } from '../support/process.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 
 describe('farthing listen', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'farthing-listen-'))
   const FARTHING_API_KEY = 'key-of-the-listener'
-  const settings = { DATABASE_URL: `sqlite:${join(folder, 'farthing.db')}`, FARTHING_API_KEY }
+  const settings = { DATABASE_URL: tempDatabase(), FARTHING_API_KEY }
   let running: FarthingProcess
   let receiver: Receiver
   before(async () => {
@@ -31,7 +28,6 @@ describe('farthing listen', () => {
   after(async () => {
     await running.kill()
     await receiver.close()
-    rmSync(folder, { recursive: true, force: true })
   })
 
   const env = () => ({ FARTHING_API_KEY, FARTHING_URL: running.baseUrl })

@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { readConfig } from '../../src/config.ts'
 import { openDatabase } from '../../src/database/open.ts'
 import type { Database, Statement } from '../../src/ports.ts'
+import { tempDatabase } from '../support/folders.ts'
 import { createPostgresDatabase } from '../support/postgres.ts'
 
 type Row = { key_id: string; account: string; created: number; revoked: number | null }
@@ -29,11 +27,8 @@ const swap = (key_id: string, from: number, account: string): Statement => ({
 })
 const missing = swap('nobody', 0, 'x')
 
-const folder = mkdtempSync(join(tmpdir(), 'farthing-database-'))
-after(() => rmSync(folder, { recursive: true, force: true }))
-
 const kinds: Record<string, () => Promise<string>> = {
-  sqlite: async () => `sqlite:${join(folder, 'farthing.db')}`,
+  sqlite: async () => tempDatabase(),
   'sqlite in memory': async () => 'sqlite::memory:',
   postgres: () => createPostgresDatabase(),
 }
@@ -227,8 +222,7 @@ for (const [kind, newUrl] of Object.entries(kinds))
 for (const kind of ['sqlite', 'postgres'] as const)
   describe(`Two instances on one database (${kind})`, () => {
     test('see each other’s writes, and exactly one wins a compare-and-swap', async () => {
-      const url =
-        kind === 'sqlite' ? `sqlite:${join(folder, 'shared.db')}` : await createPostgresDatabase()
+      const url = kind === 'sqlite' ? tempDatabase() : await createPostgresDatabase()
       const [one, two] = [await open(url), await open(url)]
       try {
         for (let version = 0; version < 10; version++) {

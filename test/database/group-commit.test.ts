@@ -1,27 +1,22 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { createCommit } from '../../src/database/sqlite/commit.ts'
 import { type Connection, connect } from '../../src/database/sqlite/connection.ts'
 import { createReader, openSqlite } from '../../src/database/sqlite/sqlite.ts'
 import type { Statement } from '../../src/ports.ts'
+import { tempFolder } from '../support/folders.ts'
 
 const put = (value: number) => [{ sql: 'insert into a values ($1)', values: [value] }]
 
 test('Concurrent writes share commits and keep their order', async t => {
-  const folder = mkdtempSync(join(tmpdir(), 'farthing-commit-'))
   const commits: number[] = []
   const database = openSqlite({
-    path: join(folder, 'farthing.db'),
+    path: join(tempFolder(), 'farthing.db'),
     onUnknownOutcome: error => assert.fail(String(error)),
     onCommit: writes => commits.push(writes),
   })
-  t.after(async () => {
-    await database.close()
-    rmSync(folder, { recursive: true })
-  })
+  t.after(() => database.close())
   await database.exec('create table a (b integer)')
   const values = Array.from({ length: 500 }, (_, i) => i)
   await Promise.all(values.map(value => database.write(put(value))))

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, describe, test } from 'node:test'
@@ -14,6 +13,7 @@ import { openPostgres } from '../../src/database/postgres.ts'
 import { openSqlite } from '../../src/database/sqlite/sqlite.ts'
 import { insertPayment } from '../../src/payments/store.ts'
 import type { Database } from '../../src/ports.ts'
+import { tempFolder } from '../support/folders.ts'
 import type { InStep } from '../support/open-in-step.ts'
 import { createPostgresDatabase } from '../support/postgres.ts'
 import { runProcess } from '../support/process.ts'
@@ -32,8 +32,7 @@ async function open(url: string): Promise<Database> {
   return made
 }
 
-const folder = mkdtempSync(join(tmpdir(), 'farthing-open-'))
-after(() => rmSync(folder, { recursive: true, force: true }))
+const folder = tempFolder()
 let files = 0
 const newFile = () => join(folder, `${++files}`, 'below', 'farthing.db')
 const newUrl = async (kind: 'sqlite' | 'postgres') =>

@@ -1,17 +1,16 @@
 import assert from 'node:assert/strict'
-import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import pg from 'pg'
+import { tempFolder } from '../support/folders.ts'
 import { installedBinaries, startPostgres } from '../support/postgres.ts'
 
 describe('The PostgreSQL server of a test run', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'farthing private '))
-  after(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = tempFolder()
 
   test('The PostgreSQL server of a test run starts from a private folder with a space in its path', async () => {
-    const clone = join(folder, 'clone')
+    const clone = join(folder, 'a clone')
     mkdirSync(clone, { mode: 0o700 })
     const binaries = join(clone, 'native')
     cpSync(installedBinaries(), binaries, { recursive: true, verbatimSymlinks: true })

@@ -1,6 +1,7 @@
 /** Runs random commands on the service and compares every response with the model's. */
 import { join } from 'node:path'
 import fc from 'fast-check'
+import { scratchFolder } from '../support/folders.ts'
 import { createPostgresDatabase } from '../support/postgres.ts'
 import { checkInvariants } from './invariants.ts'
 import { newWorld, type World } from './model.ts'
@@ -9,7 +10,6 @@ import { visit } from './model-moves.ts'
 import { read } from './model-payments.ts'
 import { newSubject, type Subject, take } from './model-run.ts'
 import { type ModelService, startModelService } from './model-service.ts'
-import { scratchFolder } from './scratch-folder.ts'
 
 export type Exploration = {
   seed: number

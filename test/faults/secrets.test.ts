@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, test } from 'node:test'
@@ -8,9 +8,9 @@ import pg from 'pg'
 import { readBody } from '../../src/recorder/stored-body.ts'
 import { elementsOf } from '../hosted/document.ts'
 import { createClient } from '../support/client.ts'
+import { scratchFolder } from '../support/folders.ts'
 import { createPostgresDatabase } from '../support/postgres.ts'
 import { runProcess, startProcess } from '../support/process.ts'
-import { scratchFolder } from './scratch-folder.ts'
 import { type Canaries, findCanaries, plant } from './secrets.ts'
 
 /** Runs the service at log level trace. Returns its output, its stored data, what `visit` returns and the canaries. */
@@ -98,26 +98,22 @@ const unstorable = ({ cardNumbers, cvcs, apiKeys }: Canaries) => ({ cardNumbers,
 describe('No secret', () => {
   test('No secret is in a log line, in the files of SQLite or on a page of the console', async () => {
     const folder = scratchFolder()
-    try {
-      const files = async () =>
-        readdirSync(folder).map(name => readFileSync(join(folder, name), 'latin1'))
-      const url = `sqlite:${join(folder, 'farthing.db')}`
-      const { output, stored, pages, canaries } = await plantEverywhere(url, files, consolePages)
-      assertPagesHold(pages, canaries)
-      assert.deepEqual(findCanaries([output], canaries), [])
-      assert.ok(
-        stored.join('').includes('510573'),
-        'the first six digits of the card are stored, so the search looks in the right place',
-      )
-      assert.deepEqual(findCanaries(stored, unstorable(canaries)), [])
-      const exchanges = new DatabaseSync(join(folder, 'farthing.db'))
-        .prepare(RECORDED)
-        .all() as Recorded[] // the columns that the statement names
-      assertRecorded(exchanges, canaries)
-      assert.match(output, /"level":10,|"status":402/, 'there are log lines')
-    } finally {
-      rmSync(folder, { recursive: true, force: true })
-    }
+    const files = async () =>
+      readdirSync(folder).map(name => readFileSync(join(folder, name), 'latin1'))
+    const url = `sqlite:${join(folder, 'farthing.db')}`
+    const { output, stored, pages, canaries } = await plantEverywhere(url, files, consolePages)
+    assertPagesHold(pages, canaries)
+    assert.deepEqual(findCanaries([output], canaries), [])
+    assert.ok(
+      stored.join('').includes('510573'),
+      'the first six digits of the card are stored, so the search looks in the right place',
+    )
+    assert.deepEqual(findCanaries(stored, unstorable(canaries)), [])
+    const exchanges = new DatabaseSync(join(folder, 'farthing.db'))
+      .prepare(RECORDED)
+      .all() as Recorded[] // the columns that the statement names
+    assertRecorded(exchanges, canaries)
+    assert.match(output, /"level":10,|"status":402/, 'there are log lines')
   })
 
   test('No secret is in a log line or in a row of PostgreSQL', async () => {

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { readFileSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import type { Flood, FloodData } from '../faults/process/flood.ts'
 import { createClient } from '../support/client.ts'
+import { tempDatabase } from '../support/folders.ts'
 import { payOnPages } from '../support/journeys.ts'
 import { freePort } from '../support/postgres.ts'
 import { runProcess, startProcess } from '../support/process.ts'
@@ -26,10 +25,9 @@ export const job: Job = {
 }
 
 async function flooded(flood: Flood, ms: number): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), 'farthing-flood-'))
   const receiverPort = await freePort()
   const env = {
-    DATABASE_URL: `sqlite:${join(folder, 'farthing.db')}`,
+    DATABASE_URL: tempDatabase(),
     FARTHING_API_KEY: KEY,
     FARTHING_CALLBACK_HOSTS: `localhost:${receiverPort}`,
     LOG_LEVEL: 'error',
@@ -59,7 +57,6 @@ async function flooded(flood: Flood, ms: number): Promise<string> {
   } finally {
     await thread.terminate()
     await service.kill()
-    rmSync(folder, { recursive: true, force: true })
   }
 }
 

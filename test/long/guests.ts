@@ -1,9 +1,9 @@
 /** The packed library under other tools that replace timers or intercept HTTP, and under older versions of Node. */
 import { execFile } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { tempFolder } from '../support/folders.ts'
 import { install, pack } from '../support/packed.ts'
 import type { Job } from './run.ts'
 
@@ -100,38 +100,34 @@ const CONNECT = {
 export const job: Job = {
   title: 'The library beside sinon, nock, MSW and Jest 29, and on Node 20, 22 and 24',
   async run() {
-    const folder = mkdtempSync(join(tmpdir(), 'farthing-guests-'))
-    try {
-      const { tarball } = await pack(folder)
-      const user = join(folder, 'user')
-      await install(tarball, user)
-      const options = { cwd: user, timeout: 120_000 }
-      await run('npm', ['install', '--no-audit', ...TOOLS], { cwd: user })
-      for (const [name, text] of Object.entries({
-        ...scripts,
-        ...CONNECT,
-        ...START,
-        'jest.test.cjs': JEST,
-      }))
-        writeFileSync(join(user, name), text)
-      for (const name of Object.keys(scripts)) await run(process.execPath, [name], options)
-      const jest = ['--testMatch', '**/jest.test.cjs']
-      await run(join(user, 'node_modules/.bin/jest'), jest, options)
-      const done = [...Object.keys(scripts), 'jest 29']
-      const { startFarthing } = await import('../../src/testing/library.ts')
-      await using farthing = await startFarthing()
-      const env = { ...process.env, ...farthing.env }
-      for (const version of NODES) {
-        const at = join(folder, `node-${version}`)
-        await run('npm', ['install', '--no-audit', '--prefix', at, `node@${version}`])
-        const names = Object.keys(version === STARTING_NODE ? { ...CONNECT, ...START } : CONNECT)
-        for (const name of names)
-          await run(join(at, 'node_modules/.bin/node'), [name], { ...options, env })
-        done.push(`Node ${version}`)
-      }
-      return done.join(', ')
-    } finally {
-      rmSync(folder, { recursive: true, force: true })
+    const folder = tempFolder()
+    const { tarball } = await pack(folder)
+    const user = join(folder, 'user')
+    await install(tarball, user)
+    const options = { cwd: user, timeout: 120_000 }
+    await run('npm', ['install', '--no-audit', ...TOOLS], { cwd: user })
+    for (const [name, text] of Object.entries({
+      ...scripts,
+      ...CONNECT,
+      ...START,
+      'jest.test.cjs': JEST,
+    }))
+      writeFileSync(join(user, name), text)
+    for (const name of Object.keys(scripts)) await run(process.execPath, [name], options)
+    const jest = ['--testMatch', '**/jest.test.cjs']
+    await run(join(user, 'node_modules/.bin/jest'), jest, options)
+    const done = [...Object.keys(scripts), 'jest 29']
+    const { startFarthing } = await import('../../src/testing/library.ts')
+    await using farthing = await startFarthing()
+    const env = { ...process.env, ...farthing.env }
+    for (const version of NODES) {
+      const at = join(folder, `node-${version}`)
+      await run('npm', ['install', '--no-audit', '--prefix', at, `node@${version}`])
+      const names = Object.keys(version === STARTING_NODE ? { ...CONNECT, ...START } : CONNECT)
+      for (const name of names)
+        await run(join(at, 'node_modules/.bin/node'), [name], { ...options, env })
+      done.push(`Node ${version}`)
     }
+    return done.join(', ')
   },
 }

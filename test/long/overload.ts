@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import http from 'node:http'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { createOnce } from '../faults/process/create-once.ts'
 import { createClient } from '../support/client.ts'
+import { tempDatabase } from '../support/folders.ts'
 import { createPostgresDatabase } from '../support/postgres.ts'
 import { startProcess } from '../support/process.ts'
 import type { Job } from './run.ts'
@@ -18,15 +17,10 @@ export const job: Job = {
   title: 'creates at 150% of capacity, open loop',
   async run({ scale }) {
     const seconds = Math.max(5, Math.ceil(300 * scale))
-    const folder = mkdtempSync(join(tmpdir(), 'farthing-overload-'))
-    try {
-      return [
-        `SQLite: ${await overload(`sqlite:${join(folder, 'farthing.db')}`, seconds)}`,
-        `PostgreSQL: ${await overload(await createPostgresDatabase(), seconds)}`,
-      ].join('; ')
-    } finally {
-      rmSync(folder, { recursive: true, force: true })
-    }
+    return [
+      `SQLite: ${await overload(tempDatabase(), seconds)}`,
+      `PostgreSQL: ${await overload(await createPostgresDatabase(), seconds)}`,
+    ].join('; ')
   },
 }
 

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type CutReport, cutPower } from '../faults/disk/images.ts'
 import { traceInto } from '../faults/disk/trace.ts'
 import { createWorkload, type Random, seeded } from '../faults/process/workload.ts'
+import { tempFolder } from '../support/folders.ts'
 import { startProcess } from '../support/process.ts'
 import type { Job } from './run.ts'
 
@@ -23,27 +22,23 @@ export const job: Job = {
     const random = seeded(seed)
     const images = Math.ceil(10_000 * scale)
     const control = Math.ceil(1_000 * Math.min(1, scale))
-    const folder = mkdtempSync(join(tmpdir(), 'farthing-power-'))
-    try {
-      const off = await cutProgram(folder, 'off', control, random)
-      assert.ok(off.losing > 0 && off.damaged > 0, `the control must lose: ${sentence(off)}`)
-      const normal = await cutProgram(folder, 'normal', control, random)
-      assert.ok(normal.losing > 0, `the control must lose: ${sentence(normal)}`)
-      const full = await cutProgram(folder, 'full', control, random)
-      const service = await cutService(folder, images, random)
-      for (const report of [full, service]) {
-        assert.equal(report.losing + report.damaged, 0, JSON.stringify(report, null, 2))
-        assert.ok(report.acknowledged > 0 && report.checkpoints > 3)
-      }
-      return [
-        `service: ${sentence(service)}`,
-        `control program with synchronous OFF: ${sentence(off)}`,
-        `NORMAL: ${sentence(normal)}`,
-        `FULL: ${sentence(full)}`,
-      ].join('; ')
-    } finally {
-      rmSync(folder, { recursive: true, force: true })
+    const folder = tempFolder()
+    const off = await cutProgram(folder, 'off', control, random)
+    assert.ok(off.losing > 0 && off.damaged > 0, `the control must lose: ${sentence(off)}`)
+    const normal = await cutProgram(folder, 'normal', control, random)
+    assert.ok(normal.losing > 0, `the control must lose: ${sentence(normal)}`)
+    const full = await cutProgram(folder, 'full', control, random)
+    const service = await cutService(folder, images, random)
+    for (const report of [full, service]) {
+      assert.equal(report.losing + report.damaged, 0, JSON.stringify(report, null, 2))
+      assert.ok(report.acknowledged > 0 && report.checkpoints > 3)
     }
+    return [
+      `service: ${sentence(service)}`,
+      `control program with synchronous OFF: ${sentence(off)}`,
+      `NORMAL: ${sentence(normal)}`,
+      `FULL: ${sentence(full)}`,
+    ].join('; ')
   },
 }
 

@@ -1,10 +1,10 @@
 /** The examples for test runners, run with the packed Farthing and with runners from the registry. */
 import { execFile } from 'node:child_process'
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { unpackChromium } from '../support/browser.ts'
+import { tempFolder } from '../support/folders.ts'
 import { install, pack } from '../support/packed.ts'
 import type { Job } from './run.ts'
 
@@ -36,28 +36,24 @@ const playwrightConfig = (executablePath: string) =>
 export const job: Job = {
   title: 'Examples for Vitest, Jest, Playwright, Cypress and Testcontainers',
   async run() {
-    const folder = mkdtempSync(join(tmpdir(), 'farthing-recipes-'))
-    try {
-      const { tarball } = await pack(folder)
-      const user = join(folder, 'user')
-      await install(tarball, user)
-      const options = { cwd: user, env: { ...process.env, CYPRESS_INSTALL_BINARY: '0' } }
-      await run('npm', ['install', '--no-audit', ...RUNNERS, ...TYPES_ONLY], options)
-      await run('npm', ['pkg', 'set', 'type=module'], options)
-      cpSync(EXAMPLES, user, { recursive: true })
-      for (const [name, text] of Object.entries(config)) writeFileSync(join(user, name), text)
-      writeFileSync(join(user, 'playwright.config.mjs'), playwrightConfig(await unpackChromium()))
-      const steps: [string, string[]][] = [
-        ['tsc', []],
-        ['vitest', ['run']],
-        ['jest', []],
-        ['playwright', ['test']],
-      ]
-      for (const [command, args] of steps)
-        await run(join(user, 'node_modules/.bin', command), args, options)
-      return steps.map(([command]) => command).join(', ')
-    } finally {
-      rmSync(folder, { recursive: true, force: true })
-    }
+    const folder = tempFolder()
+    const { tarball } = await pack(folder)
+    const user = join(folder, 'user')
+    await install(tarball, user)
+    const options = { cwd: user, env: { ...process.env, CYPRESS_INSTALL_BINARY: '0' } }
+    await run('npm', ['install', '--no-audit', ...RUNNERS, ...TYPES_ONLY], options)
+    await run('npm', ['pkg', 'set', 'type=module'], options)
+    cpSync(EXAMPLES, user, { recursive: true })
+    for (const [name, text] of Object.entries(config)) writeFileSync(join(user, name), text)
+    writeFileSync(join(user, 'playwright.config.mjs'), playwrightConfig(await unpackChromium()))
+    const steps: [string, string[]][] = [
+      ['tsc', []],
+      ['vitest', ['run']],
+      ['jest', []],
+      ['playwright', ['test']],
+    ]
+    for (const [command, args] of steps)
+      await run(join(user, 'node_modules/.bin', command), args, options)
+    return steps.map(([command]) => command).join(', ')
   },
 }

@@ -1,10 +1,9 @@
 /** The library's wait for all messages, across a kill and a restart of the service. */
 import assert from 'node:assert/strict'
-import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { connectFarthing } from '../../src/testing/library.ts'
-import { scratchFolder } from '../faults/scratch-folder.ts'
+import { scratchFolder } from '../support/folders.ts'
 import { startProcess } from '../support/process.ts'
 import type { Job } from './run.ts'
 
@@ -13,9 +12,8 @@ const KEY = 'a-key-of-this-job'
 export const job: Job = {
   title: 'A wait for all messages, across a kill and a restart of the service',
   async run() {
-    const folder = scratchFolder()
     const env = {
-      ...{ DATABASE_URL: `sqlite:${join(folder, 'farthing.db')}`, FARTHING_API_KEY: KEY },
+      ...{ DATABASE_URL: `sqlite:${join(scratchFolder(), 'farthing.db')}`, FARTHING_API_KEY: KEY },
       ...{ FARTHING_CONTROL: 'true', FARTHING_CALLBACK_HOSTS: '127.0.0.1' },
     }
     const first = await startProcess({ env })
@@ -39,7 +37,6 @@ export const job: Job = {
     } finally {
       await farthing.stop()
       await second.kill()
-      rmSync(folder, { recursive: true, force: true })
     }
   },
 }

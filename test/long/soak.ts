@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -8,6 +7,7 @@ import { openSqlite } from '../../src/database/sqlite/sqlite.ts'
 import { checkInvariants } from '../faults/invariants.ts'
 import { checkAllDelivered, makeKey, startHookReceiver } from '../faults/process/hooked-account.ts'
 import { createWorkload, seeded } from '../faults/process/workload.ts'
+import { tempFolder } from '../support/folders.ts'
 import { type FarthingProcess, startProcess } from '../support/process.ts'
 import type { Job } from './run.ts'
 
@@ -29,8 +29,7 @@ export const job: Job = {
     '4 clients, two with a webhook; after each minute the ledger, the invariants, heap, descriptors, WAL',
   async run({ seed, scale }) {
     const rounds = Math.max(WARM + 2, Math.ceil(ROUNDS * scale))
-    const folder = mkdtempSync(join(tmpdir(), 'farthing-soak-'))
-    const path = join(folder, 'farthing.db')
+    const path = join(tempFolder(), 'farthing.db')
     const receiver = await startHookReceiver()
     const env = {
       DATABASE_URL: `sqlite:${path}`,
@@ -63,7 +62,6 @@ export const job: Job = {
     } finally {
       await service.kill()
       await receiver.close()
-      rmSync(folder, { recursive: true, force: true })
     }
   },
 }

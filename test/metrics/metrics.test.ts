@@ -1,15 +1,13 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { createMetrics } from '../../src/metrics/metrics.ts'
 import { createClient } from '../support/client.ts'
+import { tempDatabase } from '../support/folders.ts'
 import { createPostgresDatabase } from '../support/postgres.ts'
 import { runProcess, startProcess } from '../support/process.ts'
 import { exchange, open } from '../support/raw-http.ts'
@@ -26,12 +24,6 @@ async function start(t: TestContext, url: string, env: Record<string, string> = 
   while (!service.output().includes('make a payment')) await pause(5) // its last line at the start
   const address = /"metrics":"(http:[^"]+)"/.exec(service.output())?.[1] ?? ''
   return { service, address, api: createClient([service.baseUrl], KEY) }
-}
-
-function folderOf(t: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), 'farthing-metrics-'))
-  t.after(() => rmSync(folder, { recursive: true, force: true }))
-  return folder
 }
 
 /** The value of each time series, by its name and labels. */
@@ -55,10 +47,7 @@ for (const kind of ['sqlite', 'postgres'])
     const receiver = await startReceiver({ plain: true })
     t.after(() => receiver.close())
     const host = `localhost:${receiver.port}`
-    const url =
-      kind === 'sqlite'
-        ? `sqlite:${join(folderOf(t), 'farthing.db')}`
-        : await createPostgresDatabase()
+    const url = kind === 'sqlite' ? tempDatabase() : await createPostgresDatabase()
     const { api, address } = await start(t, url, { FARTHING_CALLBACK_HOSTS: host })
     await api.post('/v1/webhooks', { callback_url: `http://${host}/hook` })
     await api.post('/v1/webhooks', { callback_url: `http://${host}x/refused-later` })
@@ -94,7 +83,7 @@ for (const kind of ['sqlite', 'postgres'])
   })
 
 test('Metrics have their own port, and are off unless it is set', async t => {
-  const url = `sqlite:${join(folderOf(t), 'farthing.db')}`
+  const url = tempDatabase()
   const { api, address, service } = await start(t, url)
   assert.notEqual(new URL(address).port, new URL(service.baseUrl).port)
   assert.equal((await api.get('/metrics')).status, 404)

@@ -2,16 +2,16 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text as textOf } from 'node:stream/consumers'
 import fc from 'fast-check'
 import { asCurl } from '../../src/recorder/curl.ts'
 import type { Exchange } from '../../src/recorder/exchange.ts'
 import { nastyText } from '../faults/hostile-values.ts'
+import { tempFolder } from '../support/folders.ts'
 
 export const hasCurl = spawnSync('curl', ['--version']).status === 0
 
@@ -132,7 +132,7 @@ export async function checkCurl(count: number, seed: number, run: Run = runEach)
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const { port } = server.address() as AddressInfo // a listening TCP server has no other kind of address
-  const folder = mkdtempSync(join(tmpdir(), 'farthing-curl-'))
+  const folder = tempFolder()
   try {
     const exchanges = fc.sample(sent, { numRuns: count, seed }).map(exchangeOf)
     const offered = exchanges.flatMap(exchange => {
@@ -146,7 +146,6 @@ export async function checkCurl(count: number, seed: number, run: Run = runEach)
     return offered.length
   } finally {
     server.close()
-    rmSync(folder, { recursive: true })
   }
 }
 

@@ -1,9 +1,9 @@
 /** The package as `npm run build:package` makes it in a clone. */
 import { execFile } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { tempFolder } from './folders.ts'
 
 const run = promisify(execFile)
 const ROOT = join(import.meta.dirname, '../..')
@@ -34,8 +34,7 @@ let packed: Promise<Packed> | undefined
 /** Packs a copy of the clone once for all files that share this process. They may add files, and change none. */
 export function packOnce(): Promise<Packed> {
   if (!packed) {
-    const folder = mkdtempSync(join(tmpdir(), 'farthing-packed-'))
-    process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+    const folder = tempFolder()
     packed = pack(folder)
   }
   return packed

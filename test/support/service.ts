@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { after, before, describe } from 'node:test'
 import { createKey } from '../../src/accounts/store.ts'
 import type { App } from '../../src/app.ts'
@@ -9,6 +6,7 @@ import type { Database, Resolve, Send, Time } from '../../src/ports.ts'
 import { startFarthing } from '../../src/start.ts'
 import { createTime } from '../../src/time.ts'
 import { type Client, createClient } from './client.ts'
+import { tempDatabase } from './folders.ts'
 import { copyMigratedDatabase } from './postgres.ts'
 
 /** Tests on PostgreSQL run two instances of the service, and each must see what the other writes. */
@@ -62,9 +60,7 @@ export async function startService(
   kind: DatabaseKind,
   options: ServiceOptions = {},
 ): Promise<Service> {
-  const folder = mkdtempSync(join(tmpdir(), 'farthing-test-'))
-  const url =
-    kind === 'sqlite' ? `sqlite:${join(folder, 'farthing.db')}` : await copyMigratedDatabase()
+  const url = kind === 'sqlite' ? tempDatabase() : await copyMigratedDatabase()
   const config = readConfig({
     PORT: '0',
     DATABASE_URL: url,
@@ -112,7 +108,6 @@ export async function startService(
     anonymous: createClient(baseUrls, undefined),
     async stop() {
       await Promise.all(instances.map(instance => instance.close()))
-      rmSync(folder, { recursive: true, force: true })
     },
   }
 }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { authority } from '../support/certificates.ts'
 import { type Body, createClient } from '../support/client.ts'
+import { tempFolder } from '../support/folders.ts'
 import { startProcess } from '../support/process.ts'
 import { type Behaviour, startReceiver } from '../support/receiver.ts'
 import { answering } from '../support/subscriber.ts'
@@ -15,14 +15,10 @@ const REASON_SECRET = 'secret-in-the-reason-phrase'
 
 /** Cancels a payment whose webhook is at a receiver that behaves like this. Returns the lines about its attempts. */
 async function attemptLines(t: TestContext, behaviour: Behaviour) {
-  const folder = mkdtempSync(join(tmpdir(), 'farthing-attempts-'))
-  const certificate = join(folder, 'authority.pem')
+  const certificate = join(tempFolder(), 'authority.pem')
   writeFileSync(certificate, authority)
   const receiver = await startReceiver(behaviour)
-  t.after(async () => {
-    await receiver.close()
-    rmSync(folder, { recursive: true })
-  })
+  t.after(() => receiver.close())
   const farthing = await startProcess({
     env: {
       FARTHING_API_KEY,

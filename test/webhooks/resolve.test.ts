@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict'
 import { Resolver } from 'node:dns/promises'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { queryObjects } from 'node:v8'
 import { createResolve, parseHosts } from '../../src/outbound/resolve.ts'
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts'
+import { tempFolder } from '../support/folders.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'farthing-hosts-'))
-const hostsFile = join(folder, 'hosts')
+const hostsFile = join(tempFolder(), 'hosts')
 let dns: DnsServer
 
 before(async () => {
@@ -26,10 +25,7 @@ before(async () => {
     'listed.example.com': { addresses: ['93.184.215.16'] },
   })
 })
-after(() => {
-  dns.close()
-  rmSync(folder, { recursive: true })
-})
+after(() => dns.close())
 
 function resolver(hosts?: string) {
   if (hosts === undefined) rmSync(hostsFile, { force: true })

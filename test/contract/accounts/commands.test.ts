@@ -1,25 +1,20 @@
 import assert from 'node:assert/strict'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { createClient, webPayment } from '../../support/client.ts'
 import { runHere } from '../../support/command.ts'
+import { tempDatabase, tempFolder } from '../../support/folders.ts'
 import { createPostgresDatabase } from '../../support/postgres.ts'
 import { startProcess } from '../../support/process.ts'
 
 const KEY = /^api_test_[0-9a-v]{52}\n$/
 const LINE = /^(?<id>[0-9a-v]{26}) {2}(?<created>\S+) +(?<revoked>\S+) +(?<account>.+)$/
 
-const folder = () => mkdtempSync(join(tmpdir(), 'farthing-keys-'))
-
 for (const kind of ['sqlite', 'postgres'] as const)
   describe(`farthing keys, beside a running service (${kind})`, () => {
     test('Keys are made, listed and revoked, and the service knows within a second', async t => {
-      const path = folder()
-      t.after(() => rmSync(path, { recursive: true, force: true }))
-      const DATABASE_URL =
-        kind === 'sqlite' ? `sqlite:${join(path, 'farthing.db')}` : await createPostgresDatabase()
+      const DATABASE_URL = kind === 'sqlite' ? tempDatabase() : await createPostgresDatabase()
       const env = { DATABASE_URL, FARTHING_API_KEY: 'a fixed key of ours' }
       const keys = (...args: string[]) => runHere({ args: ['keys', ...args], env })
       const lines = async () => {
@@ -64,8 +59,7 @@ for (const kind of ['sqlite', 'postgres'] as const)
   })
 
 describe('farthing keys', () => {
-  const path = folder()
-  after(() => rmSync(path, { recursive: true, force: true }))
+  const path = tempFolder()
   const DATABASE_URL = `sqlite:${join(path, 'new', 'farthing.db')}`
   const keys = (args: string[], env: Record<string, string> = { DATABASE_URL }) =>
     runHere({ args: ['keys', ...args], env })

@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
@@ -9,6 +7,7 @@ import { createNewId } from '../../../src/ids.ts'
 import { findExchanges, insertExchange } from '../../../src/recorder/store.ts'
 import { startFarthing } from '../../../src/start.ts'
 import { createClient } from '../../support/client.ts'
+import { tempFolder } from '../../support/folders.ts'
 import { onEveryDatabase, type Service } from '../../support/service.ts'
 
 const DAY = 24 * 60 * 60 * 1000
@@ -100,10 +99,8 @@ onEveryDatabase('The record', service => {
   })
 })
 
-test('A stop writes the whole record', async t => {
-  const folder = mkdtempSync(join(tmpdir(), 'farthing-recorder-'))
-  t.after(() => rmSync(folder, { recursive: true, force: true }))
-  const path = join(folder, 'farthing.db')
+test('A stop writes the whole record', async () => {
+  const path = join(tempFolder(), 'farthing.db')
   const farthing = await startFarthing({
     config: readConfig({ PORT: '0', DATABASE_URL: `sqlite:${path}` }),
   })

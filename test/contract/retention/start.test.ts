@@ -1,7 +1,4 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { readConfig } from '../../../src/config.ts'
@@ -10,6 +7,7 @@ import { createNewId } from '../../../src/ids.ts'
 import { insertPayment } from '../../../src/payments/store.ts'
 import { startFarthing } from '../../../src/start.ts'
 import { createClient } from '../../support/client.ts'
+import { tempDatabase } from '../../support/folders.ts'
 import { startProcess } from '../../support/process.ts'
 import { samplePayment } from '../../support/sample-payment.ts'
 
@@ -18,8 +16,7 @@ const NINE_DAYS = 9 * 24 * 60 * 60 * 1000
 test('a service that starts with a clock that is ahead deletes no payment, but the rooms that were left', {
   timeout: 30_000,
 }, async t => {
-  const folder = mkdtempSync(join(tmpdir(), 'farthing-retention-'))
-  const env = { DATABASE_URL: `sqlite:${join(folder, 'farthing.db')}` }
+  const env = { DATABASE_URL: tempDatabase() }
   const database = await openDatabase(readConfig(env).database, {
     onUnknownOutcome: assert.ifError,
     onConnectionError: assert.ifError,
@@ -34,7 +31,6 @@ test('a service that starts with a clock that is ahead deletes no payment, but t
   t.after(async () => {
     await service.kill()
     await database.close()
-    rmSync(folder, { recursive: true, force: true })
   })
   while ((await rows('ended_rooms')) > 0) await pause(20)
   assert.deepEqual([await rows('payments'), await rows('payment_counts')], [1, 1])

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, describe, type TestContext, test } from 'node:test'
+import { describe, type TestContext, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { authority } from '../../support/certificates.ts'
 import { type Client, createClient } from '../../support/client.ts'
+import { tempFolder } from '../../support/folders.ts'
 import { authorise, read } from '../../support/journeys.ts'
 import { type FarthingProcess, startProcess } from '../../support/process.ts'
 import {
@@ -20,10 +20,9 @@ import {
 import { pathOf } from './payment-changes.ts'
 
 const KEY = 'a-key-for-crash-tests'
-const folder = mkdtempSync(join(tmpdir(), 'farthing-crash-'))
+const folder = tempFolder()
 const certificate = join(folder, 'authority.pem')
 writeFileSync(certificate, authority)
-after(() => rmSync(folder, { recursive: true, force: true }))
 
 /** A service on a database file of its own, that can be killed and started again. */
 function crashable(t: TestContext, name: string) {

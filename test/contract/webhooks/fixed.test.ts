@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { after, describe, type TestContext, test } from 'node:test'
+import { describe, type TestContext, test } from 'node:test'
 import { pino } from 'pino'
 import { readConfig } from '../../../src/config.ts'
 import { startFarthing } from '../../../src/start.ts'
 import { type Body, createClient } from '../../support/client.ts'
+import { tempDatabase } from '../../support/folders.ts'
 import { createPostgresDatabase } from '../../support/postgres.ts'
 import { startReceiver } from '../../support/receiver.ts'
 import { openMessage } from '../../support/subscriber.ts'
@@ -14,9 +12,6 @@ import { openMessage } from '../../support/subscriber.ts'
 const FARTHING_API_KEY = 'key-of-the-default-account'
 const FARTHING_WEBHOOK_URL = 'http://localhost:9/hook'
 const FARTHING_SIGNING_KEY = 'signing key of our own, ü'
-
-const folder = mkdtempSync(join(tmpdir(), 'farthing-fixed-'))
-after(() => rmSync(folder, { recursive: true, force: true }))
 
 /** Starts the service. Its log is kept in `lines`, and it stops after the test at the latest. */
 async function start(t: TestContext, env: Record<string, string>) {
@@ -45,7 +40,7 @@ async function start(t: TestContext, env: Record<string, string>) {
 }
 
 for (const [kind, newDatabase] of Object.entries({
-  SQLite: async () => `sqlite:${join(mkdtempSync(join(folder, 'sqlite-')), 'farthing.db')}`,
+  SQLite: async () => tempDatabase(),
   PostgreSQL: createPostgresDatabase,
 }))
   describe(`The webhook of FARTHING_WEBHOOK_URL on ${kind}`, () => {

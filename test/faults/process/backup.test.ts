@@ -1,24 +1,15 @@
 import assert from 'node:assert/strict'
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { backup } from '../../../src/cli/backup.ts'
 import { readConfig } from '../../../src/config.ts'
 import { openDatabase } from '../../../src/database/open.ts'
 import { openSqlite } from '../../../src/database/sqlite/sqlite.ts'
 import { createClient } from '../../support/client.ts'
+import { tempFolder } from '../../support/folders.ts'
 import { runProcess, startProcess } from '../../support/process.ts'
 import { checkInvariants } from '../invariants.ts'
 import { checkEntry, statusOf } from './ledger.ts'
@@ -27,12 +18,6 @@ import { createWorkload, inParallel, seeded } from './workload.ts'
 const KEY = 'key-of-the-default-account'
 
 const fail = (error: unknown) => assert.fail(String(error))
-
-function folderOf(t: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), 'farthing-backup-'))
-  t.after(() => rmSync(folder, { recursive: true, force: true }))
-  return folder
-}
 
 function countPayments(url: string): number {
   const database = new DatabaseSync(url.slice('sqlite:'.length))
@@ -49,7 +34,7 @@ const environment = (path: string) => ({
 })
 
 test('A backup under load has everything that was acknowledged before it', async t => {
-  const folder = folderOf(t)
+  const folder = tempFolder()
   const env = environment(join(folder, 'farthing.db'))
   const service = await startProcess({ env })
   t.after(() => service.kill())
@@ -94,7 +79,7 @@ test('A backup under load has everything that was acknowledged before it', async
 })
 
 test('A backup is in the named file, also if SQLite would read the name as a URI', async t => {
-  const folder = folderOf(t)
+  const folder = tempFolder()
   const config = readConfig(environment(join(folder, 'farthing.db')))
   const database = await openDatabase(config.database, {
     onUnknownOutcome: fail,
@@ -112,8 +97,8 @@ test('A backup is in the named file, also if SQLite would read the name as a URI
   )
 })
 
-test('A backup without enough room says so and leaves no file', async t => {
-  const folder = folderOf(t)
+test('A backup without enough room says so and leaves no file', async () => {
+  const folder = tempFolder()
   const env = environment(join(folder, 'farthing.db'))
   await runProcess({ env, args: ['seed', '--create', '--payments', '500'] })
   const wrapper = ['bash', '-c', 'ulimit -f 100; exec "$@"', 'bash']
@@ -127,8 +112,8 @@ test('A backup without enough room says so and leaves no file', async t => {
   )
 })
 
-test('A backup overwrites no file, and says why it cannot copy', async t => {
-  const folder = folderOf(t)
+test('A backup overwrites no file, and says why it cannot copy', async () => {
+  const folder = tempFolder()
   const there = join(folder, 'there.db')
   writeFileSync(there, 'something long enough to be looked at '.repeat(100))
   const source = join(folder, 'source.db')

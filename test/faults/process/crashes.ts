@@ -1,12 +1,11 @@
 /** Repeated crashes under clients that keep a ledger of every response. */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { openPostgres } from '../../../src/database/postgres.ts'
 import { openSqlite } from '../../../src/database/sqlite/sqlite.ts'
 import type { Database } from '../../../src/ports.ts'
 import { createClient } from '../../support/client.ts'
+import { tempFolder } from '../../support/folders.ts'
 import { createPostgresDatabase } from '../../support/postgres.ts'
 import { type FarthingProcess, startProcess } from '../../support/process.ts'
 import { checkInvariants } from '../invariants.ts'
@@ -46,8 +45,7 @@ const LONGEST_DELIVERY = 40_000
 
 /** Kills the process on a SQLite file with kill -9. Throws what it finds wrong. */
 export async function crashSqlite(options: CrashOptions): Promise<CrashReport> {
-  const folder = mkdtempSync(join(tmpdir(), 'farthing-crash-'))
-  const path = join(folder, 'farthing.db')
+  const path = join(tempFolder(), 'farthing.db')
   const receiver = await startHookReceiver()
   const env = environment(`sqlite:${path}`, receiver.host)
   const baseUrls: string[] = []
@@ -72,7 +70,6 @@ export async function crashSqlite(options: CrashOptions): Promise<CrashReport> {
   } finally {
     await service?.kill()
     await receiver.close()
-    rmSync(folder, { recursive: true, force: true })
   }
 }
 

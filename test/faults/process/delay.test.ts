@@ -1,18 +1,15 @@
 import assert from 'node:assert/strict'
-import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { webPayment } from '../../support/client.ts'
+import { scratchFolder } from '../../support/folders.ts'
 import { startProcess } from '../../support/process.ts'
 import { exchange } from '../../support/raw-exchange.ts'
-import { scratchFolder } from '../scratch-folder.ts'
 
 test('a kill while a plan holds a request leaves nothing of it before its handler, and everything after it', async t => {
-  const folder = scratchFolder()
-  t.after(() => rmSync(folder, { recursive: true, force: true }))
   const key = 'a-key-of-this-test'
   const env = {
-    ...{ DATABASE_URL: `sqlite:${join(folder, 'farthing.db')}`, FARTHING_API_KEY: key },
+    ...{ DATABASE_URL: `sqlite:${join(scratchFolder(), 'farthing.db')}`, FARTHING_API_KEY: key },
     FARTHING_CONTROL: 'true',
   }
   const first = await startProcess({ env })

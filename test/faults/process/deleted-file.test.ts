@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { createClient } from '../../support/client.ts'
+import { scratchFolder } from '../../support/folders.ts'
 import { startProcess } from '../../support/process.ts'
-import { scratchFolder } from '../scratch-folder.ts'
 
 const FARTHING_API_KEY = 'key-of-the-default-account'
 
@@ -23,9 +23,7 @@ for (const [what, lose] of Object.entries(losses))
   test(`If the SQLite file ${what}, the service is not ready, says so in one line and ends with code 1`, {
     timeout: 60_000,
   }, async t => {
-    const folder = scratchFolder()
-    t.after(() => rmSync(folder, { recursive: true, force: true }))
-    const path = join(folder, 'data', 'farthing.db')
+    const path = join(scratchFolder(), 'data', 'farthing.db')
     const env = { DATABASE_URL: `sqlite:${path}`, FARTHING_API_KEY }
     const service = await startProcess({ env })
     t.after(() => service.kill())
@@ -53,9 +51,7 @@ for (const [what, lose] of Object.entries(losses))
 test('If only the write-ahead log is deleted, the service ends too, and what it acknowledged is in the file', {
   timeout: 60_000,
 }, async t => {
-  const folder = scratchFolder()
-  t.after(() => rmSync(folder, { recursive: true, force: true }))
-  const path = join(folder, 'farthing.db')
+  const path = join(scratchFolder(), 'farthing.db')
   const env = { DATABASE_URL: `sqlite:${path}`, FARTHING_API_KEY }
   const service = await startProcess({ env })
   t.after(() => service.kill())

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { test } from 'node:test'
 import { type Answer, createClient, webPayment } from '../../support/client.ts'
+import { tempDatabase } from '../../support/folders.ts'
 import { startProcess } from '../../support/process.ts'
 import { startService } from '../../support/service.ts'
 
@@ -41,9 +39,7 @@ test('While the disk is full writes are 500, reads are 200, and readiness is 503
 })
 
 test('A request whose commit fails with an I/O error is 500, and the process exits with 1', async t => {
-  const folder = mkdtempSync(join(tmpdir(), 'farthing-disk-'))
-  t.after(() => rmSync(folder, { recursive: true, force: true }))
-  const env = { DATABASE_URL: `sqlite:${join(folder, 'farthing.db')}`, FARTHING_API_KEY: KEY }
+  const env = { DATABASE_URL: tempDatabase(), FARTHING_API_KEY: KEY }
   // A file that may not grow further fails with EFBIG, which SQLite reports as it does EIO.
   const wrapper = ['bash', '-c', 'ulimit -f 600; exec "$@"', 'bash']
   const limited = await startProcess({ env, wrapper })

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, mkdtempSync, openSync, rmSync } from 'node:fs'
+import { closeSync, openSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { createClient } from '../../support/client.ts'
+import { tempDatabase } from '../../support/folders.ts'
 import { COMMAND } from '../../support/process.ts'
 
 const KEY = 'key-of-the-default-account'
@@ -24,17 +23,15 @@ async function freePlace(): Promise<{ HOST: string; PORT: string }> {
 }
 
 test('The service starts, responds and stops while its log is on a full disk', async t => {
-  const folder = mkdtempSync(join(tmpdir(), 'farthing-full-'))
   const full = openSync('/dev/full', 'w')
   const { HOST, PORT } = await freePlace()
-  const DATABASE_URL = `sqlite:${join(folder, 'farthing.db')}`
+  const DATABASE_URL = tempDatabase()
   const env = { PATH: process.env.PATH, HOST, PORT, DATABASE_URL, FARTHING_API_KEY: KEY }
   const child = spawn(process.execPath, [COMMAND], { env, stdio: ['ignore', full, full] })
   const exited = once(child, 'exit')
   t.after(() => {
     child.kill('SIGKILL')
     closeSync(full)
-    rmSync(folder, { recursive: true, force: true })
   })
   const api = createClient([`http://${HOST}:${PORT}`], KEY)
   const isUp = () =>

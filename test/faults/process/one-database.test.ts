@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
 import { openSqlite } from '../../../src/database/sqlite/sqlite.ts'
+import { tempFolder } from '../../support/folders.ts'
 import { createPostgresDatabase } from '../../support/postgres.ts'
 import { startProcess } from '../../support/process.ts'
 import { checkInvariants } from '../invariants.ts'
@@ -14,9 +13,7 @@ import { createWorkload, seeded } from './workload.ts'
 const KEY = 'key-of-the-default-account'
 
 test('Two processes on one SQLite file lose nothing', async t => {
-  const folder = mkdtempSync(join(tmpdir(), 'farthing-two-'))
-  t.after(() => rmSync(folder, { recursive: true, force: true }))
-  const path = join(folder, 'farthing.db')
+  const path = join(tempFolder(), 'farthing.db')
   const env = {
     DATABASE_URL: `sqlite:${path}`,
     FARTHING_API_KEY: KEY,

@@ -1,15 +1,13 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { pino } from 'pino'
 import { readConfig } from '../../../src/config.ts'
 import { startFarthing } from '../../../src/start.ts'
 import { type Answer, createClient, webPayment } from '../../support/client.ts'
+import { tempDatabase } from '../../support/folders.ts'
 import { startProcess } from '../../support/process.ts'
 import { closed, open } from '../../support/raw-http.ts'
 import { drip, slowRequests } from './slow-client.ts'
@@ -150,14 +148,10 @@ test('Requests that wait for a webhook receiver do not count towards the limit',
 })
 
 async function start(t: TestContext) {
-  const folder = mkdtempSync(join(tmpdir(), 'farthing-overload-'))
-  const DATABASE_URL = `sqlite:${join(folder, 'farthing.db')}`
+  const DATABASE_URL = tempDatabase()
   const env = { DATABASE_URL, FARTHING_API_KEY: KEY, LOG_LEVEL: 'warn' }
   const service = await startProcess({ env })
-  t.after(async () => {
-    await service.kill()
-    rmSync(folder, { recursive: true, force: true })
-  })
+  t.after(() => service.kill())
   return { service, api: createClient([service.baseUrl], KEY) }
 }
 

@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
 import http from 'node:http'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createClient } from '../../support/client.ts'
+import { tempDatabase } from '../../support/folders.ts'
 import { COMMAND, type FarthingProcess, startProcess } from '../../support/process.ts'
 import { closed, open, parseAnswer } from '../../support/raw-http.ts'
 import { startReceiver } from '../../support/receiver.ts'
@@ -18,13 +16,9 @@ const LONGEST_START_MS = 60_000
 const LONGEST_STOP_MS = 10_000
 
 async function start(t: TestContext, env: Record<string, string> = {}): Promise<FarthingProcess> {
-  const folder = mkdtempSync(join(tmpdir(), 'farthing-stop-'))
-  const DATABASE_URL = `sqlite:${join(folder, 'farthing.db')}`
+  const DATABASE_URL = tempDatabase()
   const service = await startProcess({ env: { DATABASE_URL, FARTHING_API_KEY: KEY, ...env } })
-  t.after(async () => {
-    await service.kill()
-    rmSync(folder, { recursive: true, force: true })
-  })
+  t.after(() => service.kill())
   return service
 }
 
@@ -94,16 +88,12 @@ describe('On SIGTERM', { concurrency: true }, () => {
   })
 
   test('to npm start the service stops, not npm alone', async t => {
-    const folder = mkdtempSync(join(tmpdir(), 'farthing-stop-'))
     const npm = spawn('npm', ['start'], {
-      env: { ...process.env, PORT: '0', DATABASE_URL: `sqlite:${join(folder, 'farthing.db')}` },
+      env: { ...process.env, PORT: '0', DATABASE_URL: tempDatabase() },
       stdio: ['ignore', 'pipe', 'ignore'],
       detached: true, // its own process group, so that the clean-up finds what npm may leave behind
     })
-    t.after(() => {
-      endGroup(npm)
-      rmSync(folder, { recursive: true, force: true })
-    })
+    t.after(() => endGroup(npm))
     let output = ''
     npm.stdout.setEncoding('utf8').on('data', (text: string) => {
       output += text
@@ -173,17 +163,13 @@ describe('On SIGTERM', { concurrency: true }, () => {
 })
 
 test('A log that nobody reads delays neither requests nor the stop', async t => {
-  const folder = mkdtempSync(join(tmpdir(), 'farthing-unread-'))
-  const DATABASE_URL = `sqlite:${join(folder, 'farthing.db')}`
+  const DATABASE_URL = tempDatabase()
   const env = { PATH: process.env.PATH, PORT: '0', DATABASE_URL, FARTHING_API_KEY: KEY }
   const child = spawn(process.execPath, [COMMAND], {
     env,
     stdio: ['ignore', 'pipe', 'ignore'],
   })
-  t.after(() => {
-    child.kill('SIGKILL')
-    rmSync(folder, { recursive: true, force: true })
-  })
+  t.after(() => child.kill('SIGKILL'))
   const [line] = await once(child.stdout, 'data')
   child.stdout.pause()
   const [baseUrl = ''] = /http:\S+/.exec(String(line)) ?? []

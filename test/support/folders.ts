@@ -1,0 +1,34 @@
+/** Folders that are removed when the process ends, so that nothing has to stop before them. */
+import { existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+const IN_MEMORY = '/dev/shm'
+const ENOUGH_BYTES = 1_000_000_000
+
+const folders: string[] = []
+process.on('exit', () => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+})
+
+/** A new, empty folder. */
+export function tempFolder(parent = tmpdir()): string {
+  const folder = mkdtempSync(join(parent, 'farthing-test-'))
+  folders.push(folder)
+  return folder
+}
+
+/** The DATABASE_URL of a new SQLite file in a new folder. */
+export const tempDatabase = (): string => `sqlite:${join(tempFolder(), 'farthing.db')}`
+
+/**
+ * A new, empty folder for a database that need not survive a power cut. It is in memory if there is room: a commit
+ * there takes a fifth of the time.
+ */
+export const scratchFolder = (): string =>
+  tempFolder(existsSync(IN_MEMORY) && hasRoom() ? IN_MEMORY : tmpdir())
+
+function hasRoom(): boolean {
+  const { bavail, bsize } = statfsSync(IN_MEMORY)
+  return bavail * bsize > ENOUGH_BYTES
+}
