@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import type { Browser, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { faultPage } from '../../src/hosted/pages.ts'
 import { axe } from '../support/axe.ts'
 import {
   focusOf,
-  leaveBrowser,
   shareBrowser,
   styleOf,
   type Visitor,
@@ -16,24 +15,20 @@ import type { Client } from '../support/client.ts'
 import { choose, type Language, pageStates, paymentIn, showState } from '../support/page-states.ts'
 import { type Service, startService } from '../support/service.ts'
 
+const browser = shareBrowser()
 let service: Service
 let api: Client
-let browser: Browser
 
 before(async () => {
   service = await startService('sqlite')
   api = await service.newAccount()
-  browser = await shareBrowser()
 })
 
-after(async () => {
-  if (browser) await leaveBrowser()
-  await service?.stop()
-})
+after(() => service?.stop())
 
 const languages: Language[] = ['en', 'cy']
 
-const inWindow = visitInOneWindow(() => browser)
+const inWindow = visitInOneWindow(browser)
 
 const inState = (state: string, language: Language, use: (visitor: Visitor) => Promise<void>) =>
   inWindow(async visitor => {
@@ -101,7 +96,7 @@ describe('The error summary', () => {
     }))
 
   test('The link of the error summary leads to the first choice without script too', () =>
-    visit(browser, { javaScriptEnabled: false }, async ({ page }) => {
+    visit(browser(), { javaScriptEnabled: false }, async ({ page }) => {
       await showState(page, api, 'details-error', 'en')
       await page.getByRole('link', { name: 'Select how this payment should end' }).click()
       assert.equal(await focusOf(page), 'scenario')

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import type { Browser } from 'playwright-core'
 import { findExchanges } from '../../src/recorder/store.ts'
 import {
   focusOf,
-  leaveBrowser,
   shareBrowser,
   styleOf,
   type Visitor,
@@ -19,27 +17,25 @@ import { press } from '../support/page-states.ts'
 import { type Service, startService } from '../support/service.ts'
 import { receiving } from '../support/subscriber.ts'
 
+const browser = shareBrowser()
 let service: Service
 let api: Client
 let shelf: Shelf
 let full: Console
-let browser: Browser
 
 before(async () => {
   service = await startService('sqlite', receiving)
   api = await service.newAccount()
   shelf = await fillAccount(service, api)
   full = await signIn(service, api)
-  browser = await shareBrowser()
 })
 
 after(async () => {
-  if (browser) await leaveBrowser()
   await shelf?.close()
   await service?.stop()
 })
 
-const inWindow = visitInOneWindow(() => browser)
+const inWindow = visitInOneWindow(browser)
 
 /** Opens a page of the console in the window, signed in. */
 const open = ({ cookie = '' }: Console, path: string, use: (visitor: Visitor) => Promise<void>) =>
@@ -62,7 +58,7 @@ const failedPath = () => `messages/${shelf.failed[0].webhook_message_id}`
 
 describe('The pages of requests, webhooks, messages and signatures', () => {
   test('find, explain, edit and send a message, and compare its signature, without script', async () => {
-    await visit(browser, { javaScriptEnabled: false }, visitor =>
+    await visit(browser(), { javaScriptEnabled: false }, visitor =>
       openIn(visitor, full.cookie ?? '', 'webhooks', async ({ page }) => {
         await page.click(`a[href$="webhooks/${shelf.archive.external_id}"]`)
         await page.click('a:has-text("card_payment_failed")')
@@ -132,7 +128,7 @@ describe('The pages of requests, webhooks, messages and signatures', () => {
         ...[...messages].map(message_id => `messages/${message_id}`),
       ]
       assert.ok(messages.size > 0 && exchanges.length > 5)
-      await visit(browser, {}, visitor =>
+      await visit(browser(), {}, visitor =>
         openIn(visitor, session.cookie ?? '', 'payments', async ({ page, requests }) => {
           const dialogs: string[] = []
           page.on('dialog', dialog => {

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import type { Browser, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { axe } from '../support/axe.ts'
 import {
   focusOf,
-  leaveBrowser,
   shareBrowser,
   styleOf,
   type Visitor,
@@ -17,8 +16,8 @@ import { fillAccount, type Shelf } from '../support/console-states.ts'
 import { type Service, startService } from '../support/service.ts'
 import { receiving } from '../support/subscriber.ts'
 
+const browser = shareBrowser()
 let service: Service
-let browser: Browser
 let api: Client
 let shelf: Shelf
 let cookie = ''
@@ -28,7 +27,6 @@ let open: Body
 
 before(async () => {
   service = await startService('sqlite', receiving)
-  browser = await shareBrowser()
   api = await service.newAccount()
   shelf = await fillAccount(service, api)
   open = await api.createPayment({ reference: 'R-open' })
@@ -38,12 +36,11 @@ before(async () => {
 })
 
 after(async () => {
-  if (browser) await leaveBrowser()
   await shelf?.close()
   await service?.stop()
 })
 
-const inWindow = visitInOneWindow(() => browser)
+const inWindow = visitInOneWindow(browser)
 
 /** Signs in to the window. */
 const signedIn = (use: (visitor: Visitor) => Promise<void>, session = cookie) =>
@@ -136,7 +133,7 @@ describe('The console', () => {
   })
 
   test('without script one signs in, finds a payment, acts on it, sends a message again and compares its signature', () =>
-    visit(browser, { javaScriptEnabled: false }, async ({ page }) => {
+    visit(browser(), { javaScriptEnabled: false }, async ({ page }) => {
       const { payment_id } = await api.createPayment({ reference: 'No script' })
       await at(page, `payments?q=no+script`)
       await page.fill('#key', api.key ?? '')

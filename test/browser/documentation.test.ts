@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import type { Browser, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { axe } from '../support/axe.ts'
-import { leaveBrowser, openWindow, shareBrowser, type Visitor, visit } from '../support/browser.ts'
+import { openWindow, shareBrowser, type Visitor, visit } from '../support/browser.ts'
 import { type Service, startService } from '../support/service.ts'
 
 const screens = {
@@ -17,16 +17,12 @@ const accepted =
 const KEY = 'a-key-for-the-viewer'
 const CREATE = 'Payments-createPayment'
 
+const browser = shareBrowser()
 let service: Service
-let browser: Browser
 before(async () => {
   service = await startService('sqlite')
-  browser = await shareBrowser()
 })
-after(async () => {
-  if (browser) await leaveBrowser()
-  await service?.stop()
-})
+after(() => service?.stop())
 
 const operation = (page: Page, id: string) => page.locator(`#operations-${id}`)
 
@@ -85,7 +81,7 @@ describe('The viewer on /docs', () => {
       FARTHING_PAGES_URL: 'https://pay.example.org',
     }
     configured = await startService('sqlite', { env })
-    viewer = await openWindow(browser, { viewport: screens.desktop })
+    viewer = await openWindow(browser(), { viewport: screens.desktop })
     page = viewer.page
     await page.goto(`${configured.baseUrl}/docs`)
     await page.locator('.opblock').first().waitFor()
@@ -152,7 +148,7 @@ describe('The viewer on /docs', () => {
 
 describe('The pages about the service in a browser', () => {
   test('The front page is accessible and fits on every screen', () =>
-    visit(browser, {}, async ({ page, complaints }) => {
+    visit(browser(), {}, async ({ page, complaints }) => {
       await page.goto(service.baseUrl)
       for (const viewport of [screens.desktop, screens.phone, { width: 320, height: 640 }]) {
         await page.setViewportSize(viewport)
@@ -163,7 +159,7 @@ describe('The pages about the service in a browser', () => {
     }))
 
   test('Without scripts the front page and /docs lead to each other and to openapi.json', () =>
-    visit(browser, { javaScriptEnabled: false }, async ({ page }) => {
+    visit(browser(), { javaScriptEnabled: false }, async ({ page }) => {
       await page.goto(service.baseUrl)
       await page.getByRole('link', { name: 'API documentation' }).click()
       assert.equal(await page.title(), 'API documentation – Farthing payments')

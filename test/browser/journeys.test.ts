@@ -1,16 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import type { Browser } from 'playwright-core'
 import { messages } from '../../src/hosted/pages.ts'
 import type { Send } from '../../src/ports.ts'
-import {
-  leaveBrowser,
-  shareBrowser,
-  type Visitor,
-  visit,
-  visitInOneWindow,
-} from '../support/browser.ts'
+import { shareBrowser, type Visitor, visit, visitInOneWindow } from '../support/browser.ts'
 import type { Body, Client } from '../support/client.ts'
+import { pageOf } from '../support/hosted-page.ts'
 import { read, statusesOf } from '../support/journeys.ts'
 import { choose, type Language, paymentIn, press } from '../support/page-states.ts'
 import { type Answer, type Receiver, startReceiver } from '../support/receiver.ts'
@@ -21,7 +15,6 @@ const OTHER_SITE = 'other.receiver.test'
 
 let service: Service
 let api: Client
-let browser: Browser
 /** The site that return_url leads to. Its paths below /onward redirect to another site. */
 let site: Receiver
 let otherSite: Receiver
@@ -37,13 +30,13 @@ const send: Send = async () => {
   await deliveries
   return { status: 'SUCCESSFUL', status_code: 200, response_time: 1, result: '200 OK' }
 }
+const browser = shareBrowser()
 
 before(async () => {
   plainSite = await startReceiver({ plain: true, onRequest: welcome })
   const FARTHING_RETURN_HOSTS = `localhost:${plainSite.port}`
   service = await startService('sqlite', { send, env: { FARTHING_RETURN_HOSTS } })
   api = await service.newAccount()
-  browser = await shareBrowser()
   otherSite = await startReceiver({ onRequest: welcome })
   site = await startReceiver({
     onRequest(answer) {
@@ -55,7 +48,6 @@ before(async () => {
 })
 
 after(async () => {
-  if (browser) await leaveBrowser()
   await site?.close()
   await otherSite?.close()
   await plainSite?.close()
@@ -63,8 +55,6 @@ after(async () => {
 })
 
 const returnUrl = (path = '/paid/41?pitch=22') => `https://${SITE}:${site.port}${path}`
-const pageOf = (payment: Body): string => payment._links.next_url.href
-
 const newPayment = (language: Language, fields = {}) =>
   paymentIn(api, language, { return_url: returnUrl(), ...fields })
 
@@ -73,7 +63,7 @@ async function codeOf(payment: Body): Promise<[status: string, code: string | un
   return [state.status, state.code]
 }
 
-const inWindow = visitInOneWindow(() => browser)
+const inWindow = visitInOneWindow(browser)
 
 const heading = ({ page }: Visitor) => page.textContent('h1')
 
@@ -95,7 +85,7 @@ for (const [language, javaScriptEnabled] of [
 ] as const) {
   const text = messages[language]
   const kind = `${language}, ${javaScriptEnabled ? 'with' : 'without'} script`
-  const journey = visitInOneWindow(() => browser, { javaScriptEnabled })
+  const journey = visitInOneWindow(browser, { javaScriptEnabled })
 
   describe(`Journeys (${kind})`, () => {
     test(`A confirmed payment is a success and the browser is at return_url (${kind})`, () =>
@@ -268,7 +258,7 @@ describe('Going back, reloading and pressing twice', () => {
 
   for (const javaScriptEnabled of [true, false])
     test(`A second press of Confirm has no effect (${javaScriptEnabled ? 'with script, which sends one POST' : 'without script, two POSTs'})`, () =>
-      visit(browser, { javaScriptEnabled }, async ({ page, requests }) => {
+      visit(browser(), { javaScriptEnabled }, async ({ page, requests }) => {
         const impatient = await service.newAccount()
         await impatient.post('/v1/webhooks', { callback_url: 'https://slow.example.org/' })
         const payment = await paymentIn(impatient, 'en', { return_url: returnUrl() })

@@ -1,30 +1,25 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import type { Browser, Page } from 'playwright-core'
-import { leaveBrowser, shareBrowser, styleOf, visit, visitInOneWindow } from '../support/browser.ts'
-import type { Body, Client } from '../support/client.ts'
+import type { Page } from 'playwright-core'
+import { shareBrowser, styleOf, visit, visitInOneWindow } from '../support/browser.ts'
+import type { Client } from '../support/client.ts'
+import { pageOf } from '../support/hosted-page.ts'
 import { choose, pageStates, paymentIn, showState } from '../support/page-states.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { type Service, startService } from '../support/service.ts'
 
+const browser = shareBrowser()
 let service: Service
 let api: Client
-let browser: Browser
 
 before(async () => {
   service = await startService('sqlite')
   api = await service.newAccount()
-  browser = await shareBrowser()
 })
 
-after(async () => {
-  if (browser) await leaveBrowser()
-  await service?.stop()
-})
+after(() => service?.stop())
 
-const inWindow = visitInOneWindow(() => browser)
-
-const pageOf = (payment: Body): string => payment._links.next_url.href
+const inWindow = visitInOneWindow(browser)
 
 /** The API refuses < and > in a description or a reference. */
 const inDescription = [
@@ -133,7 +128,7 @@ describe('Pages in a browser', () => {
     }))
 
   test('A journey fetches each asset once', () =>
-    visit(browser, {}, async ({ page }) => {
+    visit(browser(), {}, async ({ page }) => {
       const fetched: string[] = []
       const [app] = service.apps
       const note = ({ url = '' }) => url.startsWith('/assets/') && fetched.push(url)

@@ -5,6 +5,7 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
+import { after, before } from 'node:test'
 import { createBrotliDecompress } from 'node:zlib'
 import {
   type Browser,
@@ -53,24 +54,26 @@ export async function startBrowser(more: string[] = []): Promise<Browser> {
   })
 }
 
-let shared: { browser: Promise<Browser>; users: number } | undefined
+let shared: Promise<Browser> | undefined
+let users = 0
 
-/** The browser that all files of a process share, because each takes more than a second to start. Pair it with `leaveBrowser`. */
-export function shareBrowser(): Promise<Browser> {
-  shared ??= { browser: startBrowser(), users: 0 }
-  shared.users += 1
-  return shared.browser
-}
-
-/** Closes the browser when the last file leaves it. */
-export async function leaveBrowser(): Promise<void> {
-  if (!shared || --shared.users > 0) return
-  const { browser } = shared
-  shared = undefined
-  await browser.then(
-    each => each.close(),
-    () => {}, // its start has failed, as the tests say
-  )
+/**
+ * Gives the tests of a file the browser that all files of a process share, because each takes more than a second to
+ * start. It closes after the last of these files.
+ */
+export function shareBrowser(): () => Browser {
+  let browser: Browser
+  before(async () => {
+    users += 1
+    shared ??= startBrowser()
+    browser = await shared
+  })
+  after(async () => {
+    if (--users > 0) return
+    shared = undefined
+    await browser?.close() // there is none if its start has failed, as the tests say
+  })
+  return () => browser
 }
 
 /** A browser window of its own, with a record of its requests and errors. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Answer, Body, Client } from '../../support/client.ts'
-import { met } from '../../support/hosted-page.ts'
+import { confirmOf, met, pageOf } from '../../support/hosted-page.ts'
 import { choose, read } from '../../support/journeys.ts'
 import { onEveryDatabase, type Service, startService } from '../../support/service.ts'
 
@@ -27,9 +27,6 @@ function assertPageHeaders(answer: Answer, page: string): void {
   assert.equal(answer.headers.get('strict-transport-security'), strict)
   assert.equal(answer.headers.get('access-control-allow-origin'), null)
 }
-
-const pageOf = (payment: Body): string => payment._links.next_url.href
-const confirmOf = (payment: Body): string => `${pageOf(payment)}/confirm`
 
 const FORM = 'application/x-www-form-urlencoded'
 const form = (api: Client, path: string, headers: Record<string, string>, body = '') =>

@@ -2,13 +2,12 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { elementsOf, only, withId } from '../../hosted/document.ts'
 import type { Body } from '../../support/client.ts'
-import { formOf, met } from '../../support/hosted-page.ts'
+import { formOf, met, pageOf } from '../../support/hosted-page.ts'
 import { choose, read } from '../../support/journeys.ts'
 import { onSharedDatabases, type Service, startService } from '../../support/service.ts'
 
 const NOT_FOUND: [number, string] = [404, 'Page not found']
 
-const pageOf = (payment: Body): string => payment._links.next_url.href
 const tokenOf = (payment: Body): string => payment._links.next_url_post.params.chargeTokenId
 
 onSharedDatabases('Hosted pages: links', service => {
