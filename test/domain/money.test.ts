@@ -55,11 +55,6 @@ describe('Money', () => {
       assert.deepEqual(summary, { ...summaries[status], amount_submitted: 0 })
     })
 
-  test('a payment of amount 0 has refund status full as soon as it is paid', () => {
-    const summary = refundSummary(samplePayment('success', { amount: 0 }))
-    assert.deepEqual(summary, { status: 'full', amount_available: 0, amount_submitted: 0 })
-  })
-
   test('fee and net_amount are set after a capture, and both 0 after a declined card or an error', () => {
     const fees = (status: Status, code?: 'P0030') => {
       const payment = samplePayment(status)

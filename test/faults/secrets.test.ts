@@ -6,8 +6,8 @@ import { describe, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
 import { readBody } from '../../src/recorder/stored-body.ts'
-import { elementsOf } from '../hosted/document.ts'
 import { createClient } from '../support/client.ts'
+import { signIn } from '../support/console.ts'
 import { scratchFolder } from '../support/folders.ts'
 import { createPostgresDatabase } from '../support/postgres.ts'
 import { runProcess, startProcess } from '../support/process.ts'
@@ -50,16 +50,15 @@ type Pages = Map<string, string>
 /** Every page of the console that links lead to. */
 async function consolePages(baseUrl: string, key: string): Promise<Pages> {
   const root = `${baseUrl}/console/`
-  const body = new URLSearchParams({ key })
-  const entered = await fetch(`${root}sign-in`, { method: 'POST', body, redirect: 'manual' })
-  const [cookie = ''] = (entered.headers.get('set-cookie') ?? '').split(';')
+  const { get } = await signIn({ apps: [], baseUrls: [baseUrl] }, { key })
   const pages: Pages = new Map()
   const left = ['payments']
   for (let path = left.pop(); path !== undefined; path = left.pop()) {
     if (pages.has(path)) continue
-    const html = await (await fetch(root + path, { headers: { cookie } })).text()
+    const { html, elements, location } = await get(path)
     pages.set(path, html)
-    for (const { attributes } of elementsOf(html)) {
+    if (location !== undefined) left.push(location)
+    for (const { attributes } of elements) {
       const { href } = new URL(attributes.href ?? '', root + path)
       if (href.startsWith(root)) left.push(href.slice(root.length))
     }

@@ -26,9 +26,11 @@ export type Console = {
   ): Promise<Shown>
 }
 
+type Instances = Pick<Service, 'apps' | 'baseUrls'>
+
 let asked = 0
 
-export function consoleOf({ apps, baseUrls }: Service, cookie?: string): Console {
+export function consoleOf({ apps, baseUrls }: Instances, cookie?: string): Console {
   const ask = async (path: string, init: RequestInit): Promise<Shown> => {
     for (const { recorder } of apps) await recorder?.flush()
     const site = baseUrls[asked++ % baseUrls.length]
@@ -76,7 +78,10 @@ export function cookieIn({ headers }: Shown): string {
 }
 
 /** Signs in with the key of a client. */
-export async function signIn(service: Service, { key = '' }: Client): Promise<Console> {
+export async function signIn(
+  service: Instances,
+  { key = '' }: Pick<Client, 'key'>,
+): Promise<Console> {
   const entered = await consoleOf(service).post('sign-in', { key })
   assert.equal(entered.status, 303, entered.text)
   return consoleOf(service, cookieIn(entered))

@@ -205,15 +205,6 @@ describe('HTTP: connections', () => {
     assert.match(text, /^HTTP\/1\.1 200 .*\{"status":"ok"\}$/s)
   })
 
-  test('a request to upgrade to websocket is answered in HTTP/1.1', async () => {
-    const text = String(
-      await exchange(service.baseUrl, [
-        `GET /healthz HTTP/1.1\r\n${HOST}Connection: upgrade, close\r\nUpgrade: websocket\r\n\r\n`,
-      ]),
-    )
-    assert.match(text, /^HTTP\/1\.1 200 /)
-  })
-
   test('a request with Expect: 100-continue receives 100 and then its answer', async () => {
     const socket = await open(service.baseUrl)
     socket.write(

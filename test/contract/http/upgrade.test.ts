@@ -32,14 +32,13 @@ onSharedDatabases('HTTP: upgrade requests', service => {
     return bytes.toString('latin1', 9, 12)
   }
 
-  test('a request to upgrade to h2c is answered in HTTP/1.1', async () => {
-    const { status } = await sendRaw(
-      service().baseUrl,
-      ['GET /v1/payments HTTP/1.1', `Authorization: Bearer ${api.key}`, 'Upgrade: h2c'],
-      '',
-    )
-    assert.equal(status, 200)
-  })
+  for (const protocol of ['h2c', 'websocket'])
+    test(`a request to upgrade to ${protocol} is answered in HTTP/1.1`, async () => {
+      const line = 'GET /v1/payments HTTP/1.1'
+      const headers = [`Authorization: Bearer ${api.key}`, 'Connection: Upgrade']
+      const lines = [line, ...headers, `Upgrade: ${protocol}`]
+      assert.equal((await sendRaw(service().baseUrl, lines)).status, 200)
+    })
 
   for (const [status, path, key, length] of [
     ['401', '/v1/payments', 'wrong', json.length],
