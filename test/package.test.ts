@@ -21,7 +21,8 @@ import { startFarthing } from '../src/testing/library.ts'
 import { createClient } from './support/client.ts'
 import { tempFolder } from './support/folders.ts'
 import { install, packOnce } from './support/packed.ts'
-import { freePort, isFreeAgain, isListening, runLines, shellBlocks } from './support/recipe.ts'
+import { freePort, isFreeAgain, isListening } from './support/ports.ts'
+import { runLines, shellBlocks } from './support/recipe.ts'
 
 const run = promisify(execFile)
 const ROOT = join(import.meta.dirname, '..')

@@ -6,7 +6,7 @@ import type { Flood, FloodData } from '../faults/process/flood.ts'
 import { createClient } from '../support/client.ts'
 import { tempDatabase } from '../support/folders.ts'
 import { payOnPages } from '../support/journeys.ts'
-import { freePort } from '../support/postgres.ts'
+import { freePort } from '../support/ports.ts'
 import { runProcess, startProcess } from '../support/process.ts'
 import type { Job } from './run.ts'
 

@@ -6,7 +6,8 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { freePort, idsOf, OTHER_USER } from './postgres.ts'
+import { freePort } from './ports.ts'
+import { idsOf, OTHER_USER } from './postgres.ts'
 
 export type Pooler = {
   /** The address of this database through the pooler. */

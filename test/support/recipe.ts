@@ -2,9 +2,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 
 const ROOT = join(import.meta.dirname, '../..')
 
@@ -12,35 +10,6 @@ const ROOT = join(import.meta.dirname, '../..')
 export function shellBlocks(document: string): string[] {
   const text = readFileSync(join(ROOT, document), 'utf8')
   return [...text.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, lines = '']) => lines)
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  return typeof address === 'object' ? (address?.port ?? 0) : 0
-}
-
-export async function isListening(port: number): Promise<boolean> {
-  const socket = connect(port, '127.0.0.1')
-  const connected = once(socket, 'connect').then(
-    () => true,
-    () => false,
-  )
-  const result = await connected
-  socket.destroy()
-  return result
-}
-
-/** Waits until nothing listens, for up to ten seconds. Returns whether that is so. */
-export async function isFreeAgain(port: number): Promise<boolean> {
-  for (let tries = 0; tries < 100; tries++) {
-    if (!(await isListening(port))) return true
-    await sleep(100)
-  }
-  return false
 }
 
 export type Outcome = { code: number | null; stdout: string; stderr: string }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { connectFarthing, startFarthing } from '../../src/testing/library.ts'
 import type { Farthing } from '../../src/testing/public.d.ts'
-import { freePort, isListening } from '../support/recipe.ts'
+import { freePort, isListening } from '../support/ports.ts'
 
 const unchecked = (value: unknown) => value as undefined
 
