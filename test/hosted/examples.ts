@@ -3,6 +3,7 @@ import { confirmPage, detailsPage, endPage, faultPage, type Site } from '../../s
 import type { PaymentSummary } from '../../src/hosted/summary.ts'
 import type { CardDetails } from '../../src/payments/card.ts'
 import type { Language } from '../../src/payments/payment.ts'
+import { person as payer } from '../support/page-states.ts'
 
 export const site: Site = { basePath: '/farthing' }
 export const form = { action: '/farthing/secure/abc', hidden: { step: 'details' } }
@@ -16,25 +17,14 @@ export const payment: PaymentSummary = {
   delayed_capture: false,
 }
 
-export const person = {
-  cardholder_name: 'Gwen Hughes',
-  email: 'gwen@example.org',
-  billing_address: {
-    line1: '1 Sample Street',
-    line2: 'Upper End',
-    city: 'Sampleton',
-    postcode: 'ZZ1 1ZZ',
-    country: 'GB',
-  },
-}
+export const person = { email: payer.email, ...payer.prefilled_cardholder_details }
 
 export const card: CardDetails = {
   card_brand: 'Visa',
   card_type: 'credit',
   last_digits_card_number: '4242',
   expiry_date: '12/29',
-  cardholder_name: 'Gwen Hughes',
-  billing_address: person.billing_address,
+  ...payer.prefilled_cardholder_details,
 }
 
 export type Example = { name: string; language: Language; source: string }
