@@ -6,10 +6,9 @@ import { createKey } from '../../src/accounts/store.ts'
 import { readConfig } from '../../src/config.ts'
 import type { Send } from '../../src/ports.ts'
 import { startFarthing } from '../../src/start.ts'
-import { webPayment } from '../support/client.ts'
+import { sendUnchecked, webPayment } from '../support/client.ts'
 import { resultOf } from '../support/held-send.ts'
 import { createPostgresDatabase } from '../support/postgres.ts'
-import { exchange } from '../support/raw-exchange.ts'
 import { checkInvariants } from './invariants.ts'
 import { seeded } from './process/workload.ts'
 import { shuffled } from './race.ts'
@@ -50,7 +49,7 @@ async function raceResets(kind: 'sqlite' | 'postgres'): Promise<void> {
   const { key } = await createKey(first.ports, 'raced')
   let turn = 0
   const ask = (method: string, path: string, json?: object) =>
-    exchange(`${instances[turn++ % instances.length]?.url}${path}`, {
+    sendUnchecked(`${instances[turn++ % instances.length]?.url}${path}`, {
       ...{ key, method },
       ...(json && { json }),
     })
@@ -99,7 +98,7 @@ async function raceResets(kind: 'sqlite' | 'postgres'): Promise<void> {
 }
 
 const form = (url: string, body: string) =>
-  exchange(url, {
+  sendUnchecked(url, {
     ...{ method: 'POST', body },
     headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
   })

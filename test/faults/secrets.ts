@@ -1,7 +1,7 @@
 /** Canaries: secrets of every kind that are sent wherever a client could put them, and searched for afterwards. */
 import assert from 'node:assert/strict'
 import { type Body, createClient } from '../support/client.ts'
-import { exchange, sendRaw } from '../support/raw-http.ts'
+import { exchangeBytes, sendRaw } from '../support/raw-http.ts'
 
 export type Canaries = {
   cardNumbers: string[]
@@ -152,7 +152,7 @@ async function misuse(baseUrl: string, keys: string[], token: string): Promise<v
       `GET /${'x'.repeat(20_000)} HTTP/1.1\r\nHost: a\r\n${auth}\r\nX: ${CARD}\r\n\r\n`,
       `POST /v1/auth HTTP/1.1\r\nHost: a\r\n${auth}\r\nTransfer-Encoding: chunked\r\n\r\n${token} ${CARD}\r\n`,
     ])
-      await exchange(baseUrl, [text])
+      await exchangeBytes(baseUrl, [text])
   }
 }
 

@@ -10,7 +10,7 @@ import { createClient } from '../support/client.ts'
 import { tempDatabase } from '../support/folders.ts'
 import { createPostgresDatabase } from '../support/postgres.ts'
 import { runProcess, startProcess } from '../support/process.ts'
-import { exchange, open } from '../support/raw-http.ts'
+import { exchangeBytes, open } from '../support/raw-http.ts'
 import { startReceiver } from '../support/receiver.ts'
 
 const KEY = 'key-of-the-default-account'
@@ -135,7 +135,7 @@ test('The metrics port has the time limits of the service and takes at most 100 
   t.after(() => metrics.close())
   const address = await metrics.listen('127.0.0.1', 0)
   assert.equal((await fetch(address)).headers.get('keep-alive'), 'timeout=30')
-  assert.match(String(await exchange(address, ['nonsense\r\n\r\n'])), /^HTTP\/1\.1 400 /)
+  assert.match(String(await exchangeBytes(address, ['nonsense\r\n\r\n'])), /^HTTP\/1\.1 400 /)
   const opened = Array.from({ length: 110 }, async () => (await open(address)).resume())
   const sockets = await Promise.all(opened)
   t.after(() => {

@@ -1,8 +1,7 @@
 /** What tests of plans do: make them, look at them, and send requests that they may change. */
 import assert from 'node:assert/strict'
-import { type Body, type Client, webPayment } from './client.ts'
+import { type Body, type Client, type Sent, sendUnchecked, webPayment } from './client.ts'
 import { ask } from './control.ts'
-import { exchange, type RequestOf } from './raw-exchange.ts'
 import type { Service } from './service.ts'
 
 export function planning(service: () => Service) {
@@ -16,12 +15,15 @@ export function planning(service: () => Service) {
   const listed = async (api: Client): Promise<Body[]> => (await control(api, 'plans')).body.results
   const counts = async (api: Client) => (await listed(api)).map(({ seen, acted }) => [seen, acted])
   let turn = 0
-  const send = (api: Client, path: string, options: Omit<RequestOf, 'key'> = {}) => {
+  const send = (api: Client, path: string, options: Omit<Sent, 'key'> = {}) => {
     const { baseUrls, clock } = service()
     // So that the record has the order of the requests, also through two instances.
     clock.advance(1)
     const url = path.startsWith('http') ? new URL(path).pathname : path
-    return exchange(`${baseUrls[turn++ % baseUrls.length]}${url}`, { key: api.key, ...options })
+    return sendUnchecked(`${baseUrls[turn++ % baseUrls.length]}${url}`, {
+      key: api.key,
+      ...options,
+    })
   }
   const create = (api: Client, fields: object = {}, headers: Record<string, string> = {}) =>
     send(api, '/v1/payments', { method: 'POST', json: { ...webPayment, ...fields }, headers })

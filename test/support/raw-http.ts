@@ -1,7 +1,7 @@
 /** HTTP over a plain socket, for requests that an HTTP client refuses to send. */
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import type { Answer } from './client.ts'
+import { type Answer, withBody } from './client.ts'
 import { descriptionOf } from './description.ts'
 
 /**
@@ -15,7 +15,7 @@ export async function sendRaw(
 ): Promise<Answer> {
   const { host } = new URL(baseUrl)
   const all = [...head, `Host: ${host}`, 'Connection: close', '', '']
-  const answer = parseAnswer(await exchange(baseUrl, [all.join('\r\n'), body]))
+  const answer = parseAnswer(await exchangeBytes(baseUrl, [all.join('\r\n'), body]))
   const [method = '', path = ''] = head[0]?.split(' ') ?? []
   // Node answers an invalid request before it reaches the service, without this header.
   if (answer.headers.has('x-content-type-options'))
@@ -24,7 +24,10 @@ export async function sendRaw(
 }
 
 /** Writes these bytes to a new connection and returns all bytes received until it closes. */
-export async function exchange(baseUrl: string, pieces: (string | Uint8Array)[]): Promise<Buffer> {
+export async function exchangeBytes(
+  baseUrl: string,
+  pieces: (string | Uint8Array)[],
+): Promise<Buffer> {
   const socket = await open(baseUrl)
   const received: Buffer[] = []
   socket.on('data', (data: Buffer) => received.push(data))
@@ -57,7 +60,6 @@ export function parseAnswer(bytes: Buffer): Answer {
     }),
   )
   const text = bytes.toString('utf8', end + 4)
-  const isJson = headers.get('content-type')?.startsWith('application/json')
   const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(statusLine)?.[1] ?? 0)
-  return { status, headers, text, body: isJson && text ? JSON.parse(text) : undefined }
+  return withBody({ status, headers, text })
 }

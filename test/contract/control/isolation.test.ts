@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import http from 'node:http'
 import { test } from 'node:test'
-import { type Client, createClient } from '../../support/client.ts'
+import { type Client, createClient, sendUnchecked } from '../../support/client.ts'
 import { ask } from '../../support/control.ts'
 import { payOnPages } from '../../support/journeys.ts'
-import { exchange } from '../../support/raw-exchange.ts'
 import { onEveryDatabase, startService } from '../../support/service.ts'
 
 const env = { FARTHING_CONTROL: 'true' }
@@ -82,9 +81,9 @@ onEveryDatabase(
       const { baseUrls } = service()
       for (let i = 0; i < 5; i++) {
         const [one = '', other = one] = i % 2 ? baseUrls : baseUrls.toReversed()
-        const made = await exchange(`${one}/v1/refunds?page=${i + 1}`, { key: api.key })
+        const made = await sendUnchecked(`${one}/v1/refunds?page=${i + 1}`, { key: api.key })
         const url = `${other}/control/requests?limit=500`
-        const { body } = await exchange(url, { key: api.key })
+        const { body } = await sendUnchecked(url, { key: api.key })
         assert.equal(body.results.length, i + 1)
         assert.equal(body.results[i]?.status ?? made.status, made.status)
       }
@@ -97,7 +96,7 @@ onEveryDatabase(
       const left = waitsOf(baseUrl, api.key, 60)
       // At the same instance: places are counted by each.
       const wait = () =>
-        exchange(`${baseUrl}/control/payments?status=success&wait=1`, { key: api.key })
+        sendUnchecked(`${baseUrl}/control/payments?status=success&wait=1`, { key: api.key })
       while ((await wait()).status === 200);
       for (const request of left.requests) request.destroy()
       while ((await wait()).status !== 200);
@@ -123,7 +122,7 @@ test('a stop of the service ends waits and what plans hold, with their answers',
     await ask(service, api, 'plans', { on: 'createPayment', when, delay: 60_000 })
   const json = { amount: 1, reference: 'R', description: 'D', return_url: 'https://a.example/' }
   const create = () =>
-    exchange(`${service.baseUrl}/v1/payments`, { key: api.key, method: 'POST', json })
+    sendUnchecked(`${service.baseUrl}/v1/payments`, { key: api.key, method: 'POST', json })
   const held = [create(), create()]
   const wait = waitsOf(service.baseUrl, api.key, 1)
   const acted = async () => (await ask(service, api, 'plans')).body.results

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { type Body, webPayment } from '../../support/client.ts'
-import { exchange, parseAnswer } from '../../support/raw-http.ts'
+import { exchangeBytes, parseAnswer } from '../../support/raw-http.ts'
 import { type Service, startService } from '../../support/service.ts'
 
 const payment = JSON.stringify(webPayment)
@@ -20,7 +20,7 @@ async function serviceWith(env: Record<string, string>): Promise<Service> {
 async function create(env: Record<string, string>, headers: string[], version = '1.1') {
   const service = await serviceWith(env)
   const { key } = await service.newAccount()
-  const bytes = await exchange(service.baseUrl, [
+  const bytes = await exchangeBytes(service.baseUrl, [
     [
       `POST /v1/payments HTTP/${version}`,
       ...headers,

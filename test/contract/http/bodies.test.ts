@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { assertError } from '../../support/assertions.ts'
 import { type Answer, type Client, webPayment } from '../../support/client.ts'
-import { exchange, parseAnswer, sendRaw } from '../../support/raw-http.ts'
+import { exchangeBytes, parseAnswer, sendRaw } from '../../support/raw-http.ts'
 import { onSharedDatabases } from '../../support/service.ts'
 
 const LARGEST = 65_536
@@ -155,7 +155,7 @@ onSharedDatabases('HTTP: request bodies', service => {
   test('a Content-Length above the limit returns 413 P0913 before the body has arrived', async () => {
     const { host } = new URL(service().baseUrl)
     const lines = head('/v1/payments', 'Content-Length: 1000000000', `Host: ${host}`)
-    const bytes = await exchange(service().baseUrl, [
+    const bytes = await exchangeBytes(service().baseUrl, [
       [...lines, 'Connection: close', '', ''].join('\r\n'),
       '{',
     ])
@@ -196,7 +196,7 @@ onSharedDatabases('HTTP: request bodies', service => {
         '',
         body,
       ].join('\r\n')
-    const bytes = await exchange(service().baseUrl, [requests.map(one).join('')])
+    const bytes = await exchangeBytes(service().baseUrl, [requests.map(one).join('')])
     return [...bytes.toString('latin1').matchAll(/HTTP\/1\.1 (\d{3})/g)].map(m => m[1])
   }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { after, before, describe, test } from 'node:test'
 import { type Client, webPayment } from '../../support/client.ts'
-import { closed, exchange, open } from '../../support/raw-http.ts'
+import { closed, exchangeBytes, open } from '../../support/raw-http.ts'
 import { type Service, startService } from '../../support/service.ts'
 
 const HOST = 'Host: a\r\n'
@@ -71,7 +71,7 @@ describe('HTTP: invalid requests', () => {
 
   for (const [fault, [bytes, statuses]] of Object.entries(faults))
     test(`a connection with ${fault} gets ${statuses.join(' or ')} and is closed, and the service still works`, async () => {
-      const text = (await exchange(service.baseUrl, [bytes])).toString('latin1')
+      const text = (await exchangeBytes(service.baseUrl, [bytes])).toString('latin1')
       const [, status] = /^HTTP\/1\.1 (\d{3}) /.exec(text) ?? []
       assert.ok(statuses.includes(Number(status)), text.slice(0, 200))
       assert.doesNotMatch(text, /node_modules|\bat \w+ \(|\.ts:/)
@@ -126,7 +126,7 @@ describe('HTTP: connections', () => {
       (path, i) =>
         `GET ${path} HTTP/1.1\r\n${HOST}${i === last ? 'Connection: close\r\n' : ''}\r\n`,
     )
-    const text = (await exchange(service.baseUrl, [requests.join('')])).toString('latin1')
+    const text = (await exchangeBytes(service.baseUrl, [requests.join('')])).toString('latin1')
     const statuses = [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(match => match[1])
     assert.deepEqual(
       statuses,
@@ -136,7 +136,7 @@ describe('HTTP: connections', () => {
 
   test('a connection on which more than 64 requests wait is closed', async () => {
     const requests = `GET /healthz HTTP/1.1\r\n${HOST}\r\n`.repeat(500)
-    const text = String(await exchange(service.baseUrl, [requests]))
+    const text = String(await exchangeBytes(service.baseUrl, [requests]))
     assert.ok(text.split('HTTP/1.1 ').length < 500)
   })
 
@@ -163,7 +163,7 @@ describe('HTTP: connections', () => {
     const body = JSON.stringify(webPayment)
     const create = `POST /v1/payments HTTP/1.1\r\n${HOST}Authorization: Bearer ${api.key}\r\nContent-Length: ${body.length}\r\n\r\n${body}`
     for (const bad of ['nonsense\r\n\r\n', `${CHUNKED}\r\nxyz\r\n`]) {
-      const text = String(await exchange(service.baseUrl, [create + create + bad]))
+      const text = String(await exchangeBytes(service.baseUrl, [create + create + bad]))
       const statuses = [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(match => match[1])
       assert.deepEqual(statuses, ['201', '201', '400'])
     }
@@ -172,7 +172,7 @@ describe('HTTP: connections', () => {
 
   test('a body in 4,096 pieces is read, and one in more closes its connection', async () => {
     const inPieces = (count: number) =>
-      exchange(service.baseUrl, [
+      exchangeBytes(service.baseUrl, [
         `${CHUNKED}Connection: close\r\n\r\n${'1\r\n \r\n'.repeat(count - 2)}1\r\n{\r\n1\r\n}\r\n0\r\n\r\n`,
       ])
     assert.match(String(await inPieces(4_096)), /^HTTP\/1\.1 422 /)
@@ -201,7 +201,7 @@ describe('HTTP: connections', () => {
   })
 
   test('an HTTP/1.0 request without a Host is answered and its connection closed', async () => {
-    const text = String(await exchange(service.baseUrl, ['GET /healthz HTTP/1.0\r\n\r\n']))
+    const text = String(await exchangeBytes(service.baseUrl, ['GET /healthz HTTP/1.0\r\n\r\n']))
     assert.match(text, /^HTTP\/1\.1 200 .*\{"status":"ok"\}$/s)
   })
 
@@ -219,7 +219,7 @@ describe('HTTP: connections', () => {
   })
 
   test('a CONNECT request is closed without a success', async () => {
-    const bytes = await exchange(service.baseUrl, [`CONNECT a:443 HTTP/1.1\r\n${HOST}\r\n`])
+    const bytes = await exchangeBytes(service.baseUrl, [`CONNECT a:443 HTTP/1.1\r\n${HOST}\r\n`])
     assert.doesNotMatch(String(bytes), /^HTTP\/1\.1 2/)
   })
 

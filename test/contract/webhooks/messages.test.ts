@@ -9,7 +9,7 @@ import {
 } from '../../support/agreements.ts'
 import type { Body, Client } from '../../support/client.ts'
 import { card, paidPayment, payOnPages, read } from '../../support/journeys.ts'
-import { exchange } from '../../support/raw-http.ts'
+import { exchangeBytes } from '../../support/raw-http.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 import {
   eventTypesOf,
@@ -157,7 +157,7 @@ onEveryDatabase(
         'Content-Type: application/json',
         `Content-Length: ${body.length}`,
       ]
-      const answer = await exchange(service().baseUrl, [`${head.join('\r\n')}\r\n\r\n`, body])
+      const answer = await exchangeBytes(service().baseUrl, [`${head.join('\r\n')}\r\n\r\n`, body])
       assert.match(answer.toString(), /^HTTP\/1\.1 204 /)
       const [message] = received(all)
       const { baseUrl = 'http://phone.example.org:8080' } = service().config

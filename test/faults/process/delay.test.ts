@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { webPayment } from '../../support/client.ts'
+import { sendUnchecked, webPayment } from '../../support/client.ts'
 import { scratchFolder } from '../../support/folders.ts'
 import { startProcess } from '../../support/process.ts'
-import { exchange } from '../../support/raw-exchange.ts'
 
 test('a kill while a plan holds a request leaves nothing of it before its handler, and everything after it', async t => {
   const key = 'a-key-of-this-test'
@@ -14,7 +13,7 @@ test('a kill while a plan holds a request leaves nothing of it before its handle
   }
   const first = await startProcess({ env })
   const ask = (base: string, method: string, path: string, json?: object) =>
-    exchange(base + path, { ...{ key, method }, ...(json && { json }) })
+    sendUnchecked(base + path, { ...{ key, method }, ...(json && { json }) })
   for (const when of ['before', 'after'])
     await ask(first.baseUrl, 'POST', '/control/plans', { on: 'createPayment', when, delay: 60_000 })
   const create = (reference: string) =>
