@@ -2,7 +2,10 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { DatabaseAddress } from '../config.ts'
+import { inspectDatabase } from '../database/inspect.ts'
+import { newestMigration } from '../database/migrate.ts'
 import { openDatabase } from '../database/open.ts'
+import { refuseForeign } from '../database/sqlite/file.ts'
 import type { Database } from '../ports.ts'
 import { note } from './output.ts'
 
@@ -33,8 +36,35 @@ export function requireDatabase(address: DatabaseAddress, advice = ''): void {
 }
 
 /**
+ * Throws if the database has an older version. Only a start of the service migrates it: an older service may be
+ * running on it, and there is no way back. If `mayBeEmpty` is true, a database without tables is no reason to throw.
+ */
+async function refuseOlder(address: DatabaseAddress, mayBeEmpty: boolean): Promise<void> {
+  if (address.kind === 'sqlite') {
+    if (!existsSync(address.path)) return // it is made
+    refuseForeign(address.path)
+  }
+  const { has, knows } = await inspectDatabase(address, '').catch(error => {
+    if (isEmpty(error)) return { has: 0, knows: newestMigration() }
+    throw error
+  })
+  if (has >= knows || (has === 0 && mayBeEmpty)) return
+  throw new Error(
+    `${placeOf(address)} has version ${has}. The next start of the service brings it to ${knows}: start it before this command`,
+  )
+}
+
+/** A first migration may be under way: it makes the table of migrations before the other tables. */
+const isEmpty = (error: unknown): boolean =>
+  error instanceof Error &&
+  /no such table: (migrations|api_keys)|relation "(migrations|api_keys)" does not exist/.test(
+    error.message,
+  )
+
+/**
  * Opens the database for a command, names it on standard error, and closes it when `work` is done.
- * Throws if there is none, unless `create` is true. A command that only reads gives no options.
+ * Throws if there is none, unless `create` is true, and if it has an older version. A command that only reads gives no
+ * options.
  */
 export async function useDatabase<Result>(
   address: DatabaseAddress,
@@ -44,6 +74,13 @@ export async function useDatabase<Result>(
   const isMemory = address.kind === 'sqlite' && address.path === ':memory:'
   if (!options?.create || isMemory)
     requireDatabase(address, options && '. Add --create to make a new one')
+  try {
+    await refuseOlder(address, options !== undefined)
+  } catch (error) {
+    if (address.kind === 'sqlite' && error instanceof Error)
+      Object.assign(error, { path: address.path })
+    throw error
+  }
   // A failed write ends the command with its error, so nothing else needs to be reported.
   const database = await openDatabase(address, {
     onUnknownOutcome: () => {},

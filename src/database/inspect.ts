@@ -2,6 +2,7 @@ import { statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import type { DatabaseAddress } from '../config.ts'
 import { newestMigration } from './migrate.ts'
+import { LONGEST_WAIT } from './sqlite/connection.ts'
 import { refuseSpecial } from './sqlite/file.ts'
 
 type Inspection = {
@@ -28,7 +29,7 @@ export async function inspectDatabase(
   const knows = newestMigration()
   if (address.kind === 'sqlite') {
     refuseSpecial(address.path)
-    const database = new DatabaseSync(address.path, { readOnly: true })
+    const database = new DatabaseSync(address.path, { readOnly: true, timeout: LONGEST_WAIT })
     try {
       const has = Number(database.prepare(MIGRATION).get()?.number)
       const hasKey = database.prepare(KEY).get({ $1: keyHash }) !== undefined

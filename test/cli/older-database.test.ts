@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { readConfig } from '../../src/config.ts'
+import { inspectDatabase } from '../../src/database/inspect.ts'
+import { newestMigration } from '../../src/database/migrate.ts'
+import { openDatabase } from '../../src/database/open.ts'
+import { runHere } from '../support/command.ts'
+import { createPostgresDatabase } from '../support/postgres.ts'
+
+for (const kind of ['sqlite', 'postgres'] as const)
+  describe(`Commands and a database of an older version (${kind})`, () => {
+    test('no command migrates it, and each says that the next start does', async t => {
+      const folder = mkdtempSync(join(tmpdir(), 'farthing-older-'))
+      t.after(() => rmSync(folder, { recursive: true, force: true }))
+      const DATABASE_URL =
+        kind === 'sqlite' ? `sqlite:${join(folder, 'farthing.db')}` : await createPostgresDatabase()
+      const address = readConfig({ DATABASE_URL }).database
+      const database = await openDatabase(address, {
+        onUnknownOutcome: () => {},
+        onConnectionError: () => {},
+      })
+      const newest = newestMigration()
+      await database.write([{ sql: 'delete from migrations where number = $1', values: [newest] }])
+      await database.close()
+      for (const line of [
+        'keys list',
+        'keys create',
+        'keys create --create',
+        'keys revoke 06h3k9v0u2j4m5n6p7q8r9s0t1',
+        'seed --payments 1',
+        'open',
+      ]) {
+        const { code, stdout, stderr } = await runHere({
+          args: line.split(' '),
+          env: { DATABASE_URL },
+        })
+        assert.equal(code, 1, line)
+        assert.equal(stdout, '', line)
+        assert.match(
+          stderr,
+          new RegExp(
+            `^farthing: .+ has version ${newest - 1}\\. The next start of the service brings it to ${newest}: start it before this command\\n$`,
+          ),
+          line,
+        )
+        assert.equal((await inspectDatabase(address, '')).has, newest - 1, line)
+      }
+    })
+  })
