@@ -1,5 +1,5 @@
 /**
- * The only script of the pages, which work without it. It is a file because their content security policy
+ * The script of every page. Pages work without it. It is a file because their content security policy
  * allows no inline script.
  */
 import { Button, createAll, ErrorSummary, SkipLink } from 'govuk-frontend'
