@@ -4,8 +4,7 @@
  */
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { packInto } from './build-package.ts'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 
 type Component = { name: string; version: string; 'bom-ref': string }
 type Bom = {
@@ -56,9 +55,10 @@ const checksums = (names: string[]): string =>
     .join('')
 
 rmSync('release', { recursive: true, force: true })
-mkdirSync('release')
-const { contained } = await import('./build.ts')
-packInto('release')
 await import('./build-executable.ts')
+const { contained } = await import('./build.ts')
+execFileSync('npm', ['pack', '--pack-destination', 'release'], {
+  stdio: ['ignore', 'ignore', 'inherit'],
+})
 writeFileSync('release/farthing.cdx.json', `${JSON.stringify(components(contained), null, 2)}\n`)
 writeFileSync('release/SHA256SUMS', checksums(readdirSync('release').sort()))

@@ -1,4 +1,4 @@
-/** The package as `npm run build:package` makes it in a clone. */
+/** The package as `npm pack` makes it in a clone. */
 import { execFile } from 'node:child_process'
 import { cpSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
@@ -26,7 +26,7 @@ function copyOfClone(folder: string): string {
   return source
 }
 
-/** `source` is the copy, with `dist/`. */
+/** `source` is the copy. It has `dist/`, and the README and package.json of the clone again. */
 export type Packed = { source: string; tarball: string }
 
 let packed: Promise<Packed> | undefined
@@ -40,12 +40,13 @@ export function packOnce(): Promise<Packed> {
   return packed
 }
 
-/** Packs a copy of the clone. */
+/** Packs a copy of the clone, in which an npm pack was interrupted before. */
 export async function pack(folder: string): Promise<Packed> {
   const source = copyOfClone(folder)
-  await run('npm', ['run', 'build:package'], { cwd: source })
-  const name = readdirSync(source).find(file => file.endsWith('.tgz')) ?? ''
-  return { source, tarball: join(source, name) }
+  await run(process.execPath, ['scripts/packed-files.ts', 'package'], { cwd: source })
+  await run('npm', ['pack', '--pack-destination', folder], { cwd: source })
+  const name = readdirSync(folder).find(file => file.endsWith('.tgz')) ?? ''
+  return { source, tarball: join(folder, name) }
 }
 
 /** Installs the tarball as a user does, in a new folder. Returns the folder and what npm printed. */
