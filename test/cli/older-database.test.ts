@@ -1,22 +1,17 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { readConfig } from '../../src/config.ts'
 import { inspectDatabase } from '../../src/database/inspect.ts'
 import { newestMigration } from '../../src/database/migrate.ts'
 import { openDatabase } from '../../src/database/open.ts'
 import { runHere } from '../support/command.ts'
+import { tempDatabase } from '../support/folders.ts'
 import { createPostgresDatabase } from '../support/postgres.ts'
 
 for (const kind of ['sqlite', 'postgres'] as const)
   describe(`Commands and a database of an older version (${kind})`, () => {
-    test('no command migrates it, and each says that the next start does', async t => {
-      const folder = mkdtempSync(join(tmpdir(), 'farthing-older-'))
-      t.after(() => rmSync(folder, { recursive: true, force: true }))
-      const DATABASE_URL =
-        kind === 'sqlite' ? `sqlite:${join(folder, 'farthing.db')}` : await createPostgresDatabase()
+    test('no command migrates it, and each says that the next start does', async () => {
+      const DATABASE_URL = kind === 'sqlite' ? tempDatabase() : await createPostgresDatabase()
       const address = readConfig({ DATABASE_URL }).database
       const database = await openDatabase(address, {
         onUnknownOutcome: () => {},
