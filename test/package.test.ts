@@ -105,25 +105,27 @@ describe('The package', () => {
         await using farthing = await startFarthing({ log: 'error' })
         return farthing.payment({ scenario: 'success', refund: 500 })
       }`
-    const strict = {
-      strict: true,
-      skipLibCheck: false,
-      noEmit: true,
-      target: 'es2022',
-      types: ['node'],
-    }
-    const typeRoots = [join(ROOT, 'node_modules/@types')]
-    for (const [files, module, moduleResolution] of [
-      [['pay.mts', 'pay.cts'], 'nodenext', 'nodenext'],
-      [['pay.ts'], 'esnext', 'bundler'],
+    const signal = `import type { WaitOptions } from 'farthing/testing'
+      export const options: WaitOptions = { signal: new AbortController().signal }`
+    writeFileSync(join(user, 'signal.ts'), signal)
+    const strict = { strict: true, skipLibCheck: false, noEmit: true, target: 'es2022' }
+    const withNode = { types: ['node'], typeRoots: [join(ROOT, 'node_modules/@types')] }
+    for (const [files, options] of [
+      [['pay.mts', 'pay.cts'], { module: 'nodenext', ...withNode }],
+      [['pay.ts', 'signal.ts'], { module: 'esnext', moduleResolution: 'bundler', ...withNode }],
+      [['pay.ts'], { module: 'commonjs', lib: ['es2022'], types: [] }],
+      [['pay.ts', 'signal.ts'], { module: 'commonjs', lib: ['es2022', 'dom'], types: [] }],
     ] as const) {
-      const compilerOptions = { ...strict, typeRoots, module, moduleResolution }
-      for (const file of files) writeFileSync(join(user, file), source)
+      const compilerOptions = { ...strict, ...options }
+      for (const file of files) if (file !== 'signal.ts') writeFileSync(join(user, file), source)
       writeFileSync(join(user, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }))
       const tsc = join(ROOT, 'node_modules/.bin/tsc')
       const { status, stdout } = spawnSync(tsc, [], { cwd: user, encoding: 'utf8' })
       assert.equal(status, 0, `${files}: ${stdout}`)
     }
+    // TypeScript 5 reads this with `module` commonjs, because it then does not know `exports`.
+    const { typesVersions } = JSON.parse(read(join(unpacked, 'package.json')))
+    assert.ok(existsSync(join(unpacked, typesVersions['*'].testing[0])))
   })
 
   test('The example for node:test runs with the library of the package', async () => {

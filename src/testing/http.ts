@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { ControlError } from './errors.ts'
 import { HostPromise } from './guest.ts'
-import type { Answer } from './public.d.ts'
+import type { Answer, Signal } from './public.d.ts'
 
 /** One service, with the connections to it that are kept. */
 export type Connection = {
@@ -23,7 +23,7 @@ type Outgoing = {
   path: string
   body?: unknown
   headers?: Record<string, string>
-  signal?: AbortSignal | undefined
+  signal?: Signal | undefined
 }
 
 /** `address` may have a path. */
@@ -55,7 +55,7 @@ export function connect(address: string): Connection {
             }),
             ...headers,
           },
-          ...(signal && { signal }),
+          ...(signal && { signal: signal as AbortSignal }), // one of any platform
         },
         response => {
           const chunks: Buffer[] = []

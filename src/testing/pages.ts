@@ -2,7 +2,7 @@ import type { PageLike, Scenario } from './public.d.ts'
 
 /** The ids are those of GOV.UK Pay. */
 export async function payOnPages(page: PageLike, scenario: Scenario = 'success'): Promise<void> {
-  const isHosted = (url: URL) => url.pathname.startsWith('/secure')
+  const isHosted = ({ pathname }: { pathname: string }) => pathname.startsWith('/secure')
   await page.waitForURL(isHosted)
   await page.check(`input[value=${scenario}]`)
   await page.click('#submit-card-details')

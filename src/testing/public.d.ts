@@ -1,7 +1,8 @@
 /// <reference lib="esnext.disposable" />
 /**
  * The public types of `farthing/testing`. Written by hand, in one file that imports nothing: users have none of the
- * packages from which the service derives its own types. The package carries this file as it is.
+ * packages from which the service derives its own types. The package carries this file as it is. It needs the library
+ * es2022 of TypeScript and no other types.
  */
 
 export type Scenario = 'success' | 'declined' | 'error' | 'cancel'
@@ -128,7 +129,14 @@ export interface Clock {
 
 export type Which = { payment_id?: string; reference?: string; status?: Status | 'refunded' }
 /** `timeout` is 5 seconds by default. `signal` is that of a test runner. */
-export type WaitOptions = { timeout?: Duration; signal?: AbortSignal }
+export type WaitOptions = { timeout?: Duration; signal?: Signal }
+/** What an AbortSignal has. Written out, because a project may have the types of neither the DOM nor Node. */
+export interface Signal {
+  readonly aborted: boolean
+  readonly reason: unknown
+  addEventListener(type: 'abort', listener: () => void): void
+  removeEventListener(type: 'abort', listener: () => void): void
+}
 export type WhichRequests = {
   operation?: string
   payment_id?: string
@@ -362,5 +370,5 @@ export interface PageLike {
   url(): string
   check(selector: string): Promise<void>
   click(selector: string): Promise<void>
-  waitForURL(matches: (url: URL) => boolean): Promise<void>
+  waitForURL(matches: (url: { pathname: string }) => boolean): Promise<void>
 }

@@ -9,7 +9,7 @@ import type { Job } from './run.ts'
 
 const run = promisify(execFile)
 
-const TOOLS = ['sinon@21', 'nock@14', 'msw@2', 'jest@29']
+const TOOLS = ['sinon@21', 'nock@14', 'msw@2', 'jest@29', 'typescript@5']
 /** On each the library connects to a service. */
 const NODES = ['20.19.5', '22.20.0', '24.18.1']
 /** The oldest on which it starts one. */
@@ -75,6 +75,19 @@ const JEST = `
     await farthing.stop()
   })`
 
+/** TypeScript 5 does not read `exports` of a package with this module. */
+const COMMONJS = [
+  '--noEmit',
+  '--strict',
+  '--skipLibCheck',
+  '--target',
+  'es2022',
+  '--module',
+  'commonjs',
+]
+const TYPES = `import { type Payment, startFarthing } from 'farthing/testing'
+  export const pay = async (): Promise<Payment> => (await startFarthing()).payment()`
+
 const START = {
   'start.mjs': `import { startFarthing } from 'farthing/testing'
     const farthing = await startFarthing()
@@ -111,12 +124,14 @@ export const job: Job = {
       ...CONNECT,
       ...START,
       'jest.test.cjs': JEST,
+      'types.ts': TYPES,
     }))
       writeFileSync(join(user, name), text)
     for (const name of Object.keys(scripts)) await run(process.execPath, [name], options)
     const jest = ['--testMatch', '**/jest.test.cjs']
     await run(join(user, 'node_modules/.bin/jest'), jest, options)
-    const done = [...Object.keys(scripts), 'jest 29']
+    await run(join(user, 'node_modules/.bin/tsc'), [...COMMONJS, 'types.ts'], options)
+    const done = [...Object.keys(scripts), 'jest 29', 'TypeScript 5']
     const { startFarthing } = await import('../../src/testing/library.ts')
     await using farthing = await startFarthing()
     const env = { ...process.env, ...farthing.env }
