@@ -23,7 +23,7 @@ export type EventType =
   | 'card_payment_cancelled'
 /** Milliseconds, or text such as '5s', '90m' or '7d'. */
 export type Duration = number | `${number}${'ms' | 's' | 'm' | 'h' | 'd'}`
-/** A Date, or ISO 8601 text. */
+/** A Date, or ISO 8601 text with seconds and a zone, such as '2026-03-29T00:59:58Z'. */
 export type Moment = Date | string
 
 /**
@@ -104,9 +104,12 @@ export interface Account extends AsyncDisposable {
    * given up, or not delivered in time.
    */
   settled(options?: WaitOptions): Promise<void>
-  /** Empties the account. Its key stays, and its clock begins anew. */
+  /** Empties the account. Its key stays. Its clock begins anew: at `at`, otherwise at the machine's time. */
   reset(options?: { at?: Moment; frozen?: boolean }): Promise<void>
-  /** Sends one request to the service with the key. `path` begins with a slash. Does not reject for a status. */
+  /**
+   * Sends one request to the service with the key. `path` begins with a slash, or is a whole address of the service.
+   * Does not reject for a status.
+   */
   send(
     method: string,
     path: string,
