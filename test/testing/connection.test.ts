@@ -1,7 +1,13 @@
 /** The library's connection to the service: where requests go, and how it ends. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { createServer, type RequestListener, request } from 'node:http'
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  request,
+  type ServerResponse,
+} from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { ControlError, connectFarthing, startFarthing } from '../../src/testing/library.ts'
@@ -58,23 +64,46 @@ test('send sends the key to the service only', async t => {
     assert.equal((await farthing.send('GET', path)).body.payment_id, payment_id)
 })
 
+/** Sends the request on to `url`. */
+function forward(url: string, incoming: IncomingMessage, response: ServerResponse): void {
+  const { method, headers } = incoming
+  const onward = request(url, { method, headers })
+  onward.on('response', answer => {
+    response.writeHead(answer.statusCode ?? 0, answer.headers)
+    answer.pipe(response)
+  })
+  onward.end()
+}
+
 test('connectFarthing keeps the path of an address', async t => {
   const farthing = await startFarthing()
   t.after(() => farthing.stop())
-  const proxy = await listen(t, ({ url = '', method, headers }, response) => {
+  const proxy = await listen(t, (incoming, response) => {
+    const { url = '' } = incoming
     assert.match(url, /^\/pay\/control/)
-    const onward = request(farthing.url + url.slice('/pay'.length), { method, headers })
-    onward.on('response', answer => {
-      response.writeHead(answer.statusCode ?? 0, answer.headers)
-      answer.pipe(response)
-    })
-    onward.end()
+    forward(farthing.url + url.slice('/pay'.length), incoming, response)
   })
   const { key } = farthing
   const connected = await connectFarthing({ url: `${proxy}/pay/`, key })
   assert.equal(connected.url, `${proxy}/pay`)
   assert.ok(await connected.clock.now())
   await assert.rejects(connected.send('GET', '/../control'), TypeError)
+  await connected.stop()
+})
+
+test('a wait that fails is a WaitError also if the state cannot be read', async t => {
+  const farthing = await startFarthing()
+  t.after(() => farthing.stop())
+  const proxy = await listen(t, (incoming, response) => {
+    const { url = '' } = incoming
+    if (/^\/control$|wait=/.test(url)) forward(farthing.url + url, incoming, response)
+    else response.writeHead(503).end()
+  })
+  const connected = await connectFarthing({ url: proxy, key: farthing.key })
+  await assert.rejects(
+    connected.waitForPayment('R-7', { timeout: 0 }),
+    /^WaitError: waited 0 s for R-7\. More could not be read: GET \/control\/payments.+: 503/,
+  )
   await connected.stop()
 })
 
