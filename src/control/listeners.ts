@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { findLivingKey } from '../accounts/store.ts'
+import { accountOfName, findLivingKey } from '../accounts/store.ts'
 import type { Context } from '../context.ts'
 import { unknownBearerKey } from '../errors.ts'
 import { type Endpoint, pathParam } from '../http/endpoint.ts'
@@ -138,9 +138,15 @@ function createEnding(
     setTimeout(() => end('over'), wait),
     setInterval(() => stopped() && end('stopped'), LOOK_EVERY),
     setInterval(async () => {
-      const living = findLivingKey(database, request.key_id, config.apiKey)
-      // An unreachable database says nothing about the key.
-      if ((await living.catch(() => 'unknown')) === undefined) end('revoked')
+      try {
+        const key = await findLivingKey(database, request.key_id, config.apiKey)
+        if (!key) return end('revoked')
+        const account = await accountOfName(database, key.account)
+        // After a reset the account has no webhook of this listener any more.
+        if (account?.room !== request.account.room) end('over')
+      } catch {
+        // An unreachable database says nothing about the key.
+      }
     }, KEY_EVERY),
   ]
   return {

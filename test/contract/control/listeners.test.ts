@@ -5,6 +5,7 @@ import { setTimeout } from 'node:timers/promises'
 import { listKeys, revokeKey } from '../../../src/accounts/store.ts'
 import { deactivateIdle } from '../../../src/webhooks/listener-store.ts'
 import type { Body, Client } from '../../support/client.ts'
+import { ask } from '../../support/control.ts'
 import { onEveryDatabase, type Service } from '../../support/service.ts'
 import { history } from '../../support/subscriber.ts'
 
@@ -48,6 +49,17 @@ async function answering(
   return attempts
 }
 
+/** Waits until the listener is stored as connected for `ms` from now. */
+async function untilListening({ database, clock }: Service, { webhook_id }: Body, ms: number) {
+  const sql = 'select listening_until as until from webhooks where webhook_id = $1'
+  for (let looks = 0; looks < 500; looks++) {
+    const [row] = await database.query<{ until: number }>(sql, [webhook_id])
+    if (row?.until === clock.now() + ms) return
+    await setTimeout(5)
+  }
+  assert.fail(`listening_until is not ${ms} ms away`)
+}
+
 async function cancelled(api: Client, reference = 'È-7'): Promise<string> {
   const { payment_id } = await api.createPayment({ reference })
   const { status } = await api.post(`/v1/payments/${payment_id}/cancel`)
@@ -55,7 +67,9 @@ async function cancelled(api: Client, reference = 'È-7'): Promise<string> {
   return payment_id
 }
 
-onEveryDatabase('A listener', service => {
+onEveryDatabase('A listener', define, { control: true })
+
+function define(service: () => Service): void {
   test('a listener gets the bytes and the signature of each attempt, and the history has its responses', async () => {
     const api = await service().newAccount()
     const listener = listenerOf(service(), api)
@@ -143,20 +157,10 @@ onEveryDatabase('A listener', service => {
       undefined,
       closing.signal,
     )
-    /** Waits until the listener is stored as connected for `ms` from now. */
-    async function until(ms: number): Promise<void> {
-      const sql = 'select listening_until as until from webhooks where webhook_id = $1'
-      for (let looks = 0; looks < 500; looks++) {
-        const [row] = await service().database.query<{ until: number }>(sql, [webhook.webhook_id])
-        if (row?.until === service().clock.now() + ms) return
-        await setTimeout(5)
-      }
-      assert.fail(`listening_until is not ${ms} ms away`)
-    }
-    await until(35_000)
+    await untilListening(service(), webhook, 35_000)
     closing.abort()
     await assert.rejects(look)
-    await until(0)
+    await untilListening(service(), webhook, 0)
   })
 
   test('a listener whose key is revoked is refused within a second', async () => {
@@ -168,6 +172,18 @@ onEveryDatabase('A listener', service => {
     const { key_id = '' } = keys.find(({ account }) => account === name) ?? {}
     await revokeKey(service().database, key_id, service().clock.now())
     assert.equal((await look).status, 401)
+  })
+
+  test('a listener learns of a reset within a second, and its webhook is gone', async () => {
+    const api = await service().newAccount()
+    const listener = listenerOf(service(), api)
+    const webhook = await listener.start()
+    const path = `listeners/${webhook.webhook_id}/next`
+    const next = listener.ask('GET', path, undefined, AbortSignal.timeout(10_000))
+    await untilListening(service(), webhook, 35_000)
+    assert.equal((await ask(service(), api, 'reset', {})).status, 200)
+    assert.deepEqual(await next, { status: 200, body: { attempt: null } })
+    assert.equal((await listener.ask('GET', path)).status, 404)
   })
 
   test('a listener belongs to one account, and its requests are checked', async () => {
@@ -219,4 +235,4 @@ onEveryDatabase('A listener', service => {
     await deactivateIdle(database, clock.now() + DAY + 3_000)
     assert.equal(await status(), 'INACTIVE')
   })
-})
+}
