@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts'
-import type { Endpoint } from '../http/endpoint.ts'
+import { type Endpoint, NO_OPERATION } from '../http/endpoint.ts'
 import { json } from '../http/openapi.ts'
 import { object, timestamp } from '../http/schema.ts'
 import { timeOf } from '../ids.ts'
@@ -9,10 +9,10 @@ import { iso } from '../time.ts'
 import { withExamples } from './docs.ts'
 import { badField } from './errors.ts'
 import {
-  anyText,
   flag,
   instant,
   MOST_LISTED,
+  oneOf,
   paging,
   payment_id,
   queryParameters,
@@ -25,15 +25,18 @@ import { tooManyWaits, type WaitFor } from './wait.ts'
 
 const kinds = ['api', 'page'] as const
 
-const known = {
-  operation: anyText('With this operationId'),
+const parametersFor = (operations: readonly Endpoint[]) => ({
+  operation: oneOf(
+    [...operations.map(({ operationId }) => operationId), NO_OPERATION],
+    'With this operationId',
+  ),
   payment_id,
   reference,
   status: whole(100, 599, 'With this status'),
   refused: flag('true: with a status of 400 or more, or a reset'),
   since: instant('That began at this time or later'),
   ...paging,
-}
+})
 
 const recordedRequests = object('Requests', {
   results: {
@@ -69,40 +72,47 @@ const recordedRequests = object('Requests', {
 /**
  * The requests of the account's application and its browsers, oldest first. With `after` or `since` the list begins
  * there, otherwise it ends with the newest. An exchange is listed at the time when it began, also if its response
- * came late.
+ * came late. `operations` are the endpoints whose requests are recorded.
  */
-export const listRequests = ({ database }: Context, waitFor: WaitFor): Endpoint => ({
-  method: 'GET',
-  path: '/control/requests',
-  area: 'control',
-  operationId: 'listRequests',
-  summary: 'List the requests of the account',
-  docs: withExamples(examples => ({
-    description:
-      'What the application and browsers asked, oldest first. With `after` or `since` it begins there, otherwise it ends with the newest.',
-    parameters: queryParameters(known),
-    responses: { 200: json('The requests', recordedRequests, { One: examples.requests }) },
-    errors: [
-      examples.unknownParameter,
-      badField('status', 'must be a whole number'),
-      tooManyWaits(),
-    ],
-  })),
-  handler: async request => {
-    const { wait: ms = 0, limit: most = MOST_LISTED, ...filter } = readQuery(request, known)
-    const fromNewest = filter.after === undefined && filter.since === undefined
-    const found = await waitFor(request, ms, ({ room }) =>
-      findExchanges(
-        database,
-        room,
-        { ...filter, kinds },
-        { limit: most, order: fromNewest ? 'newest' : 'oldest' },
-      ),
-    )
-    const results = (fromNewest ? found.reverse() : found).map(present)
-    return { results, next: results.at(-1)?.request_id ?? filter.after ?? null }
-  },
-})
+export const listRequests = (
+  { database }: Context,
+  waitFor: WaitFor,
+  operations: readonly Endpoint[],
+): Endpoint => {
+  const known = parametersFor(operations)
+  return {
+    method: 'GET',
+    path: '/control/requests',
+    area: 'control',
+    operationId: 'listRequests',
+    summary: 'List the requests of the account',
+    docs: withExamples(examples => ({
+      description:
+        'What the application and browsers asked, oldest first. With `after` or `since` it begins there, otherwise it ends with the newest.',
+      parameters: queryParameters(known),
+      responses: { 200: json('The requests', recordedRequests, { One: examples.requests }) },
+      errors: [
+        examples.unknownParameter,
+        badField('status', 'must be a whole number'),
+        tooManyWaits(),
+      ],
+    })),
+    handler: async request => {
+      const { wait: ms = 0, limit: most = MOST_LISTED, ...filter } = readQuery(request, known)
+      const fromNewest = filter.after === undefined && filter.since === undefined
+      const found = await waitFor(request, ms, ({ room }) =>
+        findExchanges(
+          database,
+          room,
+          { ...filter, kinds },
+          { limit: most, order: fromNewest ? 'newest' : 'oldest' },
+        ),
+      )
+      const results = (fromNewest ? found.reverse() : found).map(present)
+      return { results, next: results.at(-1)?.request_id ?? filter.after ?? null }
+    },
+  }
+}
 
 function present(exchange: Exchange) {
   const { exchange_id, operation, method, path, query, kind, payment_id, status, ms } = exchange

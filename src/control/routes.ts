@@ -17,7 +17,7 @@ import type { WaitFor } from './wait.ts'
 export type Ports = {
   waitFor: WaitFor
   stopped: () => boolean
-  /** The endpoints that plans can name. */
+  /** The endpoints whose requests are recorded, and that plans can name. */
   operations: readonly Endpoint[]
 }
 
@@ -28,10 +28,10 @@ export const controlEndpoints = (context: Context, ports: Ports): Endpoint[] => 
 }
 
 /** Endpoints that read the record. There are none without a recorder. */
-const readingEndpoints = (context: Context, { waitFor, stopped }: Ports): Endpoint[] =>
+const readingEndpoints = (context: Context, { waitFor, stopped, operations }: Ports): Endpoint[] =>
   context.recorder
     ? [
-        listRequests(context, waitFor),
+        listRequests(context, waitFor, operations),
         listMessages(context, waitFor),
         sendMessage(context),
         ...(context.config.console

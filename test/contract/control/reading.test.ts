@@ -62,6 +62,7 @@ onEveryDatabase(
       const api = await service().newAccount()
       for (const [path, code, field] of [
         ['requests?operatoin=x', 'C0103', 'operatoin'],
+        ['requests?operation=makePayment', 'C0102', 'operation'],
         ['requests?wait=10001', 'C0102', 'wait'],
         ['requests?limit=501', 'C0102', 'limit'],
         ['messages?delivery=LOST', 'C0102', 'delivery'],
