@@ -49,6 +49,8 @@ async function refuseOlder(address: DatabaseAddress, mayBeEmpty: boolean): Promi
     throw error
   })
   if (has >= knows || (has === 0 && mayBeEmpty)) return
+  if (has === 0)
+    throw new Error(`${placeOf(address)} has no tables yet: start the service before this command`)
   throw new Error(
     `${placeOf(address)} has version ${has}. The next start of the service brings it to ${knows}: start it before this command`,
   )

@@ -5,7 +5,7 @@ import { describe, test } from 'node:test'
 import { createClient, webPayment } from '../../support/client.ts'
 import { runHere } from '../../support/command.ts'
 import { tempDatabase, tempFolder } from '../../support/folders.ts'
-import { createPostgresDatabase } from '../../support/postgres.ts'
+import { copyMigratedDatabase, createPostgresDatabase } from '../../support/postgres.ts'
 import { startProcess } from '../../support/process.ts'
 
 const KEY = /^api_test_[0-9a-v]{52}\n$/
@@ -93,7 +93,10 @@ describe('farthing keys', () => {
   })
 
   test('list says so if there are no keys, and that a key of the settings is not listed', async () => {
-    const env = { DATABASE_URL: await createPostgresDatabase() }
+    const empty = await keys(['list'], { DATABASE_URL: await createPostgresDatabase() })
+    assert.equal(empty.code, 1)
+    assert.match(empty.stderr, / has no tables yet: start the service before this command\n$/)
+    const env = { DATABASE_URL: await copyMigratedDatabase() }
     const { stdout, stderr } = await keys(['list'], env)
     assert.equal(stdout, 'There are no keys.\n')
     assert.match(stderr, /^Database: PostgreSQL on [^@]+, database \w+\n$/)
