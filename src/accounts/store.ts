@@ -60,10 +60,11 @@ const insertAccount = (
   values: [name, room, clock_offset, frozen_at, parent, epoch, expires],
 })
 
-/** All keys, oldest first, without the keys themselves. */
+/** All keys of accounts that have not ended, oldest first, without the keys themselves. */
 export const listKeys = (database: Database): Promise<ApiKey[]> =>
   database.query<ApiKey>(
-    'select key_id, account, created, revoked from api_keys order by created, key_id',
+    `select key_id, account, created, revoked from api_keys join accounts on accounts.name = api_keys.account
+     where ended = 0 order by created, key_id`,
   )
 
 /** Returns false when there is no such key or it was revoked before. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { listKeys } from '../../../src/accounts/store.ts'
 import { deleteEndedRooms, endExpiredAccounts } from '../../../src/accounts/sweep.ts'
 import type { Database } from '../../../src/ports.ts'
 import { type Body, type Client, createClient } from '../../support/client.ts'
@@ -131,6 +132,7 @@ onEveryDatabase(
       assert.equal((await end(await service().newAccount(), ended)).status, 404)
       assert.equal((await end(sibling.api, ended)).body.code, 'C0403')
       assert.equal((await end(parent, ended)).status, 204)
+      assert.ok(!(await listKeys(service().database)).some(key => key.account === ended.account))
       for (const url of service().baseUrls) {
         const { status } = await createClient([url], ended.key).get('/v1/payments')
         assert.equal(status, 401)
@@ -140,11 +142,9 @@ onEveryDatabase(
       assert.equal((await end(parent, ended)).status, 204)
       const again = await control(parent, 'accounts', { name: ended.account })
       assert.deepEqual([again.status, again.body.code], [409, 'C0409'])
-      const { body } = await control(parent, 'accounts')
-      assert.deepEqual(
-        body.results.map(({ account }: Body) => account),
-        [sibling.account],
-      )
+      const { results } = (await control(parent, 'accounts')).body
+      const names = results.map(({ account }: Body) => account)
+      assert.deepEqual(names, [sibling.account])
     })
 
     test('a test account cannot make, list or end accounts', async () => {
