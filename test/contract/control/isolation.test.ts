@@ -29,6 +29,20 @@ function waitsOf(url: string, key: string | undefined, count: number) {
   return { requests, statuses }
 }
 
+/** A pattern for each endpoint of the control API whose path names something. */
+async function endpointsOfOneThing(baseUrl: string): Promise<RegExp[]> {
+  const response = await fetch(`${baseUrl}/control/openapi.json`)
+  const { paths } = (await response.json()) as { paths: Record<string, object> }
+  return Object.entries(paths)
+    .filter(([path]) => path.includes('{'))
+    .flatMap(([path, item]) =>
+      ['get', 'post', 'delete']
+        .filter(method => method in item)
+        .map(method => `${method.toUpperCase()} ${path.replaceAll(/\{\w+\}/g, '[^/]+')}`),
+    )
+    .map(pattern => new RegExp(`^${pattern}$`))
+}
+
 onEveryDatabase(
   'What control keeps apart',
   service => {
@@ -52,6 +66,7 @@ onEveryDatabase(
       const [message] = (await control(child.api, 'messages')).body.results
       assert.equal(message.webhook_id, webhook.external_id)
       const attempt = { attempt_id: 'x', status_code: 200, result: '200 OK' }
+      const asked: string[] = []
       for (const stranger of [parent, sibling.api]) {
         for (const [path, body, method] of [
           [`payments/${open.payment_id}/complete`, {}, 'POST'],
@@ -64,6 +79,7 @@ onEveryDatabase(
         ] as const) {
           const { status } = await control(stranger, path, body, method)
           assert.equal(status, 404, `${method} ${path}`)
+          asked.push(`${method} /control/${path.replace(/\?.*/, '')}`)
         }
         for (const path of ['payments', 'plans', 'requests', 'messages']) {
           const query = path === 'payments' ? `?payment_id=${open.payment_id}` : ''
@@ -74,6 +90,12 @@ onEveryDatabase(
       assert.equal((await child.api.get(open._links.self.href)).body.state.status, 'created')
       const other = await control(sibling.api, `accounts/${child.name}`, undefined, 'DELETE')
       assert.equal(other.body.code, 'C0403')
+      asked.push(`DELETE /control/accounts/${child.name}`)
+      for (const pattern of await endpointsOfOneThing(service().baseUrl))
+        assert.ok(
+          asked.some(request => pattern.test(request)),
+          `${pattern} is not asked`,
+        )
     })
 
     test('whoever has the answer of a test account finds it in the record, at the other instance too', async () => {
