@@ -71,15 +71,14 @@ export type Farthing = {
 export async function startFarthing(options: StartOptions): Promise<Farthing> {
   const { config, logger, ca } = options
   const metrics = await createMetrics(config)
-  // SQLite's thread starts while this one loads the code of the app.
-  const [database, { createApp }] = await Promise.all([
-    openDatabase(config.database, {
-      onCommit: metrics?.committed,
-      onUnknownOutcome: error => void setTimeout(fatal, LAST_RESPONSES, options, error),
-      onConnectionError: error => logger?.warn(`a database connection was lost: ${error.message}`),
-    }),
-    import('./app.ts'),
-  ])
+  // This thread loads the code of the app while SQLite's starts. If that fails, the database is closed below.
+  const loading = import('./app.ts')
+  loading.catch(() => undefined)
+  const database = await openDatabase(config.database, {
+    onCommit: metrics?.committed,
+    onUnknownOutcome: error => void setTimeout(fatal, LAST_RESPONSES, options, error),
+    onConnectionError: error => logger?.warn(`a database connection was lost: ${error.message}`),
+  })
   const resolve = options.resolve ?? createResolve()
   const send = createSend({
     resolve,
@@ -107,6 +106,7 @@ export async function startFarthing(options: StartOptions): Promise<Farthing> {
 
   let server: FastifyInstance | undefined
   try {
+    const { createApp } = await loading
     const app = await createApp(ports, config, logger, metrics?.watch)
     server = app.server
     await listen(server, config)
