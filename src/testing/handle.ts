@@ -15,7 +15,6 @@ import type {
 } from './public.d.ts'
 import { startReceiver } from './receiver.ts'
 import {
-  any,
   check,
   checkFields,
   checkOptions,
@@ -24,14 +23,15 @@ import {
   milliseconds,
   moment,
   text,
+  unchecked,
   whole,
 } from './values.ts'
 import { settled, waitForPayment } from './waits.ts'
 
 export type Identity = { name: string; key: string }
 
-const beginningRules = { at: moment, frozen: any }
-export const accountRules = { name: any, ...beginningRules }
+const beginningRules = { at: moment, frozen: unchecked }
+export const accountRules = { name: unchecked, ...beginningRules }
 const requestRules = {
   operation: text,
   payment_id: text,

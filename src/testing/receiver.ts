@@ -4,7 +4,6 @@ import { WaitError } from './errors.ts'
 import { clearTimer, HostPromise, setTimer, sleep } from './guest.ts'
 import type { Message, ReceiveOptions, Receiver, WaitOptions } from './public.d.ts'
 import {
-  any,
   check,
   checkFields,
   checkOptions,
@@ -13,6 +12,7 @@ import {
   type Rule,
   spoken,
   text,
+  unchecked,
   waitRules,
   whole,
 } from './values.ts'
@@ -22,8 +22,8 @@ type Arrived = Message & { isSigned: boolean; taken: boolean }
 type Wanted = Parameters<Receiver['next']>[0] & object
 
 const receiveRules: Record<keyof ReceiveOptions, Rule> = {
-  events: any,
-  answer: any, // checked by checkAnswer
+  events: unchecked,
+  answer: unchecked, // checked by checkAnswer
   host: text,
   port: whole(0, 65_535),
   url: text,

@@ -18,8 +18,8 @@ export const text: Rule = [
   'is empty or not text',
 ]
 
-/** Whatever the service accepts. */
-export const any: Rule = [() => true, '']
+/** For a value that the service checks, or other code. */
+export const unchecked: Rule = [() => true, '']
 
 export const whole = (least: number, most: number): Rule => [
   value => Number.isInteger(value) && Number(value) >= least && Number(value) <= most,
