@@ -4,11 +4,11 @@
  * bytes.
  */
 import http from 'node:http'
-import { readConfig } from '../src/config.ts'
-import { openDatabase } from '../src/database/open.ts'
-import { createNewId, secrets } from '../src/ids.ts'
-import { makePayment } from '../src/payments/commands.ts'
-import { insertPayment } from '../src/payments/store.ts'
+import { readConfig } from '../src/app/config.ts'
+import { createNewId, secrets } from '../src/core/ids.ts'
+import { makePayment } from '../src/pay/payments/commands.ts'
+import { insertPayment } from '../src/pay/payments/store.ts'
+import { openDatabase } from '../src/platform/database/open.ts'
 import { answer, listen, padding } from './answer.ts'
 
 const [url = '', bytes = '0'] = process.argv.slice(2)

@@ -4,10 +4,10 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync, type SQLOutputValue } from 'node:sqlite'
 import { brotliCompressSync } from 'node:zlib'
-import { createNewId } from '../src/ids.ts'
-import { MOST_BODY_BYTES } from '../src/recorder/exchange.ts'
-import { insertExchange } from '../src/recorder/store.ts'
-import { analyse } from '../src/signature/analyse.ts'
+import { createNewId } from '../src/core/ids.ts'
+import { MOST_BODY_BYTES } from '../src/tools/recorder/exchange.ts'
+import { insertExchange } from '../src/tools/recorder/store.ts'
+import { analyse } from '../src/tools/signature/analyse.ts'
 import { type Loaded, loadPages } from './console-pages.ts'
 import { newFolder, removeFolder } from './folders.ts'
 import { connect, load, percentile } from './load.ts'
@@ -179,7 +179,7 @@ function workbench(step: Bench['step']): Figure {
 
 /** N15: what the console adds to the files that browsers load. */
 function weight(): Figure {
-  const built = new URL('../src/web/assets/built/', import.meta.url)
+  const built = new URL('../src/platform/web/assets/built/', import.meta.url)
   const sizeOf = (pattern: RegExp) => {
     const name = readdirSync(built).find(each => pattern.test(each)) ?? ''
     return round(brotliCompressSync(readFileSync(new URL(name, built))).length / 1024, 2)

@@ -3,10 +3,10 @@
  * Arguments: DATABASE_URL, connections, seconds.
  */
 import pg from 'pg'
-import { createNewId, secrets } from '../src/ids.ts'
-import { makePayment } from '../src/payments/commands.ts'
-import { readNewPayment } from '../src/payments/request.ts'
-import { insertPayment } from '../src/payments/store.ts'
+import { createNewId, secrets } from '../src/core/ids.ts'
+import { makePayment } from '../src/pay/payments/commands.ts'
+import { readNewPayment } from '../src/pay/payments/request.ts'
+import { insertPayment } from '../src/pay/payments/store.ts'
 import { newPayment as body } from './requests.ts'
 
 const [connectionString = '', connections = '10', seconds = '1'] = process.argv.slice(2)

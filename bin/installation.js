@@ -14,7 +14,7 @@ export function startProblem() {
   if (!has('src')) return isTooOld() ? packageNodeProblem() : undefined
   if (!has('node_modules')) return 'The packages are not installed. Run: npm ci'
   if (isTooOld()) return cloneNodeProblem()
-  if (has('src/web/assets/built')) return undefined
+  if (has('src/platform/web/assets/built')) return undefined
   return `The files that the pages link to are missing, ${
     has('node_modules/sass') ? `${SCRIPTS_LEFT_OUT} npm run build:assets` : DEV_LEFT_OUT
   }`

@@ -1,13 +1,13 @@
 /**
  * Builds the files that the pages link to: a style sheet and a script for all pages, two more for the viewer on /docs and
- * for the console, and an icon. They go into src/web/assets/built/ under names that contain a hash of the content, with a manifest
- * that src/web/assets.ts reads. `npm ci` in a clone and `npm run build:assets` run it.
+ * for the console, and an icon. They go into src/platform/web/assets/built/ under names that contain a hash of the content, with a manifest
+ * that src/platform/web/assets.ts reads. `npm ci` in a clone and `npm run build:assets` run it.
  */
 import { createHash } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 
-const source = new URL('../src/web/assets/', import.meta.url)
+const source = new URL('../src/platform/web/assets/', import.meta.url)
 const built = new URL('built/', source)
 
 /** The notice that the MIT licence asks for. */

@@ -8,13 +8,16 @@ import { dirname, join } from 'node:path'
 
 if (!process.argv.includes('--built')) await import('./build.ts')
 
-/** What src/files.ts finds inside the executable, by its path there. */
+/** What src/core/files.ts finds inside the executable, by its path there. */
 function assets(): Record<string, string> {
-  const folders = ['database/migrations', 'web/assets/built']
+  const folders = ['platform/database/migrations', 'platform/web/assets/built']
   const names = folders.flatMap(folder =>
     readdirSync(`dist/${folder}`).map(name => `${folder}/${name}`),
   )
-  const inDist = [...names, 'database/sqlite/thread.cjs'].map(name => [name, `dist/${name}`])
+  const inDist = [...names, 'platform/database/sqlite/thread.cjs'].map(name => [
+    name,
+    `dist/${name}`,
+  ])
   return { ...Object.fromEntries(inDist), 'package.json': 'package.json' }
 }
 

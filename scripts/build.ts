@@ -8,7 +8,7 @@ import { IN_ASSETS, noticesOf } from './notices.ts'
 
 await import('./build-assets.ts')
 rmSync('dist', { recursive: true, force: true })
-for (const folder of ['database/migrations', 'web/assets/built'])
+for (const folder of ['platform/database/migrations', 'platform/web/assets/built'])
   cpSync(`src/${folder}`, `dist/${folder}`, { recursive: true })
 
 // The library is one file for each module system. Only its thread loads the service, and needs a new Node.

@@ -29,7 +29,7 @@ export async function bundle(source: string, options: BuildOptions): Promise<str
 export async function bundleService(folder: string): Promise<string[]> {
   const made = [
     ['cli/main', 'farthing'],
-    ['database/sqlite/thread', 'database/sqlite/thread'],
+    ['platform/database/sqlite/thread', 'platform/database/sqlite/thread'],
   ].map(([source, file]) =>
     bundle(`src/${source}.ts`, {
       ...commonjs,

@@ -3,8 +3,8 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { readConfig } from '../src/config.ts'
-import { startFarthing } from '../src/start.ts'
+import { readConfig } from '../src/app/config.ts'
+import { startFarthing } from '../src/app/start.ts'
 
 /** The documents as a service at the usual address sends them. */
 async function readDescriptions(): Promise<[name: string, text: string][]> {

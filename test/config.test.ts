@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { type Config, ConfigError, readConfig } from '../src/config.ts'
+import { type Config, ConfigError, readConfig } from '../src/app/config.ts'
 
 function problemsOf(env: Record<string, string>): string[] {
   try {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, test } from 'node:test'
-import { type Status, scenarios, transitions } from '../src/payments/payment.ts'
+import { type Status, scenarios, transitions } from '../src/pay/payments/payment.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
@@ -54,7 +54,10 @@ describe('The documents', () => {
   })
 
   test('docs/architecture.md lists every table of the database', () => {
-    const files = ['src/database/migrate.ts', ...glob('src/database/migrations/*.sql')]
+    const files = [
+      'src/platform/database/migrate.ts',
+      ...glob('src/platform/database/migrations/*.sql'),
+    ]
     const made = files.flatMap(file =>
       [...read(file).matchAll(/create table (?:if not exists )?(\w+) \(/g)].map(([, name]) => name),
     )
@@ -72,7 +75,9 @@ describe('The documents', () => {
 
   test('docs/reference.md lists exactly the variables that the configuration reads, and the help names each', () => {
     const coded = [
-      ...read('src/config.ts').matchAll(/(?:read(?:Hosts|<[^>]*>)?\(\s*|env\.)'?([A-Z][A-Z_]+)\b/g),
+      ...read('src/app/config.ts').matchAll(
+        /(?:read(?:Hosts|<[^>]*>)?\(\s*|env\.)'?([A-Z][A-Z_]+)\b/g,
+      ),
     ].map(([, name]) => name)
     const table = sectionOf('docs/reference.md', 'Settings')
     const listed = [...table.matchAll(/^\| (`[^|]*`) \|/gm)].flatMap(([, cell = '']) =>

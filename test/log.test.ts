@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { before, describe, test } from 'node:test'
-import { assets } from '../src/web/assets.ts'
+import { assets } from '../src/platform/web/assets.ts'
 import { createClient, webPayment } from './support/client.ts'
 import { type FarthingProcess, startProcess } from './support/process.ts'
 
@@ -90,7 +90,7 @@ test('At the level debug the log has requests for assets, and the names of unkno
 })
 
 test('At a terminal the line of a refused request ends with the code and the field', async t => {
-  const module = new URL('../src/log.ts', import.meta.url)
+  const module = new URL('../src/core/log.ts', import.meta.url)
   const request = { method: 'POST', route: '/v1/payments', status: 422, ms: 4 }
   const program = `
     import { createLogger } from ${JSON.stringify(module)}
@@ -115,7 +115,7 @@ test('At a terminal the line of a refused request ends with the code and the fie
 
 test('The last line of an ending process is written, although an earlier write is still under way', async t => {
   const program = `
-    import { createLogger } from ${JSON.stringify(new URL('../src/log.ts', import.meta.url))}
+    import { createLogger } from ${JSON.stringify(new URL('../src/core/log.ts', import.meta.url))}
     const logger = createLogger('info', false)
     logger.info('x'.repeat(10_000))
     logger.fatal('the last line')

@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline'
 import { before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
 import { parse } from 'yaml'
-import { SETTINGS } from '../src/config.ts'
+import { SETTINGS } from '../src/app/config.ts'
 import { startFarthing } from '../src/testing/library.ts'
 import { createClient } from './support/client.ts'
 import { tempFolder } from './support/folders.ts'
@@ -42,7 +42,7 @@ describe('The package', () => {
     const outside = files.filter(name => !name.startsWith('dist/')).sort()
     const expected = ['LICENSE', 'README.md', 'bin/farthing.js', 'bin/installation.js']
     assert.deepEqual(outside, [...expected, 'package.json'])
-    for (const name of ['farthing.cjs', 'database/sqlite/thread.cjs', 'licences.txt'])
+    for (const name of ['farthing.cjs', 'platform/database/sqlite/thread.cjs', 'licences.txt'])
       assert.ok(files.includes(`dist/${name}`), name)
     const kinds = new Set(files.map(name => name.slice(name.indexOf('.', name.lastIndexOf('/')))))
     assert.ok(!kinds.has('.ts') && !kinds.has('.map'), [...kinds].join(' '))

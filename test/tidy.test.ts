@@ -47,7 +47,7 @@ describe('A file of src', () => {
       'open',
       'seed',
     ].map(name => `cli/${name}`)
-    const allowed = ['time', 'log', ...commands].map(name => `src/${name}.ts`)
+    const allowed = ['core/time', 'core/log', ...commands].map(name => `src/${name}.ts`)
     assert.deepEqual(find(sources, /Date\.now|new Date\(\)/, allowed), [])
   })
 
@@ -56,49 +56,49 @@ describe('A file of src', () => {
     const callers = (pattern: RegExp) =>
       [...sources].filter(([, text]) => pattern.test(text)).map(([path]) => path.slice(4, -3))
     assert.deepEqual(callers(/time\.now\(/).sort(), [
-      'agreements/routes', // identifiers, cancelled_date
-      'console/page', // what has expired
-      'control/build', // what has expired
-      'control/clock', // how far the account's clock is
-      'control/messages', // whether the payment of a message has expired
-      'control/payments', // what has expired
-      'control/plans', // identifiers, whether a payment has expired
-      'control/send', // whether the payment of a message has expired
-      'payments/commands', // identifiers, events, whether an Idempotency-Key is free
-      'payments/routes', // what has expired
-      'payments/store', // whether a token has expired
-      'plans/subject', // what has expired
-      'recorder/action', // when an action began
-      'recorder/recorder', // when a request began
-      'refunds/commands', // identifiers
-      'refunds/routes', // the status after five seconds
-      'retention', // what the sweep may delete of an account whose clock is behind
-      'webhooks/deliver', // when an attempt began
-      'webhooks/listener-store', // identifiers
-      'webhooks/message-store', // whether the payment of a message has expired
-      'webhooks/routes', // identifiers, what has expired
-      'webhooks/send-again', // identifiers, when a message was sent by hand
-      'webhooks/store', // identifiers
+      'pay/agreements/routes', // identifiers, cancelled_date
+      'pay/payments/commands', // identifiers, events, whether an Idempotency-Key is free
+      'pay/payments/routes', // what has expired
+      'pay/payments/store', // whether a token has expired
+      'pay/refunds/commands', // identifiers
+      'pay/refunds/routes', // the status after five seconds
+      'pay/retention', // what the sweep may delete of an account whose clock is behind
+      'pay/webhooks/deliver', // when an attempt began
+      'pay/webhooks/listener-store', // identifiers
+      'pay/webhooks/message-store', // whether the payment of a message has expired
+      'pay/webhooks/routes', // identifiers, what has expired
+      'pay/webhooks/send-again', // identifiers, when a message was sent by hand
+      'pay/webhooks/store', // identifiers
+      'tools/console/page', // what has expired
+      'tools/control/build', // what has expired
+      'tools/control/clock', // how far the account's clock is
+      'tools/control/messages', // whether the payment of a message has expired
+      'tools/control/payments', // what has expired
+      'tools/control/plans', // identifiers, whether a payment has expired
+      'tools/control/send', // whether the payment of a message has expired
+      'tools/plans/subject', // what has expired
+      'tools/recorder/action', // when an action began
+      'tools/recorder/recorder', // when a request began
     ])
     assert.deepEqual(callers(/time\.wall\(/).sort(), [
-      'accounts/bearer', // the cache of keys
-      'accounts/store', // when a key was made, when a test account expires
-      'background', // the sweep
-      'clock-watch', // whether the machine's clock is right
-      'console/session', // until when a session lasts
-      'console/sign-in', // what has expired
-      'console/webhook-page', // whether somebody listens
-      'console/webhooks', // whether somebody listens
-      'control/accounts', // what has expired, the first time of a clock
-      'control/clock', // how far the account's clock is
-      'control/enter', // until when a link works
-      'control/reset', // the first time of a clock, whether a message is being sent
-      'recorder/action', // when an action began
-      'recorder/batches', // how many exchanges are recorded in a second
-      'recorder/recorder', // identifiers of exchanges, when a request began
-      'webhooks/deliver', // claims, when an attempt began
-      'webhooks/listener-store', // until when somebody listens
-      'webhooks/listeners', // until when somebody listens
+      'app/background', // the sweep
+      'app/clock-watch', // whether the machine's clock is right
+      'pay/webhooks/deliver', // claims, when an attempt began
+      'pay/webhooks/listener-store', // until when somebody listens
+      'pay/webhooks/listeners', // until when somebody listens
+      'platform/accounts/bearer', // the cache of keys
+      'platform/accounts/store', // when a key was made, when a test account expires
+      'tools/console/session', // until when a session lasts
+      'tools/console/sign-in', // what has expired
+      'tools/console/webhook-page', // whether somebody listens
+      'tools/console/webhooks', // whether somebody listens
+      'tools/control/accounts', // what has expired, the first time of a clock
+      'tools/control/clock', // how far the account's clock is
+      'tools/control/enter', // until when a link works
+      'tools/control/reset', // the first time of a clock, whether a message is being sent
+      'tools/recorder/action', // when an action began
+      'tools/recorder/batches', // how many exchanges are recorded in a second
+      'tools/recorder/recorder', // identifiers of exchanges, when a request began
     ])
   })
 
@@ -108,15 +108,15 @@ describe('A file of src', () => {
       'cli/serve',
       'cli/seed',
       'testing/guest',
-      'clock-watch',
-      'webhooks/deliver',
-      'outbound/send',
+      'app/clock-watch',
+      'pay/webhooks/deliver',
+      'platform/outbound/send',
     ].map(name => `src/${name}.ts`)
     assert.deepEqual(find(sources, /performance\.now|hrtime/, allowed), [])
   })
 
-  test('gets its randomness from src/ids.ts, except for the jitter between retries', () => {
-    const allowed = ['src/ids.ts', 'src/retry.ts', 'src/testing/library.ts']
+  test('gets its randomness from src/core/ids.ts, except for the jitter between retries', () => {
+    const allowed = ['src/core/ids.ts', 'src/core/retry.ts', 'src/testing/library.ts']
     const randomness = /Math\.random|randomBytes|randomUUID|randomInt|getRandomValues/
     assert.deepEqual(find(sources, randomness, allowed), [])
   })
@@ -125,7 +125,7 @@ describe('A file of src', () => {
     const allowed = [...sources.keys()].filter(path => path.startsWith('src/cli/'))
     const pattern = /process\.(exit|on|std|argv|kill)/
     assert.deepEqual(
-      find(sources, pattern, [...allowed, 'src/log.ts', 'src/testing/library.ts']),
+      find(sources, pattern, [...allowed, 'src/core/log.ts', 'src/testing/library.ts']),
       [],
     )
   })
@@ -133,11 +133,14 @@ describe('A file of src', () => {
   // Biome does not read strings.
   test('holds SQL only if it is a store, the database, or pages or deletes rows', () => {
     const stores = [...sources.keys()].filter(
-      path => path.endsWith('store.ts') || path.startsWith('src/database/'),
+      path => path.endsWith('store.ts') || path.startsWith('src/platform/database/'),
     )
-    const others = ['http/search', 'retention', 'cli/backup', 'accounts/sweep'].map(
-      name => `src/${name}.ts`,
-    )
+    const others = [
+      'platform/http/search',
+      'pay/retention',
+      'cli/backup',
+      'platform/accounts/sweep',
+    ].map(name => `src/${name}.ts`)
     const sql = /^(?!import ).*\b(select .+ from|insert into|delete from|update \w+ set)\b/
     assert.deepEqual(find(sources, sql, [...stores, ...others]), [])
   })

@@ -9,15 +9,15 @@ import {
 } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { backup as copyPages, DatabaseSync } from 'node:sqlite'
-import type { Config } from '../config.ts'
+import type { Config } from '../app/config.ts'
 import {
   extendedCode,
   LONGEST_WAIT,
   primaryCode,
   SQLITE,
   SQLITE_IOERR_WRITE,
-} from '../database/sqlite/connection.ts'
-import { OWNER_ONLY, refuseForeign } from '../database/sqlite/file.ts'
+} from '../platform/database/sqlite/connection.ts'
+import { OWNER_ONLY, refuseForeign } from '../platform/database/sqlite/file.ts'
 import { requireDatabase } from './database.ts'
 import { print, printJson } from './output.ts'
 

@@ -1,8 +1,8 @@
 import tab from '@bomb.sh/tab/commander'
 import { Command, CommanderError, InvalidArgumentError } from 'commander'
-import { DEFAULT_ACCOUNT, isAccountName } from '../accounts/account.ts'
-import { type Config, readConfig, SETTINGS } from '../config.ts'
-import { version } from '../version.ts'
+import { type Config, readConfig, SETTINGS } from '../app/config.ts'
+import { DEFAULT_ACCOUNT, isAccountName } from '../core/account.ts'
+import { version } from '../core/version.ts'
 import { CommandError, EXIT } from './command-error.ts'
 import {
   addServiceCommands,

@@ -1,12 +1,12 @@
 /** The database that DATABASE_URL names, for commands that run beside the service. */
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import type { DatabaseAddress } from '../config.ts'
-import { inspectDatabase } from '../database/inspect.ts'
-import { newestMigration } from '../database/migrate.ts'
-import { openDatabase } from '../database/open.ts'
-import { refuseForeign } from '../database/sqlite/file.ts'
-import type { Database } from '../ports.ts'
+import type { DatabaseAddress } from '../app/config.ts'
+import type { Database } from '../core/ports.ts'
+import { inspectDatabase } from '../platform/database/inspect.ts'
+import { newestMigration } from '../platform/database/migrate.ts'
+import { openDatabase } from '../platform/database/open.ts'
+import { refuseForeign } from '../platform/database/sqlite/file.ts'
 import { note } from './output.ts'
 
 /** Where payments are kept, without a user name or a password. */

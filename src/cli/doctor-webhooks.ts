@@ -4,7 +4,7 @@ import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import { isIP } from 'node:net'
 import tls from 'node:tls'
-import { isListenerAddress } from '../webhooks/listener.ts'
+import { isListenerAddress } from '../pay/webhooks/listener.ts'
 import { type Check, ok, warn } from './check.ts'
 import { type Body, nameOf, type Service } from './running-service.ts'
 

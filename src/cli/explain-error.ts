@@ -1,6 +1,6 @@
-import { ConfigError } from '../config.ts'
-import { NewerDatabaseError } from '../database/migrate.ts'
-import { extendedCode, primaryCode, SQLITE } from '../database/sqlite/connection.ts'
+import { ConfigError } from '../app/config.ts'
+import { NewerDatabaseError } from '../platform/database/migrate.ts'
+import { extendedCode, primaryCode, SQLITE } from '../platform/database/sqlite/connection.ts'
 import { note } from './output.ts'
 
 const UNREACHABLE = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT'])

@@ -1,7 +1,7 @@
-import { type ApiKey, createKey, listKeys, revokeKey } from '../accounts/store.ts'
-import type { Config } from '../config.ts'
-import { createNewId } from '../ids.ts'
-import { createTime, iso } from '../time.ts'
+import type { Config } from '../app/config.ts'
+import { createNewId } from '../core/ids.ts'
+import { createTime, iso } from '../core/time.ts'
+import { type ApiKey, createKey, listKeys, revokeKey } from '../platform/accounts/store.ts'
 import { useDatabase } from './database.ts'
 import { note, print, printJson } from './output.ts'
 

@@ -1,5 +1,5 @@
 import { isMainThread } from 'node:worker_threads'
-import { readConfig } from '../config.ts'
+import { readConfig } from '../app/config.ts'
 import { writeProblems } from './explain-error.ts'
 
 /** Runs the command line. `farthing` and `farthing serve` load the service and nothing else, so that they start fast. */

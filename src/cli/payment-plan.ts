@@ -1,4 +1,4 @@
-import type { Scenario } from '../payments/payment.ts'
+import type { Scenario } from '../pay/payments/payment.ts'
 import type { ServiceOptions } from './running-service.ts'
 
 export type PayOptions = ServiceOptions & {

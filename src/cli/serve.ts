@@ -1,8 +1,8 @@
 import type { Logger } from 'pino'
-import type { Config } from '../config.ts'
-import { createLogger } from '../log.ts'
-import { paymentCommand } from '../payments/first-payment.ts'
-import { type Farthing, startFarthing } from '../start.ts'
+import type { Config } from '../app/config.ts'
+import { type Farthing, startFarthing } from '../app/start.ts'
+import { createLogger } from '../core/log.ts'
+import { paymentCommand } from '../pay/payments/first-payment.ts'
 import { placeOf } from './database.ts'
 import { print } from './output.ts'
 

@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError } from 'commander'
-import { DEFAULT_ACCOUNT } from '../accounts/account.ts'
-import type { Config } from '../config.ts'
-import { type Scenario, scenarios } from '../payments/payment.ts'
-import { damages, MOST_TIMES } from '../webhooks/send-again.ts'
+import type { Config } from '../app/config.ts'
+import { DEFAULT_ACCOUNT } from '../core/account.ts'
+import { type Scenario, scenarios } from '../pay/payments/payment.ts'
+import { damages, MOST_TIMES } from '../pay/webhooks/send-again.ts'
 import { triggered } from './payment-plan.ts'
 import type { Env } from './verify.ts'
 

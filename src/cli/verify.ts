@@ -1,8 +1,13 @@
 import { fstatSync } from 'node:fs'
 import { buffer } from 'node:stream/consumers'
-import type { Config } from '../config.ts'
-import { type Analysis, analyse, type Question, type SentMessage } from '../signature/analyse.ts'
-import type { NamedKey } from '../signature/keys.ts'
+import type { Config } from '../app/config.ts'
+import {
+  type Analysis,
+  analyse,
+  type Question,
+  type SentMessage,
+} from '../tools/signature/analyse.ts'
+import type { NamedKey } from '../tools/signature/keys.ts'
 import { CommandError, EXIT, wrongUsage } from './command-error.ts'
 import { colour, print, printJson } from './output.ts'
 import { type Body, connect, nameOf, type Service, type ServiceOptions } from './running-service.ts'

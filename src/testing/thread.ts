@@ -1,8 +1,8 @@
 /** The service on a thread. The library starts it and stops it with a message. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { pino } from 'pino'
-import { readConfig } from '../config.ts'
-import { startFarthing } from '../start.ts'
+import { readConfig } from '../app/config.ts'
+import { startFarthing } from '../app/start.ts'
 
 async function main(): Promise<void> {
   const config = readConfig(workerData.env)

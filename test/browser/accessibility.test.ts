@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { faultPage } from '../../src/hosted/pages.ts'
+import { faultPage } from '../../src/pay/hosted/pages.ts'
 import { axe } from '../support/axe.ts'
 import {
   focusOf,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { findExchanges } from '../../src/recorder/store.ts'
+import { findExchanges } from '../../src/tools/recorder/store.ts'
 import {
   focusOf,
   shareBrowser,

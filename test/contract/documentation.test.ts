@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { assets } from '../../src/web/assets.ts'
+import { assets } from '../../src/platform/web/assets.ts'
 import { elementsOf, type Found, only, tagged } from '../hosted/document.ts'
 import type { Answer, Body } from '../support/client.ts'
 import { type Service, startService } from '../support/service.ts'

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { readConfig } from '../../src/config.ts'
-import { openDatabase } from '../../src/database/open.ts'
-import type { Database, Statement } from '../../src/ports.ts'
+import { readConfig } from '../../src/app/config.ts'
+import type { Database, Statement } from '../../src/core/ports.ts'
+import { openDatabase } from '../../src/platform/database/open.ts'
 import { tempDatabase } from '../support/folders.ts'
 import { createPostgresDatabase } from '../support/postgres.ts'
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { createCommit } from '../../src/database/sqlite/commit.ts'
-import { type Connection, connect } from '../../src/database/sqlite/connection.ts'
-import { createReader, openSqlite } from '../../src/database/sqlite/sqlite.ts'
-import type { Statement } from '../../src/ports.ts'
+import type { Statement } from '../../src/core/ports.ts'
+import { createCommit } from '../../src/platform/database/sqlite/commit.ts'
+import { type Connection, connect } from '../../src/platform/database/sqlite/connection.ts'
+import { createReader, openSqlite } from '../../src/platform/database/sqlite/sqlite.ts'
 import { tempFolder } from '../support/folders.ts'
 
 const put = (value: number) => [{ sql: 'insert into a values ($1)', values: [value] }]

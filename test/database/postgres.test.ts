@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import pg from 'pg'
-import { readConfig } from '../../src/config.ts'
-import { openDatabase } from '../../src/database/open.ts'
-import { openPostgres } from '../../src/database/postgres.ts'
+import { readConfig } from '../../src/app/config.ts'
+import { openDatabase } from '../../src/platform/database/open.ts'
+import { openPostgres } from '../../src/platform/database/postgres.ts'
 import { createPostgresDatabase } from '../support/postgres.ts'
 import { startRelay } from '../support/relay.ts'
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openPostgres } from '../../src/database/postgres.ts'
-import { openSqlite } from '../../src/database/sqlite/sqlite.ts'
-import type { Database } from '../../src/ports.ts'
-import { untilWritten } from '../../src/retry.ts'
+import type { Database } from '../../src/core/ports.ts'
+import { untilWritten } from '../../src/core/retry.ts'
+import { openPostgres } from '../../src/platform/database/postgres.ts'
+import { openSqlite } from '../../src/platform/database/sqlite/sqlite.ts'
 import { createPostgresDatabase } from '../support/postgres.ts'
 
 type Opened = Database & { exec(sql: string): Promise<void> }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { test } from 'node:test'
-import { connect } from '../../src/database/sqlite/connection.ts'
+import { connect } from '../../src/platform/database/sqlite/connection.ts'
 
 /** False once SQLite has finalised the statement. */
 function isOpen(statement: StatementSync | undefined): boolean {

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { describe, test } from 'node:test'
-import { linkTo } from '../../src/http/addresses.ts'
-import { type AuthorisationMode, type Status, statuses } from '../../src/payments/payment.ts'
-import { present, presentFound } from '../../src/payments/response.ts'
+import { type AuthorisationMode, type Status, statuses } from '../../src/pay/payments/payment.ts'
+import { present, presentFound } from '../../src/pay/payments/response.ts'
+import { linkTo } from '../../src/platform/http/addresses.ts'
 import { samplePayment } from '../support/sample-payment.ts'
 
 const addresses = { api: 'https://api.example.org/pay', pages: 'https://pay.example.org' }

@@ -8,9 +8,9 @@ import {
   statuses,
   type Trigger,
   transitions,
-} from '../../src/payments/payment.ts'
-import { present } from '../../src/payments/response.ts'
-import type { EventType } from '../../src/webhooks/webhook.ts'
+} from '../../src/pay/payments/payment.ts'
+import { present } from '../../src/pay/payments/response.ts'
+import type { EventType } from '../../src/pay/webhooks/webhook.ts'
 import { CREATED, samplePayment } from '../support/sample-payment.ts'
 
 type Move = { events: Status[]; code?: FailureCode; sends: EventType[] }

@@ -1,6 +1,6 @@
 /** Invariants of agreements and of the payments that set them up or use them. */
 import { isDeepStrictEqual } from 'node:util'
-import { timeOf } from '../../src/ids.ts'
+import { timeOf } from '../../src/core/ids.ts'
 import { type AgreementRow, arrival, type PaymentRow, type Rows } from './rows.ts'
 
 export function agreementProblems({ agreements, payments, since, kept }: Rows): string[] {

@@ -1,6 +1,6 @@
 /** Invariants of webhook messages: recipients, attempts, bodies and their number. */
-import { timeOf } from '../../src/ids.ts'
-import type { EventType } from '../../src/webhooks/webhook.ts'
+import { timeOf } from '../../src/core/ids.ts'
+import type { EventType } from '../../src/pay/webhooks/webhook.ts'
 import { arrival, type MessageRow, type PaymentRow, type Rows, type WebhookRow } from './rows.ts'
 
 export function messageProblems(rows: Rows, { settled = false }: { settled?: boolean }): string[] {

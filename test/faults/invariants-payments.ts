@@ -1,5 +1,5 @@
 /** Invariants of payments, their events, refunds and idempotency keys. */
-import { timeOf } from '../../src/ids.ts'
+import { timeOf } from '../../src/core/ids.ts'
 import type { PaymentRow, RefundRow, Rows } from './rows.ts'
 
 /** Every possible history, complete or not: Specification, *States and transitions*. */

@@ -1,7 +1,7 @@
 /** Tests the checks themselves: they accept a sound database and detect each kind of damage. */
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
-import { RETENTION_MS } from '../../src/retention.ts'
+import { RETENTION_MS } from '../../src/pay/retention.ts'
 import { createAgreement, setUpPayment } from '../support/agreements.ts'
 import { payOnPages } from '../support/journeys.ts'
 import { onEveryDatabase } from '../support/service.ts'

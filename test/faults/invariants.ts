@@ -2,10 +2,10 @@
  * Checks the invariants of docs/notes/reliability.md, by their numbers there, on a database to which nothing
  * is being written. Tests that send requests check those that the rows cannot show.
  */
-import { idFloor } from '../../src/ids.ts'
-import type { Database } from '../../src/ports.ts'
-import { readBody } from '../../src/recorder/stored-body.ts'
-import { oldestKept } from '../../src/retention.ts'
+import { idFloor } from '../../src/core/ids.ts'
+import type { Database } from '../../src/core/ports.ts'
+import { oldestKept } from '../../src/pay/retention.ts'
+import { readBody } from '../../src/tools/recorder/stored-body.ts'
 import { agreementProblems } from './invariants-agreements.ts'
 import { causeProblems } from './invariants-causes.ts'
 import { messageProblems } from './invariants-messages.ts'

@@ -1,13 +1,13 @@
 /** The real service for the model and the races: instances on one database, with a sender that records. */
 import { rmSync } from 'node:fs'
-import { createKey } from '../../src/accounts/store.ts'
-import type { App } from '../../src/app.ts'
-import { type Config, readConfig } from '../../src/config.ts'
-import { createNewId } from '../../src/ids.ts'
-import type { Database, Send, Time } from '../../src/ports.ts'
-import { sweep } from '../../src/retention.ts'
-import { startFarthing } from '../../src/start.ts'
-import { createTime } from '../../src/time.ts'
+import type { App } from '../../src/app/app.ts'
+import { type Config, readConfig } from '../../src/app/config.ts'
+import { startFarthing } from '../../src/app/start.ts'
+import { createNewId } from '../../src/core/ids.ts'
+import type { Database, Send, Time } from '../../src/core/ports.ts'
+import { createTime } from '../../src/core/time.ts'
+import { sweep } from '../../src/pay/retention.ts'
+import { createKey } from '../../src/platform/accounts/store.ts'
 import { type Manners, outcome } from './model-webhooks.ts'
 
 export type Sent = { url: string; headers: Record<string, string>; body: string }

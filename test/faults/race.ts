@@ -1,7 +1,7 @@
 /** Races on payments and agreements: concurrent requests whose responses must fit some serial order. */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
-import type { Database } from '../../src/ports.ts'
+import type { Database } from '../../src/core/ports.ts'
 import type { Body } from '../support/client.ts'
 import { scratchFolder } from '../support/folders.ts'
 import { createPostgresDatabase } from '../support/postgres.ts'

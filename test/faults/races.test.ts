@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
 import { test } from 'node:test'
-import type { Database } from '../../src/ports.ts'
+import type { Database } from '../../src/core/ports.ts'
 import { runRaces } from './race.ts'
 
 const seed = Number(process.env.FARTHING_TEST_SEED ?? randomInt(2 ** 31))

@@ -1,7 +1,12 @@
 /** The rows of a database as the invariants read them, with parsed JSON. */
-import type { Agreement, AgreementStatus } from '../../src/agreements/agreement.ts'
-import type { Payment } from '../../src/payments/payment.ts'
-import type { Attempt, DeliveryStatus, Webhook, WebhookStatus } from '../../src/webhooks/webhook.ts'
+import type { Agreement, AgreementStatus } from '../../src/pay/agreements/agreement.ts'
+import type { Payment } from '../../src/pay/payments/payment.ts'
+import type {
+  Attempt,
+  DeliveryStatus,
+  Webhook,
+  WebhookStatus,
+} from '../../src/pay/webhooks/webhook.ts'
 import type { Body } from '../support/client.ts'
 
 export type PaymentRow = {

@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { brotliCompressSync } from 'node:zlib'
-import { acceptsGzip, assets, readAssets } from '../../src/web/assets.ts'
+import { acceptsGzip, assets, readAssets } from '../../src/platform/web/assets.ts'
 
-const folder = new URL('../../src/web/assets/built/', import.meta.url)
+const folder = new URL('../../src/platform/web/assets/built/', import.meta.url)
 const { files } = readAssets(folder)
 
 async function read(name: string): Promise<string> {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { assets } from '../../src/web/assets.ts'
+import { assets } from '../../src/platform/web/assets.ts'
 import {
   button,
   buttonLink,
@@ -18,10 +18,10 @@ import {
   summaryList,
   table,
   tag,
-} from '../../src/web/components.ts'
-import { fileUpload, input, select, textarea } from '../../src/web/form-components.ts'
-import { html } from '../../src/web/html.ts'
-import { page } from '../../src/web/layout.ts'
+} from '../../src/platform/web/components.ts'
+import { fileUpload, input, select, textarea } from '../../src/platform/web/form-components.ts'
+import { html } from '../../src/platform/web/html.ts'
+import { page } from '../../src/platform/web/layout.ts'
 import { escaped, hard, macro, official, same } from './macros.ts'
 
 describe('Components and the macros of GOV.UK Frontend', () => {

@@ -1,6 +1,6 @@
 import { describe, it } from 'node:test'
-import { insetText, table, warningText } from '../../src/web/components.ts'
-import { checkbox } from '../../src/web/form-components.ts'
+import { insetText, table, warningText } from '../../src/platform/web/components.ts'
+import { checkbox } from '../../src/platform/web/form-components.ts'
 import { hard, macro, same } from './macros.ts'
 
 describe('Components of the console and the macros of GOV.UK Frontend', () => {

@@ -1,8 +1,14 @@
 /** A payment, a card and an example of each hosted page. */
-import { confirmPage, detailsPage, endPage, faultPage, type Site } from '../../src/hosted/pages.ts'
-import type { PaymentSummary } from '../../src/hosted/summary.ts'
-import type { CardDetails } from '../../src/payments/card.ts'
-import type { Language } from '../../src/payments/payment.ts'
+import {
+  confirmPage,
+  detailsPage,
+  endPage,
+  faultPage,
+  type Site,
+} from '../../src/pay/hosted/pages.ts'
+import type { PaymentSummary } from '../../src/pay/hosted/summary.ts'
+import type { CardDetails } from '../../src/pay/payments/card.ts'
+import type { Language } from '../../src/pay/payments/payment.ts'
 import { person as payer } from '../support/page-states.ts'
 
 export const site: Site = { basePath: '/farthing' }

@@ -1,7 +1,7 @@
 /** Compares a component with the official macro of GOV.UK Frontend. */
 import assert from 'node:assert/strict'
 import nunjucks from 'nunjucks'
-import { html } from '../../src/web/html.ts'
+import { html } from '../../src/platform/web/html.ts'
 import { normalise } from './document.ts'
 
 /** Both sides must escape this text in the same way. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { messages } from '../../src/hosted/pages.ts'
-import { assets } from '../../src/web/assets.ts'
+import { messages } from '../../src/pay/hosted/pages.ts'
+import { assets } from '../../src/platform/web/assets.ts'
 import { elementsOf, only, tagged, withId } from './document.ts'
 import { examples, returnUrl, site } from './examples.ts'
 

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { confirmPage, detailsPage, endPage, faultPage, messages } from '../../src/hosted/pages.ts'
-import { scenarios } from '../../src/payments/payment.ts'
+import {
+  confirmPage,
+  detailsPage,
+  endPage,
+  faultPage,
+  messages,
+} from '../../src/pay/hosted/pages.ts'
+import { scenarios } from '../../src/pay/payments/payment.ts'
 import { elementsOf, type Found, only, tagged, withId } from './document.ts'
 import { card, form, payment, person, returnUrl, site } from './examples.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { cy } from '../../src/hosted/text.cy.ts'
-import { en } from '../../src/hosted/text.en.ts'
+import { cy } from '../../src/pay/hosted/text.cy.ts'
+import { en } from '../../src/pay/hosted/text.en.ts'
 
 /** Keys whose text is the same in both languages. */
 const shared = ['shell.banner.tag']

@@ -5,7 +5,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { createMetrics } from '../../src/metrics/metrics.ts'
+import { createMetrics } from '../../src/platform/metrics/metrics.ts'
 import { createClient } from '../support/client.ts'
 import { tempDatabase } from '../support/folders.ts'
 import { createPostgresDatabase } from '../support/postgres.ts'
@@ -14,7 +14,7 @@ import { exchangeBytes, open } from '../support/raw-http.ts'
 import { startReceiver } from '../support/receiver.ts'
 
 const KEY = 'key-of-the-default-account'
-const METRICS = new URL('../../src/metrics/metrics.ts', import.meta.url).href
+const METRICS = new URL('../../src/platform/metrics/metrics.ts', import.meta.url).href
 
 async function start(t: TestContext, url: string, env: Record<string, string> = {}) {
   const service = await startProcess({

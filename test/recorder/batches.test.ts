@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Database } from '../../src/ports.ts'
-import { createBatches } from '../../src/recorder/batches.ts'
-import { createRowMaker, type HeldAttempt } from '../../src/recorder/row.ts'
+import type { Database } from '../../src/core/ports.ts'
+import { createBatches } from '../../src/tools/recorder/batches.ts'
+import { createRowMaker, type HeldAttempt } from '../../src/tools/recorder/row.ts'
 
 const attempt: HeldAttempt = {
   ...{ kind: 'out', room: 'default', began: 0, at: 0, ms: 1, event_type: 'card_payment_succeeded' },

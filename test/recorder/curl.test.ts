@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { asCurl } from '../../src/recorder/curl.ts'
-import type { Exchange } from '../../src/recorder/exchange.ts'
+import { asCurl } from '../../src/tools/recorder/curl.ts'
+import type { Exchange } from '../../src/tools/recorder/exchange.ts'
 import { checkCurl, hasCurl } from './curl.ts'
 
 const SITE = 'http://127.0.0.1:3000'

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import type { ExchangeBody, KeptBody } from '../../src/recorder/exchange.ts'
-import { printBody, readBody } from '../../src/recorder/stored-body.ts'
+import type { ExchangeBody, KeptBody } from '../../src/tools/recorder/exchange.ts'
+import { printBody, readBody } from '../../src/tools/recorder/stored-body.ts'
 import { nastyText } from '../faults/hostile-values.ts'
 
 const PAYMENT = '06h0vb36bnj7u1nf7770j82kk1'

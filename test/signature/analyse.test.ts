@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash, createHmac } from 'node:crypto'
 import { describe, test } from 'node:test'
-import { analyse, type Question } from '../../src/signature/analyse.ts'
+import { analyse, type Question } from '../../src/tools/signature/analyse.ts'
 
 const KEY = 'webhook_test_prhk3v9u7t2q5n8m1l4k6j0hgd'
 const ARCHIVE_KEY = 'webhook_test_0123456789abcdefghijklmnop'

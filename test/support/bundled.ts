@@ -6,15 +6,15 @@ import { bundleService } from '../../scripts/bundle.ts'
 const ROOT = join(import.meta.dirname, '../..')
 /** Always the same, so that Node finds the code that it compiled in earlier runs. */
 const FOLDER = join(ROOT, 'node_modules/.cache/farthing-command')
-const COMPILED = ['farthing.cjs', 'database/sqlite/thread.cjs']
+const COMPILED = ['farthing.cjs', 'platform/database/sqlite/thread.cjs']
 
 /** Makes it from the present sources. Returns its path. Another run may be using it, so each file is replaced at once. */
 export async function bundleCommand(): Promise<string> {
   const draft = join(FOLDER, `draft-${process.pid}`)
   const dist = join(FOLDER, 'dist')
-  for (const folder of ['database/sqlite', 'web/assets'])
+  for (const folder of ['platform/database/sqlite', 'platform/web/assets'])
     mkdirSync(join(dist, folder), { recursive: true })
-  for (const folder of ['database/migrations', 'web/assets/built'])
+  for (const folder of ['platform/database/migrations', 'platform/web/assets/built'])
     if (!existsSync(join(dist, folder))) symlinkSync(join(ROOT, 'src', folder), join(dist, folder))
   for (const name of ['bin', 'package.json'])
     cpSync(join(ROOT, name), join(FOLDER, name), { recursive: true })

@@ -1,5 +1,5 @@
 /** The cases of test/fixtures/callback-urls.json, and a Resolve with the addresses listed there. */
-import type { Resolve } from '../../src/ports.ts'
+import type { Resolve } from '../../src/core/ports.ts'
 import fixture from '../fixtures/callback-urls.json' with { type: 'json' }
 
 export type CallbackUrlCase = {

@@ -1,4 +1,4 @@
-import { openDatabase } from '../../src/database/open.ts'
+import { openDatabase } from '../../src/platform/database/open.ts'
 import { bundleCommand } from './bundled.ts'
 import { createPostgresDatabase, type RunningPostgres, startPostgres } from './postgres.ts'
 

@@ -1,6 +1,6 @@
 /** A Send whose calls stay pending until the test ends them. */
 import { once } from 'node:events'
-import type { AttemptResult, Send } from '../../src/ports.ts'
+import type { AttemptResult, Send } from '../../src/core/ports.ts'
 
 export type Call = {
   url: string

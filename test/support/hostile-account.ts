@@ -1,6 +1,7 @@
 /** An account in which everything that others wrote holds HTML, scripts and characters that turn text around. */
-import { createKey } from '../../src/accounts/store.ts'
-import { createNewId } from '../../src/ids.ts'
+
+import { createNewId } from '../../src/core/ids.ts'
+import { createKey } from '../../src/platform/accounts/store.ts'
 import { percentEncoded } from '../faults/hostile-values.ts'
 import { type Client, createClient } from './client.ts'
 import { startReceiver } from './receiver.ts'

@@ -1,6 +1,6 @@
 /** Races with a fixed order: one request acts between another request's read and its write. */
 import type { TestContext } from 'node:test'
-import type { Statement } from '../../src/ports.ts'
+import type { Statement } from '../../src/core/ports.ts'
 import { type Client, createClient } from './client.ts'
 import type { SharedService } from './service.ts'
 

@@ -1,6 +1,6 @@
 /** A thread that opens databases one after the other, each at the same moment as the other threads do. */
 import { parentPort, workerData } from 'node:worker_threads'
-import { openDatabase } from '../../src/database/open.ts'
+import { openDatabase } from '../../src/platform/database/open.ts'
 
 export type InStep = {
   paths: string[]

@@ -4,7 +4,7 @@ import http from 'node:http'
 import https from 'node:https'
 import net, { type AddressInfo, type Socket } from 'node:net'
 import type { SecureVersion } from 'node:tls'
-import type { Post } from '../../src/ports.ts'
+import type { Post } from '../../src/core/ports.ts'
 import { type CertificateKind, certificates } from './certificates.ts'
 
 /** A request as it arrived. */

@@ -1,6 +1,6 @@
 /** A domain payment in any status and mode, without a database. */
-import { createNewId } from '../../src/ids.ts'
-import type { NewPayment, Payment, PaymentEvent, Status } from '../../src/payments/payment.ts'
+import { createNewId } from '../../src/core/ids.ts'
+import type { NewPayment, Payment, PaymentEvent, Status } from '../../src/pay/payments/payment.ts'
 
 /** The creation time, in milliseconds. Each later event is one second after the one before. */
 export const CREATED = Date.parse('2026-09-14T08:20:31.407Z')

@@ -1,4 +1,4 @@
-import type { Database, Statement } from '../../src/ports.ts'
+import type { Database, Statement } from '../../src/core/ports.ts'
 
 /** The same database; `note` first sees the statement of a query, or all of a write. */
 export const watched = (

@@ -6,7 +6,7 @@ import {
   isAllowed,
   parseAllowedHosts,
   registrationProblem,
-} from '../../src/outbound/address.ts'
+} from '../../src/platform/outbound/address.ts'
 import { createCaseResolve } from '../support/callback-urls.ts'
 
 const noneAllowed = parseAllowedHosts('').hosts

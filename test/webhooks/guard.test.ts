@@ -3,13 +3,13 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import net, { type AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
+import type { AttemptResult, Resolve } from '../../src/core/ports.ts'
 import {
   isPublicAddress,
   parseAllowedHosts,
   registrationProblem,
-} from '../../src/outbound/address.ts'
-import { createLookup, createSend } from '../../src/outbound/send.ts'
-import type { AttemptResult, Resolve } from '../../src/ports.ts'
+} from '../../src/platform/outbound/address.ts'
+import { createLookup, createSend } from '../../src/platform/outbound/send.ts'
 import { callbackUrlCases, createCaseResolve } from '../support/callback-urls.ts'
 import { authority } from '../support/certificates.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
@@ -192,7 +192,7 @@ test('Proxy variables are ignored.', { timeout: 20_000 }, async t => {
 
   // The control: `fetch` shows that Node does obey the variables in this process.
   const script = `
-    import { createSend } from ${JSON.stringify(import.meta.resolve('../../src/outbound/send.ts'))}
+    import { createSend } from ${JSON.stringify(import.meta.resolve('../../src/platform/outbound/send.ts'))}
     const [url, ca] = process.argv.slice(1)
     const allowed = new Set(['receiver.test'])
     const send = createSend({ resolve: async () => ['127.0.0.1'], allowed, ca })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import ipaddr from 'ipaddr.js'
-import { hostOf, isPublicAddress } from '../../src/outbound/address.ts'
+import { hostOf, isPublicAddress } from '../../src/platform/outbound/address.ts'
 import { callbackUrlCases } from '../support/callback-urls.ts'
 
 describe('Classifying an address:', () => {

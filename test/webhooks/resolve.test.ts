@@ -4,7 +4,7 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { queryObjects } from 'node:v8'
-import { createResolve, parseHosts } from '../../src/outbound/resolve.ts'
+import { createResolve, parseHosts } from '../../src/platform/outbound/resolve.ts'
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts'
 import { tempFolder } from '../support/folders.ts'
 

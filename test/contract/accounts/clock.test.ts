@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { pino } from 'pino'
-import { startFarthing } from '../../../src/start.ts'
+import { startFarthing } from '../../../src/app/start.ts'
 import { paidPayment } from '../../support/journeys.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isSealedBy, readSeal, seal } from '../../../src/accounts/seal.ts'
-import { findLivingKey, listKeys, revokeKey } from '../../../src/accounts/store.ts'
+import { isSealedBy, readSeal, seal } from '../../../src/platform/accounts/seal.ts'
+import { findLivingKey, listKeys, revokeKey } from '../../../src/platform/accounts/store.ts'
 import { ask } from '../../support/control.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { sweep } from '../../../src/retention.ts'
+import { sweep } from '../../../src/pay/retention.ts'
 import type { Body, Client } from '../../support/client.ts'
 import { ask } from '../../support/control.ts'
 import { interleaving } from '../../support/interleave.ts'

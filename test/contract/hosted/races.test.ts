@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Send } from '../../../src/ports.ts'
+import type { Send } from '../../../src/core/ports.ts'
 import type { Answer, Body, Client } from '../../support/client.ts'
 import { met } from '../../support/hosted-page.ts'
 import { choose, read, statusesOf } from '../../support/journeys.ts'

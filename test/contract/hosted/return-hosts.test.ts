@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { pagePolicy } from '../../../src/web/headers.ts'
+import { pagePolicy } from '../../../src/platform/web/headers.ts'
 import { assertError } from '../../support/assertions.ts'
 import { webPayment } from '../../support/client.ts'
 import { onEveryDatabase } from '../../support/service.ts'

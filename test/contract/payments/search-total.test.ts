@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { sweep } from '../../../src/retention.ts'
-import { startFarthing } from '../../../src/start.ts'
-import { createTime } from '../../../src/time.ts'
+import { startFarthing } from '../../../src/app/start.ts'
+import { createTime } from '../../../src/core/time.ts'
+import { sweep } from '../../../src/pay/retention.ts'
 import { createClient } from '../../support/client.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createSweep } from '../../../src/background.ts'
-import type { Database } from '../../../src/ports.ts'
+import { createSweep } from '../../../src/app/background.ts'
+import type { Database } from '../../../src/core/ports.ts'
 import { onEveryDatabase, type Service } from '../../support/service.ts'
 
 const MINUTE = 60_000

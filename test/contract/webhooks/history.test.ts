@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { sweep } from '../../../src/retention.ts'
+import { sweep } from '../../../src/pay/retention.ts'
 import { assertError } from '../../support/assertions.ts'
 import type { Body } from '../../support/client.ts'
 import { authorise, paidPayment } from '../../support/journeys.ts'

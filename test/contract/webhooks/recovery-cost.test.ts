@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Statement, Value } from '../../../src/ports.ts'
+import type { Statement, Value } from '../../../src/core/ports.ts'
 import { holdSends } from '../../support/held-send.ts'
 import { startService } from '../../support/service.ts'
 import { cancelOne } from './payment-changes.ts'

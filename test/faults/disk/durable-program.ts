@@ -3,7 +3,7 @@
  * service's SQLite port with another `synchronous` setting, and prints each row once it is committed.
  */
 import { writeSync } from 'node:fs'
-import { openSqlite } from '../../../src/database/sqlite/sqlite.ts'
+import { openSqlite } from '../../../src/platform/database/sqlite/sqlite.ts'
 
 const [path = '', synchronous = 'full', rows = '1'] = process.argv.slice(2)
 const database = openSqlite({

@@ -1,9 +1,9 @@
 /** Repeated crashes under clients that keep a ledger of every response. */
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { openPostgres } from '../../../src/database/postgres.ts'
-import { openSqlite } from '../../../src/database/sqlite/sqlite.ts'
-import type { Database } from '../../../src/ports.ts'
+import type { Database } from '../../../src/core/ports.ts'
+import { openPostgres } from '../../../src/platform/database/postgres.ts'
+import { openSqlite } from '../../../src/platform/database/sqlite/sqlite.ts'
 import { createClient } from '../../support/client.ts'
 import { tempFolder } from '../../support/folders.ts'
 import { createPostgresDatabase } from '../../support/postgres.ts'

@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
-import type { Database } from '../../../src/ports.ts'
+import type { Database } from '../../../src/core/ports.ts'
 import { createClient } from '../../support/client.ts'
 import { runProcess } from '../../support/process.ts'
 

@@ -10,7 +10,7 @@ import { tempDatabase } from '../../support/folders.ts'
 import { COMMAND } from '../../support/process.ts'
 
 const KEY = 'key-of-the-default-account'
-const LOG = new URL('../../../src/log.ts', import.meta.url)
+const LOG = new URL('../../../src/core/log.ts', import.meta.url)
 
 /** A loopback address of this process alone, because the service cannot log which port it got. */
 async function freePlace(): Promise<{ HOST: string; PORT: string }> {

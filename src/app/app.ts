@@ -1,0 +1,182 @@
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import type { Context } from '../core/context.ts'
+import { controlIsOff } from '../core/errors.ts'
+import type { Database, Ports } from '../core/ports.ts'
+import { agreementEndpoints } from '../pay/agreements/routes.ts'
+import { disputeEndpoints } from '../pay/disputes/routes.ts'
+import { pageArea, pageEndpoints } from '../pay/hosted/routes.ts'
+import { paymentEndpoints } from '../pay/payments/routes.ts'
+import { refundEndpoints } from '../pay/refunds/routes.ts'
+import { type AttemptFacts, createDeliveries, type Deliveries } from '../pay/webhooks/deliver.ts'
+import { createListeners } from '../pay/webhooks/listeners.ts'
+import { webhookEndpoints } from '../pay/webhooks/routes.ts'
+import { createAuthenticate } from '../platform/accounts/bearer.ts'
+import type { Area, AreaName, Areas } from '../platform/http/areas.ts'
+import { registerRoutes } from '../platform/http/endpoint.ts'
+import { sendApiError } from '../platform/http/errors.ts'
+import { healthEndpoints } from '../platform/http/health.ts'
+import { createLimits, type Limits } from '../platform/http/limits.ts'
+import { createServer, isLostInBrowser, setApiHeaders } from '../platform/http/server.ts'
+import { assetEndpoints } from '../platform/web/assets.ts'
+import { consoleAreas } from '../tools/console/area.ts'
+import { consoleRoutes } from '../tools/console/routes.ts'
+import { controlEndpoints } from '../tools/control/routes.ts'
+import { createWaitFor } from '../tools/control/wait.ts'
+import { createPlans, type Plans } from '../tools/plans/faults.ts'
+import { decorateForRecording } from '../tools/recorder/note.ts'
+import { createRecorder, type Recorder } from '../tools/recorder/recorder.ts'
+import type { Config } from './config.ts'
+import type { Chapters } from './docs/openapi.ts'
+import { controlDescription, docsEndpoints } from './docs/routes.ts'
+
+export type App = {
+  server: FastifyInstance
+  deliveries: Deliveries
+  limits: Limits
+  recorder: Recorder | undefined
+}
+
+/**
+ * Takes ports and configuration and returns a server that does not listen yet. It registers every slice. `watch` gets
+ * the server before its routes, to add hooks.
+ */
+export async function createApp(
+  given: Ports,
+  config: Config,
+  logger?: FastifyBaseLogger,
+  watch?: (server: FastifyInstance) => void,
+): Promise<App> {
+  const { database, onWritten } = config.control
+    ? announcing(given.database)
+    : silent(given.database)
+  const ports = { ...given, database }
+  const onFault = (error: unknown) =>
+    logger?.error({ err: error }, 'a delivery could not be recorded')
+  const onAttempt = ({ result, ms, ...facts }: AttemptFacts) =>
+    logger?.info(
+      { ...facts, result, ms },
+      `${facts.event_type} to ${facts.callback_host}: ${result}, ${ms} ms`,
+    )
+  const recorder = recorderOf(ports, config, logger)
+  const listeners = createListeners({
+    ...{ ...ports, onFault },
+    recover: webhook_id => deliveries.recoverWebhook(webhook_id),
+  })
+  const { isHere } = listeners
+  const send = listeners.through(ports.send)
+  const deliveries = createDeliveries({
+    ...{ ...ports, send, isHere, onFault, onAttempt, record: recorder?.attempt },
+  })
+  const context: Context = { ...ports, send, config, deliveries, recorder, listeners }
+  const stopped = () => limits.draining()
+  const plans = config.control ? createPlans(context, stopped) : undefined
+  const areas = createAreas(context, plans)
+  const server = createServer(logger?.child({}), areas)
+  decorateForRecording(server)
+  watch?.(server)
+  const waiting = () => deliveries.waiting() + (plans?.held() ?? 0)
+  const limits = createLimits(server, waiting)
+  const chapters: Chapters = {
+    Payments: paymentEndpoints(context),
+    Refunds: refundEndpoints(context),
+    Agreements: agreementEndpoints(context),
+    Disputes: disputeEndpoints(context),
+    Webhooks: webhookEndpoints(context, paymentResource),
+    'Hosted pages': [...pageEndpoints(context), ...assetEndpoints()],
+    'About this service': [
+      ...docsEndpoints(context, () => chapters, messageDocs),
+      ...healthEndpoints(context, limits.draining),
+    ],
+  }
+  const described = Object.values(chapters).flat()
+  const operations = described.filter(({ area }) => RECORDED.includes(area))
+  const waitFor = createWaitFor({ database, onWritten, stopped })
+  const control = controlEndpoints(context, { waitFor, stopped, operations })
+  if (control.length > 0) control.push(controlDescription(context, () => control))
+  const pages = consoleRoutes(context, operations)
+  registerRoutes(server, [...described, ...control, ...pages], areas, limits)
+  return { server, deliveries, limits, recorder }
+}
+
+/** The areas whose requests are recorded and meet plans. */
+const RECORDED: AreaName[] = ['api', 'token', 'pages']
+
+/** Without control, waits query the database every 100 ms, and writes have no extra cost. */
+const silent = (database: Database) => ({ database, onWritten: () => () => {} })
+
+/** The database, and a function that registers a listener for its writes. */
+function announcing(database: Database) {
+  const listeners = new Set<() => void>()
+  const announced: Database = {
+    ...database,
+    async write(statements) {
+      const written = await database.write(statements)
+      if (listeners.size > 0) for (const listener of listeners) listener()
+      return written
+    },
+  }
+  return {
+    database: announced,
+    onWritten(listener: () => void) {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
+  }
+}
+
+/** The payment in a webhook message, for the documentation. Loaded when somebody reads it. */
+const paymentResource = async () => (await import('../pay/payments/examples.ts')).resource
+
+const messageDocs = async () =>
+  (await import('../pay/webhooks/message-docs.ts')).messageDocs(await paymentResource())
+
+function recorderOf(ports: Ports, config: Config, logger?: FastifyBaseLogger) {
+  if (!config.console && !config.control) return undefined
+  return createRecorder({
+    ...ports,
+    secrets: [config.apiKey, config.fixedWebhook?.signing_key],
+    isTestAccount: ({ parent }) => parent !== null,
+    onFault: error => logger?.warn({ err: error }, 'requests could not be recorded'),
+  })
+}
+
+function createAreas(context: Context, plans: Plans | undefined): Areas {
+  const record = (kind: 'api' | 'page') =>
+    context.recorder && {
+      record: (operation: string) => context.recorder?.hooks(kind, operation),
+    }
+  const api = {
+    ...{ prefix: '/v1', setHeaders: setApiHeaders, sendError: sendApiError, limited: true },
+    ...record('api'),
+    ...(plans && { plan: plans.hooks }),
+  }
+  const pages = {
+    ...{ prefix: '/secure', ...pageArea(context), limited: true },
+    ...record('page'),
+    ...(plans && { plan: plans.hooks }),
+  }
+  const sendError: Area['sendError'] = (error, request, reply) =>
+    isLostInBrowser(request)
+      ? pages.sendError(error, request, reply)
+      : sendApiError(error, request, reply)
+  const open = { prefix: '', setHeaders: () => {}, sendError, limited: true }
+  const authenticate = createAuthenticate(context)
+  const json = { setHeaders: setApiHeaders, sendError: sendApiError, authenticate }
+  const off = { ...open, prefix: '/console' }
+  const consoles = context.config.console ? consoleAreas(context) : { console: off, entrance: off }
+  return {
+    api: { ...api, authenticate },
+    token: api,
+    pages,
+    // Requests to control may wait long, so they do not count. While control is off, its paths are unknown paths.
+    control: {
+      ...(context.recorder || context.config.control ? json : open),
+      ...(!context.config.control && { unknown: controlIsOff }),
+      ...{ prefix: '/control', limited: false },
+    },
+    // Off, its paths are like any unknown one.
+    ...consoles,
+    open,
+    health: { ...open, limited: false },
+  }
+}

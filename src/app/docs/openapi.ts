@@ -1,0 +1,272 @@
+/** Collects one OpenAPI 3.1 document from the endpoints that are registered. */
+import {
+  type ApiError,
+  bodyTooLarge,
+  controlMeanings,
+  meanings,
+  methodNotAllowed,
+  missingBearerKey,
+  noSuchEndpoint,
+  overloaded,
+  tooManyRequests,
+  unexpectedFault,
+} from '../../core/errors.ts'
+import { version } from '../../core/version.ts'
+import { exampleAddresses } from '../../platform/http/addresses.ts'
+import type { AreaName } from '../../platform/http/areas.ts'
+import { JSON_TYPE } from '../../platform/http/body.ts'
+import type { Endpoint } from '../../platform/http/endpoint.ts'
+import {
+  type Docs,
+  errorHeaders,
+  errorResponse,
+  html,
+  type Response,
+  type Schema,
+} from '../../platform/http/openapi.ts'
+import { errorBody } from '../../platform/http/schema.ts'
+import { controlIntroduction, controlTags, introduction, tags } from './introduction.ts'
+
+/** Endpoints by their chapter of the documentation, in its order. */
+export type Chapters = Readonly<Record<string, readonly Endpoint[]>>
+
+/**
+ * The document of the API. Addresses in it are those of `exampleAddresses`: the sender replaces them by the reader's.
+ * `message` describes what is posted to a webhook.
+ */
+export const openapi = (chapters: Chapters, message: object) =>
+  collect({
+    chapters,
+    info: { title: 'Farthing', summary: 'A payment service that moves no money', introduction },
+    tags,
+    meanings,
+    errorBody,
+    webhooks: { message },
+  })
+
+/** The document of the control API. */
+export const controlOpenapi = (endpoints: readonly Endpoint[]) =>
+  collect({
+    chapters: { Control: endpoints },
+    info: {
+      title: 'Farthing control',
+      summary: 'What tests do beside the API',
+      introduction: controlIntroduction,
+    },
+    tags: controlTags,
+    meanings: controlMeanings,
+    errorBody: {
+      ...errorBody,
+      properties: {
+        ...errorBody.properties,
+        code: { type: 'string', enum: [...Object.keys(meanings), ...Object.keys(controlMeanings)] },
+      },
+    },
+  })
+
+type Collected = {
+  chapters: Chapters
+  info: { title: string; summary: string; introduction: string }
+  tags: { name: string; description: string }[]
+  /** Of the codes in the table of errors. */
+  meanings: Record<string, string>
+  errorBody: Schema
+  webhooks?: object
+}
+
+async function collect({ chapters, info, meanings, errorBody, ...given }: Collected) {
+  const paths: Record<string, Record<string, unknown>> = {}
+  const used: Responses[] = []
+  for (const [tag, endpoints] of Object.entries(chapters))
+    for (const endpoint of endpoints) {
+      const operation = await operationOf(tag, endpoint, errorBody)
+      used.push(operation.responses)
+      // A browser may see the pages at another address than clients see the API.
+      const servers = endpoint.area === 'pages' && { servers: [PAGE_SERVER] }
+      const methods = paths[endpoint.path] ?? { ...servers }
+      paths[endpoint.path] = { ...methods, [endpoint.method.toLowerCase()]: operation }
+    }
+  const referred = new Set(used.flatMap(Object.values).map(response => response.$ref))
+  const responses = Object.fromEntries(
+    Object.entries(sharedErrors)
+      .filter(([name]) => referred.has(`#/components/responses/${name}`))
+      .map(([name, make]) => [name, errorResponse([make()], errorBody)]),
+  )
+  return shareSchemas({
+    openapi: '3.1.0',
+    info: {
+      title: info.title,
+      summary: info.summary,
+      version,
+      description: info.introduction,
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: exampleAddresses.api, description: 'This service' }],
+    tags: [...given.tags, { name: 'Errors', description: errorTable(meanings, used, responses) }],
+    paths,
+    ...(given.webhooks && { webhooks: given.webhooks }),
+    components: {
+      securitySchemes: {
+        bearer: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'An API key, as farthing keys create prints it',
+        },
+      },
+      responses,
+    },
+  })
+}
+
+const PAGE_SERVER = { url: exampleAddresses.pages, description: 'The hosted pages' }
+
+type Responses = Record<string, Response>
+
+/** Errors that many endpoints have in common, by their names among the document's components. */
+const sharedErrors = {
+  Unauthorised: missingBearerKey,
+  NoSuchEndpoint: noSuchEndpoint,
+  MethodNotAllowed: () => methodNotAllowed('PUT', 'GET, HEAD'),
+  BodyTooLarge: bodyTooLarge,
+  TooManyRequests: tooManyRequests,
+  UnexpectedFault: unexpectedFault,
+  Overloaded: overloaded,
+} satisfies Record<string, () => ApiError>
+
+type SharedError = keyof typeof sharedErrors
+
+const always: SharedError[] = ['MethodNotAllowed', 'UnexpectedFault']
+const open: SharedError[] = [...always, 'Overloaded']
+const token: SharedError[] = [...open, 'NoSuchEndpoint', 'BodyTooLarge', 'TooManyRequests']
+
+/** The errors that every endpoint of an area may return. */
+const errorsOf: Record<AreaName, SharedError[]> = {
+  api: [...token, 'Unauthorised'],
+  token,
+  pages: [],
+  control: [...open, 'NoSuchEndpoint', 'BodyTooLarge', 'Unauthorised'],
+  console: [],
+  entrance: [],
+  open,
+  health: always,
+}
+
+/** Errors of the hosted pages are pages too. */
+const pageErrors: Responses = {
+  404: html('No web payment of the last 7 days has this token'),
+  405: { ...html('The page has no such method'), headers: errorHeaders[405] },
+  500: html('A fault of the service'),
+  503: { ...html('Too many requests at once'), headers: errorHeaders[503] },
+}
+
+async function operationOf(
+  tag: string,
+  { area, operationId, summary, docs }: Endpoint,
+  errorBody: Schema,
+) {
+  const { responses, errors, ...rest } = await docs()
+  return {
+    tags: [tag],
+    operationId,
+    summary,
+    ...rest,
+    security: area === 'api' || area === 'control' ? [{ bearer: [] }] : [],
+    responses: allResponses(area, { responses, ...(errors && { errors }) }, errorBody),
+  }
+}
+
+function allResponses(
+  area: AreaName,
+  { responses, errors = [] }: Docs,
+  errorBody: Schema,
+): Responses {
+  if (area === 'pages') return { ...pageErrors, ...responses }
+  const own = Map.groupBy(errors, error => error.status)
+  const all: Responses = { ...responses }
+  for (const name of errorsOf[area]) {
+    const error = sharedErrors[name]()
+    if (own.has(error.status)) own.get(error.status)?.push(error)
+    else all[error.status] = { $ref: `#/components/responses/${name}` }
+  }
+  for (const [status, group] of own) all[status] = errorResponse(group, errorBody)
+  return all
+}
+
+/** A table of all error codes, with their statuses and their meanings. */
+function errorTable(
+  meanings: Record<string, string>,
+  operations: Responses[],
+  shared: Responses,
+): string {
+  const statuses = Map.groupBy(
+    operations.flatMap(responses =>
+      Object.entries(responses).flatMap(([status, response]) =>
+        codesIn(response, shared).map(code => ({ code, status })),
+      ),
+    ),
+    ({ code }) => code,
+  )
+  const rows = Object.entries(meanings).map(([code, meaning]) => {
+    const found = new Set(statuses.get(code)?.map(({ status }) => status))
+    return `| \`${code}\` | ${[...found].sort().join(', ') || 'none'} | ${meaning} |`
+  })
+  return ['| Code | Status | Meaning |', '|---|---|---|', ...rows].join('\n')
+}
+
+/** The codes in a response's examples. */
+function codesIn(response: Response | undefined, shared: Responses): string[] {
+  if (!response) return []
+  if ('$ref' in response) return codesIn(shared[response.$ref.split('/').at(-1) ?? ''], shared)
+  const examples = Object.values(response.content?.[JSON_TYPE]?.examples ?? {})
+  return examples.flatMap(({ value }) =>
+    typeof value === 'object' && value !== null && 'code' in value ? [String(value.code)] : [],
+  )
+}
+
+type Components = { schemas: Record<string, Schema> }
+
+/**
+ * Moves each schema that has a title to the document's components and refers to it from everywhere else. Descriptions
+ * stay in place. Throws when two different schemas share a title.
+ */
+function shareSchemas<Document extends { components: object }>(
+  document: Document,
+): Document & { components: Components } {
+  const schemas: Record<string, Schema> = {}
+  const printed = new Map<string, string>()
+
+  function place(schema: unknown): unknown {
+    if (Array.isArray(schema)) return schema.map(place)
+    if (typeof schema !== 'object' || schema === null) return schema
+    const { description, ...rest } = schema as Record<string, unknown> // a JSON object
+    const { title } = rest
+    if (typeof title !== 'string') return mapValues(schema, place)
+    const text = JSON.stringify(rest)
+    if (printed.get(title) === undefined) {
+      printed.set(title, text)
+      schemas[title] = mapValues(rest, place)
+    } else if (printed.get(title) !== text) throw new Error(`two schemas have the title ${title}`)
+    return {
+      $ref: `#/components/schemas/${title}`,
+      ...(description !== undefined && { description }),
+    }
+  }
+
+  /** Looks for schemas everywhere except in examples, which may have any keys. */
+  function placeWithin(value: unknown): unknown {
+    if (Array.isArray(value)) return value.map(placeWithin)
+    if (typeof value !== 'object' || value === null) return value
+    return mapValues(value, (inner, key) =>
+      key === 'schema' ? place(inner) : key === 'value' ? inner : placeWithin(inner),
+    )
+  }
+
+  const placed = placeWithin(document) as Document // only schemas were replaced
+  return { ...placed, components: { ...placed.components, schemas } }
+}
+
+const mapValues = (
+  object: object,
+  change: (value: unknown, key: string) => unknown,
+): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value, key)]))

@@ -1,0 +1,48 @@
+/** The pages about the service: the front page and the documentation. */
+import { page, type Site } from '../../pay/hosted/pages.ts'
+import { firstPayment } from '../../pay/payments/first-payment.ts'
+import { type Html, html } from '../../platform/web/html.ts'
+import { twoThirds } from '../../platform/web/layout.ts'
+
+const code = (text: string): Html => html`<code class="farthing-code">${text}</code>`
+const listing = (text: string): Html => html`<pre class="farthing-listing">${text}</pre>`
+
+/** For people who open the service's address in a browser. `api` is that address as they see it. */
+export function frontPage(
+  site: Site,
+  api: string,
+  { hasConsole }: { hasConsole: boolean },
+): string {
+  const docs = `${site.basePath}/docs`
+  const payment = `curl -i ${api}/v1/payments \\
+  -H 'Authorization: Bearer YOUR_API_KEY' \\
+  -H 'Content-Type: application/json' \\
+  -d '${JSON.stringify(firstPayment, undefined, 2).replaceAll('\n', '\n  ')}'`
+  const read = `curl ${api}/v1/payments/PAYMENT_ID \\
+  -H 'Authorization: Bearer YOUR_API_KEY'`
+  const content = html`<h1 class="govuk-heading-xl">Farthing</h1>
+<p class="govuk-body-l">A payment service that moves no money.</p>
+<p class="govuk-body">It stands in for GOV.UK Pay while you build and test: it speaks the same API, shows payment pages, keeps what you create and sends signed webhooks. It is not affiliated with GOV.UK Pay or the UK government.</p>
+<p class="govuk-body"><a class="govuk-link" href="${docs}">API documentation</a>, also as <a class="govuk-link" href="${site.basePath}/openapi.json">openapi.json</a> for your tools.</p>
+${hasConsole && html`<p class="govuk-body">The <a class="govuk-link" href="${site.basePath}/console">console</a> shows what happened to payments, requests and webhooks.</p>`}
+<h2 class="govuk-heading-m">Make a first payment</h2>
+<ol class="govuk-list govuk-list--number govuk-list--spaced">
+<li>Get an API key. The first start of the service prints one, unless ${code('FARTHING_API_KEY')} sets it. ${code('farthing keys create')} (in a clone: ${code('npm start -- keys create')}) makes another.</li>
+<li>Create a payment, replacing YOUR_API_KEY with your key:
+${listing(payment)}</li>
+<li>Open the ${code('href')} of ${code('next_url')} in the response in a browser, and choose how the payment ends.</li>
+<li>Read the payment, replacing PAYMENT_ID with its ${code('payment_id')}:
+${listing(read)}</li>
+</ol>
+<p class="govuk-body">To use it from your own service, set that service’s GOV.UK Pay URL to ${code(api)}.</p>`
+  return page(site, 'en', 'Farthing payments', twoThirds(content))
+}
+
+/** The place for the viewer of /openapi.json, which a script fills. Without it there are links. */
+export function docsPage(site: Site): string {
+  const description = `${site.basePath}/openapi.json`
+  const content = html`<h1 class="govuk-heading-xl">API documentation</h1>
+<p class="govuk-body">This page shows <a class="govuk-link" href="${description}">openapi.json</a>, which your tools can read. To try requests, choose Authorize and paste your API key.</p>
+<div id="docs" data-openapi="${description}"><noscript><p class="govuk-body">The viewer on this page needs JavaScript. Read openapi.json instead, or open it in another viewer. The <a class="govuk-link" href="${site.basePath}/">front page</a> shows how to make a first payment.</p></noscript></div>`
+  return page(site, 'en', 'API documentation – Farthing payments', content, { more: 'viewer' })
+}

@@ -1,0 +1,139 @@
+import type { Context } from '../../core/context.ts'
+import { remember } from '../../core/remember.ts'
+import {
+  type Addresses,
+  addressesOf,
+  exampleAddresses,
+  pathOf,
+} from '../../platform/http/addresses.ts'
+import { JSON_TYPE } from '../../platform/http/body.ts'
+import type { Endpoint } from '../../platform/http/endpoint.ts'
+import { html, json, type Schema } from '../../platform/http/openapi.ts'
+import { onFirstUse } from '../../platform/web/assets.ts'
+import { policies, sendHtml, setPageHeaders } from '../../platform/web/headers.ts'
+import type { Config } from '../config.ts'
+import type { Chapters } from './openapi.ts'
+
+/**
+ * The description of the API, the page that shows it, and the front page. They are loaded and made when somebody
+ * first asks for them, and then kept. `chapters` holds every endpoint once the service is put together.
+ */
+export function docsEndpoints(
+  { config }: Context,
+  chapters: () => Chapters,
+  message: () => Promise<object>,
+): Endpoint[] {
+  const basePath = pathOf(config.baseUrl)
+  const docs = onFirstUse(async () => {
+    const { docsPage } = await import('./pages.ts')
+    return Buffer.from(docsPage({ basePath }))
+  })
+
+  return [
+    {
+      method: 'GET',
+      path: '/openapi.json',
+      area: 'open',
+      operationId: 'readDescription',
+      summary: 'Read this document',
+      docs: () => ({
+        responses: {
+          200: {
+            description: 'The description of the API, in OpenAPI 3.1',
+            content: { [JSON_TYPE]: { schema: openapiSchema } },
+          },
+        },
+      }),
+      handler: sendDescription(config, async () => {
+        const { openapi } = await import('./openapi.ts')
+        return openapi(chapters(), await message())
+      }),
+    },
+    {
+      method: 'GET',
+      path: '/docs',
+      area: 'open',
+      operationId: 'readDocs',
+      summary: 'Show this document as a page',
+      docs: () => ({ responses: { 200: html('The page') } }),
+      handler: async (request, reply) => {
+        setPageHeaders(reply, addressesOf(request, config), policies.viewer)
+        return sendHtml(reply, 200, await docs())
+      },
+    },
+    {
+      method: 'GET',
+      path: '/',
+      area: 'open',
+      operationId: 'readFrontPage',
+      summary: 'Show what this service is',
+      docs: () => ({ responses: { 200: html('The page') } }),
+      handler: async (request, reply) => {
+        const addresses = addressesOf(request, config)
+        const { frontPage } = await import('./pages.ts')
+        setPageHeaders(reply, addresses)
+        const page = frontPage({ basePath }, addresses.api, { hasConsole: config.console })
+        return sendHtml(reply, 200, page)
+      },
+    },
+  ]
+}
+
+/** The description of the control API. It needs no key, so that tools can read it. */
+export function controlDescription(
+  { config }: Context,
+  endpoints: () => readonly Endpoint[],
+): Endpoint {
+  return {
+    method: 'GET',
+    path: '/control/openapi.json',
+    area: 'open',
+    operationId: 'readControlDescription',
+    summary: 'Read this document',
+    docs: () => ({
+      responses: {
+        200: json('The description of the control API, in OpenAPI 3.1', openapiSchema, {
+          'Its beginning': { openapi: '3.1.0', info: {}, paths: {} },
+        }),
+      },
+    }),
+    handler: sendDescription(config, async () => {
+      const { controlOpenapi } = await import('./openapi.ts')
+      return controlOpenapi(endpoints())
+    }),
+  }
+}
+
+/** A client chooses the Host, so there must be a limit. Most services have one or two addresses. */
+const MAX_DESCRIBED = 8
+
+/** Sends the document that `make` returns, with the addresses of the reader. */
+function sendDescription(config: Config, make: () => Promise<object>): Endpoint['handler'] {
+  const description = onFirstUse(async () => JSON.stringify(await make()))
+  /** One Buffer for each pair of addresses: responses that clients have not read yet share it. */
+  const described = new Map<string, Buffer>()
+  return async (request, reply) => {
+    const addresses = addressesOf(request, config)
+    const key = `${addresses.api} ${addresses.pages}`
+    const text = await description()
+    const bytes = described.get(key) ?? Buffer.from(withAddresses(text, addresses))
+    remember(described, key, bytes, MAX_DESCRIBED)
+    void reply.type(JSON_TYPE)
+    return bytes
+  }
+}
+
+const openapiSchema: Schema = {
+  type: 'object',
+  required: ['openapi', 'info', 'paths'],
+  properties: {
+    openapi: { type: 'string' },
+    info: { type: 'object' },
+    paths: { type: 'object' },
+  },
+  additionalProperties: true,
+}
+
+/** Replaces the addresses in the examples by those that the reader uses. */
+const withAddresses = (text: string, { api, pages }: Addresses): string =>
+  text.replaceAll(exampleAddresses.pages, () => pages).replaceAll(exampleAddresses.api, () => api)

@@ -1,0 +1,208 @@
+import { lookup } from 'node:dns/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { FastifyInstance } from 'fastify'
+import type { Logger } from 'pino'
+import { DEFAULT_ACCOUNT } from '../core/account.ts'
+import { createNewId, createSeededIds, secrets } from '../core/ids.ts'
+import type { Database, Ports, Resolve } from '../core/ports.ts'
+import { createTime } from '../core/time.ts'
+import { version } from '../core/version.ts'
+import { keepFixedWebhook } from '../pay/webhooks/store.ts'
+import { duplicateWarning } from '../pay/webhooks/webhook.ts'
+import { countMovedClocks, createKey, listKeys } from '../platform/accounts/store.ts'
+import { openDatabase } from '../platform/database/open.ts'
+import { linkTo } from '../platform/http/addresses.ts'
+import { createResolve } from '../platform/outbound/resolve.ts'
+import { createSend } from '../platform/outbound/send.ts'
+import type { App } from './app.ts'
+import { startWork } from './background.ts'
+import type { Config } from './config.ts'
+
+/** Milliseconds. DRAIN: how long closing waits for requests and deliveries. CLOSE: how long it then waits for the database. */
+const DRAIN_TIMEOUT = 9_000
+const CLOSE_TIMEOUT = 500
+/** For the responses after a commit whose outcome is unknown, before the process ends. */
+const LAST_RESPONSES = 500
+
+/**
+ * Connections that the system keeps until the event loop accepts them. Node's default is 511; beyond it Linux lets
+ * clients believe that they are connected and resets them later.
+ */
+const BACKLOG = 4_096
+
+type StartOptions = {
+  config: Config
+  /** Without one nothing is logged. Its level is left alone. */
+  logger?: Logger
+  /** Called when the process must end, because the state of the disk is unknown. Without it the error is thrown. */
+  onFatal?: (error: unknown) => void
+  /** Replaces ports: gets the real ones and returns those to use. */
+  ports?: (real: Ports) => Ports
+  /** Whether unsent messages are recovered and old rows deleted while it runs. */
+  backgroundWork?: boolean
+  /** Makes identifiers, tokens and keys the same in each run. Only for tests: they can be guessed. */
+  seed?: string
+  /** Looks up the hosts of webhooks, instead of the hosts file and DNS. */
+  resolve?: Resolve
+  /** Certificates to trust when webhooks are sent, in PEM, instead of those that Node trusts. */
+  ca?: string
+}
+
+export type Farthing = {
+  /** The address at which it listens, such as http://127.0.0.1:3000. */
+  url: string
+  /**
+   * The configured API key, or the one that this start made. undefined if there were keys, because only their hashes
+   * are stored.
+   */
+  apiKey: string | undefined
+  /** The address of the metrics, if they are on. */
+  metricsUrl: string | undefined
+  /**
+   * Finishes requests and deliveries in flight, within 10 seconds, and releases every resource. Idle keep-alive
+   * connections are closed after `graceMs` milliseconds: at once, unless said otherwise.
+   */
+  close(graceMs?: number): Promise<void>
+  app: App
+  ports: Ports
+}
+
+/** Starts the service: the only way to do so. Throws if the database cannot be opened or the port is taken. */
+export async function startFarthing(options: StartOptions): Promise<Farthing> {
+  const { config, logger, ca } = options
+  const metrics = await createMetrics(config)
+  // This thread loads the code of the app while SQLite's starts. If that fails, the database is closed below.
+  const loading = import('./app.ts')
+  loading.catch(() => undefined)
+  const database = await openDatabase(config.database, {
+    onCommit: metrics?.committed,
+    onUnknownOutcome: error => void setTimeout(fatal, LAST_RESPONSES, options, error),
+    onConnectionError: error => logger?.warn(`a database connection was lost: ${error.message}`),
+  })
+  const resolve = options.resolve ?? createResolve()
+  const send = createSend({
+    resolve,
+    allowed: config.callbackHosts,
+    userAgent: `Farthing/${version}`,
+    ...(ca && { ca }),
+  })
+  const real: Ports = {
+    database,
+    time: createTime(undefined, config),
+    ...(options.seed === undefined
+      ? { newId: createNewId(), secrets }
+      : createSeededIds(options.seed)),
+    resolve,
+    send,
+  }
+  const counted = { ...real, send: metrics?.counting(send) ?? send }
+  const ports = options.ports?.(counted) ?? counted
+
+  async function closePorts(): Promise<void> {
+    send.close()
+    await metrics?.close()
+    await database.close()
+  }
+
+  let server: FastifyInstance | undefined
+  try {
+    const { createApp } = await loading
+    const app = await createApp(ports, config, logger, metrics?.watch)
+    server = app.server
+    await listen(server, config)
+    const metricsUrl = await metrics?.listen(config.host, config.metricsPort ?? 0)
+    // Create the first key only after `listen` succeeded; otherwise nobody would ever see it.
+    const apiKey = config.apiKey ?? (await makeFirstKey(ports))
+    await makeFixedWebhook(ports, config, logger)
+    if (!config.control) await warnOfMovedClocks(database, logger)
+    const warn = (...args: Parameters<Logger['warn']>) => logger?.warn(...args)
+    const inMemory = config.database.kind === 'sqlite' && config.database.path === ':memory:'
+    const stopWork =
+      options.backgroundWork === false ? undefined : startWork({ ...app, ...ports, warn, inMemory })
+    let closing: Promise<void> | undefined
+    async function close(graceMs: number): Promise<void> {
+      const workStopped = stopWork?.()
+      await withTimeout(finish(app, graceMs, workStopped), DRAIN_TIMEOUT)
+      await withTimeout(closePorts(), CLOSE_TIMEOUT)
+    }
+    return {
+      url: linkTo(config.host, server.server),
+      apiKey,
+      metricsUrl,
+      close(graceMs = 0) {
+        closing ??= close(graceMs)
+        return closing
+      },
+      app,
+      ports,
+    }
+  } catch (error) {
+    await server?.close()
+    await closePorts()
+    throw error
+  }
+}
+
+const createMetrics = async ({ metricsPort }: Config) =>
+  metricsPort === undefined
+    ? undefined
+    : (await import('../platform/metrics/metrics.ts')).createMetrics()
+
+function fatal({ onFatal }: StartOptions, error: unknown): void {
+  if (!onFatal) throw error
+  onFatal(error)
+}
+
+async function listen(server: FastifyInstance, { port, host }: Config): Promise<void> {
+  // Fastify logs its address when it listens, and the command prints it too. This logger is the server's own.
+  const { level } = server.log
+  server.log.level = 'silent'
+  try {
+    // One address: the name localhost can have two, and of two servers Fastify closes only one gracefully.
+    const { address } = await lookup(host, { order: 'ipv4first' })
+    await server.listen({ port, host: address, backlog: BACKLOG })
+  } catch (error) {
+    const unknownName = error instanceof Error && 'hostname' in error
+    throw unknownName ? new Error(`HOST ${host} is not a name or address of this machine`) : error
+  } finally {
+    server.log.level = level
+  }
+}
+
+async function makeFirstKey(ports: Ports): Promise<string | undefined> {
+  if ((await listKeys(ports.database)).length > 0) return undefined
+  return (await createKey(ports, DEFAULT_ACCOUNT)).key
+}
+
+async function makeFixedWebhook(ports: Ports, { fixedWebhook }: Config, logger?: Logger) {
+  if (!fixedWebhook) return
+  const others = await keepFixedWebhook(ports, fixedWebhook)
+  if (others.length > 0) logger?.warn(duplicateWarning(fixedWebhook.callback_url, others))
+}
+
+async function warnOfMovedClocks(database: Database, logger?: Logger): Promise<void> {
+  const moved = await countMovedClocks(database)
+  if (moved > 0)
+    logger?.warn(
+      `${moved} ${moved === 1 ? 'account has' : 'accounts have'} a clock that was moved; without FARTHING_CONTROL=true the machine's time holds`,
+    )
+}
+
+async function finish(
+  { server, deliveries, limits, recorder }: App,
+  graceMs: number,
+  workStopped?: Promise<void>,
+): Promise<void> {
+  await limits.drain(graceMs)
+  await server.close()
+  await deliveries.settled()
+  await workStopped
+  await recorder?.close()
+}
+
+/** Resolves when `work` is done, or after `ms` milliseconds. Rejects as `work` does. */
+async function withTimeout(work: Promise<void>, ms: number): Promise<void> {
+  const done = new AbortController()
+  const timeout = sleep(ms, undefined, { signal: done.signal })
+  await Promise.race([work, timeout]).finally(() => done.abort())
+}

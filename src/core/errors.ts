@@ -1,0 +1,311 @@
+/** What each code means, at every endpoint. /openapi.json and /docs print this. */
+export const meanings = {
+  P0010: 'The card was declined. Also the state.code of that payment',
+  P0030: 'Only a state.code: the user cancelled the payment on a hosted page',
+  P0040: 'Only a state.code: the payment was cancelled through the API',
+  P0050: 'Only a state.code: the payment provider reported an error',
+  P0101: 'A required attribute is missing, null or blank',
+  P0102: 'A value is not valid; the description says what is allowed',
+  P0103: 'The account has no agreement with the agreement_id in set_up_agreement',
+  P0104: 'The attribute is not allowed with this authorisation_mode',
+  P0191: 'The Idempotency-Key has already created a payment',
+  P0197: 'The body is not one JSON object',
+  P0200: 'The account has no payment with this payment_id',
+  P0300: 'The account has no payment with this payment_id',
+  P0401: 'Query parameters are not valid; the description lists them',
+  P0402: 'The page is after the last one',
+  P0500: 'The account has no payment with this payment_id',
+  P0501: 'The state of the payment does not allow cancelling',
+  P0600: 'The account has no payment with this payment_id',
+  P0601: 'The amount of the refund is missing',
+  P0602: 'A value is not valid; the description says what is allowed',
+  P0603:
+    'The payment cannot be refunded: it is pending, unavailable or full, or the amount is more than is left (amount_not_available)',
+  P0604: 'refund_amount_available is not the amount that is available',
+  P0697: 'The body is not one JSON object',
+  P0700: 'The account has no payment with this payment_id, or the payment no such refund',
+  P0800: 'The account has no payment with this payment_id',
+  P0900: 'Too many requests. There is no rate limit, so only a plan of a test sends it',
+  P0910: 'The API key is missing or not valid',
+  P0911: 'There is no endpoint with this path',
+  P0912: 'The path does not allow this method. The Allow header lists those it does',
+  P0913: 'The body is over 65,536 bytes',
+  P0920: 'The endpoint does not take this media type, or the body has a Content-Encoding',
+  P0999:
+    'A fault of the service. With 500 the request may have taken effect. With 503 it has not: too many came at once',
+  P1000: 'The account has no payment with this payment_id',
+  P1003: 'The state of the payment does not allow capturing',
+  P1100: 'The page is after the last one',
+  P1101: 'Query parameters are not valid; the description lists them',
+  P1211: 'No payment that waits for a card has this one_time_token',
+  P1212: 'The one_time_token has been used',
+  P2101: 'A required attribute is missing, null or blank',
+  P2102: 'A value is not valid; the description says what is allowed',
+  P2197: 'The body is not one JSON object',
+  P2200: 'The account has no agreement with this agreement_id',
+  P2401: 'Query parameters are not valid; the description lists them',
+  P2402: 'The page is after the last one',
+  P2500: 'The account has no agreement with this agreement_id',
+  P2501: 'The agreement is already cancelled',
+  P2700: 'The account has no webhook with this external_id',
+  P2701: 'Query parameters are not valid; the description lists them',
+  P2702: 'The page is after the last one',
+}
+export type Code = keyof typeof meanings
+
+/** Errors below /control, which is not part of the API: src/tools/control/errors.ts makes them. */
+export const controlMeanings = {
+  C0101: 'A field is missing; the description says which',
+  C0102: 'A value is not valid; the description says what is allowed',
+  C0103: 'There is no such field or parameter; the description lists those there are',
+  C0197: 'The body is not one JSON object',
+  C0200: 'The account has nothing with this identifier',
+  C0403: 'The key of a test account cannot do this',
+  C0409: 'The state does not allow it',
+  C0429: 'A limit of the control API is reached',
+}
+type ControlCode = keyof typeof controlMeanings
+
+export const meaningOf = (code: Code | ControlCode): string =>
+  ({ ...meanings, ...controlMeanings })[code]
+
+/**
+ * An error of the API. Handlers throw one, and http/errors.ts sends it. Codes and statuses are those of the
+ * Specification, *Errors*, and where it gives none, of docs/spec-gaps.md.
+ */
+export class ApiError extends Error {
+  readonly status: number
+  readonly code: Code | ControlCode
+  readonly at: { field?: string; header?: string }
+
+  constructor(
+    status: number,
+    code: Code | ControlCode,
+    description: string,
+    at: { field?: string; header?: string } = {},
+  ) {
+    super(description)
+    this.status = status
+    this.code = code
+    this.at = at
+  }
+}
+
+/** The codes for invalid search parameters, and for a page after the last one. */
+export type SearchCode = 'P0401' | 'P1101' | 'P2401' | 'P2701'
+export type PageCode = 'P0402' | 'P1100' | 'P2402' | 'P2702'
+
+/** The status and code of an endpoint for a missing field, an invalid one and one outside its limits. */
+export type FieldCodes = {
+  missing: [status: number, code: Code]
+  invalid: [status: number, code: Code]
+  limit: [status: number, code: Code]
+}
+
+export const fieldCodes = {
+  payment: { missing: [400, 'P0101'], invalid: [400, 'P0102'], limit: [422, 'P0102'] },
+  refund: { missing: [400, 'P0601'], invalid: [400, 'P0602'], limit: [422, 'P0602'] },
+  agreement: { missing: [400, 'P2101'], invalid: [400, 'P2102'], limit: [422, 'P0102'] },
+  authorisation: { missing: [422, 'P0101'], invalid: [422, 'P0102'], limit: [422, 'P0102'] },
+  webhook: { missing: [422, 'P0101'], invalid: [422, 'P0102'], limit: [422, 'P0102'] },
+} satisfies Record<string, FieldCodes>
+
+const inField = ([status, code]: [number, Code], field: string, text: string) =>
+  new ApiError(status, code, text, { field })
+
+export const missing = (codes: FieldCodes, field: string) =>
+  inField(codes.missing, field, `${field} is required`)
+
+/** `rule` completes the sentence that begins with the field's name: "must be a string". */
+export const invalid = (codes: FieldCodes, field: string, rule: string) =>
+  inField(codes.invalid, field, `${field} ${rule}`)
+
+export const outsideLimit = (codes: FieldCodes, field: string, rule: string) =>
+  inField(codes.limit, field, `${field} ${rule}`)
+
+/** `reason` completes the sentence: "when authorisation_mode is agreement". */
+export const notAllowed = (field: string, reason: string) =>
+  new ApiError(400, 'P0104', `${field} is not allowed ${reason}`, { field })
+
+export const unknownSetUpAgreement = () =>
+  new ApiError(
+    400,
+    'P0103',
+    'set_up_agreement must be the agreement_id of an agreement of this account',
+    {
+      field: 'set_up_agreement',
+    },
+  )
+
+/** Clients of GOV.UK Pay search for the words "Agreement does not exist". */
+export const unknownAgreement = () =>
+  invalid(fieldCodes.payment, 'agreement_id', 'cannot be used: Agreement does not exist')
+
+export const inactiveAgreement = (status: string) =>
+  invalid(
+    fieldCodes.payment,
+    'agreement_id',
+    `must be that of an active agreement, and this one is ${status}`,
+  )
+
+export const badIdempotencyKey = () =>
+  new ApiError(
+    422,
+    'P0102',
+    'Idempotency-Key must be sent once and be 1 to 255 letters, digits or hyphens',
+    { header: 'Idempotency-Key' },
+  )
+
+export const idempotencyKeyUsed = () =>
+  new ApiError(409, 'P0191', 'this Idempotency-Key has already created a payment', {
+    header: 'Idempotency-Key',
+  })
+
+export type BodyCode = 'P0197' | 'P0697' | 'P2197' | 'C0197'
+
+export const notJson = (code: BodyCode) =>
+  new ApiError(400, code, 'the request body is not valid JSON in UTF-8')
+
+export const notAnObject = (code: BodyCode) =>
+  new ApiError(400, code, 'the request body must be one JSON object')
+
+export const paymentNotFound = (
+  code: 'P0200' | 'P0300' | 'P0500' | 'P0600' | 'P0700' | 'P0800' | 'P1000',
+) =>
+  new ApiError(
+    404,
+    code,
+    'this account has no payment of the last 7 days with the payment_id in the path',
+  )
+
+export const refundNotFound = () =>
+  new ApiError(404, 'P0700', 'this payment has no refund with the refund_id in the path')
+
+export const agreementNotFound = (code: 'P2200' | 'P2500') =>
+  new ApiError(404, code, 'this account has no agreement with the agreement_id in the path')
+
+export const tooManyWebhooks = (most: number) =>
+  new ApiError(
+    422,
+    'P0102',
+    `an account has at most ${most} active webhooks: delete one before you register another`,
+  )
+
+export const webhookNotFound = () =>
+  new ApiError(404, 'P2700', 'this account has no webhook with the external_id in the path')
+
+export const cannotCancelPayment = (status: string) =>
+  new ApiError(
+    400,
+    'P0501',
+    `only a created, started or capturable payment can be cancelled, and this one is ${status}`,
+  )
+
+export const cannotCapture = (status: string) =>
+  new ApiError(409, 'P1003', `only a capturable payment can be captured, and this one is ${status}`)
+
+export const cannotCancelAgreement = () =>
+  new ApiError(400, 'P2501', 'the agreement is already cancelled')
+
+/** `status` is that of the payment's refund_summary, or amount_not_available. */
+export const notRefundable = (status: string, detail: string) =>
+  new ApiError(400, 'P0603', `the payment cannot be refunded (${status}): ${detail}`)
+
+/** `available` in pence. */
+export const refundAmountMismatch = (available: number) =>
+  new ApiError(
+    412,
+    'P0604',
+    `refund_amount_available does not match: ${available} pence are available`,
+  )
+
+export const cardDeclined = () => new ApiError(402, 'P0010', 'the card was declined')
+
+export const unknownOneTimeToken = () =>
+  new ApiError(
+    400,
+    'P1211',
+    'no payment that waits for a card has this one_time_token: it is unknown or older than 7 days, or the ' +
+      'payment was cancelled',
+  )
+
+export const usedOneTimeToken = () =>
+  new ApiError(400, 'P1212', 'the one_time_token has already been used')
+
+/** `rules` of all invalid parameters, in the order of the documentation: "page must be ...". */
+export const badSearch = (code: SearchCode, rules: string[]) =>
+  new ApiError(422, code, `the query cannot be used: ${rules.join('; ')}`)
+
+export const noSuchPage = (code: PageCode, page: number, last: number) =>
+  new ApiError(404, code, `page ${page} is after the last page, which is ${last}`)
+
+/** The three faults of a bearer key. None repeats the header, which may contain a key of another service. */
+export const missingBearerKey = () =>
+  new ApiError(
+    401,
+    'P0910',
+    'an API key is needed: send the header "Authorization: Bearer YOUR_API_KEY"',
+  )
+
+export const malformedBearerKey = () =>
+  new ApiError(
+    401,
+    'P0910',
+    'the Authorization header must be the word Bearer, one space and an API key: "Authorization: Bearer YOUR_API_KEY"',
+  )
+
+export const unknownBearerKey = () =>
+  new ApiError(
+    401,
+    'P0910',
+    'this API key is not known here. Was it made in another database, or revoked, or has its test account ended? The command ' +
+      '"farthing keys list" shows the keys of this database (in a clone: "npm start -- keys list")',
+  )
+
+export const noSuchEndpoint = () =>
+  new ApiError(
+    404,
+    'P0911',
+    'there is no endpoint with this path: GET /openapi.json lists them all',
+  )
+
+/** For a path below /control while FARTHING_CONTROL is not true. */
+export const controlIsOff = () =>
+  new ApiError(
+    404,
+    'P0911',
+    'there is no endpoint with this path. The control API is off: FARTHING_CONTROL=true switches it on',
+  )
+
+/** `allow` is the value of the Allow header. */
+export const methodNotAllowed = (method: string, allow: string) =>
+  new ApiError(405, 'P0912', `this path does not allow ${method}: use ${allow}`)
+
+export const unreadable = (status = 400) =>
+  new ApiError(status, 'P0197', 'the request could not be read')
+
+export const bodyTooLarge = () =>
+  new ApiError(413, 'P0913', 'the request body must be at most 65536 bytes')
+
+/** `allowed`: media types. The API responds with 400, as GOV.UK Pay does; the hosted pages with 415. */
+export const wrongMediaType = (status: 400 | 415, ...allowed: string[]) =>
+  new ApiError(
+    status,
+    'P0920',
+    `the Content-Type must be ${allowed.join(', ')} or absent, without a Content-Encoding`,
+  )
+
+/** There is no rate limit: only a plan of a test sends it. The Specification, *Errors*, describes it. */
+export const tooManyRequests = () => new ApiError(429, 'P0900', 'too many requests')
+
+/** Too many requests in flight, with Retry-After. It does not limit the rate of a client. */
+export const overloaded = () =>
+  new ApiError(503, 'P0999', 'the service is busy: try again after the seconds in Retry-After')
+
+export const unexpectedFault = () =>
+  new ApiError(
+    500,
+    'P0999',
+    'something went wrong in the service. The request may have taken effect: read back what you changed, or ' +
+      'repeat a create with the same Idempotency-Key',
+  )

@@ -1,0 +1,162 @@
+import { createHash, randomFillSync, randomUUID } from 'node:crypto'
+import type { NewId, Secrets } from './ports.ts'
+import { remember } from './remember.ts'
+
+/**
+ * Identifiers are 26 characters of base32hex: 48 bits of milliseconds since 1970, then 82 random bits. They sort
+ * by creation, so that inserts append to an index instead of touching random pages.
+ */
+
+const ALPHABET = '0123456789abcdefghijklmnopqrstuv'
+const LENGTH = 26
+const TIME_LENGTH = 9
+const RANDOM_LENGTH = LENGTH - TIME_LENGTH
+
+const pool = Buffer.alloc(4096)
+let used = pool.length
+
+/** Five random bits. The operating system is asked for 4,096 bytes at a time. */
+function randomDigit(): number {
+  if (used === pool.length) {
+    randomFillSync(pool)
+    used = 0
+  }
+  return (pool[used++] ?? 0) & 31
+}
+
+function randomDigits(count: number): number[] {
+  const digits: number[] = []
+  for (let i = 0; i < count; i++) digits.push(randomDigit())
+  return digits
+}
+
+const LETTERS = Buffer.from(ALPHABET, 'latin1')
+const spelt = Buffer.alloc(LENGTH)
+
+/**
+ * The text of base-32 digits.
+ * A buffer gives a flat string, see src/core/flat.ts. This and `newUuid` are together worth some 4 % of P1.
+ */
+function spell(digits: number[]): string {
+  for (let i = 0; i < digits.length; i++) spelt[i] = LETTERS[digits[i] ?? 0] ?? 0
+  return spelt.toString('latin1', 0, digits.length)
+}
+
+function timeDigits(now: number): number[] {
+  const digits = Array<number>(TIME_LENGTH)
+  let rest = Math.floor(now / 8)
+  for (let i = TIME_LENGTH - 1; i >= 0; i--) {
+    digits[i] = rest % 32
+    rest = Math.floor(rest / 32)
+  }
+  return digits
+}
+
+/** Adds one to the base-32 number in `digits` from the index `first` on. Returns false on overflow. */
+function increment(digits: number[], first: number): boolean {
+  for (let i = digits.length - 1; i >= first; i--) {
+    const next = (digits[i] ?? 0) + 1
+    digits[i] = next % 32
+    if (next < 32) return true
+  }
+  return false
+}
+
+/**
+ * A webhook message has the time of its change, which may be a while before it gets its identifier. An account's clock
+ * may stand still.
+ */
+const MILLISECONDS_REMEMBERED = 20_000
+
+/** So many random digits, each of five bits. */
+type Digits = (count: number) => number[]
+
+/**
+ * The real `NewId`. Within one millisecond each identifier is greater than the ones before it. With `digits` each call
+ * uses up as many, so that what comes later does not depend on the time.
+ */
+export function createNewId(digits?: Digits): NewId {
+  const latest = new Map<number, string>()
+  return now => {
+    const drawn = digits?.(RANDOM_LENGTH)
+    const before = latest.get(now)
+    const id = (before && idAfter(before)) || firstId(now, drawn ?? randomDigits(RANDOM_LENGTH))
+    remember(latest, now, id, MILLISECONDS_REMEMBERED)
+    return id
+  }
+}
+
+function firstId(now: number, digits: number[]): string {
+  // The tenth digit has the last three bits of the time and two random bits.
+  const [chance = 0, ...rest] = digits
+  return spell([...timeDigits(now), (now % 8) * 4 + (chance & 3), ...rest])
+}
+
+/** undefined on overflow. */
+function idAfter(id: string): string | undefined {
+  const digits = Array.from(id, letter => ALPHABET.indexOf(letter))
+  return increment(digits, TIME_LENGTH) ? spell(digits) : undefined
+}
+
+/** A secret of 26 characters, 130 random bits. */
+export const newSecret = (): string => spell(randomDigits(LENGTH))
+
+/**
+ * A random UUID.
+ * toLowerCase changes nothing but flattens the rope that randomUUID returns.
+ */
+const newUuid = (): string => randomUUID().toLowerCase()
+
+/** The real `Secrets`. */
+export const secrets: Secrets = { secret: newSecret, uuid: newUuid }
+
+/** Identifiers and secrets that are the same in each run, for tests only: anyone who knows the seed can guess them. */
+export function createSeededIds(seed: string): { newId: NewId; secrets: Secrets } {
+  const rooms = new Map<string, { newId: NewId; digits: Digits }>()
+  function of(room = '') {
+    const known = rooms.get(room) ?? seededRoom(seed, room)
+    rooms.set(room, known)
+    return known
+  }
+  return {
+    newId: (now, room) => of(room).newId(now),
+    secrets: {
+      secret: room => spell(of(room).digits(LENGTH)),
+      uuid(room) {
+        const [, head = '', tail = ''] = /^(.{12})(.{18})$/.exec(hexOf(of(room).digits(30))) ?? []
+        const text = `${head}4${tail.slice(0, 3)}8${tail.slice(3)}`
+        return text.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5')
+      },
+    },
+  }
+}
+
+const hexOf = (digits: number[]): string => digits.map(digit => (digit & 15).toString(16)).join('')
+
+function seededRoom(seed: string, room: string) {
+  let made = 0
+  let left: number[] = []
+  const digits: Digits = count => {
+    while (left.length < count) {
+      const block = createHash('sha256')
+        .update(JSON.stringify([seed, room, made++]))
+        .digest()
+      left = left.concat(Array.from(block, byte => byte & 31))
+    }
+    const taken = left.slice(0, count)
+    left = left.slice(count)
+    return taken
+  }
+  return { newId: createNewId(digits), digits }
+}
+
+/** The time in an identifier, in milliseconds since 1970. */
+export const timeOf = (id: string): number =>
+  Number.parseInt(id.slice(0, TIME_LENGTH), 32) * 8 +
+  (Number.parseInt(id.charAt(TIME_LENGTH), 32) >> 2)
+
+/** A text that sorts at or before every identifier made at `time` or later, and after every earlier one. */
+export function idFloor(time: number): string {
+  const whole = Math.max(0, Math.ceil(time))
+  return spell([...timeDigits(whole), (whole % 8) * 4])
+}

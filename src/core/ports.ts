@@ -1,0 +1,121 @@
+import type { Account } from './account.ts'
+
+/**
+ * The ports: what Farthing needs from outside, and the promises that each implementation must keep. They are plain
+ * arguments. src/app/start.ts passes the real ones to src/app/app.ts, and tests pass others.
+ */
+
+/** A value that a statement binds. Booleans are 0 and 1; times are whole milliseconds since 1970. */
+export type Value = string | number | null
+
+/** One SQL statement in PostgreSQL's dialect, with `$1` placeholders. */
+export type Statement = {
+  sql: string
+  values: Value[]
+  /** The statement must change exactly one row. If it does not, the whole write is undone. */
+  expect?: 1
+  /** A second statement, for other rows, that is sent to the database together with this one. */
+  also?: { sql: string; values: Value[] }
+}
+
+export interface Database {
+  /** Sees every write that has resolved `true`, on any instance. */
+  query<Row>(sql: string, values?: Value[]): Promise<Row[]>
+
+  /**
+   * Runs all statements in order, or none. Resolves `true` once the write is durable. Resolves `false`, with
+   * nothing written, if a statement does not change the row that it expects. After a rejection the outcome
+   * may be unknown.
+   */
+  write(statements: Statement[]): Promise<boolean>
+
+  /** Rejects if reads or writes are known not to work. */
+  check(): Promise<void>
+
+  /** The time of the database's server, in milliseconds. undefined if there is none beside this machine. */
+  serverTime(): Promise<number | undefined>
+
+  /** Settles the reads and writes under way, rejects later ones, and closes the connections. */
+  close(): Promise<void>
+}
+
+/**
+ * The time, in whole milliseconds since 1970. There are two, and each caller names the one that it means. They are the
+ * same until somebody moves an account's clock.
+ */
+export type Time = {
+  /**
+   * The account's time, for everything that its users can see: identifiers, dates, what has expired. With `wall` it is
+   * the account's time when that was the machine's.
+   */
+  now(account: Account, wall?: number): number
+  /** The machine's time: for claims, caches and the deletion of old rows. */
+  wall(): number
+}
+
+/**
+ * A new identifier for something made at `now`: 26 of `[0-9a-v]`, later ones sort after earlier ones. `room` is that of
+ * the account: where the service has a seed, each room has random numbers of its own.
+ */
+export type NewId = (now: number, room?: string) => string
+
+/** Random texts, of a room as for `NewId`: a secret has 26 characters and 130 random bits. */
+export type Secrets = { secret(room?: string): string; uuid(room?: string): string }
+
+/** The IPv4 and IPv6 addresses of a host name. The list is empty when there are none or the look-up fails. */
+export type Resolve = (host: string) => Promise<string[]>
+
+/** The result of one attempt to deliver a message. */
+export type AttemptResult = {
+  status: 'SUCCESSFUL' | 'FAILED'
+  /** The receiver's HTTP status, or null when none arrived. */
+  status_code: number | null
+  /** Milliseconds until the status line or the failure; null when nothing was sent. */
+  response_time: number | null
+  /** The status code and its reason phrase, or the reason why there is no status. */
+  result: string
+  /** The error code where there is no status, such as CERT_HAS_EXPIRED. It is logged and recorded, and not stored with the message. */
+  cause?: string
+  /** The rest of the response, if the POST asks for it and a status arrived. Never rejects. */
+  answer?: Promise<Answer>
+}
+
+/** The response of a receiver without its status. */
+export type Answer = {
+  /** Names as they were written, and values, whose bytes are read as Latin-1. */
+  headers: [name: string, value: string][]
+  /** The first 16 KiB. */
+  body: Buffer
+  /** Bytes of the body that arrived: reading ends at 64 KiB or 256 pieces, and with the time of the attempt. */
+  size: number
+  /** The headers of the request. */
+  sent: Record<string, string>
+}
+
+/** An HTTP POST. `body` is sent as UTF-8. */
+export type Post = {
+  url: string
+  headers: Record<string, string>
+  body: string
+  /** Whether the result has the response. */
+  keepsAnswer?: boolean
+}
+
+/** One attempt: the POST, and the message that it delivers. */
+export type OutgoingMessage = Post & { account: Account; webhook_id: string; message_id: string }
+
+/**
+ * Sends the POST once and returns the result. Never rejects. Takes at most two seconds over name look-up,
+ * connection, TLS, request and status. Follows no redirect, and connects to no address that the callback
+ * address rule refuses.
+ */
+export type Send = (message: OutgoingMessage) => Promise<AttemptResult>
+
+export type Ports = {
+  database: Database
+  time: Time
+  newId: NewId
+  secrets: Secrets
+  resolve: Resolve
+  send: Send
+}

@@ -1,0 +1,161 @@
+import type { Context } from '../../core/context.ts'
+import {
+  agreementNotFound,
+  cannotCancelAgreement,
+  fieldCodes,
+  invalid,
+  missing,
+  notAnObject,
+  outsideLimit,
+  wrongMediaType,
+} from '../../core/errors.ts'
+import { untilWritten } from '../../core/retry.ts'
+import { fold } from '../../platform/database/fold.ts'
+import { addressesOf } from '../../platform/http/addresses.ts'
+import { JSON_TYPE, jsonBody } from '../../platform/http/body.ts'
+import { type Endpoint, pathParam } from '../../platform/http/endpoint.ts'
+import { json, noContent, requestBody, searchDocs } from '../../platform/http/openapi.ts'
+import { plainText } from '../../platform/http/schema.ts'
+import {
+  anyOf,
+  findPage,
+  pageOf,
+  paging,
+  readSearch,
+  type SearchKind,
+  textUpTo,
+  where,
+} from '../../platform/http/search.ts'
+import { type Agreement, agreementStatuses, cancel as cancelled } from './agreement.ts'
+import { agreementRows, findAgreement, insertAgreement, saveAgreement } from './store.ts'
+import { agreement, newAgreement, present, readNewAgreement } from './wire.ts'
+
+export const agreementSearch: SearchKind = {
+  path: '/v1/agreements',
+  codes: { invalid: 'P2401', pastEnd: 'P2402' },
+  filters: {
+    status: anyOf(agreementStatuses, 'The status of the agreement'),
+    reference: textUpTo(plainText.maxLength, 'The whole reference, in any case'),
+    ...paging,
+  },
+}
+
+/** Specification, *Agreement* and *GET /v1/agreements*. */
+export const agreementEndpoints = (context: Context): Endpoint[] => [
+  create(context),
+  search(context),
+  read(context),
+  cancel(context),
+]
+
+const create = ({ database, time, newId }: Context): Endpoint => ({
+  method: 'POST',
+  path: '/v1/agreements',
+  area: 'api',
+  operationId: 'createAgreement',
+  summary: 'Create an agreement',
+  accepts: 'json',
+  docs: async () => {
+    const { created, request } = await import('./examples.ts')
+    const codes = fieldCodes.agreement
+    return {
+      description:
+        'It becomes active when a web payment with its agreement_id as `set_up_agreement` is authorised.',
+      requestBody: requestBody(newAgreement, { 'A monthly membership': request }),
+      responses: { 201: json('The agreement', agreement, { 'Just created': present(created) }) },
+      errors: [
+        missing(codes, 'reference'),
+        invalid(codes, 'description', 'must be a string'),
+        notAnObject('P2197'),
+        wrongMediaType(400, JSON_TYPE),
+        outsideLimit(codes, 'reference', 'must be at most 255 characters long'),
+      ],
+    }
+  },
+  handler: async (request, reply) => {
+    const made: Agreement = {
+      agreement_id: newId(time.now(request.account), request.account.room),
+      account: request.account.room,
+      version: 1,
+      status: 'created',
+      ...readNewAgreement(jsonBody(request, 'P2197')),
+    }
+    await database.write([insertAgreement(made)])
+    void reply.code(201)
+    return present(made)
+  },
+})
+
+const search = ({ database, config }: Context): Endpoint => ({
+  method: 'GET',
+  path: '/v1/agreements',
+  area: 'api',
+  operationId: 'searchAgreements',
+  summary: 'Search agreements',
+  docs: async () => {
+    const { active } = await import('./examples.ts')
+    return {
+      description: 'Newest first.',
+      ...searchDocs(agreementSearch, agreement, present(active), ['status']),
+    }
+  },
+  handler: async request => {
+    const asked = readSearch(request.query, agreementSearch, request.log)
+    const { status, reference } = asked.given
+    const conditions = [
+      where('account = ?', request.account.room),
+      ...(status ? [where('status = ?', status)] : []),
+      ...(reference ? [where('reference_folded = ?', fold(reference))] : []),
+    ]
+    const found = await findPage(database, agreementRows, conditions, asked)
+    return pageOf(asked, found, addressesOf(request, config), present)
+  },
+})
+
+const read = ({ database }: Context): Endpoint => ({
+  method: 'GET',
+  path: '/v1/agreements/{agreement_id}',
+  area: 'api',
+  operationId: 'readAgreement',
+  summary: 'Read an agreement',
+  docs: async () => {
+    const { active, agreementId } = await import('./examples.ts')
+    return {
+      parameters: [agreementId],
+      responses: { 200: json('The agreement', agreement, { 'An active one': present(active) }) },
+      errors: [agreementNotFound('P2200')],
+    }
+  },
+  handler: async request => {
+    const agreement_id = pathParam(request, 'agreement_id')
+    const found = await findAgreement(database, request.account.room, agreement_id)
+    if (!found) throw agreementNotFound('P2200')
+    return present(found)
+  },
+})
+
+const cancel = ({ database, time }: Context): Endpoint => ({
+  method: 'POST',
+  path: '/v1/agreements/{agreement_id}/cancel',
+  area: 'api',
+  operationId: 'cancelAgreement',
+  summary: 'Cancel an agreement',
+  docs: async () => ({
+    description: 'Allowed in every status but cancelled. A body is ignored.',
+    parameters: [(await import('./examples.ts')).agreementId],
+    responses: { 204: noContent('It is cancelled') },
+    errors: [cannotCancelAgreement(), agreementNotFound('P2500')],
+  }),
+  handler: async (request, reply) => {
+    const { account } = request
+    await untilWritten(async () => {
+      const agreement_id = pathParam(request, 'agreement_id')
+      const found = await findAgreement(database, account.room, agreement_id)
+      if (!found) throw agreementNotFound('P2500')
+      const after = cancelled(found, time.now(account))
+      if (!after) throw cannotCancelAgreement()
+      return (await database.write([saveAgreement(after)])) ? after : undefined
+    })
+    return reply.code(204).send()
+  },
+})

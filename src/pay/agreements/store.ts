@@ -1,0 +1,74 @@
+import type { Database, Statement, Value } from '../../core/ports.ts'
+import { fold } from '../../platform/database/fold.ts'
+import type { Agreement, AgreementStatus } from './agreement.ts'
+
+type Row = {
+  agreement_id: string
+  account: string
+  version: number
+  status: AgreementStatus
+  body: string
+}
+type Body = Omit<Agreement, keyof Row>
+
+const COLUMNS = 'agreement_id, account, version, status, body'
+
+const fromRow = ({ body, ...columns }: Row): Agreement => ({
+  ...columns,
+  ...(JSON.parse(body) as Body), // written by bodyOf
+})
+
+const bodyOf = ({ agreement_id, account, version, status, ...body }: Agreement): string =>
+  JSON.stringify(body satisfies Body)
+
+export function insertAgreement(agreement: Agreement): Statement {
+  const { agreement_id, account, version, status, reference } = agreement
+  const values: Value[] = [
+    agreement_id,
+    account,
+    version,
+    status,
+    fold(reference),
+    bodyOf(agreement),
+  ]
+  return {
+    sql: `insert into agreements (agreement_id, account, version, status, reference_folded, body)
+          values ($1, $2, $3, $4, $5, $6)`,
+    values,
+  }
+}
+
+/** undefined when the account has no such agreement. */
+export async function findAgreement(
+  database: Database,
+  account: string,
+  agreement_id: string,
+): Promise<Agreement | undefined> {
+  const rows = await database.query<Row>(
+    `select ${COLUMNS} from agreements where agreement_id = $1 and account = $2`,
+    [agreement_id, account],
+  )
+  return rows[0] && fromRow(rows[0])
+}
+
+/** Writes an agreement whose version was incremented, by compare-and-swap on that version. */
+export function saveAgreement(agreement: Agreement): Statement {
+  const { agreement_id, version, status } = agreement
+  return {
+    sql: `update agreements set version = $2, status = $3, body = $4
+          where agreement_id = $1 and version = $2 - 1`,
+    values: [agreement_id, version, status, bodyOf(agreement)],
+    expect: 1,
+  }
+}
+
+/** Misses when the agreement has changed since it was read. Locks its row until the commit. */
+export function holdAgreement({ agreement_id, version }: Agreement): Statement {
+  return {
+    sql: 'update agreements set version = version where agreement_id = $1 and version = $2',
+    values: [agreement_id, version],
+    expect: 1,
+  }
+}
+
+export const agreementRows = { from: 'agreements', columns: COLUMNS, id: 'agreement_id', fromRow }

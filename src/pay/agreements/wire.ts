@@ -1,0 +1,86 @@
+import type { FromSchema } from 'json-schema-to-ts'
+import { fieldCodes } from '../../core/errors.ts'
+import { timeOf } from '../../core/ids.ts'
+import { iso } from '../../core/time.ts'
+import { type Json, readFields } from '../../platform/http/fields.ts'
+import { cardDetails, id, object, plainText, timestamp } from '../../platform/http/schema.ts'
+import { type Agreement, agreementStatuses, type NewAgreement } from './agreement.ts'
+
+export const newAgreement = object(
+  'NewAgreement',
+  { reference: plainText, description: plainText },
+  {
+    user_identifier: {
+      type: ['string', 'null'],
+      minLength: 1,
+      maxLength: 255,
+      description: 'Your own identifier of the user',
+    },
+  },
+)
+
+/** Reads the body of POST /v1/agreements. Throws the first fault. */
+export function readNewAgreement(body: Json): NewAgreement {
+  const fields = readFields(body, newAgreement, fieldCodes.agreement)
+  const reference = fields.plainText('reference')
+  const description = fields.plainText('description')
+  const user_identifier = fields.optionalRawText('user_identifier')
+  fields.checkLimits()
+  return { reference, description, ...(user_identifier !== undefined && { user_identifier }) }
+}
+
+const paymentInstrument = object('PaymentInstrument', {
+  type: { type: 'string', const: 'card' },
+  created_date: { ...timestamp, description: 'When it was set up' },
+  CardDetails: cardDetails,
+  card_details: { ...cardDetails, description: 'The same as CardDetails' },
+})
+
+/** Specification, *Agreement*. */
+export const agreement = object(
+  'Agreement',
+  {
+    agreement_id: id,
+    reference: { type: 'string' },
+    description: { type: 'string' },
+    status: {
+      type: 'string',
+      enum: agreementStatuses,
+      description:
+        'Only an active agreement can be used for payments. No agreement becomes inactive',
+    },
+    created_date: timestamp,
+  },
+  {
+    user_identifier: { type: 'string', description: 'Present if it was sent' },
+    cancelled_date: { ...timestamp, description: 'Present while the agreement is cancelled' },
+    payment_instrument: {
+      ...paymentInstrument,
+      description: 'The card of the payment that last set the agreement up',
+    },
+  },
+)
+
+type AgreementBody = FromSchema<typeof agreement>
+
+/** The agreement as responses show it. */
+export function present(agreement: Agreement): AgreementBody {
+  const { agreement_id, user_identifier, cancelled_at, instrument } = agreement
+  return {
+    agreement_id,
+    reference: agreement.reference,
+    description: agreement.description,
+    ...(user_identifier !== undefined && { user_identifier }),
+    status: agreement.status,
+    created_date: iso(timeOf(agreement_id)),
+    ...(cancelled_at !== undefined && { cancelled_date: iso(cancelled_at) }),
+    ...(instrument && {
+      payment_instrument: {
+        type: 'card',
+        created_date: iso(instrument.at),
+        CardDetails: instrument.card,
+        card_details: instrument.card,
+      },
+    }),
+  }
+}

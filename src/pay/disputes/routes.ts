@@ -1,0 +1,72 @@
+import type { Context } from '../../core/context.ts'
+import { addressesOf, exampleAddresses } from '../../platform/http/addresses.ts'
+import type { Endpoint } from '../../platform/http/endpoint.ts'
+import { json, searchDocs } from '../../platform/http/openapi.ts'
+import {
+  anyOf,
+  filters,
+  instant,
+  pageOf,
+  readSearch,
+  type Search,
+  type SearchKind,
+} from '../../platform/http/search.ts'
+import { type Dispute, disputeStatuses, disputes } from './dispute.ts'
+import { dispute, disputesPage, present } from './wire.ts'
+
+export const disputeSearch: SearchKind = {
+  path: '/v1/disputes',
+  codes: { invalid: 'P0401', pastEnd: 'P0402' },
+  filters: { ...filters, status: anyOf(disputeStatuses, 'The status of the dispute') },
+}
+
+/** Specification, *Other resources*: every account has the same four disputes. */
+export const disputeEndpoints = ({ config }: Context): Endpoint[] => [
+  {
+    method: 'GET',
+    path: '/v1/disputes',
+    area: 'api',
+    operationId: 'searchDisputes',
+    summary: 'Search disputes',
+    docs: () => {
+      const [lost] = disputes
+        .filter(({ status }) => status === 'lost')
+        .map(one => present(one, exampleAddresses))
+      const search = { kind: disputeSearch, given: {}, page: 1, displaySize: 1 }
+      const found = { total: disputes.length, results: [lost] }
+      const example = withLinks(pageOf(search, found, exampleAddresses, shown => shown))
+      return {
+        ...searchDocs(disputeSearch, dispute, lost, ['status']),
+        description:
+          'Four fixed sample records, the same for every account. Their payments do not exist here.',
+        responses: {
+          200: json('One page of results, newest first', disputesPage, { 'One result': example }),
+        },
+      }
+    },
+    handler: async request => {
+      const search = readSearch(request.query, disputeSearch, request.log)
+      const matching = disputes.filter(one => matches(one, search))
+      const from = (search.page - 1) * search.displaySize
+      const results = matching.slice(from, from + search.displaySize)
+      const found = { total: matching.length, results }
+      return withLinks(pageOf(search, found, addressesOf(request, config), present))
+    },
+  },
+]
+
+/** GOV.UK Pay says `links` here, and `_links` on every other page. */
+const withLinks = <Page extends { _links: object }>(page: Page) => ({ ...page, links: page._links })
+
+function matches(dispute: Dispute, { given }: Search): boolean {
+  const created = Date.parse(dispute.created_date)
+  const { from_settled_date: settledFrom, to_settled_date: settledTo } = given
+  const { settled_date = '' } = dispute
+  return (
+    (!given.status || dispute.status === given.status) &&
+    (!given.from_date || created >= instant(given.from_date)) &&
+    (!given.to_date || created < instant(given.to_date)) &&
+    (!settledFrom || settled_date >= settledFrom) &&
+    (!settledTo || (settled_date !== '' && settled_date < settledTo))
+  )
+}

@@ -1,0 +1,165 @@
+/**
+ * The user's journey through the hosted pages. Each step moves the payment and returns the page that comes
+ * next (Specification, *Hosted payment pages*).
+ */
+import type { Context } from '../../core/context.ts'
+import type { Addresses } from '../../platform/http/addresses.ts'
+import type { Note } from '../../tools/recorder/note.ts'
+import { type ChangeResult, movePayment } from '../payments/commands.ts'
+import {
+  isPayable,
+  mockCardOf,
+  type Payment,
+  type Scenario,
+  statusOf,
+  type Trigger,
+} from '../payments/payment.ts'
+import { findByToken } from '../payments/store.ts'
+import { confirmPage, detailsPage, type Ending, endPage, type Form, type Site } from './pages.ts'
+import type { PaymentSummary } from './summary.ts'
+
+/** The trigger of each scenario. */
+const triggers = {
+  success: 'choose_success',
+  declined: 'choose_declined',
+  error: 'choose_error',
+  cancel: 'choose_cancel',
+} as const satisfies Record<Scenario, Trigger>
+
+const endings: Record<Exclude<Scenario, 'success'>, Ending> = {
+  declined: 'declined',
+  error: 'technical',
+  cancel: 'cancelled',
+}
+
+/** One request of a journey. The token alone authorises it. */
+export type Visit = Site & {
+  context: Context
+  addresses: Addresses
+  token: string
+  /** Receives the payment, and the events and messages that the request caused, for the record. */
+  note?: Note | undefined
+  /** The token came in a form. It must not appear in an address, so the next forms carry it. */
+  hidden: boolean
+}
+
+/** A page or a redirect. Undefined if no web payment has the token, or if it has expired. */
+export type Next = { status: 200 | 400; page: string } | { location: string } | undefined
+
+/**
+ * Shows the first page. With `starts` that moves a created payment to started, and where a plan has set the scenario,
+ * it is carried out instead.
+ */
+export async function showDetails(visit: Visit, { starts }: { starts: boolean }): Promise<Next> {
+  const payment = starts ? (await move(visit, 'open_page'))?.payment : await find(visit)
+  if (starts && payment?.scenario && isPayable(statusOf(payment)))
+    return carryOut(visit, payment.scenario)
+  return unlessOver(payment, payment => details(visit, payment))
+}
+
+/** Applies the chosen scenario. Without exactly one valid choice it shows the first page again, with an error. */
+export async function choose(visit: Visit, form: URLSearchParams): Promise<Next> {
+  const scenario = readScenario(form)
+  if (!scenario) return unlessOver(await find(visit), payment => details(visit, payment, true))
+  if (scenario !== 'success') return end(visit, scenario)
+  const outcome = await move(visit, triggers.success)
+  return unlessOver(outcome?.payment, payment =>
+    visit.hidden ? confirmation(visit, payment) : { location: `${pathOf(visit)}/confirm` },
+  )
+}
+
+/**
+ * Takes the steps of a user: opens the first page, chooses the scenario and, for success, confirms. `moved` is false
+ * if the payment had ended before the last step. Undefined if no web payment has the token.
+ */
+export async function complete(
+  visit: Visit,
+  scenario: Scenario,
+): Promise<ChangeResult | undefined> {
+  await move(visit, 'open_page')
+  const chosen = await move(visit, triggers[scenario])
+  return scenario === 'success' ? move(visit, 'confirm') : chosen
+}
+
+/** Does what the forms would do, and returns what the last of them would return. */
+async function carryOut(visit: Visit, scenario: Scenario): Promise<Next> {
+  if (scenario !== 'success') return end(visit, scenario)
+  await move(visit, triggers.success)
+  const outcome = await move(visit, 'confirm')
+  return unlessOver(outcome?.payment, payment => details(visit, payment))
+}
+
+/** Shows the confirm page, or redirects to the first page if success was not chosen. */
+export async function showConfirm(visit: Visit): Promise<Next> {
+  return unlessOver(await find(visit), payment =>
+    payment.success_chosen ? confirmation(visit, payment) : { location: pathOf(visit) },
+  )
+}
+
+/** Confirms the payment, or cancels it if the form says so. Goes back to the first page if success was not chosen. */
+export async function confirm(visit: Visit, form: URLSearchParams): Promise<Next> {
+  if (form.getAll('scenario').includes('cancel')) return end(visit, 'cancel')
+  const outcome = await move(visit, 'confirm')
+  return unlessOver(outcome?.payment, payment =>
+    visit.hidden ? details(visit, payment) : { location: pathOf(visit) },
+  )
+}
+
+/** Shows the page of an ending, unless another request ended the payment first. */
+async function end(visit: Visit, scenario: keyof typeof endings): Promise<Next> {
+  const outcome = await move(visit, triggers[scenario])
+  if (!outcome?.moved) return outcome && leave(outcome.payment)
+  const { language, return_url = '' } = outcome.payment.given
+  return { status: 200, page: endPage(visit, endings[scenario], language, return_url) }
+}
+
+/** Returns the one valid scenario in the form; undefined if there is none, or more than one value. */
+function readScenario(form: URLSearchParams): Scenario | undefined {
+  const [scenario, ...more] = form.getAll('scenario')
+  return scenario !== undefined && more.length === 0 && Object.hasOwn(triggers, scenario)
+    ? (scenario as Scenario) // hasOwn has checked it
+    : undefined
+}
+
+async function find(visit: Visit): Promise<Payment | undefined> {
+  return (await findWithAccount(visit))?.payment
+}
+
+async function findWithAccount({ context, token, note }: Visit) {
+  const found = await findByToken(context, token)
+  if (found?.payment.given.authorisation_mode !== 'web') return undefined
+  note?.(found.account, found.payment)
+  return found
+}
+
+const move = (visit: Visit, trigger: Trigger): Promise<ChangeResult | undefined> =>
+  movePayment(visit.context, visit.addresses, () => findWithAccount(visit), trigger, {
+    note: visit.note,
+  })
+
+/** Once the payment is finished or capturable, every page redirects to return_url (Specification, *States and transitions*). */
+const unlessOver = (payment: Payment | undefined, show: (payment: Payment) => Next): Next =>
+  payment && (isPayable(statusOf(payment)) ? show(payment) : leave(payment))
+
+/** A web payment always has a return_url. */
+const leave = ({ given }: Payment): Next => ({ location: given.return_url ?? '' })
+
+function details(visit: Visit, payment: Payment, error = false): Next {
+  const page = detailsPage(visit, summaryOf(payment), formTo(visit, 'details'), { error })
+  return { status: error ? 400 : 200, page }
+}
+
+function confirmation(visit: Visit, payment: Payment): Next {
+  const summary = { ...summaryOf(payment), card: mockCardOf(payment) }
+  return { status: 200, page: confirmPage(visit, summary, formTo(visit, 'confirm')) }
+}
+
+const summaryOf = ({ given }: Payment): PaymentSummary => ({ ...given, ...given.prefilled })
+
+const pathOf = ({ basePath, token }: Visit): string => `${basePath}/secure/${token}`
+
+function formTo(visit: Visit, step: 'details' | 'confirm'): Form {
+  const { basePath, token, hidden } = visit
+  if (hidden) return { action: `${basePath}/secure`, hidden: { chargeTokenId: token, step } }
+  return { action: step === 'confirm' ? `${pathOf(visit)}/confirm` : pathOf(visit), hidden: {} }
+}

@@ -1,0 +1,205 @@
+/**
+ * The hosted pages as functions that return a whole HTML document (Specification, *Hosted payment pages*).
+ * The routes decide which page is shown when, and with which status.
+ */
+
+import {
+  button,
+  buttonGroup,
+  buttonLink,
+  errorSummary,
+  type RadioItem,
+  radios,
+  type SummaryRow,
+  summaryList,
+} from '../../platform/web/components.ts'
+import { type Html, html } from '../../platform/web/html.ts'
+import * as layout from '../../platform/web/layout.ts'
+import type { CardDetails } from '../payments/card.ts'
+import type { Language } from '../payments/payment.ts'
+import { cardRows, type PaymentSummary, paymentRows, personRows } from './summary.ts'
+import { cy } from './text.cy.ts'
+import { en, type Messages } from './text.en.ts'
+
+export const messages: Record<Language, Messages> = { en, cy }
+
+export type Site = {
+  /** The path of the pages' public address, without a slash at its end. */
+  basePath: string
+  /** In the header and in titles. Without it they have Farthing's name in the language of the page. */
+  serviceName?: string | undefined
+}
+
+/** Puts `content` into a document with Farthing's header, banner and footer. */
+export function page(
+  site: Site,
+  language: Language,
+  title: string,
+  content: Html,
+  options?: Parameters<typeof layout.page>[3],
+): string {
+  const shell = { ...messages[language].shell, serviceName: nameOf(site, language) }
+  return layout.page({ basePath: site.basePath, language, ...shell }, title, content, options)
+}
+
+const nameOf = ({ serviceName }: Site, language: Language): string =>
+  serviceName ?? messages[language].shell.serviceName
+
+/** A page whose title is `heading` and the name of the service. */
+const headed = (site: Site, language: Language, heading: string, content: Html): string =>
+  page(site, language, `${heading} - ${nameOf(site, language)}`, content)
+
+/** The form of a page: the address it posts to, and its hidden fields. */
+export type Form = { id?: string; action: string; hidden: Record<string, string> }
+
+/** The pages that end a journey (Specification, *States and transitions*). */
+export type Ending = 'cancelled' | 'declined' | 'technical'
+
+/** The first page. With `error` it shows that no scenario was chosen. */
+export function detailsPage(
+  site: Site,
+  payment: PaymentSummary,
+  form: Form,
+  { error }: { error: boolean },
+): string {
+  const text = messages[payment.language]
+  const { heading, errorSummaryTitle, nothingChosen } = text.details
+  const person = personRows(payment, text)
+  const top = html`
+${error && errorSummary(errorSummaryTitle, [{ text: nothingChosen, href: '#scenario' }])}
+<h1 class="govuk-heading-l">${heading}</h1>`
+  // Cancel has a form of its own, so that it works whichever scenario is chosen in the picker.
+  const cancel = { id: 'cancel', action: form.action, hidden: form.hidden }
+  const rest = html`
+${person.length > 0 && section(text.person.heading, person)}
+${formElement(form, [
+  scenarioPicker(text, payment, error),
+  buttonGroup([
+    button({ id: 'submit-card-details', text: text.continueButton }),
+    cancelButton(text, cancel.id),
+  ]),
+])}
+${formElement(cancel, [])}`
+  const title = error ? text.errorTitle(heading) : heading
+  return headed(site, payment.language, title, beside(paymentPanel(payment, text), top, rest))
+}
+
+function scenarioPicker(
+  { details: text }: Messages,
+  { delayed_capture }: PaymentSummary,
+  error: boolean,
+): Html {
+  const successHint = delayed_capture ? text.capturableHint : text.successHint
+  const items: RadioItem[] = [
+    { value: 'success', text: text.success, hint: successHint },
+    { value: 'declined', text: text.declined, hint: text.declinedHint },
+    { value: 'error', text: text.error, hint: text.errorHint },
+    { divider: text.or },
+    { value: 'cancel', text: text.cancel, hint: text.cancelHint },
+  ]
+  return radios({
+    name: 'scenario',
+    legend: text.legend,
+    hint: text.hint,
+    items,
+    error: error ? { text: text.nothingChosen, prefix: text.errorPrefix } : undefined,
+  })
+}
+
+/** The second page, shown after the success scenario was chosen. `card` is the mock card. */
+export function confirmPage(
+  site: Site,
+  payment: PaymentSummary & { card: CardDetails },
+  form: Form,
+): string {
+  const { language, card } = payment
+  const text = messages[language]
+  const { heading, cardHeading, confirmButton } = text.confirm
+  const cardAndPerson = [...cardRows(card, text), ...personRows({ ...payment, ...card }, text)]
+  const top = html`<h1 class="govuk-heading-l">${heading}</h1>`
+  const rest = html`
+${section(cardHeading, cardAndPerson)}
+${formElement(form, [
+  buttonGroup([button({ id: 'confirm', text: confirmButton }), cancelButton(text)]),
+])}`
+  return headed(site, language, heading, beside(paymentPanel(payment, text), top, rest))
+}
+
+/** Submits the form with the id `form`, or the form around it. */
+const cancelButton = (text: Messages, form?: string): Html =>
+  button({
+    id: 'cancel-payment',
+    text: text.cancelButton,
+    secondary: true,
+    field: { name: 'scenario', value: 'cancel' },
+    ...(form && { form }),
+  })
+
+/** Says how the journey ended. Its button links to `returnUrl`, unchanged. */
+export function endPage(site: Site, ending: Ending, language: Language, returnUrl: string): string {
+  const text = messages[language]
+  const { heading, body } = text[ending]
+  const content = html`
+<h1 class="govuk-heading-l">${heading}</h1>
+${paragraphs(body)}
+${buttonLink('return-url', text.returnButton, returnUrl)}`
+  return headed(site, language, heading, layout.twoThirds(content))
+}
+
+const faults = {
+  403: 'otherSite',
+  404: 'notFound',
+  405: 'wrongMethod',
+  413: 'tooLarge',
+  415: 'wrongForm',
+} as const
+
+/**
+ * The page for any error status. The language of the payment is not known here, so the page is in English
+ * with a section in Welsh.
+ */
+export function faultPage(site: Site, status: number): string {
+  const fault = faults[status as keyof typeof faults] ?? (status < 500 ? 'badRequest' : 'fault')
+  const content = html`
+<h1 class="govuk-heading-l">${en[fault].heading}</h1>
+${paragraphs(en[fault].body)}
+<hr class="govuk-section-break govuk-section-break--l govuk-section-break--visible">
+<div lang="cy">
+<h2 class="govuk-heading-m">${cy[fault].heading}</h2>
+${paragraphs(cy[fault].body)}
+</div>`
+  return headed(site, 'en', en[fault].heading, layout.twoThirds(content))
+}
+
+/** On a wide screen `panel` is on the right of the rest. On a narrow one it is between `top` and `rest`. */
+const beside = (panel: Html, top: Html, rest: Html): Html => html`<div class="farthing-columns">
+<div>
+${top}
+</div>
+${panel}
+<div>
+${rest}
+</div>
+</div>`
+
+const paymentPanel = (payment: PaymentSummary, text: Messages): Html =>
+  html`<div class="farthing-panel">
+${section(text.summary.heading, paymentRows(payment, text))}
+</div>`
+
+function section(heading: string, rows: SummaryRow[]): Html {
+  return html`<h2 class="govuk-heading-m">${heading}</h2>
+${summaryList(rows)}`
+}
+
+function paragraphs(sentences: string[]): Html {
+  return html`${sentences.map(sentence => html`<p class="govuk-body">${sentence}</p>\n`)}`
+}
+
+function formElement({ id, action, hidden }: Form, content: Html[]): Html {
+  return html`<form${id && html` id="${id}"`} method="post" action="${action}">
+${Object.entries(hidden).map(
+  ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">\n`,
+)}${content}
+</form>`
+}

@@ -1,0 +1,288 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Config } from '../../app/config.ts'
+import type { Context } from '../../core/context.ts'
+import { addressesOf, pathOf } from '../../platform/http/addresses.ts'
+import type { Area } from '../../platform/http/areas.ts'
+import { FORM_TYPE, formBody } from '../../platform/http/body.ts'
+import { type Endpoint, pathParam } from '../../platform/http/endpoint.ts'
+import { pageFault, toApiError } from '../../platform/http/errors.ts'
+import {
+  html,
+  type Parameter,
+  pathParameter,
+  redirect,
+  requestBody,
+  type Schema,
+} from '../../platform/http/openapi.ts'
+import { object } from '../../platform/http/schema.ts'
+import { isCrossSite, pagePolicy, sendHtml, setPageHeaders } from '../../platform/web/headers.ts'
+import { noteOn } from '../../tools/recorder/note.ts'
+import { scenarios } from '../payments/payment.ts'
+import { choose, confirm, type Next, showConfirm, showDetails, type Visit } from './journey.ts'
+import { faultPage, type Site } from './pages.ts'
+
+export const siteOf = ({ pagesUrl, baseUrl, serviceName }: Config): Site => ({
+  basePath: pathOf(pagesUrl ?? baseUrl),
+  serviceName,
+})
+
+/** Every page, redirect and error among the pages has the headers of a page, and every error is a page. */
+export function pageArea({ config }: Context): Pick<Area, 'setHeaders' | 'sendError'> {
+  const site = siteOf(config)
+  const policy = pagePolicy(config.returnHosts)
+  const setHeaders = (request: FastifyRequest, reply: FastifyReply) =>
+    setPageHeaders(reply, addressesOf(request, config), policy)
+  return {
+    setHeaders,
+    sendError(error, request, reply) {
+      const { status } = toApiError(error, request, reply)
+      setHeaders(request, reply)
+      sendHtml(reply, status, faultPage(site, status))
+    },
+  }
+}
+
+/** Specification, *Hosted payment pages*. */
+export function pageEndpoints(context: Context): Endpoint[] {
+  const site = siteOf(context.config)
+  const visit = (request: FastifyRequest, token: string, hidden: boolean): Visit => {
+    const addresses = addressesOf(request, context.config)
+    return { ...site, context, addresses, token, hidden, note: noteOn(request) }
+  }
+  const byPath = (request: FastifyRequest) => visit(request, pathParam(request, 'token'), false)
+  const byForm = (request: FastifyRequest, token: string) => visit(request, token, true)
+  return [
+    ...detailsEndpoints(byPath),
+    ...confirmEndpoints(byPath),
+    {
+      method: 'GET',
+      path: '/secure',
+      area: 'pages',
+      operationId: 'openNoPage',
+      summary: 'Show the page "Page not found": the address has no token',
+      docs: () => ({
+        description:
+          'A form can be posted to this path, but there is no page to read. So there is no answer with 200.',
+        responses: { 404: html('Always') },
+      }),
+      handler: async (_request, reply) => send(reply, undefined),
+    },
+    journeyByForm(byForm),
+  ]
+}
+
+const detailsEndpoints = (visit: (request: FastifyRequest) => Visit): Endpoint[] => [
+  {
+    method: 'GET',
+    path: '/secure/{token}',
+    area: 'pages',
+    operationId: 'openPaymentPage',
+    summary: 'Show the page to enter payment details',
+    docs: async () => ({
+      description:
+        'The first GET moves the payment from created to started. A HEAD request does not. The page asks how the payment should end, where a real service asks for a card.',
+      parameters: [await tokenParameter()],
+      responses: {
+        200: html('The page, in the language of the payment'),
+        303: redirect('The payment is finished or capturable', RETURN),
+      },
+    }),
+    handler: async (request, reply) =>
+      send(reply, await showDetails(visit(request), { starts: request.method !== 'HEAD' })),
+  },
+  {
+    method: 'POST',
+    path: '/secure/{token}',
+    area: 'pages',
+    operationId: 'chooseScenario',
+    summary: 'Choose how the payment ends',
+    accepts: 'form',
+    docs: async () => ({
+      parameters: [await tokenParameter()],
+      requestBody: form('The form of the page', scenarioForm, {
+        'The payment goes through': { scenario: 'success' },
+        'The card is declined': { scenario: 'declined' },
+      }),
+      responses: {
+        200: html(
+          'For `declined`, `error` and `cancel`: a page that says so, with a link to return_url',
+        ),
+        303: redirect(
+          'For `success`, or if the payment was finished or capturable already',
+          'The path of the confirm page, or the return_url',
+        ),
+        400: html(NOTHING_CHOSEN),
+        ...postErrors,
+      },
+    }),
+    handler: async (request, reply) => {
+      refuseOtherSites(request)
+      return send(reply, await choose(visit(request), formBody(request)))
+    },
+  },
+]
+
+const confirmEndpoints = (visit: (request: FastifyRequest) => Visit): Endpoint[] => [
+  {
+    method: 'GET',
+    path: '/secure/{token}/confirm',
+    area: 'pages',
+    operationId: 'openConfirmPage',
+    summary: 'Show the page to confirm the payment',
+    docs: async () => ({
+      parameters: [await tokenParameter()],
+      responses: {
+        200: html('The page, with a mock card'),
+        303: redirect(
+          '`success` was not chosen yet, or the payment is finished or capturable',
+          'The path of the first page, or the return_url',
+        ),
+      },
+    }),
+    handler: async (request, reply) => send(reply, await showConfirm(visit(request))),
+  },
+  {
+    method: 'POST',
+    path: '/secure/{token}/confirm',
+    area: 'pages',
+    operationId: 'confirmPayment',
+    summary: 'Confirm the payment',
+    accepts: 'form',
+    docs: async () => ({
+      description:
+        'The payment becomes success, or capturable with delayed_capture. The response waits until its webhook messages have been tried.',
+      parameters: [await tokenParameter()],
+      requestBody: {
+        ...form('The form of the page. It may be empty', confirmForm, {
+          Confirm: {},
+          Cancel: { scenario: 'cancel' },
+        }),
+        required: false,
+      },
+      responses: {
+        200: html('For `cancel`: a page that says so, with a link to return_url'),
+        303: redirect(
+          'The payment is confirmed, or was finished or capturable already, or `success` was not chosen yet',
+          'The return_url, or the path of the first page if `success` was not chosen',
+        ),
+        ...postErrors,
+      },
+    }),
+    handler: async (request, reply) => {
+      refuseOtherSites(request)
+      return send(reply, await confirm(visit(request), formBody(request)))
+    },
+  },
+]
+
+const journeyByForm = (visit: (request: FastifyRequest, token: string) => Visit): Endpoint => ({
+  method: 'POST',
+  path: '/secure',
+  area: 'pages',
+  operationId: 'journeyByForm',
+  summary: 'Show the pages without the token in an address',
+  accepts: 'form',
+  docs: async () => {
+    const { hostedToken } = await import('../payments/examples.ts')
+    return {
+      description:
+        'Post `chargeTokenId` from any site to show the first page. The forms on that page post back here with a `step`. The responses are then pages instead of redirects, so that the token is never in an address.',
+      requestBody: form('The params of next_url_post', tokenForm, {
+        'The first page': { chargeTokenId: hostedToken },
+        'A choice on it': { chargeTokenId: hostedToken, step: 'details', scenario: 'success' },
+      }),
+      responses: {
+        200: html('A page'),
+        303: redirect('The payment is finished or capturable', RETURN),
+        400: html(NOTHING_CHOSEN),
+        ...postErrors,
+      },
+    }
+  },
+  handler: async (request, reply) => {
+    const fields = formBody(request)
+    const [token, ...more] = fields.getAll('chargeTokenId')
+    if (token === undefined || more.length > 0) return send(reply, undefined)
+    const step = fields.get('step')
+    // Only the first request, which has no step, comes from the client's site.
+    if (step !== null) refuseOtherSites(request)
+    const here = visit(request, token)
+    if (step === 'details') return send(reply, await choose(here, fields))
+    if (step === 'confirm') return send(reply, await confirm(here, fields))
+    return send(reply, await showDetails(here, { starts: true }))
+  },
+})
+
+function send(reply: FastifyReply, next: Next): FastifyReply {
+  if (!next) throw pageFault(404)
+  if ('location' in next) return reply.code(303).header('location', inAscii(next.location)).send()
+  return sendHtml(reply, next.status, next.page)
+}
+
+/** Encodes an address that a header cannot carry, because it is not ASCII. Any other stays exactly as it was given. */
+const inAscii = (address: string): string =>
+  /^[!-~]*$/.test(address) ? address : new URL(address).href
+
+/** Refuses forms that another site makes a browser submit (CSRF). */
+function refuseOtherSites(request: FastifyRequest): void {
+  if (isCrossSite(request)) throw pageFault(403)
+}
+
+async function tokenParameter(): Promise<Parameter> {
+  const { hostedToken } = await import('../payments/examples.ts')
+  return pathParameter(
+    'token',
+    'From next_url of a web payment. It works until the payment is 7 days old',
+    hostedToken,
+  )
+}
+
+const RETURN = 'The return_url of the payment. Characters that are not ASCII are encoded'
+const NOTHING_CHOSEN =
+  'No valid scenario was chosen. The page is shown again with an error. The payment is unchanged'
+
+const form = (description: string, schema: Schema, examples: Record<string, unknown>) => ({
+  description,
+  ...requestBody(schema, examples, [FORM_TYPE]),
+})
+
+const postErrors = {
+  403: html('The form was sent from another site (Sec-Fetch-Site). The payment is unchanged'),
+  413: html('The form has more than 65,536 bytes'),
+  415: html('The body is not application/x-www-form-urlencoded'),
+}
+
+/** The scenarios that a user can choose. */
+const scenario = {
+  type: 'string',
+  enum: scenarios,
+  description:
+    '`success` leads to the confirm page. `declined` ends as failed with P0010, `error` as error with P0050, `cancel` as failed with P0030',
+} as const
+
+const scenarioForm = object('ScenarioForm', { scenario })
+
+const confirmForm = object(
+  'ConfirmForm',
+  {},
+  {
+    scenario: {
+      type: 'string',
+      description:
+        '`cancel` ends the payment as failed with P0030. Any other value, or none, confirms it',
+    },
+  },
+)
+
+const tokenForm = object(
+  'TokenForm',
+  { chargeTokenId: { type: 'string', description: 'From next_url_post of a web payment' } },
+  {
+    step: {
+      type: 'string',
+      description:
+        'Sent by the forms on these pages: `details` or `confirm`. Leave it out to show the first page',
+    },
+    scenario,
+  },
+)

@@ -1,0 +1,102 @@
+import type { Context } from '../../core/context.ts'
+import {
+  cardDeclined,
+  fieldCodes,
+  missing,
+  notAnObject,
+  outsideLimit,
+  unknownOneTimeToken,
+  usedOneTimeToken,
+  wrongMediaType,
+} from '../../core/errors.ts'
+import { type Addresses, addressesOf } from '../../platform/http/addresses.ts'
+import { FORM_TYPE, formBody, isForm, JSON_TYPE, jsonBody } from '../../platform/http/body.ts'
+import type { Endpoint } from '../../platform/http/endpoint.ts'
+import { noContent, requestBody } from '../../platform/http/openapi.ts'
+import { type Note, noteOn } from '../../tools/recorder/note.ts'
+import { DECLINED_CARD, submittedCard } from './card.ts'
+import { changePayment } from './commands.ts'
+import { advance, type Payment, type Scenario, statusOf } from './payment.ts'
+import { type CardAuthorisation, cardAuthorisation, readCardAuthorisation } from './request.ts'
+import { findByToken } from './store.ts'
+
+/** Specification, *POST /v1/auth*: completes a moto_api payment. The one-time token is the authorisation. */
+export const authorise = (context: Context): Endpoint => ({
+  method: 'POST',
+  path: '/v1/auth',
+  area: 'token',
+  operationId: 'authorisePayment',
+  summary: 'Complete a moto_api payment with a card',
+  accepts: 'json or form',
+  docs: async () => {
+    const { authorisation } = await import('./examples.ts')
+    const codes = fieldCodes.authorisation
+    return {
+      description:
+        'The one_time_token is the authorisation: no API key is needed, and an Authorization header is ignored. Card 4000000000000002 is declined. Every other number of 12 to 19 digits is accepted. The response waits for the webhooks. Read the payment to see its state.',
+      requestBody: requestBody(cardAuthorisation, { 'A card that is accepted': authorisation }, [
+        JSON_TYPE,
+        FORM_TYPE,
+      ]),
+      responses: {
+        204: noContent('The payment is success or, with delayed_capture, capturable'),
+      },
+      errors: [
+        notAnObject('P0197'),
+        unknownOneTimeToken(),
+        usedOneTimeToken(),
+        cardDeclined(),
+        wrongMediaType(400, JSON_TYPE, FORM_TYPE),
+        missing(codes, 'cvc'),
+        outsideLimit(codes, 'card_number', 'must be 12 to 19 digits'),
+      ],
+    }
+  },
+  handler: async (request, reply) => {
+    const body = isForm(request)
+      ? Object.fromEntries(formBody(request))
+      : jsonBody(request, 'P0197')
+    const given = readCardAuthorisation(body)
+    const addresses = addressesOf(request, context.config)
+    const payment = await submitCard(context, addresses, given, { note: noteOn(request) })
+    if (statusOf(payment) === 'failed') throw cardDeclined()
+    return reply.code(204).send()
+  },
+})
+
+/**
+ * Submits a card with the token of a moto_api payment. The payment ends with `scenario`, or the one that a plan set for
+ * it, or as the card number says. Throws an ApiError if the token cannot be used.
+ */
+export async function submitCard(
+  context: Context,
+  addresses: Addresses,
+  given: CardAuthorisation,
+  { scenario, note }: { scenario?: Scenario; note: Note | undefined },
+): Promise<Payment> {
+  const result = await changePayment(
+    context,
+    addresses,
+    () => findByToken(context, given.one_time_token),
+    (found, now) => authorisation(found, given, now, scenario ?? found.scenario),
+    { note },
+  )
+  if (!result) throw unknownOneTimeToken()
+  return result.payment
+}
+
+function authorisation(
+  found: Payment,
+  given: CardAuthorisation,
+  now: number,
+  scenario: Scenario | undefined,
+) {
+  const declined =
+    scenario === 'declined' || (given.card_number === DECLINED_CARD && scenario !== 'success')
+  if (found.given.authorisation_mode !== 'moto_api') throw unknownOneTimeToken()
+  if (found.card) throw usedOneTimeToken()
+  const card = submittedCard(given.card_number, given.cardholder_name, given.expiry_date)
+  const change = advance(found, declined ? 'authorise_declined' : 'authorise', now, card)
+  if (!change) throw unknownOneTimeToken()
+  return change
+}

@@ -1,0 +1,231 @@
+import type { Account } from '../../core/account.ts'
+import type { Context } from '../../core/context.ts'
+import {
+  idempotencyKeyUsed,
+  inactiveAgreement,
+  unknownAgreement,
+  unknownSetUpAgreement,
+} from '../../core/errors.ts'
+import type { Database, Ports, Statement } from '../../core/ports.ts'
+import { untilWritten } from '../../core/retry.ts'
+import type { Addresses } from '../../platform/http/addresses.ts'
+import type { Caused } from '../../tools/recorder/exchange.ts'
+import type { Note } from '../../tools/recorder/note.ts'
+import { type Agreement, activate } from '../agreements/agreement.ts'
+import { findAgreement, holdAgreement, saveAgreement } from '../agreements/store.ts'
+import { activeWebhooks } from '../webhooks/store.ts'
+import { type Message, messagesFor } from '../webhooks/webhook.ts'
+import {
+  advance,
+  type Change,
+  type NewPayment,
+  type Payment,
+  type Scenario,
+  type Status,
+  statusOf,
+  type Trigger,
+} from './payment.ts'
+import { present } from './response.ts'
+import { insertPayment, isIdempotencyKeyTaken, savePayment, takeIdempotencyKey } from './store.ts'
+
+type Creation = {
+  account: Account
+  given: NewPayment
+  idempotencyKey?: string | undefined
+  note?: Note | undefined
+  bind?: Bind | undefined
+}
+
+/** The scenario that a plan sets for a new payment, and the statements that count the plans in the same commit. */
+export type Bind = (
+  given: NewPayment,
+) => Promise<{ scenario: Scenario | undefined; counted: Statement[] }>
+
+/**
+ * Creates a payment. In agreement mode it has its final state. Resolves once the webhook messages were
+ * delivered. Throws an ApiError when an agreement cannot be used or the key is taken.
+ */
+export async function createPayment(
+  context: Context,
+  addresses: Addresses,
+  creation: Creation,
+): Promise<Payment> {
+  const { account, given, idempotencyKey, note } = creation
+  // A plan invents no states: in agreement mode there is nothing to pick.
+  const bind = given.authorisation_mode === 'agreement' ? undefined : creation.bind
+  const { payment, messages } = await untilWritten(async () => {
+    const agreement = await usedAgreement(context, account.room, given)
+    const bound = await bind?.(given)
+    const now = context.time.now(account)
+    const change = makePayment(context, account.room, now, given, agreement, bound?.scenario)
+    const messages = await messagesOf(context, addresses, change)
+    const written = await context.database.write([
+      // The statement most likely to miss comes first, so that little is rolled back.
+      ...(idempotencyKey ? [takeIdempotencyKey(change.after, idempotencyKey)] : []),
+      ...(agreement ? [holdAgreement(agreement)] : []),
+      ...(bound?.counted ?? []),
+      insertPayment(change.after),
+      ...context.deliveries.insert(messages),
+    ])
+    if (written) return { payment: change.after, messages }
+    if (await isKeyTaken(context, creation, Boolean(agreement ?? bound))) throw idempotencyKeyUsed()
+    return undefined
+  })
+  note?.(account, payment, causedBy(payment, 0, messages))
+  await context.deliveries.deliver(messages)
+  return payment
+}
+
+/** The events after the first `before`, and the messages, for the record. */
+function causedBy({ events }: Payment, before: number, messages: Message[]): Caused {
+  const positions: number[] = []
+  for (let i = before; i < events.length; i++) positions.push(i)
+  return { events: positions, messages: messages.map(({ message_id }) => message_id) }
+}
+
+/**
+ * The agreement of an agreement-mode payment. Throws an ApiError unless it is active, or when
+ * set_up_agreement names no agreement of the account.
+ */
+async function usedAgreement(
+  { database }: Context,
+  room: string,
+  { authorisation_mode, agreement_id, set_up_agreement }: NewPayment,
+): Promise<Agreement | undefined> {
+  if (set_up_agreement && !(await findAgreement(database, room, set_up_agreement)))
+    throw unknownSetUpAgreement()
+  if (authorisation_mode !== 'agreement' || !agreement_id) return undefined
+  const agreement = await findAgreement(database, room, agreement_id)
+  if (!agreement) throw unknownAgreement()
+  if (agreement.status !== 'active' || !agreement.instrument)
+    throw inactiveAgreement(agreement.status)
+  return agreement
+}
+
+/** Makes a payment without writing it. With an agreement, the payment is already authorised. */
+export function makePayment(
+  { newId, secrets }: Pick<Ports, 'newId' | 'secrets'>,
+  room: string,
+  now: number,
+  given: NewPayment,
+  agreement: Agreement | undefined,
+  scenario?: Scenario,
+): Omit<Change, 'before'> {
+  const payment: Payment = {
+    payment_id: newId(now, room),
+    account: room,
+    version: 1,
+    given,
+    provider_id: secrets.uuid(room),
+    secret: secrets.secret(room),
+    events: [{ status: 'created', at: now }],
+    success_chosen: false,
+    refunded_amount: 0,
+    ...(scenario && { scenario }),
+  }
+  const used = agreement && advance(payment, 'use_agreement', now, agreement.instrument?.card)
+  return used ?? { after: payment, at: now, sends: [] }
+}
+
+/** Tells a write that missed because of the key from one whose agreement or plan (`others`) changed after it was read. */
+async function isKeyTaken(
+  { database, time }: Context,
+  { account, idempotencyKey }: Creation,
+  others: boolean,
+): Promise<boolean> {
+  if (!idempotencyKey) return false
+  return !others || isIdempotencyKeyTaken(database, account.room, idempotencyKey, time.now(account))
+}
+
+type Read = () => Promise<{ payment: Payment; account: Account } | undefined>
+
+export type ChangeResult = { moved: boolean; payment: Payment }
+
+/**
+ * Changes a payment: reads it, decides, and writes the change, the webhook messages and `also` in one commit. Repeats
+ * all of it when the compare-and-swap fails. Delivers the messages afterwards, so that a fault in delivery cannot
+ * repeat the write. `decide` returns undefined where there is nothing to do, and may throw an ApiError. `note`
+ * receives the payment, and the events and messages of the change. Resolves to undefined when `read` finds no
+ * payment.
+ */
+export async function changePayment(
+  context: Context,
+  addresses: Addresses,
+  read: Read,
+  decide: (payment: Payment, now: number) => Change | undefined,
+  { also = [], note }: { also?: Statement[]; note: Note | undefined },
+): Promise<ChangeResult | undefined> {
+  const { found, payment, messages } = await untilWritten(async () => {
+    const found = await read()
+    if (found) note?.(found.account, found.payment)
+    const change = found && decide(found.payment, context.time.now(found.account))
+    if (!change) return { found, payment: found?.payment, messages: undefined }
+    const messages = await messagesOf(context, addresses, change)
+    const written = await context.database.write([
+      savePayment(change),
+      ...also,
+      ...(await agreementSetUp(context.database, change)),
+      ...context.deliveries.insert(messages),
+    ])
+    return written ? { found, payment: change.after, messages } : undefined
+  })
+  if (found && payment && messages)
+    note?.(found.account, payment, causedBy(payment, found.payment.events.length, messages))
+  if (messages) await context.deliveries.deliver(messages)
+  return payment && { payment, moved: messages !== undefined }
+}
+
+/**
+ * Changes a payment by a trigger, as `changePayment` does. Where its state does not allow that, throws the error that
+ * `refuse` makes; without `refuse` nothing is done.
+ */
+export const movePayment = (
+  context: Context,
+  addresses: Addresses,
+  read: Read,
+  trigger: Trigger,
+  { refuse, note }: { refuse?: (status: Status) => Error; note: Note | undefined },
+): Promise<ChangeResult | undefined> =>
+  changePayment(
+    context,
+    addresses,
+    read,
+    (payment, now) => {
+      const change = advance(payment, trigger, now)
+      if (!change && refuse) throw refuse(statusOf(payment))
+      return change
+    },
+    { note },
+  )
+
+/** The webhook messages of a change. Each contains the payment as GET returns it after the change. */
+async function messagesOf(
+  { database, newId }: Context,
+  addresses: Addresses,
+  { after, at, sends }: Omit<Change, 'before'>,
+): Promise<Message[]> {
+  if (sends.length === 0) return []
+  const webhooks = await activeWebhooks(database, after.account)
+  if (webhooks.length === 0) return []
+  const news = {
+    payment_id: after.payment_id,
+    at,
+    eventTypes: sends,
+    resource: present(after, addresses),
+  }
+  return messagesFor(news, webhooks, newId)
+}
+
+/**
+ * Specification, *States and transitions*: an agreement becomes active when a payment that sets it up
+ * is authorised. Returns the update, for the same commit as the payment.
+ */
+async function agreementSetUp(
+  database: Database,
+  { after, at, sends }: Change,
+): Promise<Statement[]> {
+  const { set_up_agreement } = after.given
+  if (!set_up_agreement || !after.card || !sends.includes('card_payment_succeeded')) return []
+  const agreement = await findAgreement(database, after.account, set_up_agreement)
+  return agreement ? [saveAgreement(activate(agreement, after.card, at))] : []
+}

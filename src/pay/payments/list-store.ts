@@ -1,0 +1,63 @@
+/** Lists of payments for the console and for /control, and the results of their webhook messages. */
+
+import type { Database } from '../../core/ports.ts'
+import { fold, groupOf } from '../../platform/database/fold.ts'
+import {
+  findPart,
+  ifGiven,
+  inRange,
+  type Part,
+  type Range,
+  where,
+} from '../../platform/http/search.ts'
+import { oldestKept } from '../retention.ts'
+import type { DeliveryStatus } from '../webhooks/webhook.ts'
+import type { Payment } from './payment.ts'
+import { paymentRows } from './store.ts'
+
+/** `reference` is the whole one, in any case. */
+type ListFilter = Range & {
+  payment_id?: string
+  reference?: string | undefined
+  status?: string | undefined
+}
+
+/** Payments of the account that are not gone at `now`. */
+export function listPayments(
+  database: Database,
+  room: string,
+  { payment_id, reference, status, ...range }: ListFilter,
+  { now, ...part }: Part & { now: number },
+): Promise<Payment[]> {
+  const conditions = [
+    where('account = ?', room),
+    where('payment_id >= ?', oldestKept(now)),
+    ...ifGiven('payment_id = ?', payment_id),
+    ...(reference === undefined ? [] : [ofReference(fold(reference))]),
+    ...ifGiven('status = ?', status),
+    ...inRange('payment_id', range),
+  ]
+  return findPart(database, paymentRows, conditions, part)
+}
+
+const ofReference = (folded: string) =>
+  where('reference_group = ? and reference_folded = ?', groupOf(folded), folded)
+
+/** The number of messages of a payment with a delivery status, and the first of them. */
+export type Delivery = { status: DeliveryStatus; found: number; message_id: string }
+
+/** By payment, for payments that the caller has found. Those without messages are absent. */
+export async function deliveriesOf(
+  database: Database,
+  payments: readonly Payment[],
+): Promise<Map<string, Delivery[]>> {
+  if (payments.length === 0) return new Map()
+  const places = payments.map((_, i) => `$${i + 1}`).join(', ')
+  const rows = await database.query<Delivery & { payment_id: string }>(
+    `select payment_id, status, cast(count(*) as integer) as found, min(message_id) as message_id
+     from webhook_messages where payment_id in (${places}) and body is not null
+     group by payment_id, status`,
+    payments.map(({ payment_id }) => payment_id),
+  )
+  return Map.groupBy(rows, ({ payment_id }) => payment_id)
+}

@@ -1,0 +1,257 @@
+import { flat } from '../../core/flat.ts'
+import { timeOf } from '../../core/ids.ts'
+import type { EventType } from '../webhooks/webhook.ts'
+import { type CardDetails, mockCard, type Prefilled } from './card.ts'
+
+/** Specification, *States and transitions*. */
+export const statuses = [
+  'created',
+  'started',
+  'submitted',
+  'success',
+  'capturable',
+  'failed',
+  'error',
+  'cancelled',
+] as const
+export type Status = (typeof statuses)[number]
+
+export const authorisationModes = ['web', 'moto_api', 'agreement'] as const
+export type AuthorisationMode = (typeof authorisationModes)[number]
+
+export const agreementPaymentTypes = ['instalment', 'recurring', 'unscheduled'] as const
+export type AgreementPaymentType = (typeof agreementPaymentTypes)[number]
+
+/** The languages of the hosted pages: English and Welsh. */
+export const languages = ['en', 'cy'] as const
+export type Language = (typeof languages)[number]
+
+/** Specification, *Errors*: why a payment is failed, cancelled or in error. */
+export const failureCodes = ['P0010', 'P0030', 'P0040', 'P0050'] as const
+export type FailureCode = (typeof failureCodes)[number]
+
+/** What a user can pick on the hosted pages in place of a card. */
+export const scenarios = ['success', 'declined', 'error', 'cancel'] as const
+export type Scenario = (typeof scenarios)[number]
+
+/** Specification, *Payment events*. `at` is in milliseconds. */
+export type PaymentEvent = { status: Status; at: number; code?: FailureCode }
+
+/** The request that created a payment, with defaults filled in. `amount` is in pence. */
+export type NewPayment = {
+  amount: number
+  reference: string
+  description: string
+  language: Language
+  delayed_capture: boolean
+  moto: boolean
+  authorisation_mode: AuthorisationMode
+  return_url?: string
+  email?: string
+  metadata?: Record<string, string | number | boolean>
+  agreement_id?: string
+  set_up_agreement?: string
+  agreement_payment_type?: AgreementPaymentType
+  prefilled?: Prefilled
+}
+
+export type Payment = {
+  payment_id: string
+  account: string
+  /** Incremented by every write. Compared by compare-and-swap. */
+  version: number
+  given: NewPayment
+  provider_id: string
+  /** The second half of the payment's hosted or one-time token. */
+  secret: string
+  /** Oldest first. The last one is the state of the payment. */
+  events: PaymentEvent[]
+  /** The user chose "success" on the hosted details page and has not confirmed it yet. */
+  success_chosen: boolean
+  /** The sum of all refunds, in pence. */
+  refunded_amount: number
+  /** It was made without requests. */
+  origin?: 'seed'
+  /** Set once a card was submitted. */
+  card?: CardDetails
+  /** How a plan lets it end: docs/control.md. */
+  scenario?: Scenario
+}
+
+/** A change of a payment. `at` is in milliseconds; `sends` lists the event types of the webhook messages. */
+export type Change = { before: Payment; after: Payment; at: number; sends: EventType[] }
+
+/** The cause of a transition. */
+export type Trigger =
+  | 'open_page'
+  | 'choose_success'
+  | 'confirm'
+  | 'choose_declined'
+  | 'choose_error'
+  | 'choose_cancel'
+  | 'authorise'
+  | 'authorise_declined'
+  | 'use_agreement'
+  | 'cancel'
+  | 'capture'
+
+type Transition = {
+  from: Status
+  /** The statuses in order; the payment keeps the last. "authorised" is success, or capturable with delayed_capture. */
+  through: (Status | 'authorised')[]
+  code?: FailureCode
+  /**
+   * The card that it submits: the mock card of the hosted pages, or the one passed to `advance`, which is the card of
+   * POST /v1/auth (authorise.ts) or of the agreement (commands.ts).
+   */
+  submits?: 'mock' | 'passed'
+}
+
+const rows = (from: Status[], row: Omit<Transition, 'from'>): Transition[] =>
+  from.map(status => ({ from: status, ...row }))
+
+/** Specification, *States and transitions*, row by row. A transition that is not here is not allowed. */
+export const transitions: Record<Trigger, Transition[]> = {
+  open_page: rows(['created'], { through: ['started'] }),
+  choose_success: [
+    ...rows(['created'], { through: ['started'] }),
+    ...rows(['started'], { through: [] }),
+  ],
+  confirm: rows(['started'], { through: ['submitted', 'authorised'], submits: 'mock' }),
+  choose_declined: [
+    ...rows(['created'], { through: ['started', 'failed'], code: 'P0010', submits: 'mock' }),
+    ...rows(['started'], { through: ['failed'], code: 'P0010', submits: 'mock' }),
+  ],
+  choose_error: [
+    ...rows(['created'], { through: ['started', 'error'], code: 'P0050', submits: 'mock' }),
+    ...rows(['started'], { through: ['error'], code: 'P0050', submits: 'mock' }),
+  ],
+  choose_cancel: rows(['created', 'started'], { through: ['failed'], code: 'P0030' }),
+  authorise: rows(['created'], {
+    through: ['started', 'submitted', 'authorised'],
+    submits: 'passed',
+  }),
+  authorise_declined: rows(['created'], {
+    through: ['started', 'failed'],
+    code: 'P0010',
+    submits: 'passed',
+  }),
+  use_agreement: rows(['created'], {
+    through: ['started', 'submitted', 'authorised'],
+    submits: 'passed',
+  }),
+  cancel: rows(['created', 'started', 'capturable'], { through: ['cancelled'], code: 'P0040' }),
+  capture: rows(['capturable'], { through: ['success'] }),
+}
+
+/** Specification, *Webhook event types*: those of a transition. */
+export function eventTypesBetween(from: Status, to: Status): EventType[] {
+  if (to === 'capturable') return ['card_payment_succeeded']
+  if (to === 'success')
+    return from === 'capturable'
+      ? ['card_payment_captured']
+      : ['card_payment_succeeded', 'card_payment_captured']
+  if (to === 'failed' || to === 'error') return ['card_payment_failed']
+  return to === 'cancelled' ? ['card_payment_cancelled'] : []
+}
+
+/**
+ * The only function that moves a payment. Returns undefined where the table has no such transition.
+ * `now` is in milliseconds. Pass `card` for a trigger that submits one which is not the mock card.
+ */
+export function advance(
+  payment: Payment,
+  trigger: Trigger,
+  now: number,
+  card?: CardDetails,
+): Change | undefined {
+  const { status: from, at: latest } = stateOf(payment)
+  const transition = transitions[trigger].find(row => row.from === from)
+  if (!transition) return undefined
+  if (trigger === 'confirm' && !payment.success_chosen) return undefined
+  const at = Math.max(now, latest)
+  const through = transition.through.map(step =>
+    step === 'authorised' ? authorisedStatus(payment) : step,
+  )
+  const to = through.at(-1) ?? from
+  const events = through.map(status => ({
+    status,
+    at,
+    ...(status === to && transition.code && { code: transition.code }),
+  }))
+  const submitted = transition.submits === 'mock' ? mockCardOf(payment) : transition.submits && card
+  const after: Payment = {
+    ...payment,
+    version: payment.version + 1,
+    events: [...payment.events, ...events],
+    success_chosen: trigger === 'choose_success',
+    ...(submitted && { card: submitted }),
+  }
+  return { before: payment, after, at, sends: eventTypesBetween(from, to) }
+}
+
+/** The card that the hosted pages submit for the payment. */
+export const mockCardOf = ({ given, payment_id }: Payment): CardDetails =>
+  mockCard(given.prefilled, timeOf(payment_id))
+
+/**
+ * Refunds `amount` pence at `now`, in milliseconds. The caller checks first that the payment allows it.
+ * A check constraint of the table `payments` refuses a sum of refunds above the amount.
+ */
+export function refund(payment: Payment, amount: number, now: number): Change {
+  const after = {
+    ...payment,
+    version: payment.version + 1,
+    refunded_amount: payment.refunded_amount + amount,
+  }
+  return { before: payment, after, at: now, sends: ['card_payment_refunded'] }
+}
+
+const authorisedStatus = (payment: Payment): Status =>
+  payment.given.delayed_capture ? 'capturable' : 'success'
+
+/** The last event of the payment. Throws when there is none, which is a bug. */
+export const stateOf = (payment: Payment): PaymentEvent => {
+  const last = payment.events.at(-1)
+  if (!last) throw new Error(`payment ${payment.payment_id} has no event`)
+  return last
+}
+
+export const statusOf = (payment: Payment): Status => stateOf(payment).status
+
+/** True when the status is final. */
+export const isFinished = (status: Status): boolean =>
+  status === 'success' || status === 'failed' || status === 'error' || status === 'cancelled'
+
+/** True while a card can still be submitted. After that the hosted pages redirect to return_url. */
+export const isPayable = (status: Status): boolean => status === 'created' || status === 'started'
+
+/** The charge token in next_url, or the one_time_token of a moto_api payment. */
+export const tokenOf = (payment: Payment): string => flat(payment.payment_id, payment.secret)
+
+/** When the payment was captured, in milliseconds; undefined before. */
+export const capturedAt = (payment: Payment): number | undefined =>
+  payment.events.find(event => event.status === 'success')?.at
+
+/** Specification, *Payment*: whether a refund is possible. Amounts are in pence. */
+export function refundSummary(payment: Payment): {
+  status: 'pending' | 'unavailable' | 'available' | 'full'
+  amount_available: number
+  amount_submitted: number
+} {
+  const { amount } = payment.given
+  const status = statusOf(payment)
+  const refunded = payment.refunded_amount
+  if (status === 'success')
+    return {
+      status: refunded < amount ? 'available' : 'full',
+      amount_available: amount - refunded,
+      amount_submitted: refunded,
+    }
+  const pending = isPayable(status) || status === 'submitted'
+  return {
+    status: pending ? 'pending' : 'unavailable',
+    amount_available: amount,
+    amount_submitted: 0,
+  }
+}

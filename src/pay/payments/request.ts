@@ -1,0 +1,339 @@
+import {
+  badIdempotencyKey,
+  fieldCodes,
+  invalid,
+  missing,
+  notAllowed,
+  outsideLimit,
+} from '../../core/errors.ts'
+import { fold } from '../../platform/database/fold.ts'
+import {
+  checkLimit,
+  isObject,
+  isStorable,
+  type Json,
+  readFields,
+  STORABLE_RULE,
+} from '../../platform/http/fields.ts'
+import { object, pence, plainText } from '../../platform/http/schema.ts'
+import { type AllowedHosts, isAllowed } from '../../platform/outbound/address.ts'
+import type { BillingAddress, Prefilled } from './card.ts'
+import {
+  type AgreementPaymentType,
+  type AuthorisationMode,
+  agreementPaymentTypes,
+  authorisationModes,
+  type Language,
+  languages,
+  type NewPayment,
+} from './payment.ts'
+
+const flag = (description: string) => ({ type: 'boolean', default: false, description }) as const
+const choice = (values: readonly string[], fallback: string, description: string) =>
+  ({ type: 'string', enum: values, default: fallback, description }) as const
+const nullableText = (maxLength: number, description?: string) =>
+  ({ type: ['string', 'null'], maxLength, ...(description && { description }) }) as const
+const agreementId = { minLength: 26, maxLength: 26 } as const
+
+/** Without a type: a value that is not an object is ignored. */
+const prefilledAddress = {
+  title: 'PrefilledBillingAddress',
+  properties: {
+    line1: nullableText(255),
+    line2: nullableText(255),
+    city: nullableText(255),
+    postcode: nullableText(25),
+    country: {
+      type: ['string', 'null'],
+      description: 'ISO 3166-1 alpha-2 code. Dropped unless it is two letters',
+    },
+  },
+} as const
+
+const prefilledDetails = {
+  title: 'PrefilledCardholderDetails',
+  description:
+    'An object, shown on the hosted pages. A null or blank value counts as absent, and so does a value that is not an object. Not allowed in agreement mode',
+  properties: { cardholder_name: nullableText(255), billing_address: prefilledAddress },
+} as const
+
+const required = {
+  amount: { ...pence, maximum: 10_000_000 },
+  reference: {
+    ...plainText,
+    description: 'Your own reference. Need not be unique. Not blank, without <, > and |',
+  },
+  description: {
+    ...plainText,
+    description: 'Shown on the hosted pages. Not blank, without <, > and |',
+  },
+}
+
+/** Specification, *Payment*: the fields of a request, in the order in which their limits are checked. */
+export const newPayment = object('NewPayment', required, {
+  email: nullableText(
+    254,
+    'Shown on the hosted pages. Its format is not checked. Blank counts as absent. Not allowed in agreement mode',
+  ),
+  return_url: nullableText(
+    2000,
+    'An absolute https URL, to which the browser returns. The setting FARTHING_RETURN_HOSTS can allow http for some hosts. Required in web mode. Not allowed in the other modes, where blank counts as absent',
+  ),
+  moto: flag(
+    'Marks a payment by post or telephone. Not allowed in agreement mode. Reads true in moto_api mode',
+  ),
+  set_up_agreement: {
+    ...agreementId,
+    type: ['string', 'null'],
+    description: 'An agreement that becomes active when this payment is authorised. Web mode only',
+  },
+  authorisation_mode: choice(
+    authorisationModes,
+    'web',
+    'web: a user pays on hosted pages. moto_api: you post the card to /v1/auth. agreement: the card of an agreement pays at once',
+  ),
+  agreement_id: {
+    ...agreementId,
+    type: 'string',
+    description: 'An active agreement. Required in agreement mode, not allowed in the others',
+  },
+  agreement_payment_type: choice(
+    agreementPaymentTypes,
+    'recurring',
+    'Only with set_up_agreement or in agreement mode',
+  ),
+  language: choice(languages, 'en', 'The language of the hosted pages: English or Welsh'),
+  delayed_capture: flag('true: an authorised payment waits in capturable until you capture it'),
+  prefilled_cardholder_details: prefilledDetails,
+  metadata: {
+    type: 'object',
+    maxProperties: 15,
+    propertyNames: { minLength: 1, maxLength: 30 },
+    additionalProperties: { type: ['string', 'number', 'boolean'], maxLength: 100 },
+    description:
+      'Up to 15 pairs. Keys of 1 to 30 characters, unique ignoring case. Values of up to 100 characters',
+  },
+})
+
+const codes = fieldCodes.payment
+const limits = newPayment.properties
+
+/**
+ * Reads the body of POST /v1/payments (Specification, *POST /v1/payments*). Checks the type of every
+ * field, then every limit, and throws the first fault. `checkMode` is separate because the faults of
+ * the Idempotency-Key come before those of the mode. The agreements that it names are not looked up.
+ */
+export function readNewPayment(body: Json): NewPayment {
+  const fields = readFields(body, newPayment, codes)
+  const given = readTypes(fields, body)
+  checkLimits(fields)
+  return given
+}
+
+type Fields = ReturnType<typeof readFields>
+
+function readTypes(fields: Fields, body: Json): NewPayment {
+  const amount = fields.pence('amount')
+  const reference = fields.plainText('reference')
+  const description = fields.plainText('description')
+  const return_url = fields.optionalText('return_url')
+  const moto = fields.boolean('moto')
+  const set_up_agreement = fields.optionalRawText('set_up_agreement')
+  const mode = fields.choice<AuthorisationMode>('authorisation_mode') ?? 'web'
+  if (mode !== 'agreement' && 'agreement_id' in body)
+    throw notAllowed('agreement_id', 'unless authorisation_mode is agreement')
+  const agreement_id = mode === 'agreement' ? fields.text('agreement_id') : undefined
+  const agreement_payment_type = readAgreementPaymentType(fields, mode, set_up_agreement)
+  const language = fields.choice<Language>('language') ?? 'en'
+  const delayed_capture = fields.boolean('delayed_capture')
+  const email = fields.optionalText('email')
+  const prefilled = readPrefilled(fields)
+  const metadata = fields.object('metadata')
+  return {
+    amount,
+    reference,
+    description,
+    language,
+    delayed_capture,
+    moto: moto || mode === 'moto_api',
+    authorisation_mode: mode,
+    ...(return_url !== undefined && { return_url }),
+    ...(email !== undefined && { email }),
+    ...(metadata && { metadata: metadata as NewPayment['metadata'] & object }), // checkMetadata checks the values
+    ...(agreement_id !== undefined && { agreement_id }),
+    ...(set_up_agreement !== undefined && { set_up_agreement }),
+    ...(agreement_payment_type && { agreement_payment_type }),
+    ...(prefilled && { prefilled }),
+  }
+}
+
+function readAgreementPaymentType(
+  fields: Fields,
+  mode: AuthorisationMode,
+  setUp: string | undefined,
+): AgreementPaymentType | undefined {
+  const name = 'agreement_payment_type'
+  const allowed = mode === 'agreement' || setUp !== undefined
+  if (fields.filledText(name) === undefined) return allowed ? 'recurring' : undefined
+  if (!allowed) throw notAllowed(name, 'without set_up_agreement or authorisation_mode agreement')
+  return fields.choice<AgreementPaymentType>(name)
+}
+
+function readPrefilled(fields: Fields): Prefilled | undefined {
+  const name = 'prefilled_cardholder_details'
+  const given = fields.optionalObject(name)
+  if (!given) return undefined
+  const details = readFields(given, limits[name], codes)
+  const cardholder_name = details.optionalText('cardholder_name')
+  const address = details.optionalObject('billing_address')
+  const billing_address = address && readAddress(address)
+  if (cardholder_name === undefined && !billing_address) return undefined
+  return {
+    ...(cardholder_name !== undefined && { cardholder_name }),
+    ...(billing_address && { billing_address }),
+  }
+}
+
+const ADDRESS_LINES = ['line1', 'line2', 'city', 'postcode', 'country'] as const
+
+/** undefined when every line is absent. A country that is not two letters is dropped. */
+function readAddress(address: Json): BillingAddress | undefined {
+  const fields = readFields(address, prefilledAddress, codes)
+  const read: BillingAddress = {}
+  for (const name of ADDRESS_LINES) {
+    const value = fields.optionalText(name)
+    if (value !== undefined && (name !== 'country' || /^[A-Za-z]{2}$/.test(value)))
+      read[name] = value
+  }
+  return Object.keys(read).length > 0 ? read : undefined
+}
+
+function checkLimits(fields: Fields): void {
+  fields.checkLimits()
+  const details = fields.optionalObject('prefilled_cardholder_details')
+  if (details) checkPrefilledLimits(details)
+  const metadata = fields.object('metadata')
+  if (metadata) checkMetadata(metadata)
+}
+
+function checkPrefilledLimits(details: Json): void {
+  const address = isObject(details.billing_address) ? details.billing_address : {}
+  checkInnerLimits(details, prefilledDetails.properties)
+  checkInnerLimits(address, prefilledAddress.properties)
+}
+
+function checkInnerLimits(given: Json, properties: Record<string, object>): void {
+  for (const [name, limits] of Object.entries(properties)) {
+    const value = given[name]
+    if (typeof value === 'string' && !isStorable(value))
+      throw outsideLimit(codes, 'prefilled_cardholder_details', STORABLE_RULE)
+    checkLimit(codes, name, value, limits)
+  }
+}
+
+/** Specification, *Payment*: metadata maps names to texts, numbers and booleans. */
+function checkMetadata(metadata: Json): void {
+  const fail = (rule: string) => {
+    throw outsideLimit(codes, 'metadata', rule)
+  }
+  const { maxProperties, propertyNames: key, additionalProperties: text } = limits.metadata
+  const pairs = Object.entries(metadata)
+  if (pairs.length > maxProperties) fail(`must have at most ${maxProperties} pairs`)
+  const seen = new Set<string>()
+  for (const [name, value] of pairs) {
+    if (name.length < key.minLength || name.length > key.maxLength)
+      fail(`must have keys of ${key.minLength} to ${key.maxLength} characters`)
+    if (seen.has(fold(name))) fail('must not have keys that differ only in case')
+    seen.add(fold(name))
+    if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean')
+      fail('must have only strings, numbers and booleans as values')
+    if (value === Infinity || value === -Infinity)
+      fail('must have only numbers that a 64-bit float can hold')
+    if (String(value).length > text.maxLength)
+      fail(`must have values of at most ${text.maxLength} characters`)
+    if (!isStorable(name) || !isStorable(String(value))) fail(STORABLE_RULE)
+  }
+}
+
+/**
+ * Checks which fields the authorisation mode requires and forbids. Throws the first fault. `returnHosts` are the hosts
+ * that a return_url may name over http.
+ */
+export function checkMode(given: NewPayment, returnHosts: AllowedHosts): void {
+  const { authorisation_mode: mode, return_url } = given
+  if (mode === 'web') {
+    if (return_url === undefined) throw missing(codes, 'return_url')
+    const problem = returnUrlProblem(return_url, returnHosts)
+    if (problem) throw outsideLimit(codes, 'return_url', problem)
+    return
+  }
+  const reason = `when authorisation_mode is ${mode}`
+  if (return_url !== undefined) throw notAllowed('return_url', reason)
+  if (given.set_up_agreement !== undefined) throw notAllowed('set_up_agreement', reason)
+  if (mode === 'moto_api') return
+  if (given.moto) throw notAllowed('moto', reason)
+  if (given.email !== undefined) throw notAllowed('email', reason)
+  if (given.prefilled) throw notAllowed('prefilled_cardholder_details', reason)
+}
+
+/**
+ * Specification, *POST /v1/payments*: return_url must be https. FARTHING_RETURN_HOSTS can allow http for some hosts.
+ * It goes into a Location header, so it must also be a valid URL without white space.
+ */
+function returnUrlProblem(text: string, returnHosts: AllowedHosts): string | undefined {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the rule is about control characters
+  if (/[\s\u0000-\u001f\u007f-\u009f]/.test(text))
+    return 'must not contain white space or control characters'
+  if (!/^[a-z][a-z0-9+.-]*:\/\/[^/?#]/i.test(text) || !URL.canParse(text))
+    return 'must be an absolute URL with a host'
+  const { protocol } = new URL(text)
+  if (protocol === 'https:' || (protocol === 'http:' && isAllowed(new URL(text), returnHosts)))
+    return undefined
+  return 'must be an https URL, unless the setting FARTHING_RETURN_HOSTS of the service lists its host'
+}
+
+/** Specification, *POST /v1/payments*: the Idempotency-Key header. */
+export const idempotencyKey = { type: 'string', pattern: '^[A-Za-z0-9-]{1,255}$' } as const
+
+const IDEMPOTENCY_KEY = new RegExp(idempotencyKey.pattern)
+
+export function readIdempotencyKey(header: string | string[] | undefined): string | undefined {
+  if (header === undefined) return undefined
+  // Node joins a header that was sent twice with a comma, which no key may contain.
+  if (typeof header !== 'string' || !IDEMPOTENCY_KEY.test(header)) throw badIdempotencyKey()
+  return header
+}
+
+/** Specification, *POST /v1/auth*: the body, as JSON or as a form. */
+export const cardAuthorisation = object('CardAuthorisation', {
+  one_time_token: {
+    type: 'string',
+    description: 'From auth_url_post of the payment. It works once',
+  },
+  card_number: { type: 'string', pattern: '^[0-9]{12,19}$', description: '12 to 19 digits' },
+  cardholder_name: { type: 'string', maxLength: 255, description: 'Not blank' },
+  cvc: { type: 'string', pattern: '^[0-9]{3,4}$', description: '3 or 4 digits' },
+  expiry_date: {
+    type: 'string',
+    pattern: '^(0[1-9]|1[0-2])/[0-9]{2}$',
+    description: 'a month and a year as MM/YY',
+  },
+})
+
+export type CardAuthorisation = Record<(typeof cardAuthorisation.required)[number], string>
+
+/** Checks that each field is text, then that each is given, then its limits. Throws the first fault. */
+export function readCardAuthorisation(body: Json): CardAuthorisation {
+  const { required: names } = cardAuthorisation
+  for (const name of names)
+    if (body[name] !== undefined && body[name] !== null && typeof body[name] !== 'string')
+      throw invalid(fieldCodes.authorisation, name, 'must be a string')
+  for (const name of names) {
+    const value = body[name]
+    const blankIsMissing = name === 'one_time_token' || name === 'cardholder_name'
+    if (typeof value !== 'string' || (blankIsMissing && !value.trim()))
+      throw missing(fieldCodes.authorisation, name)
+  }
+  readFields(body, cardAuthorisation, fieldCodes.authorisation).checkLimits()
+  return body as CardAuthorisation // every field has been checked to be text
+}

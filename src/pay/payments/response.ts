@@ -1,0 +1,310 @@
+import type { FromSchema } from 'json-schema-to-ts'
+import { flat } from '../../core/flat.ts'
+import { timeOf } from '../../core/ids.ts'
+import { iso } from '../../core/time.ts'
+import type { Addresses } from '../../platform/http/addresses.ts'
+import { getLink, postLink } from '../../platform/http/addresses.ts'
+import {
+  cardDetails,
+  date,
+  id,
+  link,
+  object,
+  pence,
+  postLinkSchema,
+  timestamp,
+} from '../../platform/http/schema.ts'
+import { type CardDetails, prefilledCard } from './card.ts'
+import {
+  agreementPaymentTypes,
+  authorisationModes,
+  capturedAt,
+  type FailureCode,
+  failureCodes,
+  isFinished,
+  isPayable,
+  languages,
+  type Payment,
+  type PaymentEvent,
+  refundSummary,
+  stateOf,
+  statuses,
+  statusOf,
+  tokenOf,
+} from './payment.ts'
+
+const text = { type: 'string' } as const
+
+const state = object(
+  'PaymentState',
+  {
+    status: { type: 'string', enum: statuses },
+    finished: { type: 'boolean', description: 'true once the status cannot change again' },
+  },
+  {
+    code: {
+      type: 'string',
+      enum: failureCodes,
+      description: 'The reason, only with the status failed, error or cancelled',
+    },
+    message: { type: 'string', description: 'A description of the code' },
+  },
+)
+
+const refundSummarySchema = object('RefundSummary', {
+  status: {
+    type: 'string',
+    enum: ['pending', 'unavailable', 'available', 'full'],
+    description:
+      'pending: not paid yet. unavailable: not refundable in this status. available: an amount is left to refund. full: nothing is left to refund',
+  },
+  amount_available: { ...pence, description: 'The amount left to refund, in pence' },
+  amount_submitted: { ...pence, description: 'The sum of all refunds, in pence' },
+})
+
+const threeDSecure = object('ThreeDSecure', {
+  required: { type: 'boolean', description: 'Always false here' },
+})
+
+const always = {
+  payment_id: id,
+  amount: { ...pence, description: 'In pence, as given' },
+  reference: text,
+  description: text,
+  language: { type: 'string', enum: languages },
+  state,
+  payment_provider: { type: 'string', const: 'sandbox' },
+  provider_id: { type: 'string', format: 'uuid', description: "The provider's own reference" },
+  created_date: timestamp,
+  refund_summary: refundSummarySchema,
+  settlement_summary: {
+    ...object('SettlementSummary', {}, { capture_submit_time: timestamp, captured_date: date }),
+    description: 'Empty until the payment is captured. Nothing is ever settled',
+  },
+  delayed_capture: { type: 'boolean' },
+  moto: { type: 'boolean', description: 'true in moto_api mode' },
+  authorisation_mode: { type: 'string', enum: authorisationModes },
+} as const
+
+const sometimes = {
+  email: { type: 'string', description: 'Present if it was sent' },
+  metadata: {
+    type: 'object',
+    additionalProperties: { type: ['string', 'number', 'boolean'] },
+    description: 'Present if it was sent. Types are kept',
+  },
+  agreement_payment_type: {
+    type: 'string',
+    enum: agreementPaymentTypes,
+    description: 'Present if the payment sets up an agreement or uses one',
+  },
+  return_url: { type: 'string', description: 'In web mode, exactly as given' },
+  card_brand: { type: 'string', deprecated: true, description: 'Use card_details.card_brand' },
+  card_details: {
+    ...cardDetails,
+    description:
+      'Present once a card was submitted. Before that, the prefilled cardholder details, if any',
+  },
+  authorisation_summary: {
+    ...object('AuthorisationSummary', { three_d_secure: threeDSecure }),
+    description: 'Present once a card was submitted',
+  },
+  fee: {
+    ...pence,
+    description: '0. Present after capture, or after a failure that followed a submitted card',
+  },
+  net_amount: { ...pence, description: 'The amount, or 0 if the payment failed. Present with fee' },
+} as const
+
+const alwaysLinked = { self: link, events: link, refunds: link } as const
+
+const linkedByState = {
+  cancel: {
+    ...postLinkSchema,
+    description: 'Present while the payment can be cancelled. Absent in agreement mode',
+  },
+  capture: { ...postLinkSchema, description: 'Present while the payment is capturable' },
+} as const
+
+/** Specification, *Payment*: a payment in responses and webhook messages. */
+export const payment = object(
+  'Payment',
+  {
+    ...always,
+    _links: {
+      ...object('PaymentLinks', alwaysLinked, {
+        ...linkedByState,
+        next_url: {
+          ...link,
+          description:
+            'The hosted page where the user pays. Web mode, until the payment is finished or capturable',
+        },
+        next_url_post: {
+          ...postLinkSchema,
+          description: 'The same page, with the token in a form instead of the URL',
+        },
+        auth_url_post: {
+          ...postLinkSchema,
+          description: 'The address to post the card to, and the one_time_token. moto_api mode',
+        },
+      }),
+      description: 'A link that does not apply is absent',
+    },
+  },
+  sometimes,
+)
+
+/** A payment in search results: without the links that carry a token. */
+export const foundPayment = object(
+  'FoundPayment',
+  {
+    ...always,
+    _links: {
+      ...object('FoundPaymentLinks', alwaysLinked, linkedByState),
+      description: 'A link that does not apply is absent, and so is every link with a token',
+    },
+  },
+  sometimes,
+)
+
+const paymentEvent = object('PaymentEvent', {
+  payment_id: id,
+  state,
+  updated: timestamp,
+  _links: object('PaymentEventLinks', { payment_url: link }),
+})
+
+export const paymentEvents = object('PaymentEvents', {
+  payment_id: id,
+  events: {
+    type: 'array',
+    description: 'Oldest first. Refunds are not included',
+    items: paymentEvent,
+  },
+  _links: object('PaymentEventsLinks', { self: link }),
+})
+
+type PaymentBody = FromSchema<typeof payment>
+type PaymentEventsBody = FromSchema<typeof paymentEvents>
+type Links = PaymentBody['_links']
+
+const messages: Record<FailureCode, string> = {
+  P0010: 'Payment method rejected',
+  P0030: 'Payment was cancelled by the user',
+  P0040: 'Payment was cancelled by the service',
+  P0050: 'Payment provider returned an error',
+}
+
+const presentState = ({ status, code }: PaymentEvent) => ({
+  status,
+  finished: isFinished(status),
+  ...(code && { code, message: messages[code] }),
+})
+
+/** The payment as responses and webhook messages show it. */
+export function present(payment: Payment, addresses: Addresses): PaymentBody {
+  return presentWith(payment, {
+    ...stateLinks(payment, addresses),
+    ...pageLinks(payment, addresses),
+  })
+}
+
+/** The payment as search results show it: without the links that carry a token. */
+export function presentFound(payment: Payment, addresses: Addresses): PaymentBody {
+  return presentWith(payment, stateLinks(payment, addresses))
+}
+
+function presentWith(payment: Payment, links: Links): PaymentBody {
+  const { given } = payment
+  const card = payment.card ?? (given.prefilled && prefilledCard(given.prefilled))
+  return {
+    payment_id: payment.payment_id,
+    amount: given.amount,
+    reference: given.reference,
+    description: given.description,
+    language: given.language,
+    ...(given.email !== undefined && { email: given.email }),
+    ...(given.metadata && { metadata: given.metadata }),
+    ...(given.agreement_payment_type && { agreement_payment_type: given.agreement_payment_type }),
+    state: presentState(stateOf(payment)),
+    payment_provider: 'sandbox',
+    provider_id: payment.provider_id,
+    created_date: iso(timeOf(payment.payment_id)),
+    refund_summary: refundSummary(payment),
+    settlement_summary: settlementSummary(payment),
+    delayed_capture: given.delayed_capture,
+    moto: given.moto,
+    authorisation_mode: given.authorisation_mode,
+    ...(given.return_url !== undefined && { return_url: given.return_url }),
+    ...(card && presentCard(card)),
+    ...(payment.card && { authorisation_summary: { three_d_secure: { required: false } } }),
+    ...fees(payment),
+    _links: links,
+  }
+}
+
+const presentCard = (card: CardDetails) => ({
+  ...(card.card_brand && { card_brand: card.card_brand }),
+  card_details: card,
+})
+
+function settlementSummary(payment: Payment): PaymentBody['settlement_summary'] {
+  const captured = capturedAt(payment)
+  if (captured === undefined) return {}
+  const capture_submit_time = iso(captured)
+  return { capture_submit_time, captured_date: capture_submit_time.slice(0, 10) }
+}
+
+/** Specification, *Payment*: fee appears only after capture, or after a failure that followed a submitted card. */
+function fees(payment: Payment): { fee?: number; net_amount?: number } {
+  const { status, code } = stateOf(payment)
+  if (status === 'success') return { fee: 0, net_amount: payment.given.amount }
+  return code === 'P0010' || code === 'P0050' ? { fee: 0, net_amount: 0 } : {}
+}
+
+/** The `self` link of the payment. */
+export const paymentAddress = (payment_id: string, addresses: Addresses): string =>
+  flat(addresses.api, '/v1/payments/', payment_id)
+
+function stateLinks(payment: Payment, addresses: Addresses): Links {
+  const status = statusOf(payment)
+  const self = paymentAddress(payment.payment_id, addresses)
+  const cancellable =
+    payment.given.authorisation_mode !== 'agreement' &&
+    (isPayable(status) || status === 'capturable')
+  return {
+    self: getLink(self),
+    events: getLink(flat(self, '/events')),
+    refunds: getLink(flat(self, '/refunds')),
+    ...(cancellable && { cancel: postLink(flat(self, '/cancel')) }),
+    ...(status === 'capturable' && { capture: postLink(flat(self, '/capture')) }),
+  }
+}
+
+function pageLinks(payment: Payment, { api, pages }: Addresses): Partial<Links> {
+  const mode = payment.given.authorisation_mode
+  const token = tokenOf(payment)
+  if (!isPayable(statusOf(payment)) || mode === 'agreement') return {}
+  if (mode === 'moto_api')
+    return { auth_url_post: postLink(flat(api, '/v1/auth'), { one_time_token: token }) }
+  return {
+    next_url: getLink(flat(pages, '/secure/', token)),
+    next_url_post: postLink(flat(pages, '/secure'), { chargeTokenId: token }),
+  }
+}
+
+/** The history of the payment, oldest event first. */
+export function presentEvents(payment: Payment, addresses: Addresses): PaymentEventsBody {
+  const { payment_id } = payment
+  const self = paymentAddress(payment_id, addresses)
+  return {
+    payment_id,
+    events: payment.events.map(event => ({
+      payment_id,
+      state: presentState(event),
+      updated: iso(event.at),
+      _links: { payment_url: getLink(self) },
+    })),
+    _links: { self: getLink(flat(self, '/events')) },
+  }
+}

@@ -1,0 +1,274 @@
+import type { FastifyRequest } from 'fastify'
+import type { Context } from '../../core/context.ts'
+import {
+  badIdempotencyKey,
+  cannotCancelPayment,
+  cannotCapture,
+  fieldCodes,
+  idempotencyKeyUsed,
+  invalid,
+  missing,
+  notAllowed,
+  notAnObject,
+  outsideLimit,
+  paymentNotFound,
+  unknownAgreement,
+  unknownSetUpAgreement,
+  wrongMediaType,
+} from '../../core/errors.ts'
+import { addressesOf } from '../../platform/http/addresses.ts'
+import { JSON_TYPE, jsonBody } from '../../platform/http/body.ts'
+import { type Endpoint, pathParam } from '../../platform/http/endpoint.ts'
+import { PENCE_RULE } from '../../platform/http/fields.ts'
+import { header, json, noContent, requestBody, searchDocs } from '../../platform/http/openapi.ts'
+import { findPage, pageOf, readSearch } from '../../platform/http/search.ts'
+import { noteOn } from '../../tools/recorder/note.ts'
+import { authorise } from './authorise.ts'
+import { createPayment, movePayment } from './commands.ts'
+import type { Payment, Trigger } from './payment.ts'
+import {
+  checkMode,
+  idempotencyKey,
+  newPayment,
+  readIdempotencyKey,
+  readNewPayment,
+} from './request.ts'
+import {
+  foundPayment,
+  payment,
+  paymentAddress,
+  paymentEvents,
+  present,
+  presentEvents,
+  presentFound,
+} from './response.ts'
+import { findPayment, paymentRows, paymentSearch, quickTotal, searchConditions } from './store.ts'
+
+/** Specification, *Endpoints*: payments, what their links lead to, and POST /v1/auth. */
+export const paymentEndpoints = (context: Context): Endpoint[] => [
+  create(context),
+  search(context),
+  read(context),
+  listEvents(context),
+  cancel(context),
+  capture(context),
+  authorise(context),
+]
+
+const create = (context: Context): Endpoint => ({
+  method: 'POST',
+  path: '/v1/payments',
+  area: 'api',
+  operationId: 'createPayment',
+  summary: 'Create a payment',
+  accepts: 'json',
+  docs: async () => {
+    const { payments, requests } = await import('./examples.ts')
+    const codes = fieldCodes.payment
+    return {
+      description: `In web mode, send the user's browser to \`next_url\`, and read the payment when the browser is back at \`return_url\`. In moto_api mode, post the card to \`/v1/auth\` with the one_time_token of \`auth_url_post\`. In agreement mode the response shows the final state.
+
+Checks run in this order: the type of every field, and whether agreement_id and agreement_payment_type belong to the mode; every limit; the format of the Idempotency-Key; what the authorisation_mode requires and forbids; whether the key was used. The response reports the first problem found.`,
+      parameters: [
+        {
+          name: 'Idempotency-Key',
+          in: 'header',
+          description:
+            'Ensures that a payment is created only once. A key that has created a payment returns 409 until that payment expires, whatever the body. After any other response the key is still free',
+          schema: { ...idempotencyKey, examples: ['boat-1187-try-1'] },
+        },
+      ],
+      requestBody: requestBody(newPayment, {
+        'A user pays on the hosted pages': requests.web,
+        'The pages in Welsh, a name filled in, captured later': requests.delayed,
+        'A card taken by telephone': requests.moto,
+        'A payment that sets up an agreement': requests.setUp,
+        'A payment made with an agreement': requests.agreement,
+      }),
+      responses: {
+        201: json(
+          'The payment',
+          payment,
+          {
+            'A user pays on the hosted pages': payments.created,
+            'A card taken by telephone': payments.createdMoto,
+            'A payment made with an agreement': payments.byAgreement,
+          },
+          { Location: header('The address of the payment', { format: 'uri' }) },
+        ),
+      },
+      errors: [
+        missing(codes, 'amount'),
+        invalid(codes, 'amount', PENCE_RULE),
+        unknownAgreement(),
+        unknownSetUpAgreement(),
+        notAllowed('return_url', 'when authorisation_mode is moto_api'),
+        notAnObject('P0197'),
+        idempotencyKeyUsed(),
+        wrongMediaType(400, JSON_TYPE),
+        outsideLimit(codes, 'amount', `must be at most ${newPayment.properties.amount.maximum}`),
+        badIdempotencyKey(),
+      ],
+    }
+  },
+  handler: async (request, reply) => {
+    const given = readNewPayment(jsonBody(request, 'P0197', ['amount']))
+    const key = readIdempotencyKey(request.headers['idempotency-key'])
+    checkMode(given, context.config.returnHosts)
+    const { account } = request
+    const addresses = addressesOf(request, context.config)
+    const { planned } = request
+    const creation = { account, given, idempotencyKey: key, note: noteOn(request) }
+    const created = planned
+      ? await planned.inTurn(() =>
+          createPayment(context, addresses, { ...creation, bind: planned.bind }),
+        )
+      : await createPayment(context, addresses, creation)
+    void reply.code(201).header('location', paymentAddress(created.payment_id, addresses))
+    return present(created, addresses)
+  },
+})
+
+const search = ({ database, time, config }: Context): Endpoint => ({
+  method: 'GET',
+  path: '/v1/payments',
+  area: 'api',
+  operationId: 'searchPayments',
+  summary: 'Search payments',
+  docs: async () => {
+    const { payments } = await import('./examples.ts')
+    return {
+      description:
+        "The account's payments of the last 7 days, newest first. Blank parameters count as absent; of a repeated one the first counts. Payments are never settled, so a filter on the settled date finds nothing.",
+      ...searchDocs(paymentSearch, foundPayment, payments.found, ['state', 'from_date']),
+    }
+  },
+  handler: async request => {
+    const asked = readSearch(request.query, paymentSearch, request.log)
+    const { room } = request.account
+    const now = time.now(request.account)
+    const conditions = searchConditions(asked, room, now)
+    const total = quickTotal(asked, room, now)
+    const found = await findPage(database, paymentRows, conditions, asked, total)
+    return pageOf(asked, found, addressesOf(request, config), presentFound)
+  },
+})
+
+const read = (context: Context): Endpoint => ({
+  method: 'GET',
+  path: '/v1/payments/{payment_id}',
+  area: 'api',
+  operationId: 'readPayment',
+  summary: 'Read a payment',
+  docs: async () => {
+    const { paymentId, payments } = await import('./examples.ts')
+    return {
+      parameters: [paymentId],
+      responses: {
+        200: json('The payment', payment, {
+          'Paid and partly refunded': payments.partlyRefunded,
+          'Waiting to be captured': payments.capturable,
+          'Its card was declined': payments.declined,
+        }),
+      },
+      errors: [paymentNotFound('P0200')],
+    }
+  },
+  handler: async request =>
+    present(await paymentInPath(request, context, 'P0200'), addressesOf(request, context.config)),
+})
+
+const listEvents = (context: Context): Endpoint => ({
+  method: 'GET',
+  path: '/v1/payments/{payment_id}/events',
+  area: 'api',
+  operationId: 'listPaymentEvents',
+  summary: 'Read the history of a payment',
+  docs: async () => {
+    const { events, paymentId } = await import('./examples.ts')
+    return {
+      parameters: [paymentId],
+      responses: {
+        200: json('Every state that it has had', paymentEvents, { 'Paid in a browser': events }),
+      },
+      errors: [paymentNotFound('P0300')],
+    }
+  },
+  handler: async request =>
+    presentEvents(
+      await paymentInPath(request, context, 'P0300'),
+      addressesOf(request, context.config),
+    ),
+})
+
+const cancel = (context: Context): Endpoint => ({
+  method: 'POST',
+  path: '/v1/payments/{payment_id}/cancel',
+  area: 'api',
+  operationId: 'cancelPayment',
+  summary: 'Cancel a payment',
+  docs: async () => ({
+    description:
+      'Allowed while its status is created, started or capturable. It becomes cancelled, with the code P0040. The response waits for the webhooks. A body is ignored.',
+    parameters: [(await import('./examples.ts')).paymentId],
+    responses: { 204: noContent('It is cancelled') },
+    errors: [cannotCancelPayment('success'), paymentNotFound('P0500')],
+  }),
+  handler: async (request, reply) => {
+    await move(request, context, 'cancel', 'P0500', cannotCancelPayment)
+    return reply.code(204).send()
+  },
+})
+
+const capture = (context: Context): Endpoint => ({
+  method: 'POST',
+  path: '/v1/payments/{payment_id}/capture',
+  area: 'api',
+  operationId: 'capturePayment',
+  summary: 'Capture a payment',
+  docs: async () => ({
+    description:
+      'Allowed while its status is capturable, which a payment with `delayed_capture` reaches when it is authorised. It becomes success. The response waits for the webhooks. A body is ignored.',
+    parameters: [(await import('./examples.ts')).paymentId],
+    responses: { 204: noContent('It is captured') },
+    errors: [paymentNotFound('P1000'), cannotCapture('success')],
+  }),
+  handler: async (request, reply) => {
+    await move(request, context, 'capture', 'P1000', cannotCapture)
+    return reply.code(204).send()
+  },
+})
+
+/** Moves the payment in the path. Where its state does not allow that, `refuse` makes the error. */
+async function move(
+  request: FastifyRequest,
+  context: Context,
+  trigger: Trigger,
+  unknown: 'P0500' | 'P1000',
+  refuse: (status: string) => Error,
+): Promise<void> {
+  await movePayment(
+    context,
+    addressesOf(request, context.config),
+    async () => ({
+      payment: await paymentInPath(request, context, unknown),
+      account: request.account,
+    }),
+    trigger,
+    { refuse, note: noteOn(request) },
+  )
+}
+
+/** The payment in the path. Throws the endpoint's error when the account has no such payment. */
+export async function paymentInPath(
+  request: FastifyRequest,
+  { database, time }: Context,
+  code: Parameters<typeof paymentNotFound>[0],
+): Promise<Payment> {
+  const { account } = request
+  const payment_id = pathParam(request, 'payment_id')
+  const found = await findPayment(database, account.room, payment_id, time.now(account))
+  if (!found) throw paymentNotFound(code)
+  noteOn(request)?.(account, found)
+  return found
+}

@@ -1,0 +1,275 @@
+import { timingSafeEqual } from 'node:crypto'
+import { ACCOUNT_COLUMNS, type Account, accountIn } from '../../core/account.ts'
+import { timeOf } from '../../core/ids.ts'
+import type { Database, Statement, Time, Value } from '../../core/ports.ts'
+import { containing, fold, groupOf } from '../../platform/database/fold.ts'
+import { plainText } from '../../platform/http/schema.ts'
+import type { Search, SearchKind } from '../../platform/http/search.ts'
+import {
+  anyOf,
+  type Condition,
+  createdBetween,
+  createdRange,
+  exactly,
+  filters,
+  ifGiven,
+  paging,
+  settledBetween,
+  textUpTo,
+  where,
+} from '../../platform/http/search.ts'
+import { COUNTER_PREFIX, oldestKept } from '../retention.ts'
+import { brandId, brandIds } from './card.ts'
+import { type Change, type Payment, statuses, statusOf } from './payment.ts'
+import { newPayment } from './request.ts'
+
+/** `body` is JSON with every field of the payment that is not a column here. */
+type Row = {
+  payment_id: string
+  account: string
+  version: number
+  refunded_amount: number
+  body: string
+}
+type Body = Omit<Payment, keyof Row>
+
+/**
+ * A query by payment_id reads the column payment_id too. The payment_id of a request is a sliced
+ * string of its URL, which JSON.stringify serialises at half the speed of a flat string.
+ */
+const COLUMNS = 'payment_id, account, version, refunded_amount, body'
+const FIND = `select ${COLUMNS} from payments where payment_id = $1 and account = $2`
+const FIND_WITH_ACCOUNT = `select ${COLUMNS}, ${ACCOUNT_COLUMNS}
+  from payments join accounts on room = account where payment_id = $1`
+
+function fromRow({ payment_id, account, version, refunded_amount, body }: Row): Payment {
+  const rest = JSON.parse(body) as Body // written by bodyOf
+  return Object.assign(rest, { payment_id, account, version, refunded_amount })
+}
+
+function bodyOf(payment: Payment): string {
+  const { given, provider_id, secret, events, success_chosen, card, scenario, origin } = payment
+  const body = { given, provider_id, secret, events, success_chosen, card, scenario, origin }
+  return JSON.stringify(body satisfies Record<keyof Body, unknown>)
+}
+
+/** undefined when the account has no such payment, or when it has expired at `now`, in milliseconds. */
+export async function findPayment(
+  database: Database,
+  account: string,
+  payment_id: string,
+  now: number,
+): Promise<Payment | undefined> {
+  if (payment_id < oldestKept(now)) return undefined
+  const rows = await database.query<Row>(FIND, [payment_id, account])
+  return rows[0] && fromRow(rows[0])
+}
+
+const TOKEN = /^([0-9a-v]{26})([0-9a-v]{26})$/
+
+/** The payment whose token this is, with its account; undefined for any other text, and once it has expired. */
+export async function findByToken(
+  { database, time }: { database: Database; time: Time },
+  token: string,
+): Promise<{ payment: Payment; account: Account } | undefined> {
+  const [, payment_id, secret] = TOKEN.exec(token) ?? []
+  if (!payment_id || !secret) return undefined
+  const [row] = await database.query<Row & Account>(FIND_WITH_ACCOUNT, [payment_id])
+  if (!row) return undefined
+  const account = accountIn(row)
+  const payment = fromRow(row)
+  const isSecret = timingSafeEqual(Buffer.from(secret), Buffer.from(payment.secret))
+  return isSecret && payment_id >= oldestKept(time.now(account)) ? { payment, account } : undefined
+}
+
+type Column = [name: string, read: (payment: Payment) => Value]
+
+const FIXED: Column[] = [
+  ['payment_id', payment => payment.payment_id],
+  ['account', payment => payment.account],
+  ['amount', ({ given }) => given.amount],
+  ['reference_folded', ({ given }) => fold(given.reference)],
+  ['reference_group', ({ given }) => groupOf(fold(given.reference))],
+  ['email_folded', ({ given }) => foldIfGiven(given.email)],
+  ['agreement_id', ({ given }) => given.agreement_id ?? given.set_up_agreement ?? null],
+]
+
+/** The columns that every update writes. */
+const CHANGING: Column[] = [
+  ['version', payment => payment.version],
+  ['status', statusOf],
+  ['refunded_amount', payment => payment.refunded_amount],
+  [
+    'cardholder_name_folded',
+    ({ card, given }) => foldIfGiven(card?.cardholder_name ?? given.prefilled?.cardholder_name),
+  ],
+  ['card_brand', ({ card }) => (card?.card_brand && brandId(card.card_brand)) ?? null],
+  ['first_digits', ({ card }) => card?.first_digits_card_number ?? null],
+  ['last_digits', ({ card }) => card?.last_digits_card_number ?? null],
+  ['body', bodyOf],
+]
+
+const foldIfGiven = (text: string | undefined): Value => (text === undefined ? null : fold(text))
+
+const EVERY = [...FIXED, ...CHANGING]
+const INSERT = `insert into payments (${EVERY.map(([name]) => name).join(', ')})
+  values (${EVERY.map((_, i) => `$${i + 1}`).join(', ')})`
+const UPDATE = `update payments set ${CHANGING.map(([name], i) => `${name} = $${i + 3}`).join(', ')}
+  where payment_id = $1 and version = $2`
+
+const valuesOf = (columns: Column[], payment: Payment): Value[] =>
+  columns.map(([, read]) => read(payment))
+
+/** Inserts a payment and counts it. */
+export const insertPayment = (payment: Payment): Statement => ({
+  sql: INSERT,
+  values: valuesOf(EVERY, payment),
+  also: countPayment(payment),
+})
+
+/** Writes a change by compare-and-swap on the version. */
+export const savePayment = ({ before, after }: Change): Statement => ({
+  sql: UPDATE,
+  values: [before.payment_id, before.version, ...valuesOf(CHANGING, after)],
+  expect: 1,
+})
+
+/** Takes the key for a payment. Misses when a payment that has not expired holds it. */
+export function takeIdempotencyKey(payment: Payment, key: string): Statement {
+  return {
+    sql: `insert into idempotency_keys (account, idempotency_key, payment_id) values ($1, $2, $3)
+          on conflict (account, idempotency_key) do update set payment_id = excluded.payment_id
+          where idempotency_keys.payment_id < $4`,
+    values: [payment.account, key, payment.payment_id, oldestKept(timeOf(payment.payment_id))],
+    expect: 1,
+  }
+}
+
+/** True while a payment that has not expired at `now`, in milliseconds, holds the key. */
+export async function isIdempotencyKeyTaken(
+  database: Database,
+  account: string,
+  key: string,
+  now: number,
+): Promise<boolean> {
+  const rows = await database.query(
+    `select payment_id from idempotency_keys
+     where account = $1 and idempotency_key = $2 and payment_id >= $3`,
+    [account, key, oldestKept(now)],
+  )
+  return rows.length > 0
+}
+
+export const paymentRows = { from: 'payments', columns: COLUMNS, id: 'payment_id', fromRow }
+
+/** The search GET /v1/payments. */
+export const paymentSearch: SearchKind = {
+  path: '/v1/payments',
+  codes: { invalid: 'P0401', pastEnd: 'P0402' },
+  filters: {
+    state: anyOf(statuses, 'The status of the payment'),
+    reference: textUpTo(plainText.maxLength, 'The whole reference, in any case'),
+    email: textUpTo(newPayment.properties.email.maxLength, 'Part of the email, in any case'),
+    card_brand: textUpTo(20, `One of ${brandIds.join(', ')}`),
+    cardholder_name: textUpTo(Infinity, 'Part of the name, in any case'),
+    agreement_id: textUpTo(Infinity, 'Payments made with this agreement, or setting it up'),
+    from_date: filters.from_date,
+    to_date: filters.to_date,
+    ...paging,
+    first_digits_card_number: exactly(6, 'The first six digits of the card'),
+    last_digits_card_number: exactly(4, 'The last four digits of the card'),
+    from_settled_date: filters.from_settled_date,
+    to_settled_date: filters.to_settled_date,
+  },
+}
+
+/** The conditions of a search for payments of the account that have not expired at `now`, in milliseconds. */
+export function searchConditions(search: Search, account: string, now: number): Condition[] {
+  const { given } = search
+  const equal = (column: string, value: Value | undefined) => ifGiven(`${column} = ?`, value)
+  const part = (column: string, value: string | undefined) =>
+    value === undefined ? [] : [where(`${column} like ? escape '\\'`, containing(value))]
+  return [
+    where('account = ?', account),
+    where('payment_id >= ?', oldestKept(now)),
+    ...equal('status', given.state),
+    ...equal('reference_group', given.reference && groupOf(fold(given.reference))),
+    ...equal('reference_folded', given.reference && fold(given.reference)),
+    ...part('email_folded', given.email),
+    ...equal('card_brand', given.card_brand),
+    ...part('cardholder_name_folded', given.cardholder_name),
+    ...equal('agreement_id', given.agreement_id),
+    ...createdBetween(search, 'payment_id'),
+    ...equal('first_digits', given.first_digits_card_number),
+    ...equal('last_digits', given.last_digits_card_number),
+    ...settledBetween(search),
+  ]
+}
+
+/** A fast query of the total of a search by account and time alone; undefined for any other search. */
+export function quickTotal(search: Search, account: string, now: number): Condition | undefined {
+  const { from_date, to_date, ...others } = search.given
+  if (Object.keys(others).length > 0) return undefined
+  const { from = '', until = AFTER } = createdRange(search)
+  const oldest = oldestKept(now)
+  return totalBetween(account, from > oldest ? from : oldest, until)
+}
+
+/**
+ * Counting a million rows would take most of the time of a search. So every insert increments a counter
+ * in payment_counts. A counter covers the identifiers with the same first five characters, which is some
+ * two hours. A total adds up the counters, and counts rows only at the two ends of the range.
+ */
+const prefixOf = (id: string): string => id.slice(0, COUNTER_PREFIX)
+
+/** Sorts after every identifier, whose characters are 0-9 and a-v. */
+const AFTER = 'w'
+
+/** Ends with the last character of the identifier, so that concurrent inserts rarely lock the same row. */
+const bucketOf = ({ payment_id }: Payment): string => prefixOf(payment_id) + payment_id.slice(-1)
+
+const countPayment = (payment: Payment): Statement => ({
+  sql: `insert into payment_counts (account, bucket, payments) values ($1, $2, 1)
+        on conflict (account, bucket) do update set payments = payment_counts.payments + 1`,
+  values: [payment.account, bucketOf(payment)],
+})
+
+/** How many payments the account has made in its present room, apart from those that the sweep has deleted. */
+export async function countPayments(database: Database, account: string): Promise<number> {
+  const [counted] = await database.query<{ payments: number }>(
+    'select cast(coalesce(sum(payments), 0) as integer) as payments from payment_counts where account = $1',
+    [account],
+  )
+  return counted?.payments ?? 0
+}
+
+/** Counts the payments of an account with identifiers from `from` (included) to `until` (excluded). */
+function totalBetween(account: string, from: string, until: string): Condition {
+  const [first, last] = [prefixOf(from), prefixOf(until)]
+  if (first >= last) return rows(account, from, until)
+  return sum(
+    rows(account, from, first + AFTER),
+    where(
+      `select coalesce(sum(payments), 0) from payment_counts
+       where account = ? and bucket >= ? and bucket < ?`,
+      account,
+      first + AFTER,
+      last,
+    ),
+    rows(account, last, until),
+  )
+}
+
+const rows = (account: string, from: string, until: string): Condition =>
+  where(
+    'select count(*) from payments where account = ? and payment_id >= ? and payment_id < ?',
+    account,
+    from,
+    until,
+  )
+
+const sum = (...parts: Condition[]): Condition =>
+  where(
+    `select ${parts.map(({ sql }) => `(${sql})`).join(' + ')}`,
+    ...parts.flatMap(({ values }) => values),
+  )

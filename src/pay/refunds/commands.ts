@@ -1,0 +1,58 @@
+import type { Account } from '../../core/account.ts'
+import type { Context } from '../../core/context.ts'
+import { notRefundable, paymentNotFound, refundAmountMismatch } from '../../core/errors.ts'
+import type { Addresses } from '../../platform/http/addresses.ts'
+import type { Note } from '../../tools/recorder/note.ts'
+import { changePayment } from '../payments/commands.ts'
+import { type Payment, refund as refundPayment, refundSummary } from '../payments/payment.ts'
+import { findPayment } from '../payments/store.ts'
+import type { NewRefund, Refund } from './refund.ts'
+import { insertRefund } from './store.ts'
+
+type NewRefundOf = {
+  account: Account
+  payment_id: string
+  asked: NewRefund
+  note?: Note | undefined
+}
+
+/** Resolves once the webhook messages were delivered. Throws an ApiError when the payment does not allow it. */
+export async function createRefund(
+  context: Context,
+  addresses: Addresses,
+  { account, payment_id, asked, note }: NewRefundOf,
+): Promise<Refund> {
+  const { database, time, newId } = context
+  const { room } = account
+  const now = time.now(account)
+  const made = { refund_id: newId(now, room), payment_id, account: room, amount: asked.amount }
+  const result = await changePayment(
+    context,
+    addresses,
+    async () => {
+      const payment = await findPayment(database, room, payment_id, time.now(account))
+      return payment && { payment, account }
+    },
+    payment => {
+      checkRefundable(payment, asked)
+      return refundPayment(payment, asked.amount, now)
+    },
+    { also: [insertRefund(made)], note },
+  )
+  if (!result) throw paymentNotFound('P0600')
+  return made
+}
+
+/**
+ * Refunds require success, and together never exceed the amount of the payment.
+ * Specification, *States and transitions*.
+ */
+function checkRefundable(payment: Payment, { amount, available }: NewRefund): void {
+  const { status, amount_available } = refundSummary(payment)
+  if (status !== 'available')
+    throw notRefundable(status, 'its refund_summary.status must be available')
+  if (available !== undefined && available !== amount_available)
+    throw refundAmountMismatch(amount_available)
+  if (amount > amount_available)
+    throw notRefundable('amount_not_available', `only ${amount_available} pence are left`)
+}

@@ -1,0 +1,183 @@
+import type { Context } from '../../core/context.ts'
+import {
+  fieldCodes,
+  invalid,
+  missing,
+  notAnObject,
+  notRefundable,
+  outsideLimit,
+  paymentNotFound,
+  refundAmountMismatch,
+  refundNotFound,
+  wrongMediaType,
+} from '../../core/errors.ts'
+import { addressesOf } from '../../platform/http/addresses.ts'
+import { JSON_TYPE, jsonBody } from '../../platform/http/body.ts'
+import { type Endpoint, pathParam } from '../../platform/http/endpoint.ts'
+import { PENCE_RULE } from '../../platform/http/fields.ts'
+import { json, requestBody, searchDocs } from '../../platform/http/openapi.ts'
+import {
+  createdBetween,
+  filters,
+  findPage,
+  pageOf,
+  readSearch,
+  type SearchKind,
+  settledBetween,
+  where,
+} from '../../platform/http/search.ts'
+import { noteOn } from '../../tools/recorder/note.ts'
+import { paymentInPath } from '../payments/routes.ts'
+import { oldestKept } from '../retention.ts'
+import { createRefund } from './commands.ts'
+import { findRefund, refundRows, refundsOf } from './store.ts'
+import {
+  createdRefund,
+  newRefund,
+  present,
+  presentAll,
+  presentCreated,
+  readNewRefund,
+  refund,
+  refundsOfPayment,
+} from './wire.ts'
+
+export const refundSearch: SearchKind = {
+  path: '/v1/refunds',
+  codes: { invalid: 'P1101', pastEnd: 'P1100' },
+  filters,
+}
+
+/** Specification, *Other resources*: refunds. */
+export const refundEndpoints = (context: Context): Endpoint[] => [
+  create(context),
+  list(context),
+  read(context),
+  search(context),
+]
+
+const create = (context: Context): Endpoint => ({
+  method: 'POST',
+  path: '/v1/payments/{payment_id}/refunds',
+  area: 'api',
+  operationId: 'refundPayment',
+  summary: 'Refund a payment',
+  accepts: 'json',
+  docs: async () => {
+    const { paymentId } = await import('../payments/examples.ts')
+    const { created } = await import('./examples.ts')
+    const codes = fieldCodes.refund
+    return {
+      description:
+        'Refunds all of it or a part, as often as something is left. The payment stays success, and its refund_summary changes at once. The response waits for the webhooks.',
+      parameters: [paymentId],
+      requestBody: requestBody(newRefund, {
+        'A part': { amount: 1500 },
+        'A part, if there was no other refund meanwhile': {
+          amount: 1500,
+          refund_amount_available: 8500,
+        },
+      }),
+      responses: { 202: json('The refund', createdRefund, { 'A refund': created }) },
+      errors: [
+        missing(codes, 'amount'),
+        invalid(codes, 'amount', PENCE_RULE),
+        notRefundable('pending', 'its refund_summary.status must be available'),
+        notAnObject('P0697'),
+        paymentNotFound('P0600'),
+        refundAmountMismatch(7000),
+        wrongMediaType(400, JSON_TYPE),
+        outsideLimit(codes, 'amount', 'must be at least 1'),
+      ],
+    }
+  },
+  handler: async (request, reply) => {
+    const { account } = request
+    const asked = readNewRefund(jsonBody(request, 'P0697', ['amount']))
+    const addresses = addressesOf(request, context.config)
+    const payment_id = pathParam(request, 'payment_id')
+    const note = noteOn(request)
+    const made = await createRefund(context, addresses, { account, payment_id, asked, note })
+    void reply.code(202)
+    return presentCreated(made, context.time.now(account), addresses)
+  },
+})
+
+const list = (context: Context): Endpoint => ({
+  method: 'GET',
+  path: '/v1/payments/{payment_id}/refunds',
+  area: 'api',
+  operationId: 'listRefunds',
+  summary: 'List the refunds of a payment',
+  docs: async () => {
+    const { paymentId } = await import('../payments/examples.ts')
+    const { list } = await import('./examples.ts')
+    return {
+      parameters: [paymentId],
+      responses: {
+        200: json('All of them, oldest first', refundsOfPayment, { 'One refund': list }),
+      },
+      errors: [paymentNotFound('P0800')],
+    }
+  },
+  handler: async request => {
+    const { payment_id } = await paymentInPath(request, context, 'P0800')
+    const refunds = await refundsOf(context.database, payment_id)
+    const now = context.time.now(request.account)
+    return presentAll(payment_id, refunds, now, addressesOf(request, context.config))
+  },
+})
+
+const read = (context: Context): Endpoint => ({
+  method: 'GET',
+  path: '/v1/payments/{payment_id}/refunds/{refund_id}',
+  area: 'api',
+  operationId: 'readRefund',
+  summary: 'Read a refund',
+  docs: async () => {
+    const { paymentId } = await import('../payments/examples.ts')
+    const { refundId, succeeded } = await import('./examples.ts')
+    return {
+      parameters: [paymentId, refundId],
+      responses: { 200: json('The refund', refund, { 'After 5 seconds': succeeded }) },
+      errors: [refundNotFound()],
+    }
+  },
+  handler: async request => {
+    const { payment_id } = await paymentInPath(request, context, 'P0700')
+    const found = await findRefund(context.database, payment_id, pathParam(request, 'refund_id'))
+    if (!found) throw refundNotFound()
+    const now = context.time.now(request.account)
+    return present(found, now, addressesOf(request, context.config))
+  },
+})
+
+const search = ({ database, time, config }: Context): Endpoint => ({
+  method: 'GET',
+  path: '/v1/refunds',
+  area: 'api',
+  operationId: 'searchRefunds',
+  summary: 'Search refunds',
+  docs: async () => {
+    const { succeeded } = await import('./examples.ts')
+    return {
+      description:
+        "The refunds of the account's payments of the last 7 days, newest first. Payments are never settled, so a filter on the settled date finds nothing.",
+      ...searchDocs(refundSearch, refund, succeeded, ['to_date']),
+    }
+  },
+  handler: async request => {
+    const asked = readSearch(request.query, refundSearch, request.log)
+    const now = time.now(request.account)
+    const conditions = [
+      where('account = ?', request.account.room),
+      where('payment_id >= ?', oldestKept(now)),
+      ...createdBetween(asked, 'refund_id'),
+      ...settledBetween(asked),
+    ]
+    const found = await findPage(database, refundRows, conditions, asked)
+    return pageOf(asked, found, addressesOf(request, config), (each, addresses) =>
+      present(each, now, addresses),
+    )
+  },
+})

@@ -1,0 +1,110 @@
+import type { FromSchema } from 'json-schema-to-ts'
+import { fieldCodes } from '../../core/errors.ts'
+import { timeOf } from '../../core/ids.ts'
+import { iso } from '../../core/time.ts'
+import type { Addresses } from '../../platform/http/addresses.ts'
+import { getLink } from '../../platform/http/addresses.ts'
+import { type Json, readFields } from '../../platform/http/fields.ts'
+import { id, link, object, pence, timestamp } from '../../platform/http/schema.ts'
+import { paymentAddress } from '../payments/response.ts'
+import { type NewRefund, type Refund, refundStatus } from './refund.ts'
+
+export const newRefund = object(
+  'NewRefund',
+  { amount: { ...pence, minimum: 1, maximum: 10_000_000 } },
+  {
+    refund_amount_available: {
+      type: ['integer', 'null'],
+      description:
+        'The amount that you expect to be refundable, in pence. If it is wrong, nothing is refunded',
+    },
+  },
+)
+
+/** Reads the body of a request for a refund. Throws the first fault. */
+export function readNewRefund(body: Json): NewRefund {
+  const fields = readFields(body, newRefund, fieldCodes.refund)
+  const amount = fields.pence('amount')
+  fields.checkLimits()
+  return { amount, available: fields.optionalPence('refund_amount_available') }
+}
+
+const refundLinks = object('RefundLinks', { self: link, payment: link })
+
+const created = {
+  refund_id: id,
+  created_date: timestamp,
+  amount: pence,
+  status: {
+    type: 'string',
+    enum: ['submitted', 'success'],
+    description: 'submitted for 5 seconds, then success',
+  },
+  _links: refundLinks,
+} as const
+
+/** Specification, *Other resources*. */
+export const refund = object('Refund', {
+  ...created,
+  payment_id: id,
+  settlement_summary: {
+    ...object('RefundSettlementSummary', {}),
+    description: 'Empty: nothing is ever settled',
+  },
+})
+
+/** A refund as the response to its creation shows it, which is shorter in GOV.UK Pay too. */
+export const createdRefund = object('CreatedRefund', created)
+
+export const refundsOfPayment = object('RefundsOfPayment', {
+  payment_id: id,
+  _links: refundLinks,
+  _embedded: object('EmbeddedRefunds', {
+    refunds: { type: 'array', items: refund, description: 'Oldest first' },
+  }),
+})
+
+type RefundBody = FromSchema<typeof refund>
+type CreatedRefundBody = FromSchema<typeof createdRefund>
+type RefundsOfPaymentBody = FromSchema<typeof refundsOfPayment>
+
+/** The refund as every response but that to its creation shows it. Its status depends on `now`, in milliseconds. */
+export function present(refund: Refund, now: number, addresses: Addresses): RefundBody {
+  const { refund_id, payment_id, amount } = refund
+  const created = timeOf(refund_id)
+  const payment = paymentAddress(payment_id, addresses)
+  return {
+    refund_id,
+    payment_id,
+    created_date: iso(created),
+    amount,
+    status: refundStatus(created, now),
+    settlement_summary: {},
+    _links: { self: getLink(`${payment}/refunds/${refund_id}`), payment: getLink(payment) },
+  }
+}
+
+/** The refund as the response to its creation shows it. `now` in milliseconds. */
+export function presentCreated(
+  refund: Refund,
+  now: number,
+  addresses: Addresses,
+): CreatedRefundBody {
+  const { payment_id, settlement_summary, ...created } = present(refund, now, addresses)
+  return created
+}
+
+/** The refunds of a payment, in the given order. `now` in milliseconds. */
+export function presentAll(
+  payment_id: string,
+  refunds: Refund[],
+  now: number,
+  addresses: Addresses,
+): RefundsOfPaymentBody {
+  const payment = paymentAddress(payment_id, addresses)
+  return {
+    payment_id,
+    _links: { self: getLink(`${payment}/refunds`), payment: getLink(payment) },
+    _embedded: { refunds: refunds.map(refund => present(refund, now, addresses)) },
+  }
+}

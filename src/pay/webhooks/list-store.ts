@@ -1,0 +1,106 @@
+/** Lists of webhooks and of their messages for the console, newest first. */
+
+import type { Database } from '../../core/ports.ts'
+import { findPart, inRange, type Part, type Range, where } from '../../platform/http/search.ts'
+import {
+  attemptsOf,
+  FIND_KEPT,
+  type KeptMessage,
+  type KeptRow,
+  keptFromRow,
+  type MessageRow,
+  messageRows,
+} from './message-store.ts'
+import { COLUMNS, fromRow, type WebhookRow, webhookRows } from './store.ts'
+import type { Attempt, DeliveryStatus, Webhook, WebhookStatus } from './webhook.ts'
+
+/** With the last attempt of any of its messages. */
+export type ListedWebhook = Webhook & { lastAttempt: Attempt | undefined }
+
+/** The newest webhooks of the account with this status, at most `limit`, and how many there are. */
+export async function listWebhooks(
+  database: Database,
+  room: string,
+  status: WebhookStatus,
+  limit: number,
+): Promise<{ total: number; webhooks: ListedWebhook[] }> {
+  const values = [room, status]
+  const [counted] = await database.query<{ total: number }>(
+    'select cast(count(*) as integer) as total from webhooks where account = $1 and status = $2',
+    values,
+  )
+  const rows = await database.query<WebhookRow & { attempts: string | null }>(
+    `select ${COLUMNS},
+       (select attempts from webhook_messages messages
+        where messages.webhook_id = webhooks.webhook_id and attempts <> '[]'
+        order by message_id desc limit 1) as attempts
+     from webhooks where account = $1 and status = $2 order by webhook_id desc limit $3`,
+    [...values, limit],
+  )
+  const webhooks = rows.map(({ attempts, ...row }) => ({
+    ...fromRow(row),
+    lastAttempt: attempts === null ? undefined : attemptsOf({ attempts }).at(-1),
+  }))
+  return { total: counted?.total ?? 0, webhooks }
+}
+
+/** The literals let the database use the partial indexes of PENDING and FAILED messages. */
+const ofDelivery: Record<DeliveryStatus, string> = {
+  PENDING: `status = 'PENDING'`,
+  SUCCESSFUL: `status = 'SUCCESSFUL'`,
+  FAILED: `status = 'FAILED'`,
+}
+
+/** Messages of a webhook, which the caller has found. */
+export function messagesOfWebhook(
+  database: Database,
+  webhook_id: string,
+  { delivery, ...range }: Range & { delivery?: DeliveryStatus },
+  part: Part,
+): Promise<MessageRow[]> {
+  const conditions = [
+    where('webhook_id = ?', webhook_id),
+    ...(delivery ? [where(ofDelivery[delivery])] : []),
+    ...inRange('message_id', range),
+  ]
+  return findPart(database, messageRows, conditions, part)
+}
+
+/** The newest webhooks of the account, active or not, at most `limit`. */
+export const newestWebhooks = (
+  database: Database,
+  room: string,
+  limit: number,
+): Promise<Webhook[]> =>
+  findPart(database, webhookRows, [where('account = ?', room)], { limit, order: 'newest' })
+
+/** The newest messages of these webhooks whose bodies are kept, newest first, at most `limit`. */
+export async function newestMessages(
+  database: Database,
+  webhooks: readonly Webhook[],
+  limit: number,
+): Promise<(MessageRow & { webhook: Webhook })[]> {
+  const found = await Promise.all(
+    webhooks.map(async webhook => {
+      const { webhook_id } = webhook
+      const rows = await messagesOfWebhook(database, webhook_id, {}, { limit, order: 'newest' })
+      return rows.filter(({ body }) => body !== null).map(row => ({ ...row, webhook }))
+    }),
+  )
+  return found
+    .flat()
+    .sort((a, b) => (a.message_id < b.message_id ? 1 : -1))
+    .slice(0, limit)
+}
+
+/** The messages of a payment that the caller has found and that is not gone, oldest first. */
+export async function messagesOfPayment(
+  database: Database,
+  payment_id: string,
+): Promise<KeptMessage[]> {
+  const rows = await database.query<KeptRow>(
+    `${FIND_KEPT} where payment_id = $1 and messages.body is not null order by message_id`,
+    [payment_id],
+  )
+  return rows.map(keptFromRow)
+}

@@ -1,0 +1,56 @@
+import { version } from '../../core/version.ts'
+import { requestBody } from '../../platform/http/openapi.ts'
+import { message, type Resource, SHORT_BODY, webhook } from './examples.ts'
+import { eventMeanings, signature } from './webhook.ts'
+import { messageBody } from './wire.ts'
+
+/** The webhooks section of the OpenAPI document: what a receiver gets. */
+export const messageDocs = (resource: Resource) => ({
+  post: {
+    operationId: 'receiveMessage',
+    tags: ['Webhooks'],
+    summary: 'A message to your webhook',
+    description: `Farthing posts it to the callback_url of every active webhook that is subscribed to the event type, after the change is saved and before it responds to the request that caused it.
+
+${Object.entries(eventMeanings)
+  .map(([type, meaning]) => `- \`${type}\`: ${meaning}`)
+  .join('\n')}
+
+There are at most two attempts of 2 seconds each, the second right after the first. Redirects are not followed. Messages may arrive twice or out of order. Ignore a message whose signature does not match. This prints the right signature:
+
+\`\`\`
+printf '%s' "$BODY" | openssl dgst -sha256 -hmac "$SIGNING_KEY"
+\`\`\`
+
+For example, with the signing_key \`${webhook.signing_key}\` the body \`${SHORT_BODY}\` has the signature \`${signature(SHORT_BODY, webhook.signing_key)}\`.`,
+    security: [],
+    parameters: [
+      {
+        name: 'Pay-Signature',
+        in: 'header',
+        required: true,
+        description:
+          "HMAC-SHA256 of the bytes of the body, in lower-case hexadecimal. The key is the webhook's whole signing_key, with its prefix",
+        schema: {
+          type: 'string',
+          pattern: '^[0-9a-f]{64}$',
+          examples: [signature(SHORT_BODY, webhook.signing_key)],
+        },
+      },
+      {
+        name: 'User-Agent',
+        in: 'header',
+        required: true,
+        description: 'Farthing and its version',
+        schema: { type: 'string', examples: [`Farthing/${version}`] },
+      },
+    ],
+    requestBody: requestBody(messageBody(resource.schema), {
+      'A payment was captured': JSON.parse(message(resource).body),
+    }),
+    responses: {
+      '2XX': { description: 'Delivered' },
+      default: { description: 'A failed attempt, as is no response within 2 seconds' },
+    },
+  },
+})

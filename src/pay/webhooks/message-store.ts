@@ -1,0 +1,217 @@
+import { ACCOUNT_COLUMNS, type Account, accountIn, newAccount } from '../../core/account.ts'
+import type { Database, Statement, Time } from '../../core/ports.ts'
+import { findPart, ifGiven, where } from '../../platform/http/search.ts'
+import { oldestKept } from '../retention.ts'
+import type { WebhookBody } from './store.ts'
+import type {
+  Attempt,
+  DeliveryStatus,
+  EventType,
+  Message,
+  Webhook,
+  WebhookStatus,
+} from './webhook.ts'
+
+/** Writes nothing when the webhook has been deactivated since it was read. */
+export function insertMessage(message: Message, claimedUntil: number): Statement {
+  const { message_id, webhook_id, payment_id, event_type, created, body } = message
+  return {
+    sql: `insert into webhook_messages
+            (message_id, webhook_id, payment_id, event_type, created, status, attempts, claimed_until, body)
+          select $1, $2, $3, $4, cast($5 as bigint), 'PENDING', '[]', cast($6 as bigint), $7
+          from webhooks where webhook_id = $2 and status = 'ACTIVE'`,
+    values: [message_id, webhook_id, payment_id, event_type, created, claimedUntil, body],
+  }
+}
+
+/** A PENDING message with the fields that sending needs. */
+export type Sendable = KeptMessage & {
+  account: Account
+  claimed_until: number
+  listening_until: number | null
+}
+
+type SendableRow = Omit<Sendable, 'account' | 'callback_url' | 'signing_key'> &
+  (Account | Record<keyof Account, null>) & { webhook_body: string; webhook_account: string }
+
+/**
+ * Returns undefined unless the message is PENDING. Its body is null when the payment has expired. Where the account was reset since, its webhook counts as inactive:
+ * a request that began before the reset may register a webhook after it.
+ */
+export async function findSendable(
+  database: Database,
+  message_id: string,
+  time: Pick<Time, 'now'>,
+): Promise<Sendable | undefined> {
+  const [row] = await database.query<SendableRow>(FIND_SENDABLE, [message_id])
+  if (!row) return undefined
+  const isOfAccount = row.name !== null
+  const account = isOfAccount ? accountIn(row) : newAccount(row.webhook_account)
+  const isExpired = row.payment_id < oldestKept(time.now(account))
+  return {
+    ...keptFromRow(row),
+    account,
+    body: isExpired ? null : row.body,
+    webhook_status: isOfAccount ? row.webhook_status : 'INACTIVE',
+  }
+}
+
+/**
+ * Compare-and-swap of the attempts: `before` is the JSON that was read, `attempts` are all of them, oldest
+ * first. Extends the claim of this instance. Fails its `expect` when another instance has recorded an
+ * attempt since.
+ */
+export function recordAttempts(
+  message_id: string,
+  before: string,
+  status: DeliveryStatus,
+  attempts: readonly Attempt[],
+  claimedUntil: number,
+): Statement {
+  return {
+    sql: `update webhook_messages set status = $3, attempts = $4, claimed_until = $5
+          where message_id = $1 and status = 'PENDING' and attempts = $2`,
+    values: [message_id, before, status, JSON.stringify(attempts), claimedUntil],
+    expect: 1,
+  }
+}
+
+/** Ids of the webhooks with a PENDING message whose claim has ended. */
+export async function webhooksToRecover(database: Database, now: number): Promise<string[]> {
+  const rows = await database.query<{ webhook_id: string }>(
+    `select distinct webhook_id from webhook_messages
+     where status = 'PENDING' and claimed_until <= $1`,
+    [now],
+  )
+  return rows.map(({ webhook_id }) => webhook_id)
+}
+
+/** Whether a message of the room is being sent. `now` is the machine's time. */
+export async function isSending(database: Database, room: string, now: number): Promise<boolean> {
+  const found = await database.query(
+    `select message_id from webhook_messages join webhooks on webhooks.webhook_id = webhook_messages.webhook_id
+     where webhooks.account = $1 and webhook_messages.status = 'PENDING' and claimed_until > $2 limit 1`,
+    [room, now],
+  )
+  return found.length > 0
+}
+
+type Unsent = { message_id: string; claimed_until: number }
+
+/** The oldest PENDING message of a webhook, claimed or not. */
+export async function oldestUnsent(
+  database: Database,
+  webhook_id: string,
+): Promise<Unsent | undefined> {
+  const rows = await database.query<Unsent>(
+    `select message_id, claimed_until from webhook_messages
+     where webhook_id = $1 and status = 'PENDING' order by message_id limit 1`,
+    [webhook_id],
+  )
+  return rows[0]
+}
+
+/** Fails its `expect` when another instance has claimed the message first. */
+export function claimMessage(unsent: Unsent, claimedUntil: number): Statement {
+  return {
+    sql: `update webhook_messages set claimed_until = $3
+          where message_id = $1 and claimed_until = $2 and status = 'PENDING'`,
+    values: [unsent.message_id, unsent.claimed_until, claimedUntil],
+    expect: 1,
+  }
+}
+
+export type MessageRow = {
+  message_id: string
+  event_type: EventType
+  payment_id: string
+  created: number
+  status: DeliveryStatus
+  /** JSON, unparsed: `recordAttempts` compares it. */
+  attempts: string
+  body: string | null
+}
+
+/** Oldest first. */
+export const attemptsOf = ({ attempts }: Pick<MessageRow, 'attempts'>): Attempt[] =>
+  JSON.parse(attempts) as Attempt[] // written by recordAttempts
+
+/** Messages whose payment is gone at `now`, in milliseconds on the account's clock, are not sent any more. */
+export const statusAt = (
+  { status, payment_id }: Pick<MessageRow, 'status' | 'payment_id'>,
+  now: number,
+): DeliveryStatus => (status === 'PENDING' && payment_id < oldestKept(now) ? 'FAILED' : status)
+
+export const messageRows = {
+  from: 'webhook_messages',
+  columns: 'message_id, event_type, payment_id, created, status, attempts, body',
+  id: 'message_id',
+  fromRow: (row: MessageRow) => row,
+}
+
+/** A message with the fields of its webhook that sending it needs. */
+export type KeptMessage = MessageRow &
+  Pick<Webhook, 'webhook_id' | 'callback_url' | 'signing_key'> & { webhook_status: WebhookStatus }
+
+export type KeptRow = Omit<KeptMessage, 'callback_url' | 'signing_key'> & { webhook_body: string }
+
+const KEPT_COLUMNS = `message_id, event_type, payment_id, created, messages.status, attempts, messages.body,
+  webhooks.webhook_id, webhooks.status as webhook_status, webhooks.body as webhook_body`
+const KEPT = 'webhook_messages messages join webhooks on webhooks.webhook_id = messages.webhook_id'
+
+/** With a condition it finds messages as `KeptRow`. */
+export const FIND_KEPT = `select ${KEPT_COLUMNS} from ${KEPT}`
+
+const keptRows = {
+  from: KEPT,
+  columns: KEPT_COLUMNS,
+  id: 'message_id',
+  fromRow: keptFromRow<KeptRow>,
+}
+
+const FIND_SENDABLE = `select ${KEPT_COLUMNS}, claimed_until, listening_until,
+    webhooks.account as webhook_account, ${ACCOUNT_COLUMNS}
+  from ${KEPT} left join accounts on room = webhooks.account
+  where message_id = $1 and messages.status = 'PENDING'`
+
+export function keptFromRow<Row extends KeptRow>({ webhook_body, ...message }: Row) {
+  const { callback_url, signing_key } = JSON.parse(webhook_body) as WebhookBody // written by bodyOf
+  return { ...message, callback_url, signing_key }
+}
+
+type MessageFilter = {
+  message_id?: string
+  payment_id?: string
+  event_type?: string
+  delivery?: string
+  /** Exclusive. */
+  after?: string
+}
+
+/** The messages of all webhooks of the account, oldest first, at most `limit`. */
+export function findMessages(
+  database: Database,
+  account: string,
+  { message_id, payment_id, event_type, delivery, after }: MessageFilter,
+  limit: number,
+): Promise<KeptMessage[]> {
+  const conditions = [
+    where('webhooks.account = ?', account),
+    ...ifGiven('message_id = ?', message_id),
+    ...ifGiven('payment_id = ?', payment_id),
+    ...ifGiven('event_type = ?', event_type),
+    ...ifGiven('messages.status = ?', delivery),
+    ...ifGiven('message_id > ?', after),
+  ]
+  return findPart(database, keptRows, conditions, { limit, order: 'oldest' })
+}
+
+/** Returns undefined when the account has no such message. */
+export async function findMessage(
+  database: Database,
+  account: string,
+  message_id: string,
+): Promise<KeptMessage | undefined> {
+  const [found] = await findMessages(database, account, { message_id }, 1)
+  return found
+}

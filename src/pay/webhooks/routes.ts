@@ -1,0 +1,243 @@
+import type { FastifyRequest } from 'fastify'
+import type { Context } from '../../core/context.ts'
+import {
+  fieldCodes,
+  invalid,
+  missing,
+  notAnObject,
+  tooManyWebhooks,
+  webhookNotFound,
+  wrongMediaType,
+} from '../../core/errors.ts'
+import { addressesOf } from '../../platform/http/addresses.ts'
+import { JSON_TYPE, jsonBody } from '../../platform/http/body.ts'
+import { type Endpoint, pathParam } from '../../platform/http/endpoint.ts'
+import { json, noContent, requestBody, searchDocs } from '../../platform/http/openapi.ts'
+import {
+  findPage,
+  pageOf,
+  paging,
+  readSearch,
+  type SearchKind,
+  where,
+} from '../../platform/http/search.ts'
+import { MUST_BE_PUBLIC } from '../../platform/outbound/address.ts'
+import type { Resource } from './examples.ts'
+import { messageRows } from './message-store.ts'
+import {
+  activeWebhooks,
+  deactivateWebhook,
+  findWebhook,
+  insertWithinLimit,
+  MOST_ACTIVE,
+  webhookRows,
+} from './store.ts'
+import { duplicateWarning, signingKeyOf, type Webhook, withAddress } from './webhook.ts'
+import {
+  listedWebhook,
+  messageBody,
+  newWebhook,
+  present,
+  presentListed,
+  presentMessage,
+  readNewWebhook,
+  webhook,
+  webhookMessage,
+} from './wire.ts'
+
+export const webhookSearch: SearchKind = {
+  path: '/v1/webhooks',
+  codes: { invalid: 'P2701', pastEnd: 'P2702' },
+  filters: paging,
+}
+
+const messageSearch = (webhook_id: string): SearchKind => ({
+  ...webhookSearch,
+  path: `/v1/webhooks/${webhook_id}/messages`,
+})
+
+/** Specification, *Webhook management*. `resource` describes the payment in a message. */
+export const webhookEndpoints = (
+  context: Context,
+  resource: () => Promise<Resource>,
+): Endpoint[] => [
+  create(context),
+  list(context),
+  read(context),
+  deactivate(context),
+  listMessages(context, resource),
+]
+
+const create = (context: Context): Endpoint => ({
+  method: 'POST',
+  path: '/v1/webhooks',
+  area: 'api',
+  operationId: 'createWebhook',
+  summary: 'Register a webhook',
+  accepts: 'json',
+  docs: async () => {
+    const examples = await import('./examples.ts')
+    const codes = fieldCodes.webhook
+    return {
+      description: `The callback_url must be https, and its host must have public addresses only: not private, loopback or link-local ones. Farthing looks the name up now and again at every delivery, and connects to an address that it has checked. The setting \`FARTHING_CALLBACK_HOSTS\` of the service lists hosts that may be private and use plain http, such as \`localhost:4000\` on a laptop.
+
+Keep the signing_key, which signs every message. You cannot change a webhook or replace its key. Register another webhook instead.`,
+      requestBody: requestBody(newWebhook, { 'Two event types': examples.request }),
+      responses: {
+        201: json('The webhook, with its signing key', webhook, {
+          'A webhook': present(examples.webhook),
+        }),
+      },
+      errors: [
+        notAnObject('P0197'),
+        wrongMediaType(400, JSON_TYPE),
+        missing(codes, 'callback_url'),
+        invalid(codes, 'callback_url', MUST_BE_PUBLIC),
+        tooManyWebhooks(MOST_ACTIVE),
+      ],
+    }
+  },
+  handler: async (request, reply) => {
+    const { database, time, newId, secrets } = context
+    const body = jsonBody(request, 'P0197')
+    const given = await readNewWebhook(body, context)
+    const made: Webhook = {
+      webhook_id: newId(time.now(request.account), request.account.room),
+      account: request.account.room,
+      status: 'ACTIVE',
+      ...given,
+      signing_key: signingKeyOf(secrets.secret(request.account.room)),
+    }
+    const active = await activeWebhooks(database, made.account)
+    const others = withAddress(active, made.callback_url)
+    if (!(await database.write(insertWithinLimit(made)))) throw tooManyWebhooks(MOST_ACTIVE)
+    if (others.length > 0) request.log.warn(duplicateWarning(made.callback_url, others))
+    void reply.code(201)
+    return present(made)
+  },
+})
+
+const list = ({ database, config }: Context): Endpoint => ({
+  method: 'GET',
+  path: '/v1/webhooks',
+  area: 'api',
+  operationId: 'listWebhooks',
+  summary: 'List webhooks',
+  docs: async () => {
+    const examples = await import('./examples.ts')
+    const example = presentListed(examples.webhook)
+    return {
+      description: 'Newest first, with deleted ones. Signing keys are not shown.',
+      ...searchDocs(webhookSearch, listedWebhook, example, ['page']),
+    }
+  },
+  handler: async request => {
+    const search = readSearch(request.query, webhookSearch, request.log)
+    const conditions = [where('account = ?', request.account.room)]
+    const found = await findPage(database, webhookRows, conditions, search)
+    return pageOf(search, found, addressesOf(request, config), presentListed)
+  },
+})
+
+const read = (context: Context): Endpoint => ({
+  method: 'GET',
+  path: '/v1/webhooks/{webhook_id}',
+  area: 'api',
+  operationId: 'readWebhook',
+  summary: 'Read a webhook',
+  docs: async () => {
+    const examples = await import('./examples.ts')
+    return {
+      parameters: [examples.webhookId],
+      responses: {
+        200: json('The webhook, with its signing key', webhook, {
+          'A webhook': present(examples.webhook),
+        }),
+      },
+      errors: [webhookNotFound()],
+    }
+  },
+  handler: async request => present(await webhookInPath(request, context)),
+})
+
+const deactivate = ({ database }: Context): Endpoint => ({
+  method: 'DELETE',
+  path: '/v1/webhooks/{webhook_id}',
+  area: 'api',
+  operationId: 'deleteWebhook',
+  summary: 'Deactivate a webhook',
+  docs: async () => ({
+    description:
+      'It gets no more messages and its status is INACTIVE. You can still read it and its history. Deleting it again changes nothing. A body is ignored.',
+    parameters: [(await import('./examples.ts')).webhookId],
+    responses: { 204: noContent('It is deactivated') },
+    errors: [webhookNotFound()],
+  }),
+  handler: async (request, reply) => {
+    const webhook_id = pathParam(request, 'webhook_id')
+    const known = await database.write([deactivateWebhook(request.account.room, webhook_id)])
+    if (!known) throw webhookNotFound()
+    return reply.code(204).send()
+  },
+})
+
+const listMessages = (context: Context, resource: () => Promise<Resource>): Endpoint => ({
+  method: 'GET',
+  path: '/v1/webhooks/{webhook_id}/messages',
+  area: 'api',
+  operationId: 'listWebhookMessages',
+  summary: "Read a webhook's delivery history",
+  docs: async () => {
+    const examples = await import('./examples.ts')
+    const about = await resource()
+    const {
+      parameters = [],
+      errors = [],
+      ...search
+    } = searchDocs(
+      messageSearch(examples.webhook.webhook_id),
+      historyItem(about),
+      examples.deliveredMessage(about),
+      ['display_size'],
+    )
+    return {
+      description:
+        'Every message, newest first, with its attempts and the body that was sent. After 7 days, when its payment has expired, a message stays and its body is null.',
+      ...search,
+      parameters: [examples.webhookId, ...parameters],
+      errors: [webhookNotFound(), ...errors],
+    }
+  },
+  handler: async request => {
+    const { database, time, config } = context
+    const kind = messageSearch(pathParam(request, 'webhook_id'))
+    const search = readSearch(request.query, kind, request.log)
+    const { webhook_id } = await webhookInPath(request, context)
+    const messages = await findPage(
+      database,
+      messageRows,
+      [where('webhook_id = ?', webhook_id)],
+      search,
+    )
+    const now = time.now(request.account)
+    return pageOf(search, messages, addressesOf(request, config), row => presentMessage(row, now))
+  },
+})
+
+async function webhookInPath(request: FastifyRequest, { database }: Context): Promise<Webhook> {
+  const webhook_id = pathParam(request, 'webhook_id')
+  const found = await findWebhook(database, request.account.room, webhook_id)
+  if (!found) throw webhookNotFound()
+  return found
+}
+
+const historyItem = ({ schema }: Resource) => ({
+  ...webhookMessage,
+  properties: {
+    ...webhookMessage.properties,
+    body: {
+      anyOf: [messageBody(schema), { type: 'null' }],
+      description: webhookMessage.properties.body.description,
+    },
+  },
+})

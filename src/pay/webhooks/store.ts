@@ -1,0 +1,141 @@
+import type { FixedWebhook } from '../../app/config.ts'
+import { DEFAULT_ACCOUNT } from '../../core/account.ts'
+import type { Database, NewId, Statement, Time, Value } from '../../core/ports.ts'
+import { accountOfName } from '../../platform/accounts/store.ts'
+import { eventTypes, type Webhook, withAddress } from './webhook.ts'
+
+export type WebhookRow = Pick<Webhook, 'webhook_id' | 'account' | 'status'> & {
+  listening_until: number | null
+  body: string
+}
+/** The JSON of its row. */
+export type WebhookBody = Omit<Webhook, keyof WebhookRow>
+
+export const COLUMNS = 'webhook_id, account, status, listening_until, body'
+
+export const fromRow = ({ body, ...columns }: WebhookRow): Webhook => ({
+  ...columns,
+  ...(JSON.parse(body) as WebhookBody), // written by bodyOf
+})
+
+export const bodyOf = (webhook: Webhook): string => {
+  const { webhook_id, account, status, listening_until, ...body } = webhook
+  return JSON.stringify(body satisfies WebhookBody)
+}
+
+const valuesOf = (webhook: Webhook): Value[] => {
+  const { webhook_id, account, status, listening_until = null } = webhook
+  return [webhook_id, account, status, listening_until, bodyOf(webhook)]
+}
+
+const insertWebhook = (webhook: Webhook): Statement => ({
+  sql: `insert into webhooks (${COLUMNS}) values ($1, $2, $3, $4, $5)`,
+  values: valuesOf(webhook),
+})
+
+/** The most active webhooks of an account, those of listeners included. Each message goes to all of them. */
+export const MOST_ACTIVE = 100
+
+/** True in a statement that has the room as this parameter. */
+export const hasPlace = (room: string): string =>
+  `(select count(*) from webhooks where account = ${room} and status = 'ACTIVE') < ${MOST_ACTIVE}`
+
+/**
+ * Lets the requests of an account pass one after another, each when the one before is committed. Write it first: what
+ * follows then counts their webhooks.
+ */
+export const lockWebhooks = (room: string): Statement => ({
+  sql: 'update accounts set room = room where room = $1',
+  values: [room],
+})
+
+/** A write that fails its `expect` when the account has as many active webhooks as it may. */
+export const insertWithinLimit = (webhook: Webhook): Statement[] => [
+  lockWebhooks(webhook.account),
+  {
+    sql: `insert into webhooks (${COLUMNS})
+          select $1, $2, $3, cast($4 as bigint), $5 where ${hasPlace('$2')}`,
+    values: valuesOf(webhook),
+    expect: 1,
+  },
+]
+
+/** Those that match a condition on the columns of webhooks, which may end with an order and a limit. */
+export async function webhooksWhere(
+  database: Database,
+  condition: string,
+  values: Value[],
+): Promise<Webhook[]> {
+  const sql = `select ${COLUMNS} from webhooks where ${condition}`
+  return (await database.query<WebhookRow>(sql, values)).map(fromRow)
+}
+
+/** Returns undefined when the account has no such webhook. */
+export async function findWebhook(
+  database: Database,
+  account: string,
+  webhook_id: string,
+): Promise<Webhook | undefined> {
+  const condition = 'webhook_id = $1 and account = $2'
+  const [found] = await webhooksWhere(database, condition, [webhook_id, account])
+  return found
+}
+
+/** The active webhooks of the account, oldest first. */
+export const activeWebhooks = (database: Database, account: string): Promise<Webhook[]> =>
+  webhooksWhere(database, `account = $1 and status = 'ACTIVE' order by webhook_id`, [account])
+
+/**
+ * Makes sure that the default account has one active webhook from the settings, with this address, this signing key and
+ * all event types. Those of earlier settings are deactivated. Returns the other active webhooks with the address.
+ *
+ * Instances that start together may each insert one. Each reads again after its insert, and all keep the oldest.
+ */
+export async function keepFixedWebhook(
+  { database, time, newId }: { database: Database; time: Time; newId: NewId },
+  { callback_url, signing_key }: FixedWebhook,
+): Promise<Webhook[]> {
+  const account = await accountOfName(database, DEFAULT_ACCOUNT)
+  if (!account) throw new Error(`the account ${DEFAULT_ACCOUNT} is missing`)
+  const { room } = account
+  const isKept = (webhook: Webhook) => webhook.fixed && webhook.callback_url === callback_url
+  const found = (await activeWebhooks(database, room)).find(isKept)
+  const webhook: Webhook = {
+    webhook_id: found?.webhook_id ?? newId(time.now(account), account.room),
+    account: room,
+    status: 'ACTIVE',
+    callback_url,
+    subscriptions: eventTypes,
+    fixed: true,
+    signing_key,
+  }
+  if (!found) await database.write([insertWebhook(webhook)])
+  else if (found.signing_key !== signing_key) await database.write([updateWebhook(webhook)])
+  const active = await activeWebhooks(database, room)
+  const kept = active.find(isKept)
+  const outdated = active.filter(other => other.fixed && other !== kept)
+  if (outdated.length > 0)
+    await database.write(outdated.map(({ webhook_id }) => deactivateWebhook(room, webhook_id)))
+  return withAddress(active, callback_url).filter(other => !other.fixed)
+}
+
+const updateWebhook = (webhook: Webhook): Statement => ({
+  sql: 'update webhooks set body = $2 where webhook_id = $1',
+  values: [webhook.webhook_id, bodyOf(webhook)],
+})
+
+/** Fails its `expect` when the account has no such webhook. An inactive webhook stays inactive. */
+export function deactivateWebhook(account: string, webhook_id: string): Statement {
+  return {
+    sql: `update webhooks set status = 'INACTIVE' where webhook_id = $1 and account = $2`,
+    values: [webhook_id, account],
+    expect: 1,
+  }
+}
+
+export const webhookRows = {
+  from: 'webhooks',
+  columns: COLUMNS,
+  id: 'webhook_id',
+  fromRow,
+}

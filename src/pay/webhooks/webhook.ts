@@ -1,0 +1,124 @@
+import { createHmac } from 'node:crypto'
+import type { AttemptResult, NewId } from '../../core/ports.ts'
+import { iso } from '../../core/time.ts'
+
+/** Specification, *Webhook event types*, with what each means. The last is accepted in subscriptions and never sent. */
+export const eventMeanings = {
+  card_payment_succeeded: 'the payment was authorised, so it is success or capturable',
+  card_payment_captured: 'it became success, at once or by a capture',
+  card_payment_refunded: 'a refund was submitted',
+  card_payment_failed: 'the card was declined, the provider had an error, or the user cancelled',
+  card_payment_cancelled: 'it was cancelled through the API',
+  card_payment_settled: 'never sent, because payments are never settled',
+} as const
+export type EventType = keyof typeof eventMeanings
+export const eventTypes = Object.keys(eventMeanings) as EventType[] // Object.keys is typed string[]
+
+/** A list of event types without duplicates; undefined for an empty list and anything else. */
+export function eventTypesIn(given: unknown): EventType[] | undefined {
+  const known = (entry: unknown): entry is EventType => eventTypes.some(type => type === entry)
+  if (!Array.isArray(given) || given.length === 0 || !given.every(known)) return undefined
+  return [...new Set(given)]
+}
+
+export type WebhookStatus = 'ACTIVE' | 'INACTIVE'
+
+export type Webhook = {
+  webhook_id: string
+  account: string
+  status: WebhookStatus
+  /** Only of `farthing listen`: until when it counts as connected, in milliseconds on the machine's clock. */
+  listening_until?: number | null
+  callback_url: string
+  description?: string
+  subscriptions: readonly EventType[]
+  signing_key: string
+  /** It comes from FARTHING_WEBHOOK_URL and FARTHING_SIGNING_KEY. */
+  fixed?: true
+}
+
+/** Those that send to this address, however it is written. */
+export const withAddress = (webhooks: Webhook[], callback_url: string): Webhook[] =>
+  webhooks.filter(other => new URL(other.callback_url).href === new URL(callback_url).href)
+
+/** For the log. It names the host only, because the rest of an address may be secret. */
+export function duplicateWarning(callback_url: string, others: Webhook[]): string {
+  const ids = others.map(({ webhook_id }) => webhook_id).join(', ')
+  return `the receiver at ${new URL(callback_url).host} gets each message several times, signed with different keys: other active webhooks have the same callback_url (${ids})`
+}
+
+/** One attempt to deliver a message; `at` is its start in milliseconds. */
+export type Attempt = AttemptResult & { at: number }
+
+export type DeliveryStatus = 'PENDING' | 'SUCCESSFUL' | 'FAILED'
+
+/** A message to one webhook. `body` holds the exact bytes to send, as UTF-8 text. */
+export type Message = {
+  message_id: string
+  webhook_id: string
+  payment_id: string
+  event_type: EventType
+  /** When the payment changed, in milliseconds. */
+  created: number
+  body: string
+}
+
+/** Specification, *Delivery rules*. */
+const MAX_ATTEMPTS = 2
+
+export const signingKeyOf = (secret: string): string => `webhook_test_${secret}`
+
+/** A change of a payment that webhooks receive messages about. */
+type PaymentChange = {
+  payment_id: string
+  /** Time of the change, in milliseconds. */
+  at: number
+  eventTypes: readonly EventType[]
+  /** The payment as GET returns it after the change. */
+  resource: object
+}
+
+/** One message for each event type and each webhook that subscribes to it, in the order of the event types. */
+export function messagesFor(change: PaymentChange, webhooks: Webhook[], newId: NewId): Message[] {
+  const resource = JSON.stringify(change.resource)
+  return change.eventTypes.flatMap(event_type =>
+    webhooks
+      .filter(webhook => webhook.subscriptions.includes(event_type))
+      .map(({ webhook_id, account }) => {
+        const message_id = newId(change.at, account)
+        const head = JSON.stringify({
+          webhook_message_id: message_id,
+          api_version: 1,
+          created_date: iso(change.at),
+          resource_id: change.payment_id,
+          resource_type: 'payment',
+          event_type,
+        })
+        const body = `${head.slice(0, -1)},"resource":${resource}}`
+        return {
+          message_id,
+          webhook_id,
+          payment_id: change.payment_id,
+          event_type,
+          created: change.at,
+          body,
+        }
+      }),
+  )
+}
+
+/** HMAC-SHA256 of the UTF-8 bytes of the body, in lower-case hexadecimal. Specification, *Authentication*. */
+export const signature = (body: string, signing_key: string): string =>
+  createHmac('sha256', signing_key).update(body, 'utf8').digest('hex')
+
+/** The headers of a message, except those that every request has. */
+export const headersOf = (signature: string | undefined): Record<string, string> => ({
+  'Content-Type': 'application/json',
+  ...(signature && { 'Pay-Signature': signature }),
+})
+
+/** Status of a message after these attempts, oldest first. */
+export function deliveryStatus(attempts: readonly Attempt[]): DeliveryStatus {
+  if (attempts.at(-1)?.status === 'SUCCESSFUL') return 'SUCCESSFUL'
+  return attempts.length < MAX_ATTEMPTS ? 'PENDING' : 'FAILED'
+}

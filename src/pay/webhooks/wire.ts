@@ -1,0 +1,199 @@
+/** The bodies of webhooks on the wire: schema and reader of requests, schema and printer of responses. */
+import type { FromSchema } from 'json-schema-to-ts'
+import type { Context } from '../../core/context.ts'
+import { fieldCodes, invalid } from '../../core/errors.ts'
+import { timeOf } from '../../core/ids.ts'
+import { iso } from '../../core/time.ts'
+import { type Json, readFields } from '../../platform/http/fields.ts'
+import { id, object, timestamp } from '../../platform/http/schema.ts'
+import { registrationProblem } from '../../platform/outbound/address.ts'
+import { oldestKept } from '../retention.ts'
+import { attemptsOf, type MessageRow, statusAt } from './message-store.ts'
+import { type Attempt, type EventType, eventTypes, eventTypesIn, type Webhook } from './webhook.ts'
+
+const codes = fieldCodes.webhook
+
+const subscriptions = {
+  type: 'array',
+  minItems: 1,
+  items: { type: 'string', enum: eventTypes },
+} as const
+
+/** The body of POST /v1/webhooks. Specification, *Webhook management*. */
+export const newWebhook = object(
+  'NewWebhook',
+  {
+    callback_url: {
+      type: 'string',
+      maxLength: 2048,
+      description:
+        'An https URL with a public address. Its name is resolved at registration and at every delivery',
+    },
+  },
+  {
+    description: { type: ['string', 'null'], minLength: 0, maxLength: 255 },
+    subscriptions: {
+      ...subscriptions,
+      type: ['array', 'null'],
+      description: 'The event types to send. If you leave it out, all are sent',
+    },
+  },
+)
+
+type NewWebhook = Pick<Webhook, 'callback_url' | 'description' | 'subscriptions'>
+
+/** Reads and checks the body of POST /v1/webhooks. Throws the first fault found. */
+export async function readNewWebhook(
+  body: Json,
+  { resolve, config }: Pick<Context, 'resolve' | 'config'>,
+): Promise<NewWebhook> {
+  const fields = readFields(body, newWebhook, codes)
+  const callback_url = fields.text('callback_url')
+  fields.checkLimits(['callback_url'])
+  const problem = await registrationProblem(callback_url, config.callbackHosts, resolve)
+  if (problem) throw invalid(codes, 'callback_url', problem)
+  const description = fields.optionalRawText('description')
+  fields.checkLimits(['description'])
+  const subscriptions = readSubscriptions(body.subscriptions)
+  return { callback_url, ...(description !== undefined && { description }), subscriptions }
+}
+
+/** All event types when absent or null; duplicates are removed. */
+function readSubscriptions(value: unknown): readonly EventType[] {
+  if (value === undefined || value === null) return eventTypes
+  const read = eventTypesIn(value)
+  if (read) return read
+  throw invalid(codes, 'subscriptions', `must be a list of one or more of ${eventTypes.join(', ')}`)
+}
+
+const always = {
+  external_id: id,
+  callback_url: { type: 'string' },
+  subscriptions: { ...subscriptions, description: 'The event types that the webhook receives' },
+  status: {
+    type: 'string',
+    enum: ['ACTIVE', 'INACTIVE'],
+    description: 'INACTIVE after it was deleted',
+  },
+  created_date: timestamp,
+} as const
+
+const sometimes = {
+  description: { type: 'string', description: 'Absent if none was given' },
+} as const
+
+/** A webhook in lists: without its signing key. Specification, *Webhook*. */
+export const listedWebhook = object('ListedWebhook', always, sometimes)
+
+const signing_key = {
+  type: 'string',
+  minLength: 16,
+  description:
+    'The key of Pay-Signature: webhook_test_ and 26 letters and digits. Use all of it, with its prefix. The webhook that the service has from its settings has the key of `FARTHING_SIGNING_KEY`',
+} as const
+
+/** A webhook in the responses to POST and GET. */
+export const webhook = object('Webhook', { ...always, signing_key }, sometimes)
+
+const attempt = object('Attempt', {
+  created_date: { ...timestamp, description: 'When the attempt started' },
+  send_at: { ...timestamp, description: 'The same as created_date' },
+  status: { type: 'string', enum: ['SUCCESSFUL', 'FAILED'] },
+  status_code: { type: ['integer', 'null'], description: 'null if no response arrived' },
+  response_time: {
+    type: ['integer', 'null'],
+    description: 'In milliseconds; null if nothing was sent',
+  },
+  result: {
+    type: 'string',
+    description:
+      'The status code and reason phrase, or one of: timeout, connection failed, tls failed, name not resolved, address refused, nobody is listening',
+  },
+})
+
+/** A message of the delivery history. */
+export const webhookMessage = object('WebhookMessage', {
+  webhook_message_id: id,
+  external_id: { ...id, description: 'The same as webhook_message_id' },
+  created_date: { ...timestamp, description: 'When the payment changed' },
+  event_date: { ...timestamp, description: 'The same as created_date' },
+  event_type: { type: 'string', enum: eventTypes },
+  resource_id: { ...id, description: 'The payment_id' },
+  resource_type: { type: 'string', const: 'payment' },
+  last_delivery_status: {
+    type: 'string',
+    enum: ['PENDING', 'SUCCESSFUL', 'FAILED'],
+    description: 'PENDING until the message is delivered or both attempts have failed',
+  },
+  latest_attempt: {
+    anyOf: [attempt, { type: 'null' }],
+    description: 'The first item of attempts; null before the first attempt',
+  },
+  attempts: { type: 'array', maxItems: 2, items: attempt, description: 'Newest first' },
+  body: {
+    type: ['object', 'null'],
+    description: 'Exactly what was sent; null after the payment was deleted',
+  },
+})
+
+type WebhookBody = FromSchema<typeof webhook>
+type ListedWebhookBody = FromSchema<typeof listedWebhook>
+type AttemptBody = FromSchema<typeof attempt>
+type WebhookMessageBody = FromSchema<typeof webhookMessage>
+
+export function presentListed(webhook: Webhook): ListedWebhookBody {
+  const { webhook_id, callback_url, description, subscriptions, status } = webhook
+  return {
+    external_id: webhook_id,
+    callback_url,
+    ...(description !== undefined && { description }),
+    subscriptions: [...subscriptions],
+    status,
+    created_date: iso(timeOf(webhook_id)),
+  }
+}
+
+export const present = (webhook: Webhook): WebhookBody => ({
+  ...presentListed(webhook),
+  signing_key: webhook.signing_key,
+})
+
+const presentAttempt = ({ at, ...outcome }: Attempt): AttemptBody => ({
+  created_date: iso(at),
+  send_at: iso(at),
+  ...outcome,
+})
+
+/** `now` in milliseconds. A message whose payment has expired has no body and is never sent. */
+export function presentMessage(row: MessageRow, now: number): WebhookMessageBody {
+  const gone = row.payment_id < oldestKept(now)
+  const attempts = attemptsOf(row).map(presentAttempt).reverse()
+  return {
+    webhook_message_id: row.message_id,
+    external_id: row.message_id,
+    created_date: iso(row.created),
+    event_date: iso(row.created),
+    event_type: row.event_type,
+    resource_id: row.payment_id,
+    resource_type: 'payment',
+    last_delivery_status: statusAt(row, now),
+    latest_attempt: attempts[0] ?? null,
+    attempts,
+    body: gone || row.body === null ? null : JSON.parse(row.body),
+  }
+}
+
+/** The body of a message; `resource` is the schema of a payment. Specification, *Webhook message body*. */
+export const messageBody = (resource: object) =>
+  object('MessageBody', {
+    webhook_message_id: { ...id, description: 'The same in every attempt' },
+    api_version: { type: 'integer', const: 1 },
+    created_date: { ...timestamp, description: 'When the payment changed' },
+    resource_id: { ...id, description: 'The payment_id' },
+    resource_type: { type: 'string', const: 'payment' },
+    event_type: { type: 'string', enum: eventTypes },
+    resource: {
+      ...resource,
+      description: 'The payment as GET returned it right after the change',
+    },
+  })

@@ -1,0 +1,79 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Account } from '../../core/account.ts'
+import type { Context } from '../../core/context.ts'
+import {
+  type ApiError,
+  malformedBearerKey,
+  missingBearerKey,
+  unknownBearerKey,
+} from '../../core/errors.ts'
+import { remember } from '../../core/remember.ts'
+import { inUtf8 } from '../http/fields.ts'
+import { findKey, type KnownKey } from './store.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Of the bearer key, or of the session in the console. Only endpoints of the areas `api`, `control` and `console` have it. */
+    account: Account
+    /** Of the bearer key; CONFIGURED_KEY_ID for the key of the settings. */
+    key_id: string
+    /** The plan_id of the account's last plan, or null without plans. Set where control is on and there is a key. */
+    lastPlan?: string | null
+  }
+}
+
+/** Milliseconds for which a valid key is cached. A revoked key stops working after that. */
+const CACHE_MS = 900
+const MAX_CACHED = 1_000
+const BEARER = 'Bearer '
+
+/** The error for a header that names no account. No key begins with a space. */
+function refusalOf(header: string | undefined): ApiError {
+  if (header === undefined) return missingBearerKey()
+  return /^Bearer [^ ]/.test(header) ? unknownBearerKey() : malformedBearerKey()
+}
+
+/**
+ * Specification, *Authentication*: sets `request.account`, or rejects with a 401. Keys that were just checked are
+ * cached, so that the key of a busy client is hashed once a second. Returns undefined when there is nothing to
+ * wait for: a promise for each request would cost more than the rest.
+ */
+export function createAuthenticate({ database, time, config }: Context) {
+  const cache = new Map<string, KnownKey & { until: number }>()
+
+  function cached(key: string): KnownKey | undefined {
+    const now = time.wall()
+    const known = cache.get(key)
+    return known && now < known.until && now >= known.until - CACHE_MS ? known : undefined
+  }
+
+  async function lookUp(key: string): Promise<KnownKey | undefined> {
+    const asked = time.wall() // before the query: the key may be revoked during it
+    const known = await findKey(database, inUtf8(key), config.apiKey, asked, config.control)
+    if (known) remember(cache, key, { ...known, until: asked + CACHE_MS }, MAX_CACHED)
+    else cache.delete(key)
+    return known
+  }
+
+  async function admit(key: string, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const known = key ? await lookUp(key) : undefined
+    if (known === undefined) {
+      void reply.header('www-authenticate', 'Bearer')
+      throw refusalOf(request.headers.authorization)
+    }
+    request.account = known.account
+    request.key_id = known.key_id
+    if (config.control) request.lastPlan = known.lastPlan
+  }
+
+  return (request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined => {
+    const { authorization = '' } = request.headers
+    const key = authorization.startsWith(BEARER) ? authorization.slice(BEARER.length) : ''
+    // With control on, another instance may have moved the account's clock.
+    const known = config.control ? undefined : cached(key)
+    if (known === undefined) return admit(key, request, reply)
+    request.account = known.account
+    request.key_id = known.key_id
+    return undefined
+  }
+}

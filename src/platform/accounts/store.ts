@@ -1,0 +1,272 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import {
+  ACCOUNT_COLUMNS,
+  type Account,
+  accountIn,
+  DEFAULT_ACCOUNT,
+  newAccount,
+  roomOf,
+} from '../../core/account.ts'
+import { secrets as randomSecrets } from '../../core/ids.ts'
+import type { Database, NewId, Secrets, Statement, Time } from '../../core/ports.ts'
+import { DAY } from '../../core/time.ts'
+
+export type ApiKey = { key_id: string; account: string; created: number; revoked: number | null }
+
+const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest()
+
+type KeyPorts = { database: Database; time: Time; newId: NewId; secrets?: Secrets }
+
+function makeKey({ time, newId, secrets = randomSecrets }: KeyPorts, account: string) {
+  const created = time.wall()
+  const key_id = newId(created, account)
+  const key = `api_test_${secrets.secret(account)}${secrets.secret(account)}`
+  const insert: Statement = {
+    sql: 'insert into api_keys (key_id, account, hash, created) values ($1, $2, $3, $4)',
+    values: [key_id, account, sha256(key).toString('hex'), created],
+  }
+  return { key_id, key, insert }
+}
+
+/**
+ * Makes a key of the account, and the account if there is none. Only the key's hash is kept, so it cannot be shown
+ * again. Throws if the account was a test account and has ended.
+ */
+export async function createKey(
+  ports: KeyPorts,
+  account: string,
+): Promise<{ key_id: string; key: string }> {
+  await findOrMakeAccount(ports.database, account)
+  const { key_id, key, insert } = makeKey(ports, account)
+  await ports.database.write([insert])
+  return { key_id, key }
+}
+
+/** Throws if the account has ended. */
+export async function findOrMakeAccount(database: Database, name: string): Promise<Account> {
+  await database.write([insertAccount(newAccount(name))])
+  const account = await accountOfName(database, name)
+  if (!account) throw new Error(`the test account ${name} has ended: use another name`)
+  return account
+}
+
+/** Changes nothing when the account exists. */
+const insertAccount = (
+  { name, room, clock_offset, frozen_at, parent, epoch }: Account,
+  expires: number | null = null,
+): Statement => ({
+  sql: `insert into accounts (${ACCOUNT_COLUMNS}, expires) values ($1, $2, $3, $4, $5, $6, $7)
+        on conflict do nothing`,
+  values: [name, room, clock_offset, frozen_at, parent, epoch, expires],
+})
+
+/** All keys of accounts that have not ended, oldest first, without the keys themselves. */
+export const listKeys = (database: Database): Promise<ApiKey[]> =>
+  database.query<ApiKey>(
+    `select key_id, account, created, revoked from api_keys join accounts on accounts.name = api_keys.account
+     where ended = 0 order by created, key_id`,
+  )
+
+/** Returns false when there is no such key or it was revoked before. */
+export const revokeKey = (database: Database, key_id: string, now: number): Promise<boolean> =>
+  database.write([
+    {
+      sql: 'update api_keys set revoked = $2 where key_id = $1 and revoked is null',
+      values: [key_id, now],
+      expect: 1,
+    },
+  ])
+
+export type KnownKey = {
+  key_id: string
+  account: Account
+  /** The plan_id of the account's last plan; null if it has none, or control is off. */
+  lastPlan: string | null
+}
+
+/** The key_id of FARTHING_API_KEY, which has no row. */
+const CONFIGURED_KEY_ID = 'configured'
+
+/** True if the account has neither ended nor expired at `$1`, in milliseconds. */
+const LIVES = 'ended = 0 and (expires is null or expires > $1)'
+
+/** A column of a query for an account: its last plan. */
+const LAST_PLAN =
+  '(select plan_id from plans where plans.account = accounts.room order by position desc limit 1) as last_plan'
+
+/**
+ * The bearer key with its account, or undefined; `configured` is the default account's fixed key. `now` is the
+ * machine's time. `control` says whether there may be plans.
+ */
+export async function findKey(
+  database: Database,
+  key: string,
+  configured: string | undefined,
+  now: number,
+  control = false,
+): Promise<KnownKey | undefined> {
+  const hash = sha256(key)
+  const isConfigured = configured !== undefined && timingSafeEqual(hash, sha256(configured))
+  const columns = control ? `${ACCOUNT_COLUMNS}, ${LAST_PLAN}` : ACCOUNT_COLUMNS
+  const [row] = await database.query<Account & { key_id: string; last_plan?: string | null }>(
+    isConfigured
+      ? `select '${CONFIGURED_KEY_ID}' as key_id, ${columns} from accounts where name = $1 and ended = 0`
+      : `select api_keys.key_id, ${columns} from api_keys join accounts on accounts.name = api_keys.account
+         where ${LIVES} and api_keys.hash = $2 and api_keys.revoked is null`,
+    isConfigured ? [DEFAULT_ACCOUNT] : [now, hash.toString('hex')],
+  )
+  if (!row) return undefined
+  return { key_id: row.key_id, account: accountIn(row), lastPlan: row.last_plan ?? null }
+}
+
+/** The hash of the key with this identifier, in hexadecimal; undefined if there is none or it was revoked. */
+export async function findLivingKey(
+  database: Database,
+  key_id: string,
+  configured: string | undefined,
+): Promise<{ hash: string; account: string } | undefined> {
+  if (key_id === CONFIGURED_KEY_ID)
+    return configured === undefined
+      ? undefined
+      : { hash: sha256(configured).toString('hex'), account: DEFAULT_ACCOUNT }
+  const [key] = await database.query<{ hash: string; account: string }>(
+    `select hash, account from api_keys join accounts on accounts.name = api_keys.account
+     where key_id = $1 and revoked is null and ended = 0`,
+    [key_id],
+  )
+  return key
+}
+
+/** undefined when there is none, or it has ended. */
+export async function accountOfName(
+  database: Database,
+  name: string,
+): Promise<Account | undefined> {
+  const [account] = await database.query<Account>(
+    `select ${ACCOUNT_COLUMNS} from accounts where name = $1 and ended = 0`,
+    [name],
+  )
+  return account
+}
+
+/** Moves the clock, unless another request moved it after `account` was read: then it returns false. */
+export const moveClock = (
+  database: Database,
+  { name, clock_offset, frozen_at }: Account,
+  moved: Account,
+): Promise<boolean> =>
+  database.write([
+    {
+      sql: `update accounts set clock_offset = $2, frozen_at = $3 where name = $1 and clock_offset = $4
+            and frozen_at ${frozen_at === null ? 'is null' : '= $5'}`,
+      values: [
+        ...[name, moved.clock_offset, moved.frozen_at, clock_offset],
+        ...(frozen_at === null ? [] : [frozen_at]),
+      ],
+      expect: 1,
+    },
+  ])
+
+/** When the keys of a test account stop working and its rows are deleted, in milliseconds on the machine's clock. */
+const TEST_ACCOUNT_LIVES = 7 * DAY
+/** The most test accounts that one parent may have at a time. */
+export const MOST_TEST_ACCOUNTS = 10_000
+
+/** Resolves undefined when the name is taken, also by an account that expired within a day. */
+export async function createTestAccount(
+  ports: KeyPorts,
+  account: Account,
+): Promise<{ key: string; expires: number } | undefined> {
+  const { key, insert } = makeKey(ports, account.name)
+  const expires = ports.time.wall() + TEST_ACCOUNT_LIVES
+  const made = { ...insertAccount(account, expires), expect: 1 as const }
+  return (await ports.database.write([made, insert])) ? { key, expires } : undefined
+}
+
+type TestAccount = Account & { expires: number }
+
+/** The test accounts of `parent` that have not ended, newest first. `now` is the machine's time. */
+export const testAccountsOf = (
+  database: Database,
+  parent: string,
+  now: number,
+  limit: number,
+): Promise<TestAccount[]> =>
+  database.query<TestAccount>(
+    `select ${ACCOUNT_COLUMNS}, expires from accounts
+     where parent = $2 and ${LIVES} order by expires desc, name limit ${limit}`,
+    [now, parent],
+  )
+
+/** True if the parent has as many test accounts as it may have. */
+export async function hasAllTestAccounts(
+  database: Database,
+  parent: string,
+  now: number,
+): Promise<boolean> {
+  const last = await database.query(
+    `select name from accounts where parent = $2 and ${LIVES} limit 1 offset ${MOST_TEST_ACCOUNTS - 1}`,
+    [now, parent],
+  )
+  return last.length > 0
+}
+
+/** A test account of this parent, also when it has ended. */
+export async function findTestAccount(
+  database: Database,
+  parent: string,
+  name: string,
+): Promise<(Account & { ended: number }) | undefined> {
+  const [found] = await database.query<Account & { ended: number }>(
+    `select ${ACCOUNT_COLUMNS}, ended from accounts where name = $1 and parent = $2`,
+    [name, parent],
+  )
+  return found
+}
+
+/**
+ * Gives the account a new room, which is empty, and a clock; or ends it. Webhooks of the old room send nothing more.
+ * Returns undefined when another request did so after `account` was read. `now` is the machine's time.
+ */
+export async function leaveRoom(
+  database: Database,
+  account: Account,
+  next: Pick<Account, 'clock_offset' | 'frozen_at'> & { ended?: 1 },
+  now: number,
+): Promise<Account | undefined> {
+  const { name, room, epoch } = account
+  const { clock_offset, frozen_at, ended = 0 } = next
+  const after = {
+    ...account,
+    epoch: epoch + 1,
+    room: roomOf(name, epoch + 1),
+    clock_offset,
+    frozen_at,
+  }
+  const written = await database.write([
+    {
+      sql: `update accounts set room = $3, epoch = $4, clock_offset = $5, frozen_at = $6, ended = $7
+            where name = $1 and epoch = $2 and ended = 0`,
+      values: [name, epoch, after.room, after.epoch, clock_offset, frozen_at, ended],
+      expect: 1,
+    },
+    {
+      sql: `update webhooks set status = 'INACTIVE' where account = $1 and status = 'ACTIVE'`,
+      values: [room],
+    },
+    {
+      sql: 'insert into ended_rooms (room, account, since) values ($1, $2, $3)',
+      values: [room, name, now],
+    },
+  ])
+  return written ? after : undefined
+}
+
+/** The number of accounts whose clock was moved. */
+export async function countMovedClocks(database: Database): Promise<number> {
+  const [counted] = await database.query<{ moved: number }>(
+    `select cast(count(*) as integer) as moved from accounts
+     where ended = 0 and (frozen_at is not null or clock_offset <> 0)`,
+  )
+  return counted?.moved ?? 0
+}

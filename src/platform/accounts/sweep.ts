@@ -1,0 +1,84 @@
+import { ACCOUNT_COLUMNS, type Account } from '../../core/account.ts'
+import type { Database } from '../../core/ports.ts'
+import { DELETION_DELAY_MS, deleteInSteps } from '../../pay/retention.ts'
+import { leaveRoom } from './store.ts'
+
+/** Milliseconds after the end of a room. No request that began before the end is still writing. */
+const LATE_REQUESTS = 5 * 60 * 1000
+
+/** Rooms that ended at or after `$1` and before `$2`. */
+const ENDED = 'select room from ended_rooms where since >= $1 and since < $2'
+
+/** The tables with rows of rooms, each with a column of its rows. Messages go before their webhooks. */
+const TABLES = {
+  webhook_messages: 'message_id',
+  refunds: 'refund_id',
+  idempotency_keys: 'payment_id',
+  payments: 'payment_id',
+  payment_counts: 'bucket',
+  agreements: 'agreement_id',
+  webhooks: 'webhook_id',
+  exchanges: 'exchange_id',
+  plans: 'plan_id',
+}
+
+const isOld = (table: string): string =>
+  table === 'webhook_messages'
+    ? `webhook_id in (select webhook_id from webhooks where account in (${ENDED}))`
+    : `account in (${ENDED})`
+
+/** Expired test accounts of which no row is left. */
+const FORGOTTEN = `select name from accounts where ended = 1 and expires <= $1
+  and not exists (select 1 from ended_rooms where ended_rooms.account = accounts.name)`
+
+/**
+ * Ends the test accounts that expired a day ago: until then a wrong clock can be set right, and their keys work again.
+ * Stops when `stop` is aborted. `now` is the machine's time.
+ */
+export async function endExpiredAccounts(
+  database: Database,
+  now: number,
+  stop?: AbortSignal,
+): Promise<void> {
+  const expired = await database.query<Account>(
+    `select ${ACCOUNT_COLUMNS} from accounts where ended = 0 and expires <= $1`,
+    [now - DELETION_DELAY_MS],
+  )
+  for (const account of expired)
+    if (!stop?.aborted) await leaveRoom(database, account, { ...account, ended: 1 }, now)
+}
+
+/**
+ * Deletes the rows of rooms that ended a while ago, in small steps, until none is left or `stop` is aborted, and forgets
+ * the accounts that expired and have none. `now` is the machine's time.
+ */
+export async function deleteEndedRooms(
+  database: Database,
+  now: number,
+  stop?: AbortSignal,
+): Promise<void> {
+  const until = now - LATE_REQUESTS
+  if (!(await emptyRooms(database, [0, until], stop))) return
+  const ended = { sql: 'delete from ended_rooms where since < $1', values: [until] }
+  const forget = ['api_keys where account', 'accounts where name'].map(rows => ({
+    sql: `delete from ${rows} in (${FORGOTTEN})`,
+    values: [now],
+  }))
+  await database.write([ended, ...forget])
+}
+
+/**
+ * Deletes the rows of rooms that ended at or after `from` and before `until`, in small steps. Resolves false if `stop`
+ * was aborted before none was left.
+ */
+export async function emptyRooms(
+  database: Database,
+  period: [from: number, until: number],
+  stop?: AbortSignal,
+): Promise<boolean> {
+  const [any] = await database.query(`${ENDED} limit 1`, period)
+  if (!any) return !stop?.aborted
+  for (const table of Object.entries(TABLES))
+    await deleteInSteps(database, table, isOld(table[0]), period, stop)
+  return !stop?.aborted
+}

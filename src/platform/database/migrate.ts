@@ -1,0 +1,80 @@
+import { listShipped, ROOT, readShipped } from '../../core/files.ts'
+import type { Database, Statement } from '../../core/ports.ts'
+
+const FOLDER = new URL('platform/database/migrations/', ROOT)
+
+/** Runs a text of one or several statements without values. */
+type Execute = (sql: string) => void | Promise<void>
+
+const TABLE = `create table if not exists migrations (number integer primary key, name text not null)`
+
+export class NewerDatabaseError extends Error {}
+
+/**
+ * Migrates the database to the version of this code in one transaction, which first writes the number of its first step.
+ * If two instances start at once, one of them waits there and then finds that the steps are done.
+ * Throws NewerDatabaseError if a newer Farthing has migrated the database.
+ */
+export async function migrate(database: Database, exec: Execute): Promise<void> {
+  await createTable(database, exec)
+  const steps = readSteps()
+  const newest = steps.at(-1)?.number ?? 0
+  while (true) {
+    const done = new Set(await doneSteps(database))
+    const unknown = [...done].find(number => number > newest)
+    if (unknown !== undefined)
+      throw new NewerDatabaseError(
+        `the database has version ${unknown}, from a newer Farthing; this Farthing knows versions up to ${newest}`,
+      )
+    const missing = steps.filter(({ number }) => !done.has(number))
+    if (missing.length === 0) return
+    await database.write(missing.flatMap(statementsOf))
+  }
+}
+
+type Step = { number: number; name: string; sql: string }
+
+/** Throws if a number is missing or used twice. Of two steps with one number the second would never run. */
+function readSteps(): Step[] {
+  const names = listShipped(FOLDER).filter(name => name.endsWith('.sql'))
+  return names.sort().map((name, i) => {
+    const number = Number.parseInt(name, 10)
+    if (number !== i + 1) throw new Error(`the migration ${name} must have the number ${i + 1}`)
+    return { number, name, sql: readShipped(new URL(name, FOLDER)).toString() }
+  })
+}
+
+/** The number of the newest migration that this code knows. */
+export const newestMigration = (): number => readSteps().at(-1)?.number ?? 0
+
+async function doneSteps(database: Database): Promise<number[]> {
+  const rows = await database.query<{ number: number }>('select number from migrations')
+  return rows.map(row => row.number)
+}
+
+/** On PostgreSQL one of two concurrent `create table if not exists` may fail. The table then exists. */
+async function createTable(database: Database, exec: Execute): Promise<void> {
+  try {
+    await exec(TABLE)
+  } catch (error) {
+    await doneSteps(database).catch(() => {
+      throw error
+    })
+  }
+}
+
+function statementsOf({ number, name, sql }: Step): Statement[] {
+  const statements = sql
+    .replace(/--.*$/gm, '')
+    .split(';')
+    .map(text => text.trim())
+    .filter(Boolean)
+  return [
+    {
+      sql: 'insert into migrations (number, name) values ($1, $2) on conflict do nothing',
+      values: [number, name],
+      expect: 1,
+    },
+    ...statements.map(text => ({ sql: text, values: [] })),
+  ]
+}

@@ -1,0 +1,67 @@
+import type { DatabaseAddress } from '../../app/config.ts'
+import type { Database } from '../../core/ports.ts'
+import { migrate } from './migrate.ts'
+import type { PostgresOptions } from './postgres.ts'
+import type { QueueOptions } from './sqlite/commit.ts'
+import { makeFile, refuseForeign } from './sqlite/file.ts'
+import { openSqlite } from './sqlite/sqlite.ts'
+
+type OpenOptions = QueueOptions & Pick<PostgresOptions, 'onConnectionError'>
+
+/**
+ * Opens the database that DATABASE_URL names and migrates it. Throws if it cannot be reached or written, or if a
+ * newer Farthing or another program made it. Errors about a file have its `path`.
+ */
+export async function openDatabase(
+  address: DatabaseAddress,
+  options: OpenOptions,
+): Promise<Database> {
+  if (address.kind === 'postgres') return openPostgresDatabase(address.url, options)
+  try {
+    if (address.path !== ':memory:') {
+      makeFile(address.path)
+      refuseForeign(address.path)
+    }
+    return await openSqliteDatabase(address.path, options)
+  } catch (error) {
+    throw error instanceof Error ? Object.assign(error, { path: address.path }) : error
+  }
+}
+
+async function openSqliteDatabase(path: string, options: OpenOptions): Promise<Database> {
+  const database = openSqlite({ path, ...options })
+  try {
+    await migrate(database, sql => database.exec(sql))
+  } catch (error) {
+    await database.close()
+    throw error
+  }
+  return database
+}
+
+async function openPostgresDatabase(url: string, options: OpenOptions): Promise<Database> {
+  // Loaded only here: a service on SQLite does not need the driver.
+  const { openPostgres } = await import('./postgres.ts')
+  const migrating = openPostgres({ url, ...options, timeouts: false, pooled: true })
+  try {
+    await refuseUnsafe(migrating)
+    await migrate(migrating, sql => migrating.exec(sql))
+    return openPostgres({ url, ...options, pooled: await migrating.isPooled() })
+  } finally {
+    await migrating.close()
+  }
+}
+
+/** The server encodings that can store every text. */
+const GOOD_ENCODINGS = new Set(['UTF8', 'SQL_ASCII'])
+
+/** Throws if a setting would make PostgreSQL lose acknowledged writes or refuse some texts. */
+async function refuseUnsafe(database: Database): Promise<void> {
+  const [found] = await database.query<{ commit: string; encoding: string }>(
+    `select current_setting('synchronous_commit') as commit, current_setting('server_encoding') as encoding`,
+  )
+  if (found?.commit === 'off')
+    throw new Error('PostgreSQL would lose writes in a crash: set its synchronous_commit to on')
+  if (found && !GOOD_ENCODINGS.has(found.encoding))
+    throw new Error(`the encoding of the PostgreSQL database must be UTF8: it is ${found.encoding}`)
+}

@@ -1,0 +1,228 @@
+/**
+ * Group commit: writes that arrive while others are being committed share the next transaction and its one fsync.
+ * `createCommit` runs on the writing thread, `createQueue` on the main thread. A database in memory has one thread.
+ */
+import type { Statement } from '../../../core/ports.ts'
+import { type Connection, extendedCode, primaryCode, SQLITE } from './connection.ts'
+
+/** Why a write failed, as data that can be posted to another thread. */
+export type Failure = {
+  message: string
+  /** SQLite's extended result code. undefined if the error is not from SQLite. */
+  errcode: number | undefined
+  /** unknown: the transaction may be on disk or not. full: the disk is full. undone: nothing was written. */
+  kind: 'unknown' | 'full' | 'undone'
+}
+
+/** The outcome of one write: true and false as the port's `write` resolves, a failure where it rejects. */
+export type Result = boolean | Failure
+
+/** Commits batches in the order in which they are given, on this thread or another. */
+export type Writer = {
+  /** Resolves to one result per write once the batch is on disk. Never rejects. */
+  commit(batch: Statement[][]): Promise<Result[]>
+  exec(sql: string): Promise<void>
+  close(): Promise<void>
+}
+
+/**
+ * Creates the function that commits a batch of writes in one transaction and returns when it is on disk. A write
+ * that fails, or misses an expected row, undoes only itself. After a commit whose outcome is unknown, all later
+ * batches fail.
+ */
+export function createCommit(connection: Connection): (batch: Statement[][]) => Result[] {
+  function runStep(step: Statement): number | Failure {
+    try {
+      return connection.run(step)
+    } catch (error) {
+      const failure = failureOf(error)
+      if (!connection.inTransaction() || failure.kind === 'unknown') throw error
+      return failure
+    }
+  }
+
+  /** `dirty`: the write did not succeed, and the transaction still holds some of its changes. */
+  function run(statements: Statement[]): { result: Result; dirty: boolean } {
+    let begun = false
+    for (const statement of statements)
+      for (const step of stepsOf(statement)) {
+        const changes = runStep(step)
+        if (typeof changes === 'object') return { result: changes, dirty: begun }
+        if (step.expect !== undefined && changes !== step.expect)
+          return { result: false, dirty: begun || changes > 0 }
+        begun = true
+      }
+    return { result: true, dirty: false }
+  }
+
+  /** Returns undefined as soon as a write is dirty: without savepoints only the whole transaction can be undone. */
+  function runWithoutSavepoints(batch: Statement[][]): Result[] | undefined {
+    const results: Result[] = []
+    for (const statements of batch) {
+      const { result, dirty } = run(statements)
+      if (dirty) return undefined
+      results.push(result)
+    }
+    return results
+  }
+
+  function runWithSavepoints(batch: Statement[][]): Result[] {
+    return batch.map(statements => {
+      connection.exec('savepoint one_write')
+      const { result, dirty } = run(statements)
+      if (dirty) connection.exec('rollback to one_write')
+      connection.exec('release one_write')
+      return result
+    })
+  }
+
+  let broken: Failure | undefined
+
+  return batch => {
+    if (broken) return batch.map(() => broken ?? false)
+    try {
+      connection.exec('begin immediate')
+      let results = runWithoutSavepoints(batch)
+      if (!results) {
+        // Another process may get the lock in between. The second pass sees what that process wrote.
+        connection.exec('rollback; begin immediate')
+        results = runWithSavepoints(batch)
+      }
+      connection.exec('commit')
+      return results
+    } catch (error) {
+      const failure = failureOf(error)
+      if (failure.kind === 'unknown') broken = failure
+      else if (connection.inTransaction()) connection.exec('rollback')
+      return batch.map(() => failure)
+    }
+  }
+}
+
+const stepsOf = (statement: Statement): Statement[] =>
+  statement.also ? [statement, statement.also] : [statement]
+
+export function failureOf(error: unknown): Failure {
+  const primary = primaryCode(error)
+  const unknown = primary === SQLITE.IOERR || primary === SQLITE.CORRUPT
+  return {
+    message: error instanceof Error ? error.message : String(error),
+    errcode: extendedCode(error),
+    kind: unknown ? 'unknown' : primary === SQLITE.FULL ? 'full' : 'undone',
+  }
+}
+
+/** An Error with the codes that node:sqlite gives to its own errors. */
+export const errorOf = ({ message, errcode }: Failure): Error =>
+  Object.assign(new Error(message), errcode !== undefined && { code: 'ERR_SQLITE_ERROR', errcode })
+
+export type QueueOptions = {
+  /**
+   * Called once when the outcome of a commit is unknown, or the file is gone: the process must end. From then
+   * on every query and write is rejected.
+   */
+  onUnknownOutcome: (error: unknown) => void
+  /** Called after each commit with the number of writes that shared it. */
+  onCommit?: ((writes: number) => void) | undefined
+}
+
+type Pending = {
+  statements: Statement[]
+  resolve: (written: boolean) => void
+  reject: (error: unknown) => void
+}
+
+/** Writes in one batch. With larger batches the two threads take turns waiting for each other. */
+const LARGEST_BATCH = 32
+/** Batches handed to the writer. While it commits one, the next is already there. */
+const MOST_UNDERWAY = 2
+
+/** Writes 64 KiB and deletes them. It fails while neither the file nor the disk has that much room. */
+const TRY_ROOM = [
+  'create table room (bytes blob) strict',
+  'insert into room values (zeroblob(65536))',
+  'drop table room',
+].map((sql): Statement => ({ sql, values: [] }))
+
+/** Collects writes into batches and hands these to the writer. A write resolves when its batch is on disk. */
+export function createQueue(writer: Writer, options: QueueOptions) {
+  const queue: Pending[] = []
+  const underway = new Set<Promise<void>>()
+  let scheduled = false
+  let unknown: Error | undefined
+  let full = false
+  let closed = false
+
+  function commitNext(): void {
+    if (unknown) for (const { reject } of queue.splice(0)) reject(unknown)
+    if (queue.length === 0 || underway.size >= MOST_UNDERWAY) return
+    const batch = queue.splice(0, LARGEST_BATCH)
+    const committed = writer.commit(batch.map(({ statements }) => statements)).then(results => {
+      underway.delete(committed)
+      settle(batch, results)
+      commitNext()
+    })
+    underway.add(committed)
+  }
+
+  /** An idle writer gets a batch at the end of this turn of the event loop, a busy one when it has finished another. */
+  function schedule(): void {
+    if (queue.length >= LARGEST_BATCH) commitNext()
+    else if (!scheduled) {
+      scheduled = true
+      setImmediate(() => {
+        scheduled = false
+        if (underway.size === 0) commitNext()
+      })
+    }
+  }
+
+  function abandon(error: Error): void {
+    if (unknown) return
+    unknown = error
+    options.onUnknownOutcome(error)
+  }
+
+  function settle(batch: Pending[], results: Result[]): void {
+    const failures = results.filter(result => typeof result === 'object')
+    const nothingWritten = failures.length === results.length
+    if (!nothingWritten) options.onCommit?.(batch.length)
+    full = failures.some(({ kind }) => kind === 'full') || (full && nothingWritten)
+    const fatal = failures.find(({ kind }) => kind === 'unknown')
+    if (fatal) abandon(errorOf(fatal))
+    for (const [i, { resolve, reject }] of batch.entries()) {
+      const result = results[i] ?? false
+      if (typeof result === 'object') reject(errorOf(result))
+      else if (unknown) reject(unknown)
+      else resolve(result)
+    }
+  }
+
+  function write(statements: Statement[]): Promise<boolean> {
+    if (closed) return Promise.reject(new Error('the database is closed'))
+    return new Promise((resolve, reject) => {
+      queue.push({ statements, resolve, reject })
+      schedule()
+    })
+  }
+
+  return {
+    write,
+    /** Rejects everything from now on with `error`: nothing that is written would be kept. */
+    abandon,
+    /** The error after which nothing may be read or written. */
+    broken: () => unknown,
+    async check(): Promise<void> {
+      if (unknown) throw unknown
+      if (full) await write(TRY_ROOM)
+    },
+    /** Rejects further writes, and resolves when all earlier ones are settled. */
+    async end(): Promise<void> {
+      closed = true
+      while (queue.length > 0 || underway.size > 0) {
+        commitNext()
+        await Promise.all(underway)
+      }
+    },
+  }
+}

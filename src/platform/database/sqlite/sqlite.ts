@@ -1,0 +1,155 @@
+import { startThread } from '../../../core/files.ts'
+import type { Database, Statement, Value } from '../../../core/ports.ts'
+import {
+  createCommit,
+  createQueue,
+  errorOf,
+  type Failure,
+  failureOf,
+  type QueueOptions,
+  type Result,
+  type Writer,
+} from './commit.ts'
+import { type Connection, connect } from './connection.ts'
+import { watchFile } from './file.ts'
+import type { Command } from './thread.ts'
+
+type SqliteOptions = QueueOptions & {
+  /** A file, which is created if it does not exist, or `:memory:`. */
+  path: string
+}
+
+/** Kilobytes: room for the indexes of a million payments, and for the payments of a day's tests. */
+const READ_CACHE = 96_000
+
+/**
+ * Opens an SQLite database with two connections. One reads on the main thread, all reads of a turn of the event
+ * loop together. The other writes on a thread of its own, with group commit.
+ */
+export function openSqlite(
+  options: SqliteOptions,
+): Database & { exec(sql: string): Promise<void> } {
+  const connection = connect(options.path, READ_CACHE)
+  const writer = options.path === ':memory:' ? sameThread(connection) : ownThread(options.path)
+  const queue = createQueue(writer, options)
+  /** If only the log was deleted, what was acknowledged is saved: the log is still open. */
+  async function save(gone: Error): Promise<void> {
+    await writer.exec('pragma wal_checkpoint(truncate)').catch(() => {})
+    queue.abandon(gone)
+  }
+  const stopWatch = options.path === ':memory:' ? () => {} : watchFile(options.path, save)
+  const reader = createReader(connection, queue.broken)
+
+  return {
+    exec: sql => writer.exec(sql),
+    query: reader.query,
+    write: queue.write,
+    check: queue.check,
+    serverTime: async () => undefined,
+    async close() {
+      stopWatch()
+      await queue.end()
+      await writer.close()
+      reader.close()
+    },
+  }
+}
+
+/** As prepared statements: SQLite parses the text of `exec` each time. */
+const BEGIN: Statement = { sql: 'begin', values: [] }
+const COMMIT: Statement = { sql: 'commit', values: [] }
+
+/**
+ * Batches the reads of one turn of the event loop, and runs them at its end in one transaction. Run one by one
+ * between requests, each would find SQLite's code and pages evicted from the CPU caches, and take its own locks.
+ * The transaction's snapshot begins with its first read, after all were asked for. So a read sees every
+ * write that was acknowledged before it. Once `broken` returns an error, reads are rejected with it.
+ */
+export function createReader(connection: Connection, broken: () => Error | undefined) {
+  const waiting: (() => void)[] = []
+
+  /** Returns false if the connection is closed. Each read then rejects by itself. */
+  function begin(): boolean {
+    try {
+      connection.run(BEGIN)
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  function runAll(): void {
+    const together = waiting.length > 1 && begin()
+    for (const read of waiting.splice(0)) read()
+    if (together && connection.inTransaction()) connection.run(COMMIT)
+  }
+
+  return {
+    /** Rejects with SQLite's error. */
+    query: <Row>(sql: string, values: Value[] = []) =>
+      new Promise<Row[]>((resolve, reject) => {
+        if (waiting.length === 0) setImmediate(runAll)
+        waiting.push(() => {
+          try {
+            const rows = connection.query<Row>(sql, values)
+            const error = broken()
+            if (error) reject(error)
+            else resolve(rows)
+          } catch (error) {
+            reject(error)
+          }
+        })
+      }),
+    /** Runs the reads that wait, and closes the connection. */
+    close() {
+      runAll()
+      connection.close()
+    },
+  }
+}
+
+/** A database in memory exists only in its connection, so reads and writes share that. */
+function sameThread(connection: Connection): Writer {
+  const commit = createCommit(connection)
+  return {
+    commit: async batch => commit(batch),
+    exec: async sql => connection.exec(sql),
+    async close() {},
+  }
+}
+
+function ownThread(path: string): Writer {
+  const thread = startThread('platform/database/sqlite/thread', { workerData: path })
+  const waiting: ((results: Result[]) => void)[] = []
+  let dead: Failure | undefined
+
+  const ended = new Promise<void>(resolve => thread.once('exit', () => resolve()))
+  thread.on('message', (results: Result[]) => waiting.shift()?.(results))
+  thread.on('error', error => {
+    dead = { ...failureOf(error), kind: 'unknown' }
+    for (const resolve of waiting.splice(0)) resolve([dead])
+  })
+
+  function send(command: Command): Promise<Result[]> {
+    return new Promise(resolve => {
+      if (dead) return resolve([dead])
+      waiting.push(resolve)
+      thread.postMessage(command)
+    })
+  }
+
+  return {
+    async commit(batch) {
+      const results = await send({ commit: batch })
+      return dead ? batch.map(() => dead ?? false) : results
+    },
+    async exec(sql) {
+      const [failure] = await send({ exec: sql })
+      if (typeof failure === 'object') throw errorOf(failure)
+    },
+    async close() {
+      thread.postMessage('close')
+      await ended
+    },
+  }
+}

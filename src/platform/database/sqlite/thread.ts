@@ -1,0 +1,30 @@
+/** The writing thread. fsync takes most of a commit's time, and here it does not block the main thread. */
+import { parentPort, workerData } from 'node:worker_threads'
+import type { Statement } from '../../../core/ports.ts'
+import { createCommit, failureOf, type Result } from './commit.ts'
+import { connect } from './connection.ts'
+
+/** A message to the thread. It replies with results, in the order of the messages; to 'close' by ending. */
+export type Command = { commit: Statement[][] } | { exec: string } | 'close'
+
+/** Kilobytes. Writes mostly append, so few pages are needed twice. */
+const WRITE_CACHE = 16_000
+
+const connection = connect(workerData as string, WRITE_CACHE) // the path, from sqlite.ts
+const commit = createCommit(connection)
+
+function exec(sql: string): Result[] {
+  try {
+    connection.exec(sql)
+    return []
+  } catch (error) {
+    return [failureOf(error)]
+  }
+}
+
+parentPort?.on('message', (command: Command) => {
+  if (command === 'close') {
+    connection.close()
+    parentPort?.close()
+  } else parentPort?.postMessage('commit' in command ? commit(command.commit) : exec(command.exec))
+})

@@ -1,0 +1,78 @@
+import type { AddressInfo, Server } from 'node:net'
+import type { FastifyRequest } from 'fastify'
+import type { Config } from '../../app/config.ts'
+import { flat } from '../../core/flat.ts'
+
+/** Where clients and browsers find this service. Neither address ends with a slash. */
+export type Addresses = { api: string; pages: string }
+
+/** Placeholders in the examples of the documentation; the reader's addresses replace them. */
+export const exampleAddresses: Addresses = {
+  api: 'https://farthing.example',
+  pages: 'https://pages.farthing.example',
+}
+
+const HOST = /^[A-Za-z0-9._~[\]:-]+$/
+/** A name of 253 characters and a port. */
+const LONGEST_HOST = 259
+
+/**
+ * The addresses that links begin with: the configured ones or, without them, the request's Host. When that is missing
+ * or not a host name, it is the address that the service listens on.
+ */
+export function addressesOf(request: FastifyRequest, config: Config): Addresses {
+  const api = config.baseUrl ?? requestAddress(request, config)
+  return { api, pages: config.pagesUrl ?? api }
+}
+
+/** The path of a configured address, such as '/farthing'; '' without one. */
+export const pathOf = (address: string | undefined): string =>
+  address === undefined ? '' : new URL(address).pathname.replace(/\/$/, '')
+
+/** The last valid address: most clients always send the same Host (see src/core/flat.ts). */
+let remembered = { scheme: '', host: '', address: '' }
+
+/** The scheme and host that the client used, as it or a trusted proxy says. Nothing is checked. */
+export function askedFor({ headers }: FastifyRequest, { trustProxy }: Config) {
+  const forwarded = (name: string) =>
+    trustProxy
+      ? String(headers[name] ?? '')
+          .split(',')[0]
+          ?.trim()
+      : undefined
+  const scheme = forwarded('x-forwarded-proto')?.toLowerCase() === 'https' ? 'https' : 'http'
+  return { scheme, host: forwarded('x-forwarded-host') || headers.host || '' }
+}
+
+function requestAddress(request: FastifyRequest, config: Config): string {
+  const { scheme, host } = askedFor(request, config)
+  if (scheme !== remembered.scheme || host !== remembered.host) {
+    if (host.length > LONGEST_HOST || !HOST.test(host) || !URL.canParse(`${scheme}://${host}`))
+      return `${scheme}://${ownHost(config.host, request.socket.localPort ?? config.port)}`
+    remembered = { scheme, host, address: flat(scheme, '://', host) }
+  }
+  return remembered.address
+}
+
+/** The URL of a server that listens on `host`. */
+export function linkTo(host: string, server: Server): string {
+  const { port } = server.address() as AddressInfo // a TCP server has no other kind
+  return `http://${ownHost(host, port)}`
+}
+
+/** The host and port for a link when the service listens on `host`. */
+function ownHost(host: string, port: number): string {
+  const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host
+  return `${name.includes(':') ? `[${name}]` : name}:${port}`
+}
+
+/** Specification, *Links*. `href` is absolute. */
+export const getLink = (href: string) => ({ href, method: 'GET' }) as const
+
+/** A link to post a form to; `params` are the form's fields. */
+export const postLink = (href: string, params: Record<string, string> = {}) =>
+  ({ href, method: 'POST', type: 'application/x-www-form-urlencoded', params }) as const
+
+/** Decodes the percent-encoded characters of ASCII. It never fails. */
+export const decodeAscii = (text: string): string =>
+  text.replace(/%([0-7][0-9a-f])/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))

@@ -1,0 +1,103 @@
+import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+import { noSuchEndpoint } from '../../core/errors.ts'
+import type { RecordingHooks } from '../../tools/recorder/recorder.ts'
+import { decodeAscii } from './addresses.ts'
+
+/**
+ * The kinds of endpoint. `api` needs a key. `token` is the one endpoint under /v1 that is authorised by its body.
+ * `pages` are the hosted pages. `control` is for tests and for the command line, with the same key. `console` are pages
+ * for people who have signed in with the key, and `entrance` the pages on which they sign in. `open` are documents
+ * and files. `health` is always answered.
+ */
+export type AreaName =
+  | 'api'
+  | 'token'
+  | 'pages'
+  | 'control'
+  | 'console'
+  | 'entrance'
+  | 'open'
+  | 'health'
+
+/** What the endpoints of one kind have in common. src/app/app.ts has the list. */
+export type Area = {
+  /** An unknown path below this prefix gets the errors of this area. */
+  prefix: string
+  /**
+   * Sets `request.account`. Returns undefined if it accepted the key at once, otherwise a promise, which rejects with
+   * a 401 for a bad key. An area without it needs no key.
+   */
+  authenticate?: (request: FastifyRequest, reply: FastifyReply) => Promise<void> | undefined
+  setHeaders(request: FastifyRequest, reply: FastifyReply): void
+  /** Sends any error, whatever was thrown. */
+  sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): void
+  /** The recording hooks for one of its endpoints, if its requests are recorded. */
+  record?: (operation: string) => RecordingHooks | undefined
+  /** Of an area whose requests meet plans: the hooks for one of its endpoints. */
+  plan?: (operation: string) => PlanHooks
+  /** The error for an unknown path, if it is not the usual one. */
+  unknown?: () => Error
+  /** The most bytes of a body, if it is not MAX_BODY. */
+  bodyLimit?: number
+  /** Whether the service counts its requests, and refuses them with 503 when too many wait for a response. */
+  limited: boolean
+}
+
+export type Areas = Readonly<Record<AreaName, Area>>
+
+type Sent = (error: Error | null, payload?: unknown) => void
+
+/** What plans do to the requests of an endpoint. */
+export type PlanHooks = {
+  preHandler(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void
+  /** Before the response is recorded. */
+  onSend(request: FastifyRequest, reply: FastifyReply, payload: unknown, done: Sent): void
+  /** After it was recorded. */
+  afterRecord(request: FastifyRequest, reply: FastifyReply, payload: unknown, done: Sent): void
+}
+
+/**
+ * What runs before a handler, in this order. The first step that fails decides the response.
+ *
+ * 0. Bytes that are not HTTP, and an address that cannot be decoded (http/fastify.ts, http/server.ts).
+ * 1. Two Host headers: 400, and the connection closes (http/server.ts).
+ * 2. The headers that every response of the service and of the area has.
+ * 3. The key.
+ * 4. The path (404), the method (405), the media type (400, or 415 on the hosted pages), all before the body is read.
+ * 5. The size of the body (413), by Fastify as it reads it.
+ * 6. The number of requests in flight (503, http/limits.ts).
+ * 7. The plans of the account, where control is on (plans/faults.ts).
+ *
+ * The handlers of the hosted pages and of the console then refuse forms of other sites themselves.
+ *
+ * `refuse` returns the error of step 4, if any.
+ */
+export function beforeHandler(
+  area: Area,
+  refuse: (request: FastifyRequest, reply: FastifyReply) => Error | undefined,
+): (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) => void {
+  const refusal = (request: FastifyRequest, reply: FastifyReply) =>
+    hasEmptySegment(request.url) ? noSuchEndpoint() : refuse(request, reply)
+  return (request, reply, done) => {
+    area.setHeaders(request, reply)
+    const authenticated = area.authenticate?.(request, reply)
+    if (authenticated) authenticated.then(() => done(refusal(request, reply)), done)
+    else done(refusal(request, reply))
+  }
+}
+
+/** The area whose endpoints a path looks like: the first whose prefix it is below. */
+export function areaOfPath(areas: Areas, { url }: FastifyRequest): Area {
+  return Object.values(areas).find(({ prefix }) => isBelow(prefix, url)) ?? areas.open
+}
+
+/** True for the prefix itself and every path below it, also percent-encoded or as a whole URL. */
+function isBelow(prefix: string, url: string): boolean {
+  const [path = ''] = url.replace(/^https?:\/\/[^/?#]*/i, '').split(/[?#]/, 1)
+  const decoded = decodeAscii(path)
+  return decoded === prefix || decoded.startsWith(`${prefix}/`)
+}
+
+/** True if the path has `//`. The router would accept an empty parameter there, which no endpoint has. */
+export const hasEmptySegment = (url: string): boolean =>
+  url.includes('//') && /^[^?#]*\/\//.test(url.replace(/^https?:\/\//i, ''))

@@ -1,0 +1,109 @@
+import { isUtf8 } from 'node:buffer'
+import type { FastifyRequest } from 'fastify'
+import { parse } from 'secure-json-parse'
+import { type BodyCode, notAnObject, notJson, wrongMediaType } from '../../core/errors.ts'
+import { isObject, type Json } from './fields.ts'
+
+/** The most bytes that a request body may have. */
+export const MAX_BODY = 65_536
+
+export const JSON_TYPE = 'application/json'
+export const FORM_TYPE = 'application/x-www-form-urlencoded'
+
+const INTEGER = /^-?\d+$/
+const MAYBE_FRACTION = /\d[.e]/i
+
+/** What an endpoint may take, and the status for a body of any other type. One without Content-Type counts as JSON. */
+const accepted = {
+  json: {
+    types: [JSON_TYPE],
+    pattern: /^(application\/(json|[^;\s]+\+json)\s*(;|$)|$)/i,
+    status: 400,
+  },
+  form: {
+    types: [FORM_TYPE],
+    pattern: /^application\/x-www-form-urlencoded\s*(;|$)/i,
+    status: 415,
+  },
+  'json or form': {
+    types: [JSON_TYPE, FORM_TYPE],
+    pattern: /^(application\/(json|[^;\s]+\+json|x-www-form-urlencoded)\s*(;|$)|$)/i,
+    status: 400,
+  },
+  multipart: {
+    types: ['multipart/form-data'],
+    pattern: /^multipart\/form-data\s*(;|$)/i,
+    status: 415,
+  },
+} as const
+
+export type Accepts = keyof typeof accepted
+
+export const hasBody = ({ headers }: FastifyRequest): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+
+const isEncoded = ({ headers }: FastifyRequest): boolean =>
+  (headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity'
+
+const isOfType = ({ headers }: FastifyRequest, accepts: Accepts): boolean =>
+  accepted[accepts].pattern.test(headers['content-type'] ?? '')
+
+export const isForm = (request: FastifyRequest): boolean => isOfType(request, 'form')
+
+/** The error for a body of another media type, or with a Content-Encoding; undefined when it may be read. */
+export function wrongMediaTypeOf(request: FastifyRequest, accepts: Accepts): Error | undefined {
+  if (!hasBody(request)) return undefined
+  if (isOfType(request, accepts) && !isEncoded(request)) return undefined
+  const { status, types } = accepted[accepts]
+  return wrongMediaType(status, ...types)
+}
+
+/**
+ * The JSON object in the body. Throws an ApiError with `code` for anything else, and for a key `__proto__` at any
+ * depth. Of equal keys the last counts. A number in a field of `integers` that is written with a fraction or an
+ * exponent, such as 1.0 and 1e3, is returned as its text: it must not pass for an integer.
+ */
+export function jsonBody(
+  { body }: FastifyRequest,
+  code: BodyCode,
+  integers: readonly string[] = [],
+): Json {
+  if (!Buffer.isBuffer(body)) throw notAnObject(code)
+  const value = isUtf8(body) ? parseJson(body.toString(), integers) : undefined
+  if (value === undefined) throw notJson(code)
+  if (!isObject(value)) throw notAnObject(code)
+  return value
+}
+
+/** undefined for text that is not JSON, or that would set a prototype. */
+function parseJson(text: string, integers: readonly string[]): unknown {
+  const written = new Map<unknown, Json>()
+  function keepText(this: unknown, name: string, value: unknown, literal?: { source?: string }) {
+    const { source = '' } = literal ?? {}
+    if (typeof value === 'number' && integers.includes(name) && !INTEGER.test(source))
+      written.set(this, { ...written.get(this), [name]: source })
+    return value
+  }
+  try {
+    // JSON.parse is slower with a reviver.
+    const reviver = MAYBE_FRACTION.test(text) ? keepText : undefined
+    const value = parse(text, reviver, { protoAction: 'error', constructorAction: 'ignore' })
+    return isObject(value) ? Object.assign(value, written.get(value)) : value
+  } catch {
+    return undefined
+  }
+}
+
+/** The fields of a form. Bytes that are not UTF-8 read as U+FFFD. */
+export const formBody = ({ body }: FastifyRequest): URLSearchParams =>
+  new URLSearchParams(Buffer.isBuffer(body) ? body.toString('utf8') : '')
+
+/** The fields of a form with files; undefined if they cannot be read. */
+export async function multipartBody({ body, raw }: FastifyRequest): Promise<FormData | undefined> {
+  // The parsed headers have another type by now: http/fastify.ts.
+  const at = raw.rawHeaders.findIndex((name, i) => i % 2 === 0 && /^content-type$/i.test(name))
+  const type = raw.rawHeaders[at + 1] ?? ''
+  const bytes = Buffer.isBuffer(body) ? new Uint8Array(body) : new Uint8Array()
+  const response = new Response(bytes, { headers: { 'Content-Type': type } })
+  return response.formData().catch(() => undefined)
+}

@@ -1,0 +1,179 @@
+/** The rules of a connection: time limits, the order of requests, and the response to bytes that are not HTTP. */
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { overloaded } from '../../core/errors.ts'
+import { http } from './node-http.ts'
+
+declare module 'node:http' {
+  interface IncomingMessage {
+    /** Part of its body was dropped, because too many bytes of bodies were arriving. */
+    isCut?: boolean
+  }
+}
+
+/** Milliseconds. A client that is slower than this is cut off with 408. */
+const HEADERS_TIMEOUT = 10_000
+const REQUEST_TIMEOUT = 15_000
+const KEEP_ALIVE_TIMEOUT = 30_000
+/** Milliseconds without a byte in either direction, after which a connection is closed. */
+const IDLE_TIMEOUT = 30_000
+
+/** Pipelined requests that may wait for their turn on a connection, and on all connections of a server. */
+const MAX_WAITING = 64
+const MAX_WAITING_IN_ALL = 10_000
+
+/** Pieces of a body: chunks, or the bytes of one read from the connection. */
+const MAX_PIECES = 4_096
+/** Bytes of bodies that have arrived and are not read to their end, on all connections of a server. */
+const MAX_ARRIVING = 64 * 1024 * 1024
+/** Bytes of memory that a piece takes beside its content. */
+const BYTES_PER_PIECE = 256
+
+type Handle = (request: IncomingMessage, response: ServerResponse) => void
+
+type Connection = {
+  /** The request whose response has not left yet. */
+  serving: IncomingMessage | undefined
+  waiting: [IncomingMessage, ServerResponse][]
+  /** Ends the connection after the last response that is due. */
+  refuse?: () => void
+  next(): void
+}
+
+const connections = new WeakMap<Socket, Connection>()
+
+/**
+ * A server with the timeouts above. It handles a request when the response before it on its connection has left: Node
+ * would handle all requests of one read at once, and keep their responses for a client that does not read. A connection
+ * with more requests waiting is closed. Bytes that are not HTTP go to the event `clientError`.
+ */
+export function createHttpServer(handle: Handle): Server {
+  const options = {
+    IncomingMessage: countArriving(),
+    headersTimeout: HEADERS_TIMEOUT,
+    requestTimeout: REQUEST_TIMEOUT,
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT,
+    connectionsCheckingInterval: 1_000,
+    optimizeEmptyRequests: true,
+  }
+  return http.createServer(options, oneAtATime(handle)).setTimeout(IDLE_TIMEOUT)
+}
+
+/**
+ * A class of requests that limit their bodies as they arrive, also before anything reads them. A body in too many pieces
+ * closes its connection. Beyond MAX_ARRIVING a body is dropped and its request refused with 503.
+ */
+function countArriving(): typeof IncomingMessage {
+  let arriving = 0
+  return class extends http.IncomingMessage {
+    private pieces = 0
+    private bytes = 0
+
+    override push(piece: Buffer | null): boolean {
+      if (piece === null) return super.push(null)
+      this.pieces += 1
+      if (this.pieces > MAX_PIECES) {
+        this.socket.destroy()
+        return false
+      }
+      const bytes = piece.length + BYTES_PER_PIECE
+      if (this.isCut || arriving + bytes > MAX_ARRIVING) {
+        this.cut()
+        return true
+      }
+      this.bytes += bytes
+      arriving += bytes
+      return super.push(piece)
+    }
+
+    override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+      this.release()
+      super._destroy(error, done)
+    }
+
+    private release(): void {
+      arriving -= this.bytes
+      this.bytes = 0
+    }
+
+    /** The body is already being read, or http/fastify.ts will see `isCut` before it begins. */
+    private cut(): void {
+      if (this.isCut) return
+      this.isCut = true
+      this.release()
+      if (this.listenerCount('error') > 0) this.emit('error', overloaded())
+    }
+  }
+}
+
+function oneAtATime(handle: Handle): Handle {
+  let waitingInAll = 0
+
+  function open(socket: Socket): Connection {
+    const connection: Connection = {
+      serving: undefined,
+      waiting: [],
+      next() {
+        connection.serving = undefined
+        const { waiting, refuse } = connection
+        const isOver = socket.destroyed
+        const [request, response] = (!isOver && waiting.shift()) || []
+        waitingInAll -= isOver ? waiting.splice(0).length : Number(request !== undefined)
+        if (request && response && (request.complete || !refuse))
+          serve(connection, request, response)
+        else refuse?.()
+      },
+    }
+    connections.set(socket, connection)
+    return connection
+  }
+
+  function serve(connection: Connection, request: IncomingMessage, response: ServerResponse) {
+    connection.serving = request
+    response.on('close', connection.next)
+    handle(request, response)
+  }
+
+  return (request, response) => {
+    const { socket } = request
+    const connection = connections.get(socket) ?? open(socket)
+    const { serving, waiting } = connection
+    if (!serving) return serve(connection, request, response)
+    // Node goes on with the bytes that it has read before the connection was closed.
+    if (socket.destroyed) return
+    if (waiting.length === MAX_WAITING || waitingInAll === MAX_WAITING_IN_ALL) {
+      socket.destroy()
+      return
+    }
+    waiting.push([request, response])
+    waitingInAll += 1
+  }
+}
+
+/** Node's names for the faults below HTTP that are not simply a bad request. */
+const statuses: Record<string, number> = {
+  ERR_HTTP_REQUEST_TIMEOUT: 408,
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
+  HPE_HEADER_OVERFLOW: 431,
+}
+
+/**
+ * The listener for `clientError`. Responds with a bare status to bytes that are not HTTP, to headers that are too
+ * long and to slow clients, and closes the connection. Valid requests before them get their responses first. Logs
+ * nothing, because the error contains the bytes, with keys and tokens. contract/http/connections.
+ */
+export function refuseUnreadable({ code = '' }: { code?: string }, socket: Socket): void {
+  if (code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const status = statuses[code] ?? 400
+  const head = `HTTP/1.1 ${status} ${http.STATUS_CODES[status]}`
+  const refuse = () =>
+    socket.end(`${head}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`, () => socket.destroy())
+  const connection = connections.get(socket)
+  // An incomplete request never gets a response: its body is what cannot be read.
+  const isDue = connection?.serving?.complete || connection?.waiting.length
+  if (!connection || !isDue) refuse()
+  else connection.refuse ??= refuse
+}

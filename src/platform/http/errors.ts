@@ -1,0 +1,49 @@
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { ApiError, bodyTooLarge, unexpectedFault, unreadable } from '../../core/errors.ts'
+import { JSON_TYPE } from './body.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The error that was sent as JSON, for the log line. */
+    refusal?: ApiError
+  }
+}
+
+/** Seconds to wait before the next try, as the Retry-After header of every 503. */
+const RETRY_AFTER = '1'
+
+/** The ApiError that a client gets for `error`, whose Retry-After header it sets. Logs what is the service's own fault. */
+export function toApiError(error: unknown, request: FastifyRequest, reply: FastifyReply): ApiError {
+  const apiError = apiErrorOf(error, request)
+  if (apiError.status === 503) void reply.header('retry-after', RETRY_AFTER)
+  return apiError
+}
+
+function apiErrorOf(error: unknown, request: FastifyRequest): ApiError {
+  if (error instanceof ApiError) return error
+  const { statusCode = 500 } = (error ?? {}) as Partial<FastifyError> // each property may be missing
+  if (statusCode === 413) return bodyTooLarge()
+  if (statusCode >= 400 && statusCode < 500) return unreadable(statusCode)
+  request.log.error({ err: error, route: request.routeOptions.url }, 'unexpected fault')
+  return unexpectedFault()
+}
+
+/** An error that is shown as the page for its status. */
+export const pageFault = (statusCode: number): Error =>
+  Object.assign(new Error(`page: ${statusCode}`), { statusCode })
+
+/** Specification, *Errors*: the JSON body of an error. */
+export const errorBodyOf = ({ at, code, message }: ApiError) => ({
+  ...at,
+  code,
+  description: message,
+})
+
+/** Sends the status and the JSON body of any error. */
+export function sendApiError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const apiError = toApiError(error, request, reply)
+  request.refusal = apiError
+  // For a path that cannot be decoded Fastify runs no onSend hook, which else takes the charset away.
+  void reply.code(apiError.status).type(JSON_TYPE).serializer(JSON.stringify)
+  void reply.send(errorBodyOf(apiError))
+}

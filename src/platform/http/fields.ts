@@ -1,0 +1,181 @@
+import { type FieldCodes, invalid, missing, outsideLimit } from '../../core/errors.ts'
+import { plainText } from './schema.ts'
+
+/** A parsed JSON object. */
+export type Json = Record<string, unknown>
+
+/** The keywords of a property's JSON schema that decide whether a value is accepted. */
+type Limits = {
+  readonly enum?: readonly unknown[]
+  readonly minLength?: number
+  readonly maxLength?: number
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly pattern?: string
+  /** With a pattern: what the pattern allows, in words. */
+  readonly description?: string
+}
+type BodySchema = { readonly properties: Readonly<Record<string, Limits | object>> }
+
+/** How null or blank text counts: as a required field that is missing, as an optional one that is absent, or as invalid. */
+type Blank = 'missing' | 'absent' | 'invalid'
+
+const BLANK = /^\s*$/
+const FORBIDDEN = new RegExp(plainText.not.pattern)
+
+export const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** False for text that no database can keep: with U+0000 or half of a surrogate pair. */
+export const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed()
+
+/** Node reads the bytes of a header as Latin-1; clients write UTF-8. */
+export const inUtf8 = (header: string): string => Buffer.from(header, 'latin1').toString('utf8')
+
+export const PENCE_RULE = 'must be a whole number of pence'
+
+export const STORABLE_RULE = 'must not contain U+0000 or half of a surrogate pair'
+
+/**
+ * Reads the fields of a body in the order in which the caller asks for them. The first fault is thrown with the
+ * endpoint's codes. The caller names each field's type, and calls `checkLimits` when the types are right: lengths,
+ * ranges and allowed values are those of the schema that /openapi.json prints.
+ */
+export function readFields(body: Json, schema: BodySchema, codes: FieldCodes) {
+  const limitsOf = (name: string): Limits => {
+    const limits = schema.properties[name]
+    if (!limits) throw new Error(`the schema has no property ${name}`)
+    return limits
+  }
+
+  /** Returns undefined when the field is absent, or null where that is allowed. */
+  function present(name: string, whenNull: Blank): unknown {
+    const value = body[name] ?? undefined
+    if (value === undefined && whenNull === 'missing') throw missing(codes, name)
+    if (body[name] === null && whenNull === 'invalid')
+      throw invalid(codes, name, 'must not be null')
+    return value
+  }
+
+  function rawText(name: string, whenNull: Blank): string | undefined {
+    const value = present(name, whenNull)
+    if (value !== undefined && typeof value !== 'string')
+      throw invalid(codes, name, 'must be a string')
+    return value
+  }
+
+  function text(name: string, whenBlank: Blank): string | undefined {
+    const value = rawText(name, whenBlank)
+    if (value === undefined || !BLANK.test(value)) return value
+    if (whenBlank === 'missing') throw missing(codes, name)
+    if (whenBlank === 'invalid') throw invalid(codes, name, 'must not be blank')
+    return undefined
+  }
+
+  const reader = {
+    /** An amount in pence. A number too large for JavaScript still counts as whole. */
+    pence(name: string): number {
+      const value = present(name, 'missing')
+      if (!isWholeNumber(value)) throw invalid(codes, name, PENCE_RULE)
+      return value + 0
+    },
+
+    optionalPence(name: string): number | undefined {
+      const value = present(name, 'absent')
+      if (value !== undefined && !isWholeNumber(value)) throw invalid(codes, name, PENCE_RULE)
+      return value
+    },
+
+    /** false when it is absent. */
+    boolean(name: string): boolean {
+      const value = present(name, 'invalid')
+      if (value !== undefined && typeof value !== 'boolean')
+        throw invalid(codes, name, 'must be true or false')
+      return value ?? false
+    },
+
+    text: (name: string): string => text(name, 'missing') ?? '',
+
+    /** Blank text counts as absent. */
+    optionalText: (name: string): string | undefined => text(name, 'absent'),
+
+    /** Optional, and blank text is invalid. */
+    filledText: (name: string): string | undefined => text(name, 'invalid'),
+
+    /** Optional, and blank text is a value that `checkLimits` judges. */
+    optionalRawText: (name: string): string | undefined => rawText(name, 'absent'),
+
+    /** Required text without the characters < > and |. */
+    plainText(name: string): string {
+      const value = reader.text(name)
+      if (FORBIDDEN.test(value)) throw invalid(codes, name, 'must not contain <, > or |')
+      return value
+    },
+
+    /** One of the schema's values. Another value is outside the limits; another type is invalid. */
+    choice<Choice extends string>(name: string): Choice | undefined {
+      const value = reader.filledText(name)
+      const allowed = limitsOf(name).enum ?? []
+      if (value !== undefined && !allowed.includes(value))
+        throw outsideLimit(codes, name, `must be one of ${allowed.join(', ')}`)
+      return value as Choice | undefined // the line above has checked it
+    },
+
+    /** Optional. A value of another type is outside the limits. */
+    object(name: string): Json | undefined {
+      const value = body[name]
+      if (value !== undefined && !isObject(value))
+        throw outsideLimit(codes, name, 'must be an object')
+      return value
+    },
+
+    /** A value of another type counts as absent. */
+    optionalObject(name: string): Json | undefined {
+      const value = body[name]
+      return isObject(value) ? value : undefined
+    },
+
+    /** Checks lengths and ranges in the order of `names`, or of the schema. */
+    checkLimits(names = Object.keys(schema.properties)): void {
+      for (const name of names) checkLimit(codes, name, body[name], limitsOf(name))
+    },
+  }
+  return reader
+}
+
+/** Each pattern of a schema is compiled once. */
+const patterns = new Map<string, RegExp>()
+
+function patternOf(source: string): RegExp {
+  const pattern = patterns.get(source) ?? new RegExp(source)
+  patterns.set(source, pattern)
+  return pattern
+}
+
+const isWholeNumber = (value: unknown): value is number =>
+  typeof value === 'number' && (Number.isInteger(value) || !Number.isFinite(value))
+
+/** Throws when a string or number is outside the limits. Any other type passes. */
+export function checkLimit(codes: FieldCodes, name: string, value: unknown, limits: Limits): void {
+  const fail = (rule: string) => {
+    throw outsideLimit(codes, name, rule)
+  }
+  if (typeof value === 'number') {
+    const { minimum = -Infinity, maximum = Infinity } = limits
+    if (value < minimum) fail(`must be at least ${minimum}`)
+    if (value > maximum) fail(`must be at most ${maximum}`)
+  }
+  if (typeof value !== 'string' || (BLANK.test(value) && countsAsAbsent(limits))) return
+  const { minLength = 0, maxLength = Infinity, pattern } = limits
+  if (minLength === maxLength && value.length !== maxLength)
+    fail(`must be exactly ${maxLength} characters long`)
+  if (value.length < minLength)
+    fail(minLength === 1 ? 'must not be empty' : `must be at least ${minLength} characters long`)
+  if (value.length > maxLength) fail(`must be at most ${maxLength} characters long`)
+  if (pattern && !patternOf(pattern).test(value)) fail(`must be ${limits.description ?? pattern}`)
+  if (!isStorable(value)) fail(STORABLE_RULE)
+}
+
+/** Blank text counts as absent, unless the schema has a least length or a pattern. */
+const countsAsAbsent = ({ minLength, pattern }: Limits): boolean =>
+  minLength === undefined && pattern === undefined

@@ -1,0 +1,74 @@
+import type { Context } from '../../core/context.ts'
+import type { Endpoint } from './endpoint.ts'
+import { json } from './openapi.ts'
+import { object } from './schema.ts'
+
+/** For process managers and load balancers. They need no key and give no detail. */
+export function healthEndpoints({ database }: Context, draining: () => boolean): Endpoint[] {
+  return [
+    {
+      method: 'GET',
+      path: '/healthz',
+      area: 'health',
+      operationId: 'readHealth',
+      summary: 'Check that the service is alive',
+      docs: () => ({
+        description: 'It does not ask the database.',
+        responses: { 200: healthy('It is alive') },
+      }),
+      handler: async () => ({ status: 'ok' }),
+    },
+    {
+      method: 'GET',
+      path: '/readyz',
+      area: 'health',
+      operationId: 'readReadiness',
+      summary: 'Check that the service can serve requests',
+      docs: () => ({
+        responses: {
+          200: healthy('It can serve requests'),
+          503: json(
+            'The database cannot be reached or written to, or the service is stopping',
+            unavailable,
+            { Unavailable: { status: 'unavailable' } },
+          ),
+        },
+      }),
+      handler: async (_request, reply) => {
+        const usable = await database.check().then(
+          () => true,
+          () => false,
+        )
+        if (usable && !draining()) return { status: 'ok' }
+        return reply.code(503).send({ status: 'unavailable' })
+      },
+    },
+    {
+      method: 'GET',
+      path: '/healthcheck',
+      area: 'open',
+      operationId: 'readHealthcheck',
+      summary: 'Check that the service is alive, as with GOV.UK Pay',
+      docs: () => ({
+        description: 'For clients that ask GOV.UK Pay before they send it a payment.',
+        responses: { 200: json('It is alive', healthcheck, { Healthy: HEALTHY }) },
+      }),
+      handler: async () => HEALTHY,
+    },
+  ]
+}
+
+const HEALTHY = { ping: { healthy: true }, deadlocks: { healthy: true } }
+
+const ok = object('Healthy', { status: { type: 'string', const: 'ok' } })
+const unavailable = object('Unavailable', { status: { type: 'string', const: 'unavailable' } })
+
+const healthy = (description: string) => json(description, ok, { Healthy: { status: 'ok' } })
+
+const check = {
+  type: 'object',
+  required: ['healthy'],
+  properties: { healthy: { type: 'boolean', const: true } },
+}
+
+const healthcheck = object('Healthcheck', { ping: check, deadlocks: check })

@@ -1,0 +1,75 @@
+import { Server } from 'node:net'
+import type {
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  HookHandlerDoneFunction,
+} from 'fastify'
+import { overloaded } from '../../core/errors.ts'
+import { reportExhaustion } from './exhaustion.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** It has arrived, counts towards the limit, and has no response yet. */
+    inFlight: boolean
+  }
+}
+
+/** Requests that may be in flight at once: they have arrived with their body and wait for the database. */
+const MAX_IN_FLIGHT = 1_000
+
+/** Connections that may be open at once; more are closed as they come. */
+const MAX_CONNECTIONS = 10_000
+
+export type Limits = {
+  /** The preHandler hook of endpoints that count. Beyond the limit it refuses with 503 and Retry-After. */
+  enter(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void
+  draining(): boolean
+  /**
+   * Takes no new connections, and closes each open one with its next response. Resolves when all are closed, or
+   * after `graceMs` milliseconds: a client may have sent a request that has not arrived yet, and to close its
+   * connection without a warning would lose it.
+   */
+  drain(graceMs: number): Promise<void>
+}
+
+/**
+ * Limits how much the service does at once. `waiting` returns how many requests only wait for webhook receivers:
+ * they cost no work, and a receiver that hangs must not use up the places of others. Requests whose body is
+ * still arriving do not count, so that slow clients do not use them up either. Call it before there are routes.
+ */
+export function createLimits(app: FastifyInstance, waiting: () => number): Limits {
+  let inFlight = 0
+  let draining = false
+  app.server.maxConnections = MAX_CONNECTIONS
+  reportExhaustion(app.server, line => app.log.warn(line))
+  app.decorateRequest('inFlight', false)
+  // The work is done once there is a response, whether or not the client is still there to receive it.
+  app.addHook('onSend', (request, reply, payload, done) => {
+    if (request.inFlight) inFlight -= 1
+    request.inFlight = false
+    if (draining) void reply.header('connection', 'close')
+    done(null, payload)
+  })
+
+  return {
+    enter(request, _reply, done) {
+      inFlight += 1
+      request.inFlight = true
+      done(inFlight - waiting() > MAX_IN_FLIGHT ? overloaded() : undefined)
+    },
+    draining: () => draining,
+    drain(graceMs) {
+      draining = true
+      return new Promise(resolve => {
+        const grace = setTimeout(resolve, graceMs)
+        app.server.once('close', () => {
+          clearTimeout(grace)
+          resolve()
+        })
+        // http.Server.close would also cut connections that are between two requests.
+        Server.prototype.close.call(app.server)
+      })
+    },
+  }
+}

@@ -1,0 +1,153 @@
+/**
+ * Functions with which an endpoint describes its requests and responses. They return objects of an OpenAPI 3.1
+ * document with whole schemas; src/app/docs/openapi.ts collects them into one document.
+ */
+import { type ApiError, meaningOf, noSuchPage } from '../../core/errors.ts'
+import { exampleAddresses } from './addresses.ts'
+import { JSON_TYPE } from './body.ts'
+import { errorBodyOf } from './errors.ts'
+import { pageSchema } from './schema.ts'
+import { pageOf, type SearchKind, wrongFilters } from './search.ts'
+
+export type Schema = { readonly [keyword: string]: unknown }
+type Example = { summary: string; value: unknown }
+type Examples = Record<string, Example>
+type Content = Record<string, { schema: Schema; examples?: Examples }>
+type Header = { description: string; required?: boolean; schema: Schema }
+export type Parameter = Header & { name: string; in: 'path' | 'query' | 'header' }
+export type Response =
+  | { description: string; headers?: Record<string, Header>; content?: Content }
+  | { $ref: string }
+export type RequestBody = { description?: string; required: boolean; content: Content }
+
+/** The part of an endpoint that only the document needs. Texts are in CommonMark. */
+export type Docs = {
+  description?: string
+  parameters?: Parameter[]
+  requestBody?: RequestBody
+  /** By status. */
+  responses: Record<string, Response>
+  /** The errors that the endpoint itself may throw. */
+  errors?: ApiError[]
+}
+
+/** A header that a response always has. */
+export const header = (description: string, limits: Schema = {}): Header => ({
+  description,
+  required: true,
+  schema: { type: 'string', ...limits },
+})
+
+/** The same body in each of these media types. Examples are keyed by their summaries. */
+function contentOf(types: string[], schema: Schema, values: Record<string, unknown>): Content {
+  const named = Object.entries(values).map(([summary, value]): [string, Example] => {
+    const name = summary.toLowerCase().replace(/[^a-z0-9]+/g, '-')
+    return [name, { summary, value }]
+  })
+  const examples = Object.fromEntries(named)
+  return Object.fromEntries(types.map(type => [type, { schema, examples }]))
+}
+
+/** A response with a JSON body and at least one example, keyed by its summary. */
+export const json = (
+  description: string,
+  schema: Schema,
+  examples: Record<string, unknown>,
+  headers?: Record<string, Header>,
+): Response => ({
+  description,
+  ...(headers && { headers }),
+  content: contentOf([JSON_TYPE], schema, examples),
+})
+
+/** The request body of an endpoint, with at least one example. */
+export const requestBody = (
+  schema: Schema,
+  examples: Record<string, unknown>,
+  types = [JSON_TYPE],
+): RequestBody => ({ required: true, content: contentOf(types, schema, examples) })
+
+/**
+ * What all searches have in common: their parameters, from the table that requests are checked against, a response
+ * with one `result`, and their errors, with the parameters `wrong` as an example.
+ */
+export function searchDocs(
+  kind: SearchKind,
+  item: Schema & { readonly title: string },
+  result: unknown,
+  wrong: string[],
+): Docs {
+  const search = { kind, given: {}, page: 1, displaySize: 1 }
+  const found = { total: 41, results: [result] }
+  const example = pageOf(search, found, exampleAddresses, shown => shown)
+  const page = json('One page of results, newest first', pageSchema(item), {
+    'The first of 41 pages, with one result each': example,
+  })
+  return {
+    parameters: queryParameters(kind),
+    responses: { 200: page },
+    errors: [noSuchPage(kind.codes.pastEnd, 7, 3), wrongFilters(kind, wrong)],
+  }
+}
+
+const queryParameters = ({ filters }: SearchKind): Parameter[] =>
+  Object.entries(filters).map(([name, { schema, description }]) => ({
+    name,
+    in: 'query',
+    description,
+    schema: { ...schema },
+  }))
+
+export const noContent = (description: string): Response => ({ description })
+
+/** An HTML page. */
+export const html = (description: string): Response => ({
+  description,
+  content: { 'text/html': { schema: { type: 'string' } } },
+})
+
+export const redirect = (description: string, to: string): Response => ({
+  description,
+  headers: { Location: header(to) },
+})
+
+export const pathParameter = (name: string, description: string, example: string): Parameter => ({
+  name,
+  in: 'path',
+  required: true,
+  description,
+  schema: { type: 'string', examples: [example] },
+})
+
+/** The headers of the errors of some statuses. */
+export const errorHeaders: {
+  [status in 401 | 405 | 503]: Record<string, Header>
+} & Record<number, Record<string, Header>> = {
+  401: { 'WWW-Authenticate': header('The scheme to use', { const: 'Bearer' }) },
+  405: { Allow: header('The methods that the path has', { examples: ['GET, HEAD, POST'] }) },
+  503: { 'Retry-After': header('Seconds to wait', { pattern: '^[0-9]+$', examples: ['1'] }) },
+}
+
+/** The response for errors of one status, with this body: an example of each, and no codes other than theirs. */
+export function errorResponse(errors: ApiError[], body: Schema): Response {
+  const codes = [...new Set(errors.map(({ code }) => code))]
+  const headers = errorHeaders[errors[0]?.status ?? 0]
+  return {
+    description: codes.map(code => `- \`${code}\`: ${meaningOf(code)}`).join('\n'),
+    ...(headers && { headers }),
+    content: {
+      [JSON_TYPE]: {
+        schema: { allOf: [body, { properties: { code: { enum: codes } } }] },
+        examples: Object.fromEntries(errors.map(error => [nameOf(error), exampleOf(error)])),
+      },
+    },
+  }
+}
+
+/** The code and, where several errors have it, what is at fault: `P0102-amount`. */
+const nameOf = ({ code, at }: ApiError): string => [code, ...Object.values(at)].join('-')
+
+const exampleOf = (error: ApiError): Example => ({
+  summary: meaningOf(error.code),
+  value: errorBodyOf(error),
+})

@@ -1,0 +1,319 @@
+import type { FastifyBaseLogger } from 'fastify'
+import { badSearch, noSuchPage, type PageCode, type SearchCode } from '../../core/errors.ts'
+import { idFloor } from '../../core/ids.ts'
+import type { Database, Value } from '../../core/ports.ts'
+import { type Addresses, getLink } from './addresses.ts'
+import { isStorable } from './fields.ts'
+
+/** Searches: their query parameters, their conditions in SQL and the page that they return. Rules: docs/spec-gaps.md. */
+
+const LARGEST_DISPLAY_SIZE = 500
+const LARGEST_PAGE = 2_147_483_647
+
+/** A query parameter. `rule` says in error messages what `valid` checks; `schema` says it in /openapi.json. */
+type Filter = {
+  valid: (text: string) => boolean
+  rule: string
+  schema: object
+  description: string
+}
+
+const count = (least: number, most: number, otherwise: number, description: string): Filter => ({
+  valid: text => /^[0-9]+$/.test(text) && Number(text) >= least && Number(text) <= most,
+  rule: `a whole number from ${least} to ${most}`,
+  schema: { type: 'integer', minimum: least, maximum: most, default: otherwise },
+  description,
+})
+
+const dateTime = (description: string): Filter => ({
+  valid: isDateTime,
+  rule: 'a time such as 2026-09-14T08:20:31Z (in a query + is written %2B)',
+  schema: { type: 'string', format: 'date-time' },
+  description: `${description}: an ISO 8601 time with Z or an offset`,
+})
+
+const day = (description: string): Filter => ({
+  valid: isDate,
+  rule: 'a day such as 2026-09-14',
+  schema: { type: 'string', format: 'date' },
+  description: `${description}, as YYYY-MM-DD`,
+})
+
+/** The parameters of every search. */
+export const paging = {
+  page: count(1, LARGEST_PAGE, 1, 'The page to show'),
+  display_size: count(1, LARGEST_DISPLAY_SIZE, LARGEST_DISPLAY_SIZE, 'Results on a page'),
+} satisfies Record<string, Filter>
+
+/** The parameters of several searches. All of them, in this order, are those of refunds. */
+export const filters = {
+  from_date: dateTime('Created at or after this time'),
+  to_date: dateTime('Created before this time'),
+  from_settled_date: day('Settled on or after this day'),
+  to_settled_date: day('Settled before this day'),
+  ...paging,
+} satisfies Record<string, Filter>
+
+/** One of `values`, case-sensitive. */
+export const anyOf = (values: readonly string[], description: string): Filter => ({
+  valid: text => values.includes(text),
+  rule: `one of ${values.join(', ')}`,
+  schema: { type: 'string', enum: values },
+  description,
+})
+
+/** Any text of at most `length` UTF-16 code units. */
+export const textUpTo = (length: number, description: string): Filter => ({
+  valid: text => text.length <= length,
+  rule: length < Infinity ? `text of at most ${length} characters` : 'text',
+  schema: { type: 'string', ...(length < Infinity && { maxLength: length }) },
+  description,
+})
+
+/** Exactly that many digits. */
+export const exactly = (digits: number, description: string): Filter => {
+  const pattern = `^[0-9]{${digits}}$`
+  const shape = new RegExp(pattern)
+  return {
+    valid: text => shape.test(text),
+    rule: `${digits} digits`,
+    schema: { type: 'string', pattern },
+    description,
+  }
+}
+
+/** As Java reads it: `T24:00:00` and `+0100` are invalid, `+01` and a zone in brackets after an offset are not. */
+const DATE_TIME =
+  /^(\d{4}-\d\d-\d\d)T([01]\d|2[0-3]):(\d\d)(:(\d\d)(\.\d+)?)?(Z|[+-]([01]\d|2[0-3])(:[0-5]\d)?)(\[[^\][]+\])?$/i
+
+function isDateTime(text: string): boolean {
+  const match = DATE_TIME.exec(text)
+  return match !== null && isDate(match[1] ?? '') && !Number.isNaN(instant(text))
+}
+
+function isDate(text: string): boolean {
+  if (!/^\d{4}-\d\d-\d\d$/.test(text)) return false
+  const time = Date.parse(`${text}T00:00:00Z`)
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text)
+}
+
+/** The time in milliseconds, rounded up, so that whole milliseconds compare with it as with the exact time. */
+export const instant = (text: string): number =>
+  Date.parse(text.replace(/\[.*/, '').replace(/([+-]\d\d)$/, '$1:00')) +
+  (/\.\d{3}\d*[1-9]/.test(text) ? 1 : 0)
+
+/** One of the searches. Links and errors name its parameters in the order of `filters`. */
+export type SearchKind = {
+  path: string
+  filters: Record<string, Filter>
+  codes: { invalid: SearchCode; pastEnd: PageCode }
+}
+
+export type Search = {
+  kind: SearchKind
+  /** The parameters that were given, in the order of `filters`, without page and display_size. */
+  given: Record<string, string>
+  page: number
+  displaySize: number
+}
+
+/** The rule for every parameter. */
+const READABLE_RULE = 'text in percent-encoded UTF-8, without U+0000'
+
+/** The error for the parameters `names`, in the order of `filters`. Those in `unreadable` are not valid text. */
+export const wrongFilters = (
+  { codes, filters }: SearchKind,
+  names: string[],
+  unreadable: string[] = [],
+) =>
+  badSearch(
+    codes.invalid,
+    names.map(name => {
+      const rule = unreadable.includes(name) ? READABLE_RULE : filters[name]?.rule
+      return `${name} must be ${rule}`
+    }),
+  )
+
+/**
+ * Reads query parameters. Throws one error that lists all invalid ones. Blank ones count as absent. Unknown ones are
+ * ignored, and their names are logged.
+ */
+export function readSearch(
+  query: unknown,
+  kind: SearchKind,
+  log?: Pick<FastifyBaseLogger, 'debug'>,
+): Search {
+  logUnknown(
+    Object.keys(query as object).filter(name => !Object.hasOwn(kind.filters, name)),
+    log,
+  )
+  const read: Record<string, string> = {}
+  const wrong: string[] = []
+  const unreadable: string[] = []
+  for (const [name, { valid }] of Object.entries(kind.filters)) {
+    const text = firstText((query as Record<string, unknown>)[name]) // Fastify parses it to an object
+    if (!text.trim()) continue
+    if (isStorable(text) && valid(text)) read[name] = text
+    else wrong.push(name)
+    if (!isStorable(text)) unreadable.push(name)
+  }
+  if (wrong.length > 0) throw wrongFilters(kind, wrong, unreadable)
+  const { page = '1', display_size = String(LARGEST_DISPLAY_SIZE), ...given } = read
+  return { kind, given, page: Number(page), displaySize: Number(display_size) }
+}
+
+/** The shape of a parameter's name. Anything else may be a key or a token that was put in the wrong place. */
+const PARAMETER_NAME = /^[a-z_]{1,30}$/i
+const MOST_LOGGED = 10
+
+function logUnknown(names: string[], log?: Pick<FastifyBaseLogger, 'debug'>): void {
+  if (names.length === 0) return
+  const ignored = names
+    .slice(0, MOST_LOGGED)
+    .map(name => (PARAMETER_NAME.test(name) ? name : '(not a name)'))
+  log?.debug({ ignored }, `query parameters that this search does not have: ${ignored.join(', ')}`)
+}
+
+const firstText = (value: unknown): string =>
+  String((Array.isArray(value) ? value[0] : value) ?? '')
+
+/** Specification, *Search result page*. Each result is as `present` returns it. Throws for a page after the last one. */
+export function pageOf<Found, Item>(
+  search: Search,
+  { total, results }: { total: number; results: Found[] },
+  addresses: Addresses,
+  present: (found: Found, addresses: Addresses) => Item,
+) {
+  const { kind, page, displaySize } = search
+  const last = Math.max(1, Math.ceil(total / displaySize))
+  if (total > 0 && page > last) throw noSuchPage(kind.codes.pastEnd, page, last)
+  const link = (number: number) => getLink(addresses.api + kind.path + queryOf(search, number))
+  return {
+    total,
+    count: results.length,
+    page,
+    results: results.map(found => present(found, addresses)),
+    _links: {
+      self: link(page),
+      first_page: link(1),
+      last_page: link(last),
+      ...(page > 1 && { prev_page: link(Math.min(page - 1, last)) }),
+      ...(page < last && { next_page: link(page + 1) }),
+    },
+  }
+}
+
+function queryOf({ given, displaySize }: Search, page: number): string {
+  const pairs = Object.entries({ ...given, page, display_size: displaySize })
+  return `?${pairs.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&')}`
+}
+
+/** A condition of a search: SQL with one `?` for each value. */
+export type Condition = { sql: string; values: Value[] }
+
+export const where = (sql: string, ...values: Value[]): Condition => ({ sql, values })
+
+/** The condition, with its one value, if there is a value. */
+export const ifGiven = (sql: string, value: Value | undefined): Condition[] =>
+  value === undefined ? [] : [where(sql, value)]
+
+export const allOf = (conditions: Condition[]): Condition =>
+  where(
+    conditions.map(({ sql }) => sql).join(' and '),
+    ...conditions.flatMap(({ values }) => values),
+  )
+
+/** SQL whose `?` are numbered, as the databases read it. */
+export function numbered(sql: string): string {
+  let position = 0
+  return sql.replaceAll('?', () => `$${++position}`)
+}
+
+/** from_date and to_date as identifiers: the first that matches, and the first after those that match. */
+export const createdRange = ({ given: { from_date, to_date } }: Search) => ({
+  from: from_date && idFloor(instant(from_date)),
+  until: to_date && idFloor(instant(to_date)),
+})
+
+/** Conditions for from_date and to_date, on the time that an identifier begins with. */
+export function createdBetween(search: Search, id: string): Condition[] {
+  const { from, until } = createdRange(search)
+  return [...ifGiven(`${id} >= ?`, from), ...ifGiven(`${id} < ?`, until)]
+}
+
+/** Nothing is ever settled, so a filter on the settled date matches nothing. */
+export const settledBetween = ({ given }: Search): Condition[] =>
+  given.from_settled_date || given.to_settled_date ? [where('1 = 0')] : []
+
+/** Identifiers, both exclusive. */
+export type Range = { before?: string; after?: string }
+
+export const inRange = (id: string, { before, after }: Range): Condition[] => [
+  ...ifGiven(`${id} < ?`, before),
+  ...ifGiven(`${id} > ?`, after),
+]
+
+/** A table that can be searched. Rows are sorted by identifier. */
+type Searchable<Row, Item> = {
+  from: string
+  columns: string
+  id: string
+  fromRow: (row: Row) => Item
+}
+
+/** At most `limit` rows: the newest, newest first, or the oldest, oldest first. */
+export type Part = { limit: number; order: 'newest' | 'oldest' }
+
+/** The query for a part of the rows that match all conditions. */
+export function selectPart(
+  { from, columns, id }: Omit<Searchable<never, unknown>, 'fromRow'>,
+  conditions: Condition[],
+  { limit, order }: Part,
+): Condition {
+  const { sql, values } = allOf(conditions)
+  const direction = order === 'newest' ? 'desc' : 'asc'
+  return where(
+    `select ${columns} from ${from} where ${sql} order by ${id} ${direction} limit ?`,
+    ...values,
+    limit,
+  )
+}
+
+export async function findPart<Row, Item>(
+  database: Database,
+  table: Searchable<Row, Item>,
+  conditions: Condition[],
+  part: Part,
+): Promise<Item[]> {
+  const { sql, values } = selectPart(table, conditions, part)
+  return (await database.query<Row>(numbered(sql), values)).map(table.fromRow)
+}
+
+/**
+ * One page of rows and the number of all that match, from one snapshot. `total` is a query for that number, where
+ * there is a faster one than counting.
+ */
+export async function findPage<Row, Item>(
+  database: Database,
+  { from, columns, id, fromRow }: Searchable<Row, Item>,
+  conditions: Condition[],
+  { page, displaySize }: Search,
+  total?: Condition,
+): Promise<{ total: number; results: Item[] }> {
+  const matching = allOf(conditions)
+  const counted =
+    total ?? where(`select count(*) from ${from} where ${matching.sql}`, ...matching.values)
+  const rows = await database.query<Row & { total: number; found: number | null }>(
+    numbered(`select counted.total, page.* from
+       (select cast((${counted.sql}) as integer) as total) counted
+     left join
+       (select 1 as found, ${columns} from ${from} where ${matching.sql}
+        order by ${id} desc limit ? offset ?) page on 1 = 1
+     order by ${id} desc`),
+    [...counted.values, ...matching.values, displaySize, (page - 1) * displaySize],
+  )
+  return {
+    total: rows[0]?.total ?? 0,
+    results: rows.filter(row => row.found !== null).map(fromRow),
+  }
+}

@@ -1,0 +1,109 @@
+import {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  fastify,
+} from 'fastify'
+import { noSuchEndpoint } from '../../core/errors.ts'
+import { type Areas, areaOfPath, beforeHandler, hasEmptySegment } from './areas.ts'
+import { MAX_BODY } from './body.ts'
+import { adjustFastify, fastifyOptions, hasTwoHosts, methodOf } from './fastify.ts'
+
+/** The route of the files that pages link to. Each page loads several, so their lines are for debugging only. */
+const ASSETS = '/assets/:name'
+
+/** An HTTP server without endpoints: its limits, its headers, its errors and its log line. */
+export function createServer(logger: FastifyBaseLogger | undefined, areas: Areas): FastifyInstance {
+  const app = fastify({
+    ...fastifyOptions,
+    ...(logger && { loggerInstance: logger }),
+    bodyLimit: MAX_BODY,
+    // A path that cannot be decoded is an unknown one.
+    frameworkErrors: (_error, request, reply) => {
+      setCommonHeaders(reply)
+      refuseUnknownPath(areas, request, reply, error =>
+        areaOfPath(areas, request).sendError(error, request, reply),
+      )
+    },
+  })
+  adjustFastify(app)
+  app.addHook('onRequest', (request, reply, done) => {
+    if (hasTwoHosts(request)) {
+      reply.hijack()
+      reply.raw.writeHead(400, { connection: 'close', 'content-length': 0 }).end()
+      return
+    }
+    setCommonHeaders(reply)
+    // Here, because the handler for unknown paths would run after the body is read.
+    if (request.is404) refuseUnknownPath(areas, request, reply, done)
+    else done()
+  })
+  app.addHook('onResponse', (request, reply, done) => {
+    logRequest(request, reply)
+    done()
+  })
+  app.setErrorHandler((error, request, reply) =>
+    areaOfPath(areas, request).sendError(error, request, reply),
+  )
+  app.setNotFoundHandler(() => {
+    throw noSuchEndpoint()
+  })
+  return app
+}
+
+/** Logs nothing that a client sent: `field` and `header` are names that the service knows. */
+function logRequest(request: FastifyRequest, reply: FastifyReply): void {
+  const { refusal } = request
+  const route = routeOf(request) ?? null
+  const line = {
+    method: methodOf(request),
+    route,
+    status: reply.statusCode,
+    ms: Math.round(reply.elapsedTime * 10) / 10,
+    ...(refusal && { code: refusal.code, ...refusal.at }),
+  }
+  if (route === ASSETS) request.log.debug(line)
+  else request.log.info(line)
+}
+
+function refuseUnknownPath(
+  areas: Areas,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  done: (error?: Error) => void,
+): void {
+  const area = areaOfPath(areas, request)
+  beforeHandler(area, area.unknown ?? noSuchEndpoint)(request, reply, done)
+}
+
+/** The route's pattern, for logs and metrics: URLs carry tokens, and there are as many as payments. */
+export const routeOf = (request: FastifyRequest): string | undefined =>
+  hasEmptySegment(request.url) ? undefined : request.routeOptions.url
+
+/** True for a GET of a path without endpoint by a browser, whose Accept header prefers HTML to JSON. */
+export const isLostInBrowser = (request: FastifyRequest): boolean =>
+  request.method === 'GET' && routeOf(request) === undefined && prefersHtml(request.headers.accept)
+
+/** RFC 9110, section 12.5.1. A wildcard counts for JSON, because command-line clients send nothing else. */
+function prefersHtml(accept = ''): boolean {
+  const weights = new Map<string, number>()
+  for (const range of accept.toLowerCase().split(',')) {
+    const [type = '', ...parameters] = range.split(';').map(part => part.trim())
+    const weight = parameters.find(parameter => parameter.startsWith('q='))
+    weights.set(type, Number(weight?.slice(2) ?? 1))
+  }
+  const json = ['application/json', 'application/*', '*/*'].find(type => weights.has(type)) ?? ''
+  return (weights.get('text/html') ?? 0) > (weights.get(json) ?? 0)
+}
+
+/** Header names are in lower case, as Fastify keeps them; for others it makes a new string each time. */
+function setCommonHeaders(reply: FastifyReply): void {
+  void reply.header('x-content-type-options', 'nosniff')
+}
+
+/** The headers of every response under /v1. */
+export function setApiHeaders(_request: FastifyRequest, reply: FastifyReply): void {
+  void reply.header('cache-control', 'no-store')
+  void reply.header('pragma', 'no-cache')
+}

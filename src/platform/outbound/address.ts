@@ -1,0 +1,189 @@
+/**
+ * The callback address rule: to which URLs this service may connect for a client (docs/spec-gaps.md). It is
+ * checked at registration and again for every connection. Functions return the broken rule as text that
+ * completes a sentence beginning with `callback_url`. The text never contains a resolved address, which
+ * would let a client map the network.
+ */
+import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net'
+import type { Resolve } from '../../core/ports.ts'
+
+/**
+ * Hosts that may have any address and may use http: `host` or `host:port`, with the host as URL normalises
+ * it. The rules about the form of the URL still apply.
+ */
+export type AllowedHosts = ReadonlySet<string>
+
+const REFUSED_IPV4 = blocks({
+  unspecified: ['0.0.0.0/8'],
+  loopback: ['127.0.0.0/8'],
+  private: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16'],
+  'link-local, with the metadata services of clouds': ['169.254.0.0/16'],
+  'shared by carriers': ['100.64.0.0/10'],
+  'IETF protocol assignments': ['192.0.0.0/24'],
+  documentation: ['192.0.2.0/24', '198.51.100.0/24', '203.0.113.0/24'],
+  benchmarking: ['198.18.0.0/15'],
+  '6to4 relays': ['192.88.99.0/24'],
+  AS112: ['192.31.196.0/24', '192.175.48.0/24'],
+  AMT: ['192.52.193.0/24'],
+  multicast: ['224.0.0.0/4'],
+  'reserved and broadcast': ['240.0.0.0/4'],
+  'Azure platform, used inside Azure only': ['168.63.129.16/32'],
+})
+
+/** The only IPv6 block from which IANA allocates public addresses. */
+const GLOBAL_IPV6 = blocks({ 'global unicast': ['2000::/3'] })
+
+const REFUSED_IPV6 = blocks({
+  'IETF protocol assignments: Teredo, benchmarking, AMT, AS112, ORCHID': ['2001::/23'],
+  documentation: ['2001:db8::/32', '3fff::/20'],
+  '6to4': ['2002::/16'],
+  AS112: ['2620:4f:8000::/48'],
+})
+
+/** Top-level names with no meaning, or another meaning on each network. */
+const REFUSED_ENDINGS = new Set([
+  'localhost',
+  'local',
+  'localdomain',
+  'internal',
+  'intranet',
+  'lan',
+  'home',
+  'corp',
+  'invalid',
+  'onion',
+  'arpa',
+])
+
+const UNLESS_LISTED =
+  'unless the setting FARTHING_CALLBACK_HOSTS of the service lists its host, alone or with this port'
+const MUST_BE_HTTPS = `must be an absolute https URL, ${UNLESS_LISTED}`
+export const MUST_BE_PUBLIC =
+  'must lead to a public address, not to a loopback, private, link-local or reserved one, ' +
+  UNLESS_LISTED
+const MUST_BE_PUBLIC_NAME =
+  'must have a public host name: two or more labels, the last not one of ' +
+  `${[...REFUSED_ENDINGS].join(', ')}, ${UNLESS_LISTED}`
+
+/** Characters that are invisible, or that URL parsers drop or rewrite silently. */
+const HIDDEN_CHARACTER = /[\s\\\p{Cc}\p{Cf}\p{Cs}\p{Z}\p{Default_Ignorable_Code_Point}]/u
+
+/** Returns the rule that this callback URL breaks, or undefined. Does not resolve the host name. */
+export function callbackUrlProblem(raw: string, allowed: AllowedHosts): string | undefined {
+  if (HIDDEN_CHARACTER.test(raw)) {
+    return 'must not contain white space, a backslash, or control or invisible characters'
+  }
+  // URL also accepts "https:host" and "https:/host", so the raw text is checked.
+  const authority = /^https?:\/\/([^/?#]+)/i.exec(raw)?.[1]
+  const url = URL.parse(raw)
+  if (authority === undefined || url === null) return MUST_BE_HTTPS
+  if (authority.includes('@')) return 'must not contain a user name or a password'
+  if (url.port === '0') return 'must have a port from 1 to 65535, or none'
+  if (isAllowed(url, allowed)) return undefined
+  if (url.protocol !== 'https:') return MUST_BE_HTTPS
+  return hostProblem(hostOf(url))
+}
+
+/**
+ * As `callbackUrlProblem`, and also checks the addresses of the host name. A name without addresses is
+ * accepted, because each connection resolves it again.
+ */
+export async function registrationProblem(
+  raw: string,
+  allowed: AllowedHosts,
+  resolve: Resolve,
+): Promise<string | undefined> {
+  const problem = callbackUrlProblem(raw, allowed)
+  if (problem !== undefined) return problem
+  const url = new URL(raw)
+  const host = hostOf(url)
+  if (isAllowed(url, allowed) || isIP(host) !== 0) return undefined
+  const addresses = await resolve(host)
+  return addresses.every(isPublicAddress) ? undefined : MUST_BE_PUBLIC
+}
+
+/** The host to resolve, to connect to and to use for SNI: without brackets and final dot. */
+export function hostOf(url: URL): string {
+  return url.hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '')
+}
+
+/** True when the list has the host of this URL, alone or with its port. */
+export function isAllowed(url: URL, allowed: AllowedHosts): boolean {
+  return allowed.has(listedName(url)) || allowed.has(hostAndPort(url))
+}
+
+/** The entry that lists this URL's host with this port only. */
+export function hostAndPort(url: URL): string {
+  const port = url.port || (url.protocol === 'https:' ? '443' : '80')
+  return `${listedName(url)}:${port}`
+}
+
+/**
+ * Reads FARTHING_CALLBACK_HOSTS or FARTHING_RETURN_HOSTS: a comma list of `host` (any port) or `host:port`, IPv6 in brackets.
+ * Returns one problem for each invalid entry, which is left out of the hosts.
+ */
+export function parseAllowedHosts(text: string): { hosts: AllowedHosts; problems: string[] } {
+  const hosts = new Set<string>()
+  const problems: string[] = []
+  for (const entry of text.split(',').map(part => part.trim())) {
+    if (entry === '') continue
+    const listed = allowedHost(entry)
+    if (listed === undefined) {
+      problems.push(`"${entry}" is not a host or host:port (IPv6 in brackets, no wildcards)`)
+    } else hosts.add(listed)
+  }
+  return { hosts, problems }
+}
+
+/** True for an IPv4 or IPv6 literal that is globally reachable; false for any other text. */
+export function isPublicAddress(address: string): boolean {
+  if (isIPv4(address)) return !REFUSED_IPV4.check(address)
+  if (!isIPv6(address) || address.includes('%')) return false
+  const isIn = (list: BlockList) => list.check(address, 'ipv6')
+  return isIn(GLOBAL_IPV6) && !isIn(REFUSED_IPV6) && !isIsatap(address)
+}
+
+function hostProblem(host: string): string | undefined {
+  if (isIP(host) !== 0) return isPublicAddress(host) ? undefined : MUST_BE_PUBLIC
+  const labels = host.split('.')
+  if (host.length > 253 || labels.some(label => label === '' || label.length > 63)) {
+    return 'must have a host name of at most 253 characters, in labels of 1 to 63'
+  }
+  const ending = labels.at(-1) ?? ''
+  return labels.length < 2 || REFUSED_ENDINGS.has(ending) ? MUST_BE_PUBLIC_NAME : undefined
+}
+
+function allowedHost(entry: string): string | undefined {
+  const [, host, port] = /^(\[[^[\]]+\]|[^[\]:/?#@\\*\s]+)(?::(\d{1,5}))?$/.exec(entry) ?? []
+  const url = URL.parse(`https://${host}`)
+  if (host === undefined || url === null) return undefined
+  if (port === undefined) return listedName(url)
+  return Number(port) >= 1 && Number(port) <= 65535
+    ? `${listedName(url)}:${Number(port)}`
+    : undefined
+}
+
+/** Keeps the brackets of IPv6: without them `::1` with port 8443 would read as the address `::1:8443`. */
+function listedName(url: URL): string {
+  return url.hostname.replace(/\.$/, '')
+}
+
+function blocks(named: Record<string, string[]>): BlockList {
+  const list = new BlockList()
+  for (const block of Object.values(named).flat()) {
+    const [address = '', prefix] = block.split('/')
+    list.addSubnet(address, Number(prefix), isIPv4(address) ? 'ipv4' : 'ipv6')
+  }
+  return list
+}
+
+/** ISATAP (RFC 5214): the interface identifier is 0:5efe and an IPv4 address. Ignores the u and g bits. */
+function isIsatap(address: string): boolean {
+  const [before = [], after = []] = address
+    .replace(/[\d.]+\.\d+$/, '0:0') // the value of the IPv4 part does not matter
+    .split('::')
+    .map(part => part.split(':').filter(Boolean))
+  const gap = Array<string>(8 - before.length - after.length).fill('0')
+  const [, , , , first, second] = [...before, ...gap, ...after].map(group => Number(`0x${group}`))
+  return first !== undefined && (first & 0xfcff) === 0 && second === 0x5efe
+}

@@ -1,0 +1,105 @@
+/**
+ * The real Resolve: the hosts file, then DNS. `dns.lookup` does both, but it blocks one of libuv's four
+ * threads and has no time limit, so a few slow names would delay all others.
+ */
+import { Resolver } from 'node:dns/promises'
+import { readFileSync, statSync } from 'node:fs'
+import { isIP } from 'node:net'
+import type { Resolve } from '../../core/ports.ts'
+
+const HOSTS_FILE =
+  process.platform === 'win32' ? 'C:/Windows/System32/drivers/etc/hosts' : '/etc/hosts'
+
+/** Milliseconds for one look-up: both record types, with retries. */
+const TIME_LIMIT_MS = 1000
+const RESOLVER_LIVES_MS = 5000
+
+type ResolveOptions = {
+  hostsFile?: string
+  /** DNS servers as `address:port`, instead of the machine's. */
+  servers?: string[]
+}
+
+/**
+ * Makes a Resolve. A name in the hosts file has the addresses listed there; `localhost` and its subdomains
+ * are loopback; for all others DNS is queried without search domains. Concurrent look-ups of one name share
+ * one query. Nothing is cached after that.
+ */
+export function createResolve(options: ResolveOptions = {}): Resolve {
+  const lookInHostsFile = hostsFileReader(options.hostsFile ?? HOSTS_FILE)
+  const resolver = resolverSource(options.servers)
+  const pending = new Map<string, Promise<string[]>>()
+  return async host => {
+    const name = host.toLowerCase()
+    const listed = lookInHostsFile(name)
+    if (listed !== undefined) return listed
+    if (name === 'localhost' || name.endsWith('.localhost')) return ['127.0.0.1', '::1']
+    const addresses =
+      pending.get(name) ?? askDns(name, resolver()).finally(() => pending.delete(name))
+    pending.set(name, addresses)
+    return addresses
+  }
+}
+
+/** Parses a hosts file into a map from name, in lower case, to addresses. Skips invalid lines. */
+export function parseHosts(text: string): Map<string, string[]> {
+  const hosts = new Map<string, string[]>()
+  for (const line of text.split(/\r?\n/)) {
+    const [address = '', ...names] = line.replace(/#.*/, '').trim().split(/\s+/)
+    if (isIP(address) === 0) continue
+    for (const name of names.map(each => each.toLowerCase())) {
+      hosts.set(name, [...(hosts.get(name) ?? []), address])
+    }
+  }
+  return hosts
+}
+
+/** Looks names up in a hosts file, which is read again when it changes. An unreadable file has no names. */
+function hostsFileReader(file: string): (name: string) => string[] | undefined {
+  let hosts = new Map<string, string[]>()
+  let version = ''
+  return name => {
+    try {
+      const { mtimeMs, size, ino } = statSync(file)
+      const found = `${mtimeMs} ${size} ${ino}`
+      if (found !== version) hosts = parseHosts(readFileSync(file, 'utf8'))
+      version = found
+    } catch {
+      hosts = new Map()
+      version = ''
+    }
+    return hosts.get(name)
+  }
+}
+
+/** Asks DNS for both record types. Returns what has come within the time limit. */
+async function askDns(name: string, resolver: Resolver): Promise<string[]> {
+  let stopWaiting = () => {}
+  const timeUp = new Promise<string[]>(resolve => {
+    stopWaiting = () => resolve([])
+  })
+  const limit = setTimeout(stopWaiting, TIME_LIMIT_MS)
+  const questions = [resolver.resolve4(name), resolver.resolve6(name)]
+  const answers = await Promise.all(
+    questions.map(question => Promise.race([question.catch(() => []), timeUp])),
+  )
+  clearTimeout(limit)
+  return answers.flat()
+}
+
+/**
+ * One Resolver for all look-ups: a new one for each would read the machine's configuration and open sockets again. It is
+ * replaced from time to time, because a Resolver does not notice when the machine's DNS servers change.
+ */
+function resolverSource(servers: string[] | undefined): () => Resolver {
+  let current: Resolver | undefined
+  return () => {
+    if (current) return current
+    current = new Resolver({ timeout: TIME_LIMIT_MS / 2, tries: 2 })
+    if (servers) current.setServers(servers)
+    setTimeout(() => {
+      current = undefined
+    }, RESOLVER_LIVES_MS).unref()
+    return current
+  }
+}

@@ -1,0 +1,287 @@
+/**
+ * The real Send. It has its own agents, because `fetch` and Node's global agents obey proxy variables, and a
+ * proxy would connect to addresses that have not been checked.
+ */
+import type { ClientRequest, IncomingMessage } from 'node:http'
+import { isIP, type LookupFunction } from 'node:net'
+import type { SecureContext } from 'node:tls'
+import type { Answer, AttemptResult, Post, Resolve } from '../../core/ports.ts'
+import { http, https, tls } from '../http/node-http.ts'
+import {
+  type AllowedHosts,
+  callbackUrlProblem,
+  hostOf,
+  isAllowed,
+  isPublicAddress,
+} from './address.ts'
+import { createAgents, dropIdle } from './agents.ts'
+import { createSlots } from './slots.ts'
+
+/** Milliseconds for an attempt, from the wait for a slot to the status line. */
+const DEADLINE_MS = 2000
+const REQUESTS_PER_HOST = 64
+const REQUESTS_IN_ALL = 256
+/**
+ * Milliseconds to wait for a slot. Shorter than the deadline: a slot that becomes free when another request times out
+ * would leave no time to use it.
+ */
+const SLOT_TIMEOUT_MS = 1900
+/** Limit for the headers of a response, and again for its body. */
+const MAX_RESPONSE_BYTES = 64 * 1024
+/** Pieces of a body: chunks, or what a read of the connection found. Each costs an event, however small it is. */
+const MAX_RESPONSE_PIECES = 256
+/** Bytes of a body that are kept. More than is shown, so that no secret is cut before it is masked. */
+const MAX_KEPT_BYTES = 16 * 1024
+const REASON_PHRASE_CHARACTERS = 100
+/** Limit of 1xx responses before the final one. */
+const MAX_INTERIM_RESPONSES = 100
+/** Why an attempt has no status. */
+type Reason =
+  | 'timeout'
+  | 'connection failed'
+  | 'tls failed'
+  | 'name not resolved'
+  | 'address refused'
+
+/** This service ended the request: its look-up failed or its time ran out. */
+class Aborted extends Error {
+  readonly reason: Reason
+  constructor(reason: Reason) {
+    super(reason)
+    this.reason = reason
+  }
+}
+
+type SendOptions = {
+  resolve: Resolve
+  allowed: AllowedHosts
+  /** Default for the `User-Agent` header. */
+  userAgent?: string
+  /** Trusted certificates in PEM. Replaces those of Node, including NODE_EXTRA_CA_CERTS. */
+  ca?: string | string[]
+  /** Takes any certificate. */
+  insecure?: boolean
+}
+
+/** `close` ends all connections, including those in use. */
+export type ClosableSend = ((post: Post) => Promise<AttemptResult>) & { close(): void }
+
+/**
+ * Makes the real Send. Its guarantees beyond those of the port:
+ * - A request is written at most once. A broken connection is a failed attempt and is never retried
+ *   silently. The next attempt gets a new connection.
+ * - It resolves as soon as the status line has arrived. Reading the body ends at 64 KiB, at 256 pieces, and at
+ *   the same deadline. The body is discarded, unless the response is to be kept.
+ * - `response_time` starts when the request gets its slot. It is null when no connection was established,
+ *   because nothing was sent then.
+ */
+export function createSend(options: SendOptions): ClosableSend {
+  const { resolve, allowed, userAgent } = options
+  const agents = createAgents(REQUESTS_PER_HOST, options.insecure)
+  const takeSlot = createSlots(REQUESTS_PER_HOST, REQUESTS_IN_ALL)
+  const guarded = createLookup(resolve, isPublicAddress)
+  const exempt = createLookup(resolve, address => isIP(address) !== 0)
+  // Shared by all connections. Creating it takes a fifth of the time of a message over a new connection.
+  let context: SecureContext | undefined
+  const secureContext = () => {
+    context ??= tls.createSecureContext(options.ca ? { ca: options.ca } : {})
+    return context
+  }
+
+  const open = (url: URL, headers: Record<string, string>) => {
+    const secure = url.protocol === 'https:'
+    return (secure ? https : http).request({
+      agent: secure ? agents.https : agents.http,
+      ...(secure && { secureContext: secureContext() }),
+      lookup: isAllowed(url, allowed) ? exempt : guarded,
+      method: 'POST',
+      host: hostOf(url),
+      port: url.port || (secure ? 443 : 80),
+      path: url.pathname + url.search,
+      headers: { ...(userAgent && { 'User-Agent': userAgent }), ...headers },
+      maxHeaderSize: MAX_RESPONSE_BYTES,
+    })
+  }
+
+  const send = async ({
+    url: target,
+    headers,
+    body,
+    keepsAnswer = false,
+  }: Post): Promise<AttemptResult> => {
+    const started = performance.now()
+    const url = URL.parse(target)
+    if (url === null || callbackUrlProblem(target, allowed)) return failed('address refused', null)
+    const slot = takeSlot(hostOf(url), SLOT_TIMEOUT_MS)
+    // No `await` for a free slot: the event loop may be busy, and that time would count as a wait.
+    const release = slot instanceof Promise ? await slot : slot
+    if (release === undefined) return failed('timeout', null)
+    const began = performance.now()
+    const left = started + DEADLINE_MS - began
+    if (left < 1) {
+      // The event loop was blocked, so the slot arrived before the timer of its wait ran.
+      release()
+      return failed('timeout', null)
+    }
+    try {
+      const request = open(url, headers)
+      // A timer instead of an AbortSignal, whose listeners made sending a quarter slower.
+      const timer = setTimeout(() => request.destroy(new Aborted('timeout')), left)
+      request.once('close', () => {
+        clearTimeout(timer)
+        release()
+      })
+      // A receiver that closed one idle connection has probably closed all of them.
+      request.once('error', () => request.reusedSocket && dropIdle(agents, hostOf(url)))
+      const result = resultOf(request, began, keepsAnswer)
+      request.end(body)
+      return await result
+    } catch {
+      // `request` throws on an invalid header. No request exists then.
+      release()
+      return failed('connection failed', null)
+    }
+  }
+
+  const close = () => {
+    for (const agent of Object.values(agents)) agent.destroy()
+  }
+  return Object.assign(send, { close })
+}
+
+/**
+ * Makes the `lookup` option of a socket. The socket connects to the addresses it returns, so the checked
+ * address is the one used (no DNS rebinding). It fails when `accepts` refuses any of them.
+ */
+export function createLookup(
+  resolve: Resolve,
+  accepts: (address: string) => boolean,
+): LookupFunction {
+  const addressesOf = async (host: string) => {
+    const addresses = await resolve(host).catch(() => [])
+    if (addresses.length === 0) throw new Aborted('name not resolved')
+    if (!addresses.every(accepts)) throw new Aborted('address refused')
+    return addresses.map(address => ({ address, family: isIP(address) }))
+  }
+  return (host, options, callback) => {
+    addressesOf(host).then(
+      ([first, ...others]) => {
+        if (options.all) callback(null, first ? [first, ...others] : [])
+        else callback(null, first?.address ?? '', first?.family)
+      },
+      error => callback(error, ''),
+    )
+  }
+}
+
+/** Resolves at the status or the failure, whichever is first. Ignores later events. */
+function resultOf(
+  request: ClientRequest,
+  began: number,
+  keepsAnswer: boolean,
+): Promise<AttemptResult> {
+  return new Promise(resolve => {
+    let connected = false
+    let handshaking = false
+    const elapsed = () => (connected ? Math.round(performance.now() - began) : null)
+
+    request.on('socket', socket => {
+      connected = request.reusedSocket
+      if (connected) return
+      socket.once('connect', () => {
+        connected = true
+        handshaking = request.protocol === 'https:'
+      })
+      socket.once('secureConnect', () => {
+        handshaking = false
+      })
+    })
+    let interim = 0
+    request.on('information', () => {
+      interim += 1
+      if (interim > MAX_INTERIM_RESPONSES) request.destroy()
+    })
+    const settle = (response: IncomingMessage, body?: Promise<Body>) => {
+      const result = answered(response, elapsed())
+      resolve(keepsAnswer ? { ...result, answer: answerOf(request, response, body) } : result)
+    }
+    request.on('response', response => settle(response, readToEnd(response, keepsAnswer)))
+    request.on('upgrade', (response, socket) => {
+      settle(response)
+      socket.destroy()
+    })
+    request.on('error', (error: NodeJS.ErrnoException) => {
+      const result = failed(reasonOf(error, handshaking), elapsed())
+      resolve(error.code ? { ...result, cause: error.code } : result)
+    })
+    request.on('close', () => resolve(failed('connection failed', elapsed())))
+  })
+}
+
+function answered(response: IncomingMessage, responseTime: number | null): AttemptResult {
+  const code = response.statusCode ?? 0
+  const phrase = response.statusMessage?.trim() || http.STATUS_CODES[code] || ''
+  return {
+    status: code >= 200 && code <= 299 ? 'SUCCESSFUL' : 'FAILED',
+    status_code: code,
+    response_time: responseTime,
+    result: `${code} ${phrase.slice(0, REASON_PHRASE_CHARACTERS)}`.trim(),
+  }
+}
+
+function failed(reason: Reason, responseTime: number | null): AttemptResult {
+  return { status: 'FAILED', status_code: null, response_time: responseTime, result: reason }
+}
+
+/**
+ * A broken connection is `connection failed`, also during the handshake. A TLS error is `tls failed`, also
+ * after the handshake, because TLS 1.3 servers reject a missing client certificate only then.
+ */
+function reasonOf(error: NodeJS.ErrnoException, handshaking: boolean): Reason {
+  if (error instanceof Aborted) return error.reason
+  const code = error.code ?? ''
+  if (code === 'EPROTO' || /^ERR_(SSL|TLS)/.test(code)) return 'tls failed'
+  const broken = code === 'ECONNRESET' || error.syscall !== undefined
+  return handshaking && !broken ? 'tls failed' : 'connection failed'
+}
+
+type Body = Pick<Answer, 'body' | 'size'>
+
+/**
+ * Reads the body to its end, so that the connection can be reused. Closes the connection of a long body, or of one in many pieces. Returns the
+ * beginning of the body if it is to be kept.
+ */
+function readToEnd(response: IncomingMessage, keepsBody: boolean): Promise<Body> | undefined {
+  const kept: Buffer[] = []
+  let size = 0
+  let pieces = 0
+  response.on('error', () => {})
+  response.on('data', (chunk: Buffer) => {
+    // Node hands out the other pieces of what it has read, too.
+    if (response.destroyed) return
+    if (keepsBody && size < MAX_KEPT_BYTES) kept.push(chunk.subarray(0, MAX_KEPT_BYTES - size))
+    size += chunk.length
+    pieces += 1
+    if (size > MAX_RESPONSE_BYTES || pieces > MAX_RESPONSE_PIECES) response.destroy()
+  })
+  if (!keepsBody) return undefined
+  return new Promise(resolve => {
+    response.once('close', () => resolve({ body: Buffer.concat(kept), size }))
+  })
+}
+
+async function answerOf(
+  request: ClientRequest,
+  { rawHeaders }: IncomingMessage,
+  body: Promise<Body> | undefined,
+): Promise<Answer> {
+  const headers: Answer['headers'] = []
+  for (let i = 0; i < rawHeaders.length; i += 2)
+    headers.push([rawHeaders[i] ?? '', rawHeaders[i + 1] ?? ''])
+  const sent = request.getRawHeaderNames().map(name => [name, String(request.getHeader(name))])
+  return {
+    headers,
+    sent: Object.fromEntries(sent),
+    ...((await body) ?? { body: Buffer.alloc(0), size: 0 }),
+  }
+}

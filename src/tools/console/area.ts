@@ -1,0 +1,100 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Context } from '../../core/context.ts'
+import { addressesOf } from '../../platform/http/addresses.ts'
+import type { Area } from '../../platform/http/areas.ts'
+import { toApiError } from '../../platform/http/errors.ts'
+import { policies, setPageHeaders } from '../../platform/web/headers.ts'
+import { html } from '../../platform/web/html.ts'
+import { rootOf, sendPage, visitOf } from './page.ts'
+import { sessionOf } from './session.ts'
+
+/** Bytes of a form: an edited message and its signature are a fraction of that. */
+const MAX_FORM = 256 * 1024
+
+/** Nobody is signed in. */
+class SignInNeeded extends Error {}
+
+type ConsoleArea = Pick<Area, 'prefix' | 'setHeaders' | 'sendError' | 'bodyLimit' | 'limited'>
+
+/** The areas of the console: `entrance` needs no session. */
+export function consoleAreas(context: Context): {
+  console: ConsoleArea & Pick<Area, 'authenticate'>
+  entrance: ConsoleArea
+} {
+  const setHeaders = (request: FastifyRequest, reply: FastifyReply) =>
+    setPageHeaders(reply, addressesOf(request, context.config), policies.console)
+  const sendError: Area['sendError'] = (error, request, reply) => {
+    setHeaders(request, reply)
+    if (error instanceof SignInNeeded) return void sendToSignIn(request, reply)
+    const { status } = toApiError(error, request, reply)
+    // An error before the session was looked up is shown without navigation.
+    const account = request.account ?? undefined
+    const [heading, text] = faultOf(status)
+    void sendPage(
+      reply,
+      { ...visitOf(request, context), account },
+      {
+        title: heading,
+        content: html`<h1 class="govuk-heading-l">${heading}</h1>\n<p class="govuk-body">${text}</p>`,
+        status,
+      },
+    )
+  }
+  const entrance = {
+    ...{ prefix: '/console', setHeaders, sendError, bodyLimit: MAX_FORM, limited: true },
+  }
+  return {
+    console: { ...entrance, authenticate: request => signedIn(context, request) },
+    entrance,
+  }
+}
+
+async function signedIn(context: Context, request: FastifyRequest): Promise<void> {
+  const session = await sessionOf(context, request)
+  if (!session) throw new SignInNeeded('no session')
+  request.account = session.account
+  request.key_id = session.key_id
+}
+
+/** The page of an action is the one that has its form: an action's path is one level below, or the same. */
+const PAGE = /^\/console\/([a-z-]+(?:\/[0-9a-v]{1,26})?)\/?(?:\?|$)/
+
+function sendToSignIn(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const { url, method } = request
+  const target = method === 'POST' ? url.replace(/\/[a-z-]+$/, '') : url
+  const [, page] = PAGE.exec(target) ?? []
+  const [, query] = target.split('?', 2)
+  const to = page && new URLSearchParams({ to: query ? `${page}?${query}` : page })
+  return reply
+    .code(303)
+    .header('location', `${rootOf(request)}sign-in${to ? `?${to}` : ''}`)
+    .send()
+}
+
+/** The heading and the sentence for an error status. */
+function faultOf(status: number): [heading: string, text: string] {
+  switch (status) {
+    case 403:
+      return [
+        'This form was sent from another site',
+        'Nothing was done. Open the page in the console and try again there.',
+      ]
+    case 404:
+      return [
+        'Page not found',
+        'This account has nothing at this address. It may be mistyped, belong to another account, or be gone: payments and what belongs to them are kept for 7 days.',
+      ]
+    case 405:
+      return ['This page cannot be used like that', 'Nothing was done.']
+    case 413:
+      return ['The form is too long', 'A form may have 256 KiB. Nothing was done.']
+    case 415:
+      return ['The form has a type that this page does not read', 'Nothing was done.']
+    case 503:
+      return ['The service has too much to do', 'Nothing was done. Try again in a moment.']
+    default:
+      return status < 500
+        ? ['The request cannot be read', 'Nothing was done.']
+        : ['Sorry, there is a problem with the service', 'Try again. The log says what happened.']
+  }
+}

@@ -1,0 +1,63 @@
+/** Parts of pages that show a recorded exchange: its headers and bodies, as far as they were kept. */
+
+import { details } from '../../platform/web/components.ts'
+import { type Html, html } from '../../platform/web/html.ts'
+import type { Headers, KeptBody } from '../recorder/exchange.ts'
+import { MOST_BODY_BYTES } from '../recorder/exchange.ts'
+import { printJson, readJson } from '../signature/json-text.ts'
+import { foreign, listing, paragraph } from './parts.ts'
+
+/** `whose` completes the names of what is shown, such as "the request". */
+export function headersAndBody(whose: string, headers: Headers, body: KeptBody | undefined): Html {
+  return html`${headersPart(headers)}
+${bodyPart(whose, body)}`
+}
+
+export function headersPart(headers: Headers): Html {
+  const names = Object.keys(headers)
+  if (names.length === 0) return paragraph('None of the headers that are kept.')
+  return html`<dl class="farthing-headers">
+${Object.entries(headers).map(
+  ([name, value]) =>
+    html`<div><dt>${foreign(name)}:</dt> <dd>${value === '' ? 'empty' : foreign(value)}</dd></div>\n`,
+)}</dl>`
+}
+
+const kilobytes = MOST_BODY_BYTES / 1024
+
+export function bodyPart(whose: string, body: KeptBody | undefined): Html {
+  if (!body) return paragraph('No body.')
+  const { text, cut, base64 } = body
+  const notes = [
+    ...(cut === undefined
+      ? []
+      : [
+          `The body has ${cut.toLocaleString('en-GB')} bytes. Only the first ${kilobytes} KiB are kept.`,
+        ]),
+    ...(base64 ? ['The body is not UTF-8. It is shown in base64.'] : []),
+  ]
+  const pretty = base64 || cut !== undefined ? undefined : prettyJson(text)
+  return html`${notes.map(paragraph)}
+${listing(`Body of ${whose}`, pretty ?? text)}
+${pretty !== undefined && pretty !== text && details('As it was sent', listing(`Body of ${whose} as it was sent`, text))}`
+}
+
+/** Deeper JSON would be mostly spaces. */
+const DEEPEST = 32
+
+/** The JSON with indents; undefined for what is not JSON, or nested too deeply. */
+export function prettyJson(text: string): string | undefined {
+  if (deepest(text) > DEEPEST) return undefined
+  const node = readJson(text)
+  return node && printJson(node, { indent: 2 })
+}
+
+/** The most brackets that are open at once, also those within strings. */
+function deepest(text: string): number {
+  let [open, most] = [0, 0]
+  for (const character of text) {
+    if (character === '{' || character === '[') most = Math.max(most, ++open)
+    else if (character === '}' || character === ']') open -= 1
+  }
+  return most
+}

@@ -1,0 +1,109 @@
+/** The attempts to deliver a message, each with its request and the receiver’s response. */
+
+import type { Damage } from '../../pay/webhooks/send-again.ts'
+import type { Attempt } from '../../pay/webhooks/webhook.ts'
+import { details } from '../../platform/web/components.ts'
+import { type Html, html, type Part } from '../../platform/web/html.ts'
+import type { ByHand, Exchange } from '../recorder/exchange.ts'
+import { type AttemptEnding, causeOf } from './causes.ts'
+import { bodyPart, headersAndBody, headersPart } from './exchange.ts'
+import { deliveryTag, foreign, link, paragraph, time, wideTable } from './parts.ts'
+
+export const damageNames: Record<Damage, string> = {
+  digit: 'one digit of the signature changed',
+  missing: 'without the signature',
+  upper: 'the signature in upper case',
+  base64: 'the signature in base64',
+  newline: 'the signature of the body with a newline at its end',
+  space: 'one space added to the body',
+}
+
+/** The differences between a message that was sent by hand and its own attempts. */
+export function nameOfAttempt({ kind, damage }: ByHand): string {
+  if (kind === 'again') return 'Sent again'
+  if (kind === 'edited') return 'Edited'
+  return `Damaged: ${Object.entries(damageNames).find(([name]) => name === damage)?.[1] ?? damage}`
+}
+
+/** One try. `exchange` is missing where it was not recorded, or is kept no longer. */
+export type Tried = { at: number; ms: number | null; ending: AttemptEnding; exchange?: Exchange }
+
+/** Milliseconds by which the record and the message may differ about when an attempt began. */
+const APART = 1_000
+
+/** The message's own attempts and those by hand, newest first. */
+export function triedOf(attempts: readonly Attempt[], exchanges: readonly Exchange[]): Tried[] {
+  const left = new Set(exchanges)
+  const own = attempts.map((attempt): Tried => {
+    const { at, status_code: status, result, response_time: ms } = attempt
+    const exchange = exchanges.findLast(
+      each =>
+        left.has(each) && !each.by_hand && each.status === status && Math.abs(each.at - at) < APART,
+    )
+    if (exchange) left.delete(exchange)
+    return exchange ? triedBy(exchange) : { at, ms, ending: { status, result } }
+  })
+  return [...own, ...[...left].map(triedBy)].sort((a, b) => b.at - a.at)
+}
+
+const triedBy = (exchange: Exchange): Tried => ({
+  at: exchange.at,
+  ms: exchange.ms,
+  ending: {
+    status: exchange.status,
+    result: exchange.result ?? '',
+    answer: exchange.response_body,
+  },
+  exchange,
+})
+
+const succeeded = ({ ending: { status } }: Tried): boolean =>
+  status !== null && status >= 200 && status <= 299
+
+export function attemptsPart(tried: readonly Tried[], root: string): Html {
+  if (tried.length === 0) return paragraph('It was never sent.')
+  return html`${wideTable({
+    caption: 'Delivery attempts, newest first',
+    hidesCaption: true,
+    columns: [
+      { text: 'Attempt date' },
+      { text: 'Status' },
+      { text: 'Status code' },
+      { text: 'Result' },
+      { text: 'Took', numeric: true },
+    ],
+    rows: tried.map(attemptRow),
+  })}
+${tried.map((each, i) => attemptDetails(each, i === 0, root))}`
+}
+
+function attemptRow(tried: Tried): Part[] {
+  const { at, ms, ending, exchange } = tried
+  return [
+    time(at),
+    html`${deliveryTag(succeeded(tried) ? 'SUCCESSFUL' : 'FAILED')}${exchange?.by_hand && html` ${nameOfAttempt(exchange.by_hand)}`}`,
+    ending.status ?? 'none',
+    foreign(ending.result),
+    ms === null ? 'nothing was sent' : `${ms.toLocaleString('en-GB')} ms`,
+  ]
+}
+
+function attemptDetails({ at, ending, exchange }: Tried, open: boolean, root: string): Html {
+  const cause = causeOf(ending)
+  const content = exchange
+    ? html`${cause !== undefined && paragraph(foreign(cause))}
+<h4 class="govuk-heading-s">Headers sent</h4>
+${headersPart(exchange.request_headers)}
+${differs(exchange) && bodyPart('the attempt', exchange.request_body)}
+<h4 class="govuk-heading-s">The receiver’s response</h4>
+${exchange.status === null ? paragraph('There was none.') : headersAndBody('the answer', exchange.response_headers, exchange.response_body)}
+${paragraph(link(`${root}requests/${exchange.exchange_id}`, 'This attempt alone, and as curl'))}`
+    : html`${cause !== undefined && paragraph(foreign(cause))}
+${paragraph('The request and the response were not recorded, or are older than 24 hours.')}`
+  return html`<h3 class="govuk-heading-s farthing-attempt">${time(at)}</h3>
+${details(exchange?.by_hand ? nameOfAttempt(exchange.by_hand) : 'Request and response', content, { open })}`
+}
+
+/** The bytes of the message itself are on the page already. */
+const differs = ({ by_hand }: Exchange): boolean =>
+  by_hand !== undefined && by_hand.kind !== 'again'

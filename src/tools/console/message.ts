@@ -1,0 +1,130 @@
+/** One message to one webhook: its result and the reason, its bytes, its attempts, and forms to send it again. */
+import type { Context } from '../../core/context.ts'
+import { oldestKept } from '../../pay/retention.ts'
+import {
+  attemptsOf,
+  findMessage,
+  type KeptMessage,
+  statusAt,
+} from '../../pay/webhooks/message-store.ts'
+import { resendable } from '../../pay/webhooks/send-again.ts'
+import type { DeliveryStatus } from '../../pay/webhooks/webhook.ts'
+import { formBody } from '../../platform/http/body.ts'
+import { pathParam, type Route } from '../../platform/http/endpoint.ts'
+import { details, summaryList } from '../../platform/web/components.ts'
+import { type Html, html } from '../../platform/web/html.ts'
+import { exchangesOfMessage } from '../recorder/store.ts'
+import { causeOf } from './causes.ts'
+import { prettyJson } from './exchange.ts'
+import { attemptsPart, type Tried, triedOf } from './message-attempts.ts'
+import { type Edit, editForm, readSend, send, sendForm } from './message-send.ts'
+import {
+  type AccountVisit,
+  actionRoute,
+  type Next,
+  notFound,
+  type Page,
+  pageRoute,
+} from './page.ts'
+import { deliveryTag, foreign, link, listing, paragraph, time } from './parts.ts'
+
+/** Attempts that are shown; there may be many by hand. */
+const MOST_ATTEMPTS = 20
+
+export const messageRoutes = (context: Context): Route[] => [
+  pageRoute(context, 'messages/{message_id}', visit => messagePage(context, visit)),
+  actionRoute(context, 'messages/{message_id}/send', visit => sendByHand(context, visit)),
+]
+
+async function messageOf({ database }: Context, { request, account }: AccountVisit) {
+  const found = await findMessage(database, account.room, pathParam(request, 'message_id'))
+  if (!found) throw notFound()
+  return found
+}
+
+async function sendByHand(context: Context, visit: AccountVisit): Promise<Next | Page> {
+  const message = resendable(await messageOf(context, visit), visit.now)
+  const to = `messages/${pathParam(visit.request, 'message_id')}`
+  if ('whyNot' in message) return { to, done: 'not-sent' }
+  const asked = await readSend(context, message, formBody(visit.request))
+  if ('faults' in asked) return messagePage(context, visit, asked)
+  const accepted = await send(context, visit.account, message, asked)
+  return { to, done: accepted ? 'sent' : 'sent-in-vain' }
+}
+
+/** With `edit`, whose faults it shows, it is the response to a form. */
+async function messagePage(context: Context, visit: AccountVisit, edit?: Edit): Promise<Page> {
+  const { account, now, root } = visit
+  const message = await messageOf(context, visit)
+  const { event_type, payment_id } = message
+  const isGone = payment_id < oldestKept(now)
+  const body = isGone ? null : message.body
+  const exchanges = await exchangesOfMessage(context.database, account.room, message, MOST_ATTEMPTS)
+  const tried = triedOf(attemptsOf(message), exchanges)
+  const status = statusAt(message, now)
+  const content = html`<p class="govuk-body">${link(`${root}webhooks/${message.webhook_id}`, 'Webhook')}</p>
+<h1 class="govuk-heading-l">${event_type} ${deliveryTag(status)}</h1>
+<p class="govuk-body-l" id="cause">${foreign(whatHappened(message, status, tried, now))}</p>
+${actions(message, body, visit, edit)}
+${summaryList(summaryOf(message, root))}
+<h2 class="govuk-heading-m">Body</h2>
+${bodyOf(body)}
+<h2 class="govuk-heading-m">Delivery attempts</h2>
+${attemptsPart(tried, root)}`
+  return { title: event_type, section: 'webhooks', content, faults: edit?.faults }
+}
+
+/** The result of the message and the reason, in one sentence. */
+function whatHappened(
+  message: KeptMessage,
+  status: DeliveryStatus,
+  tried: readonly Tried[],
+  now: number,
+): string {
+  const last = tried.find(({ exchange }) => !exchange?.by_hand)
+  const cause = last && causeOf(last.ending)
+  if (status === 'SUCCESSFUL') return `Delivered: the receiver answered ${last?.ending.result}.`
+  if (status === 'PENDING')
+    return cause ? `One more attempt follows. ${cause}` : 'It is on its way.'
+  if (cause) return cause
+  return message.payment_id < oldestKept(now)
+    ? 'It was never sent: its payment was gone after 7 days.'
+    : 'It was never sent: its webhook was deactivated before.'
+}
+
+function actions(
+  message: KeptMessage,
+  body: string | null,
+  { root, now }: AccountVisit,
+  edit: Edit | undefined,
+): Html {
+  const compare = paragraph(
+    link(`${root}signature?message=${message.message_id}`, 'Compare signatures'),
+  )
+  const kept = resendable(message, now)
+  if ('whyNot' in kept)
+    return html`${paragraph(`It cannot be sent again: ${kept.whyNot}.`)}${body !== null && compare}`
+  const action = `${root}messages/${message.message_id}/send`
+  return html`${sendForm(action)}
+${compare}
+${editForm(action, kept, edit)}`
+}
+
+const summaryOf = (message: KeptMessage, root: string) => [
+  {
+    id: 'payment',
+    key: 'Payment',
+    value: link(`${root}payments/${message.payment_id}`, message.payment_id),
+  },
+  { id: 'callback-url', key: 'Callback URL', value: foreign(message.callback_url) },
+  { id: 'message-id', key: 'webhook_message_id', value: message.message_id },
+  { id: 'event-date', key: 'Event date', value: time(message.created) },
+]
+
+function bodyOf(body: string | null): Html {
+  if (body === null) return paragraph('It was deleted with the payment, after 7 days.')
+  const pretty = prettyJson(body)
+  return html`${paragraph('These bytes are sent and signed.')}
+${listing('Body as it is sent', body)}
+${pretty !== undefined && details('With indents', listing('Body with indents', pretty))}`
+}

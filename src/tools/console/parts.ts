@@ -1,0 +1,90 @@
+/** What several pages of the console have. Texts that others wrote stand in `bdi`, so that they cannot turn what follows. */
+import { timeOf } from '../../core/ids.ts'
+import { iso } from '../../core/time.ts'
+import {
+  type SummaryRow,
+  type Table,
+  type TagColour,
+  table,
+  tag,
+} from '../../platform/web/components.ts'
+import { type Html, html, type Part } from '../../platform/web/html.ts'
+import type { Visit } from './page.ts'
+
+export const link = (href: string, text: Part): Html =>
+  html`<a class="govuk-link" href="${href}">${text}</a>`
+
+export const code = (text: Part): Html => html`<code class="farthing-code">${text}</code>`
+
+/** A text that somebody else wrote: it wraps anywhere and keeps its direction to itself. */
+export const foreign = (text: string): Html => html`<bdi class="farthing-text">${text}</bdi>`
+
+export const paragraph = (content: Part): Html => html`<p class="govuk-body">${content}</p>`
+
+/** Milliseconds as the API prints them, in UTC. In tables on phones the date has a line of its own. */
+export const time = (ms: number): Html => {
+  const text = iso(ms)
+  return html`<time class="farthing-time" datetime="${text}"><span>${text.slice(0, 11)}</span>${text.slice(11)}</time>`
+}
+
+/** The time in an identifier. */
+export const timeIn = (id: string): Html => time(timeOf(id))
+
+export const hidden = (name: string, value: string): Html =>
+  html`<input type="hidden" name="${name}" value="${value}">`
+
+/** Bytes or text as they are. Wide ones scroll, also by the keyboard. Where scripts run it has a button to copy it. */
+export const listing = (label: string, text: string): Html =>
+  html`<pre class="farthing-listing farthing-scroll" tabindex="0" role="region" aria-label="${label}" data-copy>\n${text}</pre>`
+
+/**
+ * Rows of a summary list, without those that have no value. Each has its key as element id, behind `prefix` if there is
+ * one.
+ */
+export const summaryRows = (
+  rows: [key: string, value: string | Html | false | undefined][],
+  prefix?: string,
+): SummaryRow[] =>
+  rows.flatMap(([key, value]) => {
+    const id = [prefix, ...key.toLowerCase().split(' ')].filter(Boolean).join('-')
+    return value ? [{ id, key, value }] : []
+  })
+
+/** A table that scrolls sideways where it is too wide. The live notice leaves it alone while the focus is inside. */
+export const wideTable = (given: Table): Html =>
+  html`<div class="farthing-scroll" tabindex="0" role="region" aria-label="${given.caption}" data-list>
+${table(given)}
+</div>`
+
+type NewerIn = 'payments' | 'requests' | `webhook:${string}`
+
+/**
+ * Where the script says that a list has something newer than `after`, and may follow it. Without script there is the
+ * link. `href` is the address of the list.
+ */
+export const liveNotice = ({ root }: Visit, list: NewerIn, after: string, href: string): Html =>
+  html`<div class="farthing-live" data-live="${root}newer.json?${new URLSearchParams({ list, after }).toString()}">
+<p class="govuk-body" role="status"></p>
+<p class="govuk-body">${link(href, 'Refresh')}</p>
+<label class="govuk-body farthing-follow" hidden><input type="checkbox"> Follow</label>
+</div>`
+
+const statusColours: Record<string, TagColour> = {
+  created: 'grey',
+  started: 'blue',
+  submitted: 'blue',
+  capturable: 'orange',
+  success: 'green',
+  failed: 'red',
+  error: 'red',
+  cancelled: 'grey',
+}
+
+/** The status of a payment. Its word says as much as its colour. */
+export const statusTag = (status: string): Html => tag(status, statusColours[status])
+
+const deliveryColours = { SUCCESSFUL: 'green', FAILED: 'red', PENDING: 'blue' } as const
+
+/** The delivery status of a message, or of one attempt. */
+export const deliveryTag = (status: keyof typeof deliveryColours): Html =>
+  tag(status, deliveryColours[status])

@@ -1,0 +1,141 @@
+import type { Context } from '../../core/context.ts'
+import { inPounds } from '../../pay/hosted/summary.ts'
+import { paymentCommand } from '../../pay/payments/first-payment.ts'
+import { type Delivery, deliveriesOf, listPayments } from '../../pay/payments/list-store.ts'
+import { type Payment, statuses, statusOf } from '../../pay/payments/payment.ts'
+import { findPayment } from '../../pay/payments/store.ts'
+import type { Route } from '../../platform/http/endpoint.ts'
+import { button } from '../../platform/web/components.ts'
+import { input, select } from '../../platform/web/form-components.ts'
+import { type Html, html, type Part } from '../../platform/web/html.ts'
+import { readStretch, type Stretch } from './cursor.ts'
+import { type AccountVisit, pageRoute, textsIn } from './page.ts'
+import {
+  code,
+  foreign,
+  link,
+  listing,
+  liveNotice,
+  paragraph,
+  statusTag,
+  timeIn,
+  wideTable,
+} from './parts.ts'
+import { cursorIn, linksBeside } from './query.ts'
+
+const PAGE_SIZE = 50
+const PAYMENT_ID = /^[0-9a-v]{26}$/
+
+/** The list of payments. */
+export const paymentsRoute = (context: Context): Route =>
+  pageRoute(context, 'payments', visit => showPayments(context, visit))
+
+type Asked = { q: string; status: string }
+
+async function showPayments({ database }: Context, visit: AccountVisit) {
+  const { account, now } = visit
+  const asked = textsIn(visit, ['q', 'status'])
+  const q = asked.q.trim()
+  // An identifier opens its payment; anything else is a reference.
+  if (PAYMENT_ID.test(q) && (await findPayment(database, account.room, q, now)))
+    return { to: `payments/${q}` }
+  const filter = { reference: q || undefined, status: asked.status || undefined }
+  const stretch = await readStretch(
+    cursorIn(visit),
+    PAGE_SIZE,
+    (payment: Payment) => payment.payment_id,
+    (at, options) =>
+      listPayments(database, account.room, { ...filter, ...at }, { now, ...options }),
+  )
+  const deliveries = await deliveriesOf(database, stretch.items)
+  return {
+    title: 'Payments',
+    section: 'payments' as const,
+    content: html`<h1 class="govuk-heading-l">Payments</h1>
+${search(visit, { ...asked, q })}
+${found(visit, { ...asked, q }, stretch, deliveries)}`,
+  }
+}
+
+function found(
+  visit: AccountVisit,
+  asked: Asked,
+  stretch: Stretch<Payment>,
+  deliveries: Map<string, Delivery[]>,
+): Html {
+  const isFiltered = asked.q !== '' || asked.status !== ''
+  const [newest] = stretch.items
+  const isTop = stretch.newer === undefined && !isFiltered
+  return html`${isTop && liveNotice(visit, 'payments', newest?.payment_id ?? '', `${visit.root}payments`)}
+${newest === undefined ? (isFiltered ? noMatch(visit) : none(visit)) : list(visit, stretch.items, deliveries)}
+${linksBeside('Payments', stretch, `${visit.root}payments`, asked)}`
+}
+
+const search = ({ root }: AccountVisit, { q, status }: Asked): Html =>
+  html`<form class="farthing-filter" method="get" action="${root}payments">
+${input({ name: 'q', label: 'Reference or payment ID', value: q, type: 'search' })}
+${select({
+  name: 'status',
+  label: 'Status',
+  value: status,
+  options: [
+    { value: '', text: 'All' },
+    ...statuses.filter(each => each !== 'submitted').map(each => ({ value: each, text: each })),
+  ],
+})}
+${button({ id: 'search', text: 'Search', secondary: true })}
+</form>`
+
+const list = (
+  visit: AccountVisit,
+  payments: readonly Payment[],
+  deliveries: Map<string, Delivery[]>,
+): Html =>
+  wideTable({
+    caption: 'Payments, newest first',
+    hidesCaption: true,
+    columns: [
+      { text: 'Reference' },
+      { text: 'Amount', numeric: true },
+      { text: 'Status' },
+      { text: 'Webhooks' },
+      { text: 'Card brand' },
+      { text: 'Date created' },
+    ],
+    rows: payments.map(payment => {
+      const { payment_id, given, card } = payment
+      return [
+        link(`${visit.root}payments/${payment_id}`, foreign(given.reference)),
+        inPounds(given.amount),
+        statusTag(statusOf(payment)),
+        webhooks(visit, deliveries.get(payment_id) ?? []),
+        card?.card_brand ?? '',
+        timeIn(payment_id),
+      ]
+    }),
+  })
+
+/** A failure leads to its message, which says why. */
+function webhooks({ root }: AccountVisit, deliveries: readonly Delivery[]): Part {
+  if (deliveries.length === 0) return 'none'
+  const texts = { FAILED: 'failed', PENDING: 'pending', SUCCESSFUL: 'delivered' } as const
+  const parts = (['FAILED', 'PENDING', 'SUCCESSFUL'] as const).flatMap(status => {
+    const delivery = deliveries.find(each => each.status === status)
+    if (!delivery) return []
+    const text = `${delivery.found} ${texts[status]}`
+    if (status !== 'FAILED') return [text]
+    return [
+      html`<a class="govuk-link farthing-failed" href="${root}messages/${delivery.message_id}">${text}</a>`,
+    ]
+  })
+  return parts.map((part, i) => (i === 0 ? part : html`, ${part}`))
+}
+
+const noMatch = ({ root }: AccountVisit): Html =>
+  html`${paragraph('There are no results for the filters you used.')}
+${paragraph(html`A reference is found by the whole of it, in any case. ${link(`${root}../docs`, 'The API searches by more')}: part of an email address or name, card, agreement and dates.`)}`
+
+const none = ({ addresses }: AccountVisit): Html =>
+  html`${paragraph(html`There are no payments in the last 7 days. To make one, set ${code('FARTHING_API_KEY')} to your key and run:`)}
+${listing('Command to make a payment', paymentCommand(addresses.api, '$FARTHING_API_KEY'))}
+${paragraph('Requests with an unknown key are not shown: they are 401 and belong to no account.')}`

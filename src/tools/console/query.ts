@@ -1,0 +1,40 @@
+/** Query parameters of lists, and the addresses of other stretches of them. */
+import { pagination } from '../../platform/web/components.ts'
+import type { Html } from '../../platform/web/html.ts'
+import type { Cursor, Stretch } from './cursor.ts'
+import { textsIn, type Visit } from './page.ts'
+
+/** One of `values`; undefined for any other text. */
+export function choiceIn<Value extends string>(
+  visit: Visit,
+  name: string,
+  values: readonly Value[],
+): Value | undefined {
+  const { [name]: given } = textsIn(visit, [name])
+  return values.find(value => value === given)
+}
+
+export function cursorIn(visit: Visit): Cursor {
+  const { before, after } = textsIn(visit, ['before', 'after'])
+  return { before: before || undefined, after: after || undefined }
+}
+
+/** `page?name=value`, without the parameters that are undefined or ''. */
+export function addressOf(page: string, given: Record<string, string | undefined>): string {
+  const pairs = Object.entries(given).flatMap(([name, value]): [string, string][] =>
+    value ? [[name, value]] : [],
+  )
+  return pairs.length > 0 ? `${page}?${new URLSearchParams(pairs)}` : page
+}
+
+/** Links from a stretch of the list `page` to those beside it, with the same filters. */
+export function linksBeside(
+  label: string,
+  { newer, older }: Stretch<unknown>,
+  page: string,
+  filters: Record<string, string | undefined>,
+): Html | false {
+  if (!newer && !older) return false
+  const to = (cursor: Cursor | undefined) => cursor && addressOf(page, { ...filters, ...cursor })
+  return pagination({ label, newer: to(newer), older: to(older) })
+}

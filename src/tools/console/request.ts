@@ -1,0 +1,139 @@
+/** One recorded exchange: a request to the API or to the hosted pages, or an attempt to deliver a message. */
+import type { Context } from '../../core/context.ts'
+import { timeOf } from '../../core/ids.ts'
+import { findPayment } from '../../pay/payments/store.ts'
+import { findMessage } from '../../pay/webhooks/message-store.ts'
+import type { Route } from '../../platform/http/endpoint.ts'
+import { pathParam } from '../../platform/http/endpoint.ts'
+import { insetText, type SummaryRow, summaryList, tag } from '../../platform/web/components.ts'
+import { type Html, html } from '../../platform/web/html.ts'
+import { asCurl } from '../recorder/curl.ts'
+import type { Ending, Exchange } from '../recorder/exchange.ts'
+import { findExchange } from '../recorder/store.ts'
+import { causeOf } from './causes.ts'
+import { headersAndBody } from './exchange.ts'
+import { nameOfAttempt } from './message-attempts.ts'
+import { type AccountVisit, notFound, type Page, pageRoute } from './page.ts'
+import {
+  code,
+  deliveryTag,
+  foreign,
+  link,
+  listing,
+  paragraph,
+  statusTag,
+  summaryRows,
+  time,
+} from './parts.ts'
+import { codePart, requestLine, statusText, tookText } from './requests.ts'
+import { ignoredParameters, parametersOf } from './searches.ts'
+
+export const requestRoute = (context: Context): Route =>
+  pageRoute(context, 'requests/{exchange_id}', visit => requestPage(context, visit))
+
+async function requestPage(context: Context, visit: AccountVisit): Promise<Page> {
+  const { request, account, addresses, root } = visit
+  const exchange = await findExchange(
+    context.database,
+    account.room,
+    pathParam(request, 'exchange_id'),
+  )
+  if (!exchange || exchange.kind === 'gap') throw notFound()
+  const { kind, request_headers, request_body, response_headers, response_body } = exchange
+  const [asked, answered] =
+    kind === 'out' ? ['the attempt', 'the receiver’s response'] : ['the request', 'the response']
+  const content = html`<p class="govuk-body">${link(`${root}requests`, 'Requests')}</p>
+<h1 class="govuk-heading-l farthing-text">${foreign(requestLine(exchange))}</h1>
+${summaryList(summaryOf(exchange, root))}
+${ignoredPart(exchange)}
+<h2 class="govuk-heading-m">${kind === 'out' ? 'Sent' : 'Request'}</h2>
+${headersAndBody(asked, request_headers, request_body)}
+${exchange.operation === 'authorisePayment' && paragraph('Its body is a card, which is not kept.')}
+<h2 class="govuk-heading-m">${kind === 'out' ? 'Answer' : 'Response'}</h2>
+${
+  kind === 'page'
+    ? paragraph('The page itself is not kept.')
+    : headersAndBody(answered, response_headers, response_body)
+}
+${await causedPart(context, visit, exchange)}
+<h2 class="govuk-heading-m" id="curl">As curl</h2>
+${curlPart(exchange, addresses.api)}`
+  return { title: requestLine(exchange), section: 'requests', content }
+}
+
+const endings: Record<Ending, string | undefined> = {
+  sent: undefined,
+  gone: 'The client had closed the connection before the response was sent.',
+  replaced: 'A plan of the control API sent another response.',
+  reset: 'A plan of the control API ended the connection.',
+}
+
+function summaryOf(exchange: Exchange, root: string): SummaryRow[] {
+  const { exchange_id, kind, operation, at, status, result = '', key_id } = exchange
+  const { payment_id, message_id, reference, ended, field, by_hand } = exchange
+  const began = timeOf(exchange_id)
+  const cause = kind === 'out' && causeOf({ status, result, answer: exchange.response_body })
+  return summaryRows([
+    ['Status', exchange.refused ? tag(statusText(exchange), 'red') : statusText(exchange)],
+    ['Result', kind === 'out' && foreign(result)],
+    ['Why', cause],
+    ['Code', exchange.code !== undefined && codePart(exchange.code)],
+    ['Field', field !== undefined && code(field)],
+    ['Sent by hand', by_hand && nameOfAttempt(by_hand)],
+    ['Operation', operation],
+    ['Time', time(at)],
+    ['Time of the machine', began !== at && time(began)],
+    ['Took', tookText(exchange)],
+    ['Key', key_id],
+    ['Ended', endings[ended]],
+    [
+      'Payment',
+      payment_id !== null &&
+        link(`${root}payments/${payment_id}`, foreign(reference ?? payment_id)),
+    ],
+    ['Message', message_id !== null && link(`${root}messages/${message_id}`, message_id)],
+  ])
+}
+
+function ignoredPart({ operation, query }: Exchange): Html | false {
+  const ignored = ignoredParameters(operation, query)
+  if (ignored.length === 0) return false
+  const names = ignored.map(foreign)
+  const known = parametersOf(operation).map(code)
+  return insetText(
+    html`This search does not know ${listed(names)}, so it ignored ${ignored.length === 1 ? 'it' : 'them'}. It knows ${listed(known)}.`,
+  )
+}
+
+const listed = (parts: Html[]): Html[] =>
+  parts.map((part, i) => (i === 0 ? part : html`${i === parts.length - 1 ? ' and ' : ', '}${part}`))
+
+/** The events and the messages that the request caused. */
+async function causedPart(
+  { database }: Context,
+  { account, root, now }: AccountVisit,
+  { caused, payment_id }: Exchange,
+): Promise<Html | false> {
+  if (!caused || payment_id === null) return false
+  const payment = await findPayment(database, account.room, payment_id, now)
+  const events = caused.events.map(position => payment?.events[position])
+  const messages = await Promise.all(
+    caused.messages.map(message_id => findMessage(database, account.room, message_id)),
+  )
+  return html`<h2 class="govuk-heading-m" id="caused">What it caused</h2>
+<ul class="govuk-list govuk-list--bullet">
+${events.map(
+  event =>
+    html`<li>${event ? html`The payment became ${statusTag(event.status)}${event.code && ` ${event.code}`}` : 'An event of a payment that is gone'}</li>\n`,
+)}${messages.map(
+  message =>
+    message &&
+    html`<li>${link(`${root}messages/${message.message_id}`, message.event_type)} to ${foreign(message.callback_url)} ${deliveryTag(message.status)}</li>\n`,
+)}${events.length + messages.length === 0 && html`<li>Nothing</li>`}</ul>`
+}
+
+function curlPart(exchange: Exchange, site: string): Html {
+  const curl = asCurl(exchange, site)
+  if ('whyNot' in curl) return paragraph(`There is no command for this request. ${curl.whyNot}`)
+  return listing('As curl', curl.command)
+}

@@ -1,0 +1,271 @@
+/** The list of requests: refusals in groups, then all of them, with what was only counted between. */
+import type { Context } from '../../core/context.ts'
+import { type Code, meanings } from '../../core/errors.ts'
+import type { Database } from '../../core/ports.ts'
+import { type Endpoint, NO_OPERATION, type Route } from '../../platform/http/endpoint.ts'
+import { button, type Table, tag } from '../../platform/web/components.ts'
+import { select } from '../../platform/web/form-components.ts'
+import { type Html, html, type Part } from '../../platform/web/html.ts'
+import type { Exchange } from '../recorder/exchange.ts'
+import {
+  type ExchangeFilter,
+  findExchanges,
+  groupRefusals,
+  type Refusals,
+} from '../recorder/store.ts'
+import { type Cursor, readStretch, type Stretch } from './cursor.ts'
+import { type AccountVisit, type Page, pageRoute, textsIn } from './page.ts'
+import {
+  code,
+  foreign,
+  hidden,
+  link,
+  liveNotice,
+  paragraph,
+  time,
+  timeIn,
+  wideTable,
+} from './parts.ts'
+import { addressOf, choiceIn, cursorIn, linksBeside } from './query.ts'
+
+const SIZE = 50
+const MOST_GROUPS = 20
+const MOST_GAPS = 10_000
+
+/** What the list shows. Attempts are on the pages of their messages. */
+const KINDS = ['api', 'page'] as const
+
+export const requestsRoute = (context: Context, operations: readonly Endpoint[]): Route => {
+  const names = [...operations.map(({ operationId }) => operationId), NO_OPERATION]
+  return pageRoute(context, 'requests', visit => requestsPage(context, visit, names))
+}
+
+/** The query of the page; '' for what is not asked. `code` and `field` are those of a group of refusals; - is a group without. */
+type Asked = { show: 'refused' | ''; operation: string; code: string; field: string }
+
+const NONE = '-'
+
+async function requestsPage(
+  { database }: Context,
+  visit: AccountVisit,
+  operations: readonly string[],
+): Promise<Page> {
+  const { root, account } = visit
+  const asked: Asked = {
+    show: choiceIn(visit, 'show', ['refused']) ?? '',
+    ...textsIn(visit, ['operation', 'code', 'field']),
+  }
+  const cursor = cursorIn(visit)
+  const isFiltered = Object.values(asked).some(value => value !== '')
+  const isFirst = cursor.before === undefined && cursor.after === undefined
+  const found = await readRequests(database, account.room, filterOf(asked), cursor)
+  const gaps = isFiltered ? [] : await gapsAmong(database, account.room, found, cursor)
+  const groups =
+    isFirst && !asked.code ? await groupRefusals(database, account.room, MOST_GROUPS) : []
+  const isEmpty = !isFiltered && found.items.length === 0 && gaps.length === 0
+  const content = html`<h1 class="govuk-heading-l">Requests</h1>
+${groups.length > 0 && groupsTable(root, groups)}
+${
+  isEmpty
+    ? emptyState(visit)
+    : html`<h2 class="govuk-heading-m">${headingOf(asked)}</h2>
+${filterForm(asked, operations)}
+${isFirst && !isFiltered && liveNotice(visit, 'requests', found.items[0]?.exchange_id ?? '', 'requests')}
+${list(root, asked, found, gaps)}`
+}`
+  return { title: 'Requests', section: 'requests', content }
+}
+
+function filterOf({ show, operation, code, field }: Asked): ExchangeFilter {
+  const orNone = (text: string) => (text === NONE ? null : text)
+  return {
+    kinds: KINDS,
+    ...(show && { refused: true }),
+    ...(operation && { operation }),
+    ...(code && { code: orNone(code) }),
+    ...(field && { field: orNone(field) }),
+  }
+}
+
+const readRequests = (database: Database, room: string, filter: ExchangeFilter, cursor: Cursor) =>
+  readStretch<Exchange>(
+    cursor,
+    SIZE,
+    ({ exchange_id }) => exchange_id,
+    (from, options) => findExchanges(database, room, { ...filter, ...from }, options),
+  )
+
+/** The gaps next to the requests that are shown, newest first. Those before the next stretch are shown with it. */
+function gapsAmong(
+  database: Database,
+  room: string,
+  { items, newer, older }: Stretch<Exchange>,
+  { before }: Cursor,
+): Promise<Exchange[]> {
+  const last = items.at(-1)?.exchange_id
+  const until = newer ? (before ?? items[0]?.exchange_id) : undefined
+  const filter: ExchangeFilter = {
+    kinds: ['gap'],
+    ...(until !== undefined && { before: until }),
+    ...(older && last !== undefined && { after: last }),
+  }
+  return findExchanges(database, room, filter, { limit: MOST_GAPS, order: 'newest' })
+}
+
+function groupsTable(root: string, groups: Refusals[]): Html {
+  return html`<h2 class="govuk-heading-m" id="refusals">Refusals</h2>
+${wideTable({
+  caption: 'Refused requests of the last 24 hours that are alike',
+  hidesCaption: true,
+  columns: [
+    { text: 'Operation' },
+    { text: 'Code' },
+    { text: 'Field' },
+    { text: 'How often', numeric: true },
+    { text: 'Newest' },
+  ],
+  rows: groups.map(group => {
+    const { operation, field, newest, found } = group
+    const href = addressOf('requests', {
+      ...{ show: 'refused', operation, code: group.code ?? NONE, field: field ?? NONE },
+    })
+    return [
+      link(href, operation),
+      group.code === null ? `${group.status}` : codePart(group.code),
+      field === null ? '' : unbroken(code(field)),
+      found.toLocaleString('en-GB'),
+      link(`${root}requests/${newest}`, timeIn(newest)),
+    ]
+  }),
+})}`
+}
+
+function headingOf({ show, code, field }: Asked): string {
+  if (!show) return 'All requests'
+  const parts = [code !== NONE && code, field !== NONE && field && `in ${field}`].filter(Boolean)
+  return ['Refused requests', ...parts].join(' ')
+}
+
+const filterForm = (
+  { show, operation, code, field }: Asked,
+  operations: readonly string[],
+): Html => html`<form method="get" action="requests" class="farthing-filter">
+${select({
+  name: 'show',
+  label: 'Show',
+  options: [
+    { value: '', text: 'All' },
+    { value: 'refused', text: 'Refused only' },
+  ],
+  value: show,
+})}
+${select({
+  name: 'operation',
+  label: 'Operation',
+  options: [{ value: '', text: 'All' }, ...operations.map(value => ({ value, text: value }))],
+  value: operation,
+})}
+${code && hidden('code', code)}
+${field && hidden('field', field)}
+${button({ id: 'filter', text: 'Filter', secondary: true })}
+${(show || operation) && paragraph(link('requests', 'Show all requests'))}
+</form>`
+
+function list(root: string, asked: Asked, found: Stretch<Exchange>, gaps: Exchange[]): Html {
+  if (found.items.length === 0 && gaps.length === 0)
+    return paragraph('There are no results for the filters you used.')
+  const instances = new Set(found.items.map(({ instance }) => instance))
+  return html`${
+    instances.size > 1 &&
+    paragraph(
+      'Several instances of the service took part. Their clocks may differ by up to a second, and so may the order.',
+    )
+  }
+${wideTable({
+  caption: 'Requests, newest first',
+  hidesCaption: true,
+  columns: ['Time', 'Request', 'Status', 'Took', 'Payment'].map(text => ({
+    text,
+    numeric: text === 'Took',
+  })),
+  rows: rowsOf(root, found.items, gaps),
+})}
+${linksBeside('Requests', found, 'requests', asked)}`
+}
+
+/** Adjacent gaps are one row. */
+function rowsOf(root: string, requests: Exchange[], gaps: Exchange[]): Table['rows'] {
+  const byTime = [...requests, ...gaps].sort((a, b) => (a.exchange_id < b.exchange_id ? 1 : -1))
+  const rows: Table['rows'] = []
+  let run: Exchange[] = []
+  const endRun = () => {
+    if (run.length > 0) rows.push({ note: gapNote(run) })
+    run = []
+  }
+  for (const each of byTime) {
+    if (each.kind === 'gap') run.push(each)
+    else {
+      endRun()
+      rows.push(requestRow(root, each))
+    }
+  }
+  endRun()
+  return rows
+}
+
+function gapNote(run: Exchange[]): Html {
+  const gaps = run.flatMap(({ gap }) => gap ?? [])
+  const sum = (numbers: number[]) => numbers.reduce((all, number) => all + number, 0)
+  const count = sum(gaps.map(gap => gap.count))
+  const refused = sum(gaps.map(gap => gap.refused))
+  const from = Math.min(...gaps.map(gap => gap.from))
+  const to = Math.max(...gaps.map(gap => gap.to))
+  return html`${count.toLocaleString('en-GB')} ${count === 1 ? 'request' : 'requests'} between ${time(from)} and ${time(to)} ${
+    count === 1 ? 'was' : 'were'
+  } not kept${refused > 0 && `, ${refused.toLocaleString('en-GB')} of them refused`}: more than 100 a second`
+}
+
+const LONGEST = 200
+
+/** Long addresses are cut in lists. */
+export function requestLine({ method, path, query }: Exchange): string {
+  const line = `${method} ${path}${query && `?${query}`}`
+  return line.length > LONGEST ? `${line.slice(0, LONGEST)}…` : line
+}
+
+export const tookText = ({ ms }: Exchange): string => `${ms.toLocaleString('en-GB')} ms`
+
+function requestRow(root: string, exchange: Exchange): Part[] {
+  const { exchange_id, kind, at, payment_id, reference } = exchange
+  return [
+    time(at),
+    html`${link(`${root}requests/${exchange_id}`, foreign(requestLine(exchange)))}${kind === 'page' && ' (browser)'}`,
+    statusPart(exchange),
+    unbroken(tookText(exchange)),
+    payment_id && link(`${root}payments/${payment_id}`, foreign(reference ?? payment_id)),
+  ].map(part => part ?? '')
+}
+
+const unbroken = (part: Part): Html => html`<span class="farthing-nowrap">${part}</span>`
+
+/** The status, and the code and the field of a refusal. */
+function statusPart(exchange: Exchange): Part {
+  const text = statusText(exchange)
+  if (!exchange.refused) return text
+  return html`${tag(text, 'red')} ${exchange.code} ${exchange.field && code(exchange.field)}`
+}
+
+export const statusText = ({ status }: Exchange): string =>
+  status === null ? 'no answer' : `${status}`
+
+const emptyState = ({
+  addresses,
+}: AccountVisit): Html => html`${paragraph('Nothing was requested in the last 24 hours.')}
+${paragraph(html`The base URL of the API is ${code(addresses.api)}. Send a request with the key of this account, and it is listed here.`)}
+${paragraph(html`Requests with an unknown key are not shown: they are 401 and belong to no account. ${code('farthing doctor')} tells you whether a key works. Health checks, the documentation and this console are not shown either.`)}`
+
+/** An error code with what it means. */
+export function codePart(text: string): Html {
+  const meaning = Object.hasOwn(meanings, text) ? meanings[text as Code] : undefined // hasOwn has checked it
+  return html`${text}${meaning && html` <span class="farthing-meaning">${meaning}</span>`}`
+}

@@ -1,0 +1,100 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Config } from '../../app/config.ts'
+import type { Account } from '../../core/account.ts'
+import type { Context } from '../../core/context.ts'
+import { isSealedBy, type Purpose, readSeal, seal } from '../../platform/accounts/seal.ts'
+import { accountOfName, findLivingKey } from '../../platform/accounts/store.ts'
+import { askedFor, pathOf } from '../../platform/http/addresses.ts'
+import { isCrossSite } from '../../platform/web/headers.ts'
+
+const COOKIE = 'farthing_console'
+
+/** Milliseconds for which a browser stays signed in. */
+const SESSION_MS = 12 * 60 * 60 * 1000
+
+export type Session = { account: Account; key_id: string }
+
+/** The account that a seal opens; undefined for any other text, and once the seal has expired or its key was revoked. */
+export async function findSession(
+  { database, config, time }: Context,
+  text: string,
+  purpose: Purpose,
+): Promise<Session | undefined> {
+  const sealed = readSeal(text)
+  if (!sealed || sealed.expires <= time.wall()) return undefined
+  const key = await findLivingKey(database, sealed.key_id, config.apiKey)
+  if (key?.account !== sealed.account || !isSealedBy(text, purpose, key.hash)) return undefined
+  const account = await accountOfName(database, sealed.account)
+  return account && { account, key_id: sealed.key_id }
+}
+
+/** The session of the browser that sends the request. */
+export async function sessionOf(
+  context: Context,
+  { headers }: FastifyRequest,
+): Promise<Session | undefined> {
+  // A browser sends several cookies of one name if they were set below different paths.
+  for (const pair of (headers.cookie ?? '').split(';')) {
+    const [name, value = ''] = pair.trim().split('=', 2)
+    const session = name === COOKIE ? await findSession(context, value, 'session') : undefined
+    if (session) return session
+  }
+  return undefined
+}
+
+/** Signs the browser in with a key that was just checked. Returns false if the key was revoked meanwhile. */
+export async function startSession(
+  { database, config, time }: Context,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { account, key_id }: Session,
+): Promise<boolean> {
+  const key = await findLivingKey(database, key_id, config.apiKey)
+  if (!key) return false
+  const expires = time.wall() + SESSION_MS
+  const value = seal({ account: account.name, key_id, expires }, 'session', key.hash)
+  void reply.header('set-cookie', cookie(request, config, value, SESSION_MS / 1000))
+  return true
+}
+
+export function endSession(request: FastifyRequest, reply: FastifyReply, config: Config): void {
+  void reply.header('set-cookie', cookie(request, config, '', 0))
+}
+
+/**
+ * The cookie belongs to the console's path at the address that the browser used. If a proxy hides that address there is
+ * no Path: the browser then takes the path of the page that set the cookie, which is the same.
+ */
+function cookie(request: FastifyRequest, config: Config, value: string, seconds: number): string {
+  const { scheme, host } = askedFor(request, config)
+  const configured = [config.pagesUrl, config.baseUrl].filter(url => url !== undefined)
+  const used = configured.find(url => new URL(url).host === host)
+  const isKnown = used !== undefined || configured.length === 0
+  const isSecure = used === undefined ? scheme === 'https' : used.startsWith('https:')
+  return [
+    `${COOKIE}=${value}`,
+    ...(isKnown ? [`Path=${pathOf(used)}/console`] : []),
+    `Max-Age=${seconds}`,
+    'HttpOnly',
+    'SameSite=Strict',
+    ...(isSecure ? ['Secure'] : []),
+  ].join('; ')
+}
+
+/**
+ * Whether another site made the browser send this form (CSRF). A page without referrer sends the Origin `null`:
+ * `mayHide` allows that.
+ */
+export function isFromOtherSite(
+  request: FastifyRequest,
+  config: Config,
+  { mayHide = false } = {},
+): boolean {
+  const { origin } = request.headers
+  if (isCrossSite(request)) return true
+  if (origin === undefined || (mayHide && origin === 'null')) return false
+  const from = URL.parse(origin)?.host
+  const configured = [config.baseUrl, config.pagesUrl].filter(url => url !== undefined)
+  const own = [askedFor(request, config).host, ...configured.map(url => new URL(url).host)]
+  return from === undefined || !own.includes(from)
+}

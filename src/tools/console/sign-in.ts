@@ -1,0 +1,152 @@
+/** The pages on which a browser enters the console: with a key, or with a link of `farthing open`. */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Context } from '../../core/context.ts'
+import { findKey } from '../../platform/accounts/store.ts'
+import { formBody } from '../../platform/http/body.ts'
+import type { Route } from '../../platform/http/endpoint.ts'
+import { pageFault } from '../../platform/http/errors.ts'
+import { button } from '../../platform/web/components.ts'
+import { input } from '../../platform/web/form-components.ts'
+import { html } from '../../platform/web/html.ts'
+import { twoThirds } from '../../platform/web/layout.ts'
+import { type Page, sendNext, sendPage, type Visit, visitOf } from './page.ts'
+import { code, hidden } from './parts.ts'
+import { endSession, findSession, isFromOtherSite, type Session, startSession } from './session.ts'
+
+const FIRST_PAGE = 'payments'
+
+/** A page below /console with its query. It has no host and no scheme, and cannot leave the console. */
+const PAGE = /^[a-z-]+(\/[0-9a-v]{1,26})?(\?[!-~]*)?$/
+
+const pageIn = (fields: { get(name: string): string | null }): string => {
+  const to = fields.get('to') ?? ''
+  return PAGE.test(to) ? to : FIRST_PAGE
+}
+
+const queryOf = ({ url }: FastifyRequest) =>
+  new URLSearchParams(url.includes('?') ? url.slice(url.indexOf('?')) : '')
+
+export const signInRoutes = (context: Context): Route[] => [
+  {
+    method: 'GET',
+    path: '/console/sign-in',
+    area: 'entrance',
+    handler: async (request, reply) => {
+      const visit = visitOf(request, context)
+      return sendPage(reply, visit, signInPage(visit, pageIn(queryOf(request))))
+    },
+  },
+  {
+    method: 'POST',
+    path: '/console/sign-in',
+    area: 'entrance',
+    accepts: 'form',
+    handler: async (request, reply) => {
+      if (isFromOtherSite(request, context.config)) throw pageFault(403)
+      const form = formBody(request)
+      const to = pageIn(form)
+      const session = await sessionForKey(context, form.get('key') ?? '')
+      return enter(context, request, reply, {
+        session,
+        to,
+        refused: 'Enter a key of this Farthing',
+      })
+    },
+  },
+  {
+    method: 'GET',
+    path: '/console/enter',
+    area: 'entrance',
+    handler: async (request, reply) => {
+      // The address has the code. No other page may learn it.
+      void reply.header('referrer-policy', 'no-referrer')
+      const query = queryOf(request)
+      const visit = visitOf(request, context)
+      return sendPage(reply, visit, enterPage(visit, query.get('code') ?? '', pageIn(query)))
+    },
+  },
+  {
+    method: 'POST',
+    path: '/console/enter',
+    area: 'entrance',
+    accepts: 'form',
+    handler: async (request, reply) => {
+      if (isFromOtherSite(request, context.config, { mayHide: true })) throw pageFault(403)
+      const form = formBody(request)
+      const session = await findSession(context, form.get('code') ?? '', 'enter')
+      const refused = 'This link has expired. Enter a key of this Farthing, or run farthing open'
+      return enter(context, request, reply, { session, to: pageIn(form), refused })
+    },
+  },
+  {
+    method: 'POST',
+    path: '/console/sign-out',
+    area: 'entrance',
+    accepts: 'form',
+    handler: async (request, reply) => {
+      if (isFromOtherSite(request, context.config)) throw pageFault(403)
+      endSession(request, reply, context.config)
+      return sendNext(reply, visitOf(request, context), { to: 'sign-in', done: 'signed-out' })
+    },
+  },
+]
+
+async function sessionForKey(
+  { database, config, time }: Context,
+  key: string,
+): Promise<Session | undefined> {
+  // A key that was pasted often has a line feed.
+  const pasted = key.trim()
+  return pasted === '' ? undefined : findKey(database, pasted, config.apiKey, time.wall())
+}
+
+type Entry = { session: Session | undefined; to: string; refused: string }
+
+async function enter(
+  context: Context,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { session, to, refused }: Entry,
+): Promise<FastifyReply> {
+  const visit = visitOf(request, context)
+  if (session && (await startSession(context, request, reply, session)))
+    return sendNext(reply, visit, { to })
+  return sendPage(reply, visit, signInPage(visit, to, refused))
+}
+
+function signInPage({ root }: Visit, to: string, refused?: string): Page {
+  const content = html`<h1 class="govuk-heading-l">Sign in to the console</h1>
+<form method="post" action="${root}sign-in">
+${hidden('to', to)}
+${input({
+  name: 'key',
+  label: 'API key',
+  hint: 'It begins with api_test_, unless it is the one in FARTHING_API_KEY',
+  type: 'password',
+  autocomplete: 'current-password',
+  error: refused,
+})}
+${button({ id: 'sign-in', text: 'Sign in' })}
+</form>
+<h2 class="govuk-heading-m">What you will see</h2>
+<p class="govuk-body">The payments of the key’s account, the requests that its services made, its webhooks, and the responses of their receivers. Nothing of any other account.</p>
+<p class="govuk-body">Requests with an unknown key are not shown: they are 401 and belong to no account. ${code('farthing doctor')} tells you whether a key works.</p>
+<h2 class="govuk-heading-m">If you have no key</h2>
+<p class="govuk-body">The first start of Farthing prints a key, unless ${code('FARTHING_API_KEY')} sets it. On the machine where Farthing runs, ${code('farthing keys create')} makes another, and ${code('farthing open')} signs you in without one.</p>`
+  return {
+    title: 'Sign in',
+    content: twoThirds(content),
+    ...(refused && { status: 401, faults: { key: refused } }),
+  }
+}
+
+function enterPage({ root }: Visit, codeOfLink: string, to: string): Page {
+  const content = html`<h1 class="govuk-heading-l">Enter the console</h1>
+<p class="govuk-body">This link signs you in without a key. It works for one minute.</p>
+<form method="post" action="${root}enter">
+${hidden('code', codeOfLink)}
+${hidden('to', to)}
+${button({ id: 'enter', text: 'Enter' })}
+</form>`
+  return { title: 'Enter', content: twoThirds(content) }
+}

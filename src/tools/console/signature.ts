@@ -1,0 +1,201 @@
+/** The signature workbench: why a signature does not match. */
+import type { Context } from '../../core/context.ts'
+import { oldestKept } from '../../pay/retention.ts'
+import { newestMessages, newestWebhooks } from '../../pay/webhooks/list-store.ts'
+import { findMessage } from '../../pay/webhooks/message-store.ts'
+import type { Webhook } from '../../pay/webhooks/webhook.ts'
+import { multipartBody } from '../../platform/http/body.ts'
+import type { Route } from '../../platform/http/endpoint.ts'
+import { pageFault } from '../../platform/http/errors.ts'
+import { button, tag } from '../../platform/web/components.ts'
+import { fileUpload, input, select, textarea } from '../../platform/web/form-components.ts'
+import { type Html, html } from '../../platform/web/html.ts'
+import { type Analysis, analyse, type SentMessage } from '../signature/analyse.ts'
+import type { Difference } from '../signature/difference.ts'
+import { type AccountVisit, actionRoute, type Page, pageRoute, textsIn } from './page.ts'
+import { code, foreign, link, paragraph, wideTable } from './parts.ts'
+import {
+  type Answered,
+  type Faults,
+  type Fields,
+  type Known,
+  noFields,
+  questionOf,
+  readGiven,
+} from './signature-form.ts'
+import { nameOf } from './webhooks.ts'
+
+const MOST_MESSAGES = 50
+/** Webhooks whose keys and messages are tried. */
+const MOST_WEBHOOKS = 20
+
+export const signatureRoutes = (context: Context): Route[] => [
+  pageRoute(context, 'signature', async visit => {
+    const { message } = textsIn(visit, ['message'])
+    return signaturePage(visit, { ...noFields, message }, await knownTo(context, visit, message))
+  }),
+  actionRoute(
+    context,
+    'signature',
+    async visit => {
+      const form = await multipartBody(visit.request)
+      if (!form) throw pageFault(400)
+      const given = await readGiven(form)
+      const known = await knownTo(context, visit, given.fields.message)
+      const question = questionOf(given, known)
+      const answered = 'faults' in question ? question : { analysis: analyse(question) }
+      return signaturePage(visit, given.fields, known, answered)
+    },
+    'multipart',
+  ),
+]
+
+type KnownMessage = SentMessage & { event_type: string; payment_id: string }
+type KnownHere = Pick<Known, 'keys'> & {
+  messages: readonly KnownMessage[]
+  message: KnownMessage | undefined
+}
+
+/** The keys and the newest messages of the account, and the message that was picked, which may be an older one. */
+async function knownTo(
+  { database }: Context,
+  { account, now }: AccountVisit,
+  picked: string,
+): Promise<KnownHere> {
+  const { room } = account
+  const webhooks = await newestWebhooks(database, room, MOST_WEBHOOKS)
+  const isKept = ({ payment_id }: { payment_id: string }) => payment_id >= oldestKept(now)
+  const found = (await newestMessages(database, webhooks, MOST_MESSAGES)).filter(isKept)
+  const messages = found.map(each => knownMessage(each, each.webhook))
+  const listed = messages.find(({ message_id }) => message_id === picked)
+  const other = listed || picked === '' ? undefined : await findMessage(database, room, picked)
+  return {
+    messages,
+    message:
+      listed ??
+      (other && isKept(other) && other.body !== null ? knownMessage(other, other) : undefined),
+    keys: webhooks.map(webhook => ({ name: nameOf(webhook), key: webhook.signing_key })),
+  }
+}
+
+const knownMessage = (
+  message: { message_id: string; body: string | null; event_type: string; payment_id: string },
+  webhook: Pick<Webhook, 'signing_key' | 'callback_url' | 'description'>,
+): KnownMessage => ({
+  message_id: message.message_id,
+  event_type: message.event_type,
+  payment_id: message.payment_id,
+  body: Buffer.from(message.body ?? ''),
+  signing_key: webhook.signing_key,
+  webhook: nameOf(webhook),
+})
+
+function signaturePage(
+  visit: AccountVisit,
+  fields: Fields,
+  known: KnownHere,
+  answered?: Answered,
+): Page {
+  const faults = answered && 'faults' in answered ? answered.faults : undefined
+  const content = html`<h1 class="govuk-heading-l">Signature</h1>
+${answered && 'analysis' in answered ? result(visit, answered.analysis) : intro}
+${form(visit, fields, known, faults)}`
+  return { title: 'Signature', section: 'signature', content, faults }
+}
+
+const intro = paragraph(
+  'Say what your code had when a signature did not match. The common mistakes with the body, the key and the signature are tried, and the nearest is named. Nothing of what you enter is kept.',
+)
+
+function form(
+  { root }: AccountVisit,
+  fields: Fields,
+  { messages, message }: KnownHere,
+  faults: Faults = {},
+): Html {
+  const options = message && !messages.includes(message) ? [message, ...messages] : messages
+  return html`<form method="post" action="${root}signature" enctype="multipart/form-data">
+${select({
+  name: 'message',
+  label: 'Message',
+  hint: 'One that Farthing sent. What you leave empty below is taken from it.',
+  options: [
+    { value: '', text: 'None' },
+    ...options.map(each => ({
+      value: each.message_id,
+      text: `${each.event_type} ${each.message_id} to ${each.webhook}`,
+    })),
+  ],
+  value: fields.message,
+  error: faults.message,
+})}
+${input({
+  name: 'header',
+  label: 'Pay-Signature',
+  hint: 'The value of the header, as your code got it.',
+  value: fields.header,
+  autocomplete: 'off',
+  error: faults.header,
+})}
+${input({
+  name: 'key',
+  label: 'Signing key',
+  hint: 'As your code has it, with any quotes or spaces. It is not shown again.',
+  autocomplete: 'off',
+  error: faults.key,
+})}
+${input({
+  name: 'computed',
+  label: 'What your code computed (optional)',
+  value: fields.computed,
+  autocomplete: 'off',
+})}
+<fieldset class="govuk-fieldset">
+<legend class="govuk-fieldset__legend govuk-fieldset__legend--s">The body whose signature your code checked</legend>
+${fileUpload({ name: 'file', label: 'As a file', hint: 'Best: its bytes arrive as they are.' })}
+${textarea({ name: 'base64', label: 'In base64', value: fields.base64, rows: 2, error: faults.base64 })}
+${textarea({
+  name: 'text',
+  label: 'As text',
+  hint: 'A browser turns each LF into CRLF on its way, so both are tried.',
+  value: fields.text,
+  rows: 6,
+  error: faults.text,
+})}
+</fieldset>
+${button({ id: 'analyse', text: 'Compare' })}
+</form>`
+}
+
+function result({ root }: AccountVisit, analysis: Analysis): Html {
+  const { matches, sentence, advice, difference, messages = [] } = analysis
+  return html`<div id="result">
+<p>${matches ? tag('Match', 'green') : tag('No match', 'red')}</p>
+<p class="govuk-body-l">${foreign(sentence)}</p>
+${difference && differencePart(difference)}
+${messages.length > 0 && paragraph(html`The header is the signature of ${messages.map((id, i) => html`${i > 0 && ', '}${link(`${root}messages/${id}`, id)}`)}.`)}
+${advice.map(
+  ({ text, calls = [] }) => html`${paragraph(text)}
+${
+  calls.length > 0 &&
+  wideTable({
+    caption: 'The call that gives the bytes, by framework',
+    hidesCaption: true,
+    columns: [{ text: 'Framework' }, { text: 'Call' }],
+    rows: calls.map(({ framework, call }) => [framework, code(call)]),
+  })
+}`,
+)}
+</div>
+<h2 class="govuk-heading-m">Compare again</h2>`
+}
+
+const differencePart = ({ offset, sent, given }: Difference): Html =>
+  wideTable({
+    caption: `The first byte that differs is byte ${offset.toLocaleString('en-GB')}, counted from 0`,
+    columns: [{ text: 'Body' }, { text: 'Bytes around it' }, { text: 'As text' }],
+    rows: [
+      ['Sent', code(sent.hex), code(foreign(sent.text))],
+      ['Given', code(given.hex), code(foreign(given.text))],
+    ],
+  })

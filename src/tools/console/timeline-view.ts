@@ -1,0 +1,179 @@
+import { iso } from '../../core/time.ts'
+import { inPounds } from '../../pay/hosted/summary.ts'
+import type { FailureCode, PaymentEvent } from '../../pay/payments/payment.ts'
+import { type Html, html, type Part } from '../../platform/web/html.ts'
+import type { Exchange } from '../recorder/exchange.ts'
+import { MASK } from '../recorder/mask.ts'
+import { nameOfAction } from './actions.ts'
+import { causeOf } from './causes.ts'
+import { nameOfAttempt, type Tried } from './message-attempts.ts'
+import { code, deliveryTag, foreign, link, paragraph } from './parts.ts'
+import type { NotTold, Step, Told } from './timeline.ts'
+
+/** What the timeline needs of its page. `hasWebhooks`: the account has or had any. */
+export type Timeline = {
+  root: string
+  payment_id: string
+  /** The account's time, in milliseconds. */
+  now: number
+  steps: readonly Step[]
+  hasWebhooks: boolean
+  /** Made by `farthing seed`. */
+  isSeeded: boolean
+}
+
+/** Each day has a heading and a list. The lists have the role list, which Safari forgets without markers. */
+export function timelineView(timeline: Timeline): Html {
+  const days = Map.groupBy(timeline.steps, ({ at }) => iso(at).slice(0, 10))
+  return html`${!timeline.hasWebhooks && paragraph(html`No messages are sent about this payment, because the account has no webhook. ${link(`${timeline.root}webhooks`, 'How to register one')}.`)}
+${timeline.isSeeded && paragraph('This payment was made by farthing seed, without requests.')}
+${severalInstances(timeline.steps) && paragraph('Several instances of the service took part. Their clocks agree within a second, and so does the order.')}
+${[...days].map(
+  ([
+    day,
+    steps,
+  ]) => html`<h3 class="govuk-heading-s"><time datetime="${day}">${dayOf(day)}</time></h3>
+<ol class="farthing-timeline" role="list">
+${steps.map(step => stepView(timeline, step))}</ol>
+`,
+)}`
+}
+
+function severalInstances(steps: readonly Step[]): boolean {
+  const instances = steps.flatMap(({ exchange }) => exchange?.instance ?? [])
+  return new Set(instances).size > 1
+}
+
+let days: Intl.DateTimeFormat | undefined
+
+/** Such as 14 September 2026. */
+function dayOf(day: string): string {
+  days ??= new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' })
+  return days.format(new Date(day))
+}
+
+/** The time of day; the heading of the list has the date. */
+const timeOfDay = (at: number): Html =>
+  html`<time class="farthing-time" datetime="${iso(at)}">${iso(at).slice(11, -1)}</time>`
+
+function stepView(timeline: Timeline, step: Step): Html {
+  const { exchange, events, refunds, told, notTold, folded } = step
+  const caused = [
+    ...(events.length > 0 ? [stateLine(events)] : []),
+    ...refunds.map(
+      ({ refund_id, amount }) => html`refund of ${inPounds(amount)}, ${code(refund_id)}`,
+    ),
+    ...told.map(each => toldView(timeline, each)),
+    ...notToldLines(timeline, notTold),
+  ]
+  return html`<li class="farthing-step">
+<h4 class="farthing-step__heading">${timeOfDay(step.at)} ${headingOf(timeline, step)}</h4>
+${exchange && factsOf(exchange)}
+${caused.length > 0 && html`<ul class="farthing-step__caused" role="list">${caused.map(line => html`<li>${line}</li>\n`)}</ul>`}
+${folded && html`<p class="farthing-step__facts">and ${folded.more} more like it, the last at ${timeOfDay(folded.until)}</p>`}
+</li>
+`
+}
+
+const didBy = { console: 'In the console', control: 'Through /control' }
+
+function headingOf({ root, payment_id }: Timeline, { exchange, refunds }: Step): Part {
+  if (!exchange) return refunds.length > 0 ? 'Refund: request not recorded' : 'Request not recorded'
+  const { kind, by, operation, query, exchange_id, result, method, path, status } = exchange
+  if (kind === 'action') {
+    const scenario = new URLSearchParams(query).get('scenario')
+    const what = nameOfAction(operation) ?? operation
+    return `${didBy[by ?? 'console']}: ${what}${scenario ? `, ${scenario}` : ''}`
+  }
+  if (kind === 'out')
+    return link(`${root}requests/${exchange_id}`, html`Message by hand → ${foreign(result ?? '')}`)
+  const form = kind === 'page' && exchange.request_body?.text
+  const short = path
+    .replace(payment_id, `${payment_id.slice(0, 6)}${MASK}`)
+    .replace(`${MASK}${MASK}`, MASK)
+  const answer = status === null ? 'no answer' : String(status)
+  return link(
+    `${root}requests/${exchange_id}`,
+    html`${method} ${foreign(query ? `${short}?${query}` : short)}${form && html` ${foreign(form)}`} → ${answer}`,
+  )
+}
+
+/** How long it took, with which key or in what browser, and how it ended. */
+function factsOf(exchange: Exchange): Html | undefined {
+  const { kind, ms, key_id, code, field, ended, by_hand, operation, request_headers } = exchange
+  if (kind === 'action') return undefined
+  const agent = request_headers['user-agent'] ?? ''
+  const facts: Part[] = [
+    `${operation}, ${Math.round(ms).toLocaleString('en-GB')} ms`,
+    ...(code ? [html`refused with ${code}${field && html` for ${foreign(field)}`}`] : []),
+    ...(key_id ? [`key ${key_id}`] : []),
+    ...(kind === 'page' && agent !== '' ? [agentOf(agent)] : []),
+    ...(by_hand ? [nameOfAttempt(by_hand)] : []),
+    ...(ended === 'gone' ? ['the client had left before the answer'] : []),
+    ...(ended === 'replaced' ? ['a plan sent another response'] : []),
+    ...(ended === 'reset' ? ['a plan ended the connection'] : []),
+  ]
+  return html`<p class="farthing-step__facts">${facts.map((fact, i) => (i === 0 ? fact : html` · ${fact}`))}</p>`
+}
+
+const agentOf = (agent: string): Part =>
+  /^Mozilla/.test(agent) ? 'browser' : foreign(agent.slice(0, 40))
+
+const reasons: Record<FailureCode, string> = {
+  P0010: 'the card was declined',
+  P0030: 'the user cancelled',
+  P0040: 'cancelled through the API',
+  P0050: 'the provider had an error',
+}
+
+/** Why the payment ended as it did; undefined where that needs no reason. */
+export const reasonFor = ({ code }: PaymentEvent): string | undefined =>
+  code && `${code} (${reasons[code]})`
+
+/** The states in order, with the reason for the last. */
+function stateLine(events: readonly PaymentEvent[]): Html {
+  const last = events.at(-1)
+  const reason = last && reasonFor(last)
+  const states = events.map(({ status }) => status).join(' → ')
+  return html`<strong>${states}</strong>${reason && `, ${reason}`}`
+}
+
+const NOTHING_YET = 'no attempt yet'
+
+function toldView(timeline: Timeline, { message, webhook, attempts }: Told): Html {
+  const { root } = timeline
+  const { message_id, event_type, status } = message
+  const tries = attempts.length === 1 ? '1 attempt' : `${attempts.length} attempts`
+  return html`${link(`${root}messages/${message_id}`, event_type)} → ${foreign(webhook)}: ${deliveryTag(status)} ${attempts.length === 0 ? NOTHING_YET : tries}
+${attempts.length > 0 && html`<ol class="farthing-step__attempts" role="list">${attempts.map(attempt => attemptView(timeline, message_id, attempt))}</ol>`}`
+}
+
+/** The exchange of an attempt is written a moment after it. */
+const isFresh = ({ now }: Timeline, { at }: Tried): boolean => now - at < 2_000
+
+function attemptView(timeline: Timeline, message_id: string, attempt: Tried): Html {
+  const { root } = timeline
+  const { at, ms, ending, exchange } = attempt
+  const { status, result } = ending
+  const cause = causeOf(ending)
+  const shown = exchange
+    ? link(`${root}requests/${exchange.exchange_id}`, foreign(result))
+    : html`${foreign(result)}${!isFresh(timeline, attempt) && ' (answer not recorded)'}`
+  return html`<li>${timeOfDay(at)} ${shown}${ms !== null && ` in ${Math.round(ms)} ms`}${cause && html`<br>${foreign(cause)}`}${(status === 401 || status === 403) && html` ${link(`${root}signature?message=${message_id}`, 'Compare signatures')}`}</li>
+`
+}
+
+/** The most webhooks that are named as not told. */
+const MOST_NAMED = 10
+
+function notToldLines({ root }: Timeline, notTold: readonly NotTold[]): Html[] {
+  const named = notTold.slice(0, MOST_NAMED)
+  const rest = notTold.length - named.length
+  return [
+    ...named.map(
+      ({ webhook_id, webhook, why }) =>
+        html`not told: ${link(`${root}webhooks/${webhook_id}`, foreign(webhook))} (${why})`,
+    ),
+    ...(rest > 0 ? [html`not told: ${rest} more webhooks`] : []),
+  ]
+}

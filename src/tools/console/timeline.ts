@@ -1,0 +1,165 @@
+/** All that happened to one payment, in the order of the wire. Pure: the page reads the rows and shows the steps. */
+import { timeOf } from '../../core/ids.ts'
+import { eventTypesBetween, type Payment, type PaymentEvent } from '../../pay/payments/payment.ts'
+import type { Refund } from '../../pay/refunds/refund.ts'
+import { attemptsOf, type KeptMessage } from '../../pay/webhooks/message-store.ts'
+import type { EventType, Webhook } from '../../pay/webhooks/webhook.ts'
+import type { Exchange } from '../recorder/exchange.ts'
+import { REFUND } from './actions.ts'
+import { type Tried, triedOf } from './message-attempts.ts'
+import { nameOf } from './webhooks.ts'
+
+/** What the timeline is made of: rows of one payment, and the webhooks of its account. */
+export type Rows = {
+  payment: Payment
+  /** In the order in which they began. */
+  exchanges: readonly Exchange[]
+  messages: readonly KeptMessage[]
+  refunds: readonly Refund[]
+  webhooks: readonly Webhook[]
+}
+
+/** `attempts` are in the order in which they were made. */
+export type Told = { message: KeptMessage; webhook: string; attempts: Tried[] }
+
+/** A webhook that was not told, and why. */
+export type NotTold = { webhook_id: string; webhook: string; why: string }
+
+export type Step = {
+  /** On the account's clock, in milliseconds. */
+  at: number
+  /** undefined for a change whose request was not recorded. */
+  exchange: Exchange | undefined
+  events: PaymentEvent[]
+  refunds: Refund[]
+  told: Told[]
+  notTold: NotTold[]
+  /** How many equal reads followed, and when the last of them began. */
+  folded: { more: number; until: number } | undefined
+}
+
+export function timelineOf(rows: Rows): Step[] {
+  const attempts = Map.groupBy(
+    rows.exchanges.filter(({ kind, by_hand }) => kind === 'out' && !by_hand),
+    ({ message_id }) => message_id,
+  )
+  const told = rows.messages.map(message => ({
+    message,
+    webhook: nameOf(
+      rows.webhooks.find(({ webhook_id }) => webhook_id === message.webhook_id) ?? message,
+    ),
+    attempts: triedOf(attemptsOf(message), attempts.get(message.message_id) ?? []).reverse(),
+  }))
+  const recorded = rows.exchanges
+    .filter(({ kind, by_hand }) => kind !== 'out' || by_hand)
+    .map(exchange => recordedStep(exchange, rows, told))
+  const steps = [...unrecordedSteps(rows, told, recorded), ...recorded]
+  // The sort is stable: of what began at once, that without a request comes first.
+  const ordered = steps.toSorted((a, b) => a.at - b.at)
+  return foldReads(ordered.map(step => ({ ...step, notTold: notTold(step, rows) })))
+}
+
+type Drawn = Omit<Step, 'notTold' | 'folded'> & {
+  folded: undefined
+  from: PaymentEvent | undefined
+}
+
+const emptyStep = { exchange: undefined, events: [], refunds: [], told: [], folded: undefined }
+
+function recordedStep(exchange: Exchange, { payment, refunds }: Rows, told: Told[]): Drawn {
+  const { events: positions = [], messages = [] } = exchange.caused ?? {}
+  const [first] = positions
+  return {
+    at: exchange.at,
+    exchange,
+    events: positions.flatMap(position => payment.events[position] ?? []),
+    from: first === undefined ? undefined : payment.events[first - 1],
+    refunds: refunds.filter(({ refund_id }) => namesRefund(exchange, refund_id)),
+    told: told.filter(({ message }) => messages.includes(message.message_id)),
+    folded: undefined,
+  }
+}
+
+/** The response to a refund, and an action that refunded, name it. */
+const namesRefund = ({ operation, kind, query, response_body }: Exchange, refund_id: string) =>
+  (operation === REFUND && response_body?.text.includes(refund_id)) ||
+  (kind === 'action' && query.includes(refund_id))
+
+/** What no recorded request has caused: a step for each time at which the payment changed. */
+function unrecordedSteps({ payment, refunds }: Rows, told: Told[], recorded: Drawn[]): Drawn[] {
+  const hasEvent = new Set(recorded.flatMap(({ exchange }) => exchange?.caused?.events ?? []))
+  const hasMessage = new Set(recorded.flatMap(step => step.told))
+  const hasRefund = new Set(recorded.flatMap(step => step.refunds))
+  const steps = new Map<number, Drawn>()
+  const stepAt = (at: number): Drawn => {
+    const step = steps.get(at) ?? { ...emptyStep, at, from: undefined }
+    steps.set(at, step)
+    return step
+  }
+  for (const [position, event] of payment.events.entries()) {
+    if (hasEvent.has(position)) continue
+    const step = stepAt(event.at)
+    if (step.events.length === 0) step.from = payment.events[position - 1]
+    step.events = [...step.events, event]
+  }
+  for (const refund of refunds) {
+    if (hasRefund.has(refund)) continue
+    const step = stepAt(timeOf(refund.refund_id))
+    step.refunds = [...step.refunds, refund]
+  }
+  for (const each of told) {
+    if (hasMessage.has(each)) continue
+    const step = stepAt(each.message.created)
+    step.told = [...step.told, each]
+  }
+  return [...steps.values()]
+}
+
+/** The event types that a step has sent messages about, if anybody wanted them. */
+function sentBy({ events, refunds, from }: Drawn): EventType[] {
+  const to = events.at(-1)
+  const before = from ?? (events.length > 1 ? events[0] : undefined)
+  const changes = before && to ? eventTypesBetween(before.status, to.status) : []
+  return refunds.length > 0 ? [...changes, 'card_payment_refunded'] : changes
+}
+
+function notTold(step: Drawn, { webhooks }: Rows): NotTold[] {
+  const sent = sentBy(step)
+  if (sent.length === 0) return []
+  return webhooks.flatMap(webhook => {
+    const missed = sent.filter(
+      type =>
+        !step.told.some(
+          ({ message }) => message.webhook_id === webhook.webhook_id && message.event_type === type,
+        ),
+    )
+    const why = missed.length > 0 ? reasonOf(webhook, missed, step.at) : undefined
+    return why ? [{ webhook_id: webhook.webhook_id, webhook: nameOf(webhook), why }] : []
+  })
+}
+
+function reasonOf(webhook: Webhook, missed: EventType[], at: number): string | undefined {
+  const { webhook_id, status, subscriptions } = webhook
+  if (timeOf(webhook_id) > at) return status === 'ACTIVE' ? 'registered later' : undefined
+  const unwanted = missed.filter(type => !subscriptions.includes(type))
+  if (unwanted.length > 0) return `not subscribed to ${unwanted.join(' and ')}`
+  return status === 'INACTIVE' ? 'deactivated' : 'not subscribed at that time'
+}
+
+/** Equal reads in a row become one. */
+function foldReads(steps: (Drawn & { notTold: NotTold[] })[]): Step[] {
+  const folded: Step[] = []
+  for (const { from, ...step } of steps) {
+    const last = folded.at(-1)
+    if (last?.exchange && step.exchange && isSameRead(last.exchange, step.exchange))
+      last.folded = { more: (last.folded?.more ?? 0) + 1, until: step.at }
+    else folded.push({ ...step })
+  }
+  return folded
+}
+
+function isSameRead(a: Exchange, b: Exchange): boolean {
+  const isRead = (exchange: Exchange) =>
+    exchange.method === 'GET' && (exchange.caused?.events ?? []).length === 0
+  return isRead(a) && isRead(b) && a.status === b.status && a.path === b.path && a.query === b.query
+}

@@ -1,0 +1,128 @@
+/** One webhook and its messages. */
+import type { Context } from '../../core/context.ts'
+import { timeOf } from '../../core/ids.ts'
+import { messagesOfWebhook } from '../../pay/webhooks/list-store.ts'
+import { attemptsOf, type MessageRow, statusAt } from '../../pay/webhooks/message-store.ts'
+import { findWebhook } from '../../pay/webhooks/store.ts'
+import type { Webhook } from '../../pay/webhooks/webhook.ts'
+import { pathParam, type Route } from '../../platform/http/endpoint.ts'
+import { button, details, type SummaryRow, summaryList } from '../../platform/web/components.ts'
+import { select } from '../../platform/web/form-components.ts'
+import { type Html, html } from '../../platform/web/html.ts'
+import { causeOf } from './causes.ts'
+import { readStretch, type Stretch } from './cursor.ts'
+import { type AccountVisit, notFound, type Page, pageRoute } from './page.ts'
+import {
+  deliveryTag,
+  foreign,
+  link,
+  listing,
+  liveNotice,
+  paragraph,
+  summaryRows,
+  time,
+  wideTable,
+} from './parts.ts'
+import { choiceIn, cursorIn, linksBeside } from './query.ts'
+import { eventsOf, listenerState, nameOf } from './webhooks.ts'
+
+const SIZE = 50
+const deliveries = ['SUCCESSFUL', 'FAILED', 'PENDING'] as const
+type Delivery = (typeof deliveries)[number]
+
+export const webhookRoute = (context: Context): Route =>
+  pageRoute(context, 'webhooks/{webhook_id}', visit => webhookPage(context, visit))
+
+async function webhookPage(context: Context, visit: AccountVisit): Promise<Page> {
+  const { database } = context
+  const { request, account, root } = visit
+  const webhook = await findWebhook(database, account.room, pathParam(request, 'webhook_id'))
+  if (!webhook) throw notFound()
+  const { webhook_id } = webhook
+  const delivery = choiceIn(visit, 'delivery', deliveries)
+  const cursor = cursorIn(visit)
+  const found = await readStretch<MessageRow>(
+    cursor,
+    SIZE,
+    ({ message_id }) => message_id,
+    (from, options) =>
+      messagesOfWebhook(database, webhook_id, { ...(delivery && { delivery }), ...from }, options),
+  )
+  const isTop = !delivery && !found.newer
+  const content = html`<p class="govuk-body">${link(`${root}webhooks`, 'Webhooks')}</p>
+<h1 class="govuk-heading-l farthing-text">${foreign(nameOf(webhook))}</h1>
+${summaryList(summaryOf(webhook, context.time.wall()))}
+${details('Signing secret', listing('Signing secret', webhook.signing_key), { id: 'signing-secret' })}
+<h2 class="govuk-heading-m">Messages</h2>
+${filterForm(webhook_id, delivery, visit)}
+${isTop && liveNotice(visit, `webhook:${webhook_id}`, found.items[0]?.message_id ?? '', webhook_id)}
+${messagesPart(found, delivery, visit)}`
+  return { title: nameOf(webhook), section: 'webhooks', content }
+}
+
+function summaryOf(webhook: Webhook, wall: number): SummaryRow[] {
+  const { webhook_id, callback_url, status, fixed } = webhook
+  const rows: Parameters<typeof summaryRows>[0] = [
+    ['Callback URL', foreign(callback_url)],
+    ['Events', eventsOf(webhook)],
+    ['Status', status],
+    ['From', fixed && 'the settings of the service'],
+    ['farthing listen', listenerState(webhook, wall)],
+    ['Date created', time(timeOf(webhook_id))],
+    ['Webhook ID', webhook_id],
+  ]
+  return summaryRows(rows, 'webhook')
+}
+
+const filterForm = (
+  webhook_id: string,
+  delivery: Delivery | undefined,
+  { root }: AccountVisit,
+): Html =>
+  html`<form class="farthing-filter" method="get" action="${root}webhooks/${webhook_id}">
+${select({
+  name: 'delivery',
+  label: 'Delivery status',
+  options: [{ value: '', text: 'All' }, ...deliveries.map(value => ({ value, text: value }))],
+  value: delivery ?? '',
+})}
+${button({ id: 'filter', text: 'Filter', secondary: true })}
+</form>`
+
+function messagesPart(
+  found: Stretch<MessageRow>,
+  delivery: Delivery | undefined,
+  { root, request, now }: AccountVisit,
+): Html {
+  if (found.items.length === 0)
+    return paragraph(
+      delivery
+        ? 'There are no results for the filters you used.'
+        : 'It got no message yet. One is sent when a payment changes, if the webhook is subscribed to that event.',
+    )
+  const [page = ''] = request.url.split('?')
+  const here = page.slice(page.lastIndexOf('/') + 1)
+  return html`${wideTable({
+    caption: 'Messages, newest first',
+    hidesCaption: true,
+    columns: ['Event date', 'Event name', 'Delivery status', 'Payment'].map(text => ({ text })),
+    rows: found.items.map(message => {
+      const { message_id, payment_id, event_type, created } = message
+      return [
+        time(created),
+        link(`${root}messages/${message_id}`, event_type),
+        deliveryPart(message, now),
+        link(`${root}payments/${payment_id}`, payment_id),
+      ]
+    }),
+  })}
+${linksBeside('Messages', found, here, { delivery })}`
+}
+
+/** The status, and of a message that was not delivered why. */
+function deliveryPart(message: MessageRow, now: number): Html {
+  const shown = statusAt(message, now)
+  const last = attemptsOf(message).at(-1)
+  const cause = last && causeOf({ status: last.status_code, result: last.result })
+  return html`${deliveryTag(shown)} ${shown === 'FAILED' && cause && foreign(cause)}`
+}

@@ -1,0 +1,110 @@
+/** The webhooks of the account, active ones first. */
+import type { Context } from '../../core/context.ts'
+import { timeOf } from '../../core/ids.ts'
+import { type ListedWebhook, listWebhooks } from '../../pay/webhooks/list-store.ts'
+import { isListenerAddress } from '../../pay/webhooks/listener.ts'
+import { activeWebhooks } from '../../pay/webhooks/store.ts'
+import { type Attempt, eventTypes, type Webhook, withAddress } from '../../pay/webhooks/webhook.ts'
+import type { Route } from '../../platform/http/endpoint.ts'
+import { summaryCard, warningText } from '../../platform/web/components.ts'
+import { type Html, html } from '../../platform/web/html.ts'
+import { type AccountVisit, type Page, pageRoute } from './page.ts'
+import { code, deliveryTag, foreign, link, listing, paragraph, summaryRows, time } from './parts.ts'
+
+const MOST_SHOWN = 50
+
+export const webhooksRoute = (context: Context): Route =>
+  pageRoute(context, 'webhooks', visit => webhooksPage(context, visit))
+
+async function webhooksPage(context: Context, { account, addresses }: AccountVisit): Promise<Page> {
+  const { database } = context
+  const wall = context.time.wall()
+  const { room } = account
+  const active = await listWebhooks(database, room, 'ACTIVE', MOST_SHOWN)
+  const ended = await listWebhooks(database, room, 'INACTIVE', MOST_SHOWN)
+  const content = html`<h1 class="govuk-heading-l">Webhooks</h1>
+${duplicatesPart(await activeWebhooks(database, room))}
+${active.total === 0 && noneActive(addresses.api)}
+${cards('Active webhooks', active, wall)}
+${cards('Deactivated', ended, wall)}`
+  return { title: 'Webhooks', section: 'webhooks', content }
+}
+
+/** What people call a webhook. */
+export const nameOf = ({
+  description,
+  callback_url,
+}: Pick<Webhook, 'description' | 'callback_url'>): string => description?.trim() || callback_url
+
+function cards(
+  heading: string,
+  { total, webhooks }: { total: number; webhooks: ListedWebhook[] },
+  wall: number,
+): Html | false {
+  if (total === 0) return false
+  return html`<h2 class="govuk-heading-m">${heading} (${total.toLocaleString('en-GB')})</h2>
+${total > webhooks.length && paragraph(`The newest ${webhooks.length} are shown.`)}
+${webhooks.map(webhook => {
+  const { webhook_id } = webhook
+  const rows: Parameters<typeof summaryRows>[0] = [
+    ['Callback URL', foreign(webhook.callback_url)],
+    ['Events', eventsOf(webhook)],
+    ['Last answer', lastAnswer(webhook.lastAttempt)],
+    ['farthing listen', listenerState(webhook, wall)],
+    ['Date created', time(timeOf(webhook_id))],
+  ]
+  const messages = { text: 'Messages', href: `webhooks/${webhook_id}` }
+  return summaryCard(nameOf(webhook), summaryRows(rows, webhook_id), messages)
+})}`
+}
+
+export const eventsOf = ({ subscriptions }: Webhook): string =>
+  subscriptions.length === eventTypes.length ? 'All' : subscriptions.join(', ')
+
+const lastAnswer = (attempt: Attempt | undefined): string | Html =>
+  attempt
+    ? html`${deliveryTag(attempt.status)} ${foreign(attempt.result)}, ${time(attempt.at)}`
+    : 'Nothing was sent yet'
+
+/** Whether somebody listens; undefined if it is not the webhook of a listener. `wall` is the machine's time. */
+export function listenerState(
+  { callback_url, status, listening_until }: Webhook,
+  wall: number,
+): string | undefined {
+  if (!isListenerAddress(callback_url)) return undefined
+  return status === 'ACTIVE' && (listening_until ?? 0) > wall
+    ? 'Somebody listens now'
+    : 'Nobody listens now'
+}
+
+/** Each message of two webhooks with one address arrives twice, signed with different keys. */
+function duplicatesPart(active: Webhook[]): Html[] {
+  const byAddress = Map.groupBy(active, ({ callback_url }) => new URL(callback_url).href)
+  return [...byAddress.values()].flatMap(([first]) => {
+    const same = first ? withAddress(active, first.callback_url) : []
+    if (!first || same.length < 2) return []
+    const names = same.map(
+      ({ webhook_id, description }, i) =>
+        html`${i > 0 && ' and '}${link(`webhooks/${webhook_id}`, foreign(description?.trim() || webhook_id))}`,
+    )
+    return [
+      warningText(
+        html`${foreign(first.callback_url)} gets each message ${same.length} times, signed with different keys: ${names} have the same callback URL.`,
+      ),
+    ]
+  })
+}
+
+const noneActive = (
+  site: string,
+): Html => html`${paragraph('There is no active webhook, so Farthing sends no messages about payments.')}
+${paragraph('Register one with its address. The response has the signing key:')}
+${listing(
+  'How to register a webhook',
+  `curl -X POST ${site}/v1/webhooks \\
+  -H "Authorization: Bearer $FARTHING_API_KEY" \\
+  -H 'Content-Type: application/json' \\
+  -d '{"callback_url": "https://ledger.example.org/webhooks", "description": "Ledger feed"}'`,
+)}
+${paragraph(html`Or let ${code('farthing listen')} receive the messages on your machine, wherever Farthing runs. It needs no public address:`)}
+${listing('How to listen', 'farthing listen --forward-to http://localhost:4000/webhooks')}`

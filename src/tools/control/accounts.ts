@@ -1,0 +1,168 @@
+import { type Account, isAccountName, newAccount } from '../../core/account.ts'
+import type { Context } from '../../core/context.ts'
+import type { Secrets } from '../../core/ports.ts'
+import { untilWritten } from '../../core/retry.ts'
+import { iso } from '../../core/time.ts'
+import {
+  createTestAccount,
+  findTestAccount,
+  hasAllTestAccounts,
+  leaveRoom,
+  MOST_TEST_ACCOUNTS,
+  testAccountsOf,
+} from '../../platform/accounts/store.ts'
+import { type Endpoint, pathParam } from '../../platform/http/endpoint.ts'
+import { json, noContent, pathParameter } from '../../platform/http/openapi.ts'
+import { object, timestamp } from '../../platform/http/schema.ts'
+import { readBody } from './body.ts'
+import { badFirstTime, clock, firstClock, presentClock, readFirstClock } from './clock.ts'
+import { optionalBody, withExamples } from './docs.ts'
+import { badField, conflict, notFound, tooMany, wrongKey } from './errors.ts'
+import { MOST_LISTED, readQuery } from './query.ts'
+import { untilSent } from './reset.ts'
+import { text } from './schemas.ts'
+
+const NAME_RULE =
+  'must be 1 to 64 letters, digits, spaces, dots, hyphens or underscores, and begin with a letter or a digit'
+
+const newTestAccount = object(
+  'NewAccount',
+  {},
+  { name: { type: 'string', pattern: '^[A-Za-z0-9][A-Za-z0-9 ._-]{0,63}$' }, ...firstClock },
+)
+
+const expires = { ...timestamp, description: 'When it ends, on the machine’s clock' } as const
+const madeAccount = object('MadeAccount', {
+  account: { ...text, description: 'Its name' },
+  key: { ...text, description: 'Its API key, shown only now' },
+  clock,
+  expires,
+})
+const testAccounts = object('TestAccounts', {
+  results: {
+    type: 'array',
+    maxItems: MOST_LISTED,
+    description: 'Newest first',
+    items: object('TestAccount', { account: text, clock, expires }),
+  },
+})
+
+const nameUsed = (name: string) => conflict(`the name ${name} was used within the last 8 days`)
+const hasAll = () => tooMany(`an account has at most ${MOST_TEST_ACCOUNTS} test accounts: end some`)
+
+/** Test accounts: made, listed and ended with the keys of their parent. */
+export const accountEndpoints = (context: Context): Endpoint[] => [
+  createAccount(context),
+  listAccounts(context),
+  endAccount(context),
+]
+
+const createAccount = (context: Context): Endpoint => ({
+  method: 'POST',
+  path: '/control/accounts',
+  area: 'control',
+  operationId: 'createAccount',
+  summary: 'Make a test account with a key of its own',
+  accepts: 'json',
+  docs: withExamples(examples => ({
+    description:
+      'Every field is optional, and so is the body. The account ends after 7 days of machine time.',
+    requestBody: optionalBody(newTestAccount, {
+      'The usual call': {},
+      'It begins in the past, and its clock stands still': { at: '2026-03-29T00:59:58Z' },
+    }),
+    responses: {
+      201: json('The account', madeAccount, { 'A test account': examples.madeAccount }),
+    },
+    errors: [
+      ...[...examples.badBody, examples.parentOnly, examples.unknownField, badFirstTime()],
+      ...[nameUsed('checkout'), hasAll()],
+    ],
+  })),
+  handler: async (request, reply) => {
+    const { database, time } = context
+    const parent = nameOfParent(request.account)
+    const given = readBody(request, newTestAccount)
+    const account: Account = {
+      ...newAccount(readName(given.name, parent, context.secrets)),
+      ...readFirstClock(given, time.wall()),
+      parent,
+    }
+    if (await hasAllTestAccounts(database, parent, time.wall())) throw hasAll()
+    const made = await createTestAccount(context, account)
+    if (!made) throw nameUsed(account.name)
+    void reply.code(201)
+    return {
+      account: account.name,
+      key: made.key,
+      clock: presentClock(account, time),
+      expires: iso(made.expires),
+    }
+  },
+})
+
+/** The account itself: test accounts have no test accounts. */
+function nameOfParent({ name, parent }: Account): string {
+  if (parent === null) return name
+  throw wrongKey(name, parent)
+}
+
+function readName(given: unknown, parent: string, secrets: Secrets): string {
+  if (given === undefined) return `${parent.slice(0, 55)}.${secrets.secret(parent).slice(-8)}`
+  if (typeof given === 'string' && isAccountName(given)) return given
+  throw badField('name', NAME_RULE)
+}
+
+const listAccounts = ({ database, time }: Context): Endpoint => ({
+  method: 'GET',
+  path: '/control/accounts',
+  area: 'control',
+  operationId: 'listAccounts',
+  summary: 'List the test accounts of the account',
+  docs: withExamples(examples => ({
+    responses: {
+      200: json('The test accounts that have not ended', testAccounts, { One: examples.accounts }),
+    },
+    errors: [examples.parentOnly, examples.unknownParameter],
+  })),
+  handler: async request => {
+    readQuery(request, {})
+    const parent = nameOfParent(request.account)
+    const found = await testAccountsOf(database, parent, time.wall(), MOST_LISTED)
+    const results = found.map(({ expires, ...account }) => ({
+      account: account.name,
+      clock: presentClock(account, time),
+      expires: iso(expires),
+    }))
+    return { results }
+  },
+})
+
+/** Ends a test account. When this resolves, its keys and links no longer work, and no delivery is under way. */
+const endAccount = ({ database, time }: Context): Endpoint => ({
+  method: 'DELETE',
+  path: '/control/accounts/{account}',
+  area: 'control',
+  operationId: 'endAccount',
+  summary: 'End a test account',
+  docs: withExamples(examples => ({
+    description: 'Its keys stop at once and its links are unknown. To end it twice is no error.',
+    parameters: [pathParameter('account', 'A test account of the account', examples.NAME)],
+    responses: { 204: noContent('It has ended, and nothing of it is being sent') },
+    errors: [examples.parentOnly, notFound('test account'), examples.unknownParameter],
+  })),
+  handler: async (request, reply) => {
+    readQuery(request, {})
+    const parent = nameOfParent(request.account)
+    const left = await untilWritten(async () => {
+      const found = await findTestAccount(database, parent, pathParam(request, 'account'))
+      if (!found) throw notFound('test account')
+      const { clock_offset, frozen_at, room, ended } = found
+      if (ended === 1) return { room }
+      const next = { clock_offset, frozen_at, ended: 1 as const }
+      return (await leaveRoom(database, found, next, time.wall())) && { room }
+    })
+    await untilSent({ database, time }, left.room)
+    return reply.code(204).send()
+  },
+})

@@ -1,0 +1,194 @@
+import type { Account } from '../../core/account.ts'
+import type { Context } from '../../core/context.ts'
+import {
+  fieldCodes,
+  invalid,
+  missing,
+  notAllowed,
+  outsideLimit,
+  unknownAgreement,
+  unknownSetUpAgreement,
+} from '../../core/errors.ts'
+import { remember } from '../../core/remember.ts'
+import { createPayment, movePayment } from '../../pay/payments/commands.ts'
+import type { NewPayment, Scenario } from '../../pay/payments/payment.ts'
+import { checkMode, newPayment, readNewPayment } from '../../pay/payments/request.ts'
+import { paymentAddress, payment as paymentBody, present } from '../../pay/payments/response.ts'
+import { countPayments, findPayment } from '../../pay/payments/store.ts'
+import { createRefund } from '../../pay/refunds/commands.ts'
+import type { Refund } from '../../pay/refunds/refund.ts'
+import { type Addresses, addressesOf } from '../../platform/http/addresses.ts'
+import type { Endpoint } from '../../platform/http/endpoint.ts'
+import type { Json } from '../../platform/http/fields.ts'
+import { json } from '../../platform/http/openapi.ts'
+import { object } from '../../platform/http/schema.ts'
+import { recordAction } from '../recorder/action.ts'
+import type { Note } from '../recorder/note.ts'
+import { isWhole, readBody, trueIn } from './body.ts'
+import { optionalBody, withExamples } from './docs.ts'
+import { badField, conflict } from './errors.ts'
+import { endedMeanwhile, readScenario, scenarioSchema, walk } from './payments.ts'
+
+const builtPayment = object(
+  'BuiltPayment',
+  {},
+  {
+    ...newPayment.properties,
+    scenario: { ...scenarioSchema, description: 'Completes it' },
+    capture: { const: true, description: 'Then captures it' },
+    refund: {
+      anyOf: [{ const: true }, { type: 'integer', minimum: 1 }],
+      description: 'Then refunds so many pence; true refunds all',
+    },
+    cancel: { const: true, description: 'Then cancels it through the API' },
+  },
+)
+
+const DEFAULTS = { amount: 1450, description: 'A payment' }
+const RETURN_URL = 'https://service.example/return'
+
+/** The most rooms whose last reference is remembered. */
+const MOST_ROOMS = 1_000
+
+/** The steps to take with the payment, in this order. `refund` is in pence. */
+type Steps = {
+  scenario: Scenario | undefined
+  capture: boolean
+  refund: number | undefined
+  cancel: boolean
+}
+
+/** Makes a payment in any possible state, with the code of the endpoints that lead there. */
+export const buildPayment = (context: Context): Endpoint => {
+  const nextReference = createNextReference(context)
+  return {
+    method: 'POST',
+    path: '/control/payments',
+    area: 'control',
+    operationId: 'buildPayment',
+    summary: 'Make a payment in any state',
+    accepts: 'json',
+    docs,
+    handler: async (request, reply) => {
+      const { account } = request
+      const { scenario, capture, refund, cancel, ...fields } = readBody(request, builtPayment)
+      const isWeb = (fields.authorisation_mode ?? 'web') === 'web'
+      const reference = fields.reference ?? (await nextReference(account.room))
+      const defaults = { ...DEFAULTS, ...(isWeb && { return_url: RETURN_URL }), reference }
+      const given = readNewPayment({ ...defaults, ...fields })
+      checkMode(given, context.config.returnHosts)
+      const steps = readSteps({ scenario, capture, refund, cancel }, given)
+      const addresses = addressesOf(request, context.config)
+      const { payment_id } = await recordAction(
+        context,
+        {
+          by: 'control',
+          operation: 'buildPayment',
+          detail: ({ refund_id }: { refund_id: string | undefined }) =>
+            refund_id ? `refund_id=${refund_id}` : '',
+        },
+        async note => {
+          const created = await createPayment(context, addresses, { account, given, note })
+          const { payment_id } = created
+          const refund = await takeSteps(context, addresses, { account, payment_id, steps, note })
+          return { payment_id, refund_id: refund?.refund_id }
+        },
+      )
+      const built = await found(context, account, payment_id)
+      void reply.code(201).header('location', paymentAddress(payment_id, addresses))
+      return present(built, addresses)
+    },
+  }
+}
+
+const docs = withExamples(examples => {
+  const codes = fieldCodes.payment
+  return {
+    description:
+      'Takes every field of a new payment, each with a default, and then the steps in this order: scenario, capture, refund, cancel. Webhooks are sent as usual. It consumes no plan.',
+    requestBody: optionalBody(builtPayment, {
+      'Paid and partly refunded': { scenario: 'success', refund: 500 },
+      'Just created': {},
+    }),
+    responses: {
+      201: json('The payment', paymentBody, { Paid: examples.partlyRefunded }),
+    },
+    errors: [
+      ...[...examples.badBody, notCapturable()],
+      ...[missing(codes, 'return_url'), invalid(codes, 'moto', 'must be true or false')],
+      ...[unknownAgreement(), unknownSetUpAgreement(), notAllowed('moto', 'in this mode')],
+      ...[outsideLimit(codes, 'amount', 'must be at most 10000000'), examples.unknownField],
+      endedMeanwhile(),
+    ],
+  }
+})
+
+/** `payment-1`, `payment-2` and so on. Two instances that are asked at once may return the same. */
+function createNextReference({ database }: Context) {
+  const latest = new Map<string, number>()
+  return async (room: string): Promise<string> => {
+    const made = await countPayments(database, room)
+    const next = Math.max(made, latest.get(room) ?? 0) + 1
+    remember(latest, room, next, MOST_ROOMS)
+    return `payment-${next}`
+  }
+}
+
+const notCapturable = () => badField('capture', 'needs delayed_capture and the scenario success')
+
+/** Throws a 422 for the first step that the state table does not have. */
+function readSteps(given: Json, payment: NewPayment): Steps {
+  const { amount, authorisation_mode: mode, delayed_capture } = payment
+  const scenario = given.scenario === undefined ? undefined : readScenario(given.scenario)
+  if (mode === 'agreement' && scenario !== undefined)
+    throw badField('scenario', 'must be left out: an agreement-mode payment is success by itself')
+  if (mode === 'moto_api' && (scenario === 'error' || scenario === 'cancel'))
+    throw badField('scenario', 'must be success or declined for a moto_api payment')
+  const capture = trueIn(given, 'capture')
+  const cancel = trueIn(given, 'cancel')
+  const authorised = mode === 'agreement' || scenario === 'success'
+  if (capture && !(authorised && delayed_capture)) throw notCapturable()
+  const isSuccess = authorised && (capture || !delayed_capture)
+  if (given.refund !== undefined && !isSuccess)
+    throw badField('refund', 'needs a payment that is success: see scenario and capture')
+  if (cancel && (isSuccess || (scenario !== undefined && scenario !== 'success')))
+    throw badField('cancel', 'needs a payment that is not over')
+  return { scenario, capture, refund: readRefund(given.refund, amount), cancel }
+}
+
+function readRefund(given: unknown, amount: number): number | undefined {
+  if (given === undefined) return undefined
+  const refund = given === true ? amount : given
+  if (!isWhole(refund, 1, amount))
+    throw badField('refund', `must be true or pence from 1 to ${amount}`)
+  return refund
+}
+
+type Built = { account: Account; payment_id: string; steps: Steps; note: Note }
+
+/** Resolves to the refund, if that is one of the steps. */
+async function takeSteps(
+  context: Context,
+  addresses: Addresses,
+  { account, payment_id, steps, note }: Built,
+): Promise<Refund | undefined> {
+  const { scenario, capture, refund, cancel } = steps
+  const payment = () => found(context, account, payment_id)
+  const move = (trigger: 'capture' | 'cancel') =>
+    movePayment(context, addresses, async () => ({ account, payment: await payment() }), trigger, {
+      refuse: status => conflict(`another request moved the payment: it is ${status}`),
+      note,
+    })
+  if (scenario) await walk(context, addresses, await payment(), { scenario, note })
+  if (capture) await move('capture')
+  if (cancel) await move('cancel')
+  if (refund === undefined) return undefined
+  const asked = { amount: refund, available: undefined }
+  return createRefund(context, addresses, { account, payment_id, note, asked })
+}
+
+async function found({ database, time }: Context, account: Account, payment_id: string) {
+  const payment = await findPayment(database, account.room, payment_id, time.now(account))
+  if (!payment) throw conflict('the account was reset, or its clock moved by 7 days')
+  return payment
+}

@@ -1,0 +1,177 @@
+import type { Account } from '../../core/account.ts'
+import type { Context } from '../../core/context.ts'
+import type { Time } from '../../core/ports.ts'
+import { untilWritten } from '../../core/retry.ts'
+import { iso } from '../../core/time.ts'
+import { accountOfName, moveClock } from '../../platform/accounts/store.ts'
+import type { Endpoint } from '../../platform/http/endpoint.ts'
+import type { Json } from '../../platform/http/fields.ts'
+import { json, requestBody } from '../../platform/http/openapi.ts'
+import { object, timestamp } from '../../platform/http/schema.ts'
+import { flagIn, isWhole, readBody } from './body.ts'
+import { withExamples } from './docs.ts'
+import { accountEnded, badField, conflict, missingField } from './errors.ts'
+import { readQuery } from './query.ts'
+
+/** Milliseconds: ten years. */
+const LONGEST_ADVANCE = 10 * 366 * 24 * 60 * 60 * 1000
+const FIRST_TIME = Date.UTC(2001, 0, 1)
+const LAST_TIME = Date.UTC(2100, 0, 1)
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?Z$/
+
+export const clock = object('Clock', {
+  now: { ...timestamp, description: "The account's time" },
+  frozen: { type: 'boolean', description: 'Whether it stands still' },
+})
+
+/** The fields that `readFirstClock` reads. */
+export const firstClock = {
+  at: {
+    type: 'string',
+    format: 'date-time',
+    description: 'The time at which the clock begins, from 2001 to 2099, in UTC',
+  },
+  frozen: { type: 'boolean', description: 'Whether it stands still: true if `at` is given' },
+} as const
+
+const clockMove = object(
+  'ClockMove',
+  {},
+  {
+    advance: { type: 'integer', minimum: 0, description: 'Milliseconds, at most ten years' },
+    freeze: {
+      anyOf: [{ const: true }, { type: 'string', format: 'date-time' }],
+      description: 'true, or a later time to which the clock goes',
+    },
+    resume: { const: true },
+  },
+)
+
+type Clock = Pick<Account, 'clock_offset' | 'frozen_at'>
+/** Returns how the clock stands after the move. May throw an ApiError. */
+type Move = (clock: Clock, now: number, wall: number) => Clock
+
+export const presentClock = (account: Account, time: Time) => ({
+  now: iso(time.now(account)),
+  frozen: account.frozen_at !== null,
+})
+
+export const readClock = ({ time }: Context): Endpoint => ({
+  method: 'GET',
+  path: '/control/clock',
+  area: 'control',
+  operationId: 'readClock',
+  summary: "Read the account's clock",
+  docs: withExamples(examples => ({
+    responses: { 200: json('The clock', clock, { 'It stands still': examples.clock }) },
+    errors: [examples.unknownParameter],
+  })),
+  handler: async request => {
+    readQuery(request, {})
+    return presentClock(request.account, time)
+  },
+})
+
+/**
+ * Moves the account's clock, which has no effect on any other account. It only moves forward: identifiers begin with
+ * the time, so after a step back new rows would sort before old ones. Everything that depends on time is computed
+ * when it is read, so the move has taken effect when the response arrives.
+ */
+export const setClock = (context: Context): Endpoint => ({
+  method: 'POST',
+  path: '/control/clock',
+  area: 'control',
+  operationId: 'setClock',
+  summary: "Advance, freeze or resume the account's clock",
+  accepts: 'json',
+  docs: withExamples(examples => ({
+    description: 'Exactly one of the fields. Time goes forward only.',
+    requestBody: requestBody(clockMove, {
+      '7 days forward': { advance: 604_800_000 },
+      'Stand still': { freeze: true },
+      'Run on': { resume: true },
+    }),
+    responses: { 200: json('The clock', clock, { 'It stands still': examples.clock }) },
+    errors: [
+      ...[...examples.badBody, noMove(), badField('advance', 'must be whole milliseconds')],
+      ...[examples.unknownField, forwardOnly(Date.parse(examples.clock.now))],
+    ],
+  })),
+  handler: async request => {
+    const move = readMove(readBody(request, clockMove))
+    const { database, time } = context
+    return untilWritten(async () => {
+      const account = await accountOfName(database, request.account.name)
+      if (!account) throw accountEnded()
+      const moved = { ...account, ...move(account, time.now(account), time.wall()) }
+      if (time.now(moved) >= LAST_TIME) throw badField('advance', 'must not lead beyond 2099')
+      return (await moveClock(database, account, moved)) ? presentClock(moved, time) : undefined
+    })
+  },
+})
+
+const moves = () => Object.keys(clockMove.properties).join(', ')
+const noMove = () => missingField('advance', `is missing: give one of ${moves()}`)
+
+function readMove(given: Json): Move {
+  const [name, other] = Object.keys(given)
+  if (name === undefined) throw noMove()
+  if (other !== undefined) throw badField(other, `must be given alone: use one of ${moves()}`)
+  if (name === 'advance') return advanceBy(given.advance)
+  if (name === 'freeze') return freezeAt(given.freeze)
+  if (given.resume !== true) throw badField('resume', 'must be true')
+  return ({ clock_offset, frozen_at }, _now, wall) => ({
+    clock_offset: frozen_at === null ? clock_offset : frozen_at - wall,
+    frozen_at: null,
+  })
+}
+
+function advanceBy(ms: unknown): Move {
+  if (!isWhole(ms, 0, LONGEST_ADVANCE))
+    throw badField('advance', `must be whole milliseconds from 0 to ${LONGEST_ADVANCE}`)
+  return ({ clock_offset, frozen_at }) =>
+    frozen_at === null
+      ? { clock_offset: clock_offset + ms, frozen_at }
+      : { clock_offset, frozen_at: frozen_at + ms }
+}
+
+const forwardOnly = (now: number) =>
+  conflict(
+    `time moves forward only, and it is ${iso(now)}: for an earlier time give at to POST /control/reset or to a new account`,
+  )
+
+function freezeAt(at: unknown): Move {
+  const time = at === true ? undefined : parseTime(at)
+  return ({ clock_offset }, now) => {
+    if (time !== undefined && time < now) throw forwardOnly(now)
+    return { clock_offset, frozen_at: time ?? now }
+  }
+}
+
+function parseTime(at: unknown): number {
+  const time = readTime(at)
+  if (time === undefined)
+    throw badField('freeze', 'must be true or a time before 2100 such as 2026-09-14T08:20:31.000Z')
+  return time
+}
+
+function readTime(given: unknown): number | undefined {
+  if (typeof given !== 'string' || !TIME.test(given)) return undefined
+  const time = Date.parse(given)
+  const exists = time < LAST_TIME && iso(time).startsWith(given.slice(0, 19))
+  return exists ? time : undefined
+}
+
+export const badFirstTime = () =>
+  badField('at', 'must be a time from 2001 to 2099 such as 2026-09-14T08:20:31.000Z')
+
+/** The clock of a new account or after a reset: `at` is a time to begin with, where it stands still unless `frozen` is false. */
+export function readFirstClock(given: Json, wall: number): Clock {
+  const { at } = given
+  const frozen = flagIn(given, 'frozen', at !== undefined)
+  const time = at === undefined ? wall : (readTime(at) ?? Number.NaN)
+  if (!(time >= FIRST_TIME)) throw badFirstTime()
+  return frozen
+    ? { clock_offset: 0, frozen_at: time }
+    : { clock_offset: time - wall, frozen_at: null }
+}

@@ -1,0 +1,64 @@
+import type { Context } from '../../core/context.ts'
+import { unknownBearerKey } from '../../core/errors.ts'
+import { iso } from '../../core/time.ts'
+import { seal } from '../../platform/accounts/seal.ts'
+import { findLivingKey } from '../../platform/accounts/store.ts'
+import { addressesOf } from '../../platform/http/addresses.ts'
+import type { Endpoint } from '../../platform/http/endpoint.ts'
+import { json } from '../../platform/http/openapi.ts'
+import { object, timestamp } from '../../platform/http/schema.ts'
+import { readBody, textIn } from './body.ts'
+import { optionalBody, withExamples } from './docs.ts'
+import { badField } from './errors.ts'
+import { text } from './schemas.ts'
+
+/** Milliseconds for which a link to enter the console works. */
+export const ENTER_MS = 60_000
+
+/** A page below /console, such as `payments/06h3k`. */
+const PAGE = {
+  pattern: /^[a-z]+(\/[0-9a-v]{1,26})?$/,
+  rule: 'must be a page of the console, such as payments',
+}
+
+const consolePage = object(
+  'ConsolePage',
+  {},
+  { to: { ...text, default: 'payments', description: 'A page below /console' } },
+)
+
+const consoleLink = object('ConsoleLink', {
+  url: { type: 'string', format: 'uri' },
+  expires: { ...timestamp, description: 'On the machine’s clock' },
+})
+
+/** Makes a link with which a browser enters the console. It is sealed with the key of this request. */
+export const enterConsole = ({ database, config, time }: Context): Endpoint => ({
+  method: 'POST',
+  path: '/control/enter',
+  area: 'control',
+  operationId: 'enterConsole',
+  summary: 'Make a link that opens the console, signed in',
+  accepts: 'json',
+  docs: withExamples(examples => ({
+    description: 'The link works for a minute of machine time.',
+    requestBody: optionalBody(consolePage, { 'The list of payments': {} }),
+    responses: {
+      200: json('The link', consoleLink, { 'To the payments': examples.consoleLink }),
+    },
+    errors: [...examples.badBody, badField('to', PAGE.rule), examples.unknownField],
+  })),
+  handler: async request => {
+    const to = textIn(readBody(request, consolePage), 'to', PAGE) ?? 'payments'
+    const { key_id, account } = request
+    const key = await findLivingKey(database, key_id, config.apiKey)
+    if (!key) throw unknownBearerKey()
+    const expires = time.wall() + ENTER_MS
+    const code = seal({ account: account.name, key_id, expires }, 'enter', key.hash)
+    const url = enterUrl(addressesOf(request, config).api, code, to)
+    return { url, expires: iso(expires) }
+  },
+})
+
+export const enterUrl = (site: string, code: string, to: string): string =>
+  `${site}/console/enter?${new URLSearchParams({ code, to })}`

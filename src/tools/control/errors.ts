@@ -1,0 +1,37 @@
+import { ApiError } from '../../core/errors.ts'
+
+/** The errors of the endpoints below /control. Each description tells the client what to do. */
+
+/** `rule` completes the sentence that begins with the field's name. */
+export const missingField = (field: string, rule: string) =>
+  new ApiError(422, 'C0101', `${field} ${rule}`, { field })
+
+/** `rule` completes the sentence that begins with the field's name. */
+export const badField = (field: string, rule: string) =>
+  new ApiError(422, 'C0102', `${field} ${rule}`, { field })
+
+export const noSuchField = (field: string, known: readonly string[]) =>
+  new ApiError(
+    422,
+    'C0103',
+    `there is no ${field}: ${known.length > 0 ? `use ${known.join(', ')}` : 'leave it out'}`,
+    { field },
+  )
+
+export const notFound = (what: string) =>
+  new ApiError(404, 'C0200', `there is no such ${what} of this account`)
+
+/** Only the account's parent may do it. */
+export const wrongKey = (account: string, parent: string) =>
+  new ApiError(
+    403,
+    'C0403',
+    `${account} is a test account: use the key of ${parent} to make, list and end test accounts`,
+  )
+
+export const conflict = (description: string) => new ApiError(409, 'C0409', description)
+
+export const accountEnded = () => conflict('the account has ended')
+
+/** A limit is reached. */
+export const tooMany = (description: string) => new ApiError(422, 'C0429', description)

@@ -1,0 +1,246 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Context } from '../../core/context.ts'
+import { unknownBearerKey } from '../../core/errors.ts'
+import type { AttemptResult } from '../../core/ports.ts'
+import { LONGEST_LOOK, labelOf } from '../../pay/webhooks/listener.ts'
+import { keepListener } from '../../pay/webhooks/listener-store.ts'
+import { findWebhook, MOST_ACTIVE } from '../../pay/webhooks/store.ts'
+import { type EventType, eventTypes, eventTypesIn } from '../../pay/webhooks/webhook.ts'
+import { accountOfName, findLivingKey } from '../../platform/accounts/store.ts'
+import { type Endpoint, pathParam } from '../../platform/http/endpoint.ts'
+import type { Json } from '../../platform/http/fields.ts'
+import { json, noContent, requestBody } from '../../platform/http/openapi.ts'
+import { object } from '../../platform/http/schema.ts'
+import { isWhole, readBody } from './body.ts'
+import { withExamples } from './docs.ts'
+import { badField, notFound, tooMany } from './errors.ts'
+import { queryParameters, readQuery, whole } from './query.ts'
+import { count, headers, identifier, text } from './schemas.ts'
+
+/** Milliseconds. */
+const LOOK_EVERY = 100
+const KEY_EVERY = 900
+
+/** The requests of `farthing listen`. */
+export const listenerEndpoints = (context: Context, stopped: () => boolean): Endpoint[] => [
+  startListening(context),
+  takeNext(context, stopped),
+  giveResult(context),
+  stopListening(context),
+]
+
+const newListener = object(
+  'NewListener',
+  { name: { ...text, description: 'Has a letter or a digit' } },
+  { events: { type: 'array', items: { type: 'string', enum: eventTypes } } },
+)
+
+const listener = object('Listener', {
+  webhook_id: identifier,
+  signing_key: text,
+  other: { type: 'boolean', description: 'Whether another listener with this name is connected' },
+})
+
+const badName = () => badField('name', 'must be text with a letter or a digit')
+const hasAll = () => tooMany(`an account has at most ${MOST_ACTIVE} active webhooks: delete one`)
+
+const startListening = (context: Context): Endpoint => ({
+  method: 'POST',
+  path: '/control/listeners',
+  area: 'control',
+  operationId: 'startListening',
+  summary: 'Make the webhook of a listener, or find it again',
+  accepts: 'json',
+  docs: withExamples(examples => ({
+    requestBody: requestBody(newListener, { 'All events': { name: 'laptop' } }),
+    responses: { 200: json('The listener', listener, { New: examples.listener }) },
+    errors: [...examples.badBody, badName(), examples.unknownField, hasAll()],
+  })),
+  handler: async request => {
+    const { name, events = eventTypes } = readBody(request, newListener)
+    const label = typeof name === 'string' ? labelOf(name) : ''
+    if (label === '') throw badName()
+    const kept = await keepListener(context, request.account, label, readEvents(events))
+    if (!kept) throw hasAll()
+    const { webhook_id, signing_key, other } = kept
+    return { webhook_id, signing_key, other }
+  },
+})
+
+function readEvents(given: unknown): EventType[] {
+  const read = eventTypesIn(given)
+  if (!read) throw badField('events', `must be a list of ${eventTypes.join(', ')}`)
+  return read
+}
+
+const listenerInPath = async (request: FastifyRequest, { database }: Context) => {
+  const id = pathParam(request, 'webhook_id')
+  const found = await findWebhook(database, request.account.room, id)
+  if (!found?.listening_until || found.status !== 'ACTIVE') throw notFound('listener')
+  return found.webhook_id
+}
+
+const known = { wait: whole(0, LONGEST_LOOK, 'Milliseconds to wait for an attempt') }
+
+const nextAttempt = object('NextAttempt', {
+  attempt: {
+    type: ['object', 'null'],
+    description: 'null if there was none in time',
+    required: ['attempt_id', 'message_id', 'headers', 'body'],
+    properties: { attempt_id: text, message_id: identifier, headers, body: text },
+  },
+})
+
+const takeNext = (context: Context, stopped: () => boolean): Endpoint => ({
+  method: 'GET',
+  path: '/control/listeners/{webhook_id}/next',
+  area: 'control',
+  operationId: 'takeNextAttempt',
+  summary: 'Wait for the next attempt to deliver a message',
+  docs: withExamples(examples => ({
+    parameters: [examples.listenerId, ...queryParameters(known)],
+    responses: { 200: json('The attempt', nextAttempt, { None: { attempt: null } }) },
+    errors: [notFound('listener'), examples.unknownParameter],
+  })),
+  handler: async (request, reply) => {
+    const { wait = LONGEST_LOOK } = readQuery(request, known)
+    const { listeners } = context
+    const webhook_id = await listenerInPath(request, context)
+    const ending = createEnding(context, request, reply, { wait, stopped })
+    const next = await listeners.next(webhook_id, ending.reached)
+    const why = ending.stop()
+    if (why === 'gone' || why === 'revoked') await listeners.leave(webhook_id)
+    // The listener may connect to another instance, or to this one after its restart.
+    if (why === 'stopped') await listeners.leave(webhook_id, 2_000)
+    if (why === 'revoked') throw unknownBearerKey()
+    return { attempt: next }
+  },
+})
+
+type Why = 'over' | 'gone' | 'revoked' | 'stopped'
+
+/** Resolves `reached` when the request must end without an attempt; `stop` returns the reason. */
+function createEnding(
+  { database, config }: Context,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { wait, stopped }: { wait: number; stopped: () => boolean },
+) {
+  let why: Why | undefined
+  const { promise: reached, resolve } = Promise.withResolvers<void>()
+  const end = (reason: Why) => {
+    why ??= reason
+    resolve()
+  }
+  const left = () => !reply.raw.writableFinished && end('gone')
+  reply.raw.once('close', left)
+  const timers = [
+    setTimeout(() => end('over'), wait),
+    setInterval(() => stopped() && end('stopped'), LOOK_EVERY),
+    setInterval(async () => {
+      try {
+        const key = await findLivingKey(database, request.key_id, config.apiKey)
+        if (!key) return end('revoked')
+        const account = await accountOfName(database, key.account)
+        // After a reset the account has no webhook of this listener any more.
+        if (account?.room !== request.account.room) end('over')
+      } catch {
+        // An unreachable database says nothing about the key.
+      }
+    }, KEY_EVERY),
+  ]
+  return {
+    reached,
+    stop: (): Why | undefined => {
+      for (const timer of timers) clearTimeout(timer)
+      reply.raw.removeListener('close', left)
+      return why
+    },
+  }
+}
+
+const attemptResult = object(
+  'AttemptResult',
+  { attempt_id: text, status_code: { type: ['integer', 'null'] }, result: text },
+  {
+    response_time: { type: ['integer', 'null'] },
+    headers: { type: 'array', items: { type: 'array', items: text }, description: 'Pairs' },
+    body: { ...text, description: 'In base64' },
+    size: count,
+  },
+)
+const LONGEST_RESULT = 200
+const LONGEST_TIME = 60_000
+
+const giveResult = (context: Context): Endpoint => ({
+  method: 'POST',
+  path: '/control/listeners/{webhook_id}/results',
+  area: 'control',
+  operationId: 'giveAttemptResult',
+  summary: 'Report the result of an attempt to deliver a message',
+  accepts: 'json',
+  docs: withExamples(examples => ({
+    parameters: [examples.listenerId],
+    requestBody: requestBody(attemptResult, { Taken: examples.attemptResult }),
+    responses: { 204: noContent('The attempt has this result') },
+    errors: [
+      ...[...examples.badBody, notFound('listener'), badField('result', 'must be text')],
+      examples.unknownField,
+    ],
+  })),
+  handler: async (request, reply) => {
+    const given = readBody(request, attemptResult)
+    const result = readResult(given)
+    const webhook_id = await listenerInPath(request, context)
+    if (!context.listeners.answer(webhook_id, String(given.attempt_id), result))
+      throw notFound('attempt that this instance waits for')
+    return reply.code(204).send()
+  },
+})
+
+function readResult(given: Json): AttemptResult {
+  const { status_code, response_time = null, result } = given
+  if (status_code !== null && !isWhole(status_code, 100, 599))
+    throw badField('status_code', 'must be null or a status from 100 to 599')
+  if (response_time !== null && !isWhole(response_time, 0, LONGEST_TIME))
+    throw badField('response_time', 'must be null or whole milliseconds')
+  if (typeof result !== 'string' || !/^\P{Cc}*$/u.test(result) || result.length > LONGEST_RESULT)
+    throw badField('result', `must be text of at most ${LONGEST_RESULT} characters`)
+  const delivered = status_code !== null && status_code >= 200 && status_code <= 299
+  return {
+    ...{ status: delivered ? 'SUCCESSFUL' : 'FAILED', status_code, response_time, result },
+    ...(status_code !== null && { answer: Promise.resolve(readAnswer(given)) }),
+  }
+}
+
+/** `body` is base64; `headers` are pairs of name and value. */
+function readAnswer({ headers = [], body = '', size }: Json) {
+  const isPair = (pair: unknown): pair is [string, string] =>
+    Array.isArray(pair) && pair.length === 2 && pair.every(each => typeof each === 'string')
+  if (!Array.isArray(headers) || !headers.every(isPair))
+    throw badField('headers', 'must be a list of pairs of name and value')
+  if (typeof body !== 'string') throw badField('body', 'must be base64')
+  const bytes = Buffer.from(body, 'base64')
+  return {
+    ...{ headers, body: bytes, sent: {} },
+    size: Number.isSafeInteger(size) ? Math.max(Number(size), bytes.length) : bytes.length,
+  }
+}
+
+const stopListening = (context: Context): Endpoint => ({
+  method: 'DELETE',
+  path: '/control/listeners/{webhook_id}',
+  area: 'control',
+  operationId: 'stopListening',
+  summary: 'Report that the listener has stopped',
+  docs: withExamples(examples => ({
+    parameters: [examples.listenerId],
+    responses: { 204: noContent('Nobody listens any more') },
+    errors: [notFound('listener'), examples.unknownParameter],
+  })),
+  handler: async (request, reply) => {
+    readQuery(request, {})
+    await context.listeners.leave(await listenerInPath(request, context))
+    return reply.code(204).send()
+  },
+})

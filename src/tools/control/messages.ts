@@ -1,0 +1,90 @@
+import type { Context } from '../../core/context.ts'
+import { findMessages, type KeptMessage } from '../../pay/webhooks/message-store.ts'
+import { eventTypes, headersOf, signature } from '../../pay/webhooks/webhook.ts'
+import { presentMessage, webhookMessage } from '../../pay/webhooks/wire.ts'
+import type { Endpoint } from '../../platform/http/endpoint.ts'
+import { json } from '../../platform/http/openapi.ts'
+import { object, timestamp } from '../../platform/http/schema.ts'
+import { withExamples } from './docs.ts'
+import { badField } from './errors.ts'
+import {
+  anyText,
+  MOST_LISTED,
+  oneOf,
+  paging,
+  payment_id,
+  queryParameters,
+  readQuery,
+} from './query.ts'
+import { headers, identifier, nullable } from './schemas.ts'
+import { tooManyWaits, type WaitFor } from './wait.ts'
+
+const { attempts, last_delivery_status: delivery } = webhookMessage.properties
+
+const known = {
+  message_id: anyText('This message'),
+  payment_id,
+  event_type: oneOf(eventTypes, 'Of this event type'),
+  delivery: oneOf(delivery.enum, 'With this delivery status'),
+  ...paging,
+}
+
+const messages = object('Messages', {
+  results: {
+    type: 'array',
+    items: object('Message', {
+      message_id: identifier,
+      webhook_id: identifier,
+      event_type: { type: 'string', enum: eventTypes },
+      payment_id: identifier,
+      at: timestamp,
+      delivery,
+      attempts,
+      raw: { ...nullable, description: 'The exact bytes; null when the payment is gone' },
+      headers: { ...headers, type: ['object', 'null'], description: 'With its Pay-Signature' },
+    }),
+  },
+  next: { ...nullable, description: 'For `after`' },
+})
+
+/** The messages of all webhooks of the account, oldest first. */
+export const listMessages = ({ database, time }: Context, waitFor: WaitFor): Endpoint => ({
+  method: 'GET',
+  path: '/control/messages',
+  area: 'control',
+  operationId: 'listMessages',
+  summary: 'List the webhook messages of the account',
+  docs: withExamples(examples => ({
+    description: 'Messages of all webhooks, oldest first.',
+    parameters: queryParameters(known),
+    responses: { 200: json('The messages', messages, { One: examples.messages }) },
+    errors: [
+      examples.unknownParameter,
+      badField('delivery', 'must be one of PENDING, SUCCESSFUL'),
+      tooManyWaits(),
+    ],
+  })),
+  handler: async request => {
+    const { wait: ms = 0, limit: most = MOST_LISTED, ...filter } = readQuery(request, known)
+    const found = await waitFor(request, ms, ({ room }) =>
+      findMessages(database, room, filter, most),
+    )
+    const now = time.now(request.account)
+    const results = found.map(message => present(message, now))
+    return { results, next: results.at(-1)?.message_id ?? filter.after ?? null }
+  },
+})
+
+function present(message: KeptMessage, now: number) {
+  const { message_id, webhook_id, event_type, payment_id, signing_key } = message
+  const shown = presentMessage(message, now)
+  const raw = shown.body === null ? null : message.body
+  return {
+    ...{ message_id, webhook_id, event_type, payment_id },
+    at: shown.created_date,
+    delivery: shown.last_delivery_status,
+    attempts: shown.attempts,
+    raw,
+    headers: raw === null ? null : headersOf(signature(raw, signing_key)),
+  }
+}

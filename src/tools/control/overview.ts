@@ -1,0 +1,59 @@
+import type { Account } from '../../core/account.ts'
+import type { Context } from '../../core/context.ts'
+import { version } from '../../core/version.ts'
+import type { Endpoint } from '../../platform/http/endpoint.ts'
+import { json } from '../../platform/http/openapi.ts'
+import { object } from '../../platform/http/schema.ts'
+import { countPlans } from '../plans/store.ts'
+import { clock, presentClock } from './clock.ts'
+import { withExamples } from './docs.ts'
+import { readQuery } from './query.ts'
+import { count, nullable, text } from './schemas.ts'
+
+export const overview = object('Control', {
+  version: { ...text, description: 'The version of this Farthing' },
+  account: text,
+  parent: { ...nullable, description: 'For a test account, the account that made it' },
+  epoch: { ...count, description: 'The number of resets of the account' },
+  plans: { ...count, description: 'The number of its plans' },
+  clock,
+  has: {
+    type: 'array',
+    items: text,
+    description: 'The features of the control API in this version',
+  },
+})
+
+export const readOverview = (context: Context): Endpoint => ({
+  method: 'GET',
+  path: '/control',
+  area: 'control',
+  operationId: 'readControl',
+  summary: 'Read what the control API has',
+  docs: withExamples(examples => ({
+    responses: {
+      200: json('What there is', overview, { 'With everything on': examples.overview }),
+    },
+    errors: [examples.unknownParameter],
+  })),
+  handler: async request => {
+    readQuery(request, {})
+    return presentOverview(context, request.account)
+  },
+})
+
+export const presentOverview = async (
+  { config, database, recorder, time }: Context,
+  account: Account,
+) => ({
+  version,
+  account: account.name,
+  parent: account.parent,
+  epoch: account.epoch,
+  plans: config.control ? await countPlans(database, account.room) : 0,
+  clock: presentClock(account, time),
+  has: [
+    ...(config.control ? ['accounts', 'clock', 'payments', 'plans'] : []),
+    ...(recorder ? ['listeners', 'messages', 'requests'] : []),
+  ],
+})

@@ -1,0 +1,186 @@
+import type { Context } from '../../core/context.ts'
+import { paymentNotFound, unknownOneTimeToken, usedOneTimeToken } from '../../core/errors.ts'
+import { complete, type Visit } from '../../pay/hosted/journey.ts'
+import { siteOf } from '../../pay/hosted/routes.ts'
+import { submitCard } from '../../pay/payments/authorise.ts'
+import { DECLINED_CARD, MOCK_CARD } from '../../pay/payments/card.ts'
+import { listPayments } from '../../pay/payments/list-store.ts'
+import {
+  isPayable,
+  mockCardOf,
+  type Payment,
+  type Scenario,
+  scenarios,
+  statuses,
+  statusOf,
+  tokenOf,
+} from '../../pay/payments/payment.ts'
+import { payment as paymentBody, present } from '../../pay/payments/response.ts'
+import { paymentInPath } from '../../pay/payments/routes.ts'
+import { type Addresses, addressesOf } from '../../platform/http/addresses.ts'
+import type { Endpoint } from '../../platform/http/endpoint.ts'
+import { json } from '../../platform/http/openapi.ts'
+import { object } from '../../platform/http/schema.ts'
+import { recordAction } from '../recorder/action.ts'
+import type { Note } from '../recorder/note.ts'
+import { readBody } from './body.ts'
+import { optionalBody, withExamples } from './docs.ts'
+import { badField, conflict } from './errors.ts'
+import { anyText, oneOf, queryParameters, readQuery, wait } from './query.ts'
+import { tooManyWaits, type WaitFor } from './wait.ts'
+
+/** The most payments that one request examines, and the most that it returns. */
+const MOST_LOOKED_AT = 1_000
+const MOST_RETURNED = 100
+
+const known = {
+  payment_id: anyText('This payment'),
+  reference: anyText('Only payments with this reference, in any case'),
+  status: oneOf(
+    [...statuses, 'refunded'],
+    'Only payments that are or were in this status; `refunded` once something was refunded',
+  ),
+  wait,
+}
+
+const foundPayments = {
+  type: 'object',
+  required: ['results'],
+  properties: { results: { type: 'array', maxItems: MOST_RETURNED, items: paymentBody } },
+}
+
+export const scenarioSchema = { type: 'string', enum: scenarios } as const
+
+const outcome = object(
+  'Outcome',
+  {},
+  {
+    scenario: {
+      ...scenarioSchema,
+      default: 'success',
+      description: 'The choice on the hosted pages',
+    },
+  },
+)
+
+/**
+ * The newest payments that match. `status` also matches a payment that was in that status before, so that a test
+ * which polls misses nothing. With `wait` the response is held until a payment matches.
+ */
+export const findPayments = (context: Context, waitFor: WaitFor): Endpoint => ({
+  method: 'GET',
+  path: '/control/payments',
+  area: 'control',
+  operationId: 'findPayments',
+  summary: 'Find payments, or wait for one',
+  docs: withExamples(examples => ({
+    description: `At most ${MOST_RETURNED}, newest first. With \`wait\` the response is held until one matches.`,
+    parameters: queryParameters(known),
+    responses: {
+      200: json('The payments', foundPayments, examples.foundPayments),
+    },
+    errors: [examples.unknownParameter, badField('wait', wait.rule), tooManyWaits()],
+  })),
+  handler: async request => {
+    const { database, time, config } = context
+    const { wait: ms = 0, status, ...which } = readQuery(request, known)
+    const found = await waitFor(request, ms, async account => {
+      const newest = await listPayments(database, account.room, which, {
+        now: time.now(account),
+        limit: MOST_LOOKED_AT,
+        order: 'newest',
+      })
+      return status === undefined ? newest : newest.filter(payment => hasBeen(payment, status))
+    })
+    const addresses = addressesOf(request, config)
+    return { results: found.slice(0, MOST_RETURNED).map(payment => present(payment, addresses)) }
+  },
+})
+
+const hasBeen = ({ events, refunded_amount }: Payment, status: string): boolean =>
+  status === 'refunded' ? refunded_amount > 0 : events.some(event => event.status === status)
+
+/** Takes a payment through its scenario, as its pages would. The response is that of GET /v1/payments/{payment_id}. */
+export const completePayment = (context: Context): Endpoint => ({
+  method: 'POST',
+  path: '/control/payments/{payment_id}/complete',
+  area: 'control',
+  operationId: 'completePayment',
+  summary: 'Set the outcome of a payment',
+  accepts: 'json',
+  docs: withExamples(examples => ({
+    description:
+      'Does what a user does on the hosted pages; a moto_api payment is completed by a test card. The response waits for the webhooks, and is that of GET /v1/payments/{payment_id}.',
+    parameters: [examples.paymentId],
+    requestBody: optionalBody(outcome, { 'The card is declined': { scenario: 'declined' } }),
+    responses: {
+      200: json('The payment', paymentBody, { Declined: examples.declined }),
+    },
+    errors: [
+      ...[...examples.badBody, paymentNotFound('P0200')],
+      ...[unknownOneTimeToken(), usedOneTimeToken()],
+      ...[badField('scenario', 'must be one of success, declined'), examples.unknownField],
+      completed('success'),
+    ],
+  })),
+  handler: async request => {
+    const { scenario: asked = 'success' } = readBody(request, outcome)
+    const scenario = readScenario(asked)
+    const payment = await paymentInPath(request, context, 'P0200')
+    const status = statusOf(payment)
+    if (!isPayable(status)) throw completed(status)
+    const addresses = addressesOf(request, context.config)
+    await recordAction(
+      context,
+      { by: 'control', operation: 'completePayment', detail: () => `scenario=${scenario}` },
+      note => walk(context, addresses, payment, { scenario, note }),
+    )
+    return present(await paymentInPath(request, context, 'P0200'), addresses)
+  },
+})
+
+const completed = (status: string) =>
+  conflict(`the payment is ${status} and cannot be completed again`)
+
+/** Another request was faster. */
+export const endedMeanwhile = () => conflict('another request ended the payment meanwhile: read it')
+
+/** `note` takes what it causes. */
+type Walk = { scenario: Scenario; note: Note }
+
+/** Takes a payment that has not ended through its scenario. Throws an ApiError if another request ends it first. */
+export async function walk(
+  context: Context,
+  addresses: Addresses,
+  payment: Payment,
+  { scenario, note }: Walk,
+): Promise<void> {
+  const token = tokenOf(payment)
+  if (payment.given.authorisation_mode !== 'web')
+    return completeByCard(context, addresses, payment, { scenario, note })
+  const visit: Visit = { ...siteOf(context.config), context, addresses, token, hidden: false, note }
+  const result = await complete(visit, scenario)
+  if (!result?.moved) throw endedMeanwhile()
+}
+
+export function readScenario(scenario: unknown): Scenario {
+  const found = scenarios.find(each => each === scenario)
+  if (found === undefined) throw badField('scenario', `must be one of ${scenarios.join(', ')}`)
+  return found
+}
+
+/** A moto_api payment is completed by a test card. */
+async function completeByCard(
+  context: Context,
+  addresses: Addresses,
+  payment: Payment,
+  { scenario, note }: Walk,
+): Promise<void> {
+  if (scenario === 'error' || scenario === 'cancel')
+    throw conflict(`a moto_api payment cannot end with ${scenario}: use success or declined`)
+  const { cardholder_name = '', expiry_date = '' } = mockCardOf(payment)
+  const card_number = scenario === 'declined' ? DECLINED_CARD : MOCK_CARD
+  const card = { card_number, cvc: '123', cardholder_name, expiry_date }
+  const given = { ...card, one_time_token: tokenOf(payment) }
+  await submitCard(context, addresses, given, { scenario, note })
+}

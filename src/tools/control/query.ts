@@ -1,0 +1,96 @@
+import type { FastifyRequest } from 'fastify'
+import { isStorable } from '../../platform/http/fields.ts'
+import type { Parameter, Schema } from '../../platform/http/openapi.ts'
+import { badField, noSuchField } from './errors.ts'
+import { LONGEST_WAIT } from './wait.ts'
+
+export type Parse<Value> = {
+  parse: (text: string) => Value | undefined
+  rule: string
+  /** For /control/openapi.json. */
+  schema: Schema
+  description: string
+}
+
+export const anyText = (description: string): Parse<string> => ({
+  description,
+  parse: given => (isStorable(given) ? given : undefined),
+  rule: 'must be text',
+  schema: { type: 'string' },
+})
+
+export const whole = (least: number, most: number, description: string): Parse<number> => ({
+  description,
+  parse: given =>
+    /^\d{1,9}$/.test(given) && Number(given) >= least && Number(given) <= most
+      ? Number(given)
+      : undefined,
+  rule: `must be a whole number from ${least} to ${most}`,
+  schema: { type: 'integer', minimum: least, maximum: most },
+})
+
+export const flag = (description: string): Parse<boolean> => ({
+  description,
+  parse: given => (/^(true|false)$/.test(given) ? given === 'true' : undefined),
+  rule: 'must be true or false',
+  schema: { type: 'boolean' },
+})
+
+export const instant = (description: string): Parse<number> => ({
+  description,
+  parse: given =>
+    /^\d{4}-\d\d-\d\dT.*(Z|[+-]\d\d:\d\d)$/.test(given) && !Number.isNaN(Date.parse(given))
+      ? Date.parse(given)
+      : undefined,
+  rule: 'must be a time such as 2026-09-14T08:20:31.000Z',
+  schema: { type: 'string', format: 'date-time' },
+})
+
+export const oneOf = (values: readonly string[], description: string): Parse<string> => ({
+  description,
+  parse: given => (values.includes(given) ? given : undefined),
+  rule: `must be one of ${values.join(', ')}`,
+  schema: { type: 'string', enum: values },
+})
+
+/** The most results of a list. */
+export const MOST_LISTED = 500
+
+export const payment_id = anyText('Only results of this payment')
+export const reference = anyText('Only results of payments with this reference, in any case')
+export const wait = whole(
+  0,
+  LONGEST_WAIT,
+  'Milliseconds to wait for a first result, if there is none',
+)
+export const paging = {
+  after: anyText('What comes after `next` of an earlier response'),
+  limit: whole(1, MOST_LISTED, 'How many results at most'),
+  wait,
+}
+
+export const queryParameters = (known: Record<string, Parse<unknown>>): Parameter[] =>
+  Object.entries(known).map(([name, { schema, description }]) => ({
+    ...{ name, in: 'query', schema },
+    description,
+  }))
+
+type Values<Known> = {
+  [Name in keyof Known]?: Known[Name] extends Parse<infer Value> ? Value : never
+}
+
+/** Reads the query parameters. Throws a 422 for the first that is unknown or not valid. */
+export function readQuery<Known extends Record<string, Parse<unknown>>>(
+  { query }: FastifyRequest,
+  known: Known,
+): Values<Known> {
+  const read: Record<string, unknown> = {}
+  for (const [name, given] of Object.entries(query as Record<string, string | string[]>)) {
+    const kind = Object.hasOwn(known, name) ? known[name] : undefined
+    if (!kind) throw noSuchField(name, Object.keys(known))
+    const value = typeof given === 'string' ? kind.parse(given) : undefined
+    if (value === undefined) throw badField(name, kind.rule)
+    read[name] = value
+  }
+  return read as Values<Known> // each was parsed by its own kind
+}

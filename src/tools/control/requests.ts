@@ -1,0 +1,146 @@
+import type { Context } from '../../core/context.ts'
+import { timeOf } from '../../core/ids.ts'
+import { iso } from '../../core/time.ts'
+import { type Endpoint, NO_OPERATION } from '../../platform/http/endpoint.ts'
+import { json } from '../../platform/http/openapi.ts'
+import { object, timestamp } from '../../platform/http/schema.ts'
+import type { Exchange, KeptBody } from '../recorder/exchange.ts'
+import { findExchanges } from '../recorder/store.ts'
+import { withExamples } from './docs.ts'
+import { badField } from './errors.ts'
+import {
+  flag,
+  instant,
+  MOST_LISTED,
+  oneOf,
+  paging,
+  payment_id,
+  queryParameters,
+  readQuery,
+  reference,
+  whole,
+} from './query.ts'
+import { answer, anyJson, cut, headers, identifier, nullable, text } from './schemas.ts'
+import { tooManyWaits, type WaitFor } from './wait.ts'
+
+const kinds = ['api', 'page'] as const
+
+const parametersFor = (operations: readonly Endpoint[]) => ({
+  operation: oneOf(
+    [...operations.map(({ operationId }) => operationId), NO_OPERATION],
+    'With this operationId',
+  ),
+  payment_id,
+  reference,
+  status: whole(100, 599, 'With this status'),
+  refused: flag('true: with a status of 400 or more, or a reset'),
+  since: instant('That began at this time or later'),
+  ...paging,
+})
+
+const recordedRequests = object('Requests', {
+  results: {
+    type: 'array',
+    items: object(
+      'Request',
+      {
+        request_id: identifier,
+        at: { ...timestamp, description: "The account's time at which it began" },
+        machine_at: { ...timestamp, description: 'The machine’s time at which it began' },
+        operation: { ...text, description: 'An operationId of /openapi.json' },
+        method: text,
+        path: { ...text, description: 'Without tokens' },
+        query: text,
+        kind: { ...text, enum: kinds },
+        payment_id: nullable,
+        reference: nullable,
+        headers,
+        body: anyJson,
+        status: { type: ['integer', 'null'], description: 'null without a response' },
+        code: { ...nullable, description: 'Of an error' },
+        ms: { type: 'number', description: 'Milliseconds until the response' },
+        plan: { ...nullable, description: 'The plan that acted on it' },
+        answered: { ...text, enum: ['sent', 'gone', 'replaced', 'reset'] },
+        answer,
+      },
+      { body_cut: cut },
+    ),
+  },
+  next: { ...nullable, description: 'For `after`' },
+})
+
+/**
+ * The requests of the account's application and its browsers, oldest first. With `after` or `since` the list begins
+ * there, otherwise it ends with the newest. An exchange is listed at the time when it began, also if its response
+ * came late. `operations` are the endpoints whose requests are recorded.
+ */
+export const listRequests = (
+  { database }: Context,
+  waitFor: WaitFor,
+  operations: readonly Endpoint[],
+): Endpoint => {
+  const known = parametersFor(operations)
+  return {
+    method: 'GET',
+    path: '/control/requests',
+    area: 'control',
+    operationId: 'listRequests',
+    summary: 'List the requests of the account',
+    docs: withExamples(examples => ({
+      description:
+        'What the application and browsers asked, oldest first. With `after` or `since` it begins there, otherwise it ends with the newest.',
+      parameters: queryParameters(known),
+      responses: { 200: json('The requests', recordedRequests, { One: examples.requests }) },
+      errors: [
+        examples.unknownParameter,
+        badField('status', 'must be a whole number'),
+        tooManyWaits(),
+      ],
+    })),
+    handler: async request => {
+      const { wait: ms = 0, limit: most = MOST_LISTED, ...filter } = readQuery(request, known)
+      const fromNewest = filter.after === undefined && filter.since === undefined
+      const found = await waitFor(request, ms, ({ room }) =>
+        findExchanges(
+          database,
+          room,
+          { ...filter, kinds },
+          { limit: most, order: fromNewest ? 'newest' : 'oldest' },
+        ),
+      )
+      const results = (fromNewest ? found.reverse() : found).map(present)
+      return { results, next: results.at(-1)?.request_id ?? filter.after ?? null }
+    },
+  }
+}
+
+function present(exchange: Exchange) {
+  const { exchange_id, operation, method, path, query, kind, payment_id, status, ms } = exchange
+  return {
+    request_id: exchange_id,
+    at: iso(exchange.at),
+    machine_at: iso(timeOf(exchange_id)),
+    ...{ operation, method, path, query, kind, payment_id },
+    reference: exchange.reference ?? null,
+    headers: exchange.request_headers,
+    ...presentBody(exchange.request_body),
+    status,
+    code: exchange.code ?? null,
+    ms,
+    plan: exchange.plan ?? null,
+    answered: exchange.ended,
+    answer: { headers: exchange.response_headers, ...presentBody(exchange.response_body) },
+  }
+}
+
+/** A whole JSON body is shown as JSON, any other as text. */
+export function presentBody(kept: KeptBody | undefined): { body: unknown; body_cut?: number } {
+  if (!kept) return { body: null }
+  if (kept.cut !== undefined) return { body: kept.text, body_cut: kept.cut }
+  if (kept.base64) return { body: kept.text }
+  try {
+    return { body: JSON.parse(kept.text) }
+  } catch {
+    return { body: kept.text }
+  }
+}

@@ -1,0 +1,68 @@
+import { setTimeout } from 'node:timers/promises'
+import { DEFAULT_ACCOUNT } from '../../core/account.ts'
+import type { Context } from '../../core/context.ts'
+import { untilWritten } from '../../core/retry.ts'
+import { isSending } from '../../pay/webhooks/message-store.ts'
+import { keepFixedWebhook } from '../../pay/webhooks/store.ts'
+import { accountOfName, leaveRoom } from '../../platform/accounts/store.ts'
+import type { Endpoint } from '../../platform/http/endpoint.ts'
+import { json } from '../../platform/http/openapi.ts'
+import { object } from '../../platform/http/schema.ts'
+import { readBody } from './body.ts'
+import { badFirstTime, firstClock, readFirstClock } from './clock.ts'
+import { optionalBody, withExamples } from './docs.ts'
+import { accountEnded } from './errors.ts'
+import { overview, presentOverview } from './overview.ts'
+
+/** Milliseconds within which every delivery ends, unless its instance has died. */
+const LONGEST_DELIVERY = 3_000
+const LOOK_EVERY = 20
+
+const beginning = object('Beginning', {}, firstClock)
+
+/**
+ * Gives the account a new, empty room: one small write, however much the old one holds. A request that began before
+ * ends in the old room, which nobody reads. Returns when no message from before is being sent.
+ */
+export const resetAccount = (context: Context): Endpoint => ({
+  method: 'POST',
+  path: '/control/reset',
+  area: 'control',
+  operationId: 'resetAccount',
+  summary: 'Empty the account',
+  accepts: 'json',
+  docs: withExamples(examples => ({
+    description:
+      'The account moves to an empty room, and its keys stay. A request that began before ends in the old room.',
+    requestBody: optionalBody(beginning, { 'The usual call': {} }),
+    responses: { 200: json('The empty account', overview, { Empty: examples.overview }) },
+    errors: [...examples.badBody, examples.unknownField, badFirstTime(), accountEnded()],
+  })),
+  handler: async request => {
+    const { database, time, config } = context
+    const { name } = request.account
+    const given = readBody(request, beginning)
+    const { before, after } = await untilWritten(async () => {
+      const before = await accountOfName(database, name)
+      if (!before) throw accountEnded()
+      const next = readFirstClock(given, time.wall())
+      const after = await leaveRoom(database, before, next, time.wall())
+      return after && { before, after }
+    })
+    if (name === DEFAULT_ACCOUNT && config.fixedWebhook)
+      await keepFixedWebhook(context, config.fixedWebhook)
+    await untilSent(context, before.room)
+    return presentOverview(context, after)
+  },
+})
+
+/** Resolves when no message of the room is being sent. */
+export async function untilSent(
+  { database, time }: Pick<Context, 'database' | 'time'>,
+  room: string,
+): Promise<void> {
+  for (let left = LONGEST_DELIVERY; left > 0; left -= LOOK_EVERY) {
+    if (!(await isSending(database, room, time.wall()))) return
+    await setTimeout(LOOK_EVERY)
+  }
+}

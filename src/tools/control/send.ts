@@ -1,0 +1,133 @@
+import type { FastifyRequest } from 'fastify'
+import type { Context } from '../../core/context.ts'
+import { findMessage } from '../../pay/webhooks/message-store.ts'
+import {
+  type Damage,
+  damages,
+  MOST_TIMES,
+  type Resendable,
+  resendable,
+  type SendAgain,
+  sendAgain,
+} from '../../pay/webhooks/send-again.ts'
+import { webhookMessage } from '../../pay/webhooks/wire.ts'
+import { type Endpoint, pathParam } from '../../platform/http/endpoint.ts'
+import { json, pathParameter } from '../../platform/http/openapi.ts'
+import { object } from '../../platform/http/schema.ts'
+import { registrationProblem } from '../../platform/outbound/address.ts'
+import type { Exchange } from '../recorder/exchange.ts'
+import { flagIn, readBody, textIn, wholeIn } from './body.ts'
+import { optionalBody, withExamples } from './docs.ts'
+import { badField, conflict, notFound } from './errors.ts'
+import { presentBody } from './requests.ts'
+import { answer, identifier, text } from './schemas.ts'
+
+const sendAgainBody = object(
+  'SendAgain',
+  {},
+  {
+    times: { type: 'integer', minimum: 1, maximum: MOST_TIMES },
+    at_once: { type: 'boolean', description: 'All at once instead of one by one' },
+    body: { ...text, description: 'Another body, which is signed' },
+    new_identifier: { type: 'boolean' },
+    damage: { ...text, enum: damages },
+    to: { ...text, description: 'Another address' },
+    signing_key: text,
+  },
+)
+
+const sentAgain = object('SentAgain', {
+  results: {
+    type: 'array',
+    items: {
+      type: 'object',
+      required: ['exchange_id', 'status', 'status_code', 'result', 'response_time', 'answer'],
+      properties: {
+        exchange_id: identifier,
+        status: webhookMessage.properties.attempts.items.properties.status,
+        status_code: { type: ['integer', 'null'] },
+        result: text,
+        response_time: { type: ['integer', 'null'] },
+        answer,
+      },
+    },
+  },
+})
+
+/** Sends a message again by hand. The body is optional. */
+export const sendMessage = (context: Context): Endpoint => ({
+  method: 'POST',
+  path: '/control/messages/{message_id}/send',
+  area: 'control',
+  operationId: 'sendMessage',
+  summary: 'Send a webhook message again',
+  accepts: 'json',
+  docs: withExamples(examples => ({
+    description: 'Sends the kept bytes once more, or changed on purpose.',
+    parameters: [pathParameter('message_id', 'A message of the account', examples.ID)],
+    requestBody: optionalBody(sendAgainBody, {
+      'As it was': {},
+      'Twice at once': { times: 2, at_once: true },
+    }),
+    responses: { 200: json('What came back', sentAgain, { Taken: examples.sentAgain }) },
+    errors: [
+      ...[...examples.badBody, notFound('message'), badField('times', 'must be a whole number')],
+      examples.unknownField,
+      conflict('the webhook of this message is INACTIVE: register another one'),
+    ],
+  })),
+  handler: async request => {
+    const asked = await readSendAgain(request, context)
+    const message = await messageInPath(request, context)
+    const sent = await sendAgain(context, request.account, message, asked)
+    return { results: sent.map(present) }
+  },
+})
+
+async function messageInPath(
+  request: FastifyRequest,
+  { database, time }: Context,
+): Promise<Resendable> {
+  const { account } = request
+  const found = await findMessage(database, account.room, pathParam(request, 'message_id'))
+  if (!found) throw notFound('message')
+  const message = resendable(found, time.now(account))
+  if ('whyNot' in message) throw conflict(message.whyNot)
+  return message
+}
+
+/** Throws the first fault. */
+async function readSendAgain(
+  request: FastifyRequest,
+  { config, resolve }: Context,
+): Promise<SendAgain> {
+  const given = readBody(request, sendAgainBody)
+  const times = wholeIn(given, 'times', 1, MOST_TIMES) ?? 1
+  const { damage } = given
+  if (damage !== undefined && !damages.some(known => known === damage))
+    throw badField('damage', `must be one of ${damages.join(', ')}`)
+  const to = textIn(given, 'to')
+  const problem = to !== undefined && (await registrationProblem(to, config.callbackHosts, resolve))
+  if (problem) throw badField('to', problem)
+  return {
+    times,
+    atOnce: flagIn(given, 'at_once'),
+    body: textIn(given, 'body'),
+    newIdentifier: flagIn(given, 'new_identifier'),
+    damage: damage as Damage | undefined, // checked above
+    to,
+    signingKey: textIn(given, 'signing_key'),
+  }
+}
+
+function present(exchange: Exchange) {
+  const { exchange_id, refused, status, result, ms, response_headers, response_body } = exchange
+  return {
+    exchange_id,
+    status: refused ? 'FAILED' : 'SUCCESSFUL',
+    status_code: status,
+    result,
+    response_time: ms,
+    answer: { headers: response_headers, ...presentBody(response_body) },
+  }
+}

@@ -1,0 +1,97 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { FastifyRequest } from 'fastify'
+import type { Account } from '../../core/account.ts'
+import type { Database } from '../../core/ports.ts'
+import { accountOfName } from '../../platform/accounts/store.ts'
+import { tooMany } from './errors.ts'
+
+/** Milliseconds. */
+export const LONGEST_WAIT = 10_000
+/** Milliseconds after which the database is queried again, because another instance may have written. */
+const LOOK_EVERY = 100
+/** Milliseconds between two queries while this instance writes. */
+const BETWEEN_LOOKS = 5
+/** How many requests of an account may wait at once. */
+const MOST_WAITS = 50
+
+export const tooManyWaits = () =>
+  tooMany(`at most ${MOST_WAITS} requests of an account wait at once`)
+
+/**
+ * Repeats a query until it finds something or `wait` milliseconds have passed. Returns nothing when the client
+ * disconnects, the service stops or the account is reset. Throws if too many requests of the account wait.
+ */
+export type WaitFor = <Found>(
+  request: FastifyRequest,
+  wait: number,
+  look: (account: Account) => Promise<Found[]>,
+) => Promise<Found[]>
+
+type WaitPorts = {
+  database: Database
+  /** Calls the listener after each write of this instance. Returns how to end that. */
+  onWritten: (listener: () => void) => () => void
+  stopped: () => boolean
+}
+
+export function createWaitFor({ database, onWritten, stopped }: WaitPorts): WaitFor {
+  const waits = new Map<string, number>()
+
+  async function lookOn<Found>(
+    { raw, account }: FastifyRequest,
+    wait: number,
+    look: (account: Account) => Promise<Found[]>,
+  ): Promise<Found[]> {
+    const alarm = createAlarm()
+    let over = false
+    const end = setTimeout(() => {
+      over = true
+      alarm.ring()
+    }, wait)
+    const tick = setInterval(alarm.ring, LOOK_EVERY)
+    const stopListening = onWritten(alarm.ring)
+    raw.socket.once('close', alarm.ring)
+    try {
+      for (;;) {
+        const now = await accountOfName(database, account.name)
+        if (now?.room !== account.room) return []
+        const found = await look(now)
+        if (found.length > 0 || over || raw.socket.destroyed || stopped()) return found
+        await sleep(BETWEEN_LOOKS)
+        await alarm.rung()
+      }
+    } finally {
+      clearTimeout(end)
+      clearInterval(tick)
+      stopListening()
+      raw.socket.removeListener('close', alarm.ring)
+    }
+  }
+
+  return async (request, wait, look) => {
+    if (wait === 0) return look(request.account)
+    const { room } = request.account
+    const others = waits.get(room) ?? 0
+    if (others >= MOST_WAITS) throw tooManyWaits()
+    waits.set(room, others + 1)
+    try {
+      return await lookOn(request, wait, look)
+    } finally {
+      const left = (waits.get(room) ?? 1) - 1
+      if (left === 0) waits.delete(room)
+      else waits.set(room, left)
+    }
+  }
+}
+
+/** `rung` resolves at the next ring, or at once if there was one since it last resolved. */
+function createAlarm() {
+  let next = Promise.withResolvers<void>()
+  return {
+    ring: (): void => next.resolve(),
+    async rung(): Promise<void> {
+      await next.promise
+      next = Promise.withResolvers()
+    },
+  }
+}

@@ -1,0 +1,62 @@
+import type { Database, Statement } from '../../core/ports.ts'
+import type { Counted, Plan } from './plan.ts'
+
+/** The most plans that an account may have. */
+export const MOST_PLANS = 100
+
+/** `body` is JSON with every field of the plan that is not a column here. */
+type Row = Pick<Plan, 'plan_id' | 'account' | 'seen' | 'acted'> & { body: string }
+
+const fromRow = ({ body, ...columns }: Row): Plan => ({ ...JSON.parse(body), ...columns })
+
+/** The plans of a room, in the order in which they were made. */
+export async function findPlans(database: Database, room: string): Promise<Plan[]> {
+  const rows = await database.query<Row>(
+    'select plan_id, account, seen, acted, body from plans where account = $1 order by position',
+    [room],
+  )
+  return rows.map(fromRow)
+}
+
+export async function countPlans(database: Database, room: string): Promise<number> {
+  const [counted] = await database.query<{ plans: number }>(
+    'select cast(count(*) as integer) as plans from plans where account = $1',
+    [room],
+  )
+  return counted?.plans ?? 0
+}
+
+/** Returns false if the room has all the plans that it may have, or another plan took its position. */
+export const insertPlan = (database: Database, plan: Plan): Promise<boolean> => {
+  const { plan_id, account, seen, acted, ...body } = plan
+  return database.write([
+    {
+      sql: `insert into plans (plan_id, account, position, seen, acted, body)
+            select $1, $2, coalesce(max(position), 0) + 1, 0, 0, $3 from plans where account = $4
+            having count(*) < ${MOST_PLANS} on conflict do nothing`,
+      values: [plan_id, account, JSON.stringify(body), account],
+      expect: 1,
+    },
+  ])
+}
+
+/** Counts a request, unless another request was counted after the plan was read. */
+export const countRequest = ({ plan, seen, acted }: Counted): Statement => ({
+  sql: `update plans set seen = $3, acted = $4
+        where plan_id = $1 and account = $2 and seen = $5 and acted = $6`,
+  values: [plan.plan_id, plan.account, seen, acted, plan.seen, plan.acted],
+  expect: 1,
+})
+
+/** Returns false if there is no such plan. */
+export const deletePlan = (database: Database, room: string, plan_id: string): Promise<boolean> =>
+  database.write([
+    {
+      sql: 'delete from plans where account = $1 and plan_id = $2',
+      values: [room, plan_id],
+      expect: 1,
+    },
+  ])
+
+export const deletePlans = (database: Database, room: string): Promise<boolean> =>
+  database.write([{ sql: 'delete from plans where account = $1', values: [room] }])

@@ -1,0 +1,152 @@
+import type { Database, NewId, Statement, Time } from '../../core/ports.ts'
+import { createAdmission, type Gap } from './admission.ts'
+import { type Held, makeGapRow, type RowMaker } from './row.ts'
+import { insertExchange } from './store.ts'
+
+/** Milliseconds between writes, and after one that failed. */
+const WRITE_EVERY = 250
+/** After each commit SQLite reads its pages anew. With 250 ms a loaded instance reads payments a twelfth slower. */
+const WRITE_EVERY_UNDER_LOAD = 1_000
+const RETRY_AFTER = 2_000
+/** Milliseconds that one row of counted exchanges covers. */
+const GAP_MS = 1_000
+const MOST_ROWS = 100
+/** The limits of the memory between two writes. */
+const MOST_HELD = 2_000
+const MOST_HELD_BYTES = 8 * 1024 * 1024
+
+type Batches = {
+  /** Records the exchange, if its room may record one more. Otherwise it is counted. */
+  add(room: string, refused: boolean, exchange: () => Held): void
+  /** Writes everything in memory. Never rejects. */
+  flush(): Promise<void>
+  /** Removes the accounts that may record as much as new ones. */
+  forget(): void
+  close(): Promise<void>
+}
+
+type BatchPorts = {
+  database: Database
+  time: Pick<Time, 'wall'>
+  newId: NewId
+  makeRow: RowMaker
+  onFault: (error: unknown) => void
+  /** Receives the rooms that have new rows. */
+  onWritten: (room: string) => void
+}
+
+type Row = { room: string; refused: boolean; began: number; insert: Statement; bytes: number }
+
+/** Makes rows of exchanges, and writes them in batches, one batch after the other. */
+export function createBatches(ports: BatchPorts): Batches {
+  const { time, onFault } = ports
+  const admission = createAdmission()
+  /** Those of this turn of the event loop. */
+  const arrived: Held[] = []
+  const rows: Row[] = []
+  let bytes = 0
+  let timer: NodeJS.Timeout | undefined
+  let flushing: Promise<void> | undefined
+  let closed = false
+
+  function schedule(ms: number): void {
+    if (timer || closed) return
+    timer = setTimeout(() => {
+      timer = undefined
+      void flushDue(time.wall() - GAP_MS)
+    }, ms)
+    timer.unref()
+  }
+
+  /** Under load, when exchanges are only counted, the others may wait longer. */
+  const scheduleNext = () =>
+    schedule(admission.hasGaps(Infinity) ? WRITE_EVERY_UNDER_LOAD : WRITE_EVERY)
+
+  /**
+   * Makes rows after the responses, but in the same turn of the event loop: objects of a request that are held longer
+   * leave V8's young generation, which took some 20 MB more under load.
+   */
+  function makeRows(): void {
+    const made = arrived.splice(0).map(held => rowOf(ports, held))
+    for (const row of made) bytes += row.bytes
+    rows.push(...made)
+  }
+
+  /**
+   * Rows that cannot be written are counted. Exchanges that arrive meanwhile wait for the next write: otherwise each
+   * would be a commit of its own.
+   */
+  async function writeRows(gapsUntil: number): Promise<void> {
+    makeRows()
+    const gaps = admission.takeGaps(gapsUntil)
+    for (let due = rows.length; due > 0 || gaps.size > 0; ) {
+      const some = rows.splice(0, Math.min(due, MOST_ROWS))
+      due -= some.length
+      for (const row of some) bytes -= row.bytes
+      try {
+        await write(ports, some, gaps)
+        gaps.clear()
+      } catch (error) {
+        admission.putBack(gaps)
+        for (const { room, refused, began } of some) admission.count(room, refused, began)
+        throw error
+      }
+    }
+  }
+
+  function flushDue(gapsUntil: number): Promise<void> {
+    flushing ??= writeRows(gapsUntil)
+      .catch(error => {
+        onFault(error)
+        schedule(RETRY_AFTER)
+      })
+      .finally(() => {
+        flushing = undefined
+        if (rows.length > 0 || admission.hasGaps(Infinity)) scheduleNext()
+      })
+    return flushing
+  }
+
+  async function flush(): Promise<void> {
+    await flushing
+    await flushDue(Infinity)
+  }
+
+  return {
+    add(room, refused, exchange) {
+      const now = time.wall()
+      const fits = rows.length + arrived.length < MOST_HELD && bytes < MOST_HELD_BYTES
+      if (!fits || !admission.admit(room, refused, now)) admission.count(room, refused, now)
+      else if (arrived.push(exchange()) === 1) setImmediate(makeRows)
+      if (!timer) scheduleNext()
+    },
+    flush,
+    forget: () => admission.forget(time.wall()),
+    async close() {
+      closed = true
+      clearTimeout(timer)
+      await flush()
+    },
+  }
+}
+
+function rowOf({ makeRow, newId }: BatchPorts, held: Held): Row {
+  const { room, began } = held
+  const exchange = makeRow(held, newId(began))
+  const insert = insertExchange(exchange)
+  return { room, refused: exchange.refused, began, insert, bytes: sizeOf(insert) }
+}
+
+/** Roughly the bytes of memory that a statement takes: those of its texts. */
+const sizeOf = ({ values }: Statement): number =>
+  values.reduce<number>((sum, value) => sum + String(value ?? '').length, 0)
+
+async function write(
+  { database, newId, onWritten }: BatchPorts,
+  some: Row[],
+  gaps: Map<string, Gap>,
+): Promise<void> {
+  const ofGaps = [...gaps].map(([room, gap]) => makeGapRow(room, gap, newId(gap.from)))
+  await database.write([...some.map(({ insert }) => insert), ...ofGaps.map(insertExchange)])
+  for (const room of [...some.map(({ room }) => room), ...gaps.keys()]) onWritten(room)
+}

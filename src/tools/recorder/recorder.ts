@@ -1,0 +1,192 @@
+/**
+ * The recorder keeps requests and responses as they crossed the wire. It works beside the requests: it makes rows after
+ * the responses, and writes them four times a second, under load once. Exchanges beyond its limits are only counted.
+ */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Account } from '../../core/account.ts'
+import { createNewId, newSecret } from '../../core/ids.ts'
+import type { Answer, Database, Time } from '../../core/ports.ts'
+import { methodOf } from '../../platform/http/fastify.ts'
+import { createBatches } from './batches.ts'
+import type { Ending, Exchange } from './exchange.ts'
+import { createRowMaker, type Held, type HeldAttempt, type HeldRequest } from './row.ts'
+import { deleteOldExchanges, insertExchange, trimExchanges } from './store.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The effect of a plan on the response. */
+    ended: Ending | null
+  }
+}
+
+/** The most exchanges of an account that are kept. */
+const KEPT = 10_000
+const KEPT_OF_TEST_ACCOUNT = 1_000
+
+type RecorderPorts = {
+  database: Database
+  time: Time
+  /** Receives the error of a failed write. Recording continues later, and nothing else is affected. */
+  onFault: (error: unknown) => void
+  /** Keys of the settings, never to be written. */
+  secrets: (string | undefined)[]
+  /** All requests of these accounts are recorded, and written before their responses are sent. */
+  isTestAccount?: (account: Account) => boolean
+}
+
+type OnRequest = (request: FastifyRequest, reply: FastifyReply, done: () => void) => void
+
+/** The hooks of an endpoint whose requests are recorded. */
+export type RecordingHooks = {
+  /** Wraps the endpoint's own hook, because one hook is faster than two. */
+  onRequest(hook: OnRequest): OnRequest
+  onSend(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    payload: unknown,
+    done: (error: null, payload: unknown) => void,
+  ): void
+}
+
+/** An attempt. The body of the response may still be arriving. */
+export type Attempted = Omit<HeldAttempt, 'kind' | 'room' | 'answer'> & {
+  answer: Promise<Answer> | undefined
+}
+
+export type Recorder = {
+  hooks(kind: 'api' | 'page', operation: string): RecordingHooks
+  /** Records an attempt within the limits, once its response has arrived. Records every attempt of a test account. */
+  attempt(account: Account, attempted: Attempted): void
+  /** Records a delivery by hand at once. Resolves to the row, also when it could not be written. */
+  attemptByHand(account: Account, attempted: Attempted): Promise<Exchange>
+  /** Records an action without a request at once, which began at this machine's time. Resolves also when it could not be written. */
+  action(account: Account, began: number, action: Omit<Exchange, 'exchange_id'>): Promise<void>
+  /** Waits for responses, and writes everything in memory. Never rejects. */
+  flush(): Promise<void>
+  /** Deletes all but the newest exchanges of each account. */
+  trim(stop?: AbortSignal): Promise<void>
+  /** Deletes exchanges that are too old. `now` is the machine's time. */
+  sweep(now: number, stop?: AbortSignal): Promise<void>
+  /** As `flush`, and stops the timer that writes. */
+  close(): Promise<void>
+}
+
+export function createRecorder(ports: RecorderPorts): Recorder {
+  const { database, time, onFault, secrets, isTestAccount = () => false } = ports
+  const makeRow = createRowMaker(newSecret().slice(0, 6), secrets)
+  const newId = createNewId()
+  /** The rooms with new rows since they were last trimmed, and the number of rows that each may keep. */
+  const written = new Map<string, number>()
+  const onWritten = (room: string) => written.set(room, KEPT)
+  const batches = createBatches({ database, time, newId, makeRow, onFault, onWritten })
+  const arriving = new Set<Promise<void>>()
+
+  async function writeNow(account: Account, exchange: Held): Promise<Exchange> {
+    const row = makeRow(exchange, newId(exchange.began))
+    await writeRow(account, row)
+    return row
+  }
+
+  async function writeRow(account: Account, row: Exchange): Promise<void> {
+    try {
+      await database.write([insertExchange(row)])
+      written.set(account.room, isTestAccount(account) ? KEPT_OF_TEST_ACCOUNT : KEPT)
+    } catch (error) {
+      onFault(error)
+    }
+  }
+
+  async function record(account: Account, attempted: Attempted): Promise<void> {
+    const attempt = await heldAttempt(account, attempted)
+    if (isTestAccount(account)) await writeNow(account, attempt)
+    else batches.add(account.room, attempt.failed, () => attempt)
+  }
+
+  function onSendOf(kind: 'api' | 'page', operation: string): RecordingHooks['onSend'] {
+    return (request, reply, payload, done) => {
+      const account = request.noted?.account ?? request.account
+      if (!account) return done(null, payload)
+      const held = () => heldRequest(kind, operation, time, { request, reply, payload, account })
+      if (isTestAccount(account))
+        return void writeNow(account, held()).then(() => done(null, payload))
+      batches.add(account.room, reply.statusCode >= 400, held)
+      done(null, payload)
+    }
+  }
+
+  return {
+    hooks: (kind, operation) => ({
+      onRequest: hook => (request, reply, done) => {
+        request.began = time.wall()
+        hook(request, reply, done)
+      },
+      onSend: onSendOf(kind, operation),
+    }),
+    attempt(account, attempted) {
+      const recording = record(account, attempted)
+      arriving.add(recording)
+      void recording.finally(() => arriving.delete(recording))
+    },
+    attemptByHand: async (account, attempted) =>
+      writeNow(account, await heldAttempt(account, attempted)),
+    action: (account, began, action) => writeRow(account, { exchange_id: newId(began), ...action }),
+    async flush() {
+      await Promise.all(arriving)
+      await batches.flush()
+    },
+    async trim(stop) {
+      batches.forget()
+      const rooms = [...written].map(([room, most]) => ({ room, most }))
+      written.clear()
+      await trimExchanges(database, rooms, stop)
+    },
+    sweep: (now, stop) => deleteOldExchanges(database, now, stop),
+    async close() {
+      await Promise.all(arriving)
+      await batches.close()
+    },
+  }
+}
+
+const heldAttempt = async (
+  { room }: Account,
+  { answer, ...attempt }: Attempted,
+): Promise<HeldAttempt> => ({ ...attempt, kind: 'out', room, answer: await answer })
+
+type Handled = { request: FastifyRequest; reply: FastifyReply; payload: unknown; account: Account }
+
+function heldRequest(
+  kind: 'api' | 'page',
+  operation: string,
+  time: Time,
+  { request, reply, payload, account }: Handled,
+): HeldRequest {
+  const { began, ended, noted, raw } = request
+  return {
+    kind,
+    operation,
+    room: account.room,
+    began,
+    at: time.now(account, began),
+    ms: reply.elapsedTime,
+    method: methodOf(request),
+    url: request.url,
+    rawHeaders: raw.rawHeaders,
+    requestBody: request.body,
+    // A plan that reset the connection before the handler ran left no response.
+    status: ended === 'reset' && request.fault?.plan.when === 'before' ? null : reply.statusCode,
+    responseHeaders: RESPONSE_HEADERS.flatMap(name => {
+      const value = reply.getHeader(name)
+      return value === undefined ? [] : [[name, value]]
+    }),
+    responseBody: payload,
+    key_id: kind === 'api' ? request.key_id : undefined,
+    ended: ended ?? (raw.socket.destroyed ? 'gone' : 'sent'),
+    plan: request.plan,
+    refusal: request.refusal,
+    payment: noted?.payment,
+    caused: noted?.caused,
+  }
+}
+
+const RESPONSE_HEADERS = ['content-type', 'location', 'retry-after']

@@ -1,0 +1,243 @@
+import { idFloor } from '../../core/ids.ts'
+import type { Database, Statement } from '../../core/ports.ts'
+import { DAY } from '../../core/time.ts'
+import { deleteInSteps, oldestKept } from '../../pay/retention.ts'
+import { fold, groupOf } from '../../platform/database/fold.ts'
+import {
+  allOf,
+  type Condition,
+  findPart,
+  ifGiven,
+  inRange,
+  numbered,
+  type Part,
+  type Range,
+  selectPart,
+  where,
+} from '../../platform/http/search.ts'
+import type { Exchange, ExchangeBody, ExchangeKind } from './exchange.ts'
+import { printBody, readBody } from './stored-body.ts'
+
+type Row = Omit<Exchange, keyof ExchangeBody | 'refused'> & {
+  refused: number
+  code: string | null
+  field: string | null
+  body: string
+}
+
+const COLUMNS =
+  'exchange_id, account, payment_id, message_id, kind, operation, status, refused, code, field, body'
+
+function fromRow({ refused, code, field, body, ...columns }: Row): Exchange {
+  return {
+    ...columns,
+    refused: refused === 1,
+    ...(code !== null && { code }),
+    ...(field !== null && { field }),
+    ...readBody(body, columns.payment_id),
+  }
+}
+
+export function insertExchange(exchange: Exchange): Statement {
+  const {
+    exchange_id,
+    account,
+    payment_id,
+    message_id,
+    kind,
+    operation,
+    status,
+    refused,
+    code,
+    field,
+    ...body
+  } = exchange
+  return {
+    sql: `insert into exchanges (${COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+    values: [
+      ...[exchange_id, account, payment_id, message_id, kind, operation, status],
+      ...[Number(refused), code ?? null, field ?? null],
+      printBody(body, payment_id),
+    ],
+  }
+}
+
+/** A selection of the exchanges of an account. All conditions must hold. */
+export type ExchangeFilter = Range & {
+  /** Milliseconds, on the machine's clock. */
+  since?: number
+  kinds?: readonly ExchangeKind[]
+  refused?: boolean
+  operation?: string
+  status?: number
+  /** null: of those without one. */
+  code?: string | null
+  field?: string | null
+  payment_id?: string
+  /** The whole reference of the payment, in any case. */
+  reference?: string
+}
+
+function conditionsOf(room: string, filter: ExchangeFilter): Condition[] {
+  const { since, kinds, refused, operation, status, code, field, payment_id, reference } = filter
+  return [
+    where('account = ?', room),
+    ...inRange('exchange_id', filter),
+    ...ifGiven('exchange_id >= ?', since === undefined ? undefined : idFloor(since)),
+    ...(kinds ? [where(`kind in (${kinds.map(() => '?').join(', ')})`, ...kinds)] : []),
+    ...(refused === undefined ? [] : [where(`refused = ${refused ? 1 : 0}`)]),
+    ...ifGiven('operation = ?', operation),
+    ...ifGiven('status = ?', status),
+    ...(code === null ? [where('code is null')] : ifGiven('code = ?', code)),
+    ...(field === null ? [where('field is null')] : ifGiven('field = ?', field)),
+    ...ifGiven('payment_id = ?', payment_id),
+    ...(reference === undefined ? [] : [ofReference(room, fold(reference))]),
+  ]
+}
+
+const ofReference = (room: string, folded: string): Condition =>
+  where(
+    `payment_id in (select payment_id from payments where account = ?
+     and reference_group = ? and reference_folded = ?)`,
+    room,
+    groupOf(folded),
+    folded,
+  )
+
+const exchangeRows = { from: 'exchanges', columns: COLUMNS, id: 'exchange_id', fromRow }
+
+export function findExchanges(
+  database: Database,
+  room: string,
+  filter: ExchangeFilter,
+  part: Part,
+): Promise<Exchange[]> {
+  const conditions = conditionsOf(room, filter)
+  if (!filter.refused) return findPart(database, exchangeRows, conditions, part)
+  // SQLite would scan the account's rows; for identifiers alone it takes the index of refusals, which has all columns.
+  const { sql, values } = selectPart({ ...exchangeRows, columns: 'exchange_id' }, conditions, part)
+  return findPart(database, exchangeRows, [where(`exchange_id in (${sql})`, ...values)], part)
+}
+
+/** The number of exchanges, at most `limit`: for "4 newer". */
+export async function countExchanges(
+  database: Database,
+  room: string,
+  filter: ExchangeFilter,
+  limit: number,
+): Promise<number> {
+  const { sql, values } = allOf(conditionsOf(room, filter))
+  const [row] = await database.query<{ found: number }>(
+    numbered(`select cast(count(*) as integer) as found from
+       (select exchange_id from exchanges where ${sql} limit ?) newer`),
+    [...values, limit],
+  )
+  return row?.found ?? 0
+}
+
+/** A group of refused requests with the same fault. */
+export type Refusals = {
+  operation: string
+  status: number | null
+  code: string | null
+  field: string | null
+  found: number
+  /** The identifier of the newest. */
+  newest: string
+}
+
+/** The most exchanges that are grouped. No account keeps more. */
+const MOST_GROUPED = 10_000
+
+/** The account's refused requests in groups, at most `limit`. The group with the newest request is first. */
+export const groupRefusals = (
+  database: Database,
+  room: string,
+  limit: number,
+): Promise<Refusals[]> =>
+  database.query<Refusals>(
+    `select operation, status, code, field, cast(count(*) as integer) as found, max(exchange_id) as newest
+     from (select exchange_id, operation, status, code, field from exchanges
+           where account = $1 and refused = 1 and kind in ('api', 'page')
+           order by exchange_id desc limit ${MOST_GROUPED}) refusals
+     group by operation, status, code, field order by newest desc limit $2`,
+    [room, limit],
+  )
+
+/** One exchange; undefined when the account does not have it. */
+export async function findExchange(
+  database: Database,
+  room: string,
+  exchange_id: string,
+): Promise<Exchange | undefined> {
+  const rows = await database.query<Row>(
+    `select ${COLUMNS} from exchanges where exchange_id = $1 and account = $2`,
+    [exchange_id, room],
+  )
+  return rows[0] && fromRow(rows[0])
+}
+
+/** The exchanges of a payment in the order in which they began, its attempts included. */
+export const exchangesOfPayment = (
+  database: Database,
+  room: string,
+  payment_id: string,
+  limit = 1_000,
+): Promise<Exchange[]> =>
+  findPart(database, exchangeRows, [where('payment_id = ? and account = ?', payment_id, room)], {
+    limit,
+    order: 'oldest',
+  })
+
+/** The attempts of one message, newest first, also those that were made by hand. At most `limit`. */
+export const exchangesOfMessage = (
+  database: Database,
+  room: string,
+  { payment_id, message_id }: { payment_id: string; message_id: string },
+  limit: number,
+): Promise<Exchange[]> =>
+  findPart(
+    database,
+    exchangeRows,
+    [where('payment_id = ? and account = ? and message_id = ?', payment_id, room, message_id)],
+    { limit, order: 'newest' },
+  )
+
+const TABLE = ['exchanges', 'exchange_id'] as const
+
+/**
+ * Deletes exchanges that began more than 24 hours ago or belong to a payment that is gone. `now` is the machine's
+ * time.
+ */
+export async function deleteOldExchanges(
+  database: Database,
+  now: number,
+  stop?: AbortSignal,
+): Promise<void> {
+  await deleteInSteps(database, TABLE, 'exchange_id < $1', [idFloor(now - DAY)], stop)
+  const gone = 'payment_id is not null and payment_id < $1'
+  await deleteInSteps(database, TABLE, gone, [oldestKept(now)], stop)
+}
+
+/** Deletes of each room all but the newest. */
+export async function trimExchanges(
+  database: Database,
+  written: Iterable<{ room: string; most: number }>,
+  stop?: AbortSignal,
+): Promise<void> {
+  for (const { room, most } of written) {
+    const [first] = await database.query<{ exchange_id: string }>(
+      `select exchange_id from exchanges where account = $1
+       order by exchange_id desc limit 1 offset ${most}`,
+      [room],
+    )
+    if (first)
+      await deleteInSteps(
+        database,
+        TABLE,
+        'account = $1 and exchange_id <= $2',
+        [room, first.exchange_id],
+        stop,
+      )
+  }
+}
