@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { type Config, ConfigError, readConfig } from '../src/app/config.ts'
+import { ConfigError, readConfig } from '../src/app/config.ts'
+import type { Config } from '../src/core/config.ts'
 
 function problemsOf(env: Record<string, string>): string[] {
   try {

@@ -1,8 +1,9 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
-import type { Context } from '../core/context.ts'
+import type { Config } from '../core/config.ts'
 import { controlIsOff } from '../core/errors.ts'
 import type { Database, Ports } from '../core/ports.ts'
 import { agreementEndpoints } from '../pay/agreements/routes.ts'
+import type { Context } from '../pay/context.ts'
 import { disputeEndpoints } from '../pay/disputes/routes.ts'
 import { pageArea, pageEndpoints } from '../pay/hosted/routes.ts'
 import { paymentEndpoints } from '../pay/payments/routes.ts'
@@ -16,6 +17,7 @@ import { registerRoutes } from '../platform/http/endpoint.ts'
 import { sendApiError } from '../platform/http/errors.ts'
 import { healthEndpoints } from '../platform/http/health.ts'
 import { createLimits, type Limits } from '../platform/http/limits.ts'
+import { decorateForRecording } from '../platform/http/request-state.ts'
 import { createServer, isLostInBrowser, setApiHeaders } from '../platform/http/server.ts'
 import { assetEndpoints } from '../platform/web/assets.ts'
 import { consoleAreas } from '../tools/console/area.ts'
@@ -23,9 +25,7 @@ import { consoleRoutes } from '../tools/console/routes.ts'
 import { controlEndpoints } from '../tools/control/routes.ts'
 import { createWaitFor } from '../tools/control/wait.ts'
 import { createPlans, type Plans } from '../tools/plans/faults.ts'
-import { decorateForRecording } from '../tools/recorder/note.ts'
-import { createRecorder, type Recorder } from '../tools/recorder/recorder.ts'
-import type { Config } from './config.ts'
+import { createRecorder, type RunningRecorder } from '../tools/recorder/recorder.ts'
 import type { Chapters } from './docs/openapi.ts'
 import { controlDescription, docsEndpoints } from './docs/routes.ts'
 
@@ -33,7 +33,7 @@ export type App = {
   server: FastifyInstance
   deliveries: Deliveries
   limits: Limits
-  recorder: Recorder | undefined
+  recorder: RunningRecorder | undefined
 }
 
 /**
@@ -70,7 +70,7 @@ export async function createApp(
   const context: Context = { ...ports, send, config, deliveries, recorder, listeners }
   const stopped = () => limits.draining()
   const plans = config.control ? createPlans(context, stopped) : undefined
-  const areas = createAreas(context, plans)
+  const areas = createAreas(context, recorder, plans)
   const server = createServer(logger?.child({}), areas)
   decorateForRecording(server)
   watch?.(server)
@@ -140,43 +140,40 @@ function recorderOf(ports: Ports, config: Config, logger?: FastifyBaseLogger) {
   })
 }
 
-function createAreas(context: Context, plans: Plans | undefined): Areas {
-  const record = (kind: 'api' | 'page') =>
-    context.recorder && {
-      record: (operation: string) => context.recorder?.hooks(kind, operation),
-    }
-  const api = {
-    ...{ prefix: '/v1', setHeaders: setApiHeaders, sendError: sendApiError, limited: true },
-    ...record('api'),
-    ...(plans && { plan: plans.hooks }),
-  }
-  const pages = {
-    ...{ prefix: '/secure', ...pageArea(context), limited: true },
-    ...record('page'),
-    ...(plans && { plan: plans.hooks }),
-  }
+/** One row for each kind of endpoint. While control or the console is off, its paths are unknown paths. */
+function createAreas(
+  context: Context,
+  recorder: RunningRecorder | undefined,
+  plans: Plans | undefined,
+): Areas {
+  const { config } = context
+  const authenticate = createAuthenticate(context)
+  const json = { setHeaders: setApiHeaders, sendError: sendApiError }
+  const page = pageArea(context)
   const sendError: Area['sendError'] = (error, request, reply) =>
     isLostInBrowser(request)
-      ? pages.sendError(error, request, reply)
+      ? page.sendError(error, request, reply)
       : sendApiError(error, request, reply)
-  const open = { prefix: '', setHeaders: () => {}, sendError, limited: true }
-  const authenticate = createAuthenticate(context)
-  const json = { setHeaders: setApiHeaders, sendError: sendApiError, authenticate }
-  const off = { ...open, prefix: '/console' }
-  const consoles = context.config.console ? consoleAreas(context) : { console: off, entrance: off }
+  const plain = { setHeaders: () => {}, sendError }
+  const record = (kind: 'api' | 'page') => (operation: string) => recorder?.hooks(kind, operation)
+  const plan = plans?.hooks
+  const hasControl = recorder !== undefined || config.control
+  const unknown = config.control ? undefined : controlIsOff
+  const off = { ...plain, prefix: '/console', limited: true }
+  const consoles = config.console ? consoleAreas(context) : { console: off, entrance: off }
   return {
-    api: { ...api, authenticate },
-    token: api,
-    pages,
-    // Requests to control may wait long, so they do not count. While control is off, its paths are unknown paths.
+    api: { ...json, prefix: '/v1', limited: true, authenticate, record: record('api'), plan },
+    token: { ...json, prefix: '/v1', limited: true, record: record('api'), plan },
+    pages: { ...page, prefix: '/secure', limited: true, record: record('page'), plan },
+    // Its requests may wait long, so they do not count.
     control: {
-      ...(context.recorder || context.config.control ? json : open),
-      ...(!context.config.control && { unknown: controlIsOff }),
-      ...{ prefix: '/control', limited: false },
+      ...(hasControl ? { ...json, authenticate } : plain),
+      prefix: '/control',
+      limited: false,
+      unknown,
     },
-    // Off, its paths are like any unknown one.
     ...consoles,
-    open,
-    health: { ...open, limited: false },
+    open: { ...plain, prefix: '', limited: true },
+    health: { ...plain, prefix: '', limited: false },
   }
 }

@@ -1,9 +1,9 @@
 /** The work that runs beside the requests: sending unsent messages, and deleting old rows. */
 import type { Logger } from 'pino'
 import type { Ports } from '../core/ports.ts'
+import { deleteEndedRooms, emptyRooms, endExpiredAccounts } from '../pay/ended-rooms.ts'
 import { sweep } from '../pay/retention.ts'
 import { deactivateIdle } from '../pay/webhooks/listener-store.ts'
-import { deleteEndedRooms, emptyRooms, endExpiredAccounts } from '../platform/accounts/sweep.ts'
 import type { App } from './app.ts'
 import { createClockWatch } from './clock-watch.ts'
 

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { DEFAULT_ACCOUNT } from '../core/account.ts'
+import type { Config } from '../core/config.ts'
 import { createNewId, createSeededIds, secrets } from '../core/ids.ts'
 import type { Database, Ports, Resolve } from '../core/ports.ts'
 import { createTime } from '../core/time.ts'
@@ -16,7 +17,6 @@ import { createResolve } from '../platform/outbound/resolve.ts'
 import { createSend } from '../platform/outbound/send.ts'
 import type { App } from './app.ts'
 import { startWork } from './background.ts'
-import type { Config } from './config.ts'
 
 /** Milliseconds. DRAIN: how long closing waits for requests and deliveries. CLOSE: how long it then waits for the database. */
 const DRAIN_TIMEOUT = 9_000

@@ -9,7 +9,7 @@ import {
 } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { backup as copyPages, DatabaseSync } from 'node:sqlite'
-import type { Config } from '../app/config.ts'
+import type { Config } from '../core/config.ts'
 import {
   extendedCode,
   LONGEST_WAIT,

@@ -1,7 +1,8 @@
 import tab from '@bomb.sh/tab/commander'
 import { Command, CommanderError, InvalidArgumentError } from 'commander'
-import { type Config, readConfig, SETTINGS } from '../app/config.ts'
+import { readConfig, SETTINGS } from '../app/config.ts'
 import { DEFAULT_ACCOUNT, isAccountName } from '../core/account.ts'
+import type { Config } from '../core/config.ts'
 import { version } from '../core/version.ts'
 import { CommandError, EXIT } from './command-error.ts'
 import {

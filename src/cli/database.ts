@@ -1,7 +1,8 @@
 /** The database that DATABASE_URL names, for commands that run beside the service. */
+
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import type { DatabaseAddress } from '../app/config.ts'
+import type { DatabaseAddress } from '../core/config.ts'
 import type { Database } from '../core/ports.ts'
 import { inspectDatabase } from '../platform/database/inspect.ts'
 import { newestMigration } from '../platform/database/migrate.ts'

@@ -1,8 +1,9 @@
 /** The checks of this machine. */
+
 import { createHash } from 'node:crypto'
 import { statfsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import type { DatabaseAddress } from '../app/config.ts'
+import type { DatabaseAddress } from '../core/config.ts'
 import { inspectDatabase } from '../platform/database/inspect.ts'
 import { type Check, fail, ok, warn } from './check.ts'
 import { placeOf, requireDatabase } from './database.ts'

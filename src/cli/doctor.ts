@@ -1,5 +1,5 @@
-import type { Config } from '../app/config.ts'
 import { ConfigError, readConfig } from '../app/config.ts'
+import type { Config } from '../core/config.ts'
 import { type Check, fail, ok, warn } from './check.ts'
 import { EXIT } from './command-error.ts'
 import { checkDatabase, checkNode } from './doctor-here.ts'

@@ -1,6 +1,6 @@
 import { hostname, userInfo } from 'node:os'
 import { setTimeout } from 'node:timers/promises'
-import type { Config } from '../app/config.ts'
+import type { Config } from '../core/config.ts'
 import type { AttemptResult } from '../core/ports.ts'
 import { NOBODY } from '../pay/webhooks/listener.ts'
 import { callbackUrlProblem, hostAndPort } from '../platform/outbound/address.ts'

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import type { Config } from '../app/config.ts'
+import type { Config } from '../core/config.ts'
 import { colour, oneLine, print, printJson, timeOfDay } from './output.ts'
 import {
   type Body,

@@ -1,4 +1,4 @@
-import type { Config } from '../app/config.ts'
+import type { Config } from '../core/config.ts'
 import { newSecret } from '../core/ids.ts'
 import { DECLINED_CARD, MOCK_CARD } from '../pay/payments/card.ts'
 import type { Scenario } from '../pay/payments/payment.ts'

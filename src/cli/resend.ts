@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
-import type { Config } from '../app/config.ts'
+import type { Config } from '../core/config.ts'
 import { CommandError, EXIT, wrongUsage } from './command-error.ts'
 import { colouredStatus, oneLine, print, printJson } from './output.ts'
 import { type Body, connect, type ServiceOptions } from './running-service.ts'

@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers'
 import { setTimeout } from 'node:timers/promises'
-import type { Config } from '../app/config.ts'
+import type { Config } from '../core/config.ts'
 import { CommandError, EXIT, wrongUsage } from './command-error.ts'
 import { note } from './output.ts'
 

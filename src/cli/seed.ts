@@ -1,5 +1,5 @@
-import type { Config } from '../app/config.ts'
 import { DEFAULT_ACCOUNT } from '../core/account.ts'
+import type { Config } from '../core/config.ts'
 import { createNewId, secrets } from '../core/ids.ts'
 import type { Database, NewId, Statement } from '../core/ports.ts'
 import { type Agreement, activate } from '../pay/agreements/agreement.ts'

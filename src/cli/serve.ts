@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
-import type { Config } from '../app/config.ts'
 import { type Farthing, startFarthing } from '../app/start.ts'
+import type { Config } from '../core/config.ts'
 import { createLogger } from '../core/log.ts'
 import { paymentCommand } from '../pay/payments/first-payment.ts'
 import { placeOf } from './database.ts'

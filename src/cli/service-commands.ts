@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander'
-import type { Config } from '../app/config.ts'
 import { DEFAULT_ACCOUNT } from '../core/account.ts'
+import type { Config } from '../core/config.ts'
 import { type Scenario, scenarios } from '../pay/payments/payment.ts'
 import { damages, MOST_TIMES } from '../pay/webhooks/send-again.ts'
 import { triggered } from './payment-plan.ts'

@@ -1,6 +1,6 @@
 import { fstatSync } from 'node:fs'
 import { buffer } from 'node:stream/consumers'
-import type { Config } from '../app/config.ts'
+import type { Config } from '../core/config.ts'
 import {
   type Analysis,
   analyse,

@@ -2,6 +2,7 @@ import { ACCOUNT_COLUMNS, type Account } from '../core/account.ts'
 import { idFloor } from '../core/ids.ts'
 import type { Database, Value } from '../core/ports.ts'
 import { createTime, DAY } from '../core/time.ts'
+import { STEP } from '../platform/database/delete-in-steps.ts'
 
 /** Specification, *Limits*: a payment is gone 7 days after its creation, in any state. Milliseconds. */
 export const RETENTION_MS = 7 * DAY
@@ -30,29 +31,6 @@ export const COUNTER_PREFIX = 5
  */
 const oldestStored = (now: number): string =>
   idFloor(now - RETENTION_MS - DELETION_DELAY_MS + 1).slice(0, COUNTER_PREFIX)
-
-/** The most rows of a table that one step of a deletion changes, so that it does not delay other writes. */
-const STEP = 200
-
-/**
- * Deletes the rows of a table that match a condition, in small steps, until none is left or `stop` is aborted. `column` is
- * one that tells most of them apart.
- */
-export async function deleteInSteps(
-  database: Database,
-  [table, column]: readonly [table: string, column: string],
-  condition: string,
-  values: Value[],
-  stop?: AbortSignal,
-): Promise<void> {
-  const find = `select ${column} from ${table} where ${condition} limit ${STEP}`
-  const remove = `delete from ${table} where ${condition} and ${column} in (${find})`
-  while (!stop?.aborted) {
-    const found = await database.query(find, values)
-    if (found.length > 0) await database.write([{ sql: remove, values }])
-    if (found.length < STEP) return
-  }
-}
 
 /** Tables whose rows are deleted with their payment. The payment is last. */
 const TABLES = ['refunds', 'idempotency_keys', 'payments']

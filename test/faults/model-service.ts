@@ -1,8 +1,10 @@
 /** The real service for the model and the races: instances on one database, with a sender that records. */
+
 import { rmSync } from 'node:fs'
 import type { App } from '../../src/app/app.ts'
-import { type Config, readConfig } from '../../src/app/config.ts'
+import { readConfig } from '../../src/app/config.ts'
 import { startFarthing } from '../../src/app/start.ts'
+import type { Config } from '../../src/core/config.ts'
 import { createNewId } from '../../src/core/ids.ts'
 import type { Database, Send, Time } from '../../src/core/ports.ts'
 import { createTime } from '../../src/core/time.ts'

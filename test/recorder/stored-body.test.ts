@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import type { ExchangeBody, KeptBody } from '../../src/tools/recorder/exchange.ts'
+import type { ExchangeBody, KeptBody } from '../../src/core/exchange.ts'
 import { printBody, readBody } from '../../src/tools/recorder/stored-body.ts'
 import { nastyText } from '../faults/hostile-values.ts'
 

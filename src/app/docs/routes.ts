@@ -1,5 +1,6 @@
-import type { Context } from '../../core/context.ts'
+import type { Config } from '../../core/config.ts'
 import { remember } from '../../core/remember.ts'
+import type { Context } from '../../pay/context.ts'
 import {
   type Addresses,
   addressesOf,
@@ -11,7 +12,6 @@ import type { Endpoint } from '../../platform/http/endpoint.ts'
 import { html, json, type Schema } from '../../platform/http/openapi.ts'
 import { onFirstUse } from '../../platform/web/assets.ts'
 import { policies, sendHtml, setPageHeaders } from '../../platform/web/headers.ts'
-import type { Config } from '../config.ts'
 import type { Chapters } from './openapi.ts'
 
 /**

@@ -1,4 +1,3 @@
-import type { Context } from '../../core/context.ts'
 import {
   agreementNotFound,
   cannotCancelAgreement,
@@ -11,6 +10,7 @@ import {
 } from '../../core/errors.ts'
 import { untilWritten } from '../../core/retry.ts'
 import { fold } from '../../platform/database/fold.ts'
+import { findPage, where } from '../../platform/database/select.ts'
 import { addressesOf } from '../../platform/http/addresses.ts'
 import { JSON_TYPE, jsonBody } from '../../platform/http/body.ts'
 import { type Endpoint, pathParam } from '../../platform/http/endpoint.ts'
@@ -18,14 +18,13 @@ import { json, noContent, requestBody, searchDocs } from '../../platform/http/op
 import { plainText } from '../../platform/http/schema.ts'
 import {
   anyOf,
-  findPage,
   pageOf,
   paging,
   readSearch,
   type SearchKind,
   textUpTo,
-  where,
 } from '../../platform/http/search.ts'
+import type { Context } from '../context.ts'
 import { type Agreement, agreementStatuses, cancel as cancelled } from './agreement.ts'
 import { agreementRows, findAgreement, insertAgreement, saveAgreement } from './store.ts'
 import { agreement, newAgreement, present, readNewAgreement } from './wire.ts'

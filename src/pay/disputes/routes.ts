@@ -1,4 +1,3 @@
-import type { Context } from '../../core/context.ts'
 import { addressesOf, exampleAddresses } from '../../platform/http/addresses.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
 import { json, searchDocs } from '../../platform/http/openapi.ts'
@@ -11,6 +10,7 @@ import {
   type Search,
   type SearchKind,
 } from '../../platform/http/search.ts'
+import type { Context } from '../context.ts'
 import { type Dispute, disputeStatuses, disputes } from './dispute.ts'
 import { dispute, disputesPage, present } from './wire.ts'
 

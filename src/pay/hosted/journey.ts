@@ -2,29 +2,21 @@
  * The user's journey through the hosted pages. Each step moves the payment and returns the page that comes
  * next (Specification, *Hosted payment pages*).
  */
-import type { Context } from '../../core/context.ts'
-import type { Addresses } from '../../platform/http/addresses.ts'
-import type { Note } from '../../tools/recorder/note.ts'
-import { type ChangeResult, movePayment } from '../payments/commands.ts'
+import {
+  findByPageToken,
+  moveByToken,
+  scenarioTriggers,
+  type TokenHolder,
+} from '../payments/complete.ts'
 import {
   isPayable,
   mockCardOf,
   type Payment,
   type Scenario,
   statusOf,
-  type Trigger,
 } from '../payments/payment.ts'
-import { findByToken } from '../payments/store.ts'
 import { confirmPage, detailsPage, type Ending, endPage, type Form, type Site } from './pages.ts'
 import type { PaymentSummary } from './summary.ts'
-
-/** The trigger of each scenario. */
-const triggers = {
-  success: 'choose_success',
-  declined: 'choose_declined',
-  error: 'choose_error',
-  cancel: 'choose_cancel',
-} as const satisfies Record<Scenario, Trigger>
 
 const endings: Record<Exclude<Scenario, 'success'>, Ending> = {
   declined: 'declined',
@@ -33,15 +25,11 @@ const endings: Record<Exclude<Scenario, 'success'>, Ending> = {
 }
 
 /** One request of a journey. The token alone authorises it. */
-export type Visit = Site & {
-  context: Context
-  addresses: Addresses
-  token: string
-  /** Receives the payment, and the events and messages that the request caused, for the record. */
-  note?: Note | undefined
-  /** The token came in a form. It must not appear in an address, so the next forms carry it. */
-  hidden: boolean
-}
+export type Visit = Site &
+  TokenHolder & {
+    /** The token came in a form. It must not appear in an address, so the next forms carry it. */
+    hidden: boolean
+  }
 
 /** A page or a redirect. Undefined if no web payment has the token, or if it has expired. */
 export type Next = { status: 200 | 400; page: string } | { location: string } | undefined
@@ -51,7 +39,7 @@ export type Next = { status: 200 | 400; page: string } | { location: string } | 
  * it is carried out instead.
  */
 export async function showDetails(visit: Visit, { starts }: { starts: boolean }): Promise<Next> {
-  const payment = starts ? (await move(visit, 'open_page'))?.payment : await find(visit)
+  const payment = starts ? (await moveByToken(visit, 'open_page'))?.payment : await find(visit)
   if (starts && payment?.scenario && isPayable(statusOf(payment)))
     return carryOut(visit, payment.scenario)
   return unlessOver(payment, payment => details(visit, payment))
@@ -62,30 +50,17 @@ export async function choose(visit: Visit, form: URLSearchParams): Promise<Next>
   const scenario = readScenario(form)
   if (!scenario) return unlessOver(await find(visit), payment => details(visit, payment, true))
   if (scenario !== 'success') return end(visit, scenario)
-  const outcome = await move(visit, triggers.success)
+  const outcome = await moveByToken(visit, scenarioTriggers.success)
   return unlessOver(outcome?.payment, payment =>
     visit.hidden ? confirmation(visit, payment) : { location: `${pathOf(visit)}/confirm` },
   )
 }
 
-/**
- * Takes the steps of a user: opens the first page, chooses the scenario and, for success, confirms. `moved` is false
- * if the payment had ended before the last step. Undefined if no web payment has the token.
- */
-export async function complete(
-  visit: Visit,
-  scenario: Scenario,
-): Promise<ChangeResult | undefined> {
-  await move(visit, 'open_page')
-  const chosen = await move(visit, triggers[scenario])
-  return scenario === 'success' ? move(visit, 'confirm') : chosen
-}
-
 /** Does what the forms would do, and returns what the last of them would return. */
 async function carryOut(visit: Visit, scenario: Scenario): Promise<Next> {
   if (scenario !== 'success') return end(visit, scenario)
-  await move(visit, triggers.success)
-  const outcome = await move(visit, 'confirm')
+  await moveByToken(visit, scenarioTriggers.success)
+  const outcome = await moveByToken(visit, 'confirm')
   return unlessOver(outcome?.payment, payment => details(visit, payment))
 }
 
@@ -99,7 +74,7 @@ export async function showConfirm(visit: Visit): Promise<Next> {
 /** Confirms the payment, or cancels it if the form says so. Goes back to the first page if success was not chosen. */
 export async function confirm(visit: Visit, form: URLSearchParams): Promise<Next> {
   if (form.getAll('scenario').includes('cancel')) return end(visit, 'cancel')
-  const outcome = await move(visit, 'confirm')
+  const outcome = await moveByToken(visit, 'confirm')
   return unlessOver(outcome?.payment, payment =>
     visit.hidden ? details(visit, payment) : { location: pathOf(visit) },
   )
@@ -107,7 +82,7 @@ export async function confirm(visit: Visit, form: URLSearchParams): Promise<Next
 
 /** Shows the page of an ending, unless another request ended the payment first. */
 async function end(visit: Visit, scenario: keyof typeof endings): Promise<Next> {
-  const outcome = await move(visit, triggers[scenario])
+  const outcome = await moveByToken(visit, scenarioTriggers[scenario])
   if (!outcome?.moved) return outcome && leave(outcome.payment)
   const { language, return_url = '' } = outcome.payment.given
   return { status: 200, page: endPage(visit, endings[scenario], language, return_url) }
@@ -116,26 +91,14 @@ async function end(visit: Visit, scenario: keyof typeof endings): Promise<Next> 
 /** Returns the one valid scenario in the form; undefined if there is none, or more than one value. */
 function readScenario(form: URLSearchParams): Scenario | undefined {
   const [scenario, ...more] = form.getAll('scenario')
-  return scenario !== undefined && more.length === 0 && Object.hasOwn(triggers, scenario)
+  return scenario !== undefined && more.length === 0 && Object.hasOwn(scenarioTriggers, scenario)
     ? (scenario as Scenario) // hasOwn has checked it
     : undefined
 }
 
 async function find(visit: Visit): Promise<Payment | undefined> {
-  return (await findWithAccount(visit))?.payment
+  return (await findByPageToken(visit))?.payment
 }
-
-async function findWithAccount({ context, token, note }: Visit) {
-  const found = await findByToken(context, token)
-  if (found?.payment.given.authorisation_mode !== 'web') return undefined
-  note?.(found.account, found.payment)
-  return found
-}
-
-const move = (visit: Visit, trigger: Trigger): Promise<ChangeResult | undefined> =>
-  movePayment(visit.context, visit.addresses, () => findWithAccount(visit), trigger, {
-    note: visit.note,
-  })
 
 /** Once the payment is finished or capturable, every page redirects to return_url (Specification, *States and transitions*). */
 const unlessOver = (payment: Payment | undefined, show: (payment: Payment) => Next): Next =>

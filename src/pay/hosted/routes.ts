@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Config } from '../../app/config.ts'
-import type { Context } from '../../core/context.ts'
+import type { Config } from '../../core/config.ts'
 import { addressesOf, pathOf } from '../../platform/http/addresses.ts'
 import type { Area } from '../../platform/http/areas.ts'
 import { FORM_TYPE, formBody } from '../../platform/http/body.ts'
@@ -14,9 +13,10 @@ import {
   requestBody,
   type Schema,
 } from '../../platform/http/openapi.ts'
+import { noteOn } from '../../platform/http/request-state.ts'
 import { object } from '../../platform/http/schema.ts'
 import { isCrossSite, pagePolicy, sendHtml, setPageHeaders } from '../../platform/web/headers.ts'
-import { noteOn } from '../../tools/recorder/note.ts'
+import type { Context } from '../context.ts'
 import { scenarios } from '../payments/payment.ts'
 import { choose, confirm, type Next, showConfirm, showDetails, type Visit } from './journey.ts'
 import { faultPage, type Site } from './pages.ts'

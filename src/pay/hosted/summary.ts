@@ -3,6 +3,7 @@
  * GOV.UK Pay's pages, because test suites of calling services look for them.
  */
 
+import { inPounds } from '../../core/money.ts'
 import type { SummaryRow } from '../../platform/web/components.ts'
 import { type Html, html } from '../../platform/web/html.ts'
 import type { BillingAddress, CardDetails, Prefilled } from '../payments/card.ts'
@@ -45,16 +46,7 @@ export function cardRows(card: CardDetails, { confirm: text }: Messages): Summar
   ])
 }
 
-// Intl loads its data when the first formatter is made, which takes 20 ms and 10 MB. A service that shows no pages
-// never loads it.
-let pounds: Intl.NumberFormat | undefined
 const countries: Partial<Record<Language, Intl.DisplayNames>> = {}
-
-/** Such as £1,234.50. */
-export function inPounds(pence: number): string {
-  pounds ??= new Intl.NumberFormat('en-GB', { style: 'currency', currency: 'GBP' })
-  return pounds.format(pence / 100)
-}
 
 /** The name of the country. Its code stays in the markup as it was sent, for test suites to read. */
 function countryName(code: string, language: Language): Html {

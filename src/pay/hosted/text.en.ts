@@ -3,20 +3,13 @@
  * A sentence with a value in it is a function. No sentence is put together from fragments, because Welsh
  * words mutate after certain words.
  */
+import { englishShell } from '../../platform/web/layout.ts'
 import type { Language } from '../payments/payment.ts'
 
 export const en = {
   language: 'en' as Language,
   errorTitle: (page: string) => `Error: ${page}`,
-  shell: {
-    serviceName: 'Farthing payments',
-    skipLink: 'Skip to main content',
-    banner: {
-      tag: 'Demo',
-      text: 'This is a demonstration. No card is charged and no money moves.',
-    },
-    footer: 'Farthing is for demonstration and testing only. It is not a government website.',
-  },
+  shell: englishShell,
   continueButton: 'Continue',
   returnButton: 'Go back to the service',
   cancelButton: 'Cancel payment',

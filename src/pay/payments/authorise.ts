@@ -1,4 +1,3 @@
-import type { Context } from '../../core/context.ts'
 import {
   cardDeclined,
   fieldCodes,
@@ -13,7 +12,8 @@ import { type Addresses, addressesOf } from '../../platform/http/addresses.ts'
 import { FORM_TYPE, formBody, isForm, JSON_TYPE, jsonBody } from '../../platform/http/body.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
 import { noContent, requestBody } from '../../platform/http/openapi.ts'
-import { type Note, noteOn } from '../../tools/recorder/note.ts'
+import { type Note, noteOn } from '../../platform/http/request-state.ts'
+import type { Context } from '../context.ts'
 import { DECLINED_CARD, submittedCard } from './card.ts'
 import { changePayment } from './commands.ts'
 import { advance, type Payment, type Scenario, statusOf } from './payment.ts'

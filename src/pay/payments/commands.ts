@@ -1,18 +1,18 @@
 import type { Account } from '../../core/account.ts'
-import type { Context } from '../../core/context.ts'
 import {
   idempotencyKeyUsed,
   inactiveAgreement,
   unknownAgreement,
   unknownSetUpAgreement,
 } from '../../core/errors.ts'
+import type { Caused } from '../../core/exchange.ts'
 import type { Database, Ports, Statement } from '../../core/ports.ts'
 import { untilWritten } from '../../core/retry.ts'
 import type { Addresses } from '../../platform/http/addresses.ts'
-import type { Caused } from '../../tools/recorder/exchange.ts'
-import type { Note } from '../../tools/recorder/note.ts'
+import type { Note } from '../../platform/http/request-state.ts'
 import { type Agreement, activate } from '../agreements/agreement.ts'
 import { findAgreement, holdAgreement, saveAgreement } from '../agreements/store.ts'
+import type { Context } from '../context.ts'
 import { activeWebhooks } from '../webhooks/store.ts'
 import { type Message, messagesFor } from '../webhooks/webhook.ts'
 import {

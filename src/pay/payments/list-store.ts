@@ -9,7 +9,7 @@ import {
   type Part,
   type Range,
   where,
-} from '../../platform/http/search.ts'
+} from '../../platform/database/select.ts'
 import { oldestKept } from '../retention.ts'
 import type { DeliveryStatus } from '../webhooks/webhook.ts'
 import type { Payment } from './payment.ts'

@@ -1,3 +1,4 @@
+import type { AllowedHosts } from '../../core/config.ts'
 import {
   badIdempotencyKey,
   fieldCodes,
@@ -16,7 +17,7 @@ import {
   STORABLE_RULE,
 } from '../../platform/http/fields.ts'
 import { object, pence, plainText } from '../../platform/http/schema.ts'
-import { type AllowedHosts, isAllowed } from '../../platform/outbound/address.ts'
+import { isAllowed } from '../../platform/outbound/address.ts'
 import type { BillingAddress, Prefilled } from './card.ts'
 import {
   type AgreementPaymentType,

@@ -1,5 +1,4 @@
 import type { FastifyRequest } from 'fastify'
-import type { Context } from '../../core/context.ts'
 import {
   badIdempotencyKey,
   cannotCancelPayment,
@@ -16,13 +15,15 @@ import {
   unknownSetUpAgreement,
   wrongMediaType,
 } from '../../core/errors.ts'
+import { findPage } from '../../platform/database/select.ts'
 import { addressesOf } from '../../platform/http/addresses.ts'
 import { JSON_TYPE, jsonBody } from '../../platform/http/body.ts'
 import { type Endpoint, pathParam } from '../../platform/http/endpoint.ts'
 import { PENCE_RULE } from '../../platform/http/fields.ts'
 import { header, json, noContent, requestBody, searchDocs } from '../../platform/http/openapi.ts'
-import { findPage, pageOf, readSearch } from '../../platform/http/search.ts'
-import { noteOn } from '../../tools/recorder/note.ts'
+import { noteOn } from '../../platform/http/request-state.ts'
+import { pageOf, readSearch } from '../../platform/http/search.ts'
+import type { Context } from '../context.ts'
 import { authorise } from './authorise.ts'
 import { createPayment, movePayment } from './commands.ts'
 import type { Payment, Trigger } from './payment.ts'

@@ -3,20 +3,18 @@ import { ACCOUNT_COLUMNS, type Account, accountIn } from '../../core/account.ts'
 import { timeOf } from '../../core/ids.ts'
 import type { Database, Statement, Time, Value } from '../../core/ports.ts'
 import { containing, fold, groupOf } from '../../platform/database/fold.ts'
+import { type Condition, ifGiven, where } from '../../platform/database/select.ts'
 import { plainText } from '../../platform/http/schema.ts'
 import type { Search, SearchKind } from '../../platform/http/search.ts'
 import {
   anyOf,
-  type Condition,
   createdBetween,
   createdRange,
   exactly,
   filters,
-  ifGiven,
   paging,
   settledBetween,
   textUpTo,
-  where,
 } from '../../platform/http/search.ts'
 import { COUNTER_PREFIX, oldestKept } from '../retention.ts'
 import { brandId, brandIds } from './card.ts'

@@ -1,4 +1,3 @@
-import type { Context } from '../../core/context.ts'
 import {
   fieldCodes,
   invalid,
@@ -11,22 +10,22 @@ import {
   refundNotFound,
   wrongMediaType,
 } from '../../core/errors.ts'
+import { findPage, where } from '../../platform/database/select.ts'
 import { addressesOf } from '../../platform/http/addresses.ts'
 import { JSON_TYPE, jsonBody } from '../../platform/http/body.ts'
 import { type Endpoint, pathParam } from '../../platform/http/endpoint.ts'
 import { PENCE_RULE } from '../../platform/http/fields.ts'
 import { json, requestBody, searchDocs } from '../../platform/http/openapi.ts'
+import { noteOn } from '../../platform/http/request-state.ts'
 import {
   createdBetween,
   filters,
-  findPage,
   pageOf,
   readSearch,
   type SearchKind,
   settledBetween,
-  where,
 } from '../../platform/http/search.ts'
-import { noteOn } from '../../tools/recorder/note.ts'
+import type { Context } from '../context.ts'
 import { paymentInPath } from '../payments/routes.ts'
 import { oldestKept } from '../retention.ts'
 import { createRefund } from './commands.ts'

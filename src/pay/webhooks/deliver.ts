@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Account } from '../../core/account.ts'
+import type { RawAttempt } from '../../core/exchange.ts'
 import type {
   AttemptResult,
   Database,
@@ -8,7 +9,6 @@ import type {
   Statement,
   Time,
 } from '../../core/ports.ts'
-import type { Attempted } from '../../tools/recorder/recorder.ts'
 import { NOBODY } from './listener.ts'
 import {
   attemptsOf,
@@ -83,7 +83,7 @@ type DeliveryPorts = {
   /** Called after every attempt. */
   onAttempt?: (attempt: AttemptFacts) => void
   /** Records an attempt with its request and response. */
-  record?: ((account: Account, attempted: Attempted) => void) | undefined
+  record?: ((account: Account, attempted: RawAttempt) => void) | undefined
   /** Whether the listener of this webhook is connected to this instance. */
   isHere?: (webhook_id: string) => boolean
 }
@@ -243,7 +243,7 @@ async function deliverOnce(
 export async function sendOnce(
   { send, time }: { send: Send; time: Time },
   message: OutgoingMessage & Pick<Message, 'payment_id' | 'event_type'>,
-): Promise<{ result: AttemptResult; attempted: Attempted }> {
+): Promise<{ result: AttemptResult; attempted: RawAttempt }> {
   const { payment_id, event_type, ...outgoing } = message
   const { account, webhook_id, message_id, url, headers, body } = outgoing
   const started = performance.now()

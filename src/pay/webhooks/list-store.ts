@@ -1,7 +1,7 @@
 /** Lists of webhooks and of their messages for the console, newest first. */
 
 import type { Database } from '../../core/ports.ts'
-import { findPart, inRange, type Part, type Range, where } from '../../platform/http/search.ts'
+import { findPart, inRange, type Part, type Range, where } from '../../platform/database/select.ts'
 import {
   attemptsOf,
   FIND_KEPT,

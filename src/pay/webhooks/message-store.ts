@@ -1,6 +1,6 @@
 import { ACCOUNT_COLUMNS, type Account, accountIn, newAccount } from '../../core/account.ts'
 import type { Database, Statement, Time } from '../../core/ports.ts'
-import { findPart, ifGiven, where } from '../../platform/http/search.ts'
+import { findPart, ifGiven, where } from '../../platform/database/select.ts'
 import { oldestKept } from '../retention.ts'
 import type { WebhookBody } from './store.ts'
 import type {

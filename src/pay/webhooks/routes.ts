@@ -1,5 +1,4 @@
 import type { FastifyRequest } from 'fastify'
-import type { Context } from '../../core/context.ts'
 import {
   fieldCodes,
   invalid,
@@ -9,19 +8,14 @@ import {
   webhookNotFound,
   wrongMediaType,
 } from '../../core/errors.ts'
+import { findPage, where } from '../../platform/database/select.ts'
 import { addressesOf } from '../../platform/http/addresses.ts'
 import { JSON_TYPE, jsonBody } from '../../platform/http/body.ts'
 import { type Endpoint, pathParam } from '../../platform/http/endpoint.ts'
 import { json, noContent, requestBody, searchDocs } from '../../platform/http/openapi.ts'
-import {
-  findPage,
-  pageOf,
-  paging,
-  readSearch,
-  type SearchKind,
-  where,
-} from '../../platform/http/search.ts'
+import { pageOf, paging, readSearch, type SearchKind } from '../../platform/http/search.ts'
 import { MUST_BE_PUBLIC } from '../../platform/outbound/address.ts'
+import type { Context } from '../context.ts'
 import type { Resource } from './examples.ts'
 import { messageRows } from './message-store.ts'
 import {

@@ -1,5 +1,5 @@
-import type { FixedWebhook } from '../../app/config.ts'
 import { DEFAULT_ACCOUNT } from '../../core/account.ts'
+import type { FixedWebhook } from '../../core/config.ts'
 import type { Database, NewId, Statement, Time, Value } from '../../core/ports.ts'
 import { accountOfName } from '../../platform/accounts/store.ts'
 import { eventTypes, type Webhook, withAddress } from './webhook.ts'

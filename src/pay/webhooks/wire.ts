@@ -1,12 +1,12 @@
 /** The bodies of webhooks on the wire: schema and reader of requests, schema and printer of responses. */
 import type { FromSchema } from 'json-schema-to-ts'
-import type { Context } from '../../core/context.ts'
 import { fieldCodes, invalid } from '../../core/errors.ts'
 import { timeOf } from '../../core/ids.ts'
 import { iso } from '../../core/time.ts'
 import { type Json, readFields } from '../../platform/http/fields.ts'
 import { id, object, timestamp } from '../../platform/http/schema.ts'
 import { registrationProblem } from '../../platform/outbound/address.ts'
+import type { Context } from '../context.ts'
 import { oldestKept } from '../retention.ts'
 import { attemptsOf, type MessageRow, statusAt } from './message-store.ts'
 import { type Attempt, type EventType, eventTypes, eventTypesIn, type Webhook } from './webhook.ts'

@@ -1,12 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Account } from '../../core/account.ts'
-import type { Context } from '../../core/context.ts'
+import type { Config } from '../../core/config.ts'
 import {
   type ApiError,
   malformedBearerKey,
   missingBearerKey,
   unknownBearerKey,
 } from '../../core/errors.ts'
+import type { Ports } from '../../core/ports.ts'
 import { remember } from '../../core/remember.ts'
 import { inUtf8 } from '../http/fields.ts'
 import { findKey, type KnownKey } from './store.ts'
@@ -38,7 +39,7 @@ function refusalOf(header: string | undefined): ApiError {
  * cached, so that the key of a busy client is hashed once a second. Returns undefined when there is nothing to
  * wait for: a promise for each request would cost more than the rest.
  */
-export function createAuthenticate({ database, time, config }: Context) {
+export function createAuthenticate({ database, time, config }: Ports & { config: Config }) {
   const cache = new Map<string, KnownKey & { until: number }>()
 
   function cached(key: string): KnownKey | undefined {

@@ -8,6 +8,13 @@ import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
 /** `session` is for the cookie, `enter` for a link. Neither is accepted in place of the other. */
 export type Purpose = 'session' | 'enter'
 
+/** Milliseconds for which a link to enter the console works. */
+export const ENTER_MS = 60_000
+
+/** The link with which a browser enters the console. `code` is a seal to enter, `to` a page below /console. */
+export const enterUrl = (site: string, code: string, to: string): string =>
+  `${site}/console/enter?${new URLSearchParams({ code, to })}`
+
 type Sealed = {
   account: string
   key_id: string

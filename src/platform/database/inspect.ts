@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import type { DatabaseAddress } from '../../app/config.ts'
+import type { DatabaseAddress } from '../../core/config.ts'
 import { newestMigration } from './migrate.ts'
 import { LONGEST_WAIT } from './sqlite/connection.ts'
 import { refuseSpecial } from './sqlite/file.ts'

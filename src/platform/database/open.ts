@@ -1,4 +1,4 @@
-import type { DatabaseAddress } from '../../app/config.ts'
+import type { DatabaseAddress } from '../../core/config.ts'
 import type { Database } from '../../core/ports.ts'
 import { migrate } from './migrate.ts'
 import type { PostgresOptions } from './postgres.ts'

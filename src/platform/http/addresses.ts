@@ -1,6 +1,6 @@
 import type { AddressInfo, Server } from 'node:net'
 import type { FastifyRequest } from 'fastify'
-import type { Config } from '../../app/config.ts'
+import type { Config } from '../../core/config.ts'
 import { flat } from '../../core/flat.ts'
 
 /** Where clients and browsers find this service. Neither address ends with a slash. */

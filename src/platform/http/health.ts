@@ -1,10 +1,13 @@
-import type { Context } from '../../core/context.ts'
+import type { Database } from '../../core/ports.ts'
 import type { Endpoint } from './endpoint.ts'
 import { json } from './openapi.ts'
 import { object } from './schema.ts'
 
 /** For process managers and load balancers. They need no key and give no detail. */
-export function healthEndpoints({ database }: Context, draining: () => boolean): Endpoint[] {
+export function healthEndpoints(
+  { database }: { database: Database },
+  draining: () => boolean,
+): Endpoint[] {
   return [
     {
       method: 'GET',

@@ -4,14 +4,10 @@
  * completes a sentence beginning with `callback_url`. The text never contains a resolved address, which
  * would let a client map the network.
  */
-import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net'
-import type { Resolve } from '../../core/ports.ts'
 
-/**
- * Hosts that may have any address and may use http: `host` or `host:port`, with the host as URL normalises
- * it. The rules about the form of the URL still apply.
- */
-export type AllowedHosts = ReadonlySet<string>
+import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net'
+import type { AllowedHosts } from '../../core/config.ts'
+import type { Resolve } from '../../core/ports.ts'
 
 const REFUSED_IPV4 = blocks({
   unspecified: ['0.0.0.0/8'],

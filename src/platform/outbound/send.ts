@@ -2,18 +2,14 @@
  * The real Send. It has its own agents, because `fetch` and Node's global agents obey proxy variables, and a
  * proxy would connect to addresses that have not been checked.
  */
+
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { isIP, type LookupFunction } from 'node:net'
 import type { SecureContext } from 'node:tls'
+import type { AllowedHosts } from '../../core/config.ts'
 import type { Answer, AttemptResult, Post, Resolve } from '../../core/ports.ts'
 import { http, https, tls } from '../http/node-http.ts'
-import {
-  type AllowedHosts,
-  callbackUrlProblem,
-  hostOf,
-  isAllowed,
-  isPublicAddress,
-} from './address.ts'
+import { callbackUrlProblem, hostOf, isAllowed, isPublicAddress } from './address.ts'
 import { createAgents, dropIdle } from './agents.ts'
 import { createSlots } from './slots.ts'
 

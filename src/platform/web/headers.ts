@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { AllowedHosts } from '../../core/config.ts'
 import type { Addresses } from '../http/addresses.ts'
-import type { AllowedHosts } from '../outbound/address.ts'
 
 /**
  * The content security policy of the hosted pages. `form-action` allows any https address, because Chromium applies

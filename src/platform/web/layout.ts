@@ -27,6 +27,17 @@ const moreAssets = {
   console: { css: assets.consoleCss, js: assets.consoleJs },
 }
 
+/** The texts of the shell on pages in English. */
+export const englishShell = {
+  serviceName: 'Farthing payments',
+  skipLink: 'Skip to main content',
+  banner: {
+    tag: 'Demo',
+    text: 'This is a demonstration. No card is charged and no money moves.',
+  },
+  footer: 'Farthing is for demonstration and testing only. It is not a government website.',
+}
+
 /** Content that is narrower than the page on a wide screen. */
 export const twoThirds = (content: Html): Html => html`<div class="govuk-grid-row">
 <div class="govuk-grid-column-two-thirds">

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Context } from '../../core/context.ts'
+import type { Context } from '../../pay/context.ts'
 import { addressesOf } from '../../platform/http/addresses.ts'
 import type { Area } from '../../platform/http/areas.ts'
 import { toApiError } from '../../platform/http/errors.ts'

@@ -1,7 +1,7 @@
+import type { Exchange, KeptBody } from '../../core/exchange.ts'
 import { iso } from '../../core/time.ts'
 import { version } from '../../core/version.ts'
 import { attemptsOf } from '../../pay/webhooks/message-store.ts'
-import type { Exchange, KeptBody } from '../recorder/exchange.ts'
 import { createMask } from '../recorder/mask.ts'
 import type { Rows } from './timeline.ts'
 

@@ -1,9 +1,9 @@
 /** Parts of pages that show a recorded exchange: its headers and bodies, as far as they were kept. */
 
+import type { Headers, KeptBody } from '../../core/exchange.ts'
+import { MOST_BODY_BYTES } from '../../core/exchange.ts'
 import { details } from '../../platform/web/components.ts'
 import { type Html, html } from '../../platform/web/html.ts'
-import type { Headers, KeptBody } from '../recorder/exchange.ts'
-import { MOST_BODY_BYTES } from '../recorder/exchange.ts'
 import { printJson, readJson } from '../signature/json-text.ts'
 import { foreign, listing, paragraph } from './parts.ts'
 

@@ -1,11 +1,11 @@
 /** The attempts to deliver a message, each with its request and the receiver’s response. */
 
+import type { ByHand, Exchange } from '../../core/exchange.ts'
+import { type AttemptEnding, causeOf } from '../../pay/webhooks/causes.ts'
 import type { Damage } from '../../pay/webhooks/send-again.ts'
 import type { Attempt } from '../../pay/webhooks/webhook.ts'
 import { details } from '../../platform/web/components.ts'
 import { type Html, html, type Part } from '../../platform/web/html.ts'
-import type { ByHand, Exchange } from '../recorder/exchange.ts'
-import { type AttemptEnding, causeOf } from './causes.ts'
 import { bodyPart, headersAndBody, headersPart } from './exchange.ts'
 import { deliveryTag, foreign, link, paragraph, time, wideTable } from './parts.ts'
 

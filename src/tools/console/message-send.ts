@@ -1,6 +1,6 @@
 /** Sending a message again by hand: the forms on its page, and what they do. */
 import type { Account } from '../../core/account.ts'
-import type { Context } from '../../core/context.ts'
+import type { Context } from '../../pay/context.ts'
 import {
   damages,
   MOST_TIMES,

@@ -1,6 +1,7 @@
 /** One message to one webhook: its result and the reason, its bytes, its attempts, and forms to send it again. */
-import type { Context } from '../../core/context.ts'
+import type { Context } from '../../pay/context.ts'
 import { oldestKept } from '../../pay/retention.ts'
+import { causeOf } from '../../pay/webhooks/causes.ts'
 import {
   attemptsOf,
   findMessage,
@@ -14,7 +15,6 @@ import { pathParam, type Route } from '../../platform/http/endpoint.ts'
 import { details, summaryList } from '../../platform/web/components.ts'
 import { type Html, html } from '../../platform/web/html.ts'
 import { exchangesOfMessage } from '../recorder/store.ts'
-import { causeOf } from './causes.ts'
 import { prettyJson } from './exchange.ts'
 import { attemptsPart, type Tried, triedOf } from './message-attempts.ts'
 import { type Edit, editForm, readSend, send, sendForm } from './message-send.ts'

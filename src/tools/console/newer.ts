@@ -1,4 +1,4 @@
-import type { Context } from '../../core/context.ts'
+import type { Context } from '../../pay/context.ts'
 import { listPayments } from '../../pay/payments/list-store.ts'
 import { messagesOfWebhook } from '../../pay/webhooks/list-store.ts'
 import { findWebhook } from '../../pay/webhooks/store.ts'

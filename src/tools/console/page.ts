@@ -1,8 +1,7 @@
 /** What every page of the console has, and how a page and an action become endpoints. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Account } from '../../core/account.ts'
-import type { Context } from '../../core/context.ts'
-import { en } from '../../pay/hosted/text.en.ts'
+import type { Context } from '../../pay/context.ts'
 import { type Addresses, addressesOf } from '../../platform/http/addresses.ts'
 import type { Accepts } from '../../platform/http/body.ts'
 import type { Route } from '../../platform/http/endpoint.ts'
@@ -155,7 +154,12 @@ ${
 }
 ${banner && notificationBanner(banner.text, { success: banner.success })}
 ${content}`
-  const shell = { ...en.shell, basePath: `${root}..`, language: 'en', serviceName: SERVICE }
+  const shell = {
+    ...layout.englishShell,
+    basePath: `${root}..`,
+    language: 'en',
+    serviceName: SERVICE,
+  }
   const name = `${faults ? 'Error: ' : ''}${title} - ${SERVICE}`
   return layout.page(shell, name, parts, {
     more: 'console',

@@ -1,13 +1,20 @@
-import type { Context } from '../../core/context.ts'
 import { ApiError } from '../../core/errors.ts'
+import type { Context } from '../../pay/context.ts'
 import { movePayment } from '../../pay/payments/commands.ts'
-import { isPayable, type Payment, refundSummary, statusOf } from '../../pay/payments/payment.ts'
+import { completeByScenario } from '../../pay/payments/complete.ts'
+import {
+  isPayable,
+  type Payment,
+  refundSummary,
+  type Scenario,
+  scenarios,
+  statusOf,
+} from '../../pay/payments/payment.ts'
 import { createRefund } from '../../pay/refunds/commands.ts'
 import type { Refund } from '../../pay/refunds/refund.ts'
 import { formBody } from '../../platform/http/body.ts'
 import type { Route } from '../../platform/http/endpoint.ts'
 import { pageFault } from '../../platform/http/errors.ts'
-import { readScenario, walk } from '../control/payments.ts'
 import { recordAction } from '../recorder/action.ts'
 import { type ActionName, inConsole, REFUND } from './actions.ts'
 import type { Done } from './banners.ts'
@@ -41,11 +48,12 @@ const complete = (context: Context, { find }: PaymentPage): Route =>
     const scenario = scenarioIn(formBody(visit.request))
     if (!isPayable(statusOf(payment))) return overtaken(payment)
     try {
-      await recordAction(
+      const reason = await recordAction(
         context,
         inConsole('completePayment', () => `scenario=${scenario}`),
-        note => walk(context, visit.addresses, payment, { scenario, note }),
+        note => completeByScenario(context, visit.addresses, payment, { scenario, note }),
       )
+      if (reason) return overtaken(payment)
     } catch (error) {
       if (isRefusal(error)) return overtaken(payment)
       throw error
@@ -60,12 +68,10 @@ const complete = (context: Context, { find }: PaymentPage): Route =>
   })
 
 /** Throws a 400: the page has a button for each. */
-function scenarioIn(form: URLSearchParams) {
-  try {
-    return readScenario(form.get('scenario'))
-  } catch {
-    throw pageFault(400)
-  }
+function scenarioIn(form: URLSearchParams): Scenario {
+  const scenario = scenarios.find(each => each === form.get('scenario'))
+  if (scenario === undefined) throw pageFault(400)
+  return scenario
 }
 
 const moves: Record<'capture' | 'cancel', { operation: ActionName; done: Done }> = {

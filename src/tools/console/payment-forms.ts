@@ -1,5 +1,5 @@
 /** What can be done to a payment now, as forms of buttons. */
-import { inPounds } from '../../pay/hosted/summary.ts'
+import { inPounds } from '../../core/money.ts'
 import {
   isPayable,
   type Payment,

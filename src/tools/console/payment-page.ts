@@ -1,6 +1,6 @@
-import type { Context } from '../../core/context.ts'
 import { timeOf } from '../../core/ids.ts'
-import { inPounds } from '../../pay/hosted/summary.ts'
+import { inPounds } from '../../core/money.ts'
+import type { Context } from '../../pay/context.ts'
 import { type Payment, stateOf } from '../../pay/payments/payment.ts'
 import { present } from '../../pay/payments/response.ts'
 import { findPayment } from '../../pay/payments/store.ts'

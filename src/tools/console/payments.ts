@@ -1,5 +1,5 @@
-import type { Context } from '../../core/context.ts'
-import { inPounds } from '../../pay/hosted/summary.ts'
+import { inPounds } from '../../core/money.ts'
+import type { Context } from '../../pay/context.ts'
 import { paymentCommand } from '../../pay/payments/first-payment.ts'
 import { type Delivery, deliveriesOf, listPayments } from '../../pay/payments/list-store.ts'
 import { type Payment, statuses, statusOf } from '../../pay/payments/payment.ts'

@@ -1,12 +1,13 @@
 /** The list of requests: refusals in groups, then all of them, with what was only counted between. */
-import type { Context } from '../../core/context.ts'
+
 import { type Code, meanings } from '../../core/errors.ts'
+import type { Exchange } from '../../core/exchange.ts'
 import type { Database } from '../../core/ports.ts'
+import type { Context } from '../../pay/context.ts'
 import { type Endpoint, NO_OPERATION, type Route } from '../../platform/http/endpoint.ts'
 import { button, type Table, tag } from '../../platform/web/components.ts'
 import { select } from '../../platform/web/form-components.ts'
 import { type Html, html, type Part } from '../../platform/web/html.ts'
-import type { Exchange } from '../recorder/exchange.ts'
 import {
   type ExchangeFilter,
   findExchanges,

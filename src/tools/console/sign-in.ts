@@ -1,6 +1,6 @@
 /** The pages on which a browser enters the console: with a key, or with a link of `farthing open`. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Context } from '../../core/context.ts'
+import type { Context } from '../../pay/context.ts'
 import { findKey } from '../../platform/accounts/store.ts'
 import { formBody } from '../../platform/http/body.ts'
 import type { Route } from '../../platform/http/endpoint.ts'

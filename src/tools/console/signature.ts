@@ -1,5 +1,5 @@
 /** The signature workbench: why a signature does not match. */
-import type { Context } from '../../core/context.ts'
+import type { Context } from '../../pay/context.ts'
 import { oldestKept } from '../../pay/retention.ts'
 import { newestMessages, newestWebhooks } from '../../pay/webhooks/list-store.ts'
 import { findMessage } from '../../pay/webhooks/message-store.ts'

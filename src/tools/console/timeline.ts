@@ -1,10 +1,11 @@
 /** All that happened to one payment, in the order of the wire. Pure: the page reads the rows and shows the steps. */
+
+import type { Exchange } from '../../core/exchange.ts'
 import { timeOf } from '../../core/ids.ts'
 import { eventTypesBetween, type Payment, type PaymentEvent } from '../../pay/payments/payment.ts'
 import type { Refund } from '../../pay/refunds/refund.ts'
 import { attemptsOf, type KeptMessage } from '../../pay/webhooks/message-store.ts'
 import type { EventType, Webhook } from '../../pay/webhooks/webhook.ts'
-import type { Exchange } from '../recorder/exchange.ts'
 import { REFUND } from './actions.ts'
 import { type Tried, triedOf } from './message-attempts.ts'
 import { nameOf } from './webhooks.ts'

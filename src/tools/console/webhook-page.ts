@@ -1,6 +1,8 @@
 /** One webhook and its messages. */
-import type { Context } from '../../core/context.ts'
+
 import { timeOf } from '../../core/ids.ts'
+import type { Context } from '../../pay/context.ts'
+import { causeOf } from '../../pay/webhooks/causes.ts'
 import { messagesOfWebhook } from '../../pay/webhooks/list-store.ts'
 import { attemptsOf, type MessageRow, statusAt } from '../../pay/webhooks/message-store.ts'
 import { findWebhook } from '../../pay/webhooks/store.ts'
@@ -9,7 +11,6 @@ import { pathParam, type Route } from '../../platform/http/endpoint.ts'
 import { button, details, type SummaryRow, summaryList } from '../../platform/web/components.ts'
 import { select } from '../../platform/web/form-components.ts'
 import { type Html, html } from '../../platform/web/html.ts'
-import { causeOf } from './causes.ts'
 import { readStretch, type Stretch } from './cursor.ts'
 import { type AccountVisit, notFound, type Page, pageRoute } from './page.ts'
 import {

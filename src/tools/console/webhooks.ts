@@ -1,6 +1,7 @@
 /** The webhooks of the account, active ones first. */
-import type { Context } from '../../core/context.ts'
+
 import { timeOf } from '../../core/ids.ts'
+import type { Context } from '../../pay/context.ts'
 import { type ListedWebhook, listWebhooks } from '../../pay/webhooks/list-store.ts'
 import { isListenerAddress } from '../../pay/webhooks/listener.ts'
 import { activeWebhooks } from '../../pay/webhooks/store.ts'

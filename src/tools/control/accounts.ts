@@ -1,8 +1,8 @@
 import { type Account, isAccountName, newAccount } from '../../core/account.ts'
-import type { Context } from '../../core/context.ts'
 import type { Secrets } from '../../core/ports.ts'
 import { untilWritten } from '../../core/retry.ts'
 import { iso } from '../../core/time.ts'
+import type { Context } from '../../pay/context.ts'
 import {
   createTestAccount,
   findTestAccount,

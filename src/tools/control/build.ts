@@ -1,5 +1,4 @@
 import type { Account } from '../../core/account.ts'
-import type { Context } from '../../core/context.ts'
 import {
   fieldCodes,
   invalid,
@@ -10,7 +9,9 @@ import {
   unknownSetUpAgreement,
 } from '../../core/errors.ts'
 import { remember } from '../../core/remember.ts'
+import type { Context } from '../../pay/context.ts'
 import { createPayment, movePayment } from '../../pay/payments/commands.ts'
+import { completeByScenario, ENDED_MEANWHILE } from '../../pay/payments/complete.ts'
 import type { NewPayment, Scenario } from '../../pay/payments/payment.ts'
 import { checkMode, newPayment, readNewPayment } from '../../pay/payments/request.ts'
 import { paymentAddress, payment as paymentBody, present } from '../../pay/payments/response.ts'
@@ -21,13 +22,13 @@ import { type Addresses, addressesOf } from '../../platform/http/addresses.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
 import type { Json } from '../../platform/http/fields.ts'
 import { json } from '../../platform/http/openapi.ts'
+import type { Note } from '../../platform/http/request-state.ts'
 import { object } from '../../platform/http/schema.ts'
 import { recordAction } from '../recorder/action.ts'
-import type { Note } from '../recorder/note.ts'
 import { isWhole, readBody, trueIn } from './body.ts'
 import { optionalBody, withExamples } from './docs.ts'
 import { badField, conflict } from './errors.ts'
-import { endedMeanwhile, readScenario, scenarioSchema, walk } from './payments.ts'
+import { readScenario, scenarioSchema } from './payments.ts'
 
 const builtPayment = object(
   'BuiltPayment',
@@ -118,7 +119,7 @@ const docs = withExamples(examples => {
       ...[missing(codes, 'return_url'), invalid(codes, 'moto', 'must be true or false')],
       ...[unknownAgreement(), unknownSetUpAgreement(), notAllowed('moto', 'in this mode')],
       ...[outsideLimit(codes, 'amount', 'must be at most 10000000'), examples.unknownField],
-      endedMeanwhile(),
+      conflict(ENDED_MEANWHILE),
     ],
   }
 })
@@ -179,7 +180,10 @@ async function takeSteps(
       refuse: status => conflict(`another request moved the payment: it is ${status}`),
       note,
     })
-  if (scenario) await walk(context, addresses, await payment(), { scenario, note })
+  if (scenario) {
+    const reason = await completeByScenario(context, addresses, await payment(), { scenario, note })
+    if (reason) throw conflict(reason)
+  }
   if (capture) await move('capture')
   if (cancel) await move('cancel')
   if (refund === undefined) return undefined

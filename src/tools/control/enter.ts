@@ -1,7 +1,7 @@
-import type { Context } from '../../core/context.ts'
 import { unknownBearerKey } from '../../core/errors.ts'
 import { iso } from '../../core/time.ts'
-import { seal } from '../../platform/accounts/seal.ts'
+import type { Context } from '../../pay/context.ts'
+import { ENTER_MS, enterUrl, seal } from '../../platform/accounts/seal.ts'
 import { findLivingKey } from '../../platform/accounts/store.ts'
 import { addressesOf } from '../../platform/http/addresses.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
@@ -11,9 +11,6 @@ import { readBody, textIn } from './body.ts'
 import { optionalBody, withExamples } from './docs.ts'
 import { badField } from './errors.ts'
 import { text } from './schemas.ts'
-
-/** Milliseconds for which a link to enter the console works. */
-export const ENTER_MS = 60_000
 
 /** A page below /console, such as `payments/06h3k`. */
 const PAGE = {
@@ -59,6 +56,3 @@ export const enterConsole = ({ database, config, time }: Context): Endpoint => (
     return { url, expires: iso(expires) }
   },
 })
-
-export const enterUrl = (site: string, code: string, to: string): string =>
-  `${site}/console/enter?${new URLSearchParams({ code, to })}`

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Context } from '../../core/context.ts'
 import { unknownBearerKey } from '../../core/errors.ts'
 import type { AttemptResult } from '../../core/ports.ts'
+import type { Context } from '../../pay/context.ts'
 import { LONGEST_LOOK, labelOf } from '../../pay/webhooks/listener.ts'
 import { keepListener } from '../../pay/webhooks/listener-store.ts'
 import { findWebhook, MOST_ACTIVE } from '../../pay/webhooks/store.ts'

@@ -1,6 +1,6 @@
 import type { Account } from '../../core/account.ts'
-import type { Context } from '../../core/context.ts'
 import { version } from '../../core/version.ts'
+import type { Context } from '../../pay/context.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
 import { json } from '../../platform/http/openapi.ts'
 import { object } from '../../platform/http/schema.ts'

@@ -1,28 +1,22 @@
-import type { Context } from '../../core/context.ts'
 import { paymentNotFound, unknownOneTimeToken, usedOneTimeToken } from '../../core/errors.ts'
-import { complete, type Visit } from '../../pay/hosted/journey.ts'
-import { siteOf } from '../../pay/hosted/routes.ts'
-import { submitCard } from '../../pay/payments/authorise.ts'
-import { DECLINED_CARD, MOCK_CARD } from '../../pay/payments/card.ts'
+import type { Context } from '../../pay/context.ts'
+import { completeByScenario } from '../../pay/payments/complete.ts'
 import { listPayments } from '../../pay/payments/list-store.ts'
 import {
   isPayable,
-  mockCardOf,
   type Payment,
   type Scenario,
   scenarios,
   statuses,
   statusOf,
-  tokenOf,
 } from '../../pay/payments/payment.ts'
 import { payment as paymentBody, present } from '../../pay/payments/response.ts'
 import { paymentInPath } from '../../pay/payments/routes.ts'
-import { type Addresses, addressesOf } from '../../platform/http/addresses.ts'
+import { addressesOf } from '../../platform/http/addresses.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
 import { json } from '../../platform/http/openapi.ts'
 import { object } from '../../platform/http/schema.ts'
 import { recordAction } from '../recorder/action.ts'
-import type { Note } from '../recorder/note.ts'
 import { readBody } from './body.ts'
 import { optionalBody, withExamples } from './docs.ts'
 import { badField, conflict } from './errors.ts'
@@ -130,11 +124,12 @@ export const completePayment = (context: Context): Endpoint => ({
     const status = statusOf(payment)
     if (!isPayable(status)) throw completed(status)
     const addresses = addressesOf(request, context.config)
-    await recordAction(
+    const reason = await recordAction(
       context,
       { by: 'control', operation: 'completePayment', detail: () => `scenario=${scenario}` },
-      note => walk(context, addresses, payment, { scenario, note }),
+      note => completeByScenario(context, addresses, payment, { scenario, note }),
     )
+    if (reason) throw conflict(reason)
     return present(await paymentInPath(request, context, 'P0200'), addresses)
   },
 })
@@ -142,45 +137,8 @@ export const completePayment = (context: Context): Endpoint => ({
 const completed = (status: string) =>
   conflict(`the payment is ${status} and cannot be completed again`)
 
-/** Another request was faster. */
-export const endedMeanwhile = () => conflict('another request ended the payment meanwhile: read it')
-
-/** `note` takes what it causes. */
-type Walk = { scenario: Scenario; note: Note }
-
-/** Takes a payment that has not ended through its scenario. Throws an ApiError if another request ends it first. */
-export async function walk(
-  context: Context,
-  addresses: Addresses,
-  payment: Payment,
-  { scenario, note }: Walk,
-): Promise<void> {
-  const token = tokenOf(payment)
-  if (payment.given.authorisation_mode !== 'web')
-    return completeByCard(context, addresses, payment, { scenario, note })
-  const visit: Visit = { ...siteOf(context.config), context, addresses, token, hidden: false, note }
-  const result = await complete(visit, scenario)
-  if (!result?.moved) throw endedMeanwhile()
-}
-
 export function readScenario(scenario: unknown): Scenario {
   const found = scenarios.find(each => each === scenario)
   if (found === undefined) throw badField('scenario', `must be one of ${scenarios.join(', ')}`)
   return found
-}
-
-/** A moto_api payment is completed by a test card. */
-async function completeByCard(
-  context: Context,
-  addresses: Addresses,
-  payment: Payment,
-  { scenario, note }: Walk,
-): Promise<void> {
-  if (scenario === 'error' || scenario === 'cancel')
-    throw conflict(`a moto_api payment cannot end with ${scenario}: use success or declined`)
-  const { cardholder_name = '', expiry_date = '' } = mockCardOf(payment)
-  const card_number = scenario === 'declined' ? DECLINED_CARD : MOCK_CARD
-  const card = { card_number, cvc: '123', cardholder_name, expiry_date }
-  const given = { ...card, one_time_token: tokenOf(payment) }
-  await submitCard(context, addresses, given, { scenario, note })
 }

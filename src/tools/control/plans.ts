@@ -1,5 +1,5 @@
-import type { Context } from '../../core/context.ts'
 import { untilWritten } from '../../core/retry.ts'
+import type { Context } from '../../pay/context.ts'
 import { findPayment } from '../../pay/payments/store.ts'
 import { type Endpoint, pathParam } from '../../platform/http/endpoint.ts'
 import { json, noContent, pathParameter, requestBody } from '../../platform/http/openapi.ts'

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { DEFAULT_ACCOUNT } from '../../core/account.ts'
-import type { Context } from '../../core/context.ts'
 import { untilWritten } from '../../core/retry.ts'
+import type { Context } from '../../pay/context.ts'
 import { isSending } from '../../pay/webhooks/message-store.ts'
 import { keepFixedWebhook } from '../../pay/webhooks/store.ts'
 import { accountOfName, leaveRoom } from '../../platform/accounts/store.ts'

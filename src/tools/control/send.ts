@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
-import type { Context } from '../../core/context.ts'
+import type { Exchange } from '../../core/exchange.ts'
+import type { Context } from '../../pay/context.ts'
 import { findMessage } from '../../pay/webhooks/message-store.ts'
 import {
   type Damage,
@@ -15,7 +16,6 @@ import { type Endpoint, pathParam } from '../../platform/http/endpoint.ts'
 import { json, pathParameter } from '../../platform/http/openapi.ts'
 import { object } from '../../platform/http/schema.ts'
 import { registrationProblem } from '../../platform/outbound/address.ts'
-import type { Exchange } from '../recorder/exchange.ts'
 import { flagIn, readBody, textIn, wholeIn } from './body.ts'
 import { optionalBody, withExamples } from './docs.ts'
 import { badField, conflict, notFound } from './errors.ts'

@@ -7,7 +7,7 @@ import { findByToken, findPayment } from '../../pay/payments/store.ts'
 import { formBody, isForm, jsonBody } from '../../platform/http/body.ts'
 import { pathParam } from '../../platform/http/endpoint.ts'
 import type { Json } from '../../platform/http/fields.ts'
-import { noteOn } from '../recorder/note.ts'
+import { noteOn } from '../../platform/http/request-state.ts'
 import { asksForPayment, fieldsOf, type Met, type Plan } from './plan.ts'
 
 /** The operation that creates payments. Plans compare the fields of its body. */

@@ -1,7 +1,6 @@
+import type { Actor, Exchange, Recorder } from '../../core/exchange.ts'
 import type { Time } from '../../core/ports.ts'
-import type { Actor, Exchange } from './exchange.ts'
-import { type Note, type Noted, together } from './note.ts'
-import type { Recorder } from './recorder.ts'
+import { type Note, type Noted, together } from '../../platform/http/request-state.ts'
 
 /** What somebody does to a payment without a request that is recorded. */
 export type Action<Result> = {

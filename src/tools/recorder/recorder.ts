@@ -4,20 +4,14 @@
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Account } from '../../core/account.ts'
+import type { Exchange, RawAttempt, Recorder } from '../../core/exchange.ts'
 import { createNewId, newSecret } from '../../core/ids.ts'
-import type { Answer, Database, Time } from '../../core/ports.ts'
+import type { Database, Time } from '../../core/ports.ts'
+import type { RecordingHooks } from '../../platform/http/areas.ts'
 import { methodOf } from '../../platform/http/fastify.ts'
 import { createBatches } from './batches.ts'
-import type { Ending, Exchange } from './exchange.ts'
 import { createRowMaker, type Held, type HeldAttempt, type HeldRequest } from './row.ts'
 import { deleteOldExchanges, insertExchange, trimExchanges } from './store.ts'
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** The effect of a plan on the response. */
-    ended: Ending | null
-  }
-}
 
 /** The most exchanges of an account that are kept. */
 const KEPT = 10_000
@@ -34,35 +28,9 @@ type RecorderPorts = {
   isTestAccount?: (account: Account) => boolean
 }
 
-type OnRequest = (request: FastifyRequest, reply: FastifyReply, done: () => void) => void
-
-/** The hooks of an endpoint whose requests are recorded. */
-export type RecordingHooks = {
-  /** Wraps the endpoint's own hook, because one hook is faster than two. */
-  onRequest(hook: OnRequest): OnRequest
-  onSend(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    payload: unknown,
-    done: (error: null, payload: unknown) => void,
-  ): void
-}
-
-/** An attempt. The body of the response may still be arriving. */
-export type Attempted = Omit<HeldAttempt, 'kind' | 'room' | 'answer'> & {
-  answer: Promise<Answer> | undefined
-}
-
-export type Recorder = {
+/** The recorder, and what only the app needs of it. */
+export type RunningRecorder = Recorder & {
   hooks(kind: 'api' | 'page', operation: string): RecordingHooks
-  /** Records an attempt within the limits, once its response has arrived. Records every attempt of a test account. */
-  attempt(account: Account, attempted: Attempted): void
-  /** Records a delivery by hand at once. Resolves to the row, also when it could not be written. */
-  attemptByHand(account: Account, attempted: Attempted): Promise<Exchange>
-  /** Records an action without a request at once, which began at this machine's time. Resolves also when it could not be written. */
-  action(account: Account, began: number, action: Omit<Exchange, 'exchange_id'>): Promise<void>
-  /** Waits for responses, and writes everything in memory. Never rejects. */
-  flush(): Promise<void>
   /** Deletes all but the newest exchanges of each account. */
   trim(stop?: AbortSignal): Promise<void>
   /** Deletes exchanges that are too old. `now` is the machine's time. */
@@ -71,7 +39,7 @@ export type Recorder = {
   close(): Promise<void>
 }
 
-export function createRecorder(ports: RecorderPorts): Recorder {
+export function createRecorder(ports: RecorderPorts): RunningRecorder {
   const { database, time, onFault, secrets, isTestAccount = () => false } = ports
   const makeRow = createRowMaker(newSecret().slice(0, 6), secrets)
   const newId = createNewId()
@@ -96,7 +64,7 @@ export function createRecorder(ports: RecorderPorts): Recorder {
     }
   }
 
-  async function record(account: Account, attempted: Attempted): Promise<void> {
+  async function record(account: Account, attempted: RawAttempt): Promise<void> {
     const attempt = await heldAttempt(account, attempted)
     if (isTestAccount(account)) await writeNow(account, attempt)
     else batches.add(account.room, attempt.failed, () => attempt)
@@ -150,7 +118,7 @@ export function createRecorder(ports: RecorderPorts): Recorder {
 
 const heldAttempt = async (
   { room }: Account,
-  { answer, ...attempt }: Attempted,
+  { answer, ...attempt }: RawAttempt,
 ): Promise<HeldAttempt> => ({ ...attempt, kind: 'out', room, answer: await answer })
 
 type Handled = { request: FastifyRequest; reply: FastifyReply; payload: unknown; account: Account }

@@ -1,10 +1,6 @@
 /** Makes the row of an exchange. Until then the recorder holds only references to objects of the request. */
 
-import type { Answer } from '../../core/ports.ts'
-import { inUtf8 } from '../../platform/http/fields.ts'
-import type { Gap } from './admission.ts'
 import type {
-  ByHand,
   Caused,
   Ending,
   Exchange,
@@ -12,9 +8,13 @@ import type {
   ExchangeKind,
   Headers,
   KeptBody,
-} from './exchange.ts'
+  RawAttempt,
+} from '../../core/exchange.ts'
+import type { Answer } from '../../core/ports.ts'
+import { inUtf8 } from '../../platform/http/fields.ts'
+import type { NotedPayment } from '../../platform/http/request-state.ts'
+import type { Gap } from './admission.ts'
 import { createMask, MASK, type Mask } from './mask.ts'
-import type { NotedPayment } from './note.ts'
 
 /** A request to this service, as it came, and its response. Nothing is masked. */
 export type HeldRequest = {
@@ -44,24 +44,10 @@ export type HeldRequest = {
 }
 
 /** An attempt to deliver a message, and the receiver's response. */
-export type HeldAttempt = {
+export type HeldAttempt = Omit<RawAttempt, 'answer'> & {
   kind: 'out'
   room: string
-  began: number
-  at: number
-  ms: number
-  event_type: string
-  payment_id: string
-  message_id: string
-  webhook_id: string
-  url: string
-  headers: Headers
-  body: string
-  failed: boolean
-  status: number | null
-  result: string
   answer: Answer | undefined
-  byHand?: ByHand
 }
 
 export type Held = HeldRequest | HeldAttempt

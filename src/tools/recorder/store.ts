@@ -1,7 +1,9 @@
+import type { Exchange, ExchangeBody, ExchangeKind } from '../../core/exchange.ts'
 import { idFloor } from '../../core/ids.ts'
 import type { Database, Statement } from '../../core/ports.ts'
 import { DAY } from '../../core/time.ts'
-import { deleteInSteps, oldestKept } from '../../pay/retention.ts'
+import { oldestKept } from '../../pay/retention.ts'
+import { deleteInSteps } from '../../platform/database/delete-in-steps.ts'
 import { fold, groupOf } from '../../platform/database/fold.ts'
 import {
   allOf,
@@ -14,8 +16,7 @@ import {
   type Range,
   selectPart,
   where,
-} from '../../platform/http/search.ts'
-import type { Exchange, ExchangeBody, ExchangeKind } from './exchange.ts'
+} from '../../platform/database/select.ts'
 import { printBody, readBody } from './stored-body.ts'
 
 type Row = Omit<Exchange, keyof ExchangeBody | 'refused'> & {

@@ -1,5 +1,5 @@
 /** How the JSON of an exchange is stored. A row with the answer of a create fits twice on a page of SQLite, of 4 KiB. */
-import type { ExchangeBody, KeptBody } from './exchange.ts'
+import type { ExchangeBody, KeptBody } from '../../core/exchange.ts'
 
 /** `code` and `field` have columns. */
 type StoredBody = Omit<ExchangeBody, 'code' | 'field'>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { MOST_BODY_BYTES } from '../../../src/core/exchange.ts'
 import { createNewId } from '../../../src/core/ids.ts'
-import { MOST_BODY_BYTES } from '../../../src/tools/recorder/exchange.ts'
 import { makeGapRow } from '../../../src/tools/recorder/row.ts'
 import { insertExchange } from '../../../src/tools/recorder/store.ts'
 import { type Found, only, tagged, withId } from '../../hosted/document.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Exchange } from '../../../src/tools/recorder/exchange.ts'
+import type { Exchange } from '../../../src/core/exchange.ts'
 import { exchangesOfPayment, findExchanges } from '../../../src/tools/recorder/store.ts'
 import type { Answer, Body, Client } from '../../support/client.ts'
 import { authorise, card, DECLINED, payOnPages } from '../../support/journeys.ts'

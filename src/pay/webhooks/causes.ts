@@ -1,7 +1,7 @@
 /** Why an attempt failed, in one sentence that says what to do. */
 
-import { NOBODY } from '../../pay/webhooks/listener.ts'
-import type { KeptBody } from '../recorder/exchange.ts'
+import type { KeptBody } from '../../core/exchange.ts'
+import { NOBODY } from './listener.ts'
 
 /** How an attempt ended: the status, or without one the reason and, if it is known, Node's code in brackets. */
 export type AttemptEnding = {

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Account } from '../../core/account.ts'
-import type { Caused } from './exchange.ts'
+import type { Caused, Ending } from '../../core/exchange.ts'
 
 /** A payment that a request is about. `secret` is the second half of its token. */
 export type NotedPayment = { payment_id: string; secret: string; given: { reference: string } }
@@ -13,6 +13,8 @@ declare module 'fastify' {
     noted: Noted | null
     /** The machine's time at which it began, in milliseconds; 0 where it is not recorded. */
     began: number
+    /** The effect of a plan on the response. */
+    ended: Ending | null
     /** The plan that acted on it. */
     plan: string | null
   }

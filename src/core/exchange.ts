@@ -1,4 +1,7 @@
-/** The rows of the recorder: requests and responses as they crossed the wire. */
+/** What is recorded: requests and responses as they crossed the wire. src/tools/recorder keeps them. */
+
+import type { Account } from './account.ts'
+import type { Answer } from './ports.ts'
 
 /**
  * `api`: from a client. `page`: from a browser. `out`: to a webhook's receiver. `gap`: the number of exchanges that
@@ -90,3 +93,35 @@ export type Exchange = {
 
 /** The bytes of a body that are kept. */
 export const MOST_BODY_BYTES = 8_192
+
+/** An attempt to deliver a message, before it is masked. The body of the response may still be arriving. */
+export type RawAttempt = {
+  /** Milliseconds: the machine's time and the account's at which it began. */
+  began: number
+  at: number
+  ms: number
+  event_type: string
+  payment_id: string
+  message_id: string
+  webhook_id: string
+  url: string
+  headers: Headers
+  body: string
+  failed: boolean
+  status: number | null
+  result: string
+  answer: Promise<Answer> | undefined
+  byHand?: ByHand
+}
+
+/** What the service tells the recorder beside the requests, which the recorder sees itself. */
+export type Recorder = {
+  /** Records an attempt within the limits, once its response has arrived. Records every attempt of a test account. */
+  attempt(account: Account, attempt: RawAttempt): void
+  /** Records a delivery by hand at once. Resolves to the row, also when it could not be written. */
+  attemptByHand(account: Account, attempt: RawAttempt): Promise<Exchange>
+  /** Records an action without a request at once, which began at this machine's time. Resolves also when it could not be written. */
+  action(account: Account, began: number, action: Omit<Exchange, 'exchange_id'>): Promise<void>
+  /** Waits for responses, and writes everything in memory. Never rejects. */
+  flush(): Promise<void>
+}

@@ -1,0 +1,43 @@
+/** What the settings say, once read. src/app/config.ts reads them. */
+
+/**
+ * Hosts that may have any address and may use http: `host` or `host:port`, with the host as URL normalises
+ * it. The rules about the form of the URL still apply.
+ */
+export type AllowedHosts = ReadonlySet<string>
+
+export type DatabaseAddress = { kind: 'sqlite'; path: string } | { kind: 'postgres'; url: string }
+
+export type FixedWebhook = { callback_url: string; signing_key: string }
+
+export type Config = {
+  port: number
+  host: string
+  database: DatabaseAddress
+  /** A fixed key of the default account. */
+  apiKey: string | undefined
+  /** The API's address in links, without a trailing slash. If undefined, the request's Host is used. */
+  baseUrl: string | undefined
+  /** The address of the hosted pages in links. If undefined, it is the API's. */
+  pagesUrl: string | undefined
+  /** The address of the service that commands speak to, without a trailing slash. */
+  url: string
+  /** Those of FARTHING_CALLBACK_HOSTS, and the host and port of the fixed webhook. */
+  callbackHosts: AllowedHosts
+  /** Those of FARTHING_RETURN_HOSTS, which a return_url may name over plain http. */
+  returnHosts: AllowedHosts
+  /** The fixed webhook of the default account. */
+  fixedWebhook: FixedWebhook | undefined
+  /** The name in the header and titles of the hosted pages. If undefined, it is Farthing's. */
+  serviceName: string | undefined
+  trustProxy: boolean
+  /** Whether the console is on, and with it the recorder. */
+  console: boolean
+  /** Whether tests may control payments and clocks through /control. */
+  control: boolean
+  /** If undefined, there are no metrics. */
+  metricsPort: number | undefined
+  logLevel: string
+  /** A warning for each variable that looks like a setting but is not one. */
+  warnings: string[]
+}

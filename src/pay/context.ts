@@ -1,0 +1,14 @@
+import type { Config } from '../core/config.ts'
+import type { Recorder } from '../core/exchange.ts'
+import type { Ports } from '../core/ports.ts'
+import type { Deliveries } from './webhooks/deliver.ts'
+import type { Listeners } from './webhooks/listeners.ts'
+
+/** What every slice and tool gets: the ports, the configuration, and the delivery of webhook messages. */
+export type Context = Ports & {
+  config: Config
+  deliveries: Deliveries
+  /** undefined where nothing is recorded. */
+  recorder: Recorder | undefined
+  listeners: Listeners
+}

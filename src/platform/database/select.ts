@@ -1,0 +1,96 @@
+/** Builds the queries of searches and lists. */
+import type { Database, Value } from '../../core/ports.ts'
+
+/** A condition of a search: SQL with one `?` for each value. */
+export type Condition = { sql: string; values: Value[] }
+
+export const where = (sql: string, ...values: Value[]): Condition => ({ sql, values })
+
+/** The condition, with its one value, if there is a value. */
+export const ifGiven = (sql: string, value: Value | undefined): Condition[] =>
+  value === undefined ? [] : [where(sql, value)]
+
+export const allOf = (conditions: Condition[]): Condition =>
+  where(
+    conditions.map(({ sql }) => sql).join(' and '),
+    ...conditions.flatMap(({ values }) => values),
+  )
+
+/** SQL whose `?` are numbered, as the databases read it. */
+export function numbered(sql: string): string {
+  let position = 0
+  return sql.replaceAll('?', () => `$${++position}`)
+}
+
+/** Identifiers, both exclusive. */
+export type Range = { before?: string; after?: string }
+
+export const inRange = (id: string, { before, after }: Range): Condition[] => [
+  ...ifGiven(`${id} < ?`, before),
+  ...ifGiven(`${id} > ?`, after),
+]
+
+/** A table that can be searched. Rows are sorted by identifier. */
+type Searchable<Row, Item> = {
+  from: string
+  columns: string
+  id: string
+  fromRow: (row: Row) => Item
+}
+
+/** At most `limit` rows: the newest, newest first, or the oldest, oldest first. */
+export type Part = { limit: number; order: 'newest' | 'oldest' }
+
+/** The query for a part of the rows that match all conditions. */
+export function selectPart(
+  { from, columns, id }: Omit<Searchable<never, unknown>, 'fromRow'>,
+  conditions: Condition[],
+  { limit, order }: Part,
+): Condition {
+  const { sql, values } = allOf(conditions)
+  const direction = order === 'newest' ? 'desc' : 'asc'
+  return where(
+    `select ${columns} from ${from} where ${sql} order by ${id} ${direction} limit ?`,
+    ...values,
+    limit,
+  )
+}
+
+export async function findPart<Row, Item>(
+  database: Database,
+  table: Searchable<Row, Item>,
+  conditions: Condition[],
+  part: Part,
+): Promise<Item[]> {
+  const { sql, values } = selectPart(table, conditions, part)
+  return (await database.query<Row>(numbered(sql), values)).map(table.fromRow)
+}
+
+/**
+ * One page of rows and the number of all that match, from one snapshot. `total` is a query for that number, where
+ * there is a faster one than counting.
+ */
+export async function findPage<Row, Item>(
+  database: Database,
+  { from, columns, id, fromRow }: Searchable<Row, Item>,
+  conditions: Condition[],
+  { page, displaySize }: { page: number; displaySize: number },
+  total?: Condition,
+): Promise<{ total: number; results: Item[] }> {
+  const matching = allOf(conditions)
+  const counted =
+    total ?? where(`select count(*) from ${from} where ${matching.sql}`, ...matching.values)
+  const rows = await database.query<Row & { total: number; found: number | null }>(
+    numbered(`select counted.total, page.* from
+       (select cast((${counted.sql}) as integer) as total) counted
+     left join
+       (select 1 as found, ${columns} from ${from} where ${matching.sql}
+        order by ${id} desc limit ? offset ?) page on 1 = 1
+     order by ${id} desc`),
+    [...counted.values, ...matching.values, displaySize, (page - 1) * displaySize],
+  )
+  return {
+    total: rows[0]?.total ?? 0,
+    results: rows.filter(row => row.found !== null).map(fromRow),
+  }
+}
