@@ -70,7 +70,11 @@ async function starts(other: Command, withMemory: boolean): Promise<ComparedFigu
       await stop()
     }
   const figure = (name: string, what: string, unit: string, of: typeof times) => ({
-    ...{ figure: name, what, unit, old: round(median(of.old)), new: round(median(of.new)) },
+    figure: name,
+    what,
+    unit,
+    old: round(median(of.old)),
+    new: round(median(of.new)),
     ratio: ratiosOf(of.new, of.old),
   })
   return [
@@ -109,7 +113,11 @@ async function rounds(
   const { series, ratios } = await compare(contenders, steadyTurns(scale))
   const [old, current] = series.map(({ rate }) => rate)
   return {
-    ...{ figure, what, unit: 'a second', old: old ?? 0, new: current ?? 0 },
+    figure,
+    what,
+    unit: 'a second',
+    old: old ?? 0,
+    new: current ?? 0,
     ratio: ratios[1] ?? 0,
   }
 }

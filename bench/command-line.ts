@@ -32,8 +32,13 @@ export async function startingCommands({ step }: Bench): Promise<Figure[]> {
 
 function starting(what: string, ms: number, floor: number, most: number): Figure {
   return {
-    ...{ figure: 'N10', what, value: round(ms), unit: 'ms' },
-    ...{ floor: round(floor), against: 'node -e 0', ratio: round(ms / floor, 3) },
+    figure: 'N10',
+    what,
+    value: round(ms),
+    unit: 'ms',
+    floor: round(floor),
+    against: 'node -e 0',
+    ratio: round(ms / floor, 3),
     target: `<= node -e 0 plus ${most} ms`,
     met: ms - floor <= most,
   }
@@ -156,8 +161,11 @@ async function onOne({ step, scale }: Bench, receiver: Receiver, env: Env): Prom
   return [
     figure,
     {
-      ...{ figure: 'N9', what: `${wanted} messages through farthing listen` },
-      ...{ value: round(wanted / seconds), unit: 'a second', rows: arrived.size },
+      figure: 'N9',
+      what: `${wanted} messages through farthing listen`,
+      value: round(wanted / seconds),
+      unit: 'a second',
+      rows: arrived.size,
       target: 'each arrives once',
       met: complete,
     },
@@ -202,9 +210,15 @@ function figureOf(
   const [p99 = 0, direct99 = 0] = quantile(0.99)
   const target = most.p50 === undefined ? '' : `p50 <= ${most.p50} ms more, `
   return {
-    ...{ figure: 'N9', what, value: round(p50, 2), unit: 'ms' },
-    ...{ floor: round(direct50, 2), against: 'the same through FARTHING_CALLBACK_HOSTS' },
-    ...{ ratio: round(p50 / direct50, 3), p50: round(p50, 2), p99: round(p99, 2) },
+    figure: 'N9',
+    what,
+    value: round(p50, 2),
+    unit: 'ms',
+    floor: round(direct50, 2),
+    against: 'the same through FARTHING_CALLBACK_HOSTS',
+    ratio: round(p50 / direct50, 3),
+    p50: round(p50, 2),
+    p99: round(p99, 2),
     target: `${target}p99 <= ${most.p99} ms more`,
     met: p50 - direct50 <= (most.p50 ?? Infinity) && p99 - direct99 <= most.p99,
     details: { directP99: round(direct99, 2) },

@@ -31,7 +31,9 @@ export async function loadPages(
 
 async function signIn(port: number): Promise<string> {
   const response = await fetch(`http://127.0.0.1:${port}/console/sign-in`, {
-    ...{ method: 'POST', body: new URLSearchParams({ key: KEY }), redirect: 'manual' },
+    method: 'POST',
+    body: new URLSearchParams({ key: KEY }),
+    redirect: 'manual',
   })
   return response.headers.get('set-cookie')?.split(';')[0] ?? ''
 }

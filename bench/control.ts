@@ -156,7 +156,7 @@ async function waited(mover: Account, waiter: Account, times: number): Promise<n
 function waitFigure(what: string, late: number[], most: number): Figure {
   const [p50, p99] = [round(percentile(late, 0.5), 2), round(percentile(late, 0.99), 2)]
   const target = `p99 <= ${most} ms`
-  return { ...{ figure: 'C5', what, value: p50, unit: 'ms', p50, p99, target }, met: p99 <= most }
+  return { figure: 'C5', what, value: p50, unit: 'ms', p50, p99, target, met: p99 <= most }
 }
 
 async function waits(farthing: Farthing, { scale, step }: Bench): Promise<Figure[]> {
@@ -214,7 +214,12 @@ async function holds(farthing: Farthing, { scale, step }: Bench): Promise<Figure
     const bar = Math.max(2, delay * 0.02)
     const what = `a delay of ${delay} ms, at 100 at once: more than it`
     figures.push({
-      ...{ figure: 'C10', what, value: p50, unit: 'ms', p50, p99 },
+      figure: 'C10',
+      what,
+      value: p50,
+      unit: 'ms',
+      p50,
+      p99,
       target: `p50 within ${bar} ms, p99 at most 20 ms more`,
       met: Math.abs(p50) <= bar && p99 <= 20,
     })

@@ -35,8 +35,14 @@ export function ratioFigure(
 ): Figure {
   const target = least === undefined ? `ratio <= ${most}` : `ratio >= ${least}`
   return {
-    ...{ figure, what, unit, against, target },
-    ...{ value: round(value, 3), floor: round(floor, 3), ratio: round(ratio, 3) },
+    figure,
+    what,
+    unit,
+    against,
+    target,
+    value: round(value, 3),
+    floor: round(floor, 3),
+    ratio: round(ratio, 3),
     met: ratio <= (most ?? Infinity) && ratio >= (least ?? 0),
   }
 }

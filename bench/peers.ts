@@ -79,7 +79,9 @@ const peersKnown: Peer[] = [
     start(folder, port, { body }) {
       const headers = { 'Content-Type': 'application/json', Connection: 'keep-alive' }
       const imposter = {
-        ...{ port, protocol: 'http', recordRequests: false },
+        port,
+        protocol: 'http',
+        recordRequests: false,
         stubs: [
           {
             predicates: [{ equals: { method: 'POST', path: '/v1/payments' } }],
@@ -140,28 +142,56 @@ const peersKnown: Peer[] = [
 function mockoon(port: number): object {
   const bucket = 'payments'
   const answer = {
-    ...{ uuid: 'a2', body: '{}', latency: 0, statusCode: 201, label: '', headers: [] },
-    ...{ bodyType: 'DATABUCKET', databucketID: bucket, filePath: '', sendFileAsBody: false },
-    ...{ rules: [], rulesOperator: 'OR', disableTemplating: true, fallbackTo404: false },
-    ...{ default: true, crudKey: 'id', callbacks: [] },
+    uuid: 'a2',
+    body: '{}',
+    latency: 0,
+    statusCode: 201,
+    label: '',
+    headers: [],
+    bodyType: 'DATABUCKET',
+    databucketID: bucket,
+    filePath: '',
+    sendFileAsBody: false,
+    rules: [],
+    rulesOperator: 'OR',
+    disableTemplating: true,
+    fallbackTo404: false,
+    default: true,
+    crudKey: 'id',
+    callbacks: [],
   }
   const route = {
-    ...{ uuid: 'a1', type: 'crud', documentation: '', method: '', endpoint: 'v1/payments' },
-    ...{ responses: [answer], responseMode: null, streamingMode: null, streamingInterval: 0 },
+    uuid: 'a1',
+    type: 'crud',
+    documentation: '',
+    method: '',
+    endpoint: 'v1/payments',
+    responses: [answer],
+    responseMode: null,
+    streamingMode: null,
+    streamingInterval: 0,
   }
   return {
-    ...{ uuid: 'a0', lastMigration: 33, name: 'payments', port, hostname: '127.0.0.1' },
-    ...{ endpointPrefix: '', latency: 0, folders: [], routes: [route] },
-    ...{ rootChildren: [{ type: 'route', uuid: 'a1' }], proxyMode: false, proxyHost: '' },
-    ...{
-      proxyRemovePrefix: false,
-      cors: false,
-      headers: [],
-      proxyReqHeaders: [],
-      proxyResHeaders: [],
-    },
+    uuid: 'a0',
+    lastMigration: 33,
+    name: 'payments',
+    port,
+    hostname: '127.0.0.1',
+    endpointPrefix: '',
+    latency: 0,
+    folders: [],
+    routes: [route],
+    rootChildren: [{ type: 'route', uuid: 'a1' }],
+    proxyMode: false,
+    proxyHost: '',
+    proxyRemovePrefix: false,
+    cors: false,
+    headers: [],
+    proxyReqHeaders: [],
+    proxyResHeaders: [],
     data: [{ uuid: 'a3', id: bucket, name: 'payments', documentation: '', value: '[]' }],
-    ...{ tlsOptions: { enabled: false }, callbacks: [] },
+    tlsOptions: { enabled: false },
+    callbacks: [],
   }
 }
 
@@ -211,7 +241,10 @@ async function measurePeer(
   await load(server.port, 64, { seconds: 2 * seconds, mayRest: true }, work)
   if (peer.warmUp) await load(server.port, 64, { units: peer.warmUp * scale, mayRest: true }, work)
   const { series, ratios } = await compare([...own, { server, work }], {
-    ...{ connections: 64, seconds, rounds: 5, pause: 500 },
+    connections: 64,
+    seconds,
+    rounds: 5,
+    pause: 500,
     mayRest: true, // some use more than one core
   })
   const [floor, , its] = series
@@ -223,9 +256,17 @@ async function measurePeer(
   return {
     figure: 'peer',
     what: `${peer.name} ${peer.version}`,
-    ...{ value: its?.rate ?? 0, unit: 'a second', floor: floor?.rate ?? 0 },
-    ...{ against: 'the floor, POST', ratio, p50: its?.p50 ?? 0, p99: its?.p99 ?? 0 },
-    ...{ connections: 64, rss, target: '', met: null },
+    value: its?.rate ?? 0,
+    unit: 'a second',
+    floor: floor?.rate ?? 0,
+    against: 'the floor, POST',
+    ratio,
+    p50: its?.p50 ?? 0,
+    p99: its?.p99 ?? 0,
+    connections: 64,
+    rss,
+    target: '',
+    met: null,
     details: { keeps: peer.keeps, farthing: farthingRatio },
   }
 }

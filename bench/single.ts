@@ -23,7 +23,9 @@ async function startPair(env: Record<string, string> = {}): Promise<Pair> {
   const farthing = await startFarthing({ database: `sqlite:${join(folder, 'farthing.db')}`, env })
   const floor = await startFloor(await sizesOf(farthing))
   return {
-    ...{ farthing, floor, folder },
+    farthing,
+    floor,
+    folder,
     async stop() {
       await Promise.all([farthing.stop(), floor.stop()])
       removeFolder(folder)
@@ -153,8 +155,19 @@ function figureOf(
   const { rate: value, p50, p99, units } = own
   const ratio = ratios[contender] ?? 0
   return {
-    ...{ figure, what, value, unit: 'a second', floor: floor?.rate ?? 0, against, ratio, p50, p99 },
-    ...{ connections: CONNECTIONS, ...rest, met: meets({ ratio, p99 }), details: { units } },
+    figure,
+    what,
+    value,
+    unit: 'a second',
+    floor: floor?.rate ?? 0,
+    against,
+    ratio,
+    p50,
+    p99,
+    connections: CONNECTIONS,
+    ...rest,
+    met: meets({ ratio, p99 }),
+    details: { units },
   }
 }
 

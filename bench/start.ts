@@ -49,14 +49,22 @@ export async function start({ step }: Bench): Promise<Figure[]> {
     {
       figure: 'P8',
       what: 'resident memory when idle, two seconds after the first payment',
-      ...{ value: idle, unit: 'MB', rows: 1, rss: idle },
+      value: idle,
+      unit: 'MB',
+      rows: 1,
+      rss: idle,
       target: `<= ${MOST_IDLE} MB`,
       met: idle <= MOST_IDLE,
     },
     {
       figure: 'P8',
       what: 'the same by the single executable',
-      ...{ value: idleSingle, unit: 'MB', rows: 1, rss: idleSingle, target: '', met: null },
+      value: idleSingle,
+      unit: 'MB',
+      rows: 1,
+      rss: idleSingle,
+      target: '',
+      met: null,
     },
   ]
 }
@@ -66,7 +74,11 @@ function starting(what: string, times: number[], floor: number, hasTarget: boole
   return {
     figure: 'P7',
     what,
-    ...{ value, unit: 'ms', floor, against: 'node -e 0', ratio: round(value / floor, 2) },
+    value,
+    unit: 'ms',
+    floor,
+    against: 'node -e 0',
+    ratio: round(value / floor, 2),
     target: hasTarget
       ? `<= node -e 0 plus ${MOST_BEYOND} ms, here ${round(floor + MOST_BEYOND)} ms`
       : '',
@@ -86,7 +98,8 @@ export async function startAndPay(command?: readonly [string, ...string[]]) {
   const ms = performance.now() - began
   close()
   return {
-    ...{ ms, farthing },
+    ms,
+    farthing,
     async stop() {
       await farthing.stop()
       removeFolder(folder)

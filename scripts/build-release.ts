@@ -25,7 +25,10 @@ function components(contained: string[]): Bom {
   const refs = new Set([own, ...contained.map(refOf)])
   const version = process.versions.node
   const node = {
-    ...{ type: 'platform', name: 'node', version, 'bom-ref': `node@${version}` },
+    type: 'platform',
+    name: 'node',
+    version,
+    'bom-ref': `node@${version}`,
     // By these names the lists of known vulnerabilities have it.
     cpe: `cpe:2.3:a:nodejs:node.js:${version}:*:*:*:-:*:*:*`,
     purl: `pkg:generic/node@${version}`,

@@ -19,7 +19,9 @@ const packages = [
   ...(await bundle(library, { ...commonjs, target: 'node20', outfile: 'dist/testing/index.cjs' })),
   ...(await bundle(library, {
     ...common,
-    ...{ format: 'esm', target: 'node20', outfile: 'dist/testing/index.js' },
+    format: 'esm',
+    target: 'node20',
+    outfile: 'dist/testing/index.js',
   })),
 ]
 for (const name of ['index.d.ts', 'index.d.cts'])

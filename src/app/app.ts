@@ -59,13 +59,19 @@ export async function createApp(
     )
   const recorder = recorderOf(ports, config, logger)
   const listeners = createListeners({
-    ...{ ...ports, onFault },
+    ...ports,
+    onFault,
     recover: webhook_id => deliveries.recoverWebhook(webhook_id),
   })
   const { isHere } = listeners
   const send = listeners.through(ports.send)
   const deliveries = createDeliveries({
-    ...{ ...ports, send, isHere, onFault, onAttempt, record: recorder?.attempt },
+    ...ports,
+    send,
+    isHere,
+    onFault,
+    onAttempt,
+    record: recorder?.attempt,
   })
   const context: Context = { ...ports, send, config, deliveries, recorder, listeners }
   const stopped = () => limits.draining()

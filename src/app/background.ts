@@ -77,7 +77,9 @@ export function createSweep(
   report: (error: unknown) => void,
 ): (signal?: AbortSignal) => Promise<void> {
   const isClockTrusted = createClockWatch({
-    ...{ database, time, warn: line => warn(line) },
+    database,
+    time,
+    warn: line => warn(line),
     ...(elapsed && { elapsed }),
   })
   const byAge: Step[] = [

@@ -9,7 +9,9 @@ export type Check = {
 
 export const ok = (name: string, sentence: string): Check => ({ name, status: 'ok', sentence })
 export const warn = (name: string, sentence: string, command?: string): Check => ({
-  ...{ name, status: 'warn', sentence },
+  name,
+  status: 'warn',
+  sentence,
   ...(command !== undefined && { command }),
 })
 export const fail = (name: string, sentence: string, command?: string): Check => ({

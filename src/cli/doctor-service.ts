@@ -88,7 +88,9 @@ async function checkKey(
 async function checkPages(service: Service, pagesUrl: string | undefined): Promise<Check> {
   const { status, body } = await service.request('POST', '/v1/payments', {
     json: {
-      ...{ amount: 1, reference: 'doctor', description: 'Made by farthing doctor' },
+      amount: 1,
+      reference: 'doctor',
+      description: 'Made by farthing doctor',
       return_url: 'https://example.org/paid',
     },
   })

@@ -193,8 +193,9 @@ async function deliver(
   const { answer: arriving, cause, ...result } = await receive(offer)
   const answer = await arriving
   const json = {
-    ...{ attempt_id: offer.attempt_id, status_code: result.status_code },
-    ...{ response_time: result.response_time },
+    attempt_id: offer.attempt_id,
+    status_code: result.status_code,
+    response_time: result.response_time,
     result: cause ? `${result.result} (${cause})` : result.result,
     ...(answer && {
       headers: answer.headers.slice(0, 20),
@@ -221,7 +222,12 @@ function show(
   const said = answer?.toString('utf8') ?? ''
   if (options.json)
     return void printJson({
-      ...{ at, event_type, payment_id: resource_id, message_id, headers, body },
+      at,
+      event_type,
+      payment_id: resource_id,
+      message_id,
+      headers,
+      body,
       ...(options.forwardTo && { status_code, response_time, result, answer: said }),
     })
   const delivered = status === 'SUCCESSFUL'

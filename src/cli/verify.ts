@@ -99,7 +99,9 @@ async function questionAbout(service: Service, id: string, given: Given): Promis
     body: given.body?.length ? given.body : message.body,
     key: given.signingKey ?? message.signing_key,
     header: given.signature ?? found.headers['Pay-Signature'],
-    ...{ computed: given.computed, message, keys },
+    computed: given.computed,
+    message,
+    keys,
   }
 }
 

@@ -225,7 +225,13 @@ function readMessage(request: IncomingMessage, raw: string, signingKey: string):
   const isSigned = given.length === right.length && timingSafeEqual(given, right)
   const { event_type, resource_id, webhook_message_id, resource } = JSON.parse(raw)
   return {
-    ...{ event_type, payment_id: resource_id, message_id: webhook_message_id, payment: resource },
-    ...{ raw, headers, isSigned, taken: false },
+    event_type,
+    payment_id: resource_id,
+    message_id: webhook_message_id,
+    payment: resource,
+    raw,
+    headers,
+    isSigned,
+    taken: false,
   }
 }

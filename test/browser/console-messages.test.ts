@@ -74,7 +74,8 @@ describe('The pages of requests, webhooks, messages and signatures', () => {
         await press(page, '#analyse')
         assert.match(await page.innerText('#result'), /the signing key with a space at its end/)
         await page.setInputFiles('#file', {
-          ...{ name: 'body', mimeType: 'application/json' },
+          name: 'body',
+          mimeType: 'application/json',
           buffer: Buffer.from(JSON.stringify(shelf.failed[0].body)),
         })
         await press(page, '#analyse')
@@ -123,7 +124,11 @@ describe('The pages of requests, webhooks, messages and signatures', () => {
       const exchanges = await findExchanges(service.database, room, {}, order)
       const messages = new Set(exchanges.flatMap(({ message_id }) => message_id ?? []))
       const paths = [
-        ...['payments', `payments/${payment_id}`, 'requests', 'webhooks', 'signature'],
+        'payments',
+        `payments/${payment_id}`,
+        'requests',
+        'webhooks',
+        'signature',
         ...exchanges.map(({ exchange_id }) => `requests/${exchange_id}`),
         ...[...messages].map(message_id => `messages/${message_id}`),
       ]

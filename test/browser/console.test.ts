@@ -184,8 +184,16 @@ describe('The console', () => {
       }
       assert.deepEqual(stops.slice(0, 11), [
         'A Skip to main content',
-        ...['A Payments', 'A Requests', 'A Webhooks', 'A Signature', 'sign-out'],
-        ...['q', 'status', 'search', 'A Refresh', 'INPUT '],
+        'A Payments',
+        'A Requests',
+        'A Webhooks',
+        'A Signature',
+        'sign-out',
+        'q',
+        'status',
+        'search',
+        'A Refresh',
+        'INPUT ',
       ])
       assert.equal(stops[11], 'scroll')
       assert.match(stops[12] ?? '', /^A ./)

@@ -30,7 +30,10 @@ for (const kind of ['sqlite', 'postgres'] as const)
     after(() => running.kill())
 
     const settings = (env: Record<string, string> = {}) => ({
-      ...{ DATABASE_URL, FARTHING_URL: running.baseUrl, FARTHING_API_KEY: KEY, ...env },
+      DATABASE_URL,
+      FARTHING_URL: running.baseUrl,
+      FARTHING_API_KEY: KEY,
+      ...env,
     })
     const farthing = (args: string[], env?: Record<string, string>) =>
       runHere({ args, env: settings(env) })

@@ -222,9 +222,15 @@ describe('farthing listen', () => {
     assert.ok(performance.now() - began > 3 * 250)
     await listen.terminate()
     assert.deepEqual(asked, [
-      ...[post, `${look(1)}/next?wait=0`, `${look(1)}/next`],
-      ...[post, `${look(2)}/next`, `${look(2)}/next`],
-      ...[post, `${look(3)}/next`, 'DELETE /control/listeners/3'],
+      post,
+      `${look(1)}/next?wait=0`,
+      `${look(1)}/next`,
+      post,
+      `${look(2)}/next`,
+      `${look(2)}/next`,
+      post,
+      `${look(3)}/next`,
+      'DELETE /control/listeners/3',
     ])
     assert.equal(listen.stdout().match(/key-1/g)?.length, 1)
     assert.match(listen.stderr(), /^The account was reset, .*: key-2\n$/)

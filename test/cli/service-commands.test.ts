@@ -150,10 +150,8 @@ describe('The commands that speak to a service', () => {
     const right = await json(`verify --signature ${signature}`, { env, input: raw })
     assert.deepEqual(right, {
       ...right,
-      ...{
-        code: 0,
-        body: { matches: true, sentence: 'It matches: these bytes, this key, this signature.' },
-      },
+      code: 0,
+      body: { matches: true, sentence: 'It matches: these bytes, this key, this signature.' },
     })
     const newline = await farthing(`verify --signature ${signature}`, { env, input: `${raw}\n` })
     assert.equal(newline.code, 3)

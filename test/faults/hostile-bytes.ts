@@ -9,14 +9,20 @@ import type { Service } from '../support/service.ts'
 const lines = [
   ...['0', '5', '+5', '5, 5', '99999999999999999999', '', '0x5'].map(it => `Content-Length: ${it}`),
   ...['chunked', 'identity', 'gzip, chunked', 'xchunked'].map(it => `Transfer-Encoding: ${it}`),
-  ...['Transfer-Encoding : chunked', ' folded: header', '\tfolded', 'Host: other', 'no colon'],
-  ...[
-    'Authorization: Bearer other',
-    'Connection: close, close',
-    'Expect: 100-continue',
-    'Trailer: X',
-  ],
-  ...[': no name', 'N\0l: x', 'A: \x7f', 'TE: trailers', 'HTTP2-Settings: x'],
+  'Transfer-Encoding : chunked',
+  ' folded: header',
+  '\tfolded',
+  'Host: other',
+  'no colon',
+  'Authorization: Bearer other',
+  'Connection: close, close',
+  'Expect: 100-continue',
+  'Trailer: X',
+  ': no name',
+  'N\0l: x',
+  'A: \x7f',
+  'TE: trailers',
+  'HTTP2-Settings: x',
 ]
 const separators = ['\n', '\r', '\r\r\n', '\n\n', ' ', '\t', '\0', '']
 

@@ -87,7 +87,9 @@ const doings: Record<'web' | 'moto_api', Doing[]> = {
   moto_api: [
     ...(['authorise', 'authorise', 'authorise', 'authorise declined', 'cancel'] as const),
     ...(['capture', 'capture', 'read', 'read', 'read'] as const),
-    ...[{ refund: 60 }, { refund: 60 }, { refund: 30 }],
+    { refund: 60 },
+    { refund: 60 },
+    { refund: 30 },
   ],
 }
 

@@ -50,7 +50,8 @@ async function raceResets(kind: 'sqlite' | 'postgres'): Promise<void> {
   let turn = 0
   const ask = (method: string, path: string, json?: object) =>
     sendUnchecked(`${instances[turn++ % instances.length]?.url}${path}`, {
-      ...{ key, method },
+      key,
+      method,
       ...(json && { json }),
     })
   try {
@@ -99,7 +100,8 @@ async function raceResets(kind: 'sqlite' | 'postgres'): Promise<void> {
 
 const form = (url: string, body: string) =>
   sendUnchecked(url, {
-    ...{ method: 'POST', body },
+    method: 'POST',
+    body,
     headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
   })
 

@@ -246,7 +246,10 @@ describe('Components and the macros of GOV.UK Frontend', () => {
       same(
         input({ ...field, ...filled, inputmode: 'numeric', width: 10 }),
         macro('input', 'govukInput', {
-          ...{ ...params, ...filled, inputmode: 'numeric', spellcheck: false },
+          ...params,
+          ...filled,
+          inputmode: 'numeric',
+          spellcheck: false,
           classes: 'govuk-input--width-10',
         }),
       )

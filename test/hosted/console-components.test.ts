@@ -6,10 +6,13 @@ import { hard, macro, same } from './macros.ts'
 describe('Components of the console and the macros of GOV.UK Frontend', () => {
   it('A note in a table is a cell of the official macro that spans the row', () => {
     const ours = table({
-      ...{ caption: hard, columns: [{ text: 'a' }, { text: 'b' }], rows: [{ note: hard }] },
+      caption: hard,
+      columns: [{ text: 'a' }, { text: 'b' }],
+      rows: [{ note: hard }],
     })
     const params = {
-      ...{ caption: hard, captionClasses: 'govuk-table__caption--m' },
+      caption: hard,
+      captionClasses: 'govuk-table__caption--m',
       head: [{ text: 'a' }, { text: 'b' }],
       rows: [[{ text: hard, colspan: 2 }]],
     }

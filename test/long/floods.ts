@@ -35,7 +35,9 @@ async function flooded(flood: Flood, ms: number): Promise<string> {
   const service = await startProcess({ env })
   const made = await runProcess({ env, args: ['keys', 'create', '--account', 'flooding'] })
   const data: FloodData = {
-    ...{ flood, baseUrl: service.baseUrl, receiverPort },
+    flood,
+    baseUrl: service.baseUrl,
+    receiverPort,
     key: made.stdout.trim(),
   }
   const thread = new Worker(new URL('../faults/process/flood.ts', import.meta.url), {

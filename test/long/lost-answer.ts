@@ -112,7 +112,9 @@ export const job: Job = {
       const account = await farthing.account()
       await account.plan({ on: 'createPayment', when: 'after', reset: true })
       const BODY = JSON.stringify({
-        ...{ amount: 100, reference: name, description: 'A lost answer' },
+        amount: 100,
+        reference: name,
+        description: 'A lost answer',
         return_url: 'https://service.example/',
       })
       const env = { ...process.env, FARTHING_URL: account.url, FARTHING_API_KEY: account.key, BODY }

@@ -60,7 +60,11 @@ async function story(farthing: Farthing, n: number): Promise<unknown> {
     .all()
     .map(({ event_type, payment }) => [event_type, payment.reference, payment.amount])
   const requests = (await account.requests()).map(each => [
-    ...[each.operation, each.reference, each.status, each.answered, each.at],
+    each.operation,
+    each.reference,
+    each.status,
+    each.answered,
+    each.at,
   ])
   const counts = await plan.counts()
   await account.clock.advance('7d')

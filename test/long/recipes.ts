@@ -21,9 +21,14 @@ const config = {
     "module.exports = { globalSetup: './jest.setup.cjs', globalTeardown: './jest.teardown.cjs', testMatch: ['**/jest.test.cjs'] }\n",
   'tsconfig.json': JSON.stringify({
     compilerOptions: {
-      ...{ module: 'nodenext', target: 'es2022', lib: ['es2022', 'dom', 'esnext.disposable'] },
+      module: 'nodenext',
+      target: 'es2022',
+      lib: ['es2022', 'dom', 'esnext.disposable'],
       // The types of Cypress and Vitest contradict each other.
-      ...{ strict: true, noEmit: true, types: ['node'], skipLibCheck: true },
+      strict: true,
+      noEmit: true,
+      types: ['node'],
+      skipLibCheck: true,
     },
     include: ['*.ts'],
   }),

@@ -13,8 +13,10 @@ export const job: Job = {
   title: 'A wait for all messages, across a kill and a restart of the service',
   async run() {
     const env = {
-      ...{ DATABASE_URL: `sqlite:${join(scratchFolder(), 'farthing.db')}`, FARTHING_API_KEY: KEY },
-      ...{ FARTHING_CONTROL: 'true', FARTHING_CALLBACK_HOSTS: '127.0.0.1' },
+      DATABASE_URL: `sqlite:${join(scratchFolder(), 'farthing.db')}`,
+      FARTHING_API_KEY: KEY,
+      FARTHING_CONTROL: 'true',
+      FARTHING_CALLBACK_HOSTS: '127.0.0.1',
     }
     const first = await startProcess({ env })
     const farthing = await connectFarthing({ url: first.baseUrl, key: KEY })

@@ -5,9 +5,21 @@ import { createBatches } from '../../src/tools/recorder/batches.ts'
 import { createRowMaker, type HeldAttempt } from '../../src/tools/recorder/row.ts'
 
 const attempt: HeldAttempt = {
-  ...{ kind: 'out', room: 'default', began: 0, at: 0, ms: 1, event_type: 'card_payment_succeeded' },
-  ...{ payment_id: 'a payment', message_id: 'a message', webhook_id: 'a webhook' },
-  ...{ url: '/', headers: {}, body: '{}', failed: false, status: 200, result: '200' },
+  kind: 'out',
+  room: 'default',
+  began: 0,
+  at: 0,
+  ms: 1,
+  event_type: 'card_payment_succeeded',
+  payment_id: 'a payment',
+  message_id: 'a message',
+  webhook_id: 'a webhook',
+  url: '/',
+  headers: {},
+  body: '{}',
+  failed: false,
+  status: 200,
+  result: '200',
   answer: undefined,
 }
 

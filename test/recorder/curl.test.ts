@@ -7,9 +7,20 @@ import { checkCurl, hasCurl } from './curl.ts'
 const SITE = 'http://127.0.0.1:3000'
 
 const created: Exchange = {
-  ...{ exchange_id: '06h3k', account: 'default', payment_id: null, message_id: null, kind: 'api' },
-  ...{ operation: 'createPayment', status: 201, refused: false, at: 0, method: 'POST' },
-  ...{ path: '/v1/payments', query: '', ms: 1, ended: 'sent' },
+  exchange_id: '06h3k',
+  account: 'default',
+  payment_id: null,
+  message_id: null,
+  kind: 'api',
+  operation: 'createPayment',
+  status: 201,
+  refused: false,
+  at: 0,
+  method: 'POST',
+  path: '/v1/payments',
+  query: '',
+  ms: 1,
+  ended: 'sent',
   request_headers: { 'content-type': 'application/json', 'idempotency-key': "it's 1" },
   request_body: { text: '{"reference":"a\'b"}' },
   response_headers: {},
@@ -53,7 +64,9 @@ curl -i -g --path-as-is \
   test('of an attempt has the receiver’s address and the signature, and no key', () => {
     const command = commandOf({
       ...created,
-      ...{ kind: 'out', operation: 'card_payment_captured', path: 'https://example.org/hook' },
+      kind: 'out',
+      operation: 'card_payment_captured',
+      path: 'https://example.org/hook',
       request_headers: { 'Pay-Signature': 'f00', Host: 'example.org', 'Content-Length': '2' },
     })
     assert.doesNotMatch(command, /Authorization|Host|Content-Length/)

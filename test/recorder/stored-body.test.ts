@@ -20,9 +20,16 @@ const kept = fc.record<KeptBody, 'text'>(
 )
 const bodies: fc.Arbitrary<ExchangeBody> = fc.record(
   {
-    ...{ at: fc.nat(), method: text, path: text, query: text, ms: fc.nat() },
-    ...{ request_headers: headers, response_headers: headers, reference: text },
-    ...{ request_body: kept, response_body: kept },
+    at: fc.nat(),
+    method: text,
+    path: text,
+    query: text,
+    ms: fc.nat(),
+    request_headers: headers,
+    response_headers: headers,
+    reference: text,
+    request_body: kept,
+    response_body: kept,
     ended: fc.constantFrom('sent' as const, 'gone' as const, 'replaced' as const, 'reset' as const),
   },
   {
@@ -46,8 +53,14 @@ describe('The stored form of an exchange', () => {
 
   test('is read also if an earlier version wrote it, with every field and with escaped bodies', () => {
     const body: ExchangeBody = {
-      ...{ at: 1, method: 'POST', path: '/v1/payments', query: '', ms: 2, ended: 'sent' },
-      ...{ request_headers: {}, response_headers: { location: '^' } },
+      at: 1,
+      method: 'POST',
+      path: '/v1/payments',
+      query: '',
+      ms: 2,
+      ended: 'sent',
+      request_headers: {},
+      response_headers: { location: '^' },
       response_body: { text: `{"payment_id":"${PAYMENT}"}`, cut: 9_000 },
     }
     assert.deepEqual(readBody(JSON.stringify(body), PAYMENT), body)
@@ -55,8 +68,14 @@ describe('The stored form of an exchange', () => {
 
   test('escapes no quotes of JSON, and has the identifier of its payment nowhere', () => {
     const body: ExchangeBody = {
-      ...{ at: 1, method: 'GET', path: `/v1/payments/${PAYMENT}`, query: '', ms: 2, ended: 'sent' },
-      ...{ request_headers: {}, response_headers: {} },
+      at: 1,
+      method: 'GET',
+      path: `/v1/payments/${PAYMENT}`,
+      query: '',
+      ms: 2,
+      ended: 'sent',
+      request_headers: {},
+      response_headers: {},
       response_body: { text: `{"payment_id":"${PAYMENT}"}` },
     }
     assert.equal(

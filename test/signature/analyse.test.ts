@@ -222,7 +222,9 @@ describe('The analysis of a signature', () => {
 
   test('The analysis compares with the picked message, and shows the first byte that differs', () => {
     const message = {
-      ...{ message_id: '06h3k', webhook: 'Ledger', signing_key: KEY },
+      message_id: '06h3k',
+      webhook: 'Ledger',
+      signing_key: KEY,
       body: Buffer.from(SENT),
     }
     assert.equal(analysed({ message, header: undefined }).matches, true)
@@ -246,7 +248,9 @@ describe('The analysis of a signature', () => {
 
   test('The analysis names the message whose signature the header is when nothing matches', () => {
     const other = {
-      ...{ message_id: '06other', webhook: 'Archive', signing_key: ARCHIVE_KEY },
+      message_id: '06other',
+      webhook: 'Archive',
+      signing_key: ARCHIVE_KEY,
       body: Buffer.from('{"other":1}'),
     }
     const found = analysed({ header: hex('{"other":1}', ARCHIVE_KEY), messages: [other] })

@@ -49,7 +49,9 @@ export async function fillAccount(service: Service, api: Client): Promise<Shelf>
   tick()
   const ledger = await register({ callback_url: accepting.url, description: 'Ledger feed' })
   const archive = await register({
-    ...{ callback_url: refusing.url, description: 'Archive', subscriptions },
+    callback_url: refusing.url,
+    description: 'Archive',
+    subscriptions,
   })
   const twin = await register({ callback_url: accepting.url, subscriptions })
   const tried: Record<string, Body> = {}
@@ -77,7 +79,12 @@ export async function fillAccount(service: Service, api: Client): Promise<Shelf>
   tick()
   await api.get('/v1/payments?referense=R-success&display_size=20')
   return {
-    ...{ ledger, archive, twin, deactivated: old, paid: tried.success, declined: tried.declined },
+    ledger,
+    archive,
+    twin,
+    deactivated: old,
+    paid: tried.success,
+    declined: tried.declined,
     delivered: await history(api, ledger),
     failed: await history(api, archive),
     unsendable: (await history(api, old))[0],

@@ -81,8 +81,13 @@ async function startIn(
   if (!fill)
     await initialise(
       run('initdb', [
-        ...['-D', data, '--username=postgres', `--pwfile=${password}`],
-        ...['--auth=password', '--encoding=UTF8', '--no-sync'],
+        '-D',
+        data,
+        '--username=postgres',
+        `--pwfile=${password}`,
+        '--auth=password',
+        '--encoding=UTF8',
+        '--no-sync',
       ]),
     )
   const port = await freePort()

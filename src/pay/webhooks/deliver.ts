@@ -224,14 +224,23 @@ async function deliverOnce(
   const { result, attempted } = await sendOnce(
     { send, time },
     {
-      ...{ account, webhook_id, message_id, payment_id, event_type, url: callback_url, body },
+      account,
+      webhook_id,
+      message_id,
+      payment_id,
+      event_type,
+      url: callback_url,
+      body,
       headers: headersOf(signature(body, signing_key)),
       keepsAnswer: record !== undefined,
     },
   )
   record?.(account, attempted)
   onAttempt?.({
-    ...{ event_type, payment_id, webhook_id, ms: attempted.ms },
+    event_type,
+    payment_id,
+    webhook_id,
+    ms: attempted.ms,
     callback_host: new URL(callback_url).host,
     result: result.status_code ?? attempted.result, // without its reason phrase, because the receiver may write anything there
   })
@@ -252,7 +261,16 @@ export async function sendOnce(
   const result = await send(outgoing)
   const { cause, answer } = result
   const attempted = {
-    ...{ began, at, event_type, payment_id, message_id, webhook_id, url, headers, body, answer },
+    began,
+    at,
+    event_type,
+    payment_id,
+    message_id,
+    webhook_id,
+    url,
+    headers,
+    body,
+    answer,
     ms: Math.round(performance.now() - started),
     failed: result.status === 'FAILED',
     status: result.status_code,

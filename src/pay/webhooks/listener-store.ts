@@ -43,7 +43,9 @@ export async function keepListener(
     account: room,
     status: 'ACTIVE',
     listening_until: now + BETWEEN_LOOKS,
-    ...{ callback_url, description: label, subscriptions },
+    callback_url,
+    description: label,
+    subscriptions,
     signing_key: found?.signing_key ?? signingKeyOf(secrets.secret(room)),
   }
   if (!(await database.write(found ? reactivate(listener) : insertWithinLimit(listener))))
@@ -63,8 +65,10 @@ const reactivate = (listener: Webhook): Statement[] => [
             listening_until = case when listening_until > $3 then listening_until else $3 end
           where webhook_id = $1 and (status = 'ACTIVE' or ${hasPlace('$4')})`,
     values: [
-      ...[listener.webhook_id, bodyOf(listener)],
-      ...[listener.listening_until ?? null, listener.account],
+      listener.webhook_id,
+      bodyOf(listener),
+      listener.listening_until ?? null,
+      listener.account,
     ],
     expect: 1,
   },

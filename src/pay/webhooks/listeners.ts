@@ -123,11 +123,17 @@ export function createListeners(ports: ListenersPorts): Listeners {
 }
 
 const newHere = (): Here => ({
-  ...{ looks: new Set(), offered: [], given: new Map(), storedUntil: 0 },
+  looks: new Set(),
+  offered: [],
+  given: new Map(),
+  storedUntil: 0,
 })
 
 const failed = (result: string, response_time: number | null = null): AttemptResult => ({
-  ...{ status: 'FAILED', status_code: null, response_time, result },
+  status: 'FAILED',
+  status_code: null,
+  response_time,
+  result,
 })
 
 /** Passes the message to a waiting listener, or keeps it for the next request of one, and waits for the result. */
@@ -147,7 +153,10 @@ function offer(
       resolve(result)
     }
     const waiting: Waiting = {
-      ...{ attempt_id, message_id, body, resolve: end },
+      attempt_id,
+      message_id,
+      body,
+      resolve: end,
       headers: { 'User-Agent': `Farthing/${version}`, ...headers },
     }
     const [look] = found.looks

@@ -94,7 +94,13 @@ async function sendByHand(
 ): Promise<Exchange> {
   if (!context.recorder) throw new Error('a message that is sent by hand is recorded')
   const { result, attempted } = await sendOnce(context, {
-    ...{ account, webhook_id, message_id, payment_id, event_type, body, keepsAnswer: true },
+    account,
+    webhook_id,
+    message_id,
+    payment_id,
+    event_type,
+    body,
+    keepsAnswer: true,
     url: asked.to ?? callback_url,
     headers: headersOf(signed),
   })

@@ -44,7 +44,10 @@ export function registerRoutes(
       const plan = area.plan?.(operationId)
       const preHandler = [area.limited && limits.enter, plan?.preHandler].filter(step => !!step)
       app.route({
-        ...{ method, url, handler, preHandler },
+        method,
+        url,
+        handler,
+        preHandler,
         ...routeOptions(area, operationId, refuse, plan),
       })
     }

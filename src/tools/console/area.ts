@@ -41,7 +41,11 @@ export function consoleAreas(context: Context): {
     )
   }
   const entrance = {
-    ...{ prefix: '/console', setHeaders, sendError, bodyLimit: MAX_FORM, limited: true },
+    prefix: '/console',
+    setHeaders,
+    sendError,
+    bodyLimit: MAX_FORM,
+    limited: true,
   }
   return {
     console: { ...entrance, authenticate: request => signedIn(context, request) },

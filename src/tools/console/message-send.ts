@@ -41,7 +41,11 @@ export async function readSend(
     faults.times = `Enter a whole number from 1 to ${MOST_TIMES}`
   if (Object.keys(faults).length > 0) return { form, faults }
   return {
-    ...{ times, body, damage, to, signingKey },
+    times,
+    body,
+    damage,
+    to,
+    signingKey,
     atOnce: form.get('order') === 'at_once',
     newIdentifier: form.has('new_identifier'),
   }

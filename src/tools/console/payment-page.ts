@@ -68,7 +68,9 @@ async function showPayment(
   const shown = masked(payment, present(payment, visit.addresses))
   const title = `Payment of ${inPounds(payment.given.amount)}`
   const timeline = {
-    ...{ root: visit.root, now: visit.now, payment_id: payment.payment_id },
+    root: visit.root,
+    now: visit.now,
+    payment_id: payment.payment_id,
     steps: timelineOf(rows),
     hasWebhooks: rows.webhooks.length > 0,
     isSeeded: payment.origin === 'seed',

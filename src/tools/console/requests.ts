@@ -128,7 +128,10 @@ ${wideTable({
   rows: groups.map(group => {
     const { operation, field, newest, found } = group
     const href = addressOf('requests', {
-      ...{ show: 'refused', operation, code: group.code ?? NONE, field: field ?? NONE },
+      show: 'refused',
+      operation,
+      code: group.code ?? NONE,
+      field: field ?? NONE,
     })
     return [
       link(href, operation),

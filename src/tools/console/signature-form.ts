@@ -12,7 +12,12 @@ export type Fields = {
 }
 
 export const noFields: Fields = {
-  ...{ message: '', header: '', key: '', text: '', base64: '', computed: '' },
+  message: '',
+  header: '',
+  key: '',
+  text: '',
+  base64: '',
+  computed: '',
 }
 
 /** The fields of the form, and the file: undefined if none was chosen. */

@@ -75,8 +75,12 @@ const createAccount = (context: Context): Endpoint => ({
       201: json('The account', madeAccount, { 'A test account': examples.madeAccount }),
     },
     errors: [
-      ...[...examples.badBody, examples.parentOnly, examples.unknownField, badFirstTime()],
-      ...[nameUsed('checkout'), hasAll()],
+      ...examples.badBody,
+      examples.parentOnly,
+      examples.unknownField,
+      badFirstTime(),
+      nameUsed('checkout'),
+      hasAll(),
     ],
   })),
   handler: async (request, reply) => {

@@ -93,8 +93,11 @@ export const setClock = (context: Context): Endpoint => ({
     }),
     responses: { 200: json('The clock', clock, { 'It stands still': examples.clock }) },
     errors: [
-      ...[...examples.badBody, noMove(), badField('advance', 'must be whole milliseconds')],
-      ...[examples.unknownField, forwardOnly(Date.parse(examples.clock.now))],
+      ...examples.badBody,
+      noMove(),
+      badField('advance', 'must be whole milliseconds'),
+      examples.unknownField,
+      forwardOnly(Date.parse(examples.clock.now)),
     ],
   })),
   handler: async request => {

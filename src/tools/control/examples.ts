@@ -23,7 +23,12 @@ export const parentOnly = wrongKey(NAME, 'tests')
 export const clock = { now: AT, frozen: true }
 
 export const overview = {
-  ...{ version, account: 'tests', parent: null, epoch: 3, plans: 0, clock },
+  version,
+  account: 'tests',
+  parent: null,
+  epoch: 3,
+  plans: 0,
+  clock,
   has: ['accounts', 'clock', 'payments', 'plans', 'listeners', 'messages', 'requests'],
 }
 
@@ -40,29 +45,59 @@ export const foundPayments = {
 export const newPlans = {
   'The card of one payment is declined': { given: { reference: 'R-7' }, scenario: 'declined' },
   'The second and third creation get a 503': {
-    ...{ on: 'createPayment', skip: 1, times: 2, answer: { status: 503 } },
+    on: 'createPayment',
+    skip: 1,
+    times: 2,
+    answer: { status: 503 },
   },
   'The payment is made, and its answer is lost': {
-    ...{ on: 'createPayment', reset: true, when: 'after' },
+    on: 'createPayment',
+    reset: true,
+    when: 'after',
   },
   'A third of all reads is slow': {
-    ...{ on: 'readPayment', delay: [200, 900], times: 'always', probability: 0.3, seed: 7 },
+    on: 'readPayment',
+    delay: [200, 900],
+    times: 'always',
+    probability: 0.3,
+    seed: 7,
   },
 }
 export const plan = {
-  ...{ plan_id: ID, on: 'createPayment', given: { reference: 'R-7' }, skip: 0, times: 1 },
-  ...{ probability: 1, seed: 0, scenario: 'declined', seen: 0, acted: 0 },
+  plan_id: ID,
+  on: 'createPayment',
+  given: { reference: 'R-7' },
+  skip: 0,
+  times: 1,
+  probability: 1,
+  seed: 0,
+  scenario: 'declined',
+  seen: 0,
+  acted: 0,
 }
 
 const answer = { headers: { 'content-type': 'application/json' }, body: { payment_id } }
 export const requests = {
   results: [
     {
-      ...{ request_id: ID, at: AT, machine_at: '2026-11-24T09:12:44.201Z' },
-      ...{ operation: 'createPayment', method: 'POST', path: '/v1/payments', query: '' },
-      ...{ kind: 'api', payment_id, reference, headers: { 'idempotency-key': 'k-1' } },
-      ...{ body: { amount: 2000 }, status: 201, code: null, ms: 3.1, plan: null },
-      ...{ answered: 'sent', answer },
+      request_id: ID,
+      at: AT,
+      machine_at: '2026-11-24T09:12:44.201Z',
+      operation: 'createPayment',
+      method: 'POST',
+      path: '/v1/payments',
+      query: '',
+      kind: 'api',
+      payment_id,
+      reference,
+      headers: { 'idempotency-key': 'k-1' },
+      body: { amount: 2000 },
+      status: 201,
+      code: null,
+      ms: 3.1,
+      plan: null,
+      answered: 'sent',
+      answer,
     },
   ],
   next: ID,
@@ -72,8 +107,14 @@ const raw = `{"resource_id":"${payment_id}"}`
 export const messages = {
   results: [
     {
-      ...{ message_id: ID, webhook_id: ID, event_type: 'card_payment_succeeded', payment_id },
-      ...{ at: AT, delivery: 'PENDING', attempts: [], raw },
+      message_id: ID,
+      webhook_id: ID,
+      event_type: 'card_payment_succeeded',
+      payment_id,
+      at: AT,
+      delivery: 'PENDING',
+      attempts: [],
+      raw,
       headers: { 'Content-Type': 'application/json', 'Pay-Signature': 'e3b0c442' },
     },
   ],
@@ -83,8 +124,12 @@ export const messages = {
 export const sentAgain = {
   results: [
     {
-      ...{ exchange_id: ID, status: 'SUCCESSFUL', status_code: 200, result: '200 OK' },
-      ...{ response_time: 12, answer: { headers: {}, body: null } },
+      exchange_id: ID,
+      status: 'SUCCESSFUL',
+      status_code: 200,
+      result: '200 OK',
+      response_time: 12,
+      answer: { headers: {}, body: null },
     },
   ],
 }

@@ -184,7 +184,9 @@ const giveResult = (context: Context): Endpoint => ({
     requestBody: requestBody(attemptResult, { Taken: examples.attemptResult }),
     responses: { 204: noContent('The attempt has this result') },
     errors: [
-      ...[...examples.badBody, notFound('listener'), badField('result', 'must be text')],
+      ...examples.badBody,
+      notFound('listener'),
+      badField('result', 'must be text'),
       examples.unknownField,
     ],
   })),
@@ -208,7 +210,10 @@ function readResult(given: Json): AttemptResult {
     throw badField('result', `must be text of at most ${LONGEST_RESULT} characters`)
   const delivered = status_code !== null && status_code >= 200 && status_code <= 299
   return {
-    ...{ status: delivered ? 'SUCCESSFUL' : 'FAILED', status_code, response_time, result },
+    status: delivered ? 'SUCCESSFUL' : 'FAILED',
+    status_code,
+    response_time,
+    result,
     ...(status_code !== null && { answer: Promise.resolve(readAnswer(given)) }),
   }
 }
@@ -222,7 +227,9 @@ function readAnswer({ headers = [], body = '', size }: Json) {
   if (typeof body !== 'string') throw badField('body', 'must be base64')
   const bytes = Buffer.from(body, 'base64')
   return {
-    ...{ headers, body: bytes, sent: {} },
+    headers,
+    body: bytes,
+    sent: {},
     size: Number.isSafeInteger(size) ? Math.max(Number(size), bytes.length) : bytes.length,
   }
 }

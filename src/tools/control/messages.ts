@@ -80,7 +80,10 @@ function present(message: KeptMessage, now: number) {
   const shown = presentMessage(message, now)
   const raw = shown.body === null ? null : message.body
   return {
-    ...{ message_id, webhook_id, event_type, payment_id },
+    message_id,
+    webhook_id,
+    event_type,
+    payment_id,
     at: shown.created_date,
     delivery: shown.last_delivery_status,
     attempts: shown.attempts,

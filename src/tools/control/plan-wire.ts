@@ -126,7 +126,9 @@ function readGiven(given: unknown): { given?: Json } {
   if (unknown !== undefined) throw noSuchField(`given.${unknown}`, known)
   const byAgreement = 'agreement_id' in given || 'agreement_payment_type' in given
   const filled = {
-    ...{ amount: 1, reference: '-', description: '-' },
+    amount: 1,
+    reference: '-',
+    description: '-',
     ...(byAgreement && { authorisation_mode: 'agreement', agreement_id: '0'.repeat(26) }),
     ...given,
   }

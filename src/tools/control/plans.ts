@@ -40,9 +40,12 @@ const createPlan = (context: Context, operations: readonly Endpoint[]): Endpoint
       201: json('The plan, with its defaults', plan, { 'A scenario': examples.plan }),
     },
     errors: [
-      ...[...examples.badBody, noEffect()],
-      ...[badTimes(), examples.unknownField],
-      ...[notFound('payment'), hasAll()],
+      ...examples.badBody,
+      noEffect(),
+      badTimes(),
+      examples.unknownField,
+      notFound('payment'),
+      hasAll(),
     ],
   })),
   handler: async (request, reply) => {

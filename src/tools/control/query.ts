@@ -71,7 +71,9 @@ export const paging = {
 
 export const queryParameters = (known: Record<string, Parse<unknown>>): Parameter[] =>
   Object.entries(known).map(([name, { schema, description }]) => ({
-    ...{ name, in: 'query', schema },
+    name,
+    in: 'query',
+    schema,
     description,
   }))
 

@@ -71,7 +71,9 @@ export const sendMessage = (context: Context): Endpoint => ({
     }),
     responses: { 200: json('What came back', sentAgain, { Taken: examples.sentAgain }) },
     errors: [
-      ...[...examples.badBody, notFound('message'), badField('times', 'must be a whole number')],
+      ...examples.badBody,
+      notFound('message'),
+      badField('times', 'must be a whole number'),
       examples.unknownField,
       conflict('the webhook of this message is INACTIVE: register another one'),
     ],

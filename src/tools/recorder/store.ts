@@ -56,8 +56,16 @@ export function insertExchange(exchange: Exchange): Statement {
   return {
     sql: `insert into exchanges (${COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
     values: [
-      ...[exchange_id, account, payment_id, message_id, kind, operation, status],
-      ...[Number(refused), code ?? null, field ?? null],
+      exchange_id,
+      account,
+      payment_id,
+      message_id,
+      kind,
+      operation,
+      status,
+      Number(refused),
+      code ?? null,
+      field ?? null,
       printBody(body, payment_id),
     ],
   }

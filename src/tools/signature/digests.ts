@@ -77,11 +77,15 @@ function plain(parts: Buffer[], encoding: Encoding): string {
 
 const others: Other[] = [
   {
-    ...{ cause: 'sha1', words: 'made with SHA-1', algorithm: 'sha1' },
+    cause: 'sha1',
+    words: 'made with SHA-1',
+    algorithm: 'sha1',
     digest: (body, key, encoding) => createHmac('sha1', key).update(body).digest(encoding),
   },
   {
-    ...{ cause: 'sha512', words: 'made with SHA-512', algorithm: 'sha512' },
+    cause: 'sha512',
+    words: 'made with SHA-512',
+    algorithm: 'sha512',
     digest: (body, key, encoding) => createHmac('sha512', key).update(body).digest(encoding),
   },
   {

@@ -65,7 +65,11 @@ onEveryDatabase(
         ),
         ...webhooks.map(id => `webhooks/${id}`),
         ...messages.flat().map(message => `messages/${message.webhook_message_id}`),
-        ...['requests', 'requests?show=refused', 'webhooks', 'signature', 'payments'],
+        'requests',
+        'requests?show=refused',
+        'webhooks',
+        'signature',
+        'payments',
       ]
     }
     const flush = async () => {
@@ -83,7 +87,9 @@ onEveryDatabase(
       const { text } = await browser.get(failed)
       assert.ok(text.includes(HOSTILE[0] ?? ''), 'the status line is shown')
       const faulty = await browser.post(`${failed}/send`, {
-        ...{ body: ALL_HOSTILE, to: ALL_HOSTILE, times: ALL_HOSTILE },
+        body: ALL_HOSTILE,
+        to: ALL_HOSTILE,
+        times: ALL_HOSTILE,
       })
       assertHarmless({ ...faulty, status: 200 }, 'the form')
     })

@@ -248,8 +248,11 @@ onEveryDatabase(
       const text = JSON.stringify({ x: 'a"b '.repeat(2_000) }).slice(0, 8_192)
       const others = Array.from({ length: 199 }, (_, i) => ({
         ...read,
-        ...{ exchange_id: `${read.exchange_id.slice(0, 22)}${1000 + i}`, operation: 'readPayment' },
-        ...{ path: `/v1/payments/${i}`, request_body: { text }, response_body: { text } },
+        exchange_id: `${read.exchange_id.slice(0, 22)}${1000 + i}`,
+        operation: 'readPayment',
+        path: `/v1/payments/${i}`,
+        request_body: { text },
+        response_body: { text },
       }))
       await database.write(others.map(insertExchange))
       const page = await shown(browser, payment)

@@ -47,7 +47,10 @@ onEveryDatabase('The pages of requests', service => {
     for (let i = 0; i < 3; i++) {
       service().clock.advance(10)
       await api.post('/v1/payments', {
-        ...{ amount: 1, reference: 'r', description: 'd', return_url: 'no' },
+        amount: 1,
+        reference: 'r',
+        description: 'd',
+        return_url: 'no',
       })
     }
     service().clock.advance(10)

@@ -33,7 +33,10 @@ onEveryDatabase(
       for (const [name, value] of Object.entries(fields)) form.set(name, value)
       form.set('file', file, file.size > 0 ? 'body.json' : '')
       const response = await fetch(`${service().baseUrl}/console/signature`, {
-        ...{ method: 'POST', body: form, headers: { Cookie: cookie }, redirect: 'manual' },
+        method: 'POST',
+        body: form,
+        headers: { Cookie: cookie },
+        redirect: 'manual',
       })
       const elements = elementsOf(await response.text())
       const text = only(elements, tagged('main')).text.replace(/\s+/g, ' ').trim()
@@ -141,7 +144,9 @@ onEveryDatabase(
       const { cookie = '' } = await signIn(service(), api)
       const post = async (type: string, body: string, headers: Record<string, string> = {}) => {
         const { status } = await fetch(`${service().baseUrl}/console/signature`, {
-          ...{ method: 'POST', body, redirect: 'manual' },
+          method: 'POST',
+          body,
+          redirect: 'manual',
           headers: { Cookie: cookie, 'Content-Type': type, ...headers },
         })
         return status

@@ -18,8 +18,10 @@ test('making, listing, ending and sweeping test accounts does not read all ended
   let database: Database | undefined
   const farthing = await startFarthing({
     config: readConfig({
-      ...{ PORT: '0', DATABASE_URL: 'sqlite::memory:' },
-      ...{ FARTHING_API_KEY: KEY, FARTHING_CONTROL: 'true' },
+      PORT: '0',
+      DATABASE_URL: 'sqlite::memory:',
+      FARTHING_API_KEY: KEY,
+      FARTHING_CONTROL: 'true',
     }),
     backgroundWork: false,
     ports: real => {

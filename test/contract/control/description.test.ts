@@ -13,11 +13,18 @@ const operationsOf = ({ paths }: { paths: Record<string, Record<string, object>>
   )
 
 const STEERING = [
-  ...['GET /control/accounts', 'POST /control/accounts', 'DELETE /control/accounts/{account}'],
-  ...['GET /control/clock', 'POST /control/clock', 'POST /control/reset'],
-  ...['GET /control/payments', 'POST /control/payments'],
+  'GET /control/accounts',
+  'POST /control/accounts',
+  'DELETE /control/accounts/{account}',
+  'GET /control/clock',
+  'POST /control/clock',
+  'POST /control/reset',
+  'GET /control/payments',
+  'POST /control/payments',
   'POST /control/payments/{payment_id}/complete',
-  ...['GET /control/plans', 'POST /control/plans', 'DELETE /control/plans'],
+  'GET /control/plans',
+  'POST /control/plans',
+  'DELETE /control/plans',
   'DELETE /control/plans/{plan_id}',
 ]
 

@@ -153,8 +153,12 @@ onEveryDatabase(
       for (let i = 0; i < 6; i++) {
         const body = {
           ...(pick(2) && { given: { reference: references[pick(2)] } }),
-          ...{ times: pick(4) || 'always', skip: pick(3), answer: { status: [500, 503][pick(2)] } },
-          ...{ probability: [1, 0.5][pick(2)], seed: pick(9), on: 'createPayment' },
+          times: pick(4) || 'always',
+          skip: pick(3),
+          answer: { status: [500, 503][pick(2)] },
+          probability: [1, 0.5][pick(2)],
+          seed: pick(9),
+          on: 'createPayment',
         }
         model.push({ ...(await plan(api, body)), ...body })
       }

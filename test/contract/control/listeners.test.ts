@@ -41,8 +41,12 @@ async function answering(
     const answer = Buffer.from(`said ${status_code}`).toString('base64')
     const { status } = await ask('POST', `listeners/${webhook_id}/results`, {
       attempt_id: body.attempt.attempt_id,
-      ...{ status_code, response_time: 12, result: `${status_code} Words` },
-      ...{ headers: [['X-From', 'laptop']], body: answer, size: 8 },
+      status_code,
+      response_time: 12,
+      result: `${status_code} Words`,
+      headers: [['X-From', 'laptop']],
+      body: answer,
+      size: 8,
     })
     assert.equal(status, 204)
   }

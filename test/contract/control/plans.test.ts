@@ -16,8 +16,15 @@ onEveryDatabase(
       assert.match(first.plan_id, /^[0-9a-v]{26}$/)
       const { plan_id, ...shown } = first
       assert.deepEqual(shown, {
-        ...{ on: 'createPayment', given: { reference: 'R-7' }, skip: 0, times: 1 },
-        ...{ probability: 1, seed: 0, scenario: 'declined', seen: 0, acted: 0 },
+        on: 'createPayment',
+        given: { reference: 'R-7' },
+        skip: 0,
+        times: 1,
+        probability: 1,
+        seed: 0,
+        scenario: 'declined',
+        seen: 0,
+        acted: 0,
       })
       const second = await plan(api, { delay: [1, 2], times: 'always', answer: { status: 503 } })
       assert.deepEqual(await listed(api), [first, second])

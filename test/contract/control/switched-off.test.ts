@@ -15,8 +15,11 @@ async function listed(env: Record<string, string>) {
   const KEY = 'a-key-of-this-test'
   const farthing = await startFarthing({
     config: readConfig({
-      ...{ PORT: '0', DATABASE_URL: 'sqlite::memory:', FARTHING_API_KEY: KEY },
-      ...{ FARTHING_CONSOLE: 'false', ...env },
+      PORT: '0',
+      DATABASE_URL: 'sqlite::memory:',
+      FARTHING_API_KEY: KEY,
+      FARTHING_CONSOLE: 'false',
+      ...env,
     }),
     backgroundWork: false,
     ports: real => ({

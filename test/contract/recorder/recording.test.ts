@@ -61,10 +61,19 @@ onEveryDatabase(
       })
       const agreementPath = `/v1/agreements/${agreement.body.agreement_id}`
       for (const each of [
-        ...['/v1/payments?reference=%C3%BC-1', path, `${path}/events`, `${path}/refunds`],
-        ...[`${path}/refunds/${refund.body.refund_id}`, '/v1/refunds', '/v1/disputes'],
-        ...['/v1/agreements', agreementPath, '/v1/webhooks', `/v1/webhooks/${webhook.external_id}`],
-        ...[`/v1/webhooks/${webhook.external_id}/messages`, '/v1/payments/unknown'],
+        '/v1/payments?reference=%C3%BC-1',
+        path,
+        `${path}/events`,
+        `${path}/refunds`,
+        `${path}/refunds/${refund.body.refund_id}`,
+        '/v1/refunds',
+        '/v1/disputes',
+        '/v1/agreements',
+        agreementPath,
+        '/v1/webhooks',
+        `/v1/webhooks/${webhook.external_id}`,
+        `/v1/webhooks/${webhook.external_id}/messages`,
+        '/v1/payments/unknown',
       ])
         await api.get(each)
       await api.post(`${path}/cancel`)

@@ -20,7 +20,8 @@ onEveryDatabase('Retention: a clock that may be wrong', service => {
     const sweep = createSweep(
       {
         database: { ...database, serverTime: server },
-        ...{ time, recorder: apps[0]?.recorder },
+        time,
+        recorder: apps[0]?.recorder,
         elapsed: () => passed,
         warn: (line: unknown) => void lines.push(String(line)),
       },

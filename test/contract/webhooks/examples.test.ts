@@ -134,7 +134,8 @@ test('Every verifier accepts what is sent: by itself, again, edited, under a new
   assert.equal((await ask(service, api, `${path}/results`, answer)).status, 204)
   assert.equal((await cancelled).status, 204)
   sent.push({
-    ...{ body: attempt.body, signature: attempt.headers['Pay-Signature'] },
+    body: attempt.body,
+    signature: attempt.headers['Pay-Signature'],
     key: listener.signing_key,
   })
   assert.equal(sent.length, 7)

@@ -16,9 +16,20 @@ export type DiskEvent =
  */
 export const traceInto = (file: string): string[] => [
   'strace',
-  ...['-D', '-f', '-qq', '-y', '-xx', '-s', '10000000', '--seccomp-bpf'],
-  ...['-e', 'trace=pwrite64,pwritev,fsync,fdatasync,ftruncate,unlink,unlinkat,write,writev'],
-  ...['-e', 'signal=none', '-o', file],
+  '-D',
+  '-f',
+  '-qq',
+  '-y',
+  '-xx',
+  '-s',
+  '10000000',
+  '--seccomp-bpf',
+  '-e',
+  'trace=pwrite64,pwritev,fsync,fdatasync,ftruncate,unlink,unlinkat,write,writev',
+  '-e',
+  'signal=none',
+  '-o',
+  file,
 ]
 
 /**
@@ -26,8 +37,16 @@ export const traceInto = (file: string): string[] => [
  * `--seccomp-bpf`, because strace 6.1 then injects no signals, and the calls of a detached process fail.
  */
 export const injecting = (...faults: string[]): string[] => [
-  ...['strace', '-D', '-I', '1', '-f', '-qq', '-o', '/dev/null'],
-  ...['-e', `trace=${faults.map(fault => fault.split(':', 1)[0]).join()}`],
+  'strace',
+  '-D',
+  '-I',
+  '1',
+  '-f',
+  '-qq',
+  '-o',
+  '/dev/null',
+  '-e',
+  `trace=${faults.map(fault => fault.split(':', 1)[0]).join()}`,
   ...faults.flatMap(fault => ['-e', `inject=${fault}`]),
 ]
 

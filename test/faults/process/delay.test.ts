@@ -8,12 +8,13 @@ import { startProcess } from '../../support/process.ts'
 test('a kill while a plan holds a request leaves nothing of it before its handler, and everything after it', async t => {
   const key = 'a-key-of-this-test'
   const env = {
-    ...{ DATABASE_URL: `sqlite:${join(scratchFolder(), 'farthing.db')}`, FARTHING_API_KEY: key },
+    DATABASE_URL: `sqlite:${join(scratchFolder(), 'farthing.db')}`,
+    FARTHING_API_KEY: key,
     FARTHING_CONTROL: 'true',
   }
   const first = await startProcess({ env })
   const ask = (base: string, method: string, path: string, json?: object) =>
-    sendUnchecked(base + path, { ...{ key, method }, ...(json && { json }) })
+    sendUnchecked(base + path, { key, method, ...(json && { json }) })
   for (const when of ['before', 'after'])
     await ask(first.baseUrl, 'POST', '/control/plans', { on: 'createPayment', when, delay: 60_000 })
   const create = (reference: string) =>
