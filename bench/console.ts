@@ -101,7 +101,7 @@ async function timeline(path: string): Promise<Figure> {
     const now = Date.now() - EXCHANGES + i
     const { sql, values } = insertExchange({
       exchange_id: newId(now),
-      account: 'default',
+      room: 'default',
       payment_id,
       message_id: null,
       kind: 'api',

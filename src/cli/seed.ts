@@ -157,16 +157,16 @@ const scatter = (number: number): number => Math.imul(number + 1, 0x9e3779b1) >>
  * Makes the payments of an account, one after the other. `number` decides the course of each. `at`, in
  * milliseconds, must not decrease. The rules of all payments apply, so every state is a possible one.
  */
-function createHistory(account: string, newId: NewId) {
+function createHistory(room: string, newId: NewId) {
   let active: Agreement | undefined
 
   return function next(number: number, at: number): History {
     const chosen = byHundredth[scatter(number) % byHundredth.length] ?? SET_UP
     const course = chosen.mode === 'agreement' && !active ? SET_UP : chosen
-    const created = course.setsUp ? newAgreement(account, newId(at), number) : undefined
+    const created = course.setsUp ? newAgreement(room, newId(at), number) : undefined
     const used = course.mode === 'agreement' ? active : undefined
     const given = readNewPayment(body(course, number, (created ?? used)?.agreement_id))
-    const { after } = makePayment({ newId, secrets }, account, at, given, used)
+    const { after } = makePayment({ newId, secrets }, room, at, given, used)
     const payment = walk({ ...after, origin: 'seed' }, course.triggers, at)
     const end = at + course.triggers.length * STEP
     const agreement = created && payment.card && activate(created, payment.card, end)
@@ -197,10 +197,10 @@ function body(course: Course, number: number, agreement_id: string | undefined) 
   }
 }
 
-function newAgreement(account: string, agreement_id: string, number: number): Agreement {
+function newAgreement(room: string, agreement_id: string, number: number): Agreement {
   return {
     agreement_id,
-    account,
+    room,
     version: 1,
     status: 'created',
     reference: `SEED-AGREEMENT-${number}`,
@@ -224,9 +224,9 @@ function cardFor(trigger: Trigger): CardDetails | undefined {
 }
 
 function refunded(payment: Payment, how: Course['refunds'], newId: NewId, at: number) {
-  const { payment_id, account, given } = payment
+  const { payment_id, room, given } = payment
   if (!how) return { payment, refunds: [] }
   const amount = how === 'all' ? given.amount : Math.ceil(given.amount / 3)
-  const refunds: Refund[] = [{ refund_id: newId(at), payment_id, account, amount }]
+  const refunds: Refund[] = [{ refund_id: newId(at), payment_id, room, amount }]
   return { payment: refund(payment, amount, at).after, refunds }
 }

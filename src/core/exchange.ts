@@ -79,7 +79,7 @@ export type Exchange = {
   /** Begins with the machine's time at which the request began. */
   exchange_id: string
   /** The account's room. */
-  account: string
+  room: string
   payment_id: string | null
   message_id: string | null
   kind: ExchangeKind

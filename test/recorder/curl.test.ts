@@ -8,7 +8,7 @@ const SITE = 'http://127.0.0.1:3000'
 
 const created: Exchange = {
   exchange_id: '06h3k',
-  account: 'default',
+  room: 'default',
   payment_id: null,
   message_id: null,
   kind: 'api',

@@ -105,7 +105,7 @@ function exchangeOf({ method, path, query, body, headers }: Sent): Exchange {
   const kept = Object.entries(headers).filter(([, value]) => value !== undefined)
   return {
     exchange_id: '',
-    account: '',
+    room: '',
     payment_id: null,
     message_id: null,
     kind: 'api',

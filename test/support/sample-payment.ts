@@ -35,7 +35,7 @@ export function samplePayment(
   )
   return {
     payment_id: newId(CREATED),
-    account: 'sample',
+    room: 'sample',
     version: events.length,
     given: {
       amount: 4650,

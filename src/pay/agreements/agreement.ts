@@ -9,7 +9,7 @@ export type NewAgreement = { reference: string; description: string; user_identi
 
 export type Agreement = NewAgreement & {
   agreement_id: string
-  account: string
+  room: string
   /** Incremented by every write. Compared by compare-and-swap. */
   version: number
   status: AgreementStatus

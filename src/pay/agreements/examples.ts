@@ -12,7 +12,7 @@ export const request = {
 
 export const created: Agreement = {
   agreement_id: '06gfelgqu180hac8unqmn63i7q',
-  account: 'example',
+  room: 'example',
   version: 1,
   status: 'created',
   ...request,

@@ -74,7 +74,7 @@ const create = ({ database, time, newId }: Context): Endpoint => ({
   handler: async (request, reply) => {
     const made: Agreement = {
       agreement_id: newId(time.now(request.account), request.account.room),
-      account: request.account.room,
+      room: request.account.room,
       version: 1,
       status: 'created',
       ...readNewAgreement(jsonBody(request, 'P2197')),

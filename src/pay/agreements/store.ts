@@ -4,33 +4,26 @@ import type { Agreement, AgreementStatus } from './agreement.ts'
 
 type Row = {
   agreement_id: string
-  account: string
+  room: string
   version: number
   status: AgreementStatus
   body: string
 }
 type Body = Omit<Agreement, keyof Row>
 
-const COLUMNS = 'agreement_id, account, version, status, body'
+const COLUMNS = 'agreement_id, account as room, version, status, body'
 
 const fromRow = ({ body, ...columns }: Row): Agreement => ({
   ...columns,
   ...(JSON.parse(body) as Body), // written by bodyOf
 })
 
-const bodyOf = ({ agreement_id, account, version, status, ...body }: Agreement): string =>
+const bodyOf = ({ agreement_id, room, version, status, ...body }: Agreement): string =>
   JSON.stringify(body satisfies Body)
 
 export function insertAgreement(agreement: Agreement): Statement {
-  const { agreement_id, account, version, status, reference } = agreement
-  const values: Value[] = [
-    agreement_id,
-    account,
-    version,
-    status,
-    fold(reference),
-    bodyOf(agreement),
-  ]
+  const { agreement_id, room, version, status, reference } = agreement
+  const values: Value[] = [agreement_id, room, version, status, fold(reference), bodyOf(agreement)]
   return {
     sql: `insert into agreements (agreement_id, account, version, status, reference_folded, body)
           values ($1, $2, $3, $4, $5, $6)`,
@@ -41,12 +34,12 @@ export function insertAgreement(agreement: Agreement): Statement {
 /** undefined when the account has no such agreement. */
 export async function findAgreement(
   database: Database,
-  account: string,
+  room: string,
   agreement_id: string,
 ): Promise<Agreement | undefined> {
   const rows = await database.query<Row>(
     `select ${COLUMNS} from agreements where agreement_id = $1 and account = $2`,
-    [agreement_id, account],
+    [agreement_id, room],
   )
   return rows[0] && fromRow(rows[0])
 }

@@ -113,7 +113,7 @@ export function makePayment(
 ): Omit<Change, 'before'> {
   const payment: Payment = {
     payment_id: newId(now, room),
-    account: room,
+    room,
     version: 1,
     given,
     provider_id: secrets.uuid(room),
@@ -205,7 +205,7 @@ async function messagesOf(
   { after, at, sends }: Omit<Change, 'before'>,
 ): Promise<Message[]> {
   if (sends.length === 0) return []
-  const webhooks = await activeWebhooks(database, after.account)
+  const webhooks = await activeWebhooks(database, after.room)
   if (webhooks.length === 0) return []
   const news = {
     payment_id: after.payment_id,
@@ -226,6 +226,6 @@ async function agreementSetUp(
 ): Promise<Statement[]> {
   const { set_up_agreement } = after.given
   if (!set_up_agreement || !after.card || !sends.includes('card_payment_succeeded')) return []
-  const agreement = await findAgreement(database, after.account, set_up_agreement)
+  const agreement = await findAgreement(database, after.room, set_up_agreement)
   return agreement ? [saveAgreement(activate(agreement, after.card, at))] : []
 }

@@ -57,7 +57,7 @@ export type NewPayment = {
 
 export type Payment = {
   payment_id: string
-  account: string
+  room: string
   /** Incremented by every write. Compared by compare-and-swap. */
   version: number
   given: NewPayment

@@ -24,7 +24,7 @@ import { newPayment } from './request.ts'
 /** `body` is JSON with every field of the payment that is not a column here. */
 type Row = {
   payment_id: string
-  account: string
+  room: string
   version: number
   refunded_amount: number
   body: string
@@ -35,14 +35,14 @@ type Body = Omit<Payment, keyof Row>
  * A query by payment_id reads the column payment_id too. The payment_id of a request is a sliced
  * string of its URL, which JSON.stringify serialises at half the speed of a flat string.
  */
-const COLUMNS = 'payment_id, account, version, refunded_amount, body'
+const COLUMNS = 'payment_id, account as room, version, refunded_amount, body'
 const FIND = `select ${COLUMNS} from payments where payment_id = $1 and account = $2`
 const FIND_WITH_ACCOUNT = `select ${COLUMNS}, ${ACCOUNT_COLUMNS}
   from payments join accounts on room = account where payment_id = $1`
 
-function fromRow({ payment_id, account, version, refunded_amount, body }: Row): Payment {
+function fromRow({ payment_id, room, version, refunded_amount, body }: Row): Payment {
   const rest = JSON.parse(body) as Body // written by bodyOf
-  return Object.assign(rest, { payment_id, account, version, refunded_amount })
+  return Object.assign(rest, { payment_id, room, version, refunded_amount })
 }
 
 function bodyOf(payment: Payment): string {
@@ -54,12 +54,12 @@ function bodyOf(payment: Payment): string {
 /** undefined when the account has no such payment, or when it has expired at `now`, in milliseconds. */
 export async function findPayment(
   database: Database,
-  account: string,
+  room: string,
   payment_id: string,
   now: number,
 ): Promise<Payment | undefined> {
   if (payment_id < oldestKept(now)) return undefined
-  const rows = await database.query<Row>(FIND, [payment_id, account])
+  const rows = await database.query<Row>(FIND, [payment_id, room])
   return rows[0] && fromRow(rows[0])
 }
 
@@ -84,7 +84,7 @@ type Column = [name: string, read: (payment: Payment) => Value]
 
 const FIXED: Column[] = [
   ['payment_id', payment => payment.payment_id],
-  ['account', payment => payment.account],
+  ['account', payment => payment.room],
   ['amount', ({ given }) => given.amount],
   ['reference_folded', ({ given }) => fold(given.reference)],
   ['reference_group', ({ given }) => groupOf(fold(given.reference))],
@@ -138,7 +138,7 @@ export function takeIdempotencyKey(payment: Payment, key: string): Statement {
     sql: `insert into idempotency_keys (account, idempotency_key, payment_id) values ($1, $2, $3)
           on conflict (account, idempotency_key) do update set payment_id = excluded.payment_id
           where idempotency_keys.payment_id < $4`,
-    values: [payment.account, key, payment.payment_id, oldestKept(timeOf(payment.payment_id))],
+    values: [payment.room, key, payment.payment_id, oldestKept(timeOf(payment.payment_id))],
     expect: 1,
   }
 }
@@ -146,14 +146,14 @@ export function takeIdempotencyKey(payment: Payment, key: string): Statement {
 /** True while a payment that has not expired at `now`, in milliseconds, holds the key. */
 export async function isIdempotencyKeyTaken(
   database: Database,
-  account: string,
+  room: string,
   key: string,
   now: number,
 ): Promise<boolean> {
   const rows = await database.query(
     `select payment_id from idempotency_keys
      where account = $1 and idempotency_key = $2 and payment_id >= $3`,
-    [account, key, oldestKept(now)],
+    [room, key, oldestKept(now)],
   )
   return rows.length > 0
 }
@@ -182,13 +182,13 @@ export const paymentSearch: SearchKind = {
 }
 
 /** The conditions of a search for payments of the account that have not expired at `now`, in milliseconds. */
-export function searchConditions(search: Search, account: string, now: number): Condition[] {
+export function searchConditions(search: Search, room: string, now: number): Condition[] {
   const { given } = search
   const equal = (column: string, value: Value | undefined) => ifGiven(`${column} = ?`, value)
   const part = (column: string, value: string | undefined) =>
     value === undefined ? [] : [where(`${column} like ? escape '\\'`, containing(value))]
   return [
-    where('account = ?', account),
+    where('account = ?', room),
     where('payment_id >= ?', oldestKept(now)),
     ...equal('status', given.state),
     ...equal('reference_group', given.reference && groupOf(fold(given.reference))),
@@ -205,12 +205,12 @@ export function searchConditions(search: Search, account: string, now: number): 
 }
 
 /** A fast query of the total of a search by account and time alone; undefined for any other search. */
-export function quickTotal(search: Search, account: string, now: number): Condition | undefined {
+export function quickTotal(search: Search, room: string, now: number): Condition | undefined {
   const { from_date, to_date, ...others } = search.given
   if (Object.keys(others).length > 0) return undefined
   const { from = '', until = AFTER } = createdRange(search)
   const oldest = oldestKept(now)
-  return totalBetween(account, from > oldest ? from : oldest, until)
+  return totalBetween(room, from > oldest ? from : oldest, until)
 }
 
 /**
@@ -229,39 +229,39 @@ const bucketOf = ({ payment_id }: Payment): string => prefixOf(payment_id) + pay
 const countPayment = (payment: Payment): Statement => ({
   sql: `insert into payment_counts (account, bucket, payments) values ($1, $2, 1)
         on conflict (account, bucket) do update set payments = payment_counts.payments + 1`,
-  values: [payment.account, bucketOf(payment)],
+  values: [payment.room, bucketOf(payment)],
 })
 
 /** How many payments the account has made in its present room, apart from those that the sweep has deleted. */
-export async function countPayments(database: Database, account: string): Promise<number> {
+export async function countPayments(database: Database, room: string): Promise<number> {
   const [counted] = await database.query<{ payments: number }>(
     'select cast(coalesce(sum(payments), 0) as integer) as payments from payment_counts where account = $1',
-    [account],
+    [room],
   )
   return counted?.payments ?? 0
 }
 
 /** Counts the payments of an account with identifiers from `from` (included) to `until` (excluded). */
-function totalBetween(account: string, from: string, until: string): Condition {
+function totalBetween(room: string, from: string, until: string): Condition {
   const [first, last] = [prefixOf(from), prefixOf(until)]
-  if (first >= last) return rows(account, from, until)
+  if (first >= last) return rows(room, from, until)
   return sum(
-    rows(account, from, first + AFTER),
+    rows(room, from, first + AFTER),
     where(
       `select coalesce(sum(payments), 0) from payment_counts
        where account = ? and bucket >= ? and bucket < ?`,
-      account,
+      room,
       first + AFTER,
       last,
     ),
-    rows(account, last, until),
+    rows(room, last, until),
   )
 }
 
-const rows = (account: string, from: string, until: string): Condition =>
+const rows = (room: string, from: string, until: string): Condition =>
   where(
     'select count(*) from payments where account = ? and payment_id >= ? and payment_id < ?',
-    account,
+    room,
     from,
     until,
   )

@@ -25,7 +25,7 @@ export async function createRefund(
   const { database, time, newId } = context
   const { room } = account
   const now = time.now(account)
-  const made = { refund_id: newId(now, room), payment_id, account: room, amount: asked.amount }
+  const made = { refund_id: newId(now, room), payment_id, room, amount: asked.amount }
   const result = await changePayment(
     context,
     addresses,

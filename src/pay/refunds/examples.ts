@@ -10,7 +10,7 @@ import { present, presentAll, presentCreated } from './wire.ts'
 const refund: Refund = {
   refund_id: '06gqo5e2ohiahek1mnnudttjr1',
   payment_id: payments.paid.payment_id,
-  account: 'example',
+  room: 'example',
   amount: 1500,
 }
 const at = timeOf(refund.refund_id)

@@ -1,5 +1,5 @@
 /** Amounts are in pence. The time of creation is in `refund_id`. */
-export type Refund = { refund_id: string; payment_id: string; account: string; amount: number }
+export type Refund = { refund_id: string; payment_id: string; room: string; amount: number }
 
 /** What the client asked for. `available` is the amount that it believes can still be refunded. */
 export type NewRefund = { amount: number; available: number | undefined }

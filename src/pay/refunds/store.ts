@@ -1,12 +1,12 @@
 import type { Database, Statement } from '../../core/ports.ts'
 import type { Refund } from './refund.ts'
 
-const COLUMNS = 'refund_id, payment_id, account, amount'
+const COLUMNS = 'refund_id, payment_id, account as room, amount'
 
-export function insertRefund({ refund_id, payment_id, account, amount }: Refund): Statement {
+export function insertRefund({ refund_id, payment_id, room, amount }: Refund): Statement {
   return {
-    sql: `insert into refunds (${COLUMNS}) values ($1, $2, $3, $4)`,
-    values: [refund_id, payment_id, account, amount],
+    sql: `insert into refunds (refund_id, payment_id, account, amount) values ($1, $2, $3, $4)`,
+    values: [refund_id, payment_id, room, amount],
   }
 }
 

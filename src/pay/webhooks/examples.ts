@@ -16,7 +16,7 @@ export const request = {
 
 export const webhook: Webhook = {
   webhook_id: '06glkd1835oa9lg4ivrt1l7qjo',
-  account: 'example',
+  room: 'example',
   status: 'ACTIVE',
   ...request,
   signing_key: 'webhook_test_5b0gjvo83fdsn2f65acga88uog',

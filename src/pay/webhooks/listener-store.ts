@@ -40,7 +40,7 @@ export async function keepListener(
   const [found] = await find()
   const listener: Webhook = {
     webhook_id: found?.webhook_id ?? newId(time.now(account), room),
-    account: room,
+    room,
     status: 'ACTIVE',
     listening_until: now + BETWEEN_LOOKS,
     callback_url,
@@ -59,7 +59,7 @@ export async function keepListener(
 
 /** Keeps a later `listening_until`: the listener may be connected. */
 const reactivate = (listener: Webhook): Statement[] => [
-  lockWebhooks(listener.account),
+  lockWebhooks(listener.room),
   {
     sql: `update webhooks set status = 'ACTIVE', body = $2,
             listening_until = case when listening_until > $3 then listening_until else $3 end
@@ -68,7 +68,7 @@ const reactivate = (listener: Webhook): Statement[] => [
       listener.webhook_id,
       bodyOf(listener),
       listener.listening_until ?? null,
-      listener.account,
+      listener.room,
     ],
     expect: 1,
   },

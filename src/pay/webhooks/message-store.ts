@@ -191,12 +191,12 @@ type MessageFilter = {
 /** The messages of all webhooks of the account, oldest first, at most `limit`. */
 export function findMessages(
   database: Database,
-  account: string,
+  room: string,
   { message_id, payment_id, event_type, delivery, after }: MessageFilter,
   limit: number,
 ): Promise<KeptMessage[]> {
   const conditions = [
-    where('webhooks.account = ?', account),
+    where('webhooks.account = ?', room),
     ...ifGiven('message_id = ?', message_id),
     ...ifGiven('payment_id = ?', payment_id),
     ...ifGiven('event_type = ?', event_type),
@@ -209,9 +209,9 @@ export function findMessages(
 /** Returns undefined when the account has no such message. */
 export async function findMessage(
   database: Database,
-  account: string,
+  room: string,
   message_id: string,
 ): Promise<KeptMessage | undefined> {
-  const [found] = await findMessages(database, account, { message_id }, 1)
+  const [found] = await findMessages(database, room, { message_id }, 1)
   return found
 }

@@ -97,12 +97,12 @@ Keep the signing_key, which signs every message. You cannot change a webhook or 
     const given = await readNewWebhook(body, context)
     const made: Webhook = {
       webhook_id: newId(time.now(request.account), request.account.room),
-      account: request.account.room,
+      room: request.account.room,
       status: 'ACTIVE',
       ...given,
       signing_key: signingKeyOf(secrets.secret(request.account.room)),
     }
-    const active = await activeWebhooks(database, made.account)
+    const active = await activeWebhooks(database, made.room)
     const others = withAddress(active, made.callback_url)
     if (!(await database.write(insertWithinLimit(made)))) throw tooManyWebhooks(MOST_ACTIVE)
     if (others.length > 0) request.log.warn(duplicateWarning(made.callback_url, others))

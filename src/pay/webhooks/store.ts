@@ -4,14 +4,15 @@ import type { Database, NewId, Statement, Time, Value } from '../../core/ports.t
 import { accountOfName } from '../../platform/accounts/store.ts'
 import { eventTypes, type Webhook, withAddress } from './webhook.ts'
 
-export type WebhookRow = Pick<Webhook, 'webhook_id' | 'account' | 'status'> & {
+export type WebhookRow = Pick<Webhook, 'webhook_id' | 'room' | 'status'> & {
   listening_until: number | null
   body: string
 }
 /** The JSON of its row. */
 export type WebhookBody = Omit<Webhook, keyof WebhookRow>
 
-export const COLUMNS = 'webhook_id, account, status, listening_until, body'
+export const COLUMNS = 'webhook_id, account as room, status, listening_until, body'
+const INSERTED = 'webhook_id, account, status, listening_until, body'
 
 export const fromRow = ({ body, ...columns }: WebhookRow): Webhook => ({
   ...columns,
@@ -19,17 +20,17 @@ export const fromRow = ({ body, ...columns }: WebhookRow): Webhook => ({
 })
 
 export const bodyOf = (webhook: Webhook): string => {
-  const { webhook_id, account, status, listening_until, ...body } = webhook
+  const { webhook_id, room, status, listening_until, ...body } = webhook
   return JSON.stringify(body satisfies WebhookBody)
 }
 
 const valuesOf = (webhook: Webhook): Value[] => {
-  const { webhook_id, account, status, listening_until = null } = webhook
-  return [webhook_id, account, status, listening_until, bodyOf(webhook)]
+  const { webhook_id, room, status, listening_until = null } = webhook
+  return [webhook_id, room, status, listening_until, bodyOf(webhook)]
 }
 
 const insertWebhook = (webhook: Webhook): Statement => ({
-  sql: `insert into webhooks (${COLUMNS}) values ($1, $2, $3, $4, $5)`,
+  sql: `insert into webhooks (${INSERTED}) values ($1, $2, $3, $4, $5)`,
   values: valuesOf(webhook),
 })
 
@@ -51,9 +52,9 @@ export const lockWebhooks = (room: string): Statement => ({
 
 /** A write that fails its `expect` when the account has as many active webhooks as it may. */
 export const insertWithinLimit = (webhook: Webhook): Statement[] => [
-  lockWebhooks(webhook.account),
+  lockWebhooks(webhook.room),
   {
-    sql: `insert into webhooks (${COLUMNS})
+    sql: `insert into webhooks (${INSERTED})
           select $1, $2, $3, cast($4 as bigint), $5 where ${hasPlace('$2')}`,
     values: valuesOf(webhook),
     expect: 1,
@@ -73,17 +74,17 @@ export async function webhooksWhere(
 /** Returns undefined when the account has no such webhook. */
 export async function findWebhook(
   database: Database,
-  account: string,
+  room: string,
   webhook_id: string,
 ): Promise<Webhook | undefined> {
   const condition = 'webhook_id = $1 and account = $2'
-  const [found] = await webhooksWhere(database, condition, [webhook_id, account])
+  const [found] = await webhooksWhere(database, condition, [webhook_id, room])
   return found
 }
 
 /** The active webhooks of the account, oldest first. */
-export const activeWebhooks = (database: Database, account: string): Promise<Webhook[]> =>
-  webhooksWhere(database, `account = $1 and status = 'ACTIVE' order by webhook_id`, [account])
+export const activeWebhooks = (database: Database, room: string): Promise<Webhook[]> =>
+  webhooksWhere(database, `account = $1 and status = 'ACTIVE' order by webhook_id`, [room])
 
 /**
  * Makes sure that the default account has one active webhook from the settings, with this address, this signing key and
@@ -102,7 +103,7 @@ export async function keepFixedWebhook(
   const found = (await activeWebhooks(database, room)).find(isKept)
   const webhook: Webhook = {
     webhook_id: found?.webhook_id ?? newId(time.now(account), account.room),
-    account: room,
+    room,
     status: 'ACTIVE',
     callback_url,
     subscriptions: eventTypes,
@@ -125,10 +126,10 @@ const updateWebhook = (webhook: Webhook): Statement => ({
 })
 
 /** Fails its `expect` when the account has no such webhook. An inactive webhook stays inactive. */
-export function deactivateWebhook(account: string, webhook_id: string): Statement {
+export function deactivateWebhook(room: string, webhook_id: string): Statement {
   return {
     sql: `update webhooks set status = 'INACTIVE' where webhook_id = $1 and account = $2`,
-    values: [webhook_id, account],
+    values: [webhook_id, room],
     expect: 1,
   }
 }

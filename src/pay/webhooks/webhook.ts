@@ -25,7 +25,7 @@ export type WebhookStatus = 'ACTIVE' | 'INACTIVE'
 
 export type Webhook = {
   webhook_id: string
-  account: string
+  room: string
   status: WebhookStatus
   /** Only of `farthing listen`: until when it counts as connected, in milliseconds on the machine's clock. */
   listening_until?: number | null
@@ -84,8 +84,8 @@ export function messagesFor(change: PaymentChange, webhooks: Webhook[], newId: N
   return change.eventTypes.flatMap(event_type =>
     webhooks
       .filter(webhook => webhook.subscriptions.includes(event_type))
-      .map(({ webhook_id, account }) => {
-        const message_id = newId(change.at, account)
+      .map(({ webhook_id, room }) => {
+        const message_id = newId(change.at, room)
         const head = JSON.stringify({
           webhook_message_id: message_id,
           api_version: 1,

@@ -21,7 +21,7 @@ export function bugReport({ exchanges, messages, refunds, webhooks }: Rows, show
     return left >= 0 ? body : { left_out: body.text.length }
   }
   const exchangeOf = (exchange: Exchange) => {
-    const { account, payment_id, at, refused, request_body, response_body, ...rest } = exchange
+    const { room, payment_id, at, refused, request_body, response_body, ...rest } = exchange
     return {
       at: iso(at),
       ...rest,

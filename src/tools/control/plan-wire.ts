@@ -80,7 +80,7 @@ const PAYMENT_ID = {
   rule: 'must be 26 digits and letters from a to v',
 }
 
-type ReadPlan = Omit<Plan, 'plan_id' | 'account' | 'seen' | 'acted'>
+type ReadPlan = Omit<Plan, 'plan_id' | 'room' | 'seen' | 'acted'>
 
 /** Reads a plan, with its defaults. `operations` are those that plans may name. Throws the first fault. */
 export function readPlan(body: Json, operations: readonly Endpoint[]): ReadPlan {
@@ -99,7 +99,7 @@ export function readPlan(body: Json, operations: readonly Endpoint[]): ReadPlan 
 }
 
 /** As responses show it. */
-export function presentPlan({ plan_id, account, seen, acted, ...plan }: Plan) {
+export function presentPlan({ plan_id, room, seen, acted, ...plan }: Plan) {
   return { plan_id, ...plan, seen, acted }
 }
 
@@ -221,7 +221,7 @@ function checkPayment(plan: ReadPlan, operations: readonly Endpoint[]): void {
     throw badField('payment_id', `must be absent with ${CREATION}: the payment does not exist yet`)
   const endpoint = operations.find(({ operationId }) => operationId === on)
   if (!endpoint || on === CREATION || concernsPayment(endpoint)) return
-  if (asksForPayment({ ...plan, plan_id: '', account: '', seen: 0, acted: 0 }))
+  if (asksForPayment({ ...plan, plan_id: '', room: '', seen: 0, acted: 0 }))
     throw badField(payment_id === undefined ? 'given' : 'payment_id', `must be absent with ${on}`)
 }
 

@@ -56,7 +56,7 @@ const createPlan = (context: Context, operations: readonly Endpoint[]): Endpoint
     const exists = payment_id && findPayment(database, account.room, payment_id, time.now(account))
     if (payment_id !== undefined && !(await exists)) throw notFound('payment')
     const plan_id = newId(time.now(account), account.room)
-    const made: Plan = { ...read, plan_id, account: account.room, seen: 0, acted: 0 }
+    const made: Plan = { ...read, plan_id, room: account.room, seen: 0, acted: 0 }
     await untilWritten(async () => {
       if (await insertPlan(database, made)) return made
       if ((await countPlans(database, account.room)) >= MOST_PLANS) throw hasAll()

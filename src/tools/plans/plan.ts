@@ -22,7 +22,7 @@ export type PlannedAnswer = { status: number; code?: Code }
 export type Plan = {
   plan_id: string
   /** The room of its account. */
-  account: string
+  room: string
   /** The number of requests that it matched, and the number of times that it acted. */
   seen: number
   acted: number

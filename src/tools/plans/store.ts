@@ -5,14 +5,14 @@ import type { Counted, Plan } from './plan.ts'
 export const MOST_PLANS = 100
 
 /** `body` is JSON with every field of the plan that is not a column here. */
-type Row = Pick<Plan, 'plan_id' | 'account' | 'seen' | 'acted'> & { body: string }
+type Row = Pick<Plan, 'plan_id' | 'room' | 'seen' | 'acted'> & { body: string }
 
 const fromRow = ({ body, ...columns }: Row): Plan => ({ ...JSON.parse(body), ...columns })
 
 /** The plans of a room, in the order in which they were made. */
 export async function findPlans(database: Database, room: string): Promise<Plan[]> {
   const rows = await database.query<Row>(
-    'select plan_id, account, seen, acted, body from plans where account = $1 order by position',
+    'select plan_id, account as room, seen, acted, body from plans where account = $1 order by position',
     [room],
   )
   return rows.map(fromRow)
@@ -28,13 +28,13 @@ export async function countPlans(database: Database, room: string): Promise<numb
 
 /** Returns false if the room has all the plans that it may have, or another plan took its position. */
 export const insertPlan = (database: Database, plan: Plan): Promise<boolean> => {
-  const { plan_id, account, seen, acted, ...body } = plan
+  const { plan_id, room, seen, acted, ...body } = plan
   return database.write([
     {
       sql: `insert into plans (plan_id, account, position, seen, acted, body)
             select $1, $2, coalesce(max(position), 0) + 1, 0, 0, $3 from plans where account = $4
             having count(*) < ${MOST_PLANS} on conflict do nothing`,
-      values: [plan_id, account, JSON.stringify(body), account],
+      values: [plan_id, room, JSON.stringify(body), room],
       expect: 1,
     },
   ])
@@ -44,7 +44,7 @@ export const insertPlan = (database: Database, plan: Plan): Promise<boolean> => 
 export const countRequest = ({ plan, seen, acted }: Counted): Statement => ({
   sql: `update plans set seen = $3, acted = $4
         where plan_id = $1 and account = $2 and seen = $5 and acted = $6`,
-  values: [plan.plan_id, plan.account, seen, acted, plan.seen, plan.acted],
+  values: [plan.plan_id, plan.room, seen, acted, plan.seen, plan.acted],
   expect: 1,
 })
 

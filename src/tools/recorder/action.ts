@@ -45,7 +45,7 @@ type Did = { at: number; by: Actor; operation: string; query: string }
 function actionRow({ account, payment, caused }: Noted, did: Did): Omit<Exchange, 'exchange_id'> {
   const { at, by, operation, query } = did
   return {
-    account: account.room,
+    room: account.room,
     payment_id: payment.payment_id,
     message_id: null,
     kind: 'action',

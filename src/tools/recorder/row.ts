@@ -113,7 +113,7 @@ function requestRow(
   }
   return {
     exchange_id,
-    account: held.room,
+    room: held.room,
     payment_id: payment?.payment_id ?? null,
     message_id: null,
     kind,
@@ -190,7 +190,7 @@ function attemptRow(
   }
   return {
     exchange_id,
-    account: held.room,
+    room: held.room,
     payment_id: held.payment_id,
     message_id: held.message_id,
     kind: 'out',
@@ -202,9 +202,9 @@ function attemptRow(
 }
 
 /** The row of exchanges that were only counted. Its time is that of the first. */
-export const makeGapRow = (account: string, gap: Gap, exchange_id: string): Exchange => ({
+export const makeGapRow = (room: string, gap: Gap, exchange_id: string): Exchange => ({
   exchange_id,
-  account,
+  room,
   payment_id: null,
   message_id: null,
   kind: 'gap',

@@ -26,8 +26,9 @@ type Row = Omit<Exchange, keyof ExchangeBody | 'refused'> & {
   body: string
 }
 
-const COLUMNS =
+const INSERTED =
   'exchange_id, account, payment_id, message_id, kind, operation, status, refused, code, field, body'
+const COLUMNS = INSERTED.replace('account', 'account as room')
 
 function fromRow({ refused, code, field, body, ...columns }: Row): Exchange {
   return {
@@ -42,7 +43,7 @@ function fromRow({ refused, code, field, body, ...columns }: Row): Exchange {
 export function insertExchange(exchange: Exchange): Statement {
   const {
     exchange_id,
-    account,
+    room,
     payment_id,
     message_id,
     kind,
@@ -54,10 +55,10 @@ export function insertExchange(exchange: Exchange): Statement {
     ...body
   } = exchange
   return {
-    sql: `insert into exchanges (${COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+    sql: `insert into exchanges (${INSERTED}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
     values: [
       exchange_id,
-      account,
+      room,
       payment_id,
       message_id,
       kind,
