@@ -28,7 +28,7 @@ const created: Exchange = {
 
 const commandOf = (exchange: Exchange): string => {
   const curl = asCurl(exchange, SITE)
-  assert.ok('command' in curl, 'whyNot' in curl ? curl.whyNot : '')
+  assert.ok('command' in curl, 'reason' in curl ? curl.reason : '')
   return curl.command
 }
 
@@ -87,8 +87,8 @@ curl -i -g --path-as-is \
       [{ request_body: { text: 'a\0b' } }, /NUL/],
     ] as const) {
       const curl = asCurl({ ...created, ...change }, SITE)
-      assert.ok('whyNot' in curl, JSON.stringify(change))
-      assert.match(curl.whyNot, why)
+      assert.ok('reason' in curl, JSON.stringify(change))
+      assert.match(curl.reason, why)
     }
     assert.match(commandOf({ ...created, request_body: { text: '"…"' } }), /# … is what was masked/)
   })

@@ -31,12 +31,12 @@ export type SendAgain = {
 export type Resendable = KeptMessage & { body: string }
 
 /** The message, or why it cannot be sent again. `now` is the account's time, in milliseconds. */
-export function resendable(message: KeptMessage, now: number): Resendable | { whyNot: string } {
+export function resendable(message: KeptMessage, now: number): Resendable | { reason: string } {
   const { body, payment_id, webhook_status } = message
   if (body === null || payment_id < oldestKept(now))
-    return { whyNot: 'the payment of this message is gone after 7 days: its bytes are not kept' }
+    return { reason: 'the payment of this message is gone after 7 days: its bytes are not kept' }
   if (webhook_status !== 'ACTIVE')
-    return { whyNot: 'the webhook of this message is INACTIVE: register another one' }
+    return { reason: 'the webhook of this message is INACTIVE: register another one' }
   return { ...message, body }
 }
 

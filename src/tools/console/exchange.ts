@@ -5,7 +5,7 @@ import { MOST_BODY_BYTES } from '../../core/exchange.ts'
 import { details } from '../../platform/web/components.ts'
 import { type Html, html } from '../../platform/web/html.ts'
 import { printJson, readJson } from '../signature/json-text.ts'
-import { foreign, listing, paragraph } from './parts.ts'
+import { listing, paragraph, untrusted } from './parts.ts'
 
 /** `whose` completes the names of what is shown, such as "the request". */
 export function headersAndBody(whose: string, headers: Headers, body: KeptBody | undefined): Html {
@@ -19,7 +19,7 @@ export function headersPart(headers: Headers): Html {
   return html`<dl class="farthing-headers">
 ${Object.entries(headers).map(
   ([name, value]) =>
-    html`<div><dt>${foreign(name)}:</dt> <dd>${value === '' ? 'empty' : foreign(value)}</dd></div>\n`,
+    html`<div><dt>${untrusted(name)}:</dt> <dd>${value === '' ? 'empty' : untrusted(value)}</dd></div>\n`,
 )}</dl>`
 }
 

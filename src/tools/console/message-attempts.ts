@@ -7,7 +7,7 @@ import type { Attempt } from '../../pay/webhooks/webhook.ts'
 import { details } from '../../platform/web/components.ts'
 import { type Html, html, type Part } from '../../platform/web/html.ts'
 import { bodyPart, headersAndBody, headersPart } from './exchange.ts'
-import { deliveryTag, foreign, link, paragraph, time, wideTable } from './parts.ts'
+import { deliveryTag, link, paragraph, time, untrusted, wideTable } from './parts.ts'
 
 export const damageNames: Record<Damage, string> = {
   digit: 'one digit of the signature changed',
@@ -26,27 +26,35 @@ export function nameOfAttempt({ kind, damage }: ByHand): string {
 }
 
 /** One try. `exchange` is missing where it was not recorded, or is kept no longer. */
-export type Tried = { at: number; ms: number | null; ending: AttemptEnding; exchange?: Exchange }
+export type ShownAttempt = {
+  at: number
+  ms: number | null
+  ending: AttemptEnding
+  exchange?: Exchange
+}
 
 /** Milliseconds by which the record and the message may differ about when an attempt began. */
 const APART = 1_000
 
 /** The message's own attempts and those by hand, newest first. */
-export function triedOf(attempts: readonly Attempt[], exchanges: readonly Exchange[]): Tried[] {
+export function mergeAttempts(
+  attempts: readonly Attempt[],
+  exchanges: readonly Exchange[],
+): ShownAttempt[] {
   const left = new Set(exchanges)
-  const own = attempts.map((attempt): Tried => {
+  const own = attempts.map((attempt): ShownAttempt => {
     const { at, status_code: status, result, response_time: ms } = attempt
     const exchange = exchanges.findLast(
       each =>
         left.has(each) && !each.by_hand && each.status === status && Math.abs(each.at - at) < APART,
     )
     if (exchange) left.delete(exchange)
-    return exchange ? triedBy(exchange) : { at, ms, ending: { status, result } }
+    return exchange ? fromExchange(exchange) : { at, ms, ending: { status, result } }
   })
-  return [...own, ...[...left].map(triedBy)].sort((a, b) => b.at - a.at)
+  return [...own, ...[...left].map(fromExchange)].sort((a, b) => b.at - a.at)
 }
 
-const triedBy = (exchange: Exchange): Tried => ({
+const fromExchange = (exchange: Exchange): ShownAttempt => ({
   at: exchange.at,
   ms: exchange.ms,
   ending: {
@@ -57,11 +65,11 @@ const triedBy = (exchange: Exchange): Tried => ({
   exchange,
 })
 
-const succeeded = ({ ending: { status } }: Tried): boolean =>
+const succeeded = ({ ending: { status } }: ShownAttempt): boolean =>
   status !== null && status >= 200 && status <= 299
 
-export function attemptsPart(tried: readonly Tried[], root: string): Html {
-  if (tried.length === 0) return paragraph('It was never sent.')
+export function attemptsPart(attempts: readonly ShownAttempt[], root: string): Html {
+  if (attempts.length === 0) return paragraph('It was never sent.')
   return html`${wideTable({
     caption: 'Delivery attempts, newest first',
     hidesCaption: true,
@@ -72,33 +80,33 @@ export function attemptsPart(tried: readonly Tried[], root: string): Html {
       { text: 'Result' },
       { text: 'Took', numeric: true },
     ],
-    rows: tried.map(attemptRow),
+    rows: attempts.map(attemptRow),
   })}
-${tried.map((each, i) => attemptDetails(each, i === 0, root))}`
+${attempts.map((each, i) => attemptDetails(each, i === 0, root))}`
 }
 
-function attemptRow(tried: Tried): Part[] {
-  const { at, ms, ending, exchange } = tried
+function attemptRow(attempt: ShownAttempt): Part[] {
+  const { at, ms, ending, exchange } = attempt
   return [
     time(at),
-    html`${deliveryTag(succeeded(tried) ? 'SUCCESSFUL' : 'FAILED')}${exchange?.by_hand && html` ${nameOfAttempt(exchange.by_hand)}`}`,
+    html`${deliveryTag(succeeded(attempt) ? 'SUCCESSFUL' : 'FAILED')}${exchange?.by_hand && html` ${nameOfAttempt(exchange.by_hand)}`}`,
     ending.status ?? 'none',
-    foreign(ending.result),
+    untrusted(ending.result),
     ms === null ? 'nothing was sent' : `${ms.toLocaleString('en-GB')} ms`,
   ]
 }
 
-function attemptDetails({ at, ending, exchange }: Tried, open: boolean, root: string): Html {
+function attemptDetails({ at, ending, exchange }: ShownAttempt, open: boolean, root: string): Html {
   const cause = causeOf(ending)
   const content = exchange
-    ? html`${cause !== undefined && paragraph(foreign(cause))}
+    ? html`${cause !== undefined && paragraph(untrusted(cause))}
 <h4 class="govuk-heading-s">Headers sent</h4>
 ${headersPart(exchange.request_headers)}
 ${differs(exchange) && bodyPart('the attempt', exchange.request_body)}
 <h4 class="govuk-heading-s">The receiver’s response</h4>
 ${exchange.status === null ? paragraph('There was none.') : headersAndBody('the answer', exchange.response_headers, exchange.response_body)}
 ${paragraph(link(`${root}requests/${exchange.exchange_id}`, 'This attempt alone, and as curl'))}`
-    : html`${cause !== undefined && paragraph(foreign(cause))}
+    : html`${cause !== undefined && paragraph(untrusted(cause))}
 ${paragraph('The request and the response were not recorded, or are older than 24 hours.')}`
   return html`<h3 class="govuk-heading-s farthing-attempt">${time(at)}</h3>
 ${details(exchange?.by_hand ? nameOfAttempt(exchange.by_hand) : 'Request and response', content, { open })}`

@@ -16,7 +16,7 @@ import { details, summaryList } from '../../platform/web/components.ts'
 import { type Html, html } from '../../platform/web/html.ts'
 import { exchangesOfMessage } from '../recorder/store.ts'
 import { prettyJson } from './exchange.ts'
-import { attemptsPart, type Tried, triedOf } from './message-attempts.ts'
+import { attemptsPart, mergeAttempts, type ShownAttempt } from './message-attempts.ts'
 import { type Edit, editForm, readSend, send, sendForm } from './message-send.ts'
 import {
   type AccountVisit,
@@ -26,7 +26,7 @@ import {
   type Page,
   pageRoute,
 } from './page.ts'
-import { deliveryTag, foreign, link, listing, paragraph, time } from './parts.ts'
+import { deliveryTag, link, listing, paragraph, time, untrusted } from './parts.ts'
 
 /** Attempts that are shown; there may be many by hand. */
 const MOST_ATTEMPTS = 20
@@ -45,7 +45,7 @@ async function messageOf({ database }: Context, { request, account }: AccountVis
 async function sendByHand(context: Context, visit: AccountVisit): Promise<Next | Page> {
   const message = resendable(await messageOf(context, visit), visit.now)
   const to = `messages/${pathParam(visit.request, 'message_id')}`
-  if ('whyNot' in message) return { to, done: 'not-sent' }
+  if ('reason' in message) return { to, done: 'not-sent' }
   const asked = await readSend(context, message, formBody(visit.request))
   if ('faults' in asked) return messagePage(context, visit, asked)
   const accepted = await send(context, visit.account, message, asked)
@@ -60,17 +60,17 @@ async function messagePage(context: Context, visit: AccountVisit, edit?: Edit): 
   const isGone = payment_id < oldestKept(now)
   const body = isGone ? null : message.body
   const exchanges = await exchangesOfMessage(context.database, account.room, message, MOST_ATTEMPTS)
-  const tried = triedOf(attemptsOf(message), exchanges)
+  const attempts = mergeAttempts(attemptsOf(message), exchanges)
   const status = statusAt(message, now)
   const content = html`<p class="govuk-body">${link(`${root}webhooks/${message.webhook_id}`, 'Webhook')}</p>
 <h1 class="govuk-heading-l">${event_type} ${deliveryTag(status)}</h1>
-<p class="govuk-body-l" id="cause">${foreign(whatHappened(message, status, tried, now))}</p>
+<p class="govuk-body-l" id="cause">${untrusted(whatHappened(message, status, attempts, now))}</p>
 ${actions(message, body, visit, edit)}
 ${summaryList(summaryOf(message, root))}
 <h2 class="govuk-heading-m">Body</h2>
 ${bodyOf(body)}
 <h2 class="govuk-heading-m">Delivery attempts</h2>
-${attemptsPart(tried, root)}`
+${attemptsPart(attempts, root)}`
   return { title: event_type, section: 'webhooks', content, faults: edit?.faults }
 }
 
@@ -78,10 +78,10 @@ ${attemptsPart(tried, root)}`
 function whatHappened(
   message: KeptMessage,
   status: DeliveryStatus,
-  tried: readonly Tried[],
+  attempts: readonly ShownAttempt[],
   now: number,
 ): string {
-  const last = tried.find(({ exchange }) => !exchange?.by_hand)
+  const last = attempts.find(({ exchange }) => !exchange?.by_hand)
   const cause = last && causeOf(last.ending)
   if (status === 'SUCCESSFUL') return `Delivered: the receiver answered ${last?.ending.result}.`
   if (status === 'PENDING')
@@ -102,8 +102,8 @@ function actions(
     link(`${root}signature?message=${message.message_id}`, 'Compare signatures'),
   )
   const kept = resendable(message, now)
-  if ('whyNot' in kept)
-    return html`${paragraph(`It cannot be sent again: ${kept.whyNot}.`)}${body !== null && compare}`
+  if ('reason' in kept)
+    return html`${paragraph(`It cannot be sent again: ${kept.reason}.`)}${body !== null && compare}`
   const action = `${root}messages/${message.message_id}/send`
   return html`${sendForm(action)}
 ${compare}
@@ -116,7 +116,7 @@ const summaryOf = (message: KeptMessage, root: string) => [
     key: 'Payment',
     value: link(`${root}payments/${message.payment_id}`, message.payment_id),
   },
-  { id: 'callback-url', key: 'Callback URL', value: foreign(message.callback_url) },
+  { id: 'callback-url', key: 'Callback URL', value: untrusted(message.callback_url) },
   { id: 'message-id', key: 'webhook_message_id', value: message.message_id },
   { id: 'event-date', key: 'Event date', value: time(message.created) },
 ]

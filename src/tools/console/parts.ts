@@ -1,4 +1,4 @@
-/** What several pages of the console have. Texts that others wrote stand in `bdi`, so that they cannot turn what follows. */
+/** What several pages of the console have. Untrusted text is in `bdi`, so that right-to-left characters do not reorder the text after it. */
 import { timeOf } from '../../core/ids.ts'
 import { iso } from '../../core/time.ts'
 import {
@@ -16,8 +16,8 @@ export const link = (href: string, text: Part): Html =>
 
 export const code = (text: Part): Html => html`<code class="farthing-code">${text}</code>`
 
-/** A text that somebody else wrote: it wraps anywhere and keeps its direction to itself. */
-export const foreign = (text: string): Html => html`<bdi class="farthing-text">${text}</bdi>`
+/** Text that somebody else wrote: it wraps anywhere, and its direction has no effect on the text around it. */
+export const untrusted = (text: string): Html => html`<bdi class="farthing-text">${text}</bdi>`
 
 export const paragraph = (content: Part): Html => html`<p class="govuk-body">${content}</p>`
 

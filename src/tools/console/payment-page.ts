@@ -13,7 +13,7 @@ import { MASK } from '../recorder/mask.ts'
 import { exchangesOfPayment } from '../recorder/store.ts'
 import { bugReport } from './bug-report.ts'
 import { type AccountVisit, notFound, type Page, pageRoute } from './page.ts'
-import { code, foreign, listing, paragraph, statusTag, time } from './parts.ts'
+import { code, listing, paragraph, statusTag, time, untrusted } from './parts.ts'
 import { paymentActions } from './payment-actions.ts'
 import { type RefundFault, whatYouCanDo } from './payment-forms.ts'
 import { type Rows, timelineOf } from './timeline.ts'
@@ -78,7 +78,7 @@ async function showPayment(
   const isCut = rows.exchanges.length === MOST_EXCHANGES
   const state = stateOf(payment)
   const reason = reasonFor(state)
-  const content = html`<span class="govuk-caption-l">${foreign(payment.given.reference)}</span>
+  const content = html`<span class="govuk-caption-l">${untrusted(payment.given.reference)}</span>
 <h1 class="govuk-heading-l">${title} ${statusTag(state.status)}</h1>
 ${paragraph(html`${code(payment.payment_id)}${reason && html`, ${reason}`}`)}
 <h2 class="govuk-heading-m">What you can do now</h2>
@@ -127,7 +127,7 @@ function detailRows(payment: Payment, { refunds }: Rows): SummaryRow[] {
   const present = facts.filter((fact): fact is [string, string] => Boolean(fact[1]))
   return [
     { id: 'detail-created', key: 'Date created', value: time(timeOf(payment_id)) },
-    ...present.map(([key, value], i) => ({ id: `detail-${i}`, key, value: foreign(value) })),
+    ...present.map(([key, value], i) => ({ id: `detail-${i}`, key, value: untrusted(value) })),
     ...refunds.map(({ refund_id, amount }, i) => ({
       id: `refund-${i}`,
       key: 'Refund',

@@ -12,13 +12,13 @@ import { readStretch, type Stretch } from './cursor.ts'
 import { type AccountVisit, pageRoute, textsIn } from './page.ts'
 import {
   code,
-  foreign,
   link,
   listing,
   liveNotice,
   paragraph,
   statusTag,
   timeIn,
+  untrusted,
   wideTable,
 } from './parts.ts'
 import { cursorIn, linksBeside } from './query.ts'
@@ -105,7 +105,7 @@ const list = (
     rows: payments.map(payment => {
       const { payment_id, given, card } = payment
       return [
-        link(`${visit.root}payments/${payment_id}`, foreign(given.reference)),
+        link(`${visit.root}payments/${payment_id}`, untrusted(given.reference)),
         inPounds(given.amount),
         statusTag(statusOf(payment)),
         webhooks(visit, deliveries.get(payment_id) ?? []),

@@ -18,13 +18,13 @@ import { type AccountVisit, notFound, type Page, pageRoute } from './page.ts'
 import {
   code,
   deliveryTag,
-  foreign,
   link,
   listing,
   paragraph,
   statusTag,
   summaryRows,
   time,
+  untrusted,
 } from './parts.ts'
 import { codePart, requestLine, statusText, tookText } from './requests.ts'
 import { ignoredParameters, parametersOf } from './searches.ts'
@@ -44,7 +44,7 @@ async function requestPage(context: Context, visit: AccountVisit): Promise<Page>
   const [asked, answered] =
     kind === 'out' ? ['the attempt', 'the receiver’s response'] : ['the request', 'the response']
   const content = html`<p class="govuk-body">${link(`${root}requests`, 'Requests')}</p>
-<h1 class="govuk-heading-l farthing-text">${foreign(requestLine(exchange))}</h1>
+<h1 class="govuk-heading-l farthing-text">${untrusted(requestLine(exchange))}</h1>
 ${summaryList(summaryOf(exchange, root))}
 ${ignoredPart(exchange)}
 <h2 class="govuk-heading-m">${kind === 'out' ? 'Sent' : 'Request'}</h2>
@@ -76,7 +76,7 @@ function summaryOf(exchange: Exchange, root: string): SummaryRow[] {
   const cause = kind === 'out' && causeOf({ status, result, answer: exchange.response_body })
   return summaryRows([
     ['Status', exchange.refused ? tag(statusText(exchange), 'red') : statusText(exchange)],
-    ['Result', kind === 'out' && foreign(result)],
+    ['Result', kind === 'out' && untrusted(result)],
     ['Why', cause],
     ['Code', exchange.code !== undefined && codePart(exchange.code)],
     ['Field', field !== undefined && code(field)],
@@ -90,7 +90,7 @@ function summaryOf(exchange: Exchange, root: string): SummaryRow[] {
     [
       'Payment',
       payment_id !== null &&
-        link(`${root}payments/${payment_id}`, foreign(reference ?? payment_id)),
+        link(`${root}payments/${payment_id}`, untrusted(reference ?? payment_id)),
     ],
     ['Message', message_id !== null && link(`${root}messages/${message_id}`, message_id)],
   ])
@@ -99,7 +99,7 @@ function summaryOf(exchange: Exchange, root: string): SummaryRow[] {
 function ignoredPart({ operation, query }: Exchange): Html | false {
   const ignored = ignoredParameters(operation, query)
   if (ignored.length === 0) return false
-  const names = ignored.map(foreign)
+  const names = ignored.map(untrusted)
   const known = parametersOf(operation).map(code)
   return insetText(
     html`This search does not know ${listed(names)}, so it ignored ${ignored.length === 1 ? 'it' : 'them'}. It knows ${listed(known)}.`,
@@ -129,12 +129,12 @@ ${events.map(
 )}${messages.map(
   message =>
     message &&
-    html`<li>${link(`${root}messages/${message.message_id}`, message.event_type)} to ${foreign(message.callback_url)} ${deliveryTag(message.status)}</li>\n`,
+    html`<li>${link(`${root}messages/${message.message_id}`, message.event_type)} to ${untrusted(message.callback_url)} ${deliveryTag(message.status)}</li>\n`,
 )}${events.length + messages.length === 0 && html`<li>Nothing</li>`}</ul>`
 }
 
 function curlPart(exchange: Exchange, site: string): Html {
   const curl = asCurl(exchange, site)
-  if ('whyNot' in curl) return paragraph(`There is no command for this request. ${curl.whyNot}`)
+  if ('reason' in curl) return paragraph(`There is no command for this request. ${curl.reason}`)
   return listing('As curl', curl.command)
 }

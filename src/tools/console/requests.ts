@@ -18,13 +18,13 @@ import { type Cursor, readStretch, type Stretch } from './cursor.ts'
 import { type AccountVisit, type Page, pageRoute, textsIn } from './page.ts'
 import {
   code,
-  foreign,
   hidden,
   link,
   liveNotice,
   paragraph,
   time,
   timeIn,
+  untrusted,
   wideTable,
 } from './parts.ts'
 import { addressOf, choiceIn, cursorIn, linksBeside } from './query.ts'
@@ -243,10 +243,10 @@ function requestRow(root: string, exchange: Exchange): Part[] {
   const { exchange_id, kind, at, payment_id, reference } = exchange
   return [
     time(at),
-    html`${link(`${root}requests/${exchange_id}`, foreign(requestLine(exchange)))}${kind === 'page' && ' (browser)'}`,
+    html`${link(`${root}requests/${exchange_id}`, untrusted(requestLine(exchange)))}${kind === 'page' && ' (browser)'}`,
     statusPart(exchange),
     unbroken(tookText(exchange)),
-    payment_id && link(`${root}payments/${payment_id}`, foreign(reference ?? payment_id)),
+    payment_id && link(`${root}payments/${payment_id}`, untrusted(reference ?? payment_id)),
   ].map(part => part ?? '')
 }
 

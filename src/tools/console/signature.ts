@@ -13,7 +13,7 @@ import { type Html, html } from '../../platform/web/html.ts'
 import { type Analysis, analyse, type SentMessage } from '../signature/analyse.ts'
 import type { Difference } from '../signature/difference.ts'
 import { type AccountVisit, actionRoute, type Page, pageRoute, textsIn } from './page.ts'
-import { code, foreign, link, paragraph, wideTable } from './parts.ts'
+import { code, link, paragraph, untrusted, wideTable } from './parts.ts'
 import {
   type Answered,
   type Faults,
@@ -171,7 +171,7 @@ function result({ root }: AccountVisit, analysis: Analysis): Html {
   const { matches, sentence, advice, difference, messages = [] } = analysis
   return html`<div id="result">
 <p>${matches ? tag('Match', 'green') : tag('No match', 'red')}</p>
-<p class="govuk-body-l">${foreign(sentence)}</p>
+<p class="govuk-body-l">${untrusted(sentence)}</p>
 ${difference && differencePart(difference)}
 ${messages.length > 0 && paragraph(html`The header is the signature of ${messages.map((id, i) => html`${i > 0 && ', '}${link(`${root}messages/${id}`, id)}`)}.`)}
 ${advice.map(
@@ -195,7 +195,7 @@ const differencePart = ({ offset, sent, given }: Difference): Html =>
     caption: `The first byte that differs is byte ${offset.toLocaleString('en-GB')}, counted from 0`,
     columns: [{ text: 'Body' }, { text: 'Bytes around it' }, { text: 'As text' }],
     rows: [
-      ['Sent', code(sent.hex), code(foreign(sent.text))],
-      ['Given', code(given.hex), code(foreign(given.text))],
+      ['Sent', code(sent.hex), code(untrusted(sent.text))],
+      ['Given', code(given.hex), code(untrusted(given.text))],
     ],
   })

@@ -6,9 +6,9 @@ import { causeOf } from '../../pay/webhooks/causes.ts'
 import { type Html, html, type Part } from '../../platform/web/html.ts'
 import { MASK } from '../recorder/mask.ts'
 import { nameOfAction } from './actions.ts'
-import { nameOfAttempt, type Tried } from './message-attempts.ts'
-import { code, deliveryTag, foreign, link, paragraph } from './parts.ts'
-import type { NotTold, Step, Told } from './timeline.ts'
+import { nameOfAttempt, type ShownAttempt } from './message-attempts.ts'
+import { code, deliveryTag, link, paragraph, untrusted } from './parts.ts'
+import type { MissingMessage, ShownMessage, Step } from './timeline.ts'
 
 /** What the timeline needs of its page. `hasWebhooks`: the account has or had any. */
 export type Timeline = {
@@ -57,14 +57,14 @@ const timeOfDay = (at: number): Html =>
   html`<time class="farthing-time" datetime="${iso(at)}">${iso(at).slice(11, -1)}</time>`
 
 function stepView(timeline: Timeline, step: Step): Html {
-  const { exchange, events, refunds, told, notTold, folded } = step
+  const { exchange, events, refunds, messages, missing, folded } = step
   const caused = [
     ...(events.length > 0 ? [stateLine(events)] : []),
     ...refunds.map(
       ({ refund_id, amount }) => html`refund of ${inPounds(amount)}, ${code(refund_id)}`,
     ),
-    ...told.map(each => toldView(timeline, each)),
-    ...notToldLines(timeline, notTold),
+    ...messages.map(each => messageView(timeline, each)),
+    ...missingLines(timeline, missing),
   ]
   return html`<li class="farthing-step">
 <h4 class="farthing-step__heading">${timeOfDay(step.at)} ${headingOf(timeline, step)}</h4>
@@ -86,7 +86,10 @@ function headingOf({ root, payment_id }: Timeline, { exchange, refunds }: Step):
     return `${didBy[by ?? 'console']}: ${what}${scenario ? `, ${scenario}` : ''}`
   }
   if (kind === 'out')
-    return link(`${root}requests/${exchange_id}`, html`Message by hand → ${foreign(result ?? '')}`)
+    return link(
+      `${root}requests/${exchange_id}`,
+      html`Message by hand → ${untrusted(result ?? '')}`,
+    )
   const form = kind === 'page' && exchange.request_body?.text
   const short = path
     .replace(payment_id, `${payment_id.slice(0, 6)}${MASK}`)
@@ -94,7 +97,7 @@ function headingOf({ root, payment_id }: Timeline, { exchange, refunds }: Step):
   const answer = status === null ? 'no answer' : String(status)
   return link(
     `${root}requests/${exchange_id}`,
-    html`${method} ${foreign(query ? `${short}?${query}` : short)}${form && html` ${foreign(form)}`} → ${answer}`,
+    html`${method} ${untrusted(query ? `${short}?${query}` : short)}${form && html` ${untrusted(form)}`} → ${answer}`,
   )
 }
 
@@ -105,7 +108,7 @@ function factsOf(exchange: Exchange): Html | undefined {
   const agent = request_headers['user-agent'] ?? ''
   const facts: Part[] = [
     `${operation}, ${Math.round(ms).toLocaleString('en-GB')} ms`,
-    ...(code ? [html`refused with ${code}${field && html` for ${foreign(field)}`}`] : []),
+    ...(code ? [html`refused with ${code}${field && html` for ${untrusted(field)}`}`] : []),
     ...(key_id ? [`key ${key_id}`] : []),
     ...(kind === 'page' && agent !== '' ? [agentOf(agent)] : []),
     ...(by_hand ? [nameOfAttempt(by_hand)] : []),
@@ -117,7 +120,7 @@ function factsOf(exchange: Exchange): Html | undefined {
 }
 
 const agentOf = (agent: string): Part =>
-  /^Mozilla/.test(agent) ? 'browser' : foreign(agent.slice(0, 40))
+  /^Mozilla/.test(agent) ? 'browser' : untrusted(agent.slice(0, 40))
 
 const reasons: Record<FailureCode, string> = {
   P0010: 'the card was declined',
@@ -140,40 +143,40 @@ function stateLine(events: readonly PaymentEvent[]): Html {
 
 const NOTHING_YET = 'no attempt yet'
 
-function toldView(timeline: Timeline, { message, webhook, attempts }: Told): Html {
+function messageView(timeline: Timeline, { message, webhook, attempts }: ShownMessage): Html {
   const { root } = timeline
   const { message_id, event_type, status } = message
   const tries = attempts.length === 1 ? '1 attempt' : `${attempts.length} attempts`
-  return html`${link(`${root}messages/${message_id}`, event_type)} → ${foreign(webhook)}: ${deliveryTag(status)} ${attempts.length === 0 ? NOTHING_YET : tries}
+  return html`${link(`${root}messages/${message_id}`, event_type)} → ${untrusted(webhook)}: ${deliveryTag(status)} ${attempts.length === 0 ? NOTHING_YET : tries}
 ${attempts.length > 0 && html`<ol class="farthing-step__attempts" role="list">${attempts.map(attempt => attemptView(timeline, message_id, attempt))}</ol>`}`
 }
 
 /** The exchange of an attempt is written a moment after it. */
-const isFresh = ({ now }: Timeline, { at }: Tried): boolean => now - at < 2_000
+const isFresh = ({ now }: Timeline, { at }: ShownAttempt): boolean => now - at < 2_000
 
-function attemptView(timeline: Timeline, message_id: string, attempt: Tried): Html {
+function attemptView(timeline: Timeline, message_id: string, attempt: ShownAttempt): Html {
   const { root } = timeline
   const { at, ms, ending, exchange } = attempt
   const { status, result } = ending
   const cause = causeOf(ending)
   const shown = exchange
-    ? link(`${root}requests/${exchange.exchange_id}`, foreign(result))
-    : html`${foreign(result)}${!isFresh(timeline, attempt) && ' (answer not recorded)'}`
-  return html`<li>${timeOfDay(at)} ${shown}${ms !== null && ` in ${Math.round(ms)} ms`}${cause && html`<br>${foreign(cause)}`}${(status === 401 || status === 403) && html` ${link(`${root}signature?message=${message_id}`, 'Compare signatures')}`}</li>
+    ? link(`${root}requests/${exchange.exchange_id}`, untrusted(result))
+    : html`${untrusted(result)}${!isFresh(timeline, attempt) && ' (answer not recorded)'}`
+  return html`<li>${timeOfDay(at)} ${shown}${ms !== null && ` in ${Math.round(ms)} ms`}${cause && html`<br>${untrusted(cause)}`}${(status === 401 || status === 403) && html` ${link(`${root}signature?message=${message_id}`, 'Compare signatures')}`}</li>
 `
 }
 
-/** The most webhooks that are named as not told. */
+/** The most webhooks without a message that are named. */
 const MOST_NAMED = 10
 
-function notToldLines({ root }: Timeline, notTold: readonly NotTold[]): Html[] {
-  const named = notTold.slice(0, MOST_NAMED)
-  const rest = notTold.length - named.length
+function missingLines({ root }: Timeline, missing: readonly MissingMessage[]): Html[] {
+  const named = missing.slice(0, MOST_NAMED)
+  const rest = missing.length - named.length
   return [
     ...named.map(
       ({ webhook_id, webhook, why }) =>
-        html`not told: ${link(`${root}webhooks/${webhook_id}`, foreign(webhook))} (${why})`,
+        html`no message to ${link(`${root}webhooks/${webhook_id}`, untrusted(webhook))}: ${why}`,
     ),
-    ...(rest > 0 ? [html`not told: ${rest} more webhooks`] : []),
+    ...(rest > 0 ? [html`no message to ${rest} more webhooks`] : []),
   ]
 }

@@ -7,7 +7,7 @@ import type { Refund } from '../../pay/refunds/refund.ts'
 import { attemptsOf, type KeptMessage } from '../../pay/webhooks/message-store.ts'
 import type { EventType, Webhook } from '../../pay/webhooks/webhook.ts'
 import { REFUND } from './actions.ts'
-import { type Tried, triedOf } from './message-attempts.ts'
+import { mergeAttempts, type ShownAttempt } from './message-attempts.ts'
 import { nameOf } from './webhooks.ts'
 
 /** What the timeline is made of: rows of one payment, and the webhooks of its account. */
@@ -21,10 +21,10 @@ export type Rows = {
 }
 
 /** `attempts` are in the order in which they were made. */
-export type Told = { message: KeptMessage; webhook: string; attempts: Tried[] }
+export type ShownMessage = { message: KeptMessage; webhook: string; attempts: ShownAttempt[] }
 
-/** A webhook that was not told, and why. */
-export type NotTold = { webhook_id: string; webhook: string; why: string }
+/** A webhook that got no message, and why. */
+export type MissingMessage = { webhook_id: string; webhook: string; why: string }
 
 export type Step = {
   /** On the account's clock, in milliseconds. */
@@ -33,8 +33,8 @@ export type Step = {
   exchange: Exchange | undefined
   events: PaymentEvent[]
   refunds: Refund[]
-  told: Told[]
-  notTold: NotTold[]
+  messages: ShownMessage[]
+  missing: MissingMessage[]
   /** How many equal reads followed, and when the last of them began. */
   folded: { more: number; until: number } | undefined
 }
@@ -44,31 +44,35 @@ export function timelineOf(rows: Rows): Step[] {
     rows.exchanges.filter(({ kind, by_hand }) => kind === 'out' && !by_hand),
     ({ message_id }) => message_id,
   )
-  const told = rows.messages.map(message => ({
+  const messages = rows.messages.map(message => ({
     message,
     webhook: nameOf(
       rows.webhooks.find(({ webhook_id }) => webhook_id === message.webhook_id) ?? message,
     ),
-    attempts: triedOf(attemptsOf(message), attempts.get(message.message_id) ?? []).reverse(),
+    attempts: mergeAttempts(attemptsOf(message), attempts.get(message.message_id) ?? []).reverse(),
   }))
   const recorded = rows.exchanges
     .filter(({ kind, by_hand }) => kind !== 'out' || by_hand)
-    .map(exchange => recordedStep(exchange, rows, told))
-  const steps = [...unrecordedSteps(rows, told, recorded), ...recorded]
+    .map(exchange => recordedStep(exchange, rows, messages))
+  const steps = [...unrecordedSteps(rows, messages, recorded), ...recorded]
   // The sort is stable: of what began at once, that without a request comes first.
   const ordered = steps.toSorted((a, b) => a.at - b.at)
-  return foldReads(ordered.map(step => ({ ...step, notTold: notTold(step, rows) })))
+  return foldReads(ordered.map(step => ({ ...step, missing: missingOf(step, rows) })))
 }
 
-type Drawn = Omit<Step, 'notTold' | 'folded'> & {
+type Drawn = Omit<Step, 'missing' | 'folded'> & {
   folded: undefined
   from: PaymentEvent | undefined
 }
 
-const emptyStep = { exchange: undefined, events: [], refunds: [], told: [], folded: undefined }
+const emptyStep = { exchange: undefined, events: [], refunds: [], messages: [], folded: undefined }
 
-function recordedStep(exchange: Exchange, { payment, refunds }: Rows, told: Told[]): Drawn {
-  const { events: positions = [], messages = [] } = exchange.caused ?? {}
+function recordedStep(
+  exchange: Exchange,
+  { payment, refunds }: Rows,
+  messages: ShownMessage[],
+): Drawn {
+  const { events: positions = [], messages: message_ids = [] } = exchange.caused ?? {}
   const [first] = positions
   return {
     at: exchange.at,
@@ -76,7 +80,7 @@ function recordedStep(exchange: Exchange, { payment, refunds }: Rows, told: Told
     events: positions.flatMap(position => payment.events[position] ?? []),
     from: first === undefined ? undefined : payment.events[first - 1],
     refunds: refunds.filter(({ refund_id }) => namesRefund(exchange, refund_id)),
-    told: told.filter(({ message }) => messages.includes(message.message_id)),
+    messages: messages.filter(({ message }) => message_ids.includes(message.message_id)),
     folded: undefined,
   }
 }
@@ -87,9 +91,13 @@ const namesRefund = ({ operation, kind, query, response_body }: Exchange, refund
   (kind === 'action' && query.includes(refund_id))
 
 /** What no recorded request has caused: a step for each time at which the payment changed. */
-function unrecordedSteps({ payment, refunds }: Rows, told: Told[], recorded: Drawn[]): Drawn[] {
+function unrecordedSteps(
+  { payment, refunds }: Rows,
+  messages: ShownMessage[],
+  recorded: Drawn[],
+): Drawn[] {
   const hasEvent = new Set(recorded.flatMap(({ exchange }) => exchange?.caused?.events ?? []))
-  const hasMessage = new Set(recorded.flatMap(step => step.told))
+  const hasMessage = new Set(recorded.flatMap(step => step.messages))
   const hasRefund = new Set(recorded.flatMap(step => step.refunds))
   const steps = new Map<number, Drawn>()
   const stepAt = (at: number): Drawn => {
@@ -108,10 +116,10 @@ function unrecordedSteps({ payment, refunds }: Rows, told: Told[], recorded: Dra
     const step = stepAt(timeOf(refund.refund_id))
     step.refunds = [...step.refunds, refund]
   }
-  for (const each of told) {
+  for (const each of messages) {
     if (hasMessage.has(each)) continue
     const step = stepAt(each.message.created)
-    step.told = [...step.told, each]
+    step.messages = [...step.messages, each]
   }
   return [...steps.values()]
 }
@@ -124,13 +132,13 @@ function sentBy({ events, refunds, from }: Drawn): EventType[] {
   return refunds.length > 0 ? [...changes, 'card_payment_refunded'] : changes
 }
 
-function notTold(step: Drawn, { webhooks }: Rows): NotTold[] {
+function missingOf(step: Drawn, { webhooks }: Rows): MissingMessage[] {
   const sent = sentBy(step)
   if (sent.length === 0) return []
   return webhooks.flatMap(webhook => {
     const missed = sent.filter(
       type =>
-        !step.told.some(
+        !step.messages.some(
           ({ message }) => message.webhook_id === webhook.webhook_id && message.event_type === type,
         ),
     )
@@ -148,7 +156,7 @@ function reasonOf(webhook: Webhook, missed: EventType[], at: number): string | u
 }
 
 /** Equal reads in a row become one. */
-function foldReads(steps: (Drawn & { notTold: NotTold[] })[]): Step[] {
+function foldReads(steps: (Drawn & { missing: MissingMessage[] })[]): Step[] {
   const folded: Step[] = []
   for (const { from, ...step } of steps) {
     const last = folded.at(-1)

@@ -15,13 +15,13 @@ import { readStretch, type Stretch } from './cursor.ts'
 import { type AccountVisit, notFound, type Page, pageRoute } from './page.ts'
 import {
   deliveryTag,
-  foreign,
   link,
   listing,
   liveNotice,
   paragraph,
   summaryRows,
   time,
+  untrusted,
   wideTable,
 } from './parts.ts'
 import { choiceIn, cursorIn, linksBeside } from './query.ts'
@@ -51,7 +51,7 @@ async function webhookPage(context: Context, visit: AccountVisit): Promise<Page>
   )
   const isTop = !delivery && !found.newer
   const content = html`<p class="govuk-body">${link(`${root}webhooks`, 'Webhooks')}</p>
-<h1 class="govuk-heading-l farthing-text">${foreign(nameOf(webhook))}</h1>
+<h1 class="govuk-heading-l farthing-text">${untrusted(nameOf(webhook))}</h1>
 ${summaryList(summaryOf(webhook, context.time.wall()))}
 ${details('Signing secret', listing('Signing secret', webhook.signing_key), { id: 'signing-secret' })}
 <h2 class="govuk-heading-m">Messages</h2>
@@ -64,7 +64,7 @@ ${messagesPart(found, delivery, visit)}`
 function summaryOf(webhook: Webhook, wall: number): SummaryRow[] {
   const { webhook_id, callback_url, status, fixed } = webhook
   const rows: Parameters<typeof summaryRows>[0] = [
-    ['Callback URL', foreign(callback_url)],
+    ['Callback URL', untrusted(callback_url)],
     ['Events', eventsOf(webhook)],
     ['Status', status],
     ['From', fixed && 'the settings of the service'],
@@ -125,5 +125,5 @@ function deliveryPart(message: MessageRow, now: number): Html {
   const shown = statusAt(message, now)
   const last = attemptsOf(message).at(-1)
   const cause = last && causeOf({ status: last.status_code, result: last.result })
-  return html`${deliveryTag(shown)} ${shown === 'FAILED' && cause && foreign(cause)}`
+  return html`${deliveryTag(shown)} ${shown === 'FAILED' && cause && untrusted(cause)}`
 }

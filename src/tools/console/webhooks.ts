@@ -10,7 +10,16 @@ import type { Route } from '../../platform/http/endpoint.ts'
 import { summaryCard, warningText } from '../../platform/web/components.ts'
 import { type Html, html } from '../../platform/web/html.ts'
 import { type AccountVisit, type Page, pageRoute } from './page.ts'
-import { code, deliveryTag, foreign, link, listing, paragraph, summaryRows, time } from './parts.ts'
+import {
+  code,
+  deliveryTag,
+  link,
+  listing,
+  paragraph,
+  summaryRows,
+  time,
+  untrusted,
+} from './parts.ts'
 
 const MOST_SHOWN = 50
 
@@ -48,7 +57,7 @@ ${total > webhooks.length && paragraph(`The newest ${webhooks.length} are shown.
 ${webhooks.map(webhook => {
   const { webhook_id } = webhook
   const rows: Parameters<typeof summaryRows>[0] = [
-    ['Callback URL', foreign(webhook.callback_url)],
+    ['Callback URL', untrusted(webhook.callback_url)],
     ['Events', eventsOf(webhook)],
     ['Last answer', lastAnswer(webhook.lastAttempt)],
     ['farthing listen', listenerState(webhook, wall)],
@@ -64,7 +73,7 @@ export const eventsOf = ({ subscriptions }: Webhook): string =>
 
 const lastAnswer = (attempt: Attempt | undefined): string | Html =>
   attempt
-    ? html`${deliveryTag(attempt.status)} ${foreign(attempt.result)}, ${time(attempt.at)}`
+    ? html`${deliveryTag(attempt.status)} ${untrusted(attempt.result)}, ${time(attempt.at)}`
     : 'Nothing was sent yet'
 
 /** Whether somebody listens; undefined if it is not the webhook of a listener. `wall` is the machine's time. */
@@ -86,11 +95,11 @@ function duplicatesPart(active: Webhook[]): Html[] {
     if (!first || same.length < 2) return []
     const names = same.map(
       ({ webhook_id, description }, i) =>
-        html`${i > 0 && ' and '}${link(`webhooks/${webhook_id}`, foreign(description?.trim() || webhook_id))}`,
+        html`${i > 0 && ' and '}${link(`webhooks/${webhook_id}`, untrusted(description?.trim() || webhook_id))}`,
     )
     return [
       warningText(
-        html`${foreign(first.callback_url)} gets each message ${same.length} times, signed with different keys: ${names} have the same callback URL.`,
+        html`${untrusted(first.callback_url)} gets each message ${same.length} times, signed with different keys: ${names} have the same callback URL.`,
       ),
     ]
   })

@@ -94,7 +94,7 @@ async function messageInPath(
   const found = await findMessage(database, account.room, pathParam(request, 'message_id'))
   if (!found) throw notFound('message')
   const message = resendable(found, time.now(account))
-  if ('whyNot' in message) throw conflict(message.whyNot)
+  if ('reason' in message) throw conflict(message.reason)
   return message
 }
 

@@ -2,7 +2,7 @@
 import type { Exchange } from '../../core/exchange.ts'
 import { MASK } from './mask.ts'
 
-type CurlOrWhyNot = { command: string } | { whyNot: string }
+type CurlOrReason = { command: string } | { reason: string }
 
 /** The variable from which the command reads the key, so that it never contains one. */
 const KEY = '"Authorization: Bearer $FARTHING_API_KEY"'
@@ -16,9 +16,9 @@ const MADE_BY_CURL = ['host', 'content-length', 'connection', 'transfer-encoding
  * `site` is the address of the service without a slash at its end; an attempt has an address of its own. The lines are
  * the comments, then the command.
  */
-export function asCurl(exchange: Exchange, site: string): CurlOrWhyNot {
-  const whyNot = reasonAgainst(exchange)
-  if (whyNot) return { whyNot }
+export function asCurl(exchange: Exchange, site: string): CurlOrReason {
+  const reason = reasonAgainst(exchange)
+  if (reason) return { reason }
   const { kind, method, path, query, request_headers, request_body } = exchange
   const url = (kind === 'out' ? '' : site) + path + (query && `?${query}`)
   const body = request_body?.text

@@ -75,11 +75,11 @@ const faults: Record<string, Fault> = {
   },
   'it is not subscribed': {
     subscriptions: ['card_payment_captured'],
-    sentence: /not told: \S+ \(not subscribed to card_payment_cancelled\)/,
+    sentence: /no message to \S+: not subscribed to card_payment_cancelled/,
   },
   'its webhook is deactivated': {
     prepare: (api, { webhook }) => api.delete(`/v1/webhooks/${webhook.external_id}`),
-    sentence: /not told: \S+ \(deactivated\)/,
+    sentence: /no message to \S+: deactivated/,
   },
 }
 

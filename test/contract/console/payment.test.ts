@@ -28,7 +28,7 @@ onEveryDatabase(
     }
     const shown = (browser: Console, { payment_id }: Body) => browser.get(`payments/${payment_id}`)
 
-    test('shows what happened in order, with what caused what, and who was not told and why', async t => {
+    test('shows what happened in order, with what caused what, and which webhooks got no message and why', async t => {
       const { api, browser } = await start()
       const answer = '{"error":"bad signature"}'
       const refusing = await subscribe(t, api, {
@@ -64,9 +64,9 @@ onEveryDatabase(
         chose ?? '',
         /401 Unauthorized in \d+ ms ?The receiver answered 401 Unauthorized: \{"error":"bad signature"\}\. Most often the signature does not match there/,
       )
-      assert.match(chose ?? '', /not told: \S+ \(not subscribed to card_payment_failed\)/)
-      assert.match(chose ?? '', /not told: \S+ \(deactivated\)/)
-      assert.match(chose ?? '', /not told: \S+ \(registered later\)/)
+      assert.match(chose ?? '', /no message to \S+: not subscribed to card_payment_failed/)
+      assert.match(chose ?? '', /no message to \S+: deactivated/)
+      assert.match(chose ?? '', /no message to \S+: registered later/)
       assert.match(read ?? '', / GET \/v1\/payments\/\S+… → 200 .*and 2 more like it, the last at /)
       const hrefs = page.elements.map(({ attributes }) => attributes.href ?? '')
       const messages = await api.get(`/v1/webhooks/${refusing.webhook.external_id}/messages`)
