@@ -1,7 +1,7 @@
 /**
  * `npm run test:long` runs all jobs, `npm run test:long -- model races` the named ones. `--seed 7` repeats
  * a run, `--scale 0.01` runs a hundredth. A job is a file of this folder that exports `job`. Each run
- * prints a row for docs/notes/reliability.md.
+ * prints what it did: see docs/notes/reliability.md.
  */
 import { randomInt } from 'node:crypto'
 import { readdirSync } from 'node:fs'
