@@ -69,7 +69,7 @@ describe('A file of src', () => {
       'pay/webhooks/routes', // identifiers, what has expired
       'pay/webhooks/send-again', // identifiers, when a message was sent by hand
       'pay/webhooks/store', // identifiers
-      'tools/console/page', // what has expired
+      'tools/console/frame/page', // what has expired
       'tools/control/build', // what has expired
       'tools/control/clock', // how far the account's clock is
       'tools/control/messages', // whether the payment of a message has expired
@@ -88,10 +88,10 @@ describe('A file of src', () => {
       'pay/webhooks/listeners', // until when somebody listens
       'platform/accounts/bearer', // the cache of keys
       'platform/accounts/store', // when a key was made, when a test account expires
-      'tools/console/session', // until when a session lasts
-      'tools/console/sign-in', // what has expired
-      'tools/console/webhook-page', // whether somebody listens
-      'tools/console/webhooks', // whether somebody listens
+      'tools/console/frame/session', // until when a session lasts
+      'tools/console/frame/sign-in', // what has expired
+      'tools/console/webhooks/list', // whether somebody listens
+      'tools/console/webhooks/webhook', // whether somebody listens
       'tools/control/accounts', // what has expired, the first time of a clock
       'tools/control/clock', // how far the account's clock is
       'tools/control/enter', // until when a link works

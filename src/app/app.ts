@@ -20,7 +20,7 @@ import { createLimits, type Limits } from '../platform/http/limits.ts'
 import { decorateForRecording } from '../platform/http/request-state.ts'
 import { createServer, isLostInBrowser, setApiHeaders } from '../platform/http/server.ts'
 import { assetEndpoints } from '../platform/web/assets.ts'
-import { consoleAreas } from '../tools/console/area.ts'
+import { consoleAreas } from '../tools/console/frame/area.ts'
 import { consoleRoutes } from '../tools/console/routes.ts'
 import { controlEndpoints } from '../tools/control/routes.ts'
 import { createWaitFor } from '../tools/control/wait.ts'
@@ -166,7 +166,7 @@ function createAreas(
   const hasControl = recorder !== undefined || config.control
   const unknown = config.control ? undefined : controlIsOff
   const off = { ...plain, prefix: '/console', limited: true }
-  const consoles = config.console ? consoleAreas(context) : { console: off, entrance: off }
+  const consoles = config.console ? consoleAreas(context) : { console: off, 'sign-in': off }
   return {
     api: { ...json, prefix: '/v1', limited: true, authenticate, record: record('api'), plan },
     token: { ...json, prefix: '/v1', limited: true, record: record('api'), plan },

@@ -146,7 +146,7 @@ const errorsOf: Record<AreaName, SharedError[]> = {
   pages: [],
   control: [...open, 'NoSuchEndpoint', 'BodyTooLarge', 'Unauthorised'],
   console: [],
-  entrance: [],
+  'sign-in': [],
   open,
   health: always,
 }

@@ -5,7 +5,7 @@ import { decodeAscii } from './addresses.ts'
 /**
  * The kinds of endpoint. `api` needs a key. `token` is the one endpoint under /v1 that is authorised by its body.
  * `pages` are the hosted pages. `control` is for tests and for the command line, with the same key. `console` are pages
- * for people who have signed in with the key, and `entrance` the pages on which they sign in. `open` are documents
+ * for people who have signed in with the key, and `sign-in` the pages on which they sign in. `open` are documents
  * and files. `health` is always answered.
  */
 export type AreaName =
@@ -14,7 +14,7 @@ export type AreaName =
   | 'pages'
   | 'control'
   | 'console'
-  | 'entrance'
+  | 'sign-in'
   | 'open'
   | 'health'
 

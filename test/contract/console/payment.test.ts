@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { actions } from '../../../src/tools/console/actions.ts'
+import { actions } from '../../../src/tools/console/payments/actions.ts'
 import { exchangesOfPayment, insertExchange } from '../../../src/tools/recorder/store.ts'
 import { tagged } from '../../hosted/document.ts'
 import type { Body, Client } from '../../support/client.ts'

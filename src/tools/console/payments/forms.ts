@@ -1,17 +1,17 @@
 /** What can be done to a payment now, as forms of buttons. */
-import { inPounds } from '../../core/money.ts'
+import { inPounds } from '../../../core/money.ts'
 import {
   isPayable,
   type Payment,
   refundSummary,
   statusOf,
   tokenOf,
-} from '../../pay/payments/payment.ts'
-import { button, buttonGroup } from '../../platform/web/components.ts'
-import { input } from '../../platform/web/form-components.ts'
-import { type Html, html } from '../../platform/web/html.ts'
-import type { AccountVisit } from './page.ts'
-import { link, paragraph } from './parts.ts'
+} from '../../../pay/payments/payment.ts'
+import { button, buttonGroup } from '../../../platform/web/components.ts'
+import { input } from '../../../platform/web/form-components.ts'
+import { type Html, html } from '../../../platform/web/html.ts'
+import type { AccountVisit } from '../frame/page.ts'
+import { link, paragraph } from '../frame/parts.ts'
 
 /** What was wrong with the refund that was asked for. */
 export type RefundFault = { given: string; message: string }

@@ -1,8 +1,8 @@
-import type { Exchange, KeptBody } from '../../core/exchange.ts'
-import { iso } from '../../core/time.ts'
-import { version } from '../../core/version.ts'
-import { attemptsOf } from '../../pay/webhooks/message-store.ts'
-import { createMask } from '../recorder/mask.ts'
+import type { Exchange, KeptBody } from '../../../core/exchange.ts'
+import { iso } from '../../../core/time.ts'
+import { version } from '../../../core/version.ts'
+import { attemptsOf } from '../../../pay/webhooks/message-store.ts'
+import { createMask } from '../../recorder/mask.ts'
 import type { Rows } from './timeline.ts'
 
 /** Characters of bodies in one report, so that a page stays below 400 KB. What exceeds them is left out, the newest first. */

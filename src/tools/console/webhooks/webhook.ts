@@ -1,18 +1,18 @@
 /** One webhook and its messages. */
 
-import { timeOf } from '../../core/ids.ts'
-import type { Context } from '../../pay/context.ts'
-import { causeOf } from '../../pay/webhooks/causes.ts'
-import { messagesOfWebhook } from '../../pay/webhooks/list-store.ts'
-import { attemptsOf, type MessageRow, statusAt } from '../../pay/webhooks/message-store.ts'
-import { findWebhook } from '../../pay/webhooks/store.ts'
-import type { Webhook } from '../../pay/webhooks/webhook.ts'
-import { pathParam, type Route } from '../../platform/http/endpoint.ts'
-import { button, details, type SummaryRow, summaryList } from '../../platform/web/components.ts'
-import { select } from '../../platform/web/form-components.ts'
-import { type Html, html } from '../../platform/web/html.ts'
-import { readStretch, type Stretch } from './cursor.ts'
-import { type AccountVisit, notFound, type Page, pageRoute } from './page.ts'
+import { timeOf } from '../../../core/ids.ts'
+import type { Context } from '../../../pay/context.ts'
+import { causeOf } from '../../../pay/webhooks/causes.ts'
+import { messagesOfWebhook } from '../../../pay/webhooks/list-store.ts'
+import { attemptsOf, type MessageRow, statusAt } from '../../../pay/webhooks/message-store.ts'
+import { findWebhook } from '../../../pay/webhooks/store.ts'
+import type { Webhook } from '../../../pay/webhooks/webhook.ts'
+import { pathParam, type Route } from '../../../platform/http/endpoint.ts'
+import { button, details, type SummaryRow, summaryList } from '../../../platform/web/components.ts'
+import { select } from '../../../platform/web/form-components.ts'
+import { type Html, html } from '../../../platform/web/html.ts'
+import { readStretch, type Stretch } from '../frame/cursor.ts'
+import { type AccountVisit, notFound, type Page, pageRoute } from '../frame/page.ts'
 import {
   deliveryTag,
   link,
@@ -23,9 +23,9 @@ import {
   time,
   untrusted,
   wideTable,
-} from './parts.ts'
-import { choiceIn, cursorIn, linksBeside } from './query.ts'
-import { eventsOf, listenerState, nameOf } from './webhooks.ts'
+} from '../frame/parts.ts'
+import { choiceIn, cursorIn, linksBeside } from '../frame/query.ts'
+import { eventsOf, listenerState, nameOf } from './list.ts'
 
 const SIZE = 50
 const deliveries = ['SUCCESSFUL', 'FAILED', 'PENDING'] as const

@@ -1,13 +1,13 @@
 /** The attempts to deliver a message, each with its request and the receiver’s response. */
 
-import type { ByHand, Exchange } from '../../core/exchange.ts'
-import { type AttemptEnding, causeOf } from '../../pay/webhooks/causes.ts'
-import type { Damage } from '../../pay/webhooks/send-again.ts'
-import type { Attempt } from '../../pay/webhooks/webhook.ts'
-import { details } from '../../platform/web/components.ts'
-import { type Html, html, type Part } from '../../platform/web/html.ts'
-import { bodyPart, headersAndBody, headersPart } from './exchange.ts'
-import { deliveryTag, link, paragraph, time, untrusted, wideTable } from './parts.ts'
+import type { ByHand, Exchange } from '../../../core/exchange.ts'
+import { type AttemptEnding, causeOf } from '../../../pay/webhooks/causes.ts'
+import type { Damage } from '../../../pay/webhooks/send-again.ts'
+import type { Attempt } from '../../../pay/webhooks/webhook.ts'
+import { details } from '../../../platform/web/components.ts'
+import { type Html, html, type Part } from '../../../platform/web/html.ts'
+import { deliveryTag, link, paragraph, time, untrusted, wideTable } from '../frame/parts.ts'
+import { bodyPart, headersAndBody, headersPart } from '../requests/exchange.ts'
 
 export const damageNames: Record<Damage, string> = {
   digit: 'one digit of the signature changed',

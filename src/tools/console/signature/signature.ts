@@ -1,19 +1,20 @@
 /** The signature workbench: why a signature does not match. */
-import type { Context } from '../../pay/context.ts'
-import { oldestKept } from '../../pay/retention.ts'
-import { newestMessages, newestWebhooks } from '../../pay/webhooks/list-store.ts'
-import { findMessage } from '../../pay/webhooks/message-store.ts'
-import type { Webhook } from '../../pay/webhooks/webhook.ts'
-import { multipartBody } from '../../platform/http/body.ts'
-import type { Route } from '../../platform/http/endpoint.ts'
-import { pageFault } from '../../platform/http/errors.ts'
-import { button, tag } from '../../platform/web/components.ts'
-import { fileUpload, input, select, textarea } from '../../platform/web/form-components.ts'
-import { type Html, html } from '../../platform/web/html.ts'
-import { type Analysis, analyse, type SentMessage } from '../signature/analyse.ts'
-import type { Difference } from '../signature/difference.ts'
-import { type AccountVisit, actionRoute, type Page, pageRoute, textsIn } from './page.ts'
-import { code, link, paragraph, untrusted, wideTable } from './parts.ts'
+import type { Context } from '../../../pay/context.ts'
+import { oldestKept } from '../../../pay/retention.ts'
+import { newestMessages, newestWebhooks } from '../../../pay/webhooks/list-store.ts'
+import { findMessage } from '../../../pay/webhooks/message-store.ts'
+import type { Webhook } from '../../../pay/webhooks/webhook.ts'
+import { multipartBody } from '../../../platform/http/body.ts'
+import type { Route } from '../../../platform/http/endpoint.ts'
+import { pageFault } from '../../../platform/http/errors.ts'
+import { button, tag } from '../../../platform/web/components.ts'
+import { fileUpload, input, select, textarea } from '../../../platform/web/form-components.ts'
+import { type Html, html } from '../../../platform/web/html.ts'
+import { type Analysis, analyse, type SentMessage } from '../../signature/analyse.ts'
+import type { Difference } from '../../signature/difference.ts'
+import { type AccountVisit, actionRoute, type Page, pageRoute, textsIn } from '../frame/page.ts'
+import { code, link, paragraph, untrusted, wideTable } from '../frame/parts.ts'
+import { nameOf } from '../webhooks/list.ts'
 import {
   type Answered,
   type Faults,
@@ -22,8 +23,7 @@ import {
   noFields,
   questionOf,
   readGiven,
-} from './signature-form.ts'
-import { nameOf } from './webhooks.ts'
+} from './form.ts'
 
 const MOST_MESSAGES = 50
 /** Webhooks whose keys and messages are tried. */

@@ -1,23 +1,20 @@
 /** One message to one webhook: its result and the reason, its bytes, its attempts, and forms to send it again. */
-import type { Context } from '../../pay/context.ts'
-import { oldestKept } from '../../pay/retention.ts'
-import { causeOf } from '../../pay/webhooks/causes.ts'
+import type { Context } from '../../../pay/context.ts'
+import { oldestKept } from '../../../pay/retention.ts'
+import { causeOf } from '../../../pay/webhooks/causes.ts'
 import {
   attemptsOf,
   findMessage,
   type KeptMessage,
   statusAt,
-} from '../../pay/webhooks/message-store.ts'
-import { resendable } from '../../pay/webhooks/send-again.ts'
-import type { DeliveryStatus } from '../../pay/webhooks/webhook.ts'
-import { formBody } from '../../platform/http/body.ts'
-import { pathParam, type Route } from '../../platform/http/endpoint.ts'
-import { details, summaryList } from '../../platform/web/components.ts'
-import { type Html, html } from '../../platform/web/html.ts'
-import { exchangesOfMessage } from '../recorder/store.ts'
-import { prettyJson } from './exchange.ts'
-import { attemptsPart, mergeAttempts, type ShownAttempt } from './message-attempts.ts'
-import { type Edit, editForm, readSend, send, sendForm } from './message-send.ts'
+} from '../../../pay/webhooks/message-store.ts'
+import { resendable } from '../../../pay/webhooks/send-again.ts'
+import type { DeliveryStatus } from '../../../pay/webhooks/webhook.ts'
+import { formBody } from '../../../platform/http/body.ts'
+import { pathParam, type Route } from '../../../platform/http/endpoint.ts'
+import { details, summaryList } from '../../../platform/web/components.ts'
+import { type Html, html } from '../../../platform/web/html.ts'
+import { exchangesOfMessage } from '../../recorder/store.ts'
 import {
   type AccountVisit,
   actionRoute,
@@ -25,8 +22,11 @@ import {
   notFound,
   type Page,
   pageRoute,
-} from './page.ts'
-import { deliveryTag, link, listing, paragraph, time, untrusted } from './parts.ts'
+} from '../frame/page.ts'
+import { deliveryTag, link, listing, paragraph, time, untrusted } from '../frame/parts.ts'
+import { prettyJson } from '../requests/exchange.ts'
+import { attemptsPart, mergeAttempts, type ShownAttempt } from './message-attempts.ts'
+import { type Edit, editForm, readSend, send, sendForm } from './message-send.ts'
 
 /** Attempts that are shown; there may be many by hand. */
 const MOST_ATTEMPTS = 20

@@ -1,15 +1,15 @@
-import { inPounds } from '../../core/money.ts'
-import type { Context } from '../../pay/context.ts'
-import { paymentCommand } from '../../pay/payments/first-payment.ts'
-import { type Delivery, deliveriesOf, listPayments } from '../../pay/payments/list-store.ts'
-import { type Payment, statuses, statusOf } from '../../pay/payments/payment.ts'
-import { findPayment } from '../../pay/payments/store.ts'
-import type { Route } from '../../platform/http/endpoint.ts'
-import { button } from '../../platform/web/components.ts'
-import { input, select } from '../../platform/web/form-components.ts'
-import { type Html, html, type Part } from '../../platform/web/html.ts'
-import { readStretch, type Stretch } from './cursor.ts'
-import { type AccountVisit, pageRoute, textsIn } from './page.ts'
+import { inPounds } from '../../../core/money.ts'
+import type { Context } from '../../../pay/context.ts'
+import { paymentCommand } from '../../../pay/payments/first-payment.ts'
+import { type Delivery, deliveriesOf, listPayments } from '../../../pay/payments/list-store.ts'
+import { type Payment, statuses, statusOf } from '../../../pay/payments/payment.ts'
+import { findPayment } from '../../../pay/payments/store.ts'
+import type { Route } from '../../../platform/http/endpoint.ts'
+import { button } from '../../../platform/web/components.ts'
+import { input, select } from '../../../platform/web/form-components.ts'
+import { type Html, html, type Part } from '../../../platform/web/html.ts'
+import { readStretch, type Stretch } from '../frame/cursor.ts'
+import { type AccountVisit, pageRoute, textsIn } from '../frame/page.ts'
 import {
   code,
   link,
@@ -20,8 +20,8 @@ import {
   timeIn,
   untrusted,
   wideTable,
-} from './parts.ts'
-import { cursorIn, linksBeside } from './query.ts'
+} from '../frame/parts.ts'
+import { cursorIn, linksBeside } from '../frame/query.ts'
 
 const PAGE_SIZE = 50
 const PAYMENT_ID = /^[0-9a-v]{26}$/

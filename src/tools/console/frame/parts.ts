@@ -1,14 +1,14 @@
 /** What several pages of the console have. Untrusted text is in `bdi`, so that right-to-left characters do not reorder the text after it. */
-import { timeOf } from '../../core/ids.ts'
-import { iso } from '../../core/time.ts'
+import { timeOf } from '../../../core/ids.ts'
+import { iso } from '../../../core/time.ts'
 import {
   type SummaryRow,
   type Table,
   type TagColour,
   table,
   tag,
-} from '../../platform/web/components.ts'
-import { type Html, html, type Part } from '../../platform/web/html.ts'
+} from '../../../platform/web/components.ts'
+import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import type { Visit } from './page.ts'
 
 export const link = (href: string, text: Part): Html =>

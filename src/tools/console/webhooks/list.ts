@@ -1,15 +1,20 @@
 /** The webhooks of the account, active ones first. */
 
-import { timeOf } from '../../core/ids.ts'
-import type { Context } from '../../pay/context.ts'
-import { type ListedWebhook, listWebhooks } from '../../pay/webhooks/list-store.ts'
-import { isListenerAddress } from '../../pay/webhooks/listener.ts'
-import { activeWebhooks } from '../../pay/webhooks/store.ts'
-import { type Attempt, eventTypes, type Webhook, withAddress } from '../../pay/webhooks/webhook.ts'
-import type { Route } from '../../platform/http/endpoint.ts'
-import { summaryCard, warningText } from '../../platform/web/components.ts'
-import { type Html, html } from '../../platform/web/html.ts'
-import { type AccountVisit, type Page, pageRoute } from './page.ts'
+import { timeOf } from '../../../core/ids.ts'
+import type { Context } from '../../../pay/context.ts'
+import { type ListedWebhook, listWebhooks } from '../../../pay/webhooks/list-store.ts'
+import { isListenerAddress } from '../../../pay/webhooks/listener.ts'
+import { activeWebhooks } from '../../../pay/webhooks/store.ts'
+import {
+  type Attempt,
+  eventTypes,
+  type Webhook,
+  withAddress,
+} from '../../../pay/webhooks/webhook.ts'
+import type { Route } from '../../../platform/http/endpoint.ts'
+import { summaryCard, warningText } from '../../../platform/web/components.ts'
+import { type Html, html } from '../../../platform/web/html.ts'
+import { type AccountVisit, type Page, pageRoute } from '../frame/page.ts'
 import {
   code,
   deliveryTag,
@@ -19,7 +24,7 @@ import {
   summaryRows,
   time,
   untrusted,
-} from './parts.ts'
+} from '../frame/parts.ts'
 
 const MOST_SHOWN = 50
 

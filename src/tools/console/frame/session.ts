@@ -1,11 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Account } from '../../core/account.ts'
-import type { Config } from '../../core/config.ts'
-import type { Context } from '../../pay/context.ts'
-import { isSealedBy, type Purpose, readSeal, seal } from '../../platform/accounts/seal.ts'
-import { accountOfName, findLivingKey } from '../../platform/accounts/store.ts'
-import { askedFor, pathOf } from '../../platform/http/addresses.ts'
-import { isCrossSite } from '../../platform/web/headers.ts'
+import type { Account } from '../../../core/account.ts'
+import type { Config } from '../../../core/config.ts'
+import type { Context } from '../../../pay/context.ts'
+import { isSealedBy, type Purpose, readSeal, seal } from '../../../platform/accounts/seal.ts'
+import { accountOfName, findLivingKey } from '../../../platform/accounts/store.ts'
+import { askedFor, pathOf } from '../../../platform/http/addresses.ts'
+import { isCrossSite } from '../../../platform/web/headers.ts'
 
 const COOKIE = 'farthing_console'
 

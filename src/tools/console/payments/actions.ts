@@ -1,4 +1,4 @@
-import type { Action } from '../recorder/action.ts'
+import type { Action } from '../../recorder/action.ts'
 
 /**
  * What can be done to a payment, by operationId, as the timeline names it. The type keeps every use of a name to these;

@@ -1,14 +1,14 @@
 /** The pages on which a browser enters the console: with a key, or with a link of `farthing open`. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Context } from '../../pay/context.ts'
-import { findKey } from '../../platform/accounts/store.ts'
-import { formBody } from '../../platform/http/body.ts'
-import type { Route } from '../../platform/http/endpoint.ts'
-import { pageFault } from '../../platform/http/errors.ts'
-import { button } from '../../platform/web/components.ts'
-import { input } from '../../platform/web/form-components.ts'
-import { html } from '../../platform/web/html.ts'
-import { twoThirds } from '../../platform/web/layout.ts'
+import type { Context } from '../../../pay/context.ts'
+import { findKey } from '../../../platform/accounts/store.ts'
+import { formBody } from '../../../platform/http/body.ts'
+import type { Route } from '../../../platform/http/endpoint.ts'
+import { pageFault } from '../../../platform/http/errors.ts'
+import { button } from '../../../platform/web/components.ts'
+import { input } from '../../../platform/web/form-components.ts'
+import { html } from '../../../platform/web/html.ts'
+import { twoThirds } from '../../../platform/web/layout.ts'
 import { type Page, sendNext, sendPage, type Visit, visitOf } from './page.ts'
 import { code, hidden } from './parts.ts'
 import { endSession, findSession, isFromOtherSite, type Session, startSession } from './session.ts'
@@ -30,7 +30,7 @@ export const signInRoutes = (context: Context): Route[] => [
   {
     method: 'GET',
     path: '/console/sign-in',
-    area: 'entrance',
+    area: 'sign-in',
     handler: async (request, reply) => {
       const visit = visitOf(request, context)
       return sendPage(reply, visit, signInPage(visit, pageIn(queryOf(request))))
@@ -39,7 +39,7 @@ export const signInRoutes = (context: Context): Route[] => [
   {
     method: 'POST',
     path: '/console/sign-in',
-    area: 'entrance',
+    area: 'sign-in',
     accepts: 'form',
     handler: async (request, reply) => {
       if (isFromOtherSite(request, context.config)) throw pageFault(403)
@@ -56,7 +56,7 @@ export const signInRoutes = (context: Context): Route[] => [
   {
     method: 'GET',
     path: '/console/enter',
-    area: 'entrance',
+    area: 'sign-in',
     handler: async (request, reply) => {
       // The address has the code. No other page may learn it.
       void reply.header('referrer-policy', 'no-referrer')
@@ -68,7 +68,7 @@ export const signInRoutes = (context: Context): Route[] => [
   {
     method: 'POST',
     path: '/console/enter',
-    area: 'entrance',
+    area: 'sign-in',
     accepts: 'form',
     handler: async (request, reply) => {
       if (isFromOtherSite(request, context.config, { mayHide: true })) throw pageFault(403)
@@ -81,7 +81,7 @@ export const signInRoutes = (context: Context): Route[] => [
   {
     method: 'POST',
     path: '/console/sign-out',
-    area: 'entrance',
+    area: 'sign-in',
     accepts: 'form',
     handler: async (request, reply) => {
       if (isFromOtherSite(request, context.config)) throw pageFault(403)

@@ -1,20 +1,20 @@
 /** Sending a message again by hand: the forms on its page, and what they do. */
-import type { Account } from '../../core/account.ts'
-import type { Context } from '../../pay/context.ts'
+import type { Account } from '../../../core/account.ts'
+import type { Context } from '../../../pay/context.ts'
 import {
   damages,
   MOST_TIMES,
   type Resendable,
   type SendAgain,
   sendAgain,
-} from '../../pay/webhooks/send-again.ts'
-import { isStorable } from '../../platform/http/fields.ts'
-import { registrationProblem } from '../../platform/outbound/address.ts'
-import { button, details } from '../../platform/web/components.ts'
-import { checkbox, input, select, textarea } from '../../platform/web/form-components.ts'
-import { type Html, html } from '../../platform/web/html.ts'
+} from '../../../pay/webhooks/send-again.ts'
+import { isStorable } from '../../../platform/http/fields.ts'
+import { registrationProblem } from '../../../platform/outbound/address.ts'
+import { button, details } from '../../../platform/web/components.ts'
+import { checkbox, input, select, textarea } from '../../../platform/web/form-components.ts'
+import { type Html, html } from '../../../platform/web/html.ts'
+import { paragraph } from '../frame/parts.ts'
 import { damageNames } from './message-attempts.ts'
-import { paragraph } from './parts.ts'
 
 /** What was typed, and the faults in it by field. */
 export type Edit = { form: URLSearchParams; faults: Record<string, string> }

@@ -1,6 +1,6 @@
 /** Query parameters of lists, and the addresses of other stretches of them. */
-import { pagination } from '../../platform/web/components.ts'
-import type { Html } from '../../platform/web/html.ts'
+import { pagination } from '../../../platform/web/components.ts'
+import type { Html } from '../../../platform/web/html.ts'
 import type { Cursor, Stretch } from './cursor.ts'
 import { textsIn, type Visit } from './page.ts'
 

@@ -1,21 +1,21 @@
 /** What every page of the console has, and how a page and an action become endpoints. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Account } from '../../core/account.ts'
-import type { Context } from '../../pay/context.ts'
-import { type Addresses, addressesOf } from '../../platform/http/addresses.ts'
-import type { Accepts } from '../../platform/http/body.ts'
-import type { Route } from '../../platform/http/endpoint.ts'
-import { pageFault } from '../../platform/http/errors.ts'
-import { isStorable } from '../../platform/http/fields.ts'
+import type { Account } from '../../../core/account.ts'
+import type { Context } from '../../../pay/context.ts'
+import { type Addresses, addressesOf } from '../../../platform/http/addresses.ts'
+import type { Accepts } from '../../../platform/http/body.ts'
+import type { Route } from '../../../platform/http/endpoint.ts'
+import { pageFault } from '../../../platform/http/errors.ts'
+import { isStorable } from '../../../platform/http/fields.ts'
 import {
   button,
   errorSummary,
   notificationBanner,
   serviceNavigation,
-} from '../../platform/web/components.ts'
-import { sendHtml } from '../../platform/web/headers.ts'
-import { type Html, html } from '../../platform/web/html.ts'
-import * as layout from '../../platform/web/layout.ts'
+} from '../../../platform/web/components.ts'
+import { sendHtml } from '../../../platform/web/headers.ts'
+import { type Html, html } from '../../../platform/web/html.ts'
+import * as layout from '../../../platform/web/layout.ts'
 import { type Done, doneBanner } from './banners.ts'
 import { isFromOtherSite } from './session.ts'
 

@@ -1,10 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Context } from '../../pay/context.ts'
-import { addressesOf } from '../../platform/http/addresses.ts'
-import type { Area } from '../../platform/http/areas.ts'
-import { toApiError } from '../../platform/http/errors.ts'
-import { policies, setPageHeaders } from '../../platform/web/headers.ts'
-import { html } from '../../platform/web/html.ts'
+import type { Context } from '../../../pay/context.ts'
+import { addressesOf } from '../../../platform/http/addresses.ts'
+import type { Area } from '../../../platform/http/areas.ts'
+import { toApiError } from '../../../platform/http/errors.ts'
+import { policies, setPageHeaders } from '../../../platform/web/headers.ts'
+import { html } from '../../../platform/web/html.ts'
 import { rootOf, sendPage, visitOf } from './page.ts'
 import { sessionOf } from './session.ts'
 
@@ -16,10 +16,10 @@ class SignInNeeded extends Error {}
 
 type ConsoleArea = Pick<Area, 'prefix' | 'setHeaders' | 'sendError' | 'bodyLimit' | 'limited'>
 
-/** The areas of the console: `entrance` needs no session. */
+/** The areas of the console: `sign-in` needs no session. */
 export function consoleAreas(context: Context): {
   console: ConsoleArea & Pick<Area, 'authenticate'>
-  entrance: ConsoleArea
+  'sign-in': ConsoleArea
 } {
   const setHeaders = (request: FastifyRequest, reply: FastifyReply) =>
     setPageHeaders(reply, addressesOf(request, context.config), policies.console)
@@ -40,7 +40,7 @@ export function consoleAreas(context: Context): {
       },
     )
   }
-  const entrance = {
+  const signIn = {
     prefix: '/console',
     setHeaders,
     sendError,
@@ -48,8 +48,8 @@ export function consoleAreas(context: Context): {
     limited: true,
   }
   return {
-    console: { ...entrance, authenticate: request => signedIn(context, request) },
-    entrance,
+    console: { ...signIn, authenticate: request => signedIn(context, request) },
+    'sign-in': signIn,
   }
 }
 

@@ -1,14 +1,18 @@
 /** All that happened to one payment, in the order of the wire. Pure: the page reads the rows and shows the steps. */
 
-import type { Exchange } from '../../core/exchange.ts'
-import { timeOf } from '../../core/ids.ts'
-import { eventTypesBetween, type Payment, type PaymentEvent } from '../../pay/payments/payment.ts'
-import type { Refund } from '../../pay/refunds/refund.ts'
-import { attemptsOf, type KeptMessage } from '../../pay/webhooks/message-store.ts'
-import type { EventType, Webhook } from '../../pay/webhooks/webhook.ts'
+import type { Exchange } from '../../../core/exchange.ts'
+import { timeOf } from '../../../core/ids.ts'
+import {
+  eventTypesBetween,
+  type Payment,
+  type PaymentEvent,
+} from '../../../pay/payments/payment.ts'
+import type { Refund } from '../../../pay/refunds/refund.ts'
+import { attemptsOf, type KeptMessage } from '../../../pay/webhooks/message-store.ts'
+import type { EventType, Webhook } from '../../../pay/webhooks/webhook.ts'
+import { nameOf } from '../webhooks/list.ts'
+import { mergeAttempts, type ShownAttempt } from '../webhooks/message-attempts.ts'
 import { REFUND } from './actions.ts'
-import { mergeAttempts, type ShownAttempt } from './message-attempts.ts'
-import { nameOf } from './webhooks.ts'
 
 /** What the timeline is made of: rows of one payment, and the webhooks of its account. */
 export type Rows = {

@@ -1,9 +1,9 @@
-import type { Context } from '../../pay/context.ts'
-import { listPayments } from '../../pay/payments/list-store.ts'
-import { messagesOfWebhook } from '../../pay/webhooks/list-store.ts'
-import { findWebhook } from '../../pay/webhooks/store.ts'
-import type { Route } from '../../platform/http/endpoint.ts'
-import { countExchanges } from '../recorder/store.ts'
+import type { Context } from '../../../pay/context.ts'
+import { listPayments } from '../../../pay/payments/list-store.ts'
+import { messagesOfWebhook } from '../../../pay/webhooks/list-store.ts'
+import { findWebhook } from '../../../pay/webhooks/store.ts'
+import type { Route } from '../../../platform/http/endpoint.ts'
+import { countExchanges } from '../../recorder/store.ts'
 import { type AccountVisit, accountVisitOf, notFound, textsIn } from './page.ts'
 
 /** Nobody reads more than "100 or more". */

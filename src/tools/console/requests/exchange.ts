@@ -1,11 +1,11 @@
 /** Parts of pages that show a recorded exchange: its headers and bodies, as far as they were kept. */
 
-import type { Headers, KeptBody } from '../../core/exchange.ts'
-import { MOST_BODY_BYTES } from '../../core/exchange.ts'
-import { details } from '../../platform/web/components.ts'
-import { type Html, html } from '../../platform/web/html.ts'
-import { printJson, readJson } from '../signature/json-text.ts'
-import { listing, paragraph, untrusted } from './parts.ts'
+import type { Headers, KeptBody } from '../../../core/exchange.ts'
+import { MOST_BODY_BYTES } from '../../../core/exchange.ts'
+import { details } from '../../../platform/web/components.ts'
+import { type Html, html } from '../../../platform/web/html.ts'
+import { printJson, readJson } from '../../signature/json-text.ts'
+import { listing, paragraph, untrusted } from '../frame/parts.ts'
 
 /** `whose` completes the names of what is shown, such as "the request". */
 export function headersAndBody(whose: string, headers: Headers, body: KeptBody | undefined): Html {

@@ -1,10 +1,10 @@
 /** The query parameters that the searches know. */
-import { agreementSearch } from '../../pay/agreements/routes.ts'
-import { disputeSearch } from '../../pay/disputes/routes.ts'
-import { paymentSearch } from '../../pay/payments/store.ts'
-import { refundSearch } from '../../pay/refunds/routes.ts'
-import { webhookSearch } from '../../pay/webhooks/routes.ts'
-import type { SearchKind } from '../../platform/http/search.ts'
+import { agreementSearch } from '../../../pay/agreements/routes.ts'
+import { disputeSearch } from '../../../pay/disputes/routes.ts'
+import { paymentSearch } from '../../../pay/payments/store.ts'
+import { refundSearch } from '../../../pay/refunds/routes.ts'
+import { webhookSearch } from '../../../pay/webhooks/routes.ts'
+import type { SearchKind } from '../../../platform/http/search.ts'
 
 const searches: Record<string, SearchKind> = {
   searchPayments: paymentSearch,

@@ -1,7 +1,7 @@
-import { ApiError } from '../../core/errors.ts'
-import type { Context } from '../../pay/context.ts'
-import { movePayment } from '../../pay/payments/commands.ts'
-import { completeByScenario } from '../../pay/payments/complete.ts'
+import { ApiError } from '../../../core/errors.ts'
+import type { Context } from '../../../pay/context.ts'
+import { movePayment } from '../../../pay/payments/commands.ts'
+import { completeByScenario } from '../../../pay/payments/complete.ts'
 import {
   isPayable,
   type Payment,
@@ -9,17 +9,17 @@ import {
   type Scenario,
   scenarios,
   statusOf,
-} from '../../pay/payments/payment.ts'
-import { createRefund } from '../../pay/refunds/commands.ts'
-import type { Refund } from '../../pay/refunds/refund.ts'
-import { formBody } from '../../platform/http/body.ts'
-import type { Route } from '../../platform/http/endpoint.ts'
-import { pageFault } from '../../platform/http/errors.ts'
-import { recordAction } from '../recorder/action.ts'
+} from '../../../pay/payments/payment.ts'
+import { createRefund } from '../../../pay/refunds/commands.ts'
+import type { Refund } from '../../../pay/refunds/refund.ts'
+import { formBody } from '../../../platform/http/body.ts'
+import type { Route } from '../../../platform/http/endpoint.ts'
+import { pageFault } from '../../../platform/http/errors.ts'
+import { recordAction } from '../../recorder/action.ts'
+import type { Done } from '../frame/banners.ts'
+import { type AccountVisit, actionRoute, type Next, type Page } from '../frame/page.ts'
 import { type ActionName, inConsole, REFUND } from './actions.ts'
-import type { Done } from './banners.ts'
-import { type AccountVisit, actionRoute, type Next, type Page } from './page.ts'
-import type { RefundFault } from './payment-forms.ts'
+import type { RefundFault } from './forms.ts'
 
 type PaymentPage = {
   find: (visit: AccountVisit) => Promise<Payment>

@@ -1,21 +1,21 @@
 /** The list of requests: refusals in groups, then all of them, with what was only counted between. */
 
-import { type Code, meanings } from '../../core/errors.ts'
-import type { Exchange } from '../../core/exchange.ts'
-import type { Database } from '../../core/ports.ts'
-import type { Context } from '../../pay/context.ts'
-import { type Endpoint, NO_OPERATION, type Route } from '../../platform/http/endpoint.ts'
-import { button, type Table, tag } from '../../platform/web/components.ts'
-import { select } from '../../platform/web/form-components.ts'
-import { type Html, html, type Part } from '../../platform/web/html.ts'
+import { type Code, meanings } from '../../../core/errors.ts'
+import type { Exchange } from '../../../core/exchange.ts'
+import type { Database } from '../../../core/ports.ts'
+import type { Context } from '../../../pay/context.ts'
+import { type Endpoint, NO_OPERATION, type Route } from '../../../platform/http/endpoint.ts'
+import { button, type Table, tag } from '../../../platform/web/components.ts'
+import { select } from '../../../platform/web/form-components.ts'
+import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import {
   type ExchangeFilter,
   findExchanges,
   groupRefusals,
   type Refusals,
-} from '../recorder/store.ts'
-import { type Cursor, readStretch, type Stretch } from './cursor.ts'
-import { type AccountVisit, type Page, pageRoute, textsIn } from './page.ts'
+} from '../../recorder/store.ts'
+import { type Cursor, readStretch, type Stretch } from '../frame/cursor.ts'
+import { type AccountVisit, type Page, pageRoute, textsIn } from '../frame/page.ts'
 import {
   code,
   hidden,
@@ -26,8 +26,8 @@ import {
   timeIn,
   untrusted,
   wideTable,
-} from './parts.ts'
-import { addressOf, choiceIn, cursorIn, linksBeside } from './query.ts'
+} from '../frame/parts.ts'
+import { addressOf, choiceIn, cursorIn, linksBeside } from '../frame/query.ts'
 
 const SIZE = 50
 const MOST_GROUPS = 20

@@ -1,20 +1,18 @@
 /** One recorded exchange: a request to the API or to the hosted pages, or an attempt to deliver a message. */
 
-import type { Ending, Exchange } from '../../core/exchange.ts'
-import { timeOf } from '../../core/ids.ts'
-import type { Context } from '../../pay/context.ts'
-import { findPayment } from '../../pay/payments/store.ts'
-import { causeOf } from '../../pay/webhooks/causes.ts'
-import { findMessage } from '../../pay/webhooks/message-store.ts'
-import type { Route } from '../../platform/http/endpoint.ts'
-import { pathParam } from '../../platform/http/endpoint.ts'
-import { insetText, type SummaryRow, summaryList, tag } from '../../platform/web/components.ts'
-import { type Html, html } from '../../platform/web/html.ts'
-import { asCurl } from '../recorder/curl.ts'
-import { findExchange } from '../recorder/store.ts'
-import { headersAndBody } from './exchange.ts'
-import { nameOfAttempt } from './message-attempts.ts'
-import { type AccountVisit, notFound, type Page, pageRoute } from './page.ts'
+import type { Ending, Exchange } from '../../../core/exchange.ts'
+import { timeOf } from '../../../core/ids.ts'
+import type { Context } from '../../../pay/context.ts'
+import { findPayment } from '../../../pay/payments/store.ts'
+import { causeOf } from '../../../pay/webhooks/causes.ts'
+import { findMessage } from '../../../pay/webhooks/message-store.ts'
+import type { Route } from '../../../platform/http/endpoint.ts'
+import { pathParam } from '../../../platform/http/endpoint.ts'
+import { insetText, type SummaryRow, summaryList, tag } from '../../../platform/web/components.ts'
+import { type Html, html } from '../../../platform/web/html.ts'
+import { asCurl } from '../../recorder/curl.ts'
+import { findExchange } from '../../recorder/store.ts'
+import { type AccountVisit, notFound, type Page, pageRoute } from '../frame/page.ts'
 import {
   code,
   deliveryTag,
@@ -25,8 +23,10 @@ import {
   summaryRows,
   time,
   untrusted,
-} from './parts.ts'
-import { codePart, requestLine, statusText, tookText } from './requests.ts'
+} from '../frame/parts.ts'
+import { nameOfAttempt } from '../webhooks/message-attempts.ts'
+import { headersAndBody } from './exchange.ts'
+import { codePart, requestLine, statusText, tookText } from './list.ts'
 import { ignoredParameters, parametersOf } from './searches.ts'
 
 export const requestRoute = (context: Context): Route =>
