@@ -5,7 +5,6 @@
 import { idFloor } from '../../src/core/ids.ts'
 import type { Database } from '../../src/core/ports.ts'
 import { oldestKept } from '../../src/pay/retention.ts'
-import { readBody } from '../../src/tools/recorder/stored-body.ts'
 import { agreementProblems } from './invariants-agreements.ts'
 import { causeProblems } from './invariants-causes.ts'
 import { messageProblems } from './invariants-messages.ts'
@@ -52,7 +51,7 @@ async function readRows(database: Database, { now, since = 0 }: Quiet): Promise<
     messages: await read(database, 'webhook_messages', 'payment_id', kept),
     exchanges: (await read<StoredExchange>(database, 'exchanges', 'payment_id', kept)).map(row => ({
       ...row,
-      body: readBody(row.body, row.payment_id),
+      body: JSON.parse(row.body),
     })),
   }
 }

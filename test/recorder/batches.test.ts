@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Database } from '../../src/core/ports.ts'
 import { createBatches } from '../../src/tools/recorder/batches.ts'
-import { createRowMaker, type HeldAttempt } from '../../src/tools/recorder/row.ts'
+import { type AnsweredAttempt, createRowMaker } from '../../src/tools/recorder/row.ts'
 
-const attempt: HeldAttempt = {
+const attempt: AnsweredAttempt = {
   kind: 'out',
   room: 'default',
   began: 0,

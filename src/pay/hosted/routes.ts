@@ -13,7 +13,7 @@ import {
   requestBody,
   type Schema,
 } from '../../platform/http/openapi.ts'
-import { noteOn } from '../../platform/http/request-state.ts'
+import { recordEffectsOf } from '../../platform/http/request-state.ts'
 import { object } from '../../platform/http/schema.ts'
 import { isCrossSite, pagePolicy, sendHtml, setPageHeaders } from '../../platform/web/headers.ts'
 import type { Context } from '../context.ts'
@@ -47,7 +47,7 @@ export function pageEndpoints(context: Context): Endpoint[] {
   const site = siteOf(context.config)
   const visit = (request: FastifyRequest, token: string, hidden: boolean): Visit => {
     const addresses = addressesOf(request, context.config)
-    return { ...site, context, addresses, token, hidden, note: noteOn(request) }
+    return { ...site, context, addresses, token, hidden, recordEffects: recordEffectsOf(request) }
   }
   const byPath = (request: FastifyRequest) => visit(request, pathParam(request, 'token'), false)
   const byForm = (request: FastifyRequest, token: string) => visit(request, token, true)

@@ -12,7 +12,7 @@ import { type Addresses, addressesOf } from '../../platform/http/addresses.ts'
 import { FORM_TYPE, formBody, isForm, JSON_TYPE, jsonBody } from '../../platform/http/body.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
 import { noContent, requestBody } from '../../platform/http/openapi.ts'
-import { type Note, noteOn } from '../../platform/http/request-state.ts'
+import { type RecordEffects, recordEffectsOf } from '../../platform/http/request-state.ts'
 import type { Context } from '../context.ts'
 import { DECLINED_CARD, submittedCard } from './card.ts'
 import { changePayment } from './commands.ts'
@@ -58,7 +58,9 @@ export const authorise = (context: Context): Endpoint => ({
       : jsonBody(request, 'P0197')
     const given = readCardAuthorisation(body)
     const addresses = addressesOf(request, context.config)
-    const payment = await submitCard(context, addresses, given, { note: noteOn(request) })
+    const payment = await submitCard(context, addresses, given, {
+      recordEffects: recordEffectsOf(request),
+    })
     if (statusOf(payment) === 'failed') throw cardDeclined()
     return reply.code(204).send()
   },
@@ -72,14 +74,14 @@ export async function submitCard(
   context: Context,
   addresses: Addresses,
   given: CardAuthorisation,
-  { scenario, note }: { scenario?: Scenario; note: Note | undefined },
+  { scenario, recordEffects }: { scenario?: Scenario; recordEffects: RecordEffects | undefined },
 ): Promise<Payment> {
   const result = await changePayment(
     context,
     addresses,
     () => findByToken(context, given.one_time_token),
     (found, now) => authorisation(found, given, now, scenario ?? found.scenario),
-    { note },
+    { recordEffects },
   )
   if (!result) throw unknownOneTimeToken()
   return result.payment

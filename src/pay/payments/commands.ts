@@ -9,7 +9,7 @@ import type { Caused } from '../../core/exchange.ts'
 import type { Database, Ports, Statement } from '../../core/ports.ts'
 import { untilWritten } from '../../core/retry.ts'
 import type { Addresses } from '../../platform/http/addresses.ts'
-import type { Note } from '../../platform/http/request-state.ts'
+import type { RecordEffects } from '../../platform/http/request-state.ts'
 import { type Agreement, activate } from '../agreements/agreement.ts'
 import { findAgreement, holdAgreement, saveAgreement } from '../agreements/store.ts'
 import type { Context } from '../context.ts'
@@ -32,7 +32,7 @@ type Creation = {
   account: Account
   given: NewPayment
   idempotencyKey?: string | undefined
-  note?: Note | undefined
+  recordEffects?: RecordEffects | undefined
   bind?: Bind | undefined
 }
 
@@ -50,7 +50,7 @@ export async function createPayment(
   addresses: Addresses,
   creation: Creation,
 ): Promise<Payment> {
-  const { account, given, idempotencyKey, note } = creation
+  const { account, given, idempotencyKey, recordEffects } = creation
   // A plan invents no states: in agreement mode there is nothing to pick.
   const bind = given.authorisation_mode === 'agreement' ? undefined : creation.bind
   const { payment, messages } = await untilWritten(async () => {
@@ -71,7 +71,7 @@ export async function createPayment(
     if (await isKeyTaken(context, creation, Boolean(agreement ?? bound))) throw idempotencyKeyUsed()
     return undefined
   })
-  note?.(account, payment, causedBy(payment, 0, messages))
+  recordEffects?.(account, payment, causedBy(payment, 0, messages))
   await context.deliveries.deliver(messages)
   return payment
 }
@@ -144,7 +144,7 @@ export type ChangeResult = { moved: boolean; payment: Payment }
 /**
  * Changes a payment: reads it, decides, and writes the change, the webhook messages and `also` in one commit. Repeats
  * all of it when the compare-and-swap fails. Delivers the messages afterwards, so that a fault in delivery cannot
- * repeat the write. `decide` returns undefined where there is nothing to do, and may throw an ApiError. `note`
+ * repeat the write. `decide` returns undefined where there is nothing to do, and may throw an ApiError. `recordEffects`
  * receives the payment, and the events and messages of the change. Resolves to undefined when `read` finds no
  * payment.
  */
@@ -153,11 +153,11 @@ export async function changePayment(
   addresses: Addresses,
   read: Read,
   decide: (payment: Payment, now: number) => Change | undefined,
-  { also = [], note }: { also?: Statement[]; note: Note | undefined },
+  { also = [], recordEffects }: { also?: Statement[]; recordEffects: RecordEffects | undefined },
 ): Promise<ChangeResult | undefined> {
   const { found, payment, messages } = await untilWritten(async () => {
     const found = await read()
-    if (found) note?.(found.account, found.payment)
+    if (found) recordEffects?.(found.account, found.payment)
     const change = found && decide(found.payment, context.time.now(found.account))
     if (!change) return { found, payment: found?.payment, messages: undefined }
     const messages = await messagesOf(context, addresses, change)
@@ -170,7 +170,11 @@ export async function changePayment(
     return written ? { found, payment: change.after, messages } : undefined
   })
   if (found && payment && messages)
-    note?.(found.account, payment, causedBy(payment, found.payment.events.length, messages))
+    recordEffects?.(
+      found.account,
+      payment,
+      causedBy(payment, found.payment.events.length, messages),
+    )
   if (messages) await context.deliveries.deliver(messages)
   return payment && { payment, moved: messages !== undefined }
 }
@@ -184,7 +188,10 @@ export const movePayment = (
   addresses: Addresses,
   read: Read,
   trigger: Trigger,
-  { refuse, note }: { refuse?: (status: Status) => Error; note: Note | undefined },
+  {
+    refuse,
+    recordEffects,
+  }: { refuse?: (status: Status) => Error; recordEffects: RecordEffects | undefined },
 ): Promise<ChangeResult | undefined> =>
   changePayment(
     context,
@@ -195,7 +202,7 @@ export const movePayment = (
       if (!change && refuse) throw refuse(statusOf(payment))
       return change
     },
-    { note },
+    { recordEffects },
   )
 
 /** The webhook messages of a change. Each contains the payment as GET returns it after the change. */

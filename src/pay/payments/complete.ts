@@ -1,6 +1,6 @@
 /** Takes a payment to its end, as its user would. */
 import type { Addresses } from '../../platform/http/addresses.ts'
-import type { Note } from '../../platform/http/request-state.ts'
+import type { RecordEffects } from '../../platform/http/request-state.ts'
 import type { Context } from '../context.ts'
 import { submitCard } from './authorise.ts'
 import { DECLINED_CARD, MOCK_CARD } from './card.ts'
@@ -22,14 +22,14 @@ export type TokenHolder = {
   addresses: Addresses
   token: string
   /** Receives the payment, and the events and messages that the request caused, for the record. */
-  note?: Note | undefined
+  recordEffects?: RecordEffects | undefined
 }
 
 /** The web payment with this token and its account. Undefined if there is none, or if it has expired. */
-export async function findByPageToken({ context, token, note }: TokenHolder) {
+export async function findByPageToken({ context, token, recordEffects }: TokenHolder) {
   const found = await findByToken(context, token)
   if (found?.payment.given.authorisation_mode !== 'web') return undefined
-  note?.(found.account, found.payment)
+  recordEffects?.(found.account, found.payment)
   return found
 }
 
@@ -39,29 +39,29 @@ export const moveByToken = (
   trigger: Trigger,
 ): Promise<ChangeResult | undefined> =>
   movePayment(holder.context, holder.addresses, () => findByPageToken(holder), trigger, {
-    note: holder.note,
+    recordEffects: holder.recordEffects,
   })
 
 /** Another request was faster. */
 export const ENDED_MEANWHILE = 'another request ended the payment meanwhile: read it'
 
-type Completion = { scenario: Scenario; note: Note }
+type Completion = { scenario: Scenario; recordEffects: RecordEffects }
 
 /**
  * Takes a payment that has not ended through its scenario: a web payment by the steps of its pages, a moto_api payment
- * by a test card. `note` receives what that causes. Resolves to the reason if the payment was not completed: another
+ * by a test card. `recordEffects` receives what that causes. Resolves to the reason if the payment was not completed: another
  * request was faster, or the scenario is none of a moto_api payment. Throws an ApiError that the card endpoint has.
  */
 export async function completeByScenario(
   context: Context,
   addresses: Addresses,
   payment: Payment,
-  { scenario, note }: Completion,
+  { scenario, recordEffects }: Completion,
 ): Promise<string | undefined> {
   const token = tokenOf(payment)
   if (payment.given.authorisation_mode !== 'web')
-    return completeByCard(context, addresses, payment, { scenario, note })
-  const holder: TokenHolder = { context, addresses, token, note }
+    return completeByCard(context, addresses, payment, { scenario, recordEffects })
+  const holder: TokenHolder = { context, addresses, token, recordEffects }
   await moveByToken(holder, 'open_page')
   const chosen = await moveByToken(holder, scenarioTriggers[scenario])
   const result = scenario === 'success' ? await moveByToken(holder, 'confirm') : chosen
@@ -73,7 +73,7 @@ async function completeByCard(
   context: Context,
   addresses: Addresses,
   payment: Payment,
-  { scenario, note }: Completion,
+  { scenario, recordEffects }: Completion,
 ): Promise<string | undefined> {
   if (scenario === 'error' || scenario === 'cancel')
     return `a moto_api payment cannot end with ${scenario}: use success or declined`
@@ -81,6 +81,6 @@ async function completeByCard(
   const card_number = scenario === 'declined' ? DECLINED_CARD : MOCK_CARD
   const card = { card_number, cvc: '123', cardholder_name, expiry_date }
   const given = { ...card, one_time_token: tokenOf(payment) }
-  await submitCard(context, addresses, given, { scenario, note })
+  await submitCard(context, addresses, given, { scenario, recordEffects })
   return undefined
 }

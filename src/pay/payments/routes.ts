@@ -21,7 +21,7 @@ import { JSON_TYPE, jsonBody } from '../../platform/http/body.ts'
 import { type Endpoint, pathParam } from '../../platform/http/endpoint.ts'
 import { PENCE_RULE } from '../../platform/http/fields.ts'
 import { header, json, noContent, requestBody, searchDocs } from '../../platform/http/openapi.ts'
-import { noteOn } from '../../platform/http/request-state.ts'
+import { recordEffectsOf } from '../../platform/http/request-state.ts'
 import { pageOf, readSearch } from '../../platform/http/search.ts'
 import type { Context } from '../context.ts'
 import { authorise } from './authorise.ts'
@@ -119,7 +119,12 @@ Checks run in this order: the type of every field, and whether agreement_id and 
     const { account } = request
     const addresses = addressesOf(request, context.config)
     const { planned } = request
-    const creation = { account, given, idempotencyKey: key, note: noteOn(request) }
+    const creation = {
+      account,
+      given,
+      idempotencyKey: key,
+      recordEffects: recordEffectsOf(request),
+    }
     const created = planned
       ? await planned.inTurn(() =>
           createPayment(context, addresses, { ...creation, bind: planned.bind }),
@@ -256,7 +261,7 @@ async function move(
       account: request.account,
     }),
     trigger,
-    { refuse, note: noteOn(request) },
+    { refuse, recordEffects: recordEffectsOf(request) },
   )
 }
 
@@ -270,6 +275,6 @@ export async function paymentInPath(
   const payment_id = pathParam(request, 'payment_id')
   const found = await findPayment(database, account.room, payment_id, time.now(account))
   if (!found) throw paymentNotFound(code)
-  noteOn(request)?.(account, found)
+  recordEffectsOf(request)?.(account, found)
   return found
 }

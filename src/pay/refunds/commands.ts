@@ -1,7 +1,7 @@
 import type { Account } from '../../core/account.ts'
 import { notRefundable, paymentNotFound, refundAmountMismatch } from '../../core/errors.ts'
 import type { Addresses } from '../../platform/http/addresses.ts'
-import type { Note } from '../../platform/http/request-state.ts'
+import type { RecordEffects } from '../../platform/http/request-state.ts'
 import type { Context } from '../context.ts'
 import { changePayment } from '../payments/commands.ts'
 import { type Payment, refund as refundPayment, refundSummary } from '../payments/payment.ts'
@@ -13,14 +13,14 @@ type NewRefundOf = {
   account: Account
   payment_id: string
   asked: NewRefund
-  note?: Note | undefined
+  recordEffects?: RecordEffects | undefined
 }
 
 /** Resolves once the webhook messages were delivered. Throws an ApiError when the payment does not allow it. */
 export async function createRefund(
   context: Context,
   addresses: Addresses,
-  { account, payment_id, asked, note }: NewRefundOf,
+  { account, payment_id, asked, recordEffects }: NewRefundOf,
 ): Promise<Refund> {
   const { database, time, newId } = context
   const { room } = account
@@ -37,7 +37,7 @@ export async function createRefund(
       checkRefundable(payment, asked)
       return refundPayment(payment, asked.amount, now)
     },
-    { also: [insertRefund(made)], note },
+    { also: [insertRefund(made)], recordEffects },
   )
   if (!result) throw paymentNotFound('P0600')
   return made

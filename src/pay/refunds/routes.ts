@@ -16,7 +16,7 @@ import { JSON_TYPE, jsonBody } from '../../platform/http/body.ts'
 import { type Endpoint, pathParam } from '../../platform/http/endpoint.ts'
 import { PENCE_RULE } from '../../platform/http/fields.ts'
 import { json, requestBody, searchDocs } from '../../platform/http/openapi.ts'
-import { noteOn } from '../../platform/http/request-state.ts'
+import { recordEffectsOf } from '../../platform/http/request-state.ts'
 import {
   createdBetween,
   filters,
@@ -95,8 +95,13 @@ const create = (context: Context): Endpoint => ({
     const asked = readNewRefund(jsonBody(request, 'P0697', ['amount']))
     const addresses = addressesOf(request, context.config)
     const payment_id = pathParam(request, 'payment_id')
-    const note = noteOn(request)
-    const made = await createRefund(context, addresses, { account, payment_id, asked, note })
+    const recordEffects = recordEffectsOf(request)
+    const made = await createRefund(context, addresses, {
+      account,
+      payment_id,
+      asked,
+      recordEffects,
+    })
     void reply.code(202)
     return presentCreated(made, context.time.now(account), addresses)
   },

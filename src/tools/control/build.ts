@@ -22,7 +22,7 @@ import { type Addresses, addressesOf } from '../../platform/http/addresses.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
 import type { Json } from '../../platform/http/fields.ts'
 import { json } from '../../platform/http/openapi.ts'
-import type { Note } from '../../platform/http/request-state.ts'
+import type { RecordEffects } from '../../platform/http/request-state.ts'
 import { object } from '../../platform/http/schema.ts'
 import { recordAction } from '../recorder/action.ts'
 import { isWhole, readBody, trueIn } from './body.ts'
@@ -88,10 +88,15 @@ export const buildPayment = (context: Context): Endpoint => {
           detail: ({ refund_id }: { refund_id: string | undefined }) =>
             refund_id ? `refund_id=${refund_id}` : '',
         },
-        async note => {
-          const created = await createPayment(context, addresses, { account, given, note })
+        async recordEffects => {
+          const created = await createPayment(context, addresses, { account, given, recordEffects })
           const { payment_id } = created
-          const refund = await takeSteps(context, addresses, { account, payment_id, steps, note })
+          const refund = await takeSteps(context, addresses, {
+            account,
+            payment_id,
+            steps,
+            recordEffects,
+          })
           return { payment_id, refund_id: refund?.refund_id }
         },
       )
@@ -170,30 +175,33 @@ function readRefund(given: unknown, amount: number): number | undefined {
   return refund
 }
 
-type Built = { account: Account; payment_id: string; steps: Steps; note: Note }
+type Built = { account: Account; payment_id: string; steps: Steps; recordEffects: RecordEffects }
 
 /** Resolves to the refund, if that is one of the steps. */
 async function takeSteps(
   context: Context,
   addresses: Addresses,
-  { account, payment_id, steps, note }: Built,
+  { account, payment_id, steps, recordEffects }: Built,
 ): Promise<Refund | undefined> {
   const { scenario, capture, refund, cancel } = steps
   const payment = () => found(context, account, payment_id)
   const move = (trigger: 'capture' | 'cancel') =>
     movePayment(context, addresses, async () => ({ account, payment: await payment() }), trigger, {
       refuse: status => conflict(`another request moved the payment: it is ${status}`),
-      note,
+      recordEffects,
     })
   if (scenario) {
-    const reason = await completeByScenario(context, addresses, await payment(), { scenario, note })
+    const reason = await completeByScenario(context, addresses, await payment(), {
+      scenario,
+      recordEffects,
+    })
     if (reason) throw conflict(reason)
   }
   if (capture) await move('capture')
   if (cancel) await move('cancel')
   if (refund === undefined) return undefined
   const asked = { amount: refund, available: undefined }
-  return createRefund(context, addresses, { account, payment_id, note, asked })
+  return createRefund(context, addresses, { account, payment_id, recordEffects, asked })
 }
 
 async function found({ database, time }: Context, account: Account, payment_id: string) {

@@ -59,7 +59,7 @@ export function createFindFault(ports: Ports): FindFault {
     if (operation === CREATION && scenarios.length > 0) request.planned = plannedFor(account)
     if (faults.length === 0) return undefined
     const fault = await inTurn(account.room, () => count(account, met))
-    if (fault?.plan.when === 'before') await subject.note()
+    if (fault?.plan.when === 'before') await subject.recordEffects()
     return fault
   }
 

@@ -7,7 +7,7 @@ import { findByToken, findPayment } from '../../pay/payments/store.ts'
 import { formBody, isForm, jsonBody } from '../../platform/http/body.ts'
 import { pathParam } from '../../platform/http/endpoint.ts'
 import type { Json } from '../../platform/http/fields.ts'
-import { noteOn } from '../../platform/http/request-state.ts'
+import { recordEffectsOf } from '../../platform/http/request-state.ts'
 import { asksForPayment, fieldsOf, type Met, type Plan } from './plan.ts'
 
 /** The operation that creates payments. Plans compare the fields of its body. */
@@ -18,7 +18,7 @@ type Subject = {
   account: Account
   find: () => Promise<Omit<Met, 'operation'>>
   /** Notes the payment for the record, because the handler will not run. */
-  note: () => Promise<void>
+  recordEffects: () => Promise<void>
 }
 
 /** Resolves undefined for a token of no account. */
@@ -29,8 +29,8 @@ export async function subjectOf(
 ): Promise<Subject | undefined> {
   const { database, time } = ports
   const { account, lastPlan } = request
-  const note = (account: Account, payment: Payment | undefined) =>
-    payment && noteOn(request)?.(account, payment)
+  const recordEffects = (account: Account, payment: Payment | undefined) =>
+    payment && recordEffectsOf(request)?.(account, payment)
   if (lastPlan) {
     const payment_id = pathParam(request, 'payment_id')
     const payment = async () =>
@@ -42,7 +42,7 @@ export async function subjectOf(
         const found = await payment()
         return { payment_id, ...(found && { given: fieldsOf(found.given) }) }
       },
-      note: async () => note(account, await payment()),
+      recordEffects: async () => recordEffects(account, await payment()),
     }
   }
   const found = await findByToken(ports, tokenIn(request))
@@ -51,7 +51,7 @@ export async function subjectOf(
   return {
     account: found.account,
     find: async () => ({ payment_id, given: fieldsOf(given) }),
-    note: async () => note(found.account, found.payment),
+    recordEffects: async () => recordEffects(found.account, found.payment),
   }
 }
 

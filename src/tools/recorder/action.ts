@@ -1,6 +1,10 @@
 import type { Actor, Exchange, Recorder } from '../../core/exchange.ts'
 import type { Time } from '../../core/ports.ts'
-import { type Note, type Noted, together } from '../../platform/http/request-state.ts'
+import {
+  type Effects,
+  mergeEffects,
+  type RecordEffects,
+} from '../../platform/http/request-state.ts'
 
 /** What somebody does to a payment without a request that is recorded. */
 export type Action<Result> = {
@@ -18,22 +22,23 @@ export type Action<Result> = {
 export async function recordAction<Result>(
   { recorder, time }: { recorder: Recorder | undefined; time: Time },
   { by, operation, detail }: Action<Result>,
-  act: (note: Note) => Promise<Result>,
+  act: (recordEffects: RecordEffects) => Promise<Result>,
 ): Promise<Result> {
   const began = time.wall()
-  let noted: Noted | undefined
-  const note: Note = (account, payment, caused) => {
-    noted = { account, payment, caused: together(noted?.caused, caused) }
+  let effects = null as Effects | null // set by `act`
+  const recordEffects: RecordEffects = (account, payment, caused) => {
+    effects = mergeEffects(effects, { account, payment, caused })
   }
   let query = ''
   try {
-    const result = await act(note)
+    const result = await act(recordEffects)
     query = detail(result)
     return result
   } finally {
-    if (noted?.caused) {
-      const at = time.now(noted.account, began)
-      await recorder?.action(noted.account, began, actionRow(noted, { at, by, operation, query }))
+    if (effects?.caused) {
+      const { account } = effects
+      const at = time.now(account, began)
+      await recorder?.action(account, began, actionRow(effects, { at, by, operation, query }))
       // Whoever acted on a page looks at the attempts next.
       if (by === 'console') await recorder?.flush()
     }
@@ -42,7 +47,7 @@ export async function recordAction<Result>(
 
 type Did = { at: number; by: Actor; operation: string; query: string }
 
-function actionRow({ account, payment, caused }: Noted, did: Did): Omit<Exchange, 'exchange_id'> {
+function actionRow({ account, payment, caused }: Effects, did: Did): Omit<Exchange, 'exchange_id'> {
   const { at, by, operation, query } = did
   return {
     room: account.room,

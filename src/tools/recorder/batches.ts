@@ -1,6 +1,6 @@
 import type { Database, NewId, Statement, Time } from '../../core/ports.ts'
 import { createAdmission, type Gap } from './admission.ts'
-import { type Held, makeGapRow, type RowMaker } from './row.ts'
+import { makeGapRow, type RawExchange, type RowMaker } from './row.ts'
 import { insertExchange } from './store.ts'
 
 /** Milliseconds between writes, and after one that failed. */
@@ -12,12 +12,12 @@ const RETRY_AFTER = 2_000
 const GAP_MS = 1_000
 const MOST_ROWS = 100
 /** The limits of the memory between two writes. */
-const MOST_HELD = 2_000
-const MOST_HELD_BYTES = 8 * 1024 * 1024
+const MOST_IN_MEMORY = 2_000
+const MOST_IN_MEMORY_BYTES = 8 * 1024 * 1024
 
 type Batches = {
   /** Records the exchange, if its room may record one more. Otherwise it is counted. */
-  add(room: string, refused: boolean, exchange: () => Held): void
+  add(room: string, refused: boolean, exchange: () => RawExchange): void
   /** Writes everything in memory. Never rejects. */
   flush(): Promise<void>
   /** Removes the accounts that may record as much as new ones. */
@@ -42,7 +42,7 @@ export function createBatches(ports: BatchPorts): Batches {
   const { time, onFault } = ports
   const admission = createAdmission()
   /** Those of this turn of the event loop. */
-  const arrived: Held[] = []
+  const arrived: RawExchange[] = []
   const rows: Row[] = []
   let bytes = 0
   let timer: NodeJS.Timeout | undefined
@@ -67,7 +67,7 @@ export function createBatches(ports: BatchPorts): Batches {
    * leave V8's young generation, which took some 20 MB more under load.
    */
   function makeRows(): void {
-    const made = arrived.splice(0).map(held => rowOf(ports, held))
+    const made = arrived.splice(0).map(raw => rowOf(ports, raw))
     for (const row of made) bytes += row.bytes
     rows.push(...made)
   }
@@ -115,7 +115,7 @@ export function createBatches(ports: BatchPorts): Batches {
   return {
     add(room, refused, exchange) {
       const now = time.wall()
-      const fits = rows.length + arrived.length < MOST_HELD && bytes < MOST_HELD_BYTES
+      const fits = rows.length + arrived.length < MOST_IN_MEMORY && bytes < MOST_IN_MEMORY_BYTES
       if (!fits || !admission.admit(room, refused, now)) admission.count(room, refused, now)
       else if (arrived.push(exchange()) === 1) setImmediate(makeRows)
       if (!timer) scheduleNext()
@@ -130,9 +130,9 @@ export function createBatches(ports: BatchPorts): Batches {
   }
 }
 
-function rowOf({ makeRow, newId }: BatchPorts, held: Held): Row {
-  const { room, began } = held
-  const exchange = makeRow(held, newId(began))
+function rowOf({ makeRow, newId }: BatchPorts, raw: RawExchange): Row {
+  const { room, began } = raw
+  const exchange = makeRow(raw, newId(began))
   const insert = insertExchange(exchange)
   return { room, refused: exchange.refused, began, insert, bytes: sizeOf(insert) }
 }

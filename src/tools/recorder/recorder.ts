@@ -10,7 +10,7 @@ import type { Database, Time } from '../../core/ports.ts'
 import type { RecordingHooks } from '../../platform/http/areas.ts'
 import { methodOf } from '../../platform/http/fastify.ts'
 import { createBatches } from './batches.ts'
-import { createRowMaker, type Held, type HeldAttempt, type HeldRequest } from './row.ts'
+import { type AnsweredAttempt, createRowMaker, type RawExchange, type RawRequest } from './row.ts'
 import { deleteOldExchanges, insertExchange, trimExchanges } from './store.ts'
 
 /** The most exchanges of an account that are kept. */
@@ -49,8 +49,8 @@ export function createRecorder(ports: RecorderPorts): RunningRecorder {
   const batches = createBatches({ database, time, newId, makeRow, onFault, onWritten })
   const arriving = new Set<Promise<void>>()
 
-  async function writeNow(account: Account, exchange: Held): Promise<Exchange> {
-    const row = makeRow(exchange, newId(exchange.began))
+  async function writeNow(account: Account, raw: RawExchange): Promise<Exchange> {
+    const row = makeRow(raw, newId(raw.began))
     await writeRow(account, row)
     return row
   }
@@ -64,20 +64,20 @@ export function createRecorder(ports: RecorderPorts): RunningRecorder {
     }
   }
 
-  async function record(account: Account, attempted: RawAttempt): Promise<void> {
-    const attempt = await heldAttempt(account, attempted)
+  async function record(account: Account, raw: RawAttempt): Promise<void> {
+    const attempt = await answered(account, raw)
     if (isTestAccount(account)) await writeNow(account, attempt)
     else batches.add(account.room, attempt.failed, () => attempt)
   }
 
   function onSendOf(kind: 'api' | 'page', operation: string): RecordingHooks['onSend'] {
     return (request, reply, payload, done) => {
-      const account = request.noted?.account ?? request.account
+      const account = request.effects?.account ?? request.account
       if (!account) return done(null, payload)
-      const held = () => heldRequest(kind, operation, time, { request, reply, payload, account })
+      const raw = () => rawRequest(kind, operation, time, { request, reply, payload, account })
       if (isTestAccount(account))
-        return void writeNow(account, held()).then(() => done(null, payload))
-      batches.add(account.room, reply.statusCode >= 400, held)
+        return void writeNow(account, raw()).then(() => done(null, payload))
+      batches.add(account.room, reply.statusCode >= 400, raw)
       done(null, payload)
     }
   }
@@ -90,13 +90,12 @@ export function createRecorder(ports: RecorderPorts): RunningRecorder {
       },
       onSend: onSendOf(kind, operation),
     }),
-    attempt(account, attempted) {
-      const recording = record(account, attempted)
+    attempt(account, raw) {
+      const recording = record(account, raw)
       arriving.add(recording)
       void recording.finally(() => arriving.delete(recording))
     },
-    attemptByHand: async (account, attempted) =>
-      writeNow(account, await heldAttempt(account, attempted)),
+    attemptByHand: async (account, raw) => writeNow(account, await answered(account, raw)),
     action: (account, began, action) => writeRow(account, { exchange_id: newId(began), ...action }),
     async flush() {
       await Promise.all(arriving)
@@ -116,27 +115,27 @@ export function createRecorder(ports: RecorderPorts): RunningRecorder {
   }
 }
 
-const heldAttempt = async (
+const answered = async (
   { room }: Account,
   { answer, ...attempt }: RawAttempt,
-): Promise<HeldAttempt> => ({ ...attempt, kind: 'out', room, answer: await answer })
+): Promise<AnsweredAttempt> => ({ ...attempt, kind: 'out', room, answer: await answer })
 
 type Handled = { request: FastifyRequest; reply: FastifyReply; payload: unknown; account: Account }
 
-function heldRequest(
+function rawRequest(
   kind: 'api' | 'page',
   operation: string,
   time: Time,
   { request, reply, payload, account }: Handled,
-): HeldRequest {
-  const { began, ended, noted, raw } = request
+): RawRequest {
+  const { began, ended, plan, effects, raw } = request
   return {
     kind,
     operation,
     room: account.room,
     began,
     at: time.now(account, began),
-    ms: reply.elapsedTime,
+    ms: Math.round(reply.elapsedTime * 10) / 10,
     method: methodOf(request),
     url: request.url,
     rawHeaders: raw.rawHeaders,
@@ -148,12 +147,12 @@ function heldRequest(
       return value === undefined ? [] : [[name, value]]
     }),
     responseBody: payload,
-    key_id: kind === 'api' ? request.key_id : undefined,
+    ...(kind === 'api' && request.key_id && { key_id: request.key_id }),
     ended: ended ?? (raw.socket.destroyed ? 'gone' : 'sent'),
-    plan: request.plan,
+    ...(plan && { plan }),
     refusal: request.refusal,
-    payment: noted?.payment,
-    caused: noted?.caused,
+    payment: effects?.payment,
+    ...(effects?.caused && { caused: effects.caused }),
   }
 }
 

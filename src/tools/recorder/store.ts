@@ -17,7 +17,6 @@ import {
   selectPart,
   where,
 } from '../../platform/database/select.ts'
-import { printBody, readBody } from './stored-body.ts'
 
 type Row = Omit<Exchange, keyof ExchangeBody | 'refused'> & {
   refused: number
@@ -30,13 +29,31 @@ const INSERTED =
   'exchange_id, account, payment_id, message_id, kind, operation, status, refused, code, field, body'
 const COLUMNS = INSERTED.replace('account', 'account as room')
 
+/** What the JSON of a row leaves out. */
+const DEFAULTS = {
+  query: '',
+  request_headers: {},
+  response_headers: {},
+  ended: 'sent',
+} as const satisfies Partial<ExchangeBody>
+
+const bodyOf = ({ query, request_headers, response_headers, ended, ...rest }: ExchangeBody) =>
+  JSON.stringify({
+    ...rest,
+    ...(query !== '' && { query }),
+    ...(Object.keys(request_headers).length > 0 && { request_headers }),
+    ...(Object.keys(response_headers).length > 0 && { response_headers }),
+    ...(ended !== 'sent' && { ended }),
+  })
+
 function fromRow({ refused, code, field, body, ...columns }: Row): Exchange {
   return {
     ...columns,
     refused: refused === 1,
     ...(code !== null && { code }),
     ...(field !== null && { field }),
-    ...readBody(body, columns.payment_id),
+    ...DEFAULTS,
+    ...JSON.parse(body),
   }
 }
 
@@ -67,7 +84,7 @@ export function insertExchange(exchange: Exchange): Statement {
       Number(refused),
       code ?? null,
       field ?? null,
-      printBody(body, payment_id),
+      bodyOf(body),
     ],
   }
 }

@@ -51,7 +51,8 @@ const complete = (context: Context, { find }: PaymentPage): Route =>
       const reason = await recordAction(
         context,
         inConsole('completePayment', () => `scenario=${scenario}`),
-        note => completeByScenario(context, visit.addresses, payment, { scenario, note }),
+        recordEffects =>
+          completeByScenario(context, visit.addresses, payment, { scenario, recordEffects }),
       )
       if (reason) return overtaken(payment)
     } catch (error) {
@@ -86,13 +87,13 @@ const move = (context: Context, { find }: PaymentPage, trigger: 'capture' | 'can
     const result = await recordAction(
       context,
       inConsole(operation, () => ''),
-      note =>
+      recordEffects =>
         movePayment(
           context,
           addresses,
           async () => ({ account, payment: await find(visit) }),
           trigger,
-          { note },
+          { recordEffects },
         ),
     )
     const payment = result?.payment ?? (await find(visit))
@@ -118,7 +119,8 @@ const refund = (context: Context, { find, show }: PaymentPage): Route =>
       await recordAction(
         context,
         inConsole(REFUND, ({ refund_id }: Refund) => `refund_id=${refund_id}&amount=${amount}`),
-        note => createRefund(context, addresses, { account, payment_id, asked, note }),
+        recordEffects =>
+          createRefund(context, addresses, { account, payment_id, asked, recordEffects }),
       )
     } catch (error) {
       if (isRefusal(error)) return overtaken(payment)
