@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { newFolder, removeFolder } from './folders.ts'
-import { load, type Work } from './load.ts'
+import type { Work } from './load.ts'
 import { compare, median, round, steadyTurns, warmUp } from './measure.ts'
 import { buildPackage, packaged } from './package.ts'
 import { creating, journey, reading } from './requests.ts'
@@ -26,9 +26,6 @@ type Command = readonly [program: string, ...args: string[]]
 
 type Options = { scale: number; report: (figure: ComparedFigure) => void }
 
-const CONNECTIONS = 64
-const PORTION = 10_000
-
 /** Measures the wanted figures and reports each one. Rates are per second, times ms, memory MB. */
 export async function compareCheckouts(
   folder: string,
@@ -45,7 +42,6 @@ export async function compareCheckouts(
   if (has('P1', 'P2'))
     for (const figure of await createsAndReads(other, scale)) if (has(figure.figure)) report(figure)
   if (has('P3')) report(await journeys(other, scale))
-  if (has('P8')) report(await memoryAfter(other, 1_000_000 * scale))
 }
 
 const ratiosOf = (news: number[], olds: number[]): number =>
@@ -110,7 +106,7 @@ async function rounds(
   { warm, scale }: { warm: number; scale: number },
 ): Promise<ComparedFigure> {
   for (const contender of contenders) await warmUp(contender, warm)
-  const { series, ratios } = await compare(contenders, steadyTurns(scale))
+  const { series, ratio } = await compare(contenders, steadyTurns(scale))
   const [old, current] = series.map(({ rate }) => rate)
   return {
     figure,
@@ -118,7 +114,7 @@ async function rounds(
     unit: 'a second',
     old: old ?? 0,
     new: current ?? 0,
-    ratio: ratios[1] ?? 0,
+    ratio: ratio(),
   }
 }
 
@@ -149,15 +145,4 @@ async function journeys(other: Command, scale: number): Promise<ComparedFigure> 
   })
   await stop()
   return figure
-}
-
-async function memoryAfter(other: Command, rows: number): Promise<ComparedFigure> {
-  const { servers, stop } = await startBoth(other)
-  for (let made = 0; made < rows; made += PORTION)
-    for (const { port } of servers)
-      await load(port, CONNECTIONS, { units: Math.min(PORTION, rows - made) }, creating())
-  const [old = 0, current = 0] = servers.map(server => server.rss())
-  await stop()
-  const what = `resident memory after ${rows} payments were created`
-  return { figure: 'P8', what, unit: 'MB', old, new: current, ratio: round(current / old, 3) }
 }

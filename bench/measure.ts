@@ -16,44 +16,73 @@ export type Figure = {
   ratio?: number
   p50?: number
   p99?: number
-  connections?: number
-  rows?: number
   rss?: number
   target: string
   met: boolean | null
   details?: Record<string, unknown>
 }
 
-/** A ratio, and the least or the most that it may be. */
-export type Bar = { what: string; ratio: number; least?: number; most?: number }
+/** The least or the most that a ratio may be. Without either it has no bar. */
+export type Bar = { least?: number; most?: number; prize?: number }
 
-/** A figure whose bar is a ratio to something that was measured in turn with it. */
+/** What a bar says, and whether a ratio meets it. */
+function judge(ratio: number, { least, most, prize }: Bar): Pick<Figure, 'target' | 'met'> {
+  if (least === undefined && most === undefined) return { target: '', met: null }
+  const wish = prize === undefined ? '' : ` (prize: ${prize})`
+  const target = least === undefined ? `ratio <= ${most}` : `ratio >= ${least}`
+  return { target: target + wish, met: ratio <= (most ?? Infinity) && ratio >= (least ?? 0) }
+}
+
+type Ratio = { value: number; floor: number; unit: string; against: string; ratio?: number }
+
+/** A figure that is judged by its ratio to something measured in turn with it: `ratio`, or value by floor. */
 export function ratioFigure(
   figure: string,
-  { what, ratio, least, most }: Bar,
-  { value, floor, unit, against }: { value: number; floor: number; unit: string; against: string },
+  what: string,
+  { value, floor, unit, against, ratio = value / floor }: Ratio,
+  bar: Bar = {},
 ): Figure {
-  const target = least === undefined ? `ratio <= ${most}` : `ratio >= ${least}`
   return {
     figure,
     what,
     unit,
     against,
-    target,
-    value: round(value, 3),
-    floor: round(floor, 3),
+    value: round(value, 2),
+    floor: round(floor, 2),
     ratio: round(ratio, 3),
-    met: ratio <= (most ?? Infinity) && ratio >= (least ?? 0),
+    ...judge(ratio, bar),
   }
 }
+
+/** The figure of contender `of` against contender `to` of the same rounds. */
+export function comparedFigure(
+  figure: string,
+  what: string,
+  { series, ratio }: Comparison,
+  { of = 1, to = 0, against, rss, ...bar }: Bar & Compared,
+): Figure {
+  const { rate: value, p50, p99, units } = series[of] ?? NOTHING
+  const { rate: floor } = series[to] ?? NOTHING
+  const measured = { value, floor, unit: 'a second', against, ratio: ratio(of, to) }
+  return {
+    ...ratioFigure(figure, what, measured, bar),
+    p50,
+    p99,
+    ...(rss !== undefined && { rss }),
+    details: { units },
+  }
+}
+
+/** Which contenders of a comparison; by default the second against the first. */
+type Compared = { of?: number; to?: number; against: string; rss?: number }
+
+const NOTHING: Series = { rate: 0, p50: 0, p99: 0, units: 0 }
 
 export type Bench = {
   /** Multiplies durations and rows: 1 for real figures, less to try things out. */
   scale: number
   /** Reports progress. */
   step(text: string): void
-  /** Keeps points for the plots, by series. */
-  plot(name: string, point: Record<string, number | string>): void
 }
 
 export const round = (value: number, digits = 1): number =>
@@ -70,6 +99,9 @@ export function median(values: number[]): number {
 export type Contender = { server: Server; work: Work }
 
 export type Series = { rate: number; p50: number; p99: number; units: number }
+
+/** `ratio`: the median over the rounds of the rate of `of` by that of `to`. */
+export type Comparison = { series: Series[]; ratio: (of?: number, to?: number) => number }
 
 export type Rounds = {
   connections: number
@@ -94,13 +126,13 @@ export const steadyTurns = (scale: number) => ({
 
 /**
  * Loads all contenders in turn in many short rounds, because the speed of a shared machine changes from
- * one second to the next. Every second round is in reverse order. Returns the medians of each contender,
- * and for each the median of its ratio to the first contender in the same round.
+ * one second to the next. Every second round is in reverse order. The series are the medians of each
+ * contender.
  */
 export async function compare(
   contenders: Contender[],
   { rounds = 21, pause = 0, lead = 0, ...limit }: Rounds,
-): Promise<{ series: Series[]; ratios: number[] }> {
+): Promise<Comparison> {
   const runs: Run[][] = contenders.map(() => [])
   const order = [...contenders.entries()]
   for (let done = 0; done < rounds; done++)
@@ -111,25 +143,17 @@ export async function compare(
     }
   const rates = runs.map(each => each.map(({ rate }) => rate))
   return {
-    series: runs.map((each, i) => ({
-      rate: round(median(rates[i] ?? [])),
-      p50: round(
-        percentile(
-          each.flatMap(({ times }) => times),
-          0.5,
-        ),
-        4,
-      ),
-      p99: round(
-        percentile(
-          each.flatMap(({ times }) => times),
-          0.99,
-        ),
-        4,
-      ),
-      units: each.reduce((sum, { units }) => sum + units, 0),
-    })),
-    ratios: rates.map(each => round(median(each.map((rate, j) => rate / (rates[0]?.[j] ?? 1))), 3)),
+    series: runs.map((each, i) => {
+      const times = each.flatMap(run => run.times)
+      return {
+        rate: round(median(rates[i] ?? [])),
+        p50: round(percentile(times, 0.5), 4),
+        p99: round(percentile(times, 0.99), 4),
+        units: times.length,
+      }
+    }),
+    ratio: (of = 1, to = 0) =>
+      round(median((rates[of] ?? []).map((rate, j) => rate / (rates[to]?.[j] ?? 1))), 3),
   }
 }
 

@@ -18,29 +18,19 @@ export function packaged(): string {
 }
 
 /** The test library of this checkout's package. */
-export const packagedLibrary = (): URL =>
-  new URL('../dist/testing/index.js', pathToFileURL(packaged()))
-
-export const loadLibrary = (): Promise<typeof Library> => import(packagedLibrary().href)
+export const loadLibrary = (): Promise<typeof Library> =>
+  import(new URL('../dist/testing/index.js', pathToFileURL(packaged())).href)
 
 /** Returns the program of the package. */
 export function buildPackage(checkout: string): string {
-  const folder = build(checkout, 'scripts/build.ts')
-  // With its sources it would be a clone, and run them.
-  rmSync(join(folder, 'src'), { recursive: true })
-  return join(folder, 'bin/farthing.js')
-}
-
-/** Returns the single executable. */
-export const buildExecutable = (): string =>
-  join(build(HERE, 'scripts/build-executable.ts'), 'release/farthing')
-
-function build(checkout: string, script: string): string {
   const folder = newFolder()
   for (const name of NEEDED.filter(name => existsSync(join(checkout, name))))
     cpSync(join(checkout, name), join(folder, name), { recursive: true })
   symlinkSync(join(checkout, 'node_modules'), join(folder, 'node_modules'))
   const PATH = [join(checkout, 'node_modules/.bin'), process.env.PATH].join(delimiter)
-  execFileSync(process.execPath, [script], { cwd: folder, env: { ...process.env, PATH } })
-  return folder
+  const env = { ...process.env, PATH }
+  execFileSync(process.execPath, ['scripts/build.ts'], { cwd: folder, env })
+  // With its sources it would be a clone, and run them.
+  rmSync(join(folder, 'src'), { recursive: true })
+  return join(folder, 'bin/farthing.js')
 }

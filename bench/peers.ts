@@ -10,7 +10,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { newFolder, removeFolder } from './folders.ts'
 import { type Answer, load, type Work } from './load.ts'
-import { type Bench, type Contender, compare, type Figure } from './measure.ts'
+import { type Bench, type Contender, compare, comparedFigure, type Figure } from './measure.ts'
+import { drawBars } from './plots.ts'
 import { creating, newPayment, post } from './requests.ts'
 import { type Server, start, startFarthing, startFloor } from './servers.ts'
 import { sizesOf } from './single.ts'
@@ -216,7 +217,6 @@ export async function peers(bench: Bench): Promise<Figure[]> {
   ]
   for (const each of own)
     await load(each.server.port, 64, { seconds: 2 * bench.scale, mayRest: true }, each.work)
-  bench.plot('peers', { name: 'Farthing', y: 1 })
   const figures: Figure[] = []
   for (const peer of peersKnown) {
     bench.step(`peers: ${peer.name}`)
@@ -229,7 +229,7 @@ export async function peers(bench: Bench): Promise<Figure[]> {
 
 /** In turn with the floor and Farthing, so that other load on the machine affects all equally. */
 async function measurePeer(
-  { scale, plot }: Bench,
+  { scale }: Bench,
   peer: Peer,
   own: Contender[],
   sample: Sample,
@@ -240,35 +240,34 @@ async function measurePeer(
   const seconds = Math.max(0.5, scale)
   await load(server.port, 64, { seconds: 2 * seconds, mayRest: true }, work)
   if (peer.warmUp) await load(server.port, 64, { units: peer.warmUp * scale, mayRest: true }, work)
-  const { series, ratios } = await compare([...own, { server, work }], {
+  const made = await compare([...own, { server, work }], {
     connections: 64,
     seconds,
     rounds: 5,
     pause: 500,
     mayRest: true, // some use more than one core
   })
-  const [floor, , its] = series
-  const [, farthingRatio = 0, ratio = 0] = ratios
   const rss = server.rss()
   await server.stop()
   removeFolder(folder)
-  plot('peers', { name: peer.name, y: ratio / farthingRatio })
-  return {
-    figure: 'peer',
-    what: `${peer.name} ${peer.version}`,
-    value: its?.rate ?? 0,
-    unit: 'a second',
-    floor: floor?.rate ?? 0,
-    against: 'the floor, POST',
-    ratio,
-    p50: its?.p50 ?? 0,
-    p99: its?.p99 ?? 0,
-    connections: 64,
-    rss,
-    target: '',
-    met: null,
-    details: { keeps: peer.keeps, farthing: farthingRatio },
-  }
+  const what = `${peer.name} ${peer.version}`
+  const figure = comparedFigure('peer', what, made, { of: 2, against: 'the floor, POST', rss })
+  return { ...figure, details: { keeps: peer.keeps, farthing: made.ratio() } }
+}
+
+/** How many payments each makes for one of Farthing's. */
+export function drawPeers(figures: Figure[], file: URL): void {
+  const values = figures
+    .filter(({ figure }) => figure === 'peer')
+    .map(({ what, ratio = 0, details }): [string, number] => [
+      what.replace(/ \S+$/, ''),
+      ratio / Number(details?.farthing),
+    ])
+  if (values.length > 0)
+    drawBars(file, 'Creating payments, Farthing in the same rounds being 1', [
+      ['Farthing', 1],
+      ...values,
+    ])
 }
 
 async function samplePayment({ port }: Server): Promise<object> {

@@ -49,7 +49,8 @@ export function idIn({ body }: Answer): string {
 }
 
 /** Creates one payment and adds its identifier, which must be new, to `ids`. */
-export function creating(ids: string[] = []): Work {
+export function creating(ids: string[] = [], key = KEY): Work {
+  const { post } = requestsOf(key)
   const create = async (send: Send) => {
     const answer = await send(post('/v1/payments', newPayment()))
     expect(answer, 201)

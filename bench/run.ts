@@ -2,23 +2,17 @@
  * `npm run bench` measures all figures of docs/notes/performance.md, `npm run bench -- P1 P2` some of them.
  * `--scale 0.1` takes a tenth of the time and the rows, to try it out. `--against FOLDER` compares this
  * checkout with another one instead. Each figure is one JSON line on standard output, progress goes to
- * standard error, and everything is kept in bench/results with the plots. Only a complete run writes
- * docs/notes/performance.md and its plots.
+ * standard error, and everything is kept in bench/results. Only a complete run writes
+ * docs/notes/performance.md and the plot of docs/performance.md.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { type ComparedFigure, comparable, compareCheckouts } from './against.ts'
 import { listening, startingCommands } from './command-line.ts'
-import { consolePages } from './console.ts'
-import { control } from './control.ts'
-import { controlCosts } from './control-costs.ts'
-import { growth } from './growth.ts'
+import { resets, testAccounts } from './control.ts'
 import { type Bench, circumstances, type Figure } from './measure.ts'
-import { afterAMillion } from './memory.ts'
-import { peers } from './peers.ts'
-import { drawPlots } from './plots.ts'
+import { drawPeers, peers } from './peers.ts'
 import { postgres } from './postgres.ts'
-import { timeOfARequest } from './profile.ts'
 import { recording } from './recording.ts'
 import { createAndRead, journeys } from './single.ts'
 import { start } from './start.ts'
@@ -33,23 +27,15 @@ type Part = {
 }
 
 const parts: Part[] = [
-  { figures: ['P7'], seconds: 45, run: start },
-  { figures: ['P1', 'P2'], seconds: 165, run: createAndRead },
-  { figures: ['P3', 'P4'], seconds: 115, run: journeys },
-  { figures: ['N1', 'N2', 'N11'], seconds: 85, run: recording },
-  { figures: ['N3', 'N4', 'N8', 'N12', 'N15'], seconds: 75, run: consolePages },
+  { figures: ['P7', 'P8'], seconds: 45, run: start },
+  { figures: ['P1', 'P2', 'N1'], seconds: 165, run: createAndRead },
+  { figures: ['P3', 'P4', 'N1'], seconds: 115, run: journeys },
+  { figures: ['N2'], seconds: 25, run: recording },
   { figures: ['N9'], seconds: 45, run: listening },
   { figures: ['N10'], seconds: 10, run: startingCommands },
-  {
-    figures: ['C3', 'C4', 'C5', 'C6', 'C7', 'C10'],
-    seconds: 180,
-    run: control,
-  },
-  { figures: ['C2', 'C8', 'C9', 'C12', 'C13'], seconds: 120, run: controlCosts },
-  { figures: ['profile'], seconds: 20, run: timeOfARequest },
-  { figures: ['P5', 'P6', 'N5'], seconds: 175, run: growth },
-  { figures: ['P8'], seconds: 85, run: afterAMillion },
-  { figures: ['P9', 'P10', 'N6'], seconds: 60, run: postgres },
+  { figures: ['C4'], seconds: 90, run: resets },
+  { figures: ['C8'], seconds: 50, run: testAccounts },
+  { figures: ['P9'], seconds: 30, run: postgres },
   { figures: ['P11'], seconds: 40, run: oneTest },
   { figures: ['P12'], seconds: 30, run: manyAccounts },
   { figures: ['peers'], seconds: 165, run: peers },
@@ -74,7 +60,6 @@ const wanted = parts.filter(
 
 const total = wanted.reduce((sum, { seconds }) => sum + seconds, 0)
 const began = performance.now()
-const points: Record<string, Record<string, number | string>[]> = {}
 let done = 0
 
 function step(text: string): void {
@@ -89,15 +74,12 @@ function step(text: string): void {
 const bench: Bench = {
   scale: Number(values.scale),
   step,
-  plot(name, point) {
-    points[name] = [...(points[name] ?? []), point]
-  },
 }
 
 /** Called after each part, so that a run that is stopped keeps its figures. */
 function keep(name: string): void {
   mkdirSync(FOLDER, { recursive: true })
-  const text = JSON.stringify({ ...about, scale: bench.scale, figures, points }, null, 2)
+  const text = JSON.stringify({ ...about, scale: bench.scale, figures }, null, 2)
   writeFileSync(new URL(name, FOLDER), `${text}\n`)
 }
 
@@ -123,5 +105,8 @@ for (const part of wanted) {
 step('done')
 const complete = positionals.length === 0 && bench.scale === 1
 if (complete) keep('latest.json')
-drawPlots(points, complete ? new URL('../docs/images/', import.meta.url) : FOLDER)
+drawPeers(
+  figures,
+  new URL('bench-peers.svg', complete ? new URL('../docs/images/', import.meta.url) : FOLDER),
+)
 if (complete) writeTables(figures, about)

@@ -20,10 +20,9 @@ export type Server = {
 export const KEY = 'key_of_the_bench_0123456789'
 
 const file = (path: string) => fileURLToPath(new URL(path, import.meta.url))
-/** Runs the sources, in which a profile finds the parts of the service. */
-export const SOURCES = file('../bin/farthing.js')
 const FLOOR = file('floor.ts')
 const BARE = file('bare.ts')
+const LEAST = file('least.cjs')
 
 const running = new Set<ChildProcess>()
 
@@ -39,6 +38,9 @@ export const startFloor = (answers: { post: number; get: number }): Promise<Serv
 /** Like the floor, but it keeps the payments in a SQLite file; `post` is the length of a response in bytes. */
 export const startBare = (folder: string, { post }: { post: number }): Promise<Server> =>
   start(process.execPath, [BARE, `sqlite:${join(folder, 'bare.db')}`, String(post)], {})
+
+/** A bare server with a thread and SQLite, as little as a service of this kind can be, for its memory. */
+export const startLeast = (): Promise<Server> => start(process.execPath, [LEAST], {})
 
 export type FarthingOptions = {
   /** As in DATABASE_URL. */
@@ -58,23 +60,6 @@ export const startFarthing = (options: FarthingOptions): Promise<Server> => {
     PORT: '0',
     ...env,
   })
-}
-
-/** Runs a command of `farthing` to its end; `onProgress` gets what it writes to standard error. */
-export async function runFarthing(
-  args: string[],
-  database: string,
-  onProgress: (text: string) => void = () => {},
-): Promise<void> {
-  const child = spawn(process.execPath, [packaged(), ...args], {
-    env: { PATH: process.env.PATH, DATABASE_URL: database },
-    stdio: ['ignore', 'ignore', 'pipe'],
-  })
-  running.add(child)
-  child.stderr.setEncoding('utf8').on('data', onProgress)
-  const [code] = await once(child, 'exit')
-  running.delete(child)
-  if (code !== 0) throw new Error(`farthing ${args.join(' ')} ended with ${code}`)
 }
 
 /** The milliseconds that Node takes to run a script with these arguments. Throws if it fails. */

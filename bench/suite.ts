@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { newFolder, removeFolder } from './folders.ts'
 import { connect, type Send, type Work } from './load.ts'
-import { type Bench, compare, type Figure, round, warmUp } from './measure.ts'
+import { type Bench, compare, comparedFigure, type Figure, ratioFigure, warmUp } from './measure.ts'
 import { creating, expect, journey, post } from './requests.ts'
 import { type Server, startFarthing, startFloor } from './servers.ts'
 import { sizesOf } from './single.ts'
@@ -20,31 +20,19 @@ export async function oneTest({ step, scale }: Bench): Promise<Figure[]> {
   for (const each of contenders) await warmUp(each, 10_000 * scale)
   const { series } = await compare(contenders, { connections: 1, seconds: scale / 2 })
   await Promise.all([farthing.stop(), floor.stop()])
-  const [base, create, whole] = series
-  const figure = (what: string, own: typeof base, most: number, prize: number): Figure => {
-    const [p50, p99] = [own?.p50 ?? 0, own?.p99 ?? 0]
-    const ratio = round(p50 / (base?.p50 || 1), 2)
-    return {
-      figure: 'P11',
-      what,
-      value: p50,
-      unit: 'ms',
-      floor: base?.p50 ?? 0,
-      against: 'the floor, POST',
-      ratio,
-      p50,
-      p99,
-      connections: 1,
-      target: `ratio <= ${most} (prize: ${prize})`,
-      met: ratio <= most,
-      details: { ratioOfP99: round(p99 / (base?.p99 || 1), 2) },
-    }
-  }
-  return [
-    figure('POST /v1/payments, one after the other, in memory', create, 2.5, 1.8),
-    figure('a whole journey, one after the other, in memory', whole, 12, 9),
-  ]
+  const [base, ...own] = series
+  const floorTime = base?.p50 ?? 0
+  return BARS.map(({ what, ...bar }, i): Figure => {
+    const { p50 = 0, p99 = 0 } = own[i] ?? {}
+    const measured = { value: p50, floor: floorTime, unit: 'ms', against: 'the floor, POST' }
+    return { ...ratioFigure('P11', what, measured, bar), p50, p99 }
+  })
 }
+
+const BARS = [
+  { what: 'POST /v1/payments, one after the other, in memory', most: 2.5, prize: 1.8 },
+  { what: 'a whole journey, one after the other, in memory', most: 12, prize: 9 },
+]
 
 const ACCOUNTS = 64
 const CONNECTIONS = 64
@@ -63,31 +51,17 @@ export async function manyAccounts({ step, scale }: Bench): Promise<Figure[]> {
   step(`P12: journeys in ${ACCOUNTS} accounts at once`)
   for (const each of contenders) await warmUp(each, 10_000 * scale)
   const limit = { connections: CONNECTIONS, seconds: scale / 2 }
-  const { series, ratios } = await compare(contenders, limit)
+  const journeys = await compare(contenders, limit)
   for (const { server } of contenders) await server.stop()
   removeFolder(folder)
-  const [one, many] = series
-  const ratio = ratios[1] ?? 0
+  const what = `journeys in ${ACCOUNTS} accounts at once, with control`
   return [
-    {
-      figure: 'P12',
-      what: `journeys in ${ACCOUNTS} accounts at once, with control`,
-      value: many?.rate ?? 0,
-      unit: 'a second',
-      floor: one?.rate ?? 0,
-      against: 'the same in one account',
-      ratio,
-      p50: many?.p50 ?? 0,
-      p99: many?.p99 ?? 0,
-      connections: CONNECTIONS,
-      target: 'ratio >= 0.95',
-      met: ratio >= 0.95,
-    },
+    comparedFigure('P12', what, journeys, { against: 'the same in one account', least: 0.95 }),
   ]
 }
 
 /** Makes test accounts. Returns their keys. */
-async function makeAccounts({ port }: Server, count: number): Promise<string[]> {
+export async function makeAccounts({ port }: Server, count: number): Promise<string[]> {
   const { send, close } = await connect(port)
   const keys: string[] = []
   while (keys.length < count) {

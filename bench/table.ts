@@ -18,14 +18,13 @@ const milliseconds = (value: number | undefined): string =>
   value === undefined ? '' : `${number(value)} ms`
 
 function row(figure: Figure): string[] {
-  const { what, value, unit, floor, ratio, p50, p99, rss, target, met } = figure
+  const { what, value, unit, floor, against, ratio, p99, rss, target, met } = figure
   return [
     figure.figure,
     what,
     `${number(value)} ${unit}`,
-    number(floor),
+    floor === undefined ? '' : `${number(floor)}, ${against}`,
     share(ratio),
-    milliseconds(p50),
     milliseconds(p99),
     rss === undefined ? '' : `${number(rss)} MB`,
     target,
@@ -40,16 +39,7 @@ function table(heads: string[], rows: string[][]): string {
 }
 
 export function writeTables(figures: Figure[], about: Record<string, unknown>): void {
-  const heads = [
-    '',
-    'Work',
-    'Farthing',
-    'Measured against',
-    'Ratio',
-    'Median',
-    '99 of 100',
-    'Memory',
-  ]
+  const heads = ['', 'Work', 'Farthing', 'Against', 'Ratio', '99 of 100', 'Memory', 'Bar', '']
   const own = figures.filter(({ figure }) => figure !== 'peer')
   const others = figures.filter(({ figure }) => figure === 'peer')
   const peers = others.map(({ what, value, ratio, p99, rss, details }) => [
@@ -65,7 +55,7 @@ export function writeTables(figures: Figure[], about: Record<string, unknown>): 
   const text = `One run on ${cores} cores (${cpu}), ${String(date).slice(0, 10)}, commit ${commit}, Node ${node}, SQLite ${sqlite};
 the load average before it was ${loadBefore}, so ${Number(loadBefore) < 0.5 ? 'the machine was quiet' : 'the machine was **not** quiet: only the ratios mean something'}.
 
-${table([...heads, 'Target', ''], own.map(row))}
+${table(heads, own.map(row))}
 
 Peers, each creating payments at 64 connections in turn with the floor and with Farthing, which keeps them on disk:
 
