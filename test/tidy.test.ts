@@ -76,7 +76,7 @@ describe('A file of src', () => {
       'tools/control/payments', // what has expired
       'tools/control/plans', // identifiers, whether a payment has expired
       'tools/control/send', // whether the payment of a message has expired
-      'tools/plans/subject', // what has expired
+      'tools/plans/find-fault', // what has expired
       'tools/recorder/action', // when an action began
       'tools/recorder/recorder', // when a request began
     ])

@@ -17,7 +17,7 @@ import { registerRoutes } from '../platform/http/endpoint.ts'
 import { sendApiError } from '../platform/http/errors.ts'
 import { healthEndpoints } from '../platform/http/health.ts'
 import { createLimits, type Limits } from '../platform/http/limits.ts'
-import { decorateForRecording } from '../platform/http/request-state.ts'
+import { decorateRequests } from '../platform/http/request-state.ts'
 import { createServer, isLostInBrowser, setApiHeaders } from '../platform/http/server.ts'
 import { assetEndpoints } from '../platform/web/assets.ts'
 import { consoleAreas } from '../tools/console/frame/area.ts'
@@ -25,6 +25,7 @@ import { consoleRoutes } from '../tools/console/routes.ts'
 import { controlEndpoints } from '../tools/control/routes.ts'
 import { createWaitFor } from '../tools/control/wait.ts'
 import { createPlans, type Plans } from '../tools/plans/faults.ts'
+import { LAST_PLAN } from '../tools/plans/store.ts'
 import { createRecorder, type RunningRecorder } from '../tools/recorder/recorder.ts'
 import type { Chapters } from './docs/openapi.ts'
 import { controlDescription, docsEndpoints } from './docs/routes.ts'
@@ -73,12 +74,21 @@ export async function createApp(
     onAttempt,
     record: recorder?.attempt,
   })
-  const context: Context = { ...ports, send, config, deliveries, recorder, listeners }
   const stopped = () => limits.draining()
-  const plans = config.control ? createPlans(context, stopped) : undefined
+  const plans = config.control ? createPlans(ports, stopped) : undefined
+  const scenarioFor: Context['scenarioFor'] = request => plans?.scenarioFor(request)
+  const context: Context = {
+    ...ports,
+    send,
+    config,
+    deliveries,
+    recorder,
+    listeners,
+    scenarioFor,
+  }
   const areas = createAreas(context, recorder, plans)
   const server = createServer(logger?.child({}), areas)
-  decorateForRecording(server)
+  decorateRequests(server)
   watch?.(server)
   const waiting = () => deliveries.waiting() + (plans?.held() ?? 0)
   const limits = createLimits(server, waiting)
@@ -153,7 +163,7 @@ function createAreas(
   plans: Plans | undefined,
 ): Areas {
   const { config } = context
-  const authenticate = createAuthenticate(context)
+  const authenticate = createAuthenticate(context, config.control ? LAST_PLAN : undefined)
   const json = { setHeaders: setApiHeaders, sendError: sendApiError }
   const page = pageArea(context)
   const sendError: Area['sendError'] = (error, request, reply) =>

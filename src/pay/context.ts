@@ -1,6 +1,8 @@
+import type { FastifyRequest } from 'fastify'
 import type { Config } from '../core/config.ts'
 import type { Recorder } from '../core/exchange.ts'
 import type { Ports } from '../core/ports.ts'
+import type { PlannedScenario } from './payments/commands.ts'
 import type { Deliveries } from './webhooks/deliver.ts'
 import type { Listeners } from './webhooks/listeners.ts'
 
@@ -11,4 +13,6 @@ export type Context = Ports & {
   /** undefined where nothing is recorded. */
   recorder: Recorder | undefined
   listeners: Listeners
+  /** The scenario that a plan sets for the payment which the request creates; undefined if no plan may set one. */
+  scenarioFor: (request: FastifyRequest) => PlannedScenario | undefined
 }

@@ -37,9 +37,13 @@ type Creation = {
 }
 
 /** The scenario that a plan sets for a new payment, and the statements that count the plans in the same commit. */
-export type Bind = (
-  given: NewPayment,
-) => Promise<{ scenario: Scenario | undefined; counted: Statement[] }>
+type Bind = (given: NewPayment) => Promise<{ scenario: Scenario | undefined; counted: Statement[] }>
+
+export type PlannedScenario = {
+  bind: Bind
+  /** Runs one creation at a time, because each counts the same plans. */
+  exclusively<Result>(create: () => Promise<Result>): Promise<Result>
+}
 
 /**
  * Creates a payment. In agreement mode it has its final state. Resolves once the webhook messages were

@@ -118,7 +118,7 @@ Checks run in this order: the type of every field, and whether agreement_id and 
     checkMode(given, context.config.returnHosts)
     const { account } = request
     const addresses = addressesOf(request, context.config)
-    const { planned } = request
+    const planned = context.scenarioFor(request)
     const creation = {
       account,
       given,
@@ -126,7 +126,7 @@ Checks run in this order: the type of every field, and whether agreement_id and 
       recordEffects: recordEffectsOf(request),
     }
     const created = planned
-      ? await planned.inTurn(() =>
+      ? await planned.exclusively(() =>
           createPayment(context, addresses, { ...creation, bind: planned.bind }),
         )
       : await createPayment(context, addresses, creation)

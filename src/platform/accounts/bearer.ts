@@ -1,5 +1,4 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Account } from '../../core/account.ts'
 import type { Config } from '../../core/config.ts'
 import {
   type ApiError,
@@ -11,17 +10,6 @@ import type { Ports } from '../../core/ports.ts'
 import { remember } from '../../core/remember.ts'
 import { inUtf8 } from '../http/fields.ts'
 import { findKey, type KnownKey } from './store.ts'
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** Of the bearer key, or of the session in the console. Only endpoints of the areas `api`, `control` and `console` have it. */
-    account: Account
-    /** Of the bearer key; CONFIGURED_KEY_ID for the key of the settings. */
-    key_id: string
-    /** The plan_id of the account's last plan, or null without plans. Set where control is on and there is a key. */
-    lastPlan?: string | null
-  }
-}
 
 /** Milliseconds for which a valid key is cached. A revoked key stops working after that. */
 const CACHE_MS = 900
@@ -37,9 +25,13 @@ function refusalOf(header: string | undefined): ApiError {
 /**
  * Specification, *Authentication*: sets `request.account`, or rejects with a 401. Keys that were just checked are
  * cached, so that the key of a busy client is hashed once a second. Returns undefined when there is nothing to
- * wait for: a promise for each request would cost more than the rest.
+ * wait for: a promise for each request would cost more than the rest. `lastPlan` is SQL, see findKey; given where
+ * control is on.
  */
-export function createAuthenticate({ database, time, config }: Ports & { config: Config }) {
+export function createAuthenticate(
+  { database, time, config }: Ports & { config: Config },
+  lastPlan?: string,
+) {
   const cache = new Map<string, KnownKey & { until: number }>()
 
   function cached(key: string): KnownKey | undefined {
@@ -50,7 +42,7 @@ export function createAuthenticate({ database, time, config }: Ports & { config:
 
   async function lookUp(key: string): Promise<KnownKey | undefined> {
     const asked = time.wall() // before the query: the key may be revoked during it
-    const known = await findKey(database, inUtf8(key), config.apiKey, asked, config.control)
+    const known = await findKey(database, inUtf8(key), config.apiKey, asked, lastPlan)
     if (known) remember(cache, key, { ...known, until: asked + CACHE_MS }, MAX_CACHED)
     else cache.delete(key)
     return known
@@ -64,7 +56,7 @@ export function createAuthenticate({ database, time, config }: Ports & { config:
     }
     request.account = known.account
     request.key_id = known.key_id
-    if (config.control) request.lastPlan = known.lastPlan
+    request.lastPlan = known.lastPlan
   }
 
   return (request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined => {

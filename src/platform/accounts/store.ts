@@ -10,6 +10,7 @@ import {
 import { secrets as randomSecrets } from '../../core/ids.ts'
 import type { Database, NewId, Secrets, Statement, Time } from '../../core/ports.ts'
 import { DAY } from '../../core/time.ts'
+import type { LastPlan } from '../http/request-state.ts'
 
 export type ApiKey = { key_id: string; account: string; created: number; revoked: number | null }
 
@@ -77,12 +78,7 @@ export const revokeKey = (database: Database, key_id: string, now: number): Prom
     },
   ])
 
-export type KnownKey = {
-  key_id: string
-  account: Account
-  /** The plan_id of the account's last plan; null if it has none, or control is off. */
-  lastPlan: string | null
-}
+export type KnownKey = { key_id: string; account: Account; lastPlan: LastPlan }
 
 /** The key_id of FARTHING_API_KEY, which has no row. */
 const CONFIGURED_KEY_ID = 'configured'
@@ -90,24 +86,20 @@ const CONFIGURED_KEY_ID = 'configured'
 /** True if the account has neither ended nor expired at `$1`, in milliseconds. */
 const LIVES = 'ended = 0 and (expires is null or expires > $1)'
 
-/** A column of a query for an account: its last plan. */
-const LAST_PLAN =
-  '(select plan_id from plans where plans.account = accounts.room order by position desc limit 1) as last_plan'
-
 /**
  * The bearer key with its account, or undefined; `configured` is the default account's fixed key. `now` is the
- * machine's time. `control` says whether there may be plans.
+ * machine's time. `lastPlan` is SQL for the plan_id of the account's last plan, or null, so that one query reads both.
  */
 export async function findKey(
   database: Database,
   key: string,
   configured: string | undefined,
   now: number,
-  control = false,
+  lastPlan?: string,
 ): Promise<KnownKey | undefined> {
   const hash = sha256(key)
   const isConfigured = configured !== undefined && timingSafeEqual(hash, sha256(configured))
-  const columns = control ? `${ACCOUNT_COLUMNS}, ${LAST_PLAN}` : ACCOUNT_COLUMNS
+  const columns = lastPlan ? `${ACCOUNT_COLUMNS}, ${lastPlan} as last_plan` : ACCOUNT_COLUMNS
   const [row] = await database.query<Account & { key_id: string; last_plan?: string | null }>(
     isConfigured
       ? `select '${CONFIGURED_KEY_ID}' as key_id, ${columns} from accounts where name = $1 and ended = 0`
@@ -116,7 +108,12 @@ export async function findKey(
     isConfigured ? [DEFAULT_ACCOUNT] : [now, hash.toString('hex')],
   )
   if (!row) return undefined
-  return { key_id: row.key_id, account: accountIn(row), lastPlan: row.last_plan ?? null }
+  return { key_id: row.key_id, account: accountIn(row), lastPlan: lastPlanOf(row.last_plan) }
+}
+
+function lastPlanOf(plan_id: string | null | undefined): LastPlan {
+  if (plan_id === undefined) return 'unknown'
+  return plan_id === null ? 'none' : { plan_id }
 }
 
 /** The hash of the key with this identifier, in hexadecimal; undefined if there is none or it was revoked. */

@@ -2,13 +2,6 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError, bodyTooLarge, unexpectedFault, unreadable } from '../../core/errors.ts'
 import { JSON_TYPE } from './body.ts'
 
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** The error that was sent as JSON, for the log line. */
-    refusal?: ApiError
-  }
-}
-
 /** Seconds to wait before the next try, as the Retry-After header of every 503. */
 const RETRY_AFTER = '1'
 

@@ -8,13 +8,6 @@ import type {
 import { overloaded } from '../../core/errors.ts'
 import { reportExhaustion } from './exhaustion.ts'
 
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** It has arrived, counts towards the limit, and has no response yet. */
-    inFlight: boolean
-  }
-}
-
 /** Requests that may be in flight at once: they have arrived with their body and wait for the database. */
 const MAX_IN_FLIGHT = 1_000
 
@@ -43,7 +36,6 @@ export function createLimits(app: FastifyInstance, waiting: () => number): Limit
   let draining = false
   app.server.maxConnections = MAX_CONNECTIONS
   reportExhaustion(app.server, line => app.log.warn(line))
-  app.decorateRequest('inFlight', false)
   // The work is done once there is a response, whether or not the client is still there to receive it.
   app.addHook('onSend', (request, reply, payload, done) => {
     if (request.inFlight) inFlight -= 1

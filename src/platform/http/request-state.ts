@@ -1,6 +1,8 @@
+/** What a request carries from one step to the next. This is the only file that adds properties to Fastify's requests. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Account } from '../../core/account.ts'
-import type { Caused, Ending } from '../../core/exchange.ts'
+import type { ApiError } from '../../core/errors.ts'
+import type { Caused } from '../../core/exchange.ts'
 
 /** The payment that a request is about. `secret` is the second half of its token. */
 export type RecordedPayment = { payment_id: string; secret: string; given: { reference: string } }
@@ -8,15 +10,36 @@ export type RecordedPayment = { payment_id: string; secret: string; given: { ref
 /** What a request had to do with a payment, as its handler tells the record. */
 export type Effects = { account: Account; payment: RecordedPayment; caused: Caused | undefined }
 
+/**
+ * The last plan of the account, as the look-up of the key saw it. `unknown`: no key was looked up, or control is off.
+ * `none`: the account has no plans.
+ */
+export type LastPlan = 'unknown' | 'none' | { plan_id: string }
+
+/** The plan that acted on a request. */
+export type ActingPlan = {
+  plan_id: string
+  /** The response that it replaced, or the connection that it reset; absent if it did neither. */
+  ended?: 'replaced' | 'reset'
+  /** It reset the connection before there was a response. */
+  isUnanswered?: boolean
+}
+
 declare module 'fastify' {
   interface FastifyRequest {
-    effects: Effects | null
+    /** Of the bearer key, or of the session in the console. Only endpoints of the areas `api`, `control` and `console` have it. */
+    account: Account
+    /** Of the bearer key; CONFIGURED_KEY_ID for the key of the settings. */
+    key_id: string
+    lastPlan: LastPlan
+    actingPlan: ActingPlan | null
+    /** It has arrived, counts towards the limit, and has no response yet. */
+    inFlight: boolean
+    /** The error that was sent as JSON, for the log line and the record. */
+    refusal: ApiError | null
     /** The machine's time at which it began, in milliseconds; 0 where it is not recorded. */
     began: number
-    /** The effect of a plan on the response. */
-    ended: Ending | null
-    /** The plan that acted on it. */
-    plan: string | null
+    effects: Effects | null
   }
 }
 
@@ -24,12 +47,14 @@ declare module 'fastify' {
  * Declares the properties of requests. Properties that are added later change the shape of the object: some 1 % of P1
  * for each.
  */
-export function decorateForRecording(app: FastifyInstance): void {
-  app.decorateRequest('effects', null)
-  app.decorateRequest('began', 0)
-  app.decorateRequest('ended', null)
-  app.decorateRequest('plan', null)
+export function decorateRequests(app: FastifyInstance): void {
   app.decorateRequest('key_id', '')
+  app.decorateRequest('lastPlan', 'unknown')
+  app.decorateRequest('actingPlan', null)
+  app.decorateRequest('inFlight', false)
+  app.decorateRequest('refusal', null)
+  app.decorateRequest('began', 0)
+  app.decorateRequest('effects', null)
 }
 
 /** Tells the record which payment a request is about, and what the request caused. */

@@ -6,13 +6,13 @@ import { isObject, type Json } from '../../platform/http/fields.ts'
 import { object } from '../../platform/http/schema.ts'
 import {
   asksForPayment,
+  CREATION,
   fieldsOf,
   ownErrors,
   type Plan,
   type PlannedAnswer,
 } from '../plans/plan.ts'
 import { MOST_PLANS } from '../plans/store.ts'
-import { CREATION } from '../plans/subject.ts'
 import { isWhole, textIn, trueIn, wholeIn } from './body.ts'
 import { badField, missingField, noSuchField } from './errors.ts'
 import { readScenario, scenarioSchema } from './payments.ts'

@@ -2,16 +2,21 @@
  * The effects of plans on requests. Plans are checked when a request has reached the handler of its endpoint: after
  * the checks of the key, path, method, media type, size and limits, and before its fields are read.
  */
+import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+import type { Account } from '../../core/account.ts'
 import type { Database, Time } from '../../core/ports.ts'
+import type { PlannedScenario } from '../../pay/payments/commands.ts'
+import { accountOfName } from '../../platform/accounts/store.ts'
 import type { PlanHooks } from '../../platform/http/areas.ts'
-import { createHolds } from './holds.ts'
-import { createFindFault, type Fault } from './planning.ts'
+import { createFindFault, type Fault, type Found } from './find-fault.ts'
 
 export type Plans = {
   /** The number of requests that are held. They only wait. */
   held(): number
   hooks(operation: string): PlanHooks
+  /** The scenario of a plan for the payment that the request creates. */
+  scenarioFor(request: FastifyRequest): PlannedScenario | undefined
 }
 
 type Ports = { database: Database; time: Time }
@@ -19,6 +24,7 @@ type Ports = { database: Database; time: Time }
 export function createPlans(ports: Ports, stopped: () => boolean): Plans {
   const holds = createHolds(ports.database, stopped)
   const findFault = createFindFault(ports)
+  const found = new WeakMap<FastifyRequest, Found>()
 
   async function act(
     fault: Fault | undefined,
@@ -30,12 +36,13 @@ export function createPlans(ports: Ports, stopped: () => boolean): Plans {
     await holds.hold(fault.account, request.raw.socket, fault.delay)
     fault.isOver = true
     const { plan, error } = fault
+    const { plan_id } = plan
     if (plan.reset) {
-      request.ended = 'reset'
+      request.actingPlan = { plan_id, ended: 'reset', isUnanswered: true }
       // The client does not receive it: the connection is reset once the request is recorded.
       return void reply.code(500).send()
     }
-    if (error) request.ended = 'replaced'
+    request.actingPlan = { plan_id, ...(error && { ended: 'replaced' }) }
     if (error?.status === 401) void reply.header('www-authenticate', 'Bearer')
     done(error)
   }
@@ -43,28 +50,31 @@ export function createPlans(ports: Ports, stopped: () => boolean): Plans {
   async function actOnResponse(fault: Fault, request: FastifyRequest, reply: FastifyReply) {
     fault.isOver = true
     await holds.hold(fault.account, request.raw.socket, fault.delay)
-    if (fault.plan.reset) request.ended = 'reset'
-    if (!fault.error) return
-    request.ended = 'replaced'
+    const { plan, error } = fault
+    const { plan_id } = plan
+    request.actingPlan = { plan_id, ...(plan.reset && { ended: 'reset' }) }
+    if (!error) return
+    request.actingPlan = { plan_id, ended: 'replaced' }
     reply.removeHeader('location')
     reply.removeHeader('allow')
-    if (fault.error.status === 401) void reply.header('www-authenticate', 'Bearer')
+    if (error.status === 401) void reply.header('www-authenticate', 'Bearer')
   }
 
   return {
     held: holds.count,
+    scenarioFor: request => found.get(request)?.scenario,
     hooks: operation => ({
       preHandler(request, reply, done) {
-        if (request.lastPlan === null) return done()
-        findFault(operation, request).then(fault => {
-          request.fault = fault
-          void act(fault, request, reply, done)
+        if (request.lastPlan === 'none') return done()
+        findFault(operation, request).then(each => {
+          found.set(request, each)
+          void act(each.fault, request, reply, done)
         }, done)
       },
       onSend(request, reply, payload, done) {
-        const { fault, planned } = request
-        request.plan ??=
-          fault?.plan.plan_id ?? (reply.statusCode === 201 ? planned?.plan_id : undefined) ?? null
+        const { fault, scenario } = found.get(request) ?? {}
+        if (!fault && scenario?.plan_id && reply.statusCode === 201)
+          request.actingPlan = { plan_id: scenario.plan_id }
         if (!fault || fault.isOver) return done(null, payload)
         // The error takes the place of the response: Fastify sends it as if the handler had thrown it.
         void actOnResponse(fault, request, reply).then(
@@ -73,9 +83,61 @@ export function createPlans(ports: Ports, stopped: () => boolean): Plans {
         )
       },
       afterRecord(request, _reply, payload, done) {
-        if (request.ended === 'reset') request.raw.socket.resetAndDestroy()
+        if (request.actingPlan?.ended === 'reset') request.raw.socket.resetAndDestroy()
         done(null, payload)
       },
     }),
+  }
+}
+
+/** Milliseconds between two checks of whether the service stops or an account was reset. */
+const CHECK_EVERY = 100
+
+type HeldRequest = { account: Account; end: () => void }
+
+type Holds = {
+  /** The number of requests that are held. */
+  count(): number
+  /** Resolves after so many milliseconds; at once if the service stops or the account is reset or ended. */
+  hold(account: Account, socket: Socket, ms: number): Promise<void>
+}
+
+/** Holds requests that a plan delays. They cost no work, and their connections are not idle. */
+function createHolds(database: Database, stopped: () => boolean): Holds {
+  const held = new Set<HeldRequest>()
+  let checking: NodeJS.Timeout | undefined
+
+  async function check(): Promise<void> {
+    if (stopped()) for (const { end } of held) end()
+    for (const [name, group] of Map.groupBy(held, ({ account }) => account.name)) {
+      // An unreachable database says nothing about the account.
+      const now = await accountOfName(database, name).catch(() => group[0]?.account)
+      for (const { account, end } of group) if (account.room !== now?.room) end()
+    }
+  }
+
+  return {
+    count: () => held.size,
+    async hold(account, socket, ms) {
+      if (ms === 0 || stopped()) return
+      const { timeout = 0 } = socket
+      socket.setTimeout(0)
+      await new Promise<void>(resolve => {
+        const timer = setTimeout(end, ms)
+        const mine = { account, end }
+        function end(): void {
+          clearTimeout(timer)
+          held.delete(mine)
+          if (held.size === 0) {
+            clearInterval(checking)
+            checking = undefined
+          }
+          resolve()
+        }
+        held.add(mine)
+        checking ??= setInterval(() => void check(), CHECK_EVERY)
+      })
+      socket.setTimeout(timeout)
+    },
   }
 }

@@ -46,23 +46,26 @@ export type Plan = {
   reset?: true
 }
 
+/** The operation that creates payments. Plans compare the fields of its body. */
+export const CREATION = 'createPayment'
+
 /** The facts about a request that plans compare. `given` is undefined if the request concerns no payment. */
-export type Met = { operation: string; payment_id?: string; given?: Json }
+export type Facts = { operation: string; payment_id?: string; given?: Json }
 
 /** A plan that a request matched, with its counts after the request. */
 export type Counted = { plan: Plan; seen: number; acted: number }
 
 /** `acting` is the plan that acts, if one does. All of `counted` matched. */
-type Meeting = { acting: Plan | undefined; counted: Counted[] }
+type Evaluation = { acting: Plan | undefined; counted: Counted[] }
 
 /**
  * Checks the plans in their order. A matching plan counts the request. It acts if enough requests have passed, it has
  * not acted often enough, and its draw succeeds. The first plan that acts ends the search.
  */
-export function meet(plans: readonly Plan[], met: Met): Meeting {
+export function evaluate(plans: readonly Plan[], facts: Facts): Evaluation {
   const counted: Counted[] = []
   for (const plan of plans) {
-    if (!matches(plan, met)) continue
+    if (!matches(plan, facts)) continue
     const seen = plan.seen + 1
     const isLeft = plan.times === 'always' || plan.acted < plan.times
     const acts = seen > plan.skip && isLeft && draw(plan.seed, seen).chance < plan.probability
@@ -72,10 +75,10 @@ export function meet(plans: readonly Plan[], met: Met): Meeting {
   return { acting: undefined, counted }
 }
 
-export const matches = ({ on, given = {}, payment_id }: Plan, met: Met): boolean =>
-  (on === undefined || on === met.operation) &&
-  (payment_id === undefined || payment_id === met.payment_id) &&
-  Object.entries(given).every(([name, value]) => isGiven(name, value, met.given?.[name]))
+export const matches = ({ on, given = {}, payment_id }: Plan, facts: Facts): boolean =>
+  (on === undefined || on === facts.operation) &&
+  (payment_id === undefined || payment_id === facts.payment_id) &&
+  Object.entries(given).every(([name, value]) => isGiven(name, value, facts.given?.[name]))
 
 function isGiven(name: string, wanted: unknown, value: unknown): boolean {
   if (typeof wanted !== 'object') return wanted === value

@@ -128,7 +128,7 @@ function rawRequest(
   time: Time,
   { request, reply, payload, account }: Handled,
 ): RawRequest {
-  const { began, ended, plan, effects, raw } = request
+  const { began, actingPlan, effects, raw } = request
   return {
     kind,
     operation,
@@ -141,16 +141,16 @@ function rawRequest(
     rawHeaders: raw.rawHeaders,
     requestBody: request.body,
     // A plan that reset the connection before the handler ran left no response.
-    status: ended === 'reset' && request.fault?.plan.when === 'before' ? null : reply.statusCode,
+    status: actingPlan?.isUnanswered ? null : reply.statusCode,
     responseHeaders: RESPONSE_HEADERS.flatMap(name => {
       const value = reply.getHeader(name)
       return value === undefined ? [] : [[name, value]]
     }),
     responseBody: payload,
     ...(kind === 'api' && request.key_id && { key_id: request.key_id }),
-    ended: ended ?? (raw.socket.destroyed ? 'gone' : 'sent'),
-    ...(plan && { plan }),
-    refusal: request.refusal,
+    ended: actingPlan?.ended ?? (raw.socket.destroyed ? 'gone' : 'sent'),
+    ...(actingPlan && { plan: actingPlan.plan_id }),
+    refusal: request.refusal ?? undefined,
     payment: effects?.payment,
     ...(effects?.caused && { caused: effects.caused }),
   }

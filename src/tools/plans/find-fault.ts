@@ -1,0 +1,204 @@
+/** Finds the plan that acts on a request, and counts the request for every plan that it matched. */
+import type { FastifyRequest } from 'fastify'
+import type { Account } from '../../core/account.ts'
+import type { ApiError } from '../../core/errors.ts'
+import type { Database, Time } from '../../core/ports.ts'
+import { untilWritten } from '../../core/retry.ts'
+import type { PlannedScenario } from '../../pay/payments/commands.ts'
+import type { Payment } from '../../pay/payments/payment.ts'
+import { readNewPayment } from '../../pay/payments/request.ts'
+import { findByToken, findPayment } from '../../pay/payments/store.ts'
+import { formBody, isForm, jsonBody } from '../../platform/http/body.ts'
+import { pathParam } from '../../platform/http/endpoint.ts'
+import type { Json } from '../../platform/http/fields.ts'
+import { recordEffectsOf } from '../../platform/http/request-state.ts'
+import {
+  asksForPayment,
+  CREATION,
+  delayOf,
+  errorOf,
+  evaluate,
+  type Facts,
+  fieldsOf,
+  matches,
+  type Plan,
+} from './plan.ts'
+import { countRequest, createKnownPlans, findPlans } from './store.ts'
+
+export type Fault = {
+  plan: Plan
+  account: Account
+  /** Milliseconds. */
+  delay: number
+  error: ApiError | undefined
+  /** True once the plan has acted on the response. */
+  isOver: boolean
+}
+
+/** The scenario of a plan, and the plan once it was set. */
+type Planned = PlannedScenario & { plan_id?: string }
+
+/** The fault that acts on a request, and the scenario for the payment that it creates. */
+export type Found = { fault?: Fault | undefined; scenario?: Planned | undefined }
+
+type FindFault = (operation: string, request: FastifyRequest) => Promise<Found>
+
+type Ports = { database: Database; time: Time }
+
+export function createFindFault(ports: Ports): FindFault {
+  const { database } = ports
+  const exclusively = createMutex()
+  const knownPlans = createKnownPlans(database)
+
+  return async (operation, request) => {
+    const target = await targetOf(ports, operation, request)
+    if (!target) return {}
+    const { account, lastPlan } = target
+    const known = await knownPlans(account.room, lastPlan)
+    const plans = known.filter(({ on }) => on === undefined || on === operation)
+    const facts = await factsFor(operation, target, plans)
+    const { faults, scenarios } = sorted(plans.filter(plan => matches(plan, facts)))
+    const scenario =
+      operation === CREATION && scenarios.length > 0 ? scenarioOf(account) : undefined
+    if (faults.length === 0) return { scenario }
+    const fault = await exclusively(account.room, () => count(account, facts))
+    if (fault?.plan.when === 'before') await target.recordEffects()
+    return { fault, scenario }
+  }
+
+  async function count(account: Account, facts: Facts): Promise<Fault | undefined> {
+    const { fault } = await untilWritten(async () => {
+      const { faults } = sorted(await findPlans(database, account.room))
+      const { acting, counted } = evaluate(faults, facts)
+      const fault = acting && faultOf(acting, account)
+      const isCounted = counted.length === 0 || (await database.write(counted.map(countRequest)))
+      return isCounted ? { fault } : undefined
+    })
+    return fault
+  }
+
+  function scenarioOf({ room }: Account): Planned {
+    const planned: Planned = {
+      exclusively: create => exclusively(room, create),
+      async bind(given) {
+        const { scenarios } = sorted(await findPlans(database, room))
+        const facts = { operation: CREATION, given: fieldsOf(given) }
+        const { acting, counted } = evaluate(scenarios, facts)
+        if (acting) planned.plan_id = acting.plan_id
+        else delete planned.plan_id
+        return { scenario: acting?.scenario, counted: counted.map(countRequest) }
+      },
+    }
+    return planned
+  }
+}
+
+/** A mutex for each room, so that a compare-and-swap fails only against other instances. */
+function createMutex() {
+  const last = new Map<string, Promise<unknown>>()
+  return async <Result>(room: string, work: () => Promise<Result>): Promise<Result> => {
+    const mine = (last.get(room) ?? Promise.resolve()).then(work, work)
+    last.set(room, mine)
+    try {
+      return await mine
+    } finally {
+      if (last.get(room) === mine) last.delete(room)
+    }
+  }
+}
+
+function sorted(plans: Plan[]) {
+  const { fault = [], scenario = [] } = Object.groupBy(plans, plan =>
+    plan.scenario === undefined ? 'fault' : 'scenario',
+  )
+  return { faults: fault, scenarios: scenario }
+}
+
+const faultOf = (plan: Plan, account: Account): Fault => ({
+  plan,
+  account,
+  delay: delayOf(plan, plan.seen + 1),
+  error: plan.answer && errorOf(plan.answer),
+  isOver: false,
+})
+
+/** The account of a request, and a function that finds its payment. */
+type Target = {
+  account: Account
+  /** The plan_id of its last plan, where the look-up of the key has read it. */
+  lastPlan?: string
+  find: () => Promise<Omit<Facts, 'operation'>>
+  /** Tells the record which payment it is, because the handler will not run. */
+  recordEffects: () => Promise<void>
+}
+
+/** Resolves undefined for a token of no account. */
+async function targetOf(
+  ports: { database: Database; time: Time },
+  operation: string,
+  request: FastifyRequest,
+): Promise<Target | undefined> {
+  const { database, time } = ports
+  const { account, lastPlan } = request
+  const recordEffects = (account: Account, payment: Payment | undefined) =>
+    payment && recordEffectsOf(request)?.(account, payment)
+  if (lastPlan !== 'unknown') {
+    const payment_id = pathParam(request, 'payment_id')
+    const payment = async () =>
+      payment_id ? findPayment(database, account.room, payment_id, time.now(account)) : undefined
+    return {
+      account,
+      ...(lastPlan !== 'none' && { lastPlan: lastPlan.plan_id }),
+      async find() {
+        if (operation === CREATION) return { given: givenIn(request) }
+        const found = await payment()
+        return { payment_id, ...(found && { given: fieldsOf(found.given) }) }
+      },
+      recordEffects: async () => recordEffects(account, await payment()),
+    }
+  }
+  const found = await findByToken(ports, tokenIn(request))
+  if (!found) return undefined
+  const { payment_id, given } = found.payment
+  return {
+    account: found.account,
+    find: async () => ({ payment_id, given: fieldsOf(given) }),
+    recordEffects: async () => recordEffects(found.account, found.payment),
+  }
+}
+
+/** The payment is read only if a plan needs it. */
+async function factsFor(
+  operation: string,
+  { find }: Target,
+  plans: readonly Plan[],
+): Promise<Facts> {
+  return { operation, ...(plans.some(asksForPayment) && (await find())) }
+}
+
+/** The fields of a new payment, with their defaults; unchanged if they are not valid. */
+function givenIn(request: FastifyRequest): Json {
+  try {
+    const body = jsonBody(request, 'P0197', ['amount'])
+    try {
+      return fieldsOf(readNewPayment(body))
+    } catch {
+      return body
+    }
+  } catch {
+    return {}
+  }
+}
+
+function tokenIn(request: FastifyRequest): string {
+  const inPath = pathParam(request, 'token')
+  if (inPath) return inPath
+  try {
+    const fields = isForm(request)
+      ? Object.fromEntries(formBody(request))
+      : jsonBody(request, 'P0197')
+    return String(fields.chargeTokenId ?? fields.one_time_token ?? '')
+  } catch {
+    return ''
+  }
+}
