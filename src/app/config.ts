@@ -24,6 +24,9 @@ export const SETTINGS = [
 
 type Setting = (typeof SETTINGS)[number]
 
+export const DEFAULT_DATABASE = { kind: 'sqlite', path: 'data/farthing.db' } as const
+export const DEFAULT_URL = 'http://127.0.0.1:3000'
+
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 /** Characters of an API key or a signing key. */
 const SHORTEST_KEY = 16
@@ -67,15 +70,16 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   const config: Config = {
     port: read('PORT', parsePort, portNumber) ?? 3000,
     host: env.HOST?.trim() || '127.0.0.1',
-    database: read(
-      'DATABASE_URL',
-      parseDatabase,
-      'sqlite:PATH, sqlite::memory: or postgres://USER:PASSWORD@HOST/DATABASE',
-    ) ?? { kind: 'sqlite', path: 'data/farthing.db' },
+    database:
+      read(
+        'DATABASE_URL',
+        parseDatabase,
+        'sqlite:PATH, sqlite::memory: or postgres://USER:PASSWORD@HOST/DATABASE',
+      ) ?? DEFAULT_DATABASE,
     apiKey: read('FARTHING_API_KEY', parseKey, KEY_RULE),
     baseUrl: read('FARTHING_BASE_URL', parseAddress, address),
     pagesUrl: read('FARTHING_PAGES_URL', parseAddress, address),
-    url: read('FARTHING_URL', parseAddress, address) ?? 'http://127.0.0.1:3000',
+    url: read('FARTHING_URL', parseAddress, address) ?? DEFAULT_URL,
     callbackHosts: new Set([
       ...callbackHosts,
       ...(webhookUrl ? [hostAndPort(new URL(webhookUrl))] : []),

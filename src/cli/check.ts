@@ -1,9 +1,11 @@
+import { asTypedHere } from './invocation.ts'
+
 /** One result of `farthing doctor`. */
 export type Check = {
   name: string
   status: 'ok' | 'warn' | 'fail'
   sentence: string
-  /** What to run or to set, if there is something. */
+  /** What to run or to set, if there is something, as it is typed here. */
   command?: string
 }
 
@@ -12,7 +14,7 @@ export const warn = (name: string, sentence: string, command?: string): Check =>
   name,
   status: 'warn',
   sentence,
-  ...(command !== undefined && { command }),
+  ...(command !== undefined && { command: asTypedHere(command) }),
 })
 export const fail = (name: string, sentence: string, command?: string): Check => ({
   ...warn(name, sentence, command),

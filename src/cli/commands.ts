@@ -5,6 +5,7 @@ import { DEFAULT_ACCOUNT, isAccountName } from '../core/account.ts'
 import type { Config } from '../core/config.ts'
 import { version } from '../core/version.ts'
 import { CommandError, EXIT } from './command-error.ts'
+import { asTypedHere } from './invocation.ts'
 import {
   addServiceCommands,
   command,
@@ -12,14 +13,12 @@ import {
   moreHelp,
   numberUpTo,
   type Shell,
+  usageHere,
   withEmptyRefund,
 } from './service-commands.ts'
 import type { Env } from './verify.ts'
 
 const SETTINGS_HELP = `
-In a clone of the repository, type "npm start --" instead of "farthing", as in:
-npm start -- keys list
-
 Settings are environment variables. All are optional.
   PORT, HOST               where to listen (default: 3000 on 127.0.0.1)
   DATABASE_URL             sqlite:PATH, sqlite::memory: (nothing is kept) or
@@ -146,7 +145,8 @@ function createProgram(shell: Shell): Command {
     .usage('[command] [options]')
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(explainUsage(text)) })
-    .showHelpAfterError(MORE_HELP)
+    .showHelpAfterError(asTypedHere(MORE_HELP))
+    .configureHelp({ commandUsage: usageHere })
     .addHelpText('after', SETTINGS_HELP)
   command(program, 'serve', {
     summary: 'run the service (also without a command)',

@@ -3,6 +3,7 @@ import { createNewId } from '../core/ids.ts'
 import { createTime, iso } from '../core/time.ts'
 import { type ApiKey, createKey, listKeys, revokeKey } from '../platform/accounts/store.ts'
 import { useDatabase } from './database.ts'
+import { asTypedHere } from './invocation.ts'
 import { note, print, printJson } from './output.ts'
 
 /** `farthing keys create`: only the key goes to standard output, so that a script can read it. */
@@ -50,7 +51,10 @@ export async function revoke(
   const revoked = await useDatabase(config.database, undefined, database =>
     revokeKey(database, key_id, Date.now()),
   )
-  if (!revoked) throw new Error(`there is no active key with the id ${key_id} (farthing keys list)`)
+  if (!revoked)
+    throw new Error(
+      `there is no active key with the id ${key_id} (${asTypedHere('farthing keys list')})`,
+    )
   if (json) return printJson({ key_id, revoked: true })
   print(`Revoked ${key_id}.`)
 }

@@ -4,6 +4,7 @@ import { ENTER_MS, enterUrl, seal } from '../platform/accounts/seal.ts'
 import { findLivingKey, listKeys } from '../platform/accounts/store.ts'
 import { CommandError } from './command-error.ts'
 import { useDatabase } from './database.ts'
+import { asTypedHere } from './invocation.ts'
 import { note, print, printJson } from './output.ts'
 import { connect, type ServiceOptions } from './running-service.ts'
 import type { Env } from './verify.ts'
@@ -41,7 +42,7 @@ const codeFromDatabase = (config: Config, account: string): Promise<string> =>
     const key = newest && (await findLivingKey(database, newest.key_id, undefined))
     if (!newest || !key)
       throw new CommandError(
-        `this database has no active key of the account ${account}: make one with farthing keys create, or set FARTHING_API_KEY`,
+        `this database has no active key of the account ${account}: make one (${asTypedHere(`farthing keys create --account "${account}"`)}), or set FARTHING_API_KEY`,
       )
     const sealed = { account, key_id: newest.key_id, expires: Date.now() + ENTER_MS }
     return seal(sealed, 'enter', key.hash)

@@ -3,6 +3,7 @@ import { newSecret } from '../core/ids.ts'
 import { DECLINED_CARD, MOCK_CARD } from '../pay/payments/card.ts'
 import type { Scenario } from '../pay/payments/payment.ts'
 import { CommandError, EXIT, wrongUsage } from './command-error.ts'
+import { asTypedHere } from './invocation.ts'
 import { colour, colouredStatus, money, oneLine, print, printJson } from './output.ts'
 import { type PayOptions, type Plan, plans, triggered } from './payment-plan.ts'
 import {
@@ -177,7 +178,7 @@ async function show(
     const result = colouredStatus(delivered, oneLine(last?.result ?? delivery))
     // A receiver that did not respond checked no signature.
     const isRefused = !delivered && last?.status_code
-    const advice = isRefused ? `   farthing verify --message ${message_id}` : ''
+    const advice = isRefused ? `   ${asTypedHere(`farthing verify --message ${message_id}`)}` : ''
     print(`  ${name}   ${event_type}   ${result}${count}${advice}`)
   }
   if (console) print(`  ${console}`)

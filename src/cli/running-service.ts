@@ -2,6 +2,7 @@ import { text } from 'node:stream/consumers'
 import { setTimeout } from 'node:timers/promises'
 import type { Config } from '../core/config.ts'
 import { CommandError, EXIT, wrongUsage } from './command-error.ts'
+import { asTypedHere } from './invocation.ts'
 import { note } from './output.ts'
 
 /** JSON of a service that may be of another version. */
@@ -30,7 +31,9 @@ export async function connect(config: Config, options: ServiceOptions): Promise<
   const given = options.key === '-' ? (await text(process.stdin)).trim() : options.key
   const key = given ?? config.apiKey
   if (!key)
-    throw wrongUsage('there is no API key: set FARTHING_API_KEY, or give one with --key KEY')
+    throw wrongUsage(
+      `there is no API key: set FARTHING_API_KEY in this terminal, or give the key with --key. ${asTypedHere('farthing keys create')} makes one`,
+    )
   return serviceAt(url, key)
 }
 
@@ -93,7 +96,7 @@ class Unreachable extends CommandError {
     const { cause } = error as { cause?: { code?: string; message?: string } } // of fetch
     const reason = cause?.code ?? cause?.message ?? String(error)
     super(
-      `the service at ${url} cannot be reached (${reason}). Is it running? FARTHING_URL or --url names it`,
+      `the service at ${url} cannot be reached (${reason}). Start it with ${asTypedHere('farthing')}, or name another with FARTHING_URL or --url`,
       EXIT.unreachable,
     )
   }

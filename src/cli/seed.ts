@@ -14,6 +14,7 @@ import { insertRefund } from '../pay/refunds/store.ts'
 import { RETENTION_MS } from '../pay/retention.ts'
 import { findOrMakeAccount, listKeys } from '../platform/accounts/store.ts'
 import { useDatabase } from './database.ts'
+import { asTypedHere } from './invocation.ts'
 import { note, print, printJson } from './output.ts'
 
 const DAY = 24 * 60 * 60 * 1000
@@ -37,7 +38,11 @@ export async function seed(
     const { room } = await findOrMakeAccount(database, account)
     await writeHistories(database, room, payments)
     if (!(await mayBeSeen(database, account, config)))
-      note(`No key can see them yet. To make one: farthing keys create --account "${account}"`)
+      note(
+        asTypedHere(
+          `No key can see them yet. To make one: farthing keys create --account "${account}"`,
+        ),
+      )
   })
   if (options.json) return printJson({ payments, account })
   print(`Made ${payments} ${payments === 1 ? 'payment' : 'payments'} in the account ${account}.`)

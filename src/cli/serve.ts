@@ -1,9 +1,12 @@
+import { resolve } from 'node:path'
 import type { Logger } from 'pino'
+import { DEFAULT_DATABASE, DEFAULT_URL } from '../app/config.ts'
 import { type Farthing, startFarthing } from '../app/start.ts'
 import type { Config } from '../core/config.ts'
 import { createLogger } from '../core/log.ts'
 import { paymentCommand } from '../pay/payments/first-payment.ts'
 import { placeOf } from './database.ts'
+import { asTypedHere, shellWord } from './invocation.ts'
 import { print } from './output.ts'
 
 /** In milliseconds. Under npm one Ctrl-C arrives twice: from the terminal, and passed on by npm. */
@@ -51,46 +54,60 @@ export async function serveUntilStopped(config: Config): Promise<void> {
  * The first lines: where the service listens, where payments are kept, which key to use and how to make a
  * payment. A terminal gets them as text. A file gets one line of text, then JSON.
  */
-function announce(
-  { url: address, apiKey, metricsUrl }: Farthing,
-  config: Config,
-  logger: Logger,
-  atTerminal: boolean,
-): void {
-  const site = config.baseUrl ?? address
-  const firstKey = config.apiKey ? undefined : apiKey
-  const pages = config.pagesUrl ?? site
-  const consoleUrl = `${pages}/console`
-  const place = placeOf(config.database)
-  const key = firstKey ?? (config.apiKey ? '$FARTHING_API_KEY' : 'YOUR_API_KEY')
-  const curl = paymentCommand(site, key)
-  const pay = `farthing pay --url ${address} --key ${key}`
-  print(`Farthing is listening on ${address}`)
+function announce(farthing: Farthing, config: Config, logger: Logger, atTerminal: boolean): void {
+  const { url, metricsUrl } = farthing
+  print(`Farthing is listening on ${url}`)
   if (metricsUrl) logger.info({ metrics: metricsUrl }, `metrics: ${metricsUrl}`)
-  if (atTerminal) {
-    print(`Payments are kept in ${place}.\n\n${keyLine(firstKey, config)}`)
-    print(`Make a payment, then open its next_url in a browser:\n\n  ${curl}\n`)
-    print(`Or make a payment and pay it (in a clone: npm start -- pay):\n\n  ${pay}\n`)
-    if (config.console) print(`Console:       ${consoleUrl}`)
-    print(`Documentation: ${pages}/docs\n\nNo money moves here.\n`)
-  } else {
-    logger.info({ address: site }, 'listening')
-    logger.info({ database: place }, `payments are kept in ${place}`)
-    if (config.console) logger.info({ console: consoleUrl }, 'the console shows what happens')
-    // Logged at every LOG_LEVEL, because the key cannot be shown again.
-    const always = logger.child({}, { level: 'info' })
-    if (firstKey) always.info({ api_key: firstKey }, 'made an API key, shown only now')
-    logger.info({ curl }, 'make a payment')
-  }
+  if (atTerminal) printFirstLines(farthing, config)
+  else logFirstLines(farthing, config, logger)
   if (config.callbackHosts.size > 0)
     logger.warn(
       `FARTHING_CALLBACK_HOSTS or FARTHING_WEBHOOK_URL lets webhooks reach private addresses: ${[...config.callbackHosts].join(', ')}`,
     )
-  for (const warning of config.warnings) logger.warn(warning)
+  for (const warning of config.warnings) logger.warn(asTypedHere(warning))
 }
 
-function keyLine(firstKey: string | undefined, config: Config): string {
-  if (firstKey) return `Your API key, shown only now:\n\n  ${firstKey}\n`
-  if (config.apiKey) return 'The API key is the one in FARTHING_API_KEY.\n'
-  return 'If you have lost your API key, make a new one: farthing keys create (npm start -- keys create)\n'
+const pagesOf = (url: string, { pagesUrl, baseUrl }: Config): string => pagesUrl ?? baseUrl ?? url
+
+/** The commands can be pasted into another terminal, so they have the key in them. */
+function printFirstLines({ url, apiKey }: Farthing, config: Config): void {
+  const pages = pagesOf(url, config)
+  const authorization = apiKey && shellWord(`Authorization: Bearer ${apiKey}`)
+  const key = apiKey ? ` --key ${shellWord(apiKey)}` : ''
+  const service = url === DEFAULT_URL ? '' : ` --url ${url}`
+  print(`Payments are kept in ${placeOf(config.database)}.\n\n${keyLines(apiKey, config)}`)
+  print('In another terminal, make a payment and pay it:\n')
+  print(`  ${asTypedHere(`farthing pay${service}${key}`)}\n`)
+  print('Or make one that you pay in a browser, at its next_url:\n')
+  print(`  ${paymentCommand(url, authorization)}\n`)
+  if (config.console) print(`Console:       ${pages}/console`)
+  print(`Documentation: ${pages}/docs\n\nNo money moves here.\n`)
+}
+
+function logFirstLines({ url, apiKey }: Farthing, config: Config, logger: Logger): void {
+  const site = config.baseUrl ?? url
+  const place = placeOf(config.database)
+  logger.info({ address: site }, 'listening')
+  logger.info({ database: place }, `payments are kept in ${place}`)
+  if (config.console)
+    logger.info({ console: `${pagesOf(url, config)}/console` }, 'the console shows what happens')
+  const isNew = apiKey !== undefined && config.apiKey === undefined
+  // Logged at every LOG_LEVEL, because the key cannot be shown again.
+  if (isNew)
+    logger.child({}, { level: 'info' }).info({ api_key: apiKey }, 'made an API key, shown only now')
+  const authorization = isNew ? `'Authorization: Bearer ${apiKey}'` : undefined
+  logger.info({ curl: paymentCommand(site, authorization) }, 'make a payment')
+}
+
+/** Where the key of this start comes from or, if it is not known, how to make another in the shell. */
+function keyLines(apiKey: string | undefined, { apiKey: configured, database }: Config): string {
+  if (configured) return 'The API key is the one in FARTHING_API_KEY.\n'
+  if (apiKey) return `Your API key, shown only now:\n\n  ${apiKey}\n`
+  const address =
+    database.kind === 'sqlite' && database.path !== DEFAULT_DATABASE.path
+      ? `DATABASE_URL=${shellWord(`sqlite:${resolve(database.path)}`)} `
+      : ''
+  const create = asTypedHere(`export FARTHING_API_KEY=$(${address}farthing keys create)`)
+  const also = database.kind === 'postgres' ? ', with the same DATABASE_URL' : ''
+  return `Set FARTHING_API_KEY to your API key. If you have lost it, make a new one${also}:\n\n  ${create}\n`
 }

@@ -1,8 +1,9 @@
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Command, Help, InvalidArgumentError } from 'commander'
 import { DEFAULT_ACCOUNT } from '../core/account.ts'
 import type { Config } from '../core/config.ts'
 import { type Scenario, scenarios } from '../pay/payments/payment.ts'
 import { damages, MOST_TIMES } from '../pay/webhooks/send-again.ts'
+import { asTypedHere } from './invocation.ts'
 import { triggered } from './payment-plan.ts'
 import type { Env } from './verify.ts'
 
@@ -27,9 +28,13 @@ export function command(
   name: string,
   { summary, more = '', examples }: { summary: string; more?: string; examples: string },
 ): Command {
-  const lines = examples.trim().replace(/^\s*/gm, '  ')
+  const lines = examples
+    .trim()
+    .split('\n')
+    .map(line => `  ${asTypedHere(line.trim())}`)
+    .join('\n')
   const described = program.command(name)
-  return explained(described, summary, `${more}\n\n${lines}`)
+  return explained(described, summary, `${asTypedHere(more)}\n\n${lines}`)
 }
 
 /** The list of commands has the summary, and the command's own help has it as a sentence, with `more`. */
@@ -39,12 +44,17 @@ export function explained(described: Command, summary: string, more = ''): Comma
   for (let { parent } = described; parent; { parent } = parent) names.unshift(parent.name())
   return described
     .description(summary)
-    .configureHelp({ commandDescription: () => sentence })
+    .configureHelp({ commandDescription: () => sentence, commandUsage: usageHere })
     .showHelpAfterError(moreHelp(names.join(' ')))
 }
 
+/** The line *Usage* of a help. */
+export const usageHere = (described: Command): string =>
+  asTypedHere(new Help().commandUsage(described))
+
 /** After a message about wrong usage. `name` is that of the command, with `farthing`. */
-export const moreHelp = (name: string): string => `(${name} --help explains the command)`
+export const moreHelp = (name: string): string =>
+  asTypedHere(`(${name} --help explains the command)`)
 
 const toService = (described: Command, needs = NEEDS): Command =>
   described

@@ -5,8 +5,11 @@ export const firstPayment = {
   return_url: 'https://example.org/paid',
 }
 
-/** The curl command for a first payment. `key` is a key or a variable of the shell. */
-export function paymentCommand(site: string, key: string): string {
+/** The curl command for a first payment. `authorization` is the header, as a word of the shell. */
+export function paymentCommand(
+  site: string,
+  authorization = '"Authorization: Bearer $FARTHING_API_KEY"',
+): string {
   const body = JSON.stringify(firstPayment)
-  return `curl -s ${site}/v1/payments -H "Authorization: Bearer ${key}" -H 'Content-Type: application/json' -d '${body}'`
+  return `curl -s ${site}/v1/payments -H ${authorization} -H 'Content-Type: application/json' -d '${body}'`
 }

@@ -137,5 +137,5 @@ ${paragraph(html`A reference is found by the whole of it, in any case. ${link(`$
 
 const none = ({ addresses }: AccountVisit): Html =>
   html`${paragraph(html`There are no payments in the last 7 days. To make one, set ${code('FARTHING_API_KEY')} to your key and run:`)}
-${listing('Command to make a payment', paymentCommand(addresses.api, '$FARTHING_API_KEY'))}
+${listing('Command to make a payment', paymentCommand(addresses.api))}
 ${paragraph('Requests with an unknown key are not shown: they are 401 and belong to no account.')}`

@@ -1,0 +1,51 @@
+/** How to type a command where this process was started, for hints and examples. */
+
+import { existsSync } from 'node:fs'
+import { delimiter, dirname, join, relative } from 'node:path'
+import { isSea } from 'node:sea'
+
+/** How this process was started. */
+export type Started = {
+  /** The path of the script or, for the single executable, of the program. */
+  script: string
+  /** The current folder. */
+  folder: string
+  env: Record<string, string | undefined>
+  isExecutable: boolean
+}
+
+const thisProcess = (): Started => ({
+  script: (isSea() ? process.execPath : process.argv[1]) ?? '',
+  folder: process.cwd(),
+  env: process.env,
+  isExecutable: isSea(),
+})
+
+/** What to type for `farthing`. `npm start` needs two hyphens before further words. */
+function programName({ script, folder, env, isExecutable }: Started): string {
+  if (env.npm_lifecycle_event === 'start' && env.npm_package_name === 'farthing') return 'npm start'
+  const path = relative(folder, script)
+  const typed = shellWord(/[\\/]/.test(path) ? path : `./${path}`)
+  if (isExecutable) return env.PATH?.split(delimiter).includes(dirname(script)) ? 'farthing' : typed
+  if (/[\\/]bin[\\/]farthing\.js$/.test(script) && existsSync(join(dirname(script), '../src')))
+    return `${env.npm_command === 'exec' ? 'npx ' : ''}node ${typed}`
+  return /(^|[\\/])node_modules[\\/](\.bin|farthing[\\/]bin)[\\/]/.test(path)
+    ? 'npx farthing'
+    : 'farthing'
+}
+
+/** A line with `farthing ...` in it, as it must be typed here: in a clone `npm start -- ...`. */
+export function asTypedHere(line: string, started = thisProcess()): string {
+  const name = programName(started)
+  if (name === 'farthing') return line
+  // npm prints lines of its own, which a program that reads the output must not get.
+  const isRead = /\||\$\(| > /.test(line)
+  const withWords = name === 'npm start' ? `npm ${isRead ? '-s ' : ''}start --` : name
+  return line
+    .replaceAll(/(?<![\w./-])farthing(?= [a-z[-])/g, () => withWords)
+    .replace(/(?<![\w./-])farthing$/gm, () => name)
+}
+
+/** A word of a shell's command line, in quotes if it needs them. */
+export const shellWord = (word: string): string =>
+  /^[\w./:@%+,=\\-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`

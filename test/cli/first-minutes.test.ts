@@ -1,0 +1,129 @@
+/** What a newcomer pastes into terminals: the lines of the README, and those that a start prints. */
+import assert from 'node:assert/strict'
+import { join, relative } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { asTypedHere, type Started } from '../../src/cli/invocation.ts'
+import { createClient } from '../support/client.ts'
+import { runHere } from '../support/command.ts'
+import { tempFolder } from '../support/folders.ts'
+import { startCommand } from '../support/process.ts'
+import { runLines, shellBlocks } from '../support/recipe.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+/** npm sets them for what it starts. */
+const BY_NPM = { npm_lifecycle_event: 'start', npm_package_name: 'farthing' }
+const AT_TERMINAL = { NODE_OPTIONS: '--import=data:text/javascript,process.stdout.isTTY=true' }
+
+const newDatabase = () => ({ DATABASE_URL: `sqlite:${join(tempFolder(), 'farthing.db')}` })
+
+/** Starts the service as `npm start` does at a terminal, and waits for all that it prints first. */
+async function start(env: Record<string, string>) {
+  const started = await startCommand(
+    { env: { PORT: '0', ...env, ...AT_TERMINAL, ...BY_NPM } },
+    'No money moves here.',
+  )
+  return { ...started, baseUrl: /http:\S+/.exec(started.output())?.[0] ?? '' }
+}
+
+/** What a new terminal in the clone has: no setting. Farthing is at `port`. */
+const inTerminal = (lines: string, port: number) => runLines(lines, { cwd: ROOT, port })
+
+describe('The first minutes', () => {
+  const KEY = 'my-first-farthing-key'
+  const env = newDatabase()
+  let running: Awaited<ReturnType<typeof start>>
+  let port: number
+  before(async () => {
+    running = await start({ ...env, FARTHING_API_KEY: KEY })
+    port = Number(new URL(running.baseUrl).port)
+  })
+  after(() => running.kill())
+
+  /** The lines of a start that are indented are commands. */
+  const printed = (output: string) =>
+    [...output.matchAll(/^ {2}(\S.*)$/gm)].map(([, command = '']) => command)
+
+  test('The README begins with the two lines that run Farthing and test it', () => {
+    const [first] = shellBlocks('README.md')
+    assert.match(first ?? '', /^npm ci && npm start .*\nnpm ci && npm test .*\n$/)
+  })
+
+  test('The lines of the README for a second terminal work when they are pasted', async () => {
+    const blocks = shellBlocks('README.md')
+    assert.equal(blocks[1], `export FARTHING_API_KEY=${KEY}\nnpm start\n`)
+    const [pay = '', create = '', search = ''] = blocks.slice(2)
+    const at = `export FARTHING_URL=http://127.0.0.1:${port}\n`
+    const made = await inTerminal(at + pay + create, port)
+    assert.equal(made.code, 0, made.stderr)
+    assert.match(made.stdout, /£14\.50 {3}created › started › submitted › success /)
+    assert.match(made.stdout, /£14\.50 {3}created › started › failed P0010 /)
+    const page = made.stdout.trim().split('\n').at(-1) ?? ''
+    assert.match(page, /^http:\/\/127\.0\.0\.1:\d+\/secure\//)
+    const browser = createClient([running.baseUrl], undefined)
+    assert.equal((await browser.postForm(page, { scenario: 'success' })).status, 303)
+    assert.equal((await browser.postForm(`${page}/confirm`, {})).status, 303)
+    const found = await inTerminal(`${pay.split('\n')[0]}\n${search}`, port)
+    assert.deepEqual(JSON.parse(found.stdout), { status: 'success', finished: true })
+  })
+
+  test('What a start prints at a terminal works in another terminal, for a key in the settings and for a new one', async t => {
+    const withNewKey = await start({ DATABASE_URL: 'sqlite::memory:' })
+    t.after(() => withNewKey.kill())
+    for (const started of [running, withNewKey]) {
+      const commands = printed(started.output()).filter(line => line.includes(' '))
+      assert.equal(commands.length, 2, started.output())
+      for (const command of commands) {
+        const { code, stdout } = await inTerminal(command, 0)
+        assert.equal(code, 0, command)
+        assert.match(stdout, /"payment_id":"|created › started › submitted › success/)
+      }
+    }
+  })
+
+  test('A start that does not know a key prints how to make one, which works in another terminal', async t => {
+    const used = newDatabase()
+    await runHere({ args: ['keys', 'create', '--create'], env: used })
+    const started = await start(used)
+    t.after(() => started.kill())
+    const commands = printed(started.output())
+    assert.match(
+      commands[0] ?? '',
+      /^export FARTHING_API_KEY=\$\(DATABASE_URL=\S+ npm -s start -- keys create\)$/,
+    )
+    const { code, stdout, stderr } = await inTerminal(commands.join('\n'), 0)
+    assert.equal(code, 0, stderr)
+    assert.match(stdout, /created › started › submitted › success.*"payment_id":"/s)
+  })
+
+  test('Hints and examples name the command as it is typed where the process was started', () => {
+    const clone: Started = {
+      script: join(ROOT, 'bin/farthing.js'),
+      folder: ROOT,
+      env: {},
+      isExecutable: false,
+    }
+    const project = join(ROOT, '..', 'shop')
+    const installed = (path: string): Started => ({ ...clone, folder: project, script: path })
+    const executable = { ...installed(join(project, 'farthing')), isExecutable: true }
+    for (const [name, started] of Object.entries({
+      'npm start --': { ...clone, env: BY_NPM },
+      'node bin/farthing.js': clone,
+      'npx node bin/farthing.js': { ...clone, env: { npm_command: 'exec' } },
+      [`node ${relative(project, clone.script)}`]: { ...clone, folder: project },
+      'npx farthing': installed(join(project, 'node_modules/.bin/farthing')),
+      farthing: installed('/usr/local/bin/farthing'),
+      './farthing': executable,
+    }))
+      assert.equal(asTypedHere('(farthing keys list)', started), `(${name} keys list)`)
+    assert.equal(
+      asTypedHere('farthing pay', { ...executable, env: { PATH: `/bin:${project}` } }),
+      'farthing pay',
+    )
+    const byNpm = { ...clone, env: BY_NPM }
+    assert.equal(asTypedHere('PORT=3001 farthing', byNpm), 'PORT=3001 npm start')
+    assert.equal(
+      asTypedHere('farthing logs --json | jq', byNpm),
+      'npm -s start -- logs --json | jq',
+    )
+  })
+})
