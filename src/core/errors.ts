@@ -6,7 +6,8 @@ export const meanings = {
   P0050: 'Only a state.code: the payment provider reported an error',
   P0101: 'A required attribute is missing, null or blank',
   P0102: 'A value is not valid; the description says what is allowed',
-  P0103: 'The account has no agreement with the agreement_id in set_up_agreement',
+  P0103:
+    'The account has no agreement with the agreement_id in set_up_agreement, or it is cancelled',
   P0104: 'The attribute is not allowed with this authorisation_mode',
   P0191: 'The Idempotency-Key has already created a payment',
   P0197: 'The body is not one JSON object',
@@ -127,15 +128,14 @@ export const outsideLimit = (codes: FieldCodes, field: string, rule: string) =>
 export const notAllowed = (field: string, reason: string) =>
   new ApiError(400, 'P0104', `${field} is not allowed ${reason}`, { field })
 
+const badSetUpAgreement = (rule: string) =>
+  new ApiError(400, 'P0103', `set_up_agreement ${rule}`, { field: 'set_up_agreement' })
+
 export const unknownSetUpAgreement = () =>
-  new ApiError(
-    400,
-    'P0103',
-    'set_up_agreement must be the agreement_id of an agreement of this account',
-    {
-      field: 'set_up_agreement',
-    },
-  )
+  badSetUpAgreement('must be the agreement_id of an agreement of this account')
+
+export const endedSetUpAgreement = (status: string) =>
+  badSetUpAgreement(`must be that of a created or active agreement, and this one is ${status}`)
 
 /** Clients of GOV.UK Pay search for the words "Agreement does not exist". */
 export const unknownAgreement = () =>

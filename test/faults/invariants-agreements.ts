@@ -34,10 +34,10 @@ function statusProblems(
     problems.push(wrong(`cancelled_at is ${cancelled_at}`))
   if (status === 'active' && !instrument) problems.push(wrong('no payment instrument'))
   if (status === 'created' && instrument) problems.push(wrong('has a payment instrument'))
-  if (latest > (instrument?.at ?? -Infinity))
+  if (status !== 'cancelled' && latest > (instrument?.at ?? -Infinity))
     problems.push(wrong('a payment completed and left it as it was'))
-  if (cancelled_at !== undefined && latest > cancelled_at)
-    problems.push(wrong('a payment completed after it was cancelled'))
+  if (instrument && cancelled_at !== undefined && instrument.at > cancelled_at)
+    problems.push(wrong('it was set up after it was cancelled'))
   // Of several payments that completed in one millisecond any may be the source, also one that is gone.
   const sources = completed.filter(({ at }) => at === instrument?.at)
   const [source] = sources

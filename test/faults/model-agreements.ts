@@ -6,7 +6,7 @@ export type Agreement = {
   account: Account
   created: number
   status: 'created' | 'active' | 'cancelled'
-  cancelled?: number | undefined
+  cancelled?: number
   /** When its payment instrument was stored. */
   instrument?: number
 }
@@ -19,10 +19,10 @@ const shownAgreement = ({ name, created, status, cancelled, instrument }: Agreem
   payment_instrument: instrument === undefined ? undefined : { created_date: iso(instrument) },
 })
 
-/** A payment that sets it up was authorised. A cancelled agreement becomes active again. */
+/** A payment that sets it up was authorised. A cancelled agreement stays as it is. */
 export function makeActive(world: World, agreement: Agreement): void {
+  if (agreement.status === 'cancelled') return
   agreement.status = 'active'
-  agreement.cancelled = undefined
   agreement.instrument = world.now
 }
 

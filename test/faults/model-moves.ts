@@ -65,7 +65,8 @@ export function create(world: World, account: Account, wanted: NewPayment): Step
   const request = creation(account, wanted)
   const usable =
     typeof agreement === 'object' && agreement.account === account ? agreement : undefined
-  if (mode === 'web' && agreement && !usable) return { request, expected: refusal(400, 'P0103') }
+  if (mode === 'web' && agreement && (!usable || usable.status === 'cancelled'))
+    return { request, expected: refusal(400, 'P0103') }
   if (mode === 'agreement' && usable?.status !== 'active')
     return { request, expected: refusal(400, 'P0102') }
   const key = idempotencyKey && `${account} ${idempotencyKey}`

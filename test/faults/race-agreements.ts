@@ -19,7 +19,8 @@ const machine: Machine<State, Doing> = {
         : { state: { ...state, status: 'cancelled' }, output: '204' }
     const unpaid = state.unpaid.filter(nth => nth !== doing.confirm)
     const isFirst = unpaid.length < state.unpaid.length
-    return { state: { status: isFirst ? 'active' : state.status, unpaid }, output: '303' }
+    const activates = isFirst && state.status !== 'cancelled'
+    return { state: { status: activates ? 'active' : state.status, unpaid }, output: '303' }
   },
 }
 

@@ -13,16 +13,25 @@ export type Agreement = NewAgreement & {
   /** Incremented by every write. Compared by compare-and-swap. */
   version: number
   status: AgreementStatus
-  /** In milliseconds. Set while the agreement is cancelled. */
+  /** In milliseconds. Set once the agreement is cancelled. */
   cancelled_at?: number
   /** The card of the last payment that set the agreement up, `at` in milliseconds. */
   instrument?: { at: number; card: CardDetails }
 }
 
-/** The agreement after a payment that sets it up was authorised. Any status becomes active. */
-export function activate(agreement: Agreement, card: CardDetails, now: number): Agreement {
-  const { cancelled_at, ...kept } = agreement
-  return { ...kept, version: kept.version + 1, status: 'active', instrument: { at: now, card } }
+/** Whether a payment may set it up: for the first time, or with another card. */
+export const canBeSetUp = ({ status }: Pick<Agreement, 'status'>): boolean =>
+  status === 'created' || status === 'active'
+
+/** The agreement after a payment that sets it up was authorised; undefined when it was cancelled meanwhile. */
+export function activate(
+  agreement: Agreement,
+  card: CardDetails,
+  now: number,
+): Agreement | undefined {
+  if (!canBeSetUp(agreement)) return undefined
+  const version = agreement.version + 1
+  return { ...agreement, version, status: 'active', instrument: { at: now, card } }
 }
 
 /** undefined when it is already cancelled. The payment instrument is kept. */

@@ -2,7 +2,7 @@
 
 import { timeOf } from '../../core/ids.ts'
 import { pathParameter } from '../../platform/http/openapi.ts'
-import { type Agreement, activate } from './agreement.ts'
+import type { Agreement } from './agreement.ts'
 
 export const request = {
   reference: 'CLUB-31',
@@ -27,7 +27,11 @@ export const instrumentCard = {
   card_type: 'credit',
 } as const
 
-export const active = activate(created, instrumentCard, timeOf(created.agreement_id) + 213_004)
+export const active: Agreement = {
+  ...created,
+  status: 'active',
+  instrument: { at: timeOf(created.agreement_id) + 213_004, card: instrumentCard },
+}
 
 export const agreementId = pathParameter(
   'agreement_id',

@@ -59,7 +59,7 @@ const create = ({ database, time, newId }: Context): Endpoint => ({
     const codes = fieldCodes.agreement
     return {
       description:
-        'It becomes active when a web payment with its agreement_id as `set_up_agreement` is authorised.',
+        'It becomes active when a web payment with its agreement_id as `set_up_agreement` is authorised. A later such payment replaces its card. A cancelled agreement stays cancelled.',
       requestBody: requestBody(newAgreement, { 'A monthly membership': request }),
       responses: { 201: json('The agreement', agreement, { 'Just created': present(created) }) },
       errors: [

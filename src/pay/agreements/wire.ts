@@ -53,7 +53,7 @@ export const agreement = object(
   },
   {
     user_identifier: { type: 'string', description: 'Present if it was sent' },
-    cancelled_date: { ...timestamp, description: 'Present while the agreement is cancelled' },
+    cancelled_date: { ...timestamp, description: 'Present once the agreement is cancelled' },
     payment_instrument: {
       ...paymentInstrument,
       description: 'The card of the payment that last set the agreement up',

@@ -1,5 +1,6 @@
 import type { Account } from '../../core/account.ts'
 import {
+  endedSetUpAgreement,
   idempotencyKeyUsed,
   inactiveAgreement,
   unknownAgreement,
@@ -10,7 +11,7 @@ import type { Database, Ports, Statement } from '../../core/ports.ts'
 import { untilWritten } from '../../core/retry.ts'
 import type { Addresses } from '../../platform/http/addresses.ts'
 import type { RecordEffects } from '../../platform/http/request-state.ts'
-import { type Agreement, activate } from '../agreements/agreement.ts'
+import { type Agreement, activate, canBeSetUp } from '../agreements/agreement.ts'
 import { findAgreement, holdAgreement, saveAgreement } from '../agreements/store.ts'
 import type { Context } from '../context.ts'
 import { activeWebhooks } from '../webhooks/store.ts'
@@ -89,15 +90,18 @@ function causedBy({ events }: Payment, before: number, messages: Message[]): Cau
 
 /**
  * The agreement of an agreement-mode payment. Throws an ApiError unless it is active, or when
- * set_up_agreement names no agreement of the account.
+ * set_up_agreement names no agreement of the account that can be set up.
  */
 async function usedAgreement(
   { database }: Context,
   room: string,
   { authorisation_mode, agreement_id, set_up_agreement }: NewPayment,
 ): Promise<Agreement | undefined> {
-  if (set_up_agreement && !(await findAgreement(database, room, set_up_agreement)))
-    throw unknownSetUpAgreement()
+  if (set_up_agreement) {
+    const agreement = await findAgreement(database, room, set_up_agreement)
+    if (!agreement) throw unknownSetUpAgreement()
+    if (!canBeSetUp(agreement)) throw endedSetUpAgreement(agreement.status)
+  }
   if (authorisation_mode !== 'agreement' || !agreement_id) return undefined
   const agreement = await findAgreement(database, room, agreement_id)
   if (!agreement) throw unknownAgreement()
@@ -229,7 +233,7 @@ async function messagesOf(
 
 /**
  * Specification, *States and transitions*: an agreement becomes active when a payment that sets it up
- * is authorised. Returns the update, for the same commit as the payment.
+ * is authorised. One that was cancelled meanwhile stays cancelled. Returns the update, for the same commit as the payment.
  */
 async function agreementSetUp(
   database: Database,
@@ -238,5 +242,6 @@ async function agreementSetUp(
   const { set_up_agreement } = after.given
   if (!set_up_agreement || !after.card || !sends.includes('card_payment_succeeded')) return []
   const agreement = await findAgreement(database, after.room, set_up_agreement)
-  return agreement ? [saveAgreement(activate(agreement, after.card, at))] : []
+  const active = agreement && activate(agreement, after.card, at)
+  return active ? [saveAgreement(active)] : []
 }

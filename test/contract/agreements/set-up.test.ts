@@ -4,6 +4,7 @@ import {
   activeAgreement,
   cancelAgreement,
   createAgreement,
+  payByAgreement,
   readAgreement,
   setUpPayment,
 } from '../../support/agreements.ts'
@@ -13,6 +14,14 @@ import { choose, payOnPages, read } from '../../support/journeys.ts'
 import { onSharedDatabases } from '../../support/service.ts'
 
 const MINUTE_MS = 60_000
+
+const setUpRequest = (set_up_agreement: string) => ({
+  amount: 1,
+  reference: 'r',
+  description: 'd',
+  return_url: 'https://example.org/',
+  set_up_agreement,
+})
 
 /** Outcomes of a set-up payment without an authorised card. */
 const failures: Record<string, (api: Client, payment: Body) => Promise<unknown>> = {
@@ -139,21 +148,32 @@ onSharedDatabases(
       assert.deepEqual({ ...rest, payment_instrument: agreement.payment_instrument }, agreement)
     })
 
-    test('a set-up payment makes a cancelled agreement active again and removes cancelled_date', async () => {
+    test('a cancelled agreement stays cancelled when a payment that sets it up is confirmed, and the payment succeeds', async () => {
       const api = await service().newAccount()
-      const never = await createAgreement(api)
-      const once = await activeAgreement(api)
-      for (const agreement of [never, once]) {
-        await cancelAgreement(api, agreement)
-        assert.ok('cancelled_date' in (await readAgreement(api, agreement)))
-        await api.advance(MINUTE_MS)
-        await payOnPages(api, await setUpPayment(api, agreement))
-        const again = await readAgreement(api, agreement)
-        assert.equal(again.status, 'active')
-        assert.equal('cancelled_date' in again, false)
-        assert.equal(again.payment_instrument.created_date, await iso(api))
-        assert.equal((await cancelAgreement(api, agreement)).status, 204, 'may be cancelled again')
-      }
+      for (const delayed_capture of [false, true])
+        for (const agreement of [await createAgreement(api), await activeAgreement(api)]) {
+          const payment = await setUpPayment(api, agreement, { delayed_capture })
+          await cancelAgreement(api, agreement)
+          const cancelled = await readAgreement(api, agreement)
+          assert.equal(cancelled.status, 'cancelled')
+          await api.advance(MINUTE_MS)
+          const { state } = await payOnPages(api, payment)
+          assert.equal(state.status, delayed_capture ? 'capturable' : 'success')
+          assert.deepEqual(await readAgreement(api, agreement), cancelled)
+          const answer = await payByAgreement(api, agreement)
+          assertError(answer, 400, 'P0102', { field: 'agreement_id' })
+        }
+    })
+
+    test('set_up_agreement returns 400 P0103 for a cancelled agreement, and the description says its status', async () => {
+      const api = await service().newAccount()
+      const agreement = await createAgreement(api)
+      await cancelAgreement(api, agreement)
+      const { agreement_id } = agreement
+      const answer = await api.post('/v1/payments', setUpRequest(agreement_id))
+      assertError(answer, 400, 'P0103', { field: 'set_up_agreement' })
+      assert.match(answer.body.description, /cancelled/)
+      assert.equal((await api.get('/v1/payments')).body.total, 0)
     })
 
     test('set_up_agreement returns 400 P0103 for an agreement that the account does not have, whatever its text', async () => {
@@ -161,13 +181,7 @@ onSharedDatabases(
       const other = await service().newAccount()
       const { agreement_id } = await createAgreement(other)
       for (const set_up_agreement of [agreement_id, '0'.repeat(26), 'é'.repeat(26)]) {
-        const answer = await api.post('/v1/payments', {
-          amount: 1,
-          reference: 'r',
-          description: 'd',
-          return_url: 'https://example.org/',
-          set_up_agreement,
-        })
+        const answer = await api.post('/v1/payments', setUpRequest(set_up_agreement))
         assertError(answer, 400, 'P0103', { field: 'set_up_agreement' })
       }
     })
