@@ -53,6 +53,7 @@ export const examples: Example[] = [
       named('cancelled', endPage(site, 'cancelled', language, returnUrl)),
       named('declined', endPage(site, 'declined', language, returnUrl)),
       named('technical problems', endPage(site, 'technical', language, returnUrl)),
+      named('refused', faultPage(site, 403, { language, returnUrl })),
     ]
   }),
   ...[400, 403, 404, 405, 413, 415, 500].map(status => ({

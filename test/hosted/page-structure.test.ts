@@ -102,6 +102,7 @@ describe('The language and the ids of the pages', () => {
     'cancelled (en)': ['return-url'],
     'declined (en)': ['return-url'],
     'technical problems (en)': ['return-url'],
+    'refused (en)': ['return-url'],
   }
   for (const [page, wanted] of Object.entries(ids))
     it(`The page has the ids that test suites of calling services look for: ${page}`, () => {

@@ -179,7 +179,7 @@ describe('The end pages and the error pages', () => {
         const { tag, text, attributes } = only(elements, withId('return-url'))
         assert.deepEqual(
           [tag, text, attributes.href],
-          ['a', messages[language].returnButton, returnUrl],
+          ['a', messages[language].continueButton, returnUrl],
         )
       }
     })

@@ -15,7 +15,15 @@ import {
   type Scenario,
   statusOf,
 } from '../payments/payment.ts'
-import { confirmPage, detailsPage, type Ending, endPage, type Form, type Site } from './pages.ts'
+import {
+  confirmPage,
+  detailsPage,
+  type Ending,
+  endPage,
+  type Form,
+  type Site,
+  type WayBack,
+} from './pages.ts'
 import type { PaymentSummary } from './summary.ts'
 
 const endings: Record<Exclude<Scenario, 'success'>, Ending> = {
@@ -86,6 +94,17 @@ async function end(visit: Visit, scenario: keyof typeof endings): Promise<Next> 
   if (!outcome?.moved) return outcome && leave(outcome.payment)
   const { language, return_url = '' } = outcome.payment.given
   return { status: 200, page: endPage(visit, endings[scenario], language, return_url) }
+}
+
+/**
+ * The way back to the service for a refused request; undefined without a payment, or if it cannot be read: that fault
+ * must not replace the one that is reported.
+ */
+export async function findWayBack(holder: TokenHolder): Promise<WayBack | undefined> {
+  const found = await findByPageToken(holder).catch(() => undefined)
+  if (!found) return undefined
+  const { language, return_url = '' } = found.payment.given
+  return { language, returnUrl: return_url }
 }
 
 /** Returns the one valid scenario in the form; undefined if there is none, or more than one value. */

@@ -135,16 +135,20 @@ const cancelButton = (text: Messages, form?: string): Html =>
     ...(form && { form }),
   })
 
-/** Says how the journey ended. Its button links to `returnUrl`, unchanged. */
+/** Says how the journey ended. */
 export function endPage(site: Site, ending: Ending, language: Language, returnUrl: string): string {
   const text = messages[language]
   const { heading, body } = text[ending]
   const content = html`
 <h1 class="govuk-heading-l">${heading}</h1>
-${paragraphs(body)}
-${buttonLink('return-url', text.returnButton, returnUrl)}`
+${paragraphs([...body, text.continueHint])}
+${returnButton(text, returnUrl)}`
   return headed(site, language, heading, layout.twoThirds(content))
 }
+
+/** Links to `returnUrl`, unchanged. */
+const returnButton = (text: Messages, returnUrl: string): Html =>
+  buttonLink('return-url', text.continueButton, returnUrl)
 
 const faults = {
   403: 'otherSite',
@@ -154,12 +158,24 @@ const faults = {
   415: 'wrongForm',
 } as const
 
+/** The language of a payment and its return_url. */
+export type WayBack = { language: Language; returnUrl: string }
+
 /**
- * The page for any error status. The language of the payment is not known here, so the page is in English
- * with a section in Welsh.
+ * The page for any error status. If it is about a payment, it is in the language of the payment and has a button to
+ * its return_url. Otherwise it is in English with a section in Welsh.
  */
-export function faultPage(site: Site, status: number): string {
+export function faultPage(site: Site, status: number, way?: WayBack): string {
   const fault = faults[status as keyof typeof faults] ?? (status < 500 ? 'badRequest' : 'fault')
+  if (way) {
+    const text = messages[way.language]
+    const { heading, body } = text[fault]
+    const content = html`
+<h1 class="govuk-heading-l">${heading}</h1>
+${paragraphs(body)}
+${returnButton(text, way.returnUrl)}`
+    return headed(site, way.language, heading, layout.twoThirds(content))
+  }
   const content = html`
 <h1 class="govuk-heading-l">${en[fault].heading}</h1>
 ${paragraphs(en[fault].body)}

@@ -18,8 +18,16 @@ import { object } from '../../platform/http/schema.ts'
 import { isCrossSite, pagePolicy, sendHtml, setPageHeaders } from '../../platform/web/headers.ts'
 import type { Context } from '../context.ts'
 import { scenarios } from '../payments/payment.ts'
-import { choose, confirm, type Next, showConfirm, showDetails, type Visit } from './journey.ts'
-import { faultPage, type Site } from './pages.ts'
+import {
+  choose,
+  confirm,
+  findWayBack,
+  type Next,
+  showConfirm,
+  showDetails,
+  type Visit,
+} from './journey.ts'
+import { faultPage, type Site, type WayBack } from './pages.ts'
 
 export const siteOf = ({ pagesUrl, baseUrl, serviceName }: Config): Site => ({
   basePath: pathOf(pagesUrl ?? baseUrl),
@@ -27,7 +35,8 @@ export const siteOf = ({ pagesUrl, baseUrl, serviceName }: Config): Site => ({
 })
 
 /** Every page, redirect and error among the pages has the headers of a page, and every error is a page. */
-export function pageArea({ config }: Context): Pick<Area, 'setHeaders' | 'sendError'> {
+export function pageArea(context: Context): Pick<Area, 'setHeaders' | 'sendError'> {
+  const { config } = context
   const site = siteOf(config)
   const policy = pagePolicy(config.returnHosts)
   const setHeaders = (request: FastifyRequest, reply: FastifyReply) =>
@@ -37,7 +46,13 @@ export function pageArea({ config }: Context): Pick<Area, 'setHeaders' | 'sendEr
     sendError(error, request, reply) {
       const { status } = toApiError(error, request, reply)
       setHeaders(request, reply)
-      sendHtml(reply, status, faultPage(site, status))
+      const show = (way?: WayBack) => void sendHtml(reply, status, faultPage(site, status, way))
+      // An unknown path has no payment, and a service that is overloaded must refuse without a query.
+      if (status === 404 || status === 503) return show()
+      const addresses = addressesOf(request, config)
+      const token = pathParam(request, 'token') || (formBody(request).get('chargeTokenId') ?? '')
+      const holder = { context, addresses, token, recordEffects: recordEffectsOf(request) }
+      void findWayBack(holder).then(show)
     },
   }
 }
@@ -105,7 +120,7 @@ const detailsEndpoints = (visit: (request: FastifyRequest) => Visit): Endpoint[]
       }),
       responses: {
         200: html(
-          'For `declined`, `error` and `cancel`: a page that says so, with a link to return_url',
+          'For `declined`, `error` and `cancel`: a page that says so, with a Continue button, which is a link to return_url',
         ),
         303: redirect(
           'For `success`, or if the payment was finished or capturable already',
@@ -160,7 +175,9 @@ const confirmEndpoints = (visit: (request: FastifyRequest) => Visit): Endpoint[]
         required: false,
       },
       responses: {
-        200: html('For `cancel`: a page that says so, with a link to return_url'),
+        200: html(
+          'For `cancel`: a page that says so, with a Continue button, which is a link to return_url',
+        ),
         303: redirect(
           'The payment is confirmed, or was finished or capturable already, or `success` was not chosen yet',
           'The return_url, or the path of the first page if `success` was not chosen',

@@ -14,7 +14,7 @@ export const cy: Messages = {
     footer: 'Ar gyfer arddangos a phrofi yn unig y mae Farthing. Nid gwefan y llywodraeth yw hon.',
   },
   continueButton: 'Parhau',
-  returnButton: 'Mynd yn ôl i’r gwasanaeth',
+  continueHint: 'Dewiswch Parhau i fynd yn ôl i’r gwasanaeth.',
   cancelButton: 'Canslo’r taliad',
 
   summary: {
@@ -113,7 +113,7 @@ export const cy: Messages = {
     heading: 'Mae’r ffurflen yn rhy fawr',
     body: [
       'Cawsom fwy o wybodaeth nag y mae’r dudalen hon yn ei derbyn. Nid oes dim wedi newid.',
-      'Ewch yn ôl i’r dudalen dalu a rhowch gynnig arall arni.',
+      'Ewch yn ôl i’r gwasanaeth y daethoch ohono ac agorwch y dudalen dalu eto.',
     ],
   },
   wrongForm: {

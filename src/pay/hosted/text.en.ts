@@ -11,7 +11,7 @@ export const en = {
   errorTitle: (page: string) => `Error: ${page}`,
   shell: englishShell,
   continueButton: 'Continue',
-  returnButton: 'Go back to the service',
+  continueHint: 'Select Continue to go back to the service.',
   cancelButton: 'Cancel payment',
 
   summary: {
@@ -108,7 +108,7 @@ export const en = {
     heading: 'The form is too large',
     body: [
       'We received more information than this page accepts. Nothing has changed.',
-      'Go back to the payment page and try again.',
+      'Go back to the service you came from and open the payment page again.',
     ],
   },
   wrongForm: {

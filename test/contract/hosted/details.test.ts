@@ -220,7 +220,7 @@ onSharedDatabases(
           const link = only(elementsOf(answer.text), withId('return-url'))
           assert.deepEqual(
             [link.tag, link.text, link.attributes.href],
-            ['a', 'Go back to the service', payment.return_url],
+            ['a', 'Continue', payment.return_url],
           )
         })
 

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { elementsOf, only, withId } from '../../hosted/document.ts'
 import type { Answer, Body, Client } from '../../support/client.ts'
 import { confirmOf, met, pageOf } from '../../support/hosted-page.ts'
 import { choose, read } from '../../support/journeys.ts'
-import { onEveryDatabase, type Service, startService } from '../../support/service.ts'
+import { onSharedDatabases, type Service, startService } from '../../support/service.ts'
 
 const headers = {
   'content-security-policy':
@@ -32,160 +33,227 @@ const FORM = 'application/x-www-form-urlencoded'
 const form = (api: Client, path: string, headers: Record<string, string>, body = '') =>
   api.request('POST', path, { headers: { 'Content-Type': FORM, ...headers }, body })
 
-onEveryDatabase('Hosted pages: requests and headers', service => {
-  describe('headers', () => {
-    test('every page and every redirect under /secure has the headers of the pages', async () => {
-      const api = await service().newAccount()
-      const payment = await api.createPayment()
-      const token = payment._links.next_url_post.params
-      const answers: [name: string, answer: Answer, status: number][] = [
-        ['HEAD', await api.request('HEAD', pageOf(payment)), 200],
-        ['details', await api.get(pageOf(payment)), 200],
-        ['nothing chosen', await api.postForm(pageOf(payment), {}), 400],
-        ['not chosen, confirm', await api.get(confirmOf(payment)), 303],
-        ['success', await choose(api, payment, 'success'), 303],
-        ['confirm', await api.get(confirmOf(payment)), 200],
-        ['details by POST', await api.postForm('/secure', token), 200],
-        ['confirmed', await api.postForm(confirmOf(payment), {}), 303],
-        ['over', await api.get(pageOf(payment)), 303],
-      ]
-      for (const scenario of ['declined', 'error', 'cancel'])
-        answers.push([scenario, await choose(api, await api.createPayment(), scenario), 200])
-      for (const [name, answer, status] of answers) {
-        assert.equal(answer.status, status, name)
-        assertPageHeaders(answer, pageOf(payment))
-      }
+onSharedDatabases(
+  'Hosted pages: requests and headers',
+  service => {
+    describe('headers', () => {
+      test('every page and every redirect under /secure has the headers of the pages', async () => {
+        const api = await service().newAccount()
+        const payment = await api.createPayment()
+        const token = payment._links.next_url_post.params
+        const answers: [name: string, answer: Answer, status: number][] = [
+          ['HEAD', await api.request('HEAD', pageOf(payment)), 200],
+          ['details', await api.get(pageOf(payment)), 200],
+          ['nothing chosen', await api.postForm(pageOf(payment), {}), 400],
+          ['not chosen, confirm', await api.get(confirmOf(payment)), 303],
+          ['success', await choose(api, payment, 'success'), 303],
+          ['confirm', await api.get(confirmOf(payment)), 200],
+          ['details by POST', await api.postForm('/secure', token), 200],
+          ['confirmed', await api.postForm(confirmOf(payment), {}), 303],
+          ['over', await api.get(pageOf(payment)), 303],
+        ]
+        for (const scenario of ['declined', 'error', 'cancel'])
+          answers.push([scenario, await choose(api, await api.createPayment(), scenario), 200])
+        for (const [name, answer, status] of answers) {
+          assert.equal(answer.status, status, name)
+          assertPageHeaders(answer, pageOf(payment))
+        }
+      })
+
+      test('every error page under /secure has the headers of the pages', async () => {
+        const api = await service().newAccount()
+        const payment = await api.createPayment()
+        const page = pageOf(payment)
+        const otherSite = { 'Sec-Fetch-Site': 'cross-site' }
+        const big = `scenario=success&x=${'x'.repeat(65_536)}`
+        const answers: [answer: Answer, status: number, heading: string][] = [
+          [await api.get('/secure/mistyped'), 404, 'Page not found'],
+          [await api.get('/secure'), 404, 'Page not found'],
+          [await api.get('/secure/a/b/c'), 404, 'Page not found'],
+          [await api.get('/secure/%E0%A4%A'), 404, 'Page not found'],
+          [await api.request('PUT', '/secure'), 405, 'Sorry, you cannot do that on this page'],
+          [await api.request('DELETE', page), 405, 'Sorry, you cannot do that on this page'],
+          [await form(api, page, otherSite), 403, 'Sorry, we cannot accept this request'],
+          [await form(api, page, {}, big), 413, 'The form is too large'],
+          [await api.post(page, {}), 415, 'We do not recognise this form'],
+        ]
+        for (const [answer, status, heading] of answers) {
+          assert.deepEqual(met(answer), [status, heading])
+          assertPageHeaders(answer, pageOf(payment))
+          assert.match(answer.text, /<strong[^>]*>Demo<\/strong>/)
+        }
+        assert.deepEqual(await read(api, payment), payment)
+      })
     })
 
-    test('every error page under /secure has the headers of the pages and text in English and Welsh', async () => {
-      const api = await service().newAccount()
-      const payment = await api.createPayment()
-      const page = pageOf(payment)
+    describe('refused requests', () => {
+      const labels = { en: 'Continue', cy: 'Parhau' }
+      const tooLarge = `scenario=success&x=${'x'.repeat(65_536)}`
       const otherSite = { 'Sec-Fetch-Site': 'cross-site' }
-      const big = `scenario=success&x=${'x'.repeat(65_536)}`
-      const answers: [answer: Answer, status: number, heading: string][] = [
-        [await api.get('/secure/mistyped'), 404, 'Page not found'],
-        [await api.get('/secure'), 404, 'Page not found'],
-        [await api.get('/secure/a/b/c'), 404, 'Page not found'],
-        [await api.get('/secure/%E0%A4%A'), 404, 'Page not found'],
-        [await api.request('DELETE', page), 405, 'Sorry, you cannot do that on this page'],
-        [await form(api, page, otherSite), 403, 'Sorry, we cannot accept this request'],
-        [await form(api, page, {}, big), 413, 'The form is too large'],
-        [await api.post(page, {}), 415, 'We do not recognise this form'],
-      ]
-      for (const [answer, status, heading] of answers) {
-        assert.deepEqual(met(answer), [status, heading])
-        assertPageHeaders(answer, pageOf(payment))
-        assert.match(answer.text, /<strong[^>]*>Demo<\/strong>/)
-        assert.match(answer.text, /<div lang="cy">/)
+
+      for (const language of Object.keys(labels))
+        test(`a refusal at the address of a payment is in its language and has a button that leads to return_url: ${language}`, async () => {
+          const api = await service().newAccount()
+          const payment = await api.createPayment({ language })
+          for (const path of [pageOf(payment), confirmOf(payment)])
+            await assertRefusals(path, await read(api, payment))
+          await api.postForm(pageOf(payment), { scenario: 'cancel' })
+          await assertRefusals(pageOf(payment), await read(api, payment))
+          const byForm = await form(api, '/secure', otherSite, hiddenStep(payment))
+          assertLeadsBack(byForm, 403, payment)
+
+          async function assertRefusals(path: string, before: Body): Promise<void> {
+            assertLeadsBack(await form(api, path, otherSite, 'scenario=success'), 403, payment)
+            assertLeadsBack(await api.request('DELETE', path), 405, payment)
+            assertLeadsBack(await form(api, path, {}, tooLarge), 413, payment)
+            assertLeadsBack(await api.post(path, {}), 415, payment)
+            assert.deepEqual(await read(api, payment), before)
+          }
+        })
+
+      /** The page is in one language and has one link beside the skip link: the button. */
+      function assertLeadsBack(
+        answer: Answer,
+        status: number,
+        { language, return_url }: Body,
+      ): void {
+        assert.equal(answer.status, status)
+        const elements = elementsOf(answer.text)
+        const declared = elements.flatMap(({ attributes }) => attributes.lang ?? [])
+        assert.deepEqual(declared, [language])
+        const { tag, text, attributes } = only(elements, withId('return-url'))
+        const label = labels[language as keyof typeof labels]
+        assert.deepEqual([tag, text, attributes.href], ['a', label, return_url])
       }
-      assert.deepEqual(await read(api, payment), payment)
-    })
-  })
 
-  describe('refused requests', () => {
-    const methods = ['PUT', 'PATCH', 'DELETE', 'OPTIONS']
-    const paths: [name: string, path: (payment: Body) => string][] = [
-      ['/secure/{token}', pageOf],
-      ['/secure/{token}/confirm', confirmOf],
-      ['/secure', () => '/secure'],
-      ['/secure/{a mistyped token}', () => '/secure/mistyped'],
-    ]
-    for (const [name, path] of paths)
-      test(`PUT, PATCH, DELETE and OPTIONS return 405 with Allow on ${name}`, async () => {
+      test('a refusal where there is no payment has no button and is in both languages', async () => {
         const api = await service().newAccount()
-        const payment = await api.createPayment()
-        for (const method of methods) {
-          const answer = await api.request(method, path(payment))
-          assert.deepEqual(met(answer), [405, 'Sorry, you cannot do that on this page'], method)
-          assert.equal(answer.headers.get('allow'), 'GET, HEAD, POST')
+        const moto = await api.createPayment({ authorisation_mode: 'moto_api' })
+        const { one_time_token } = moto._links.auth_url_post.params
+        const paths = ['/secure', '/secure/mistyped', `/secure/${one_time_token}`]
+        const gone = await api.createPayment()
+        await api.advance(7 * 86_400_000)
+        for (const path of [...paths, pageOf(gone)]) {
+          const answer = await api.request('DELETE', path)
+          assert.equal(answer.status, 405)
+          const elements = elementsOf(answer.text)
+          assert.ok(!elements.some(withId('return-url')), path)
+          only(elements, ({ tag, attributes }) => tag === 'div' && attributes.lang === 'cy')
         }
-        assert.deepEqual(await read(api, payment), payment)
       })
 
-    const refused = ['cross-site', 'same-site', 'anything', '']
-    const steps: [
-      name: string,
-      path: (payment: Body) => string,
-      body: (payment: Body) => string,
-    ][] = [
-      ['the first page', pageOf, () => 'scenario=success'],
-      ['the confirm page', confirmOf, () => 'scenario=cancel'],
-      ['POST /secure with step', () => '/secure', hiddenStep],
-    ]
-    for (const [name, path, body] of steps) {
-      test(`a form from another site returns 403 and has no effect: ${name}`, async () => {
-        const api = await service().newAccount()
-        const payment = await api.createPayment()
-        for (const site of refused) {
-          const headers = { 'Sec-Fetch-Site': site }
-          const answer = await form(api, path(payment), headers, body(payment))
-          assert.deepEqual(met(answer), [403, 'Sorry, we cannot accept this request'], site)
-        }
-        assert.deepEqual(await read(api, payment), payment)
-      })
-
-      for (const site of ['same-origin', 'none', undefined])
-        test(`a form from the same origin or without an origin is accepted: ${name}, Sec-Fetch-Site ${site}`, async () => {
+      const methods = ['PUT', 'PATCH', 'DELETE', 'OPTIONS']
+      const paths: [name: string, path: (payment: Body) => string][] = [
+        ['/secure/{token}', pageOf],
+        ['/secure/{token}/confirm', confirmOf],
+        ['/secure', () => '/secure'],
+        ['/secure/{a mistyped token}', () => '/secure/mistyped'],
+      ]
+      for (const [name, path] of paths)
+        test(`PUT, PATCH, DELETE and OPTIONS return 405 with Allow on ${name}`, async () => {
           const api = await service().newAccount()
           const payment = await api.createPayment()
-          const headers: Record<string, string> =
-            site === undefined ? {} : { 'Sec-Fetch-Site': site }
-          const answer = await form(api, path(payment), headers, body(payment))
-          assert.ok([200, 303].includes(answer.status), `${answer.status}`)
-          assert.notDeepEqual(await read(api, payment), payment)
+          for (const method of methods) {
+            const answer = await api.request(method, path(payment))
+            assert.deepEqual(met(answer), [405, 'Sorry, you cannot do that on this page'], method)
+            assert.equal(answer.headers.get('allow'), 'GET, HEAD, POST')
+          }
+          assert.deepEqual(await read(api, payment), payment)
         })
-    }
 
-    test('another site may start the journey with POST /secure or a link', async () => {
-      const api = await service().newAccount()
-      const payment = await api.createPayment()
-      const body = new URLSearchParams(payment._links.next_url_post.params).toString()
-      const answer = await form(api, '/secure', { 'Sec-Fetch-Site': 'cross-site' }, body)
-      assert.deepEqual(met(answer), [200, 'Enter payment details'])
-      assert.equal((await api.get(pageOf(payment), { 'Sec-Fetch-Site': 'cross-site' })).status, 200)
-    })
+      const refused = ['cross-site', 'same-site', 'anything', '']
+      const steps: [
+        name: string,
+        path: (payment: Body) => string,
+        body: (payment: Body) => string,
+      ][] = [
+        ['the first page', pageOf, () => 'scenario=success'],
+        ['the confirm page', confirmOf, () => 'scenario=cancel'],
+        ['POST /secure with step', () => '/secure', hiddenStep],
+      ]
+      for (const [name, path, body] of steps) {
+        test(`a form from another site returns 403 and has no effect: ${name}`, async () => {
+          const api = await service().newAccount()
+          const payment = await api.createPayment()
+          for (const site of refused) {
+            const headers = { 'Sec-Fetch-Site': site }
+            const answer = await form(api, path(payment), headers, body(payment))
+            assert.deepEqual(met(answer), [403, 'Sorry, we cannot accept this request'], site)
+          }
+          assert.deepEqual(await read(api, payment), payment)
+        })
 
-    const types = ['application/json', 'multipart/form-data; boundary=x', 'text/plain', `${FORM}x`]
-    for (const type of types)
-      test(`a form of type ${type} returns 415 and has no effect`, async () => {
+        for (const site of ['same-origin', 'none', undefined])
+          test(`a form from the same origin or without an origin is accepted: ${name}, Sec-Fetch-Site ${site}`, async () => {
+            const api = await service().newAccount()
+            const payment = await api.createPayment()
+            const headers: Record<string, string> =
+              site === undefined ? {} : { 'Sec-Fetch-Site': site }
+            const answer = await form(api, path(payment), headers, body(payment))
+            assert.ok([200, 303].includes(answer.status), `${answer.status}`)
+            assert.notDeepEqual(await read(api, payment), payment)
+          })
+      }
+
+      test('another site may start the journey with POST /secure or a link', async () => {
         const api = await service().newAccount()
         const payment = await api.createPayment()
-        for (const path of [pageOf(payment), confirmOf(payment), '/secure']) {
-          const headers = { 'Content-Type': type }
-          const answer = await api.request('POST', path, { headers, body: 'scenario=success' })
-          assert.deepEqual(met(answer), [415, 'We do not recognise this form'], path)
-        }
-        assert.deepEqual(await read(api, payment), payment)
+        const body = new URLSearchParams(payment._links.next_url_post.params).toString()
+        const answer = await form(api, '/secure', { 'Sec-Fetch-Site': 'cross-site' }, body)
+        assert.deepEqual(met(answer), [200, 'Enter payment details'])
+        assert.equal(
+          (await api.get(pageOf(payment), { 'Sec-Fetch-Site': 'cross-site' })).status,
+          200,
+        )
       })
 
-    test('a compressed form returns 415', async () => {
-      const api = await service().newAccount()
-      const payment = await api.createPayment()
-      const headers = { 'Content-Encoding': 'gzip' }
-      const answer = await form(api, pageOf(payment), headers, 'scenario=success')
-      assert.equal(answer.status, 415)
-    })
+      const types = [
+        'application/json',
+        'multipart/form-data; boundary=x',
+        'text/plain',
+        `${FORM}x`,
+      ]
+      for (const type of types)
+        test(`a form of type ${type} returns 415 and has no effect`, async () => {
+          const api = await service().newAccount()
+          const payment = await api.createPayment()
+          for (const path of [pageOf(payment), confirmOf(payment), '/secure']) {
+            const headers = { 'Content-Type': type }
+            const answer = await api.request('POST', path, { headers, body: 'scenario=success' })
+            assert.deepEqual(met(answer), [415, 'We do not recognise this form'], path)
+          }
+          assert.deepEqual(await read(api, payment), payment)
+        })
 
-    test('a form is accepted when its media type has parameters and capitals', async () => {
-      const api = await service().newAccount()
-      const payment = await api.createPayment()
-      const type = { 'Content-Type': 'Application/X-WWW-Form-Urlencoded; charset=UTF-8' }
-      const answer = await form(api, pageOf(payment), type, 'scenario=success')
-      assert.equal(answer.status, 303)
-    })
+      test('a compressed form returns 415', async () => {
+        const api = await service().newAccount()
+        const payment = await api.createPayment()
+        const headers = { 'Content-Encoding': 'gzip' }
+        const answer = await form(api, pageOf(payment), headers, 'scenario=success')
+        assert.equal(answer.status, 415)
+      })
 
-    test('a form of 64 KiB is accepted and one byte more returns 413', async () => {
-      const api = await service().newAccount()
-      const payment = await api.createPayment()
-      const start = 'scenario=success&x='
-      const body = start + 'x'.repeat(65_536 - start.length)
-      assert.equal((await form(api, pageOf(payment), {}, `${body}x`)).status, 413)
-      assert.deepEqual(await read(api, payment), payment)
-      assert.equal((await form(api, pageOf(payment), {}, body)).status, 303)
+      test('a form is accepted when its media type has parameters and capitals', async () => {
+        const api = await service().newAccount()
+        const payment = await api.createPayment()
+        const type = { 'Content-Type': 'Application/X-WWW-Form-Urlencoded; charset=UTF-8' }
+        const answer = await form(api, pageOf(payment), type, 'scenario=success')
+        assert.equal(answer.status, 303)
+      })
+
+      test('a form of 64 KiB is accepted and one byte more returns 413', async () => {
+        const api = await service().newAccount()
+        const payment = await api.createPayment()
+        const start = 'scenario=success&x='
+        const body = start + 'x'.repeat(65_536 - start.length)
+        assert.equal((await form(api, pageOf(payment), {}, `${body}x`)).status, 413)
+        assert.deepEqual(await read(api, payment), payment)
+        assert.equal((await form(api, pageOf(payment), {}, body)).status, 303)
+      })
     })
-  })
-})
+  },
+  { control: true },
+)
 
 function hiddenStep(payment: Body): string {
   const fields = { ...payment._links.next_url_post.params, step: 'details', scenario: 'declined' }
