@@ -7,7 +7,7 @@ import { mkdir, readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import type { Browser, Page } from 'playwright-core'
-import { startBrowser, visit } from '../test/support/browser.ts'
+import { atRest, startBrowser, visit } from '../test/support/browser.ts'
 import { signIn } from '../test/support/console.ts'
 import { fillAccount, type Shelf } from '../test/support/console-states.ts'
 import { pageStates, showState } from '../test/support/page-states.ts'
@@ -43,7 +43,7 @@ async function typeface(): Promise<string> {
 
 async function take(page: Page, styles: string, name: string): Promise<void> {
   await page.addStyleTag({ content: styles })
-  await page.evaluate('document.fonts.ready')
+  await atRest(page)
   // 32 colours are enough for these pages and halve the files.
   await sharp(await page.screenshot({ fullPage: true }))
     .png({ colours: 32, dither: 0, effort: 10, compressionLevel: 9 })

@@ -175,6 +175,11 @@ describe('The repository', () => {
 })
 
 describe('A test', () => {
+  test('draws its random choices from the seed of the run, with fast-check of test/support/properties.ts', () => {
+    const drawn = /Math\.random|randomInt|from 'fast-check'/
+    assert.deepEqual(find(tests, drawn, ['test/long/run.ts', 'test/support/properties.ts']), [])
+  })
+
   // noSkippedTests sees test.skip, but not test.todo, the options of node:test or the test's context.
   test('is not skipped or marked as todo', () => {
     const skipped = /\b(test|it|describe|suite)\.todo\b|\{\s*(skip|only|todo)\b|\bt\.(skip|todo)\(/

@@ -4,7 +4,11 @@ import type { Page } from 'playwright-core'
 import { faultPage } from '../../src/pay/hosted/pages.ts'
 import { axe } from '../support/axe.ts'
 import {
+  atRest,
+  boxOf,
   focusOf,
+  hiddenWidth,
+  look,
   shareBrowser,
   styleOf,
   type Visitor,
@@ -99,15 +103,14 @@ describe('The error summary', () => {
     visit(browser(), { javaScriptEnabled: false }, async ({ page }) => {
       await showState(page, api, 'details-error', 'en')
       await page.getByRole('link', { name: 'Select how this payment should end' }).click()
-      assert.equal(await focusOf(page), 'scenario')
+      await page.waitForSelector('#scenario:focus', { state: 'attached' })
     }))
 })
 
 describe('The keyboard', () => {
   test('The first Tab shows the skip link, which leads to the main part', () =>
     onDetails(async ({ page }) => {
-      const link = page.locator('.govuk-skip-link')
-      const height = async () => (await link.boundingBox())?.height ?? 0
+      const height = async () => (await boxOf(page, '.govuk-skip-link')).height
       assert.ok((await height()) <= 1)
       await page.keyboard.press('Tab')
       assert.ok((await height()) > 20)
@@ -166,12 +169,6 @@ describe('The keyboard', () => {
       assert.equal(await styleOf(page, '#submit-card-details', 'background-color'), yellow)
     }))
 })
-
-/** The width in pixels that can only be reached by scrolling sideways. */
-const hiddenWidth = (page: Page): Promise<number> =>
-  page.evaluate<number>(
-    'document.documentElement.scrollWidth - document.documentElement.clientWidth',
-  )
 
 const enlargeText = (page: Page, percent: number): Promise<void> =>
   page.evaluate(`document.documentElement.style.fontSize = '${percent}%'`)
@@ -232,11 +229,14 @@ describe('Screens and text sizes', () => {
         for (const width of [320, 640, 641, 768, 769, 1019, 1020, 1280]) {
           await enlargeText(page, percent)
           await page.setViewportSize({ width, height: 800 })
-          const [lines, excess] = await page.evaluate<number[]>(`(() => {
+          const [lines, excess] = await look<number[]>(
+            page,
+            `(() => {
             const amount = document.querySelector('#amount')
             const place = amount.closest('dd')
             return [amount.getClientRects().length, place.scrollWidth - place.clientWidth]
-          })()`)
+          })()`,
+          )
           assert.equal(lines, 1, `${width} px, text of ${percent} %`)
           assert.equal(excess, 0, `${width} px, text of ${percent} %`)
         }
@@ -244,9 +244,9 @@ describe('Screens and text sizes', () => {
 
   test('The summary is beside the form on a wide screen and before it on a narrow one', () =>
     onDetails(async ({ page }) => {
-      const box = async (selector: string) => (await page.locator(selector).boundingBox())!
+      const box = (selector: string) => boxOf(page, selector)
       const panel = '.farthing-panel'
-      const form = 'form >> nth=0'
+      const form = 'form'
       const heading = 'h1'
       assert.ok((await box(panel)).x > (await box(form)).x + (await box(form)).width)
       assert.ok((await box(panel)).y <= (await box(heading)).y)
@@ -278,6 +278,7 @@ describe('Print', () => {
   const printed = (state: string, use: (page: Page) => Promise<void>) =>
     inState(state, 'en', async ({ page }) => {
       await page.emulateMedia({ media: 'print' })
+      await atRest(page)
       await use(page)
     })
 

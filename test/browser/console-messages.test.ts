@@ -3,6 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import { findExchanges } from '../../src/tools/recorder/store.ts'
 import {
   focusOf,
+  look,
   shareBrowser,
   styleOf,
   type Visitor,
@@ -105,7 +106,8 @@ describe('The pages of requests, webhooks, messages and signatures', () => {
       await open(full, path, async ({ page }) => {
         await page.setViewportSize({ width: 390, height: 800 })
         const boxes = (selector: string) =>
-          page.evaluate<{ width: number; height: number }[]>(
+          look<{ width: number; height: number }[]>(
+            page,
             `[...document.querySelectorAll('${selector}')].map(found => found.getBoundingClientRect().toJSON())`,
           )
         for (const { height } of await boxes('tbody tr')) assert.ok(height < 200, path)
@@ -146,7 +148,7 @@ describe('The pages of requests, webhooks, messages and signatures', () => {
           for (const path of paths) {
             await page.goto(`${service.baseUrl}/console/${path}`)
             for (const summary of await page.locator('summary').all()) await summary.click()
-            assert.deepEqual(await page.evaluate('reports'), [], path)
+            assert.deepEqual(await look(page, 'reports'), [], path)
           }
           assert.deepEqual(dialogs, [])
           const foreign = requests.filter(each => !each.includes(` ${service.baseUrl}/`))

@@ -4,6 +4,8 @@ import type { Page } from 'playwright-core'
 import { axe } from '../support/axe.ts'
 import {
   focusOf,
+  hiddenWidth,
+  look,
   shareBrowser,
   styleOf,
   type Visitor,
@@ -90,12 +92,6 @@ const states: Record<string, (page: Page) => Promise<unknown>> = {
 
 const emptyStates = ['payments', 'requests', 'webhooks', 'signature']
 
-/** The width in pixels that can only be reached by scrolling the page sideways. */
-const hiddenWidth = (page: Page): Promise<number> =>
-  page.evaluate<number>(
-    'document.documentElement.scrollWidth - document.documentElement.clientWidth',
-  )
-
 /** What axe finds, apart from the contrast of numbers of one digit, which it cannot tell from decoration. */
 const findings = async (page: Page): Promise<string[]> =>
   (await axe(page)).filter(found => !/content is too short to determine/.test(found))
@@ -172,14 +168,18 @@ describe('The console', () => {
       for (let i = 0; i < 13; i++) {
         await page.keyboard.press('Tab')
         stops.push(
-          await page.evaluate<string>(
+          await look<string>(
+            page,
             '(({ id, tagName, textContent, className }) => id || (className === "farthing-scroll" ? "scroll" : tagName + " " + textContent.trim()))(document.activeElement)',
           ),
         )
-        const shown = await page.evaluate<boolean>(`(() => {
+        const shown = await look<boolean>(
+          page,
+          `(() => {
           const { outlineStyle, boxShadow, backgroundColor } = getComputedStyle(document.activeElement)
           return outlineStyle !== 'none' || boxShadow !== 'none' || backgroundColor === 'rgb(255, 221, 0)'
-        })()`)
+        })()`,
+        )
         assert.ok(shown, stops.at(-1) ?? '')
       }
       assert.deepEqual(stops.slice(0, 11), [
@@ -206,9 +206,9 @@ describe('The console', () => {
       await page.setViewportSize({ width: 390, height: 700 })
       await at(page, 'payments')
       const requests = page.getByRole('link', { name: 'Requests' })
-      assert.equal(await requests.isVisible(), false)
+      await requests.waitFor({ state: 'hidden' })
       await page.getByRole('button', { name: 'Menu' }).click()
-      assert.equal(await requests.isVisible(), true)
+      await requests.waitFor({ state: 'visible' })
     }))
 
   test('nothing changes by itself but the notice of what is newer, until Follow is ticked', () =>
@@ -222,8 +222,8 @@ describe('The console', () => {
       assert.equal(await rows(), before)
       // Later numbers are shown and not read out.
       assert.equal(await status.getAttribute('aria-live'), 'off')
-      await status.getByRole('link', { name: 'Show' }).click()
-      await page.waitForLoadState()
+      const show = status.getByRole('link', { name: 'Show' })
+      await Promise.all([page.waitForEvent('load'), show.click()])
       assert.equal(await rows(), before + 1)
       await page.getByRole('checkbox', { name: 'Follow' }).check()
       await api.createPayment({ reference: 'R-followed' })

@@ -2,7 +2,15 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { axe } from '../support/axe.ts'
-import { openWindow, shareBrowser, type Visitor, visit } from '../support/browser.ts'
+import {
+  boxOf,
+  hiddenWidth,
+  look,
+  openWindow,
+  shareBrowser,
+  type Visitor,
+  visit,
+} from '../support/browser.ts'
 import { type Service, startService } from '../support/service.ts'
 
 const screens = {
@@ -55,18 +63,10 @@ async function execute(page: Page, id: string) {
   }
 }
 
-/** Swagger UI scrolls smoothly. This waits for at most 300 frames. */
-const comesToTheTop = (page: Page, selector: string): Promise<boolean> =>
-  page.evaluate<boolean>(`new Promise(resolve => {
-    let frames = 0
-    const look = () => {
-      const { y } = document.querySelector('${selector}').getBoundingClientRect()
-      if (y >= 0 && y < 100) resolve(true)
-      else if (++frames === 300) resolve(false)
-      else requestAnimationFrame(look)
-    }
-    look()
-  })`)
+/** Waits until an element is at the top of the window. Scripts of Swagger UI scroll smoothly. */
+async function comesToTheTop(page: Page, selector: string): Promise<void> {
+  for (let y = -1; y < 0 || y >= 100; ) y = (await boxOf(page, selector)).y
+}
 
 describe('The viewer on /docs', () => {
   /** Its configured addresses are of another origin than the page. */
@@ -99,10 +99,10 @@ describe('The viewer on /docs', () => {
       assert.equal(await page.locator(href).count(), 1, href)
     }
     await links.last().click()
-    assert.ok(await comesToTheTop(page, '#operations-webhooks-receiveMessage'))
+    await comesToTheTop(page, '#operations-webhooks-receiveMessage')
     const message = operation(page, 'webhooks-receiveMessage')
     for (const text of ['card_payment_captured', 'Pay-Signature', 'openssl dgst -sha256'])
-      assert.ok(await message.getByText(text).first().isVisible(), text)
+      await message.getByText(text).first().waitFor()
   })
 
   test('A request without a key shows the 401, and with one it creates a payment, at the origin of the page', async () => {
@@ -120,7 +120,7 @@ describe('The viewer on /docs', () => {
     })
     assert.equal(answer.status, 200)
     const stored = 'JSON.stringify([localStorage, sessionStorage, document.cookie])'
-    assert.equal(await page.evaluate(stored), '[{},{},""]')
+    assert.equal(await look(page, stored), '[{},{},""]')
   })
 
   test('The viewer is accessible and fits on a desktop and a phone, with forms, a response and the Authorize dialog open', async () => {
@@ -135,7 +135,7 @@ describe('The viewer on /docs', () => {
         [],
         screen,
       )
-      assert.equal(await page.evaluate('document.documentElement.scrollWidth'), viewport.width)
+      assert.equal(await hiddenWidth(page), 0)
     }
   })
 
@@ -152,7 +152,7 @@ describe('The pages about the service in a browser', () => {
       await page.goto(service.baseUrl)
       for (const viewport of [screens.desktop, screens.phone, { width: 320, height: 640 }]) {
         await page.setViewportSize(viewport)
-        assert.equal(await page.evaluate('document.documentElement.scrollWidth'), viewport.width)
+        assert.equal(await hiddenWidth(page), 0)
       }
       assert.deepEqual(await axe(page), [])
       assert.deepEqual(complaints, [])

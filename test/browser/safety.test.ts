@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { shareBrowser, styleOf, visit, visitInOneWindow } from '../support/browser.ts'
+import { look, shareBrowser, styleOf, visit, visitInOneWindow } from '../support/browser.ts'
 import type { Client } from '../support/client.ts'
 import { pageOf } from '../support/hosted-page.ts'
 import { choose, pageStates, paymentIn, showState } from '../support/page-states.ts'
@@ -47,12 +47,15 @@ const inDetails = [
 type Look = { shown: string[]; skeleton: string; hacked: boolean }
 
 const lookAt = (page: Page): Promise<Look> =>
-  page.evaluate<Look>(`({
+  look<Look>(
+    page,
+    `({
     shown: ['payment-description', 'payment-reference', 'cardholder-name', 'email']
       .map(id => document.getElementById(id).textContent),
     skeleton: [...document.querySelectorAll('*')].map(({ tagName, id }) => tagName + '#' + id).join(' '),
     hacked: 'hacked' in window,
-  })`)
+  })`,
+  )
 
 describe('Text from clients', () => {
   const paymentWith = (text: string, described: string) =>
@@ -115,13 +118,16 @@ describe('Pages in a browser', () => {
         for (const request of requests)
           assert.ok(request.split(' ')[1]?.startsWith(`${service.baseUrl}/`), `${state} ${request}`)
         assert.deepEqual(await context.cookies(), [], state)
-        const kept = await page.evaluate<number[]>(`Promise.all([
+        const kept = await look<number[]>(
+          page,
+          `Promise.all([
           localStorage.length,
           sessionStorage.length,
           caches.keys().then(keys => keys.length),
           indexedDB.databases().then(databases => databases.length),
           navigator.serviceWorker.getRegistrations().then(workers => workers.length),
-        ])`)
+        ])`,
+        )
         assert.deepEqual(kept, [0, 0, 0, 0, 0], state)
         assert.deepEqual(complaints, [], state)
       }

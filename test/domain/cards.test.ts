@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
 import { brandId, mockCard, prefilledCard, submittedCard } from '../../src/pay/payments/card.ts'
+import { fc } from '../support/properties.ts'
 
 /** The leading digits of each brand, and the id of the brand in the card_brand filter. */
 const brands: [digits: string[], brand: string, id: string][] = [

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
 import { containing, fold } from '../../src/platform/database/fold.ts'
+import { fc } from '../support/properties.ts'
 
 /** Letters of several alphabets with one, two or three cases, and the characters that LIKE treats specially. */
 const characters = fc.constantFrom(...'aAzZ09 %_\\\'"-éÉŵŴñÑøØßẞµΜμſsKkǅΑαᾳΣσςΟοЖжᲀԱაաÿŸ😀')

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
 import { createNewId, createSeededIds, idFloor, newSecret, timeOf } from '../../src/core/ids.ts'
 import { oldestKept, RETENTION_MS } from '../../src/pay/retention.ts'
+import { fc } from '../support/properties.ts'
 
 const LATEST = 2 ** 48 - 1
 const times = fc.oneof(

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
 import { refund, refundSummary, type Status, statuses } from '../../src/pay/payments/payment.ts'
 import { present } from '../../src/pay/payments/response.ts'
+import { fc } from '../support/properties.ts'
 import { samplePayment } from '../support/sample-payment.ts'
 
 const addresses = { api: 'http://127.0.0.1:3000', pages: 'http://127.0.0.1:3000' }

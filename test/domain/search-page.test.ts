@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
 import { ApiError } from '../../src/core/errors.ts'
 import { createNewId } from '../../src/core/ids.ts'
 import { paymentSearch } from '../../src/pay/payments/store.ts'
 import { createdBetween, filters, pageOf, readSearch } from '../../src/platform/http/search.ts'
+import { fc } from '../support/properties.ts'
 
 const API = 'http://127.0.0.1:3000'
 const ADDRESSES = { api: API, pages: API }

@@ -1,7 +1,7 @@
 /** Damaged requests: what a broken client, a broken proxy or a request smuggler might send. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import fc from 'fast-check'
+import { fc } from '../support/properties.ts'
 import { open } from '../support/raw-http.ts'
 import type { Service } from '../support/service.ts'
 

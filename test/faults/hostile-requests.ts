@@ -1,6 +1,6 @@
 /** Generates requests that are valid HTTP with odd content, from the operations of /openapi.json. */
 import { METHODS } from 'node:http'
-import fc from 'fast-check'
+import { fc } from '../support/properties.ts'
 import {
   damaged,
   nastyJson,

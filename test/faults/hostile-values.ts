@@ -1,5 +1,5 @@
 /** Texts, JSON and forms that an attacker or a faulty client might send. */
-import fc from 'fast-check'
+import { fc } from '../support/properties.ts'
 
 /** Around the limits of fields, and far beyond. */
 const lengths = [25, 26, 27, 30, 31, 52, 100, 101, 254, 255, 256, 2000, 2001, 2048, 2049, 9_000]

@@ -1,13 +1,11 @@
-import { randomInt } from 'node:crypto'
 import { test } from 'node:test'
+import { seed } from '../support/properties.ts'
 import { onEveryDatabase } from '../support/service.ts'
 import { attack, sendNowhere, stillWorks } from './hostile.ts'
 import { attackBytes } from './hostile-bytes.ts'
 
-const seed = Number(process.env.FARTHING_TEST_SEED ?? randomInt(2 ** 31))
-
 onEveryDatabase(
-  `Under hostile requests (FARTHING_TEST_SEED=${seed})`,
+  'Under hostile requests',
   service => {
     test('every response follows the rules of errors and the invariants hold', () =>
       attack(service(), { seed, requests: 1_500 }))

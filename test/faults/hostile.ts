@@ -1,9 +1,9 @@
 /** Sends generated requests to a running service and checks every response. */
 import assert from 'node:assert/strict'
-import fc from 'fast-check'
 import type { Send } from '../../src/core/ports.ts'
 import type { Body, Client } from '../support/client.ts'
 import { descriptionOf } from '../support/description.ts'
+import { fc } from '../support/properties.ts'
 import type { Service } from '../support/service.ts'
 import { createHostileClient } from './hostile-client.ts'
 import { isOurs, judge } from './hostile-judge.ts'

@@ -1,5 +1,6 @@
 /** The commands of the model test as fast-check's choices, and events between requests: time, restarts, deaths. */
-import fc from 'fast-check'
+
+import { fc } from '../support/properties.ts'
 import { type Account, isGone, nthNewest, type Step, type World } from './model.ts'
 import { type Agreement, agree, cancelAgreement, readAgreement } from './model-agreements.ts'
 import {

@@ -1,8 +1,8 @@
 /** Runs random commands on the service and compares every response with the model's. */
 import { join } from 'node:path'
-import fc from 'fast-check'
 import { scratchFolder } from '../support/folders.ts'
 import { createPostgresDatabase } from '../support/postgres.ts'
+import { fc } from '../support/properties.ts'
 import { checkInvariants } from './invariants.ts'
 import { newWorld, type World } from './model.ts'
 import { modelCommands, restartAll } from './model-commands.ts'

@@ -1,8 +1,6 @@
-import { randomInt } from 'node:crypto'
 import { test } from 'node:test'
+import { seed } from '../support/properties.ts'
 import { explore } from './model-explore.ts'
 
-const seed = Number(process.env.FARTHING_TEST_SEED ?? randomInt(2 ** 31))
-
-test(`2,000 commands change states, amounts and messages as in the model, on SQLite and PostgreSQL (FARTHING_TEST_SEED=${seed})`, () =>
+test(`2,000 commands change states, amounts and messages as in the model, on SQLite and PostgreSQL`, () =>
   explore({ seed, commands: 2_000, postgres: true }).then(() => {}))

@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict'
-import { randomInt } from 'node:crypto'
 import { test } from 'node:test'
 import type { Database } from '../../src/core/ports.ts'
+import { seed } from '../support/properties.ts'
 import { runRaces } from './race.ts'
 
-const seed = Number(process.env.FARTHING_TEST_SEED ?? randomInt(2 ** 31))
-
 for (const kind of ['sqlite', 'postgres'] as const)
-  test(`Concurrent requests to payments and agreements are linearizable on ${kind} (FARTHING_TEST_SEED=${seed})`, () =>
+  test(`Concurrent requests to payments and agreements are linearizable on ${kind}`, () =>
     runRaces({ kind, seed, rounds: 30 }))
 
 /** Ignores how many rows a statement changed, so a lost compare-and-swap is not noticed. */

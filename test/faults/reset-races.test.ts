@@ -1,6 +1,5 @@
 /** Resets that are thrown between the steps of other requests. */
 import assert from 'node:assert/strict'
-import { randomInt } from 'node:crypto'
 import { test } from 'node:test'
 import { readConfig } from '../../src/app/config.ts'
 import { startFarthing } from '../../src/app/start.ts'
@@ -9,11 +8,11 @@ import { createKey } from '../../src/platform/accounts/store.ts'
 import { sendUnchecked, webPayment } from '../support/client.ts'
 import { resultOf } from '../support/held-send.ts'
 import { createPostgresDatabase } from '../support/postgres.ts'
+import { seed } from '../support/properties.ts'
 import { checkInvariants } from './invariants.ts'
 import { seeded } from './process/workload.ts'
 import { shuffled } from './race.ts'
 
-const seed = Number(process.env.FARTHING_TEST_SEED ?? randomInt(2 ** 31))
 const ROUNDS = 6
 
 /** What every endpoint may answer to a request that began before the reset, or after it. */
@@ -106,5 +105,5 @@ const form = (url: string, body: string) =>
   })
 
 for (const kind of ['sqlite', 'postgres'] as const)
-  test(`A reset between the steps of other requests leaves an empty account and no impossible answer on ${kind} (FARTHING_TEST_SEED=${seed})`, () =>
+  test(`A reset between the steps of other requests leaves an empty account and no impossible answer on ${kind}`, () =>
     raceResets(kind))

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import fc from 'fast-check'
 import { confirmPage, detailsPage, endPage, faultPage } from '../../src/pay/hosted/pages.ts'
 import { html } from '../../src/platform/web/html.ts'
+import { fc } from '../support/properties.ts'
 import { elementsOf, only, tagged, withId } from './document.ts'
 import { card, form, payment, site } from './examples.ts'
 

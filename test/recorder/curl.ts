@@ -7,11 +7,11 @@ import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { text as textOf } from 'node:stream/consumers'
-import fc from 'fast-check'
 import type { Exchange } from '../../src/core/exchange.ts'
 import { asCurl } from '../../src/tools/recorder/curl.ts'
 import { nastyText } from '../faults/hostile-values.ts'
 import { tempFolder } from '../support/folders.ts'
+import { fc } from '../support/properties.ts'
 
 export const hasCurl = spawnSync('curl', ['--version']).status === 0
 

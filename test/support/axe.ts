@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { AxeResults } from 'axe-core'
 import type { Page } from 'playwright-core'
+import { atRest } from './browser.ts'
 
 const source = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
@@ -9,10 +10,11 @@ const source = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe
 const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
 
 /**
- * Returns a text for each violation that axe finds, and for each check that it could not decide. axe is
- * injected through the debugger, so the page's content security policy stays in force.
+ * Returns a text for each violation that axe finds once the page is at rest, and for each check that it could not
+ * decide. axe is injected through the debugger, so the page's content security policy stays in force.
  */
 export async function axe(page: Page): Promise<string[]> {
+  await atRest(page)
   const debug = await page.context().newCDPSession(page)
   await debug.send('Runtime.evaluate', { expression: source })
   const options = JSON.stringify({ runOnly: tags, resultTypes: ['violations', 'incomplete'] })

@@ -140,6 +140,7 @@ export async function openWindow(
 ): Promise<Visitor> {
   const context = await browser.newContext(options)
   context.setDefaultTimeout(LONGEST_STEP)
+  await context.addInitScript(WITHOUT_MOTION)
   const page = await context.newPage()
   const requests: string[] = []
   const complaints: string[] = []
@@ -152,6 +153,37 @@ export async function openWindow(
   return { page, context, requests, complaints }
 }
 
+/** Animations and transitions take no time, and nothing scrolls smoothly. A page's policy for styles does not apply to it. */
+const WITHOUT_MOTION = `{
+  const sheet = new CSSStyleSheet()
+  sheet.replaceSync(
+    '*, ::before, ::after { animation: none !important; transition: none !important; scroll-behavior: auto !important }',
+  )
+  document.adoptedStyleSheets.push(sheet)
+}`
+
+/**
+ * Waits until the page has loaded with its fonts, and then for a frame in which no script changes it. There are no
+ * frames in a window without scripts or whose clock stands still.
+ */
+export const atRest = (page: Page): Promise<void> =>
+  page.evaluate<void>(`(async () => {
+    if (document.readyState !== 'complete')
+      await new Promise(loaded => addEventListener('load', loaded, { once: true }))
+    await document.fonts.ready
+    let changes = 0
+    const observer = new MutationObserver(() => void ++changes)
+    observer.observe(document, { subtree: true, childList: true, attributes: true, characterData: true })
+    for (let seen = -1; seen < changes; await new Promise(requestAnimationFrame)) seen = changes
+    observer.disconnect()
+  })()`)
+
+/** The value of an expression in the page, once the page is at rest. Tests look at pages with it. */
+export async function look<T>(page: Page, expression: string): Promise<T> {
+  await atRest(page)
+  return page.evaluate<T>(expression)
+}
+
 /** The computed value of a CSS property. `part` is a pseudo-element such as `::before`. */
 export const styleOf = (
   page: Page,
@@ -159,13 +191,25 @@ export const styleOf = (
   property: string,
   part = '',
 ): Promise<string> =>
-  page.evaluate<string>(
+  look(
+    page,
     `getComputedStyle(document.querySelector(${JSON.stringify(selector)}), '${part}').getPropertyValue('${property}')`,
   )
 
 /** The id of the element that has the focus, or its tag if it has no id. */
 export const focusOf = (page: Page): Promise<string> =>
-  page.evaluate<string>('document.activeElement.id || document.activeElement.tagName')
+  look(page, 'document.activeElement.id || document.activeElement.tagName')
+
+/** The width in pixels that can only be reached by scrolling the page sideways. */
+export const hiddenWidth = (page: Page): Promise<number> =>
+  look(page, 'document.documentElement.scrollWidth - document.documentElement.clientWidth')
+
+/** Where an element is, in pixels of the page's window. */
+export const boxOf = (
+  page: Page,
+  selector: string,
+): Promise<{ x: number; y: number; width: number; height: number }> =>
+  look(page, `document.querySelector(${JSON.stringify(selector)}).getBoundingClientRect().toJSON()`)
 
 /**
  * Unpacks the browser once. The package's own unpacking is not safe if two test files do it at the same time,

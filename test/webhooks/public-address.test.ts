@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
 import ipaddr from 'ipaddr.js'
 import { hostOf, isPublicAddress } from '../../src/platform/outbound/address.ts'
 import { callbackUrlCases } from '../support/callback-urls.ts'
+import { fc } from '../support/properties.ts'
 
 describe('Classifying an address:', () => {
   const edges: [outside: string, first: string, last: string, outside: string][] = [

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import { type Body, type Client, createClient } from '../../support/client.ts'
 import { ask } from '../../support/control.ts'
 import { paidPayment } from '../../support/journeys.ts'
+import { fc } from '../../support/properties.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 
 const DAY = 86_400_000

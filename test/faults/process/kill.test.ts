@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { seed } from '../../support/properties.ts'
 import { crashPostgres, crashSqlite } from './crashes.ts'
-
-const seed = Number(process.env.FARTHING_TEST_SEED ?? Date.now() % 1_000_000)
 
 test('Kill -9 of the service loses no acknowledged change and leaves no half change', async t => {
   const report = await crashSqlite({ cycles: 4, seed })
