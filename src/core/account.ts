@@ -1,7 +1,7 @@
 /** An account: the owner of API keys, and of everything that is made with them. */
 export type Account = {
   name: string
-  /** The value of the column `account` in every other table. */
+  /** What the column `account` holds, except in `api_keys` and `ended_rooms`, which have the account's name there. */
   room: string
   /** Milliseconds that the account's clock is ahead of the machine's. */
   clock_offset: number
