@@ -6,8 +6,10 @@ import type { Service } from './service.ts'
 export type Shown = {
   status: number
   headers: Headers
-  /** Of a redirect, from the root of the console: `payments?done=captured`. */
+  /** Of a redirect, from the root of the console: `payments?status=failed`. */
   location: string | undefined
+  /** The banner that a redirect leaves for the next page: `captured`. */
+  done: string | undefined
   html: string
   elements: Found[]
   /** The text of the main part, with single spaces. */
@@ -30,7 +32,11 @@ type Instances = Pick<Service, 'apps' | 'baseUrls'>
 
 let asked = 0
 
+const BANNER = 'farthing_console_done='
+
 export function consoleOf({ apps, baseUrls }: Instances, cookie?: string): Console {
+  // The browser keeps the banner that a redirect leaves, until a page takes it.
+  let banner = ''
   const ask = async (path: string, init: RequestInit): Promise<Shown> => {
     for (const { recorder } of apps) await recorder?.flush()
     const site = baseUrls[asked++ % baseUrls.length]
@@ -38,8 +44,15 @@ export function consoleOf({ apps, baseUrls }: Instances, cookie?: string): Conso
     const response = await fetch(url, {
       ...init,
       redirect: 'manual',
-      headers: { ...(cookie && { Cookie: cookie }), ...init.headers },
+      headers: {
+        ...((cookie || banner) && { Cookie: [cookie, banner].filter(Boolean).join('; ') }),
+        ...init.headers,
+      },
     })
+    for (const set of response.headers.getSetCookie()) {
+      const [pair = ''] = set.split(';')
+      if (pair.startsWith(BANNER)) banner = set.includes('Max-Age=0') ? '' : pair
+    }
     return shown(response, url)
   }
   return {
@@ -55,10 +68,12 @@ async function shown(response: Response, url: string): Promise<Shown> {
   const location = response.headers.get('location')
   const elements = elementsOf(html)
   const main = elements.find(tagged('main'))
+  const banner = response.headers.getSetCookie().find(set => set.startsWith(BANNER))
   return {
     status: response.status,
     headers: response.headers,
     location: location === null ? undefined : belowConsole(new URL(location, url)),
+    done: banner?.slice(BANNER.length).split(/[.;]/, 1)[0] || undefined,
     html,
     elements,
     text: (main?.text ?? '').replace(/\s+/g, ' ').trim(),
@@ -72,7 +87,7 @@ function belowConsole({ pathname, search }: URL): string {
 
 /** The cookie that a response sets, as the browser sends it back. */
 export function cookieIn({ headers }: Shown): string {
-  const [pair = ''] = (headers.get('set-cookie') ?? '').split(';')
+  const [pair = ''] = headers.getSetCookie()[0]?.split(';') ?? []
   assert.match(pair, /^farthing_console=.+/)
   return pair
 }

@@ -1,7 +1,7 @@
 import { unknownBearerKey } from '../../core/errors.ts'
 import { iso } from '../../core/time.ts'
 import type { Context } from '../../pay/context.ts'
-import { ENTER_MS, enterUrl, seal } from '../../platform/accounts/seal.ts'
+import { CONSOLE_PAGE, ENTER_MS, enterUrl, seal } from '../../platform/accounts/seal.ts'
 import { findLivingKey } from '../../platform/accounts/store.ts'
 import { addressesOf } from '../../platform/http/addresses.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
@@ -14,7 +14,7 @@ import { text } from './schemas.ts'
 
 /** A page below /console, such as `payments/06h3k`. */
 const PAGE = {
-  pattern: /^[a-z]+(\/[0-9a-v]{1,26})?$/,
+  pattern: CONSOLE_PAGE,
   rule: 'must be a page of the console, such as payments',
 }
 

@@ -81,8 +81,8 @@ onEveryDatabase('Entering the console', service => {
     const page = await browser.get('payments')
     assert.ok(page.html.includes(`<bdi>${name}</bdi>`))
     const out = await browser.post('sign-out')
-    assert.deepEqual([out.status, out.location], [303, 'sign-in?done=signed-out'])
-    assert.match(out.headers.get('set-cookie') ?? '', /^farthing_console=; .*Max-Age=0/)
+    assert.deepEqual([out.status, out.location, out.done], [303, 'sign-in', 'signed-out'])
+    assert.match(out.headers.getSetCookie()[0] ?? '', /^farthing_console=; .*Max-Age=0/)
   })
 
   test('a link of farthing open enters with one button, and its code is in no Referer', async () => {

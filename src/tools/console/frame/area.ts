@@ -5,8 +5,9 @@ import type { Area } from '../../../platform/http/areas.ts'
 import { toApiError } from '../../../platform/http/errors.ts'
 import { policies, setPageHeaders } from '../../../platform/web/headers.ts'
 import { html } from '../../../platform/web/html.ts'
-import { rootOf, sendPage, visitOf } from './page.ts'
-import { sessionOf } from './session.ts'
+import { sendNext, sendPage, visitOf } from './page.ts'
+import { pageOfAddress, signInFirst } from './route.ts'
+import { signedIn } from './session.ts'
 
 /** Bytes of a form: an edited message and its signature are a fraction of that. */
 const MAX_FORM = 256 * 1024
@@ -16,7 +17,7 @@ class SignInNeeded extends Error {}
 
 type ConsoleArea = Pick<Area, 'prefix' | 'setHeaders' | 'sendError' | 'bodyLimit' | 'limited'>
 
-/** The areas of the console: `sign-in` needs no session. */
+/** The areas of the console: `sign-in` needs no session, or its handlers look for one. */
 export function consoleAreas(context: Context): {
   console: ConsoleArea & Pick<Area, 'authenticate'>
   'sign-in': ConsoleArea
@@ -25,7 +26,10 @@ export function consoleAreas(context: Context): {
     setPageHeaders(reply, addressesOf(request, context.config), policies.console)
   const sendError: Area['sendError'] = (error, request, reply) => {
     setHeaders(request, reply)
-    if (error instanceof SignInNeeded) return void sendToSignIn(request, reply)
+    if (error instanceof SignInNeeded)
+      return void sendNext(reply, visitOf(request, context), {
+        to: signInFirst(pageOfAddress(request.url)),
+      })
     const { status } = toApiError(error, request, reply)
     // An error before the session was looked up is shown without navigation.
     const account = request.account ?? undefined
@@ -48,31 +52,14 @@ export function consoleAreas(context: Context): {
     limited: true,
   }
   return {
-    console: { ...signIn, authenticate: request => signedIn(context, request) },
+    console: {
+      ...signIn,
+      authenticate: async request => {
+        if (!(await signedIn(context, request))) throw new SignInNeeded('no session')
+      },
+    },
     'sign-in': signIn,
   }
-}
-
-async function signedIn(context: Context, request: FastifyRequest): Promise<void> {
-  const session = await sessionOf(context, request)
-  if (!session) throw new SignInNeeded('no session')
-  request.account = session.account
-  request.key_id = session.key_id
-}
-
-/** The page of an action is the one that has its form: an action's path is one level below, or the same. */
-const PAGE = /^\/console\/([a-z-]+(?:\/[0-9a-v]{1,26})?)\/?(?:\?|$)/
-
-function sendToSignIn(request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const { url, method } = request
-  const target = method === 'POST' ? url.replace(/\/[a-z-]+$/, '') : url
-  const [, page] = PAGE.exec(target) ?? []
-  const [, query] = target.split('?', 2)
-  const to = page && new URLSearchParams({ to: query ? `${page}?${query}` : page })
-  return reply
-    .code(303)
-    .header('location', `${rootOf(request)}sign-in${to ? `?${to}` : ''}`)
-    .send()
 }
 
 /** The heading and the sentence for an error status. */

@@ -1,7 +1,16 @@
 /**
- * The banners that report the result of an action. The address of the next page names one, so that a link cannot
- * contain a text.
+ * The banners that report the result of an action. A redirect names one in a cookie that the next page uses up, so that
+ * a banner is shown once: not after a reload, not in another window, and not for whoever types or shares an address.
  */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Config } from '../../../core/config.ts'
+import { inPounds } from '../../../core/money.ts'
+import { cookie, cookiesNamed } from './session.ts'
+
+type Asked = { request: FastifyRequest; config: Config }
+
+export type Banner = { text: string; success: boolean }
+
 const banners = {
   succeeded: { text: 'The payment succeeded.', success: true },
   authorised: {
@@ -25,14 +34,58 @@ const banners = {
   },
   'not-sent': { text: 'Nothing was sent.', success: false },
   'signed-out': { text: 'You have signed out.', success: true },
+} as const satisfies Record<string, Banner>
+
+/** What the forms do. Without a session nothing of it is done. */
+const lost = {
+  complete: 'The payment was not changed.',
+  capture: 'Nothing was captured.',
+  cancel: 'Nothing was cancelled.',
+  refund: 'Nothing was refunded.',
+  send: 'Nothing was sent.',
+  compare: 'Nothing was compared.',
 } as const
 
-export type Done = keyof typeof banners
+export type FormPurpose = keyof typeof lost
 
-/** The banner that the query asks for. */
-export function doneBanner(query: unknown): { text: string; success: boolean } | undefined {
-  const { done } = query as Record<string, unknown> // Fastify types it as unknown
-  return typeof done === 'string' && Object.hasOwn(banners, done)
-    ? banners[done as Done] // hasOwn has checked it
-    : undefined
+/** `pence` is the amount that a refund has. */
+export type Done = { code: keyof typeof banners; pence?: number } | { lost: FormPurpose }
+
+const COOKIE = 'farthing_console_done'
+
+/** Seconds within which the next page has to be opened. */
+const SECONDS = 60
+
+/** Lets the page `to` show a banner, once. */
+export function leaveBanner(
+  { request, config }: Asked,
+  reply: FastifyReply,
+  { to, done }: { to: string; done: Done },
+): void {
+  const code = 'lost' in done ? `lost-${done.lost}` : done.code
+  const [page] = to.split('?', 1)
+  const value = [code, 'pence' in done ? done.pence : '', page].join('.')
+  void reply.header('set-cookie', cookie(request, config, { name: COOKIE, value }, SECONDS))
+}
+
+/** The banner that was left for the page of this request. It is used up with that. */
+export function takeBanner({ request, config }: Asked, reply: FastifyReply): Banner | undefined {
+  const [path] = request.url.split('?', 1)
+  for (const value of cookiesNamed(request, COOKIE)) {
+    const [code = '', pence = '', page] = value.split('.', 3)
+    if (path !== `/console/${page}`) continue
+    void reply.header('set-cookie', cookie(request, config, { name: COOKIE, value: '' }, 0))
+    return bannerOf(code, pence)
+  }
+  return undefined
+}
+
+function bannerOf(code: string, pence: string): Banner | undefined {
+  const [, purpose = ''] = /^lost-(.*)$/.exec(code) ?? []
+  if (Object.hasOwn(lost, purpose))
+    return { text: `You were signed out. ${lost[purpose as FormPurpose]}`, success: false } // hasOwn has checked it
+  if (!Object.hasOwn(banners, code)) return undefined
+  const banner = banners[code as keyof typeof banners] // hasOwn has checked it
+  const amount = code === 'refunded' && /^\d{1,9}$/.test(pence) && inPounds(Number(pence))
+  return amount ? { ...banner, text: `A refund of ${amount} is submitted.` } : banner
 }

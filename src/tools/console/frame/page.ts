@@ -1,10 +1,9 @@
-/** What every page of the console has, and how a page and an action become endpoints. */
+/** What every page of the console has. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Account } from '../../../core/account.ts'
+import type { Config } from '../../../core/config.ts'
 import type { Context } from '../../../pay/context.ts'
 import { type Addresses, addressesOf } from '../../../platform/http/addresses.ts'
-import type { Accepts } from '../../../platform/http/body.ts'
-import type { Route } from '../../../platform/http/endpoint.ts'
 import { pageFault } from '../../../platform/http/errors.ts'
 import { isStorable } from '../../../platform/http/fields.ts'
 import {
@@ -16,8 +15,8 @@ import {
 import { sendHtml } from '../../../platform/web/headers.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import * as layout from '../../../platform/web/layout.ts'
-import { type Done, doneBanner } from './banners.ts'
-import { isFromOtherSite } from './session.ts'
+import { type Banner, type Done, leaveBanner, takeBanner } from './banners.ts'
+import { postForm } from './parts.ts'
 
 const SERVICE = 'Farthing console'
 
@@ -32,6 +31,7 @@ type Section = keyof typeof sections
 /** One request for a page of the console. */
 export type Visit = {
   request: FastifyRequest
+  config: Config
   /** Relative links to pages of the console begin with it: it leads from the address of this page to `/console/`. */
   root: string
   addresses: Addresses
@@ -53,14 +53,14 @@ export type Page = {
   faults?: Readonly<Record<string, string>> | undefined
 }
 
-/** A page of the console, such as `payments?done=captured`, to be opened after an action. */
+/** A page of the console, such as `payments?status=failed`, to be opened after an action, and the banner that it shows. */
 export type Next = { to: string; done?: Done }
 
 /**
  * Links are relative, so that the console opens at every address of the service. Below `/console` each slash of the
  * request's path leads one level down.
  */
-export function rootOf({ url }: FastifyRequest): string {
+function rootOf({ url }: FastifyRequest): string {
   const [path = ''] = url.split('?', 1)
   const levels = path.split('/').length - 3
   return levels < 0 ? 'console/' : '../'.repeat(levels)
@@ -68,6 +68,7 @@ export function rootOf({ url }: FastifyRequest): string {
 
 export const visitOf = (request: FastifyRequest, { config }: Context): Visit => ({
   request,
+  config,
   root: rootOf(request),
   addresses: addressesOf(request, config),
   account: undefined,
@@ -91,59 +92,30 @@ export function textsIn<Name extends string>(
   return Object.fromEntries(read) as Record<Name, string> // each name was read
 }
 
-/** A page: `show` returns it, or another page to open, or throws an error, for which there is a page too. */
-export const pageRoute = (
-  context: Context,
-  path: string,
-  show: (visit: AccountVisit) => Promise<Next | Page>,
-): Route => ({
-  method: 'GET',
-  path: `/console/${path}`,
-  area: 'console',
-  handler: async (request, reply) => {
-    const visit = accountVisitOf(request, context)
-    return sendResult(reply, visit, await show(visit))
-  },
-})
-
-/** What a form does: `act` reads it, and returns the page to open then, or the page of the form with its errors. */
-export const actionRoute = (
-  context: Context,
-  path: string,
-  act: (visit: AccountVisit) => Promise<Next | Page>,
-  accepts: Accepts = 'form',
-): Route => ({
-  method: 'POST',
-  path: `/console/${path}`,
-  area: 'console',
-  accepts,
-  handler: async (request, reply) => {
-    if (isFromOtherSite(request, context.config)) throw pageFault(403)
-    const visit = accountVisitOf(request, context)
-    return sendResult(reply, visit, await act(visit))
-  },
-})
-
 /** For whatever the account has not: unknown, gone, or another account's. */
 export const notFound = (): Error => pageFault(404)
 
-const sendResult = (reply: FastifyReply, visit: Visit, result: Next | Page): FastifyReply =>
-  'to' in result ? sendNext(reply, visit, result) : sendPage(reply, visit, result)
-
-export function sendNext(reply: FastifyReply, { root }: Visit, { to, done }: Next): FastifyReply {
-  const separator = to.includes('?') ? '&' : '?'
+export function sendNext(reply: FastifyReply, visit: Visit, { to, done }: Next): FastifyReply {
+  if (done) leaveBanner(visit, reply, { to, done })
   return reply
     .code(303)
-    .header('location', `${root}${to}${done ? `${separator}done=${done}` : ''}`)
+    .header('location', visit.root + to)
     .send()
 }
 
 export const sendPage = (reply: FastifyReply, visit: Visit, page: Page): FastifyReply =>
-  sendHtml(reply, page.status ?? (page.faults ? 400 : 200), documentOf(visit, page))
+  sendHtml(
+    reply,
+    page.status ?? (page.faults ? 400 : 200),
+    documentOf(visit, page, takeBanner(visit, reply)),
+  )
 
-function documentOf(visit: Visit, { title, section, content, faults }: Page): string {
-  const { root, account, request } = visit
-  const banner = doneBanner(request.query)
+function documentOf(
+  visit: Visit,
+  { title, section, content, faults }: Page,
+  banner: Banner | undefined,
+): string {
+  const { root, account } = visit
   const parts = html`
 ${
   faults &&
@@ -167,15 +139,18 @@ ${content}`
   })
 }
 
-const navigation = (root: string, { name }: Account, section: Section | undefined): Html =>
+const navigation = (root: string, account: Account, section: Section | undefined): Html =>
   serviceNavigation(
     Object.entries(sections).map(([page, text]) => ({
       text,
       href: `${root}${page}`,
       current: page === section,
     })),
-    html`<form class="farthing-account" method="post" action="${root}sign-out">
-<span><span class="govuk-visually-hidden">Account: </span><bdi>${name}</bdi></span>
-${button({ id: 'sign-out', text: 'Sign out', secondary: true })}
-</form>`,
+    postForm(
+      account,
+      `${root}sign-out`,
+      html`<span><span class="govuk-visually-hidden">Account: </span><bdi>${account.name}</bdi></span>
+${button({ id: 'sign-out', text: 'Sign out', secondary: true })}`,
+      'farthing-account',
+    ),
   )

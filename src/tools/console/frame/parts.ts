@@ -1,4 +1,5 @@
 /** What several pages of the console have. Untrusted text is in `bdi`, so that right-to-left characters do not reorder the text after it. */
+import type { Account } from '../../../core/account.ts'
 import { timeOf } from '../../../core/ids.ts'
 import { iso } from '../../../core/time.ts'
 import {
@@ -32,6 +33,20 @@ export const timeIn = (id: string): Html => time(timeOf(id))
 
 export const hidden = (name: string, value: string): Html =>
   html`<input type="hidden" name="${name}" value="${value}">`
+
+/** The hidden field of each form that says for which account it was made. */
+export const ACCOUNT_FIELD = 'account'
+
+/** A form that does something: never for another account than that of its page, see otherAccount of route.ts. */
+export const postForm = (
+  { name }: Account,
+  action: string,
+  content: Part,
+  className?: string,
+): Html => html`<form${className && html` class="${className}"`} method="post" action="${action}">
+${hidden(ACCOUNT_FIELD, name)}
+${content}
+</form>`
 
 /** Bytes or text as they are. Wide ones scroll, also by the keyboard. Where scripts run it has a button to copy it. */
 export const listing = (label: string, text: string): Html =>

@@ -29,18 +29,29 @@ export async function findSession(
 }
 
 /** The session of the browser that sends the request. */
-export async function sessionOf(
-  context: Context,
-  { headers }: FastifyRequest,
-): Promise<Session | undefined> {
-  // A browser sends several cookies of one name if they were set below different paths.
-  for (const pair of (headers.cookie ?? '').split(';')) {
-    const [name, value = ''] = pair.trim().split('=', 2)
-    const session = name === COOKIE ? await findSession(context, value, 'session') : undefined
+async function sessionOf(context: Context, request: FastifyRequest): Promise<Session | undefined> {
+  for (const value of cookiesNamed(request, COOKIE)) {
+    const session = await findSession(context, value, 'session')
     if (session) return session
   }
   return undefined
 }
+
+/** Sets the account and the key of a request by the session of its browser. Resolves to false if there is none. */
+export async function signedIn(context: Context, request: FastifyRequest): Promise<boolean> {
+  const session = await sessionOf(context, request)
+  if (!session) return false
+  request.account = session.account
+  request.key_id = session.key_id
+  return true
+}
+
+/** The values of a cookie: a browser sends several of one name if they were set below different paths. */
+export const cookiesNamed = ({ headers }: FastifyRequest, wanted: string): string[] =>
+  (headers.cookie ?? '').split(';').flatMap(pair => {
+    const [name, value = ''] = pair.trim().split('=', 2)
+    return name === wanted ? [value] : []
+  })
 
 /** Signs the browser in with a key that was just checked. Returns false if the key was revoked meanwhile. */
 export async function startSession(
@@ -53,26 +64,34 @@ export async function startSession(
   if (!key) return false
   const expires = time.wall() + SESSION_MS
   const value = seal({ account: account.name, key_id, expires }, 'session', key.hash)
-  void reply.header('set-cookie', cookie(request, config, value, SESSION_MS / 1000))
+  void reply.header(
+    'set-cookie',
+    cookie(request, config, { name: COOKIE, value }, SESSION_MS / 1000),
+  )
   return true
 }
 
 export function endSession(request: FastifyRequest, reply: FastifyReply, config: Config): void {
-  void reply.header('set-cookie', cookie(request, config, '', 0))
+  void reply.header('set-cookie', cookie(request, config, { name: COOKIE, value: '' }, 0))
 }
 
 /**
- * The cookie belongs to the console's path at the address that the browser used. If a proxy hides that address there is
+ * A cookie belongs to the console's path at the address that the browser used. If a proxy hides that address there is
  * no Path: the browser then takes the path of the page that set the cookie, which is the same.
  */
-function cookie(request: FastifyRequest, config: Config, value: string, seconds: number): string {
+export function cookie(
+  request: FastifyRequest,
+  config: Config,
+  { name, value }: { name: string; value: string },
+  seconds: number,
+): string {
   const { scheme, host } = askedFor(request, config)
   const configured = [config.pagesUrl, config.baseUrl].filter(url => url !== undefined)
   const used = configured.find(url => new URL(url).host === host)
   const isKnown = used !== undefined || configured.length === 0
   const isSecure = used === undefined ? scheme === 'https' : used.startsWith('https:')
   return [
-    `${COOKIE}=${value}`,
+    `${name}=${value}`,
     ...(isKnown ? [`Path=${pathOf(used)}/console`] : []),
     `Max-Age=${seconds}`,
     'HttpOnly',

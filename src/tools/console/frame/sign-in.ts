@@ -1,6 +1,7 @@
 /** The pages on which a browser enters the console: with a key, or with a link of `farthing open`. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Context } from '../../../pay/context.ts'
+import { CONSOLE_PAGE } from '../../../platform/accounts/seal.ts'
 import { findKey } from '../../../platform/accounts/store.ts'
 import { formBody } from '../../../platform/http/body.ts'
 import type { Route } from '../../../platform/http/endpoint.ts'
@@ -11,16 +12,22 @@ import { html } from '../../../platform/web/html.ts'
 import { twoThirds } from '../../../platform/web/layout.ts'
 import { type Page, sendNext, sendPage, type Visit, visitOf } from './page.ts'
 import { code, hidden } from './parts.ts'
-import { endSession, findSession, isFromOtherSite, type Session, startSession } from './session.ts'
+import { otherAccount } from './route.ts'
+import {
+  endSession,
+  findSession,
+  isFromOtherSite,
+  type Session,
+  signedIn,
+  startSession,
+} from './session.ts'
 
 const FIRST_PAGE = 'payments'
 
-/** A page below /console with its query. It has no host and no scheme, and cannot leave the console. */
-const PAGE = /^[a-z-]+(\/[0-9a-v]{1,26})?(\?[!-~]*)?$/
-
 const pageIn = (fields: { get(name: string): string | null }): string => {
   const to = fields.get('to') ?? ''
-  return PAGE.test(to) ? to : FIRST_PAGE
+  const [page = '', query = ''] = to.split('?', 2)
+  return CONSOLE_PAGE.test(page) && /^[!-~]*$/.test(query) ? to : FIRST_PAGE
 }
 
 const queryOf = ({ url }: FastifyRequest) =>
@@ -85,8 +92,14 @@ export const signInRoutes = (context: Context): Route[] => [
     accepts: 'form',
     handler: async (request, reply) => {
       if (isFromOtherSite(request, context.config)) throw pageFault(403)
+      if (await signedIn(context, request)) {
+        const visit = { ...visitOf(request, context), account: request.account }
+        const page = otherAccount(visit)
+        if (page) return sendPage(reply, visit, page)
+      }
       endSession(request, reply, context.config)
-      return sendNext(reply, visitOf(request, context), { to: 'sign-in', done: 'signed-out' })
+      const done = { code: 'signed-out' } as const
+      return sendNext(reply, visitOf(request, context), { to: 'sign-in', done })
     },
   },
 ]

@@ -1,26 +1,207 @@
-import type { Action } from '../../recorder/action.ts'
+/** The actions on the page of a payment: one row each, with its button, when it is there, and what it does. */
+import { ApiError } from '../../../core/errors.ts'
+import type { Context } from '../../../pay/context.ts'
+import { movePayment } from '../../../pay/payments/commands.ts'
+import { completeByScenario } from '../../../pay/payments/complete.ts'
+import {
+  isPayable,
+  type Payment,
+  refundSummary,
+  type Scenario,
+  statusOf,
+} from '../../../pay/payments/payment.ts'
+import { findPayment } from '../../../pay/payments/store.ts'
+import { createRefund } from '../../../pay/refunds/commands.ts'
+import type { Refund } from '../../../pay/refunds/refund.ts'
+import { formBody } from '../../../platform/http/body.ts'
+import type { Route } from '../../../platform/http/endpoint.ts'
+import { pageFault } from '../../../platform/http/errors.ts'
+import { recordAction } from '../../recorder/action.ts'
+import type { Done } from '../frame/banners.ts'
+import type { AccountVisit, Next, Page } from '../frame/page.ts'
+import { actionRoute } from '../frame/route.ts'
+import { inConsole, REFUND } from './action-names.ts'
 
-/**
- * What can be done to a payment, by operationId, as the timeline names it. The type keeps every use of a name to these;
- * a test compares them with the endpoints.
- */
-export const actions = {
-  completePayment: 'the outcome was chosen',
-  capturePayment: 'the payment was captured',
-  cancelPayment: 'the payment was cancelled',
-  refundPayment: 'a refund was made',
-  buildPayment: 'the payment was made and brought into its state',
+/** The last part of the address of a form. */
+const paths = ['complete', 'capture', 'cancel', 'refund'] as const
+type Path = (typeof paths)[number]
+
+/** The field of the refund form: pence. */
+export const AMOUNT = 'amount'
+
+/** What was wrong with the refund that was asked for. */
+export type RefundFault = { given: string; message: string }
+
+/** undefined where the state of the payment did not allow it any more. */
+type Outcome = Done | { fault: RefundFault } | undefined
+
+type Asked = { context: Context; visit: AccountVisit; payment: Payment }
+
+export type PaymentAction = {
+  path: Path
+  /** The element id of its button. */
+  id: string
+  button: string
+  /** Which of the actions of its path it is. */
+  scenario?: Scenario
+  when: (payment: Payment) => boolean
+  run: (asked: Asked) => Promise<Outcome>
 }
 
-export type ActionName = keyof typeof actions
+const isOpen = (payment: Payment): boolean => isPayable(statusOf(payment))
+const isApi = ({ given }: Payment): boolean => given.authorisation_mode === 'moto_api'
+const isOpenWeb = (payment: Payment): boolean => isOpen(payment) && !isApi(payment)
+const isOpenApi = (payment: Payment): boolean => isOpen(payment) && isApi(payment)
+const isCapturable = (payment: Payment): boolean => statusOf(payment) === 'capturable'
 
-export const REFUND: ActionName = 'refundPayment'
+const ending = (
+  scenario: Scenario,
+  when: PaymentAction['when'],
+  button: string,
+): PaymentAction => ({
+  path: 'complete',
+  id: `choose-${scenario}`,
+  button,
+  scenario,
+  when,
+  run: asked => complete(asked, scenario),
+})
 
-/** undefined for an operation that is none of them. */
-export const nameOfAction = (operation: string): string | undefined =>
-  Object.hasOwn(actions, operation) ? actions[operation as ActionName] : undefined
+export const paymentActions: readonly PaymentAction[] = [
+  ending('success', isOpenWeb, 'The user pays'),
+  ending('declined', isOpenWeb, 'The card is declined'),
+  ending('error', isOpenWeb, 'The provider has an error'),
+  ending('cancel', isOpenWeb, 'The user cancels'),
+  ending('success', isOpenApi, 'The card is accepted'),
+  ending('declined', isOpenApi, 'The card is declined'),
+  {
+    path: 'capture',
+    id: 'capture',
+    button: 'Capture the payment',
+    when: isCapturable,
+    run: asked => move(asked, 'capture'),
+  },
+  {
+    path: 'cancel',
+    id: 'cancel',
+    button: 'Cancel the payment',
+    when: payment => isOpenApi(payment) || isCapturable(payment),
+    run: asked => move(asked, 'cancel'),
+  },
+  {
+    path: 'refund',
+    id: 'refund',
+    button: 'Refund',
+    when: payment => refundSummary(payment).status === 'available',
+    run: refund,
+  },
+]
 
-export const inConsole = <Result>(
-  operation: ActionName,
-  detail: (result: Result) => string,
-): Action<Result> => ({ by: 'console', operation, detail })
+type PaymentPage = {
+  find: (visit: AccountVisit) => Promise<Payment>
+  show: (visit: AccountVisit, payment: Payment, fault: RefundFault) => Promise<Page>
+}
+
+/** Each action leads back to the page of the payment, with a banner that says what happened. */
+export const actionRoutes = (context: Context, page: PaymentPage): Route[] =>
+  paths.map(path =>
+    actionRoute(context, `payments/{payment_id}/${path}`, {
+      purpose: path,
+      ...(path === 'refund' && { keeps: [AMOUNT] }),
+      act: visit => perform(context, visit, path, page),
+    }),
+  )
+
+async function perform(
+  context: Context,
+  visit: AccountVisit,
+  path: Path,
+  { find, show }: PaymentPage,
+): Promise<Next | Page> {
+  const payment = await find(visit)
+  const scenario = formBody(visit.request).get('scenario')
+  const asked = paymentActions.filter(
+    each => each.path === path && (each.scenario === undefined || each.scenario === scenario),
+  )
+  // The page has a button for each.
+  if (asked.length === 0) throw pageFault(400)
+  const action = asked.find(({ when }) => when(payment))
+  const outcome = await action?.run({ context, visit, payment })
+  if (outcome && 'fault' in outcome) return show(visit, payment, outcome.fault)
+  return { to: `payments/${payment.payment_id}`, done: outcome ?? { code: 'overtaken' } }
+}
+
+/** A refusal means that the state of the payment did not allow it any more. */
+async function unlessRefused<Result>(run: () => Promise<Result>): Promise<Result | undefined> {
+  try {
+    return await run()
+  } catch (error) {
+    if (error instanceof ApiError && error.status < 500) return undefined
+    throw error
+  }
+}
+
+/** The endings of an open payment, as its pages would bring them about. */
+async function complete({ context, visit, payment }: Asked, scenario: Scenario): Promise<Outcome> {
+  const result = await unlessRefused(async () => ({
+    reason: await recordAction(
+      context,
+      inConsole('completePayment', () => `scenario=${scenario}`),
+      recordEffects =>
+        completeByScenario(context, visit.addresses, payment, { scenario, recordEffects }),
+    ),
+  }))
+  if (!result || result.reason) return undefined
+  const codes = {
+    success: payment.given.delayed_capture ? 'authorised' : 'succeeded',
+    declined: 'declined',
+    error: 'error',
+    cancel: 'cancelled',
+  } as const
+  return { code: codes[scenario] }
+}
+
+async function move(
+  { context, visit, payment: { payment_id } }: Asked,
+  trigger: 'capture' | 'cancel',
+): Promise<Outcome> {
+  const { account, addresses } = visit
+  const operation = trigger === 'capture' ? 'capturePayment' : 'cancelPayment'
+  const result = await recordAction(
+    context,
+    inConsole(operation, () => ''),
+    recordEffects =>
+      movePayment(
+        context,
+        addresses,
+        async () => {
+          const found = await findPayment(context.database, account.room, payment_id, visit.now)
+          return found && { account, payment: found }
+        },
+        trigger,
+        { recordEffects },
+      ),
+  )
+  if (!result?.moved) return undefined
+  return { code: trigger === 'capture' ? 'captured' : 'cancelled-by-api' }
+}
+
+async function refund({ context, visit, payment }: Asked): Promise<Outcome> {
+  const { account, addresses, request } = visit
+  const { amount_available: available } = refundSummary(payment)
+  const given = (formBody(request).get(AMOUNT) ?? '').trim()
+  const amount = given === '' ? available : Number(given)
+  if (!/^\d{0,9}$/.test(given) || amount < 1 || amount > available)
+    return { fault: { given, message: `Enter a whole number of pence from 1 to ${available}` } }
+  const { payment_id } = payment
+  const asked = { amount, available: undefined }
+  const made = await unlessRefused(() =>
+    recordAction(
+      context,
+      inConsole(REFUND, ({ refund_id }: Refund) => `refund_id=${refund_id}&amount=${amount}`),
+      recordEffects =>
+        createRefund(context, addresses, { account, payment_id, asked, recordEffects }),
+    ),
+  )
+  return made && { code: 'refunded', pence: amount }
+}

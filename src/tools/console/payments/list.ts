@@ -9,7 +9,7 @@ import { button } from '../../../platform/web/components.ts'
 import { input, select } from '../../../platform/web/form-components.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import { readStretch, type Stretch } from '../frame/cursor.ts'
-import { type AccountVisit, pageRoute, textsIn } from '../frame/page.ts'
+import { type AccountVisit, textsIn } from '../frame/page.ts'
 import {
   code,
   link,
@@ -22,6 +22,7 @@ import {
   wideTable,
 } from '../frame/parts.ts'
 import { cursorIn, linksBeside } from '../frame/query.ts'
+import { pageRoute } from '../frame/route.ts'
 
 const PAGE_SIZE = 50
 const PAYMENT_ID = /^[0-9a-v]{26}$/

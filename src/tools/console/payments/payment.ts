@@ -11,11 +11,12 @@ import { details, type SummaryRow, summaryList } from '../../../platform/web/com
 import { html } from '../../../platform/web/html.ts'
 import { MASK } from '../../recorder/mask.ts'
 import { exchangesOfPayment } from '../../recorder/store.ts'
-import { type AccountVisit, notFound, type Page, pageRoute } from '../frame/page.ts'
+import { type AccountVisit, notFound, type Page } from '../frame/page.ts'
 import { code, listing, paragraph, statusTag, time, untrusted } from '../frame/parts.ts'
+import { pageRoute } from '../frame/route.ts'
+import { actionRoutes, type RefundFault } from './actions.ts'
 import { bugReport } from './bug-report.ts'
-import { type RefundFault, whatYouCanDo } from './forms.ts'
-import { paymentActions } from './perform.ts'
+import { whatYouCanDo } from './forms.ts'
 import { type Rows, timelineOf } from './timeline.ts'
 import { reasonFor, timelineView } from './timeline-view.ts'
 
@@ -28,7 +29,7 @@ export const paymentRoutes = (context: Context): Route[] => [
   pageRoute(context, 'payments/{payment_id}', async visit =>
     showPayment(context, visit, await paymentOf(context, visit)),
   ),
-  ...paymentActions(context, {
+  ...actionRoutes(context, {
     find: visit => paymentOf(context, visit),
     show: (visit, payment, fault) => showPayment(context, visit, payment, fault),
   }),

@@ -7,7 +7,7 @@ import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import { MASK } from '../../recorder/mask.ts'
 import { code, deliveryTag, link, paragraph, untrusted } from '../frame/parts.ts'
 import { nameOfAttempt, type ShownAttempt } from '../webhooks/message-attempts.ts'
-import { nameOfAction } from './actions.ts'
+import { nameOfAction } from './action-names.ts'
 import type { MissingMessage, ShownMessage, Step } from './timeline.ts'
 
 /** What the timeline needs of its page. `hasWebhooks`: the account has or had any. */

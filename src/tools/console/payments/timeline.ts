@@ -12,7 +12,7 @@ import { attemptsOf, type KeptMessage } from '../../../pay/webhooks/message-stor
 import type { EventType, Webhook } from '../../../pay/webhooks/webhook.ts'
 import { nameOf } from '../webhooks/list.ts'
 import { mergeAttempts, type ShownAttempt } from '../webhooks/message-attempts.ts'
-import { REFUND } from './actions.ts'
+import { REFUND } from './action-names.ts'
 
 /** What the timeline is made of: rows of one payment, and the webhooks of its account. */
 export type Rows = {

@@ -15,7 +15,7 @@ import {
   type Refusals,
 } from '../../recorder/store.ts'
 import { type Cursor, readStretch, type Stretch } from '../frame/cursor.ts'
-import { type AccountVisit, type Page, pageRoute, textsIn } from '../frame/page.ts'
+import { type AccountVisit, type Page, textsIn } from '../frame/page.ts'
 import {
   code,
   hidden,
@@ -28,6 +28,7 @@ import {
   wideTable,
 } from '../frame/parts.ts'
 import { addressOf, choiceIn, cursorIn, linksBeside } from '../frame/query.ts'
+import { pageRoute } from '../frame/route.ts'
 
 const SIZE = 50
 const MOST_GROUPS = 20

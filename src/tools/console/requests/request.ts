@@ -12,7 +12,7 @@ import { insetText, type SummaryRow, summaryList, tag } from '../../../platform/
 import { type Html, html } from '../../../platform/web/html.ts'
 import { asCurl } from '../../recorder/curl.ts'
 import { findExchange } from '../../recorder/store.ts'
-import { type AccountVisit, notFound, type Page, pageRoute } from '../frame/page.ts'
+import { type AccountVisit, notFound, type Page } from '../frame/page.ts'
 import {
   code,
   deliveryTag,
@@ -24,6 +24,7 @@ import {
   time,
   untrusted,
 } from '../frame/parts.ts'
+import { pageRoute } from '../frame/route.ts'
 import { nameOfAttempt } from '../webhooks/message-attempts.ts'
 import { headersAndBody } from './exchange.ts'
 import { codePart, requestLine, statusText, tookText } from './list.ts'

@@ -12,8 +12,9 @@ import { fileUpload, input, select, textarea } from '../../../platform/web/form-
 import { type Html, html } from '../../../platform/web/html.ts'
 import { type Analysis, analyse, type SentMessage } from '../../signature/analyse.ts'
 import type { Difference } from '../../signature/difference.ts'
-import { type AccountVisit, actionRoute, type Page, pageRoute, textsIn } from '../frame/page.ts'
+import { type AccountVisit, type Page, textsIn } from '../frame/page.ts'
 import { code, link, paragraph, untrusted, wideTable } from '../frame/parts.ts'
+import { actionRoute, pageRoute } from '../frame/route.ts'
 import { nameOf } from '../webhooks/list.ts'
 import {
   type Answered,
@@ -34,10 +35,10 @@ export const signatureRoutes = (context: Context): Route[] => [
     const { message } = textsIn(visit, ['message'])
     return signaturePage(visit, { ...noFields, message }, await knownTo(context, visit, message))
   }),
-  actionRoute(
-    context,
-    'signature',
-    async visit => {
+  actionRoute(context, 'signature', {
+    purpose: 'compare',
+    accepts: 'multipart',
+    act: async visit => {
       const form = await multipartBody(visit.request)
       if (!form) throw pageFault(400)
       const given = await readGiven(form)
@@ -46,8 +47,7 @@ export const signatureRoutes = (context: Context): Route[] => [
       const answered = 'faults' in question ? question : { analysis: analyse(question) }
       return signaturePage(visit, given.fields, known, answered)
     },
-    'multipart',
-  ),
+  }),
 ]
 
 type KnownMessage = SentMessage & { event_type: string; payment_id: string }

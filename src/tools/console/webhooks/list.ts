@@ -14,7 +14,7 @@ import {
 import type { Route } from '../../../platform/http/endpoint.ts'
 import { summaryCard, warningText } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
-import { type AccountVisit, type Page, pageRoute } from '../frame/page.ts'
+import type { AccountVisit, Page } from '../frame/page.ts'
 import {
   code,
   deliveryTag,
@@ -25,6 +25,7 @@ import {
   time,
   untrusted,
 } from '../frame/parts.ts'
+import { pageRoute } from '../frame/route.ts'
 
 const MOST_SHOWN = 50
 

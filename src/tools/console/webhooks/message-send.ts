@@ -13,7 +13,7 @@ import { registrationProblem } from '../../../platform/outbound/address.ts'
 import { button, details } from '../../../platform/web/components.ts'
 import { checkbox, input, select, textarea } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
-import { paragraph } from '../frame/parts.ts'
+import { ACCOUNT_FIELD, hidden, paragraph, postForm } from '../frame/parts.ts'
 import { damageNames } from './message-attempts.ts'
 
 /** What was typed, and the faults in it by field. */
@@ -69,17 +69,22 @@ export async function send(
 }
 
 /** `action` is the address of the forms. */
-export const sendForm = (action: string): Html => html`<form method="post" action="${action}">
-${button({ id: 'send-again', text: 'Send again' })}
-</form>`
+export const sendForm = (account: Account, action: string): Html =>
+  postForm(account, action, button({ id: 'send-again', text: 'Send again' }))
 
-export function editForm(action: string, message: Resendable, edit: Edit | undefined): Html {
+export function editForm(
+  account: Account,
+  action: string,
+  message: Resendable,
+  edit: Edit | undefined,
+): Html {
   const { form = new URLSearchParams(), faults = {} } = edit ?? {}
   const value = (name: string) => form.get(name) ?? ''
   const content = html`${paragraph(
     'A message that you send by hand does not count as an attempt. It does not change the status, the history or the payment.',
   )}
 <form method="post" action="${action}">
+${hidden(ACCOUNT_FIELD, account.name)}
 ${textarea({
   name: 'body',
   label: 'Body',

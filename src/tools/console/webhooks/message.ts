@@ -15,15 +15,9 @@ import { pathParam, type Route } from '../../../platform/http/endpoint.ts'
 import { details, summaryList } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import { exchangesOfMessage } from '../../recorder/store.ts'
-import {
-  type AccountVisit,
-  actionRoute,
-  type Next,
-  notFound,
-  type Page,
-  pageRoute,
-} from '../frame/page.ts'
+import { type AccountVisit, type Next, notFound, type Page } from '../frame/page.ts'
 import { deliveryTag, link, listing, paragraph, time, untrusted } from '../frame/parts.ts'
+import { actionRoute, pageRoute } from '../frame/route.ts'
 import { prettyJson } from '../requests/exchange.ts'
 import { attemptsPart, mergeAttempts, type ShownAttempt } from './message-attempts.ts'
 import { type Edit, editForm, readSend, send, sendForm } from './message-send.ts'
@@ -33,7 +27,10 @@ const MOST_ATTEMPTS = 20
 
 export const messageRoutes = (context: Context): Route[] => [
   pageRoute(context, 'messages/{message_id}', visit => messagePage(context, visit)),
-  actionRoute(context, 'messages/{message_id}/send', visit => sendByHand(context, visit)),
+  actionRoute(context, 'messages/{message_id}/send', {
+    purpose: 'send',
+    act: visit => sendByHand(context, visit),
+  }),
 ]
 
 async function messageOf({ database }: Context, { request, account }: AccountVisit) {
@@ -45,11 +42,11 @@ async function messageOf({ database }: Context, { request, account }: AccountVis
 async function sendByHand(context: Context, visit: AccountVisit): Promise<Next | Page> {
   const message = resendable(await messageOf(context, visit), visit.now)
   const to = `messages/${pathParam(visit.request, 'message_id')}`
-  if ('reason' in message) return { to, done: 'not-sent' }
+  if ('reason' in message) return { to, done: { code: 'not-sent' } }
   const asked = await readSend(context, message, formBody(visit.request))
   if ('faults' in asked) return messagePage(context, visit, asked)
   const accepted = await send(context, visit.account, message, asked)
-  return { to, done: accepted ? 'sent' : 'sent-in-vain' }
+  return { to, done: { code: accepted ? 'sent' : 'sent-in-vain' } }
 }
 
 /** With `edit`, whose faults it shows, it is the response to a form. */
@@ -95,7 +92,7 @@ function whatHappened(
 function actions(
   message: KeptMessage,
   body: string | null,
-  { root, now }: AccountVisit,
+  { root, now, account }: AccountVisit,
   edit: Edit | undefined,
 ): Html {
   const compare = paragraph(
@@ -105,9 +102,9 @@ function actions(
   if ('reason' in kept)
     return html`${paragraph(`It cannot be sent again: ${kept.reason}.`)}${body !== null && compare}`
   const action = `${root}messages/${message.message_id}/send`
-  return html`${sendForm(action)}
+  return html`${sendForm(account, action)}
 ${compare}
-${editForm(action, kept, edit)}`
+${editForm(account, action, kept, edit)}`
 }
 
 const summaryOf = (message: KeptMessage, root: string) => [

@@ -12,7 +12,7 @@ import { button, details, type SummaryRow, summaryList } from '../../../platform
 import { select } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import { readStretch, type Stretch } from '../frame/cursor.ts'
-import { type AccountVisit, notFound, type Page, pageRoute } from '../frame/page.ts'
+import { type AccountVisit, notFound, type Page } from '../frame/page.ts'
 import {
   deliveryTag,
   link,
@@ -25,6 +25,7 @@ import {
   wideTable,
 } from '../frame/parts.ts'
 import { choiceIn, cursorIn, linksBeside } from '../frame/query.ts'
+import { pageRoute } from '../frame/route.ts'
 import { eventsOf, listenerState, nameOf } from './list.ts'
 
 const SIZE = 50

@@ -1,0 +1,113 @@
+/** How a page and a form become routes. */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Context } from '../../../pay/context.ts'
+import { CONSOLE_PAGE } from '../../../platform/accounts/seal.ts'
+import { type Accepts, formBody, isForm } from '../../../platform/http/body.ts'
+import type { Route } from '../../../platform/http/endpoint.ts'
+import { pageFault } from '../../../platform/http/errors.ts'
+import { html } from '../../../platform/web/html.ts'
+import type { FormPurpose } from './banners.ts'
+import {
+  type AccountVisit,
+  accountVisitOf,
+  type Next,
+  type Page,
+  sendNext,
+  sendPage,
+  type Visit,
+  visitOf,
+} from './page.ts'
+import { ACCOUNT_FIELD, link, paragraph } from './parts.ts'
+import { isFromOtherSite, signedIn } from './session.ts'
+
+/** A page: `show` returns it, or another page to open, or throws an error, for which there is a page too. */
+export const pageRoute = (
+  context: Context,
+  path: string,
+  show: (visit: AccountVisit) => Promise<Next | Page>,
+): Route => ({
+  method: 'GET',
+  path: `/console/${path}`,
+  area: 'console',
+  handler: async (request, reply) => {
+    const visit = accountVisitOf(request, context)
+    return sendResult(reply, visit, await show(visit))
+  },
+})
+
+type Action = {
+  purpose: FormPurpose
+  /** Fields that are in the form again after a sign-in. They stand in the address, so none may be secret. */
+  keeps?: readonly string[]
+  accepts?: Accepts
+  /** Reads the form, and returns the page to open then, or the page of the form with its errors. */
+  act: (visit: AccountVisit) => Promise<Next | Page>
+}
+
+/** A form. Without a session nothing is done, and the page to sign in says so: so its area is that page's. */
+export const actionRoute = (context: Context, path: string, action: Action): Route => ({
+  method: 'POST',
+  path: `/console/${path}`,
+  area: 'sign-in',
+  accepts: action.accepts ?? 'form',
+  handler: async (request, reply) => {
+    if (isFromOtherSite(request, context.config)) throw pageFault(403)
+    if (!(await signedIn(context, request))) return sendSignedOut(context, request, reply, action)
+    const visit = accountVisitOf(request, context)
+    return sendResult(reply, visit, otherAccount(visit) ?? (await action.act(visit)))
+  },
+})
+
+const sendResult = (reply: FastifyReply, visit: Visit, result: Next | Page): FastifyReply =>
+  'to' in result ? sendNext(reply, visit, result) : sendPage(reply, visit, result)
+
+/** An address of the console without the leading `/console/`; undefined for what no page can have. */
+export function pageOfAddress(url: string): string | undefined {
+  const [path = '', query] = url.split('?', 2)
+  const page = path.replace(/^\/console\//, '').replace(/\/$/, '')
+  if (!CONSOLE_PAGE.test(page)) return undefined
+  return query ? `${page}?${query}` : page
+}
+
+/** Leads to the page to sign in, and from there back to `page`. */
+export const signInFirst = (page: string | undefined): string =>
+  page === undefined ? 'sign-in' : `sign-in?${new URLSearchParams({ to: page })}`
+
+/** The page of a form is at its address or one level above. */
+function sendSignedOut(
+  context: Context,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { purpose, keeps = [] }: Action,
+): FastifyReply {
+  const form = keeps.length > 0 ? formBody(request) : new URLSearchParams()
+  const kept = keeps.flatMap((name): [string, string][] => {
+    const value = form.get(name)
+    return value ? [[name, value.slice(0, LONGEST_KEPT)]] : []
+  })
+  const page = pageOfAddress(request.url.replace(new RegExp(`/${purpose}$`), ''))
+  const query = new URLSearchParams(kept).toString()
+  const to = signInFirst(page && (query ? `${page}?${query}` : page))
+  return sendNext(reply, visitOf(request, context), { to, done: { lost: purpose } })
+}
+
+/** Characters of a field that is kept. */
+const LONGEST_KEPT = 200
+
+/**
+ * The page that says so, if the browser has signed in to another account since it opened the page of the form.
+ * Nothing may be done then.
+ */
+export function otherAccount(visit: Omit<AccountVisit, 'now'>): Page | undefined {
+  const { root, account, request } = visit
+  const from = isForm(request) ? formBody(request).get(ACCOUNT_FIELD) : null
+  if (from === null || from === account.name) return undefined
+  const heading = html`You are now in <bdi>${account.name}</bdi>`
+  return {
+    title: 'You are now in another account',
+    status: 409,
+    content: html`<h1 class="govuk-heading-l">${heading}</h1>
+${paragraph(html`Nothing was done. The page that you used is one of the account <bdi>${from}</bdi>, and this browser has signed in to <bdi>${account.name}</bdi> since.`)}
+${paragraph(html`${link(`${root}payments`, 'Go to the payments of this account')}, or sign out and sign in with a key of the other.`)}`,
+  }
+}

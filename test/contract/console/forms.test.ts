@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Client } from '../../support/client.ts'
+import {
+  type Console,
+  consoleOf,
+  cookieIn,
+  elementWith,
+  headingOf,
+  type Shown,
+  signIn,
+} from '../../support/console.ts'
+import { onEveryDatabase } from '../../support/service.ts'
+
+const bannerIn = ({ elements }: Shown): string | undefined =>
+  elements
+    .find(({ attributes }) => attributes.class === 'govuk-notification-banner__content')
+    ?.text.trim()
+
+const isGreen = ({ html }: Shown): boolean => html.includes('govuk-notification-banner--success')
+
+onEveryDatabase('Forms of the console', service => {
+  const paid = async (api: Client) => {
+    const { payment_id } = await api.createPayment({ delayed_capture: true })
+    const browser = await signIn(service(), api)
+    const address = `payments/${payment_id}`
+    await browser.post(`${address}/complete`, { scenario: 'success' })
+    await browser.get(address)
+    await browser.post(`${address}/capture`)
+    await browser.get(address)
+    return { browser, address, payment_id }
+  }
+  const refunded = async (api: Client, payment_id: string) =>
+    (await api.get(`/v1/payments/${payment_id}`)).body.refund_summary.amount_submitted
+
+  test('a banner is shown once, on the page of what happened, and no address asks for one', async () => {
+    const api = await service().newAccount()
+    const { browser, address } = await paid(api)
+    for (const query of ['', '?done=captured', '?done=refunded'])
+      assert.equal(bannerIn(await browser.get(address + query)), undefined, query)
+    const acted = await browser.post(`${address}/refund`, { amount: '650' })
+    const [left = ''] = acted.headers.getSetCookie()
+    assert.match(left, /Max-Age=60; HttpOnly; SameSite=Strict/)
+    assert.equal(bannerIn(await browser.get('payments')), undefined, 'another page')
+    const page = await browser.get(address)
+    assert.deepEqual([bannerIn(page), isGreen(page)], ['A refund of £6.50 is submitted.', true])
+    assert.equal(bannerIn(await browser.get(address)), undefined, 'after a reload')
+    const forged = consoleOf(service(), `${browser.cookie}; farthing_console_done=x.1.${address}`)
+    assert.equal(bannerIn(await forged.get(address)), undefined)
+  })
+
+  test('a form that is sent after the session has ended does nothing, says so, and keeps the amount', async () => {
+    const api = await service().newAccount()
+    const { address, payment_id } = await paid(api)
+    const stranger = consoleOf(service())
+    const lost = await stranger.post(`${address}/refund`, { amount: '650' })
+    const to = `${address}?amount=650`
+    assert.deepEqual([lost.status, lost.location], [303, `sign-in?${new URLSearchParams({ to })}`])
+    const page = await stranger.get(lost.location ?? '')
+    assert.equal(bannerIn(page), 'You were signed out. Nothing was refunded.')
+    assert.equal(isGreen(page), false)
+    assert.equal(await refunded(api, payment_id), 0)
+    const entered = await stranger.post('sign-in', { key: api.key ?? '', to })
+    const browser = consoleOf(service(), cookieIn(entered))
+    const back = await browser.get(entered.location ?? '')
+    assert.equal(elementWith(back, 'amount').attributes.value, '650')
+    for (const [form, sentence] of [
+      [`${address}/capture`, 'Nothing was captured.'],
+      [`${address}/cancel`, 'Nothing was cancelled.'],
+      [`${address}/complete`, 'The payment was not changed.'],
+      ['messages/06h3k/send', 'Nothing was sent.'],
+    ]) {
+      const { location } = await stranger.post(form ?? '')
+      const shown = await stranger.get(location ?? '')
+      assert.equal(bannerIn(shown), `You were signed out. ${sentence}`)
+    }
+  })
+
+  test('a page of the account that was signed in before does nothing, and says which account it is now', async () => {
+    const first = await service().newAccount()
+    const { browser: before, address, payment_id } = await paid(first)
+    const { api: second, name } = await service().newNamedAccount()
+    const now = await signIn(service(), second)
+    const page = await before.get(address)
+    const fields = (form: string): Record<string, string> => {
+      const [, account = ''] =
+        new RegExp(
+          `action="[^"]*${form}">\\s*<input type="hidden" name="account" value="([^"]*)"`,
+        ).exec(page.html) ?? []
+      assert.notEqual(account, '', form)
+      return { account }
+    }
+    for (const [form, path] of [
+      ['refund', `${address}/refund`],
+      ['sign-out', 'sign-out'],
+    ] as const) {
+      const answer: Shown = await now.post(path, fields(form))
+      assert.deepEqual([answer.status, headingOf(answer)], [409, `You are now in ${name}`])
+      assert.match(answer.text, /Nothing was done/)
+    }
+    assert.equal(await refunded(first, payment_id), 0)
+    assert.equal((await now.get('payments')).status, 200, 'still signed in')
+    const own: Console = before
+    assert.equal((await own.post(`${address}/refund`, fields('refund'))).done, 'refunded')
+  })
+})
