@@ -55,8 +55,7 @@ const good: Record<string, [key: keyof Config, values: [text: string, value: unk
     'apiKey',
     [
       ['x'.repeat(16), 'x'.repeat(16)],
-      ['a key with spaces', 'a key with spaces'],
-      ['schlüssel zum glück', 'schlüssel zum glück'],
+      ['!"#$%&()*+,-./~^_', '!"#$%&()*+,-./~^_'],
     ],
   ],
   FARTHING_BASE_URL: [
@@ -88,7 +87,7 @@ const good: Record<string, [key: keyof Config, values: [text: string, value: unk
     'serviceName',
     [
       ["Rowan's <market>", "Rowan's <market>"],
-      ['ü'.repeat(80), 'ü'.repeat(80)],
+      ['ü'.repeat(50), 'ü'.repeat(50)],
     ],
   ],
   FARTHING_TRUST_PROXY: [
@@ -128,7 +127,15 @@ const bad: Record<string, string[]> = {
     'postgres://a:b:c',
     'file:a',
   ],
-  FARTHING_API_KEY: ['short', 'x'.repeat(15), `${'x'.repeat(16)}\n${'x'.repeat(16)}`],
+  FARTHING_API_KEY: [
+    'short',
+    'x'.repeat(15),
+    `${'x'.repeat(16)}\n${'x'.repeat(16)}`,
+    'schlüssel-zum-glück',
+    'a key with spaces in it',
+    `"${'x'.repeat(16)}"`,
+    `'${'x'.repeat(16)}'`,
+  ],
   FARTHING_BASE_URL: [
     'pay.example.org',
     'ftp://pay.example.org',
@@ -141,8 +148,12 @@ const bad: Record<string, string[]> = {
     'https://me:secret@a',
     'https://a//b',
     '//a',
+    'http://127.0.0.1:3000/v1',
+    'http://127.0.0.1:3000/v1/',
+    '"https://a"',
   ],
-  FARTHING_PAGES_URL: ['/pay', 'javascript:alert(1)'],
+  FARTHING_PAGES_URL: ['/pay', 'javascript:alert(1)', 'https://a/v1'],
+  FARTHING_URL: ['127.0.0.1:3000', 'http://127.0.0.1:3000/v1'],
   FARTHING_CALLBACK_HOSTS: [
     'a b',
     '*.internal',
@@ -162,8 +173,12 @@ const bad: Record<string, string[]> = {
     'http://a/b c',
     `http://a/${'x'.repeat(2_048)}`,
   ],
-  FARTHING_SIGNING_KEY: ['secret', `secret${'x'.repeat(16)}\n${'x'.repeat(16)}`],
-  FARTHING_SERVICE_NAME: ['x'.repeat(81), 'a\nb', 'a\u0007b'],
+  FARTHING_SIGNING_KEY: [
+    'secret',
+    `secret${'x'.repeat(16)}\n${'x'.repeat(16)}`,
+    `"secret${'x'.repeat(16)}"`,
+  ],
+  FARTHING_SERVICE_NAME: ['x'.repeat(51), 'a\nb', 'a\u0007b'],
   FARTHING_TRUST_PROXY: ['yes', '1', 'on'],
   FARTHING_CONSOLE: ['yes', 'off'],
   FARTHING_METRICS_PORT: ['65536', 'x'],
@@ -245,6 +260,13 @@ describe('The configuration', () => {
         assert.match(problem, new RegExp(`^${name} must be`), value)
         assert.doesNotMatch(problem, /secret/)
       }
+  })
+
+  test('An address that ends in /v1 is reported with the address to set', () => {
+    for (const name of ['FARTHING_BASE_URL', 'FARTHING_URL', 'FARTHING_PAGES_URL'])
+      assert.deepEqual(problemsOf({ [name]: 'http://pay:3000/v1/' }), [
+        `${name} must not end in /v1, which Farthing adds itself: set it to http://pay:3000`,
+      ])
   })
 
   test('An address without a scheme is reported with the address that may be meant', () => {

@@ -1,6 +1,7 @@
 import tab from '@bomb.sh/tab/commander'
 import { Command, CommanderError, InvalidArgumentError } from 'commander'
-import { readConfig, SETTINGS } from '../app/config.ts'
+import { readConfig } from '../app/config.ts'
+import { SETTINGS, settings } from '../app/settings.ts'
 import { DEFAULT_ACCOUNT, isAccountName } from '../core/account.ts'
 import type { Config } from '../core/config.ts'
 import { version } from '../core/version.ts'
@@ -18,45 +19,31 @@ import {
 } from './service-commands.ts'
 import type { Env } from './verify.ts'
 
-const SETTINGS_HELP = `
+/** The variables with their meaning, in the width of a terminal. */
+const settingsHelp = (): string => `
 Settings are environment variables. All are optional.
-  PORT, HOST               where to listen (default: 3000 on 127.0.0.1)
-  DATABASE_URL             sqlite:PATH, sqlite::memory: (nothing is kept) or
-                           postgres://USER:PASSWORD@HOST/DATABASE
-                           (default: sqlite:data/farthing.db in the current
-                           folder)
-  FARTHING_API_KEY         a fixed API key of the default account; without it
-                           the first start makes one
-  FARTHING_URL             the service that pay, listen, logs and other commands
-                           speak to (default: http://127.0.0.1:3000)
-  FARTHING_BASE_URL        the API's address in links
-                           (default: the request's Host)
-  FARTHING_PAGES_URL       the address of the hosted pages in links
-                           (default: the API's)
-  FARTHING_CALLBACK_HOSTS  private hosts that webhooks may reach: a list of
-                           host or host:port, separated by commas
-  FARTHING_RETURN_HOSTS    hosts that a return_url may name over plain http, in
-                           the same form
-  FARTHING_WEBHOOK_URL     a webhook of the default account, made at the start;
-                           its host may be private
-  FARTHING_SIGNING_KEY     the signing key of that webhook, 16 or more
-                           characters
-  FARTHING_SERVICE_NAME    the name in the header and titles of the hosted pages
-                           (default: Farthing payments)
-  FARTHING_TRUST_PROXY     true: take scheme and host from X-Forwarded-Proto
-                           and X-Forwarded-Host
-  FARTHING_CONSOLE         false: no console, and no record of requests
-                           (default: true)
-  FARTHING_CONTROL         true: let tests set outcomes and move the clock of
-                           their account, below /control (default: false)
-  FARTHING_METRICS_PORT    serve Prometheus metrics on this port
-                           (default: no metrics)
-  LOG_LEVEL                fatal, error, warn, info, debug, trace or silent
-                           (default: info)
+${Object.values(settings)
+  .map(({ name, meaning, initial }) => settingLines(name, meaning, initial))
+  .join('\n')}
 
 Ctrl-C or SIGTERM stops the service. A signal to npx or npm may not reach it, so
 a script should start node_modules/.bin/farthing.
 `
+
+const NAME_WIDTH = 27
+const TERMINAL = 80
+
+function settingLines(name: string, meaning: string, initial: string | undefined): string {
+  const text = `${meaning}${initial ? ` (default: ${initial})` : ''}`
+  const plain = text.replaceAll(/ \(\[[^\]]*\]\([^)]*\)\)|`/g, '')
+  const lines: string[] = ['']
+  for (const word of asTypedHere(plain).split(' ')) {
+    const longer = `${lines.at(-1)} ${word}`.trim()
+    if (longer.length <= TERMINAL - NAME_WIDTH) lines.splice(-1, 1, longer)
+    else lines.push(word)
+  }
+  return lines.map((line, i) => (i === 0 ? `  ${name}` : '').padEnd(NAME_WIDTH) + line).join('\n')
+}
 
 const DATABASE_HELP = `
 DATABASE_URL names the database, as for the service. The service may be running.
@@ -147,7 +134,7 @@ function createProgram(shell: Shell): Command {
     .configureOutput({ outputError: (text, write) => write(explainUsage(text)) })
     .showHelpAfterError(asTypedHere(MORE_HELP))
     .configureHelp({ commandUsage: usageHere })
-    .addHelpText('after', SETTINGS_HELP)
+    .addHelpText('after', settingsHelp)
   command(program, 'serve', {
     summary: 'run the service (also without a command)',
     more: ' Settings are environment variables: farthing --help lists them.',

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import type { Logger } from 'pino'
-import { DEFAULT_DATABASE, DEFAULT_URL } from '../app/config.ts'
+import { DEFAULT_DATABASE, DEFAULT_URL } from '../app/settings.ts'
 import { type Farthing, startFarthing } from '../app/start.ts'
 import type { Config } from '../core/config.ts'
 import { createLogger } from '../core/log.ts'

@@ -1,0 +1,244 @@
+/** Every setting: one row has what the reader, the help and docs/reference.md need to know about it. */
+import type { Config, DatabaseAddress } from '../core/config.ts'
+import { callbackUrlProblem, hostAndPort, parseAllowedHosts } from '../platform/outbound/address.ts'
+
+export type Setting<Value = unknown> = {
+  /** The environment variable. */
+  name: string
+  /** Returns undefined if the text cannot be used, or a reason of its own. */
+  parse: (text: string) => Value | undefined | Problem
+  /** What a value must be, for an error. */
+  rule: string
+  /** The value without the variable. */
+  unset: Value
+  /** What `unset` means, in Markdown. */
+  initial?: string
+  /** What it does, in Markdown. */
+  meaning: string
+  /** Its value is never repeated. */
+  isSecret?: true
+}
+
+/** Why a value cannot be used, as the rest of a sentence that begins with the name. */
+export class Problem {
+  readonly text: string
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
+const setting = <Value>(row: Setting<Value>): Setting<Value> => row
+
+export const DEFAULT_DATABASE = { kind: 'sqlite', path: 'data/farthing.db' } as const
+export const DEFAULT_URL = 'http://127.0.0.1:3000'
+
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
+const ADDRESS = 'an http or https address without user name, query or fragment'
+const PORT_NUMBER = 'a port number from 0 to 65535'
+const TRUE_OR_FALSE = 'true or false'
+const HOSTS = 'a list of host or host:port, separated by commas'
+/** Characters of an API key or a signing key. */
+const SHORTEST_KEY = 16
+const LONGEST_SERVICE_NAME = 50
+const LONGEST_WEBHOOK_URL = 2_048
+
+/** In the order of the help and of docs/reference.md, by their key in the configuration. */
+export const settings = {
+  port: setting({
+    name: 'PORT',
+    parse: parsePort,
+    rule: PORT_NUMBER,
+    unset: 3000,
+    initial: '`3000`',
+    meaning: 'The port on which to listen. `0` takes a free one',
+  }),
+  host: setting({
+    name: 'HOST',
+    parse: (text): string => text,
+    rule: 'a name or an address',
+    unset: '127.0.0.1',
+    initial: '`127.0.0.1`',
+    meaning: 'The address on which to listen. With `0.0.0.0` other machines can connect',
+  }),
+  database: setting<DatabaseAddress>({
+    name: 'DATABASE_URL',
+    parse: parseDatabase,
+    rule: 'sqlite:PATH, sqlite::memory: or postgres://USER:PASSWORD@HOST/DATABASE',
+    unset: DEFAULT_DATABASE,
+    initial: '`sqlite:data/farthing.db`',
+    meaning:
+      'Where payments are kept: a file, relative to the current folder. Also `sqlite::memory:` (nothing is kept) and `postgres://USER:PASSWORD@HOST/DATABASE` (PostgreSQL 15 or newer)',
+  }),
+  apiKey: setting<string | undefined>({
+    name: 'FARTHING_API_KEY',
+    parse: text => (/^[!-~]*$/.test(text) ? longEnough(text) : undefined),
+    rule: `${SHORTEST_KEY} or more visible ASCII characters, without spaces`,
+    unset: undefined,
+    meaning: `A fixed key of the account \`default\`, ${SHORTEST_KEY} or more visible ASCII characters. Without it the first start makes a key. Commands use it too`,
+    isSecret: true,
+  }),
+  url: setting({
+    name: 'FARTHING_URL',
+    parse: parseAddress,
+    rule: ADDRESS,
+    unset: DEFAULT_URL,
+    initial: `\`${DEFAULT_URL}\``,
+    meaning: 'The service that the commands speak to, such as `farthing pay`',
+  }),
+  baseUrl: setting<string | undefined>({
+    name: 'FARTHING_BASE_URL',
+    parse: parseAddress,
+    rule: ADDRESS,
+    unset: undefined,
+    initial: "the request's Host",
+    meaning: "The API's address in links, as clients see it. May have a path, without `/v1`",
+  }),
+  pagesUrl: setting<string | undefined>({
+    name: 'FARTHING_PAGES_URL',
+    parse: parseAddress,
+    rule: ADDRESS,
+    unset: undefined,
+    initial: "as the API's",
+    meaning: 'The address of the hosted pages in links, as the browser sees it',
+  }),
+  callbackHosts: setting<ReadonlySet<string>>({
+    name: 'FARTHING_CALLBACK_HOSTS',
+    parse: parseHosts,
+    rule: HOSTS,
+    unset: new Set<string>(),
+    meaning:
+      'Comma-separated list of `host` or `host:port`: hosts that webhooks may reach although they are private, also over plain http',
+  }),
+  returnHosts: setting<ReadonlySet<string>>({
+    name: 'FARTHING_RETURN_HOSTS',
+    parse: parseHosts,
+    rule: HOSTS,
+    unset: new Set<string>(),
+    meaning:
+      'Comma-separated list of `host` or `host:port` that a `return_url` may name over plain http',
+  }),
+  webhookUrl: setting<string | undefined>({
+    name: 'FARTHING_WEBHOOK_URL',
+    parse: parseWebhookUrl,
+    rule: `an http or https address of at most ${LONGEST_WEBHOOK_URL} characters, without user name or password`,
+    unset: undefined,
+    meaning:
+      'A webhook of the account `default`, made at the start, for all event types. Its host and port count as listed in `FARTHING_CALLBACK_HOSTS`. Needs `FARTHING_SIGNING_KEY`',
+  }),
+  signingKey: setting<string | undefined>({
+    name: 'FARTHING_SIGNING_KEY',
+    parse: text => (/^\P{Cc}*$/u.test(text) ? longEnough(text) : undefined),
+    rule: `${SHORTEST_KEY} or more characters, none of them a control character`,
+    unset: undefined,
+    meaning: `The signing key of that webhook, ${SHORTEST_KEY} or more characters`,
+    isSecret: true,
+  }),
+  serviceName: setting<string | undefined>({
+    name: 'FARTHING_SERVICE_NAME',
+    parse: text =>
+      /^\P{Cc}*$/u.test(text) && text.length <= LONGEST_SERVICE_NAME ? text : undefined,
+    rule: `at most ${LONGEST_SERVICE_NAME} characters, none of them a control character`,
+    unset: undefined,
+    initial: '`Farthing payments`, or `Taliadau Farthing` in Welsh',
+    meaning: `The name of your service in the header and the titles of the hosted pages, at most ${LONGEST_SERVICE_NAME} characters. It is the same in both languages`,
+  }),
+  trustProxy: setting({
+    name: 'FARTHING_TRUST_PROXY',
+    parse: parseBoolean,
+    rule: TRUE_OR_FALSE,
+    unset: false,
+    initial: '`false`',
+    meaning: '`true`: take scheme and host from `X-Forwarded-Proto` and `X-Forwarded-Host`',
+  }),
+  console: setting({
+    name: 'FARTHING_CONSOLE',
+    parse: parseBoolean,
+    rule: TRUE_OR_FALSE,
+    unset: true,
+    initial: '`true`',
+    meaning:
+      '`false`: no console ([console.md](console.md)), no listeners and, unless `FARTHING_CONTROL` is `true`, no record of requests and no paths below `/control`',
+  }),
+  control: setting({
+    name: 'FARTHING_CONTROL',
+    parse: parseBoolean,
+    rule: TRUE_OR_FALSE,
+    unset: false,
+    initial: '`false`',
+    meaning:
+      '`true`: a key can set outcomes, wait for payments and move the clock of its account ([control.md](control.md))',
+  }),
+  metricsPort: setting<number | undefined>({
+    name: 'FARTHING_METRICS_PORT',
+    parse: parsePort,
+    rule: PORT_NUMBER,
+    unset: undefined,
+    initial: 'no metrics',
+    meaning: 'Prometheus metrics at `/metrics` on this port of `HOST`',
+  }),
+  logLevel: setting({
+    name: 'LOG_LEVEL',
+    parse: text => LOG_LEVELS.find(level => level === text.toLowerCase()),
+    rule: `one of ${LOG_LEVELS.join(', ')}`,
+    unset: 'info',
+    initial: '`info`',
+    meaning: '`fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`',
+  }),
+}
+
+/** The values of all settings, by key. */
+export type Settings = {
+  [Key in keyof typeof settings]: (typeof settings)[Key] extends Setting<infer Value>
+    ? Value
+    : never
+}
+
+/** The names of all variables that Farthing reads. */
+export const SETTINGS: readonly string[] = Object.values(settings).map(({ name }) => name)
+
+function parsePort(text: string): number | undefined {
+  const port = /^[0-9]{1,5}$/.test(text) ? Number(text) : Number.NaN
+  return port <= 65_535 ? port : undefined
+}
+
+function parseBoolean(text: string): boolean | undefined {
+  return /^(true|false)$/i.test(text) ? text.toLowerCase() === 'true' : undefined
+}
+
+const longEnough = (key: string): string | undefined =>
+  key.length >= SHORTEST_KEY ? key : undefined
+
+function parseHosts(text: string): Config['returnHosts'] | Problem {
+  const { hosts, problems } = parseAllowedHosts(text)
+  return problems.length > 0 ? new Problem(`: ${problems.join('; ')}`) : hosts
+}
+
+/** The rules for the form of a callback_url. Its host counts as listed, so it may be private. */
+function parseWebhookUrl(text: string): string | undefined {
+  const url = URL.parse(text)
+  if (!url || text.length > LONGEST_WEBHOOK_URL) return undefined
+  return callbackUrlProblem(text, new Set([hostAndPort(url)])) ? undefined : text
+}
+
+function parseDatabase(text: string): DatabaseAddress | undefined {
+  // sqlite://x is refused because it is ambiguous: other programs disagree on what it names. So is file:x, which
+  // Node takes for the name of a file and SQLite for a URI.
+  if (/^sqlite:(?!\/\/[^/]|file:)./.test(text))
+    return { kind: 'sqlite', path: text.slice('sqlite:'.length) }
+  return /^postgres(ql)?:\/\//i.test(text) && URL.canParse(text)
+    ? { kind: 'postgres', url: text }
+    : undefined
+}
+
+/** Returns the address without a slash at its end. */
+export function parseAddress(text: string): string | undefined | Problem {
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return undefined
+  const url = new URL(text)
+  if (/[?#]/.test(text) || url.username || url.password) return undefined
+  const path = url.pathname.replace(/\/+$/, '')
+  // Pages link to paths, and a browser reads a path that begins with two slashes as another host.
+  if (path.includes('//')) return undefined
+  if (!path.endsWith('/v1')) return url.origin + path
+  const meant = url.origin + path.slice(0, -'/v1'.length)
+  return new Problem(` must not end in /v1, which Farthing adds itself: set it to ${meant}`)
+}
