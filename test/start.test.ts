@@ -217,6 +217,22 @@ describe('A start of the service', () => {
       assert.equal(statSync(join(dirname(path), file)).mode & 0o777, 0o600, file)
   })
 
+  test('A start ends with one line if FARTHING_API_KEY is a key of another account, and not once that key is revoked', async () => {
+    const DATABASE_URL = newDatabase()
+    const farthing = (...args: string[]) => runHere({ args, env: { DATABASE_URL } })
+    const create = ['keys', 'create', '--create', '--json']
+    const own = JSON.parse((await farthing(...create)).stdout)
+    const other = JSON.parse((await farthing(...create, '--account', 'permits')).stdout)
+    const env = { DATABASE_URL, FARTHING_API_KEY: other.key }
+    await oneLine(env, /FARTHING_API_KEY is a key of the account permits, .*set another, or none/)
+    assert.equal(
+      (await startHere({ env: { ...env, PORT: '0', FARTHING_API_KEY: own.key } })).code,
+      0,
+    )
+    await farthing('keys', 'revoke', other.key_id)
+    assert.equal((await startHere({ env: { ...env, PORT: '0' } })).code, 0)
+  })
+
   test('A start ends with one line if a newer Farthing made the database', async () => {
     const path = join(folder, 'newer.db')
     const database = new DatabaseSync(path)

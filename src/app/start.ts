@@ -10,7 +10,7 @@ import { createTime } from '../core/time.ts'
 import { version } from '../core/version.ts'
 import { keepFixedWebhook } from '../pay/webhooks/store.ts'
 import { duplicateWarning } from '../pay/webhooks/webhook.ts'
-import { countMovedClocks, createKey, listKeys } from '../platform/accounts/store.ts'
+import { countMovedClocks, createKey, findKey, listKeys } from '../platform/accounts/store.ts'
 import { openDatabase } from '../platform/database/open.ts'
 import { linkTo } from '../platform/http/addresses.ts'
 import { createResolve } from '../platform/outbound/resolve.ts'
@@ -107,6 +107,7 @@ export async function startFarthing(options: StartOptions): Promise<Farthing> {
   let server: FastifyInstance | undefined
   try {
     const { createApp } = await loading
+    await refuseKeyOfOther(ports, config)
     const app = await createApp(ports, config, logger, metrics?.watch)
     server = app.server
     await listen(server, config)
@@ -167,6 +168,15 @@ async function listen(server: FastifyInstance, { port, host }: Config): Promise<
   } finally {
     server.log.level = level
   }
+}
+
+/** A client's key that is set where the service starts would open the default account on this instance only. */
+async function refuseKeyOfOther({ database, time }: Ports, { apiKey }: Config): Promise<void> {
+  const found = apiKey && (await findKey(database, apiKey, undefined, time.wall()))
+  if (found && found.account.name !== DEFAULT_ACCOUNT)
+    throw new Error(
+      `FARTHING_API_KEY is a key of the account ${found.account.name}, and the service needs one of its own for the account ${DEFAULT_ACCOUNT}: set another, or none`,
+    )
 }
 
 async function makeFirstKey(ports: Ports): Promise<string | undefined> {
