@@ -35,7 +35,8 @@ const GROUPS: Record<string, string> = {
   journeys: 'test/browser/{documentation,journeys,safety}.test.ts',
   package: 'test/{executable,installation,package}.test.ts',
   parts: 'test/{database,domain,hosted,metrics,recorder,signature}/*.test.ts',
-  library: 'test/{testing/*,config,documents,log,seed,start-farthing,tidy}.test.ts',
+  library:
+    'test/{testing/*,config,documents,log,openapi-difference,seed,start-farthing,tidy}.test.ts',
 }
 
 /** Many tests wait, for time-outs or for other processes, so two more processes than there are cores keep them all busy. */

@@ -1,0 +1,146 @@
+/**
+ * `npm run compare -- FILE` compares GOV.UK Pay's OpenAPI document with Farthing's. FILE is JSON or YAML. Prints what only
+ * one of them has, except for the differences of scripts/known-differences.yaml, and ends with 1 if there are any.
+ */
+import { readFileSync } from 'node:fs'
+import { parse } from 'yaml'
+import { readConfig } from '../src/app/config.ts'
+import { startFarthing } from '../src/app/start.ts'
+
+/** The documents of others may have any shape. */
+type Json = null | boolean | number | string | Json[] | { [name: string]: Json }
+type Fields = Record<string, Json>
+
+const METHODS = ['get', 'post', 'put', 'patch', 'delete']
+/** Levels of objects below a body. A schema may contain itself. */
+const DEEPEST = 8
+
+const fieldsOf = (value: Json | undefined): Fields =>
+  value !== null && typeof value === 'object' && !Array.isArray(value) ? value : {}
+const listOf = (value: Json | undefined): Json[] => (Array.isArray(value) ? value : [])
+
+/** The facts of a document, one line each: `GET /v1/payments query reference`. Names of path parameters do not count. */
+function factsOf(document: Json): Set<string> {
+  const facts = new Set<string>()
+  const root = fieldsOf(document)
+
+  function resolved(value: Json | undefined): Fields {
+    const { $ref } = fieldsOf(value)
+    if (typeof $ref !== 'string') return fieldsOf(value)
+    const [, ...names] = $ref.split('/')
+    return fieldsOf(names.reduce<Json>((at, name) => fieldsOf(at)[name] ?? null, root))
+  }
+
+  /** Each field of a body by its path, such as `state.status`, and each value that it may have. */
+  function addSchema(value: Json | undefined, path: string, depth = 0): void {
+    if (depth > DEEPEST) return
+    const schema = resolved(value)
+    for (const part of [...listOf(schema.allOf), ...listOf(schema.anyOf), ...listOf(schema.oneOf)])
+      addSchema(part, path, depth + 1)
+    for (const each of listOf(schema.enum)) if (each !== null) facts.add(`${path} is ${each}`)
+    addSchema(schema.items, path, depth + 1)
+    const separator = path.endsWith(' ') ? '' : '.'
+    for (const [name, property] of Object.entries(fieldsOf(schema.properties))) {
+      facts.add(`${path}${separator}${name}`)
+      addSchema(property, `${path}${separator}${name}`, depth + 1)
+    }
+  }
+
+  function addBodies(holder: Fields, path: string): void {
+    const [media] = Object.values(fieldsOf(holder.content))
+    addSchema(fieldsOf(media).schema, `${path} `)
+  }
+
+  for (const [path, item] of Object.entries(fieldsOf(root.paths)))
+    for (const method of METHODS) {
+      const operation = fieldsOf(fieldsOf(item)[method])
+      if (Object.keys(operation).length === 0) continue
+      const name = `${method.toUpperCase()} ${path.replaceAll(/\{[^}]*\}/g, '{}')}`
+      facts.add(name)
+      const parameters = [...listOf(fieldsOf(item).parameters), ...listOf(operation.parameters)]
+      for (const parameter of parameters.map(resolved))
+        if (parameter.in === 'query' || parameter.in === 'header')
+          facts.add(`${name} ${parameter.in} ${String(parameter.name).toLowerCase()}`)
+      addBodies(resolved(operation.requestBody), `${name} request`)
+      for (const [status, response] of Object.entries(fieldsOf(operation.responses))) {
+        facts.add(`${name} ${status}`)
+        addBodies(resolved(response), `${name} ${status}`)
+      }
+    }
+  return facts
+}
+
+/** Farthing's document, without the pages and documents that GOV.UK Pay does not have under /v1. */
+async function readOwn(): Promise<Json> {
+  const config = readConfig({ PORT: '0', DATABASE_URL: 'sqlite::memory:' })
+  const farthing = await startFarthing({ config, backgroundWork: false })
+  const document: Json = JSON.parse(await (await fetch(`${farthing.url}/openapi.json`)).text())
+  await farthing.close()
+  const paths = Object.entries(fieldsOf(fieldsOf(document).paths))
+  return {
+    ...fieldsOf(document),
+    paths: Object.fromEntries(paths.filter(([path]) => path.startsWith('/v1'))),
+  }
+}
+
+/** A known difference: the facts that begin with `fact`, which only `only` has. */
+type Known = { fact: string; only: 'GOV.UK Pay' | 'Farthing'; reason: string }
+
+/** The differences that are not known, and the known ones that are no longer there. Each is a line for the reader. */
+export function compare(theirs: Json, ours: Json, known: Known[]): string[] {
+  const [their, own] = [factsOf(theirs), factsOf(ours)]
+  const used = new Set<Known>()
+  const unknown = (facts: Set<string>, others: Set<string>, only: Known['only']) =>
+    [...facts]
+      .filter(fact => !others.has(fact) && !isInMissing(fact, facts, others))
+      .filter(fact => {
+        const found = known.find(each => each.only === only && fact.startsWith(each.fact))
+        if (found) used.add(found)
+        return !found
+      })
+      .map(fact => `only ${only}: ${fact}`)
+  const lines = [...unknown(their, own, 'GOV.UK Pay'), ...unknown(own, their, 'Farthing')]
+  const gone = known
+    .filter(each => !used.has(each))
+    .map(
+      ({ fact, only }) =>
+        `no longer different, remove it from the known ones: only ${only}: ${fact}`,
+    )
+  return [...lines, ...gone]
+}
+
+/** Of an operation, a response or an object that the others lack, its parts are no differences of their own. */
+const isInMissing = (fact: string, facts: Set<string>, others: Set<string>): boolean =>
+  [...fact.matchAll(/[ .]/g)]
+    .map(({ index }) => fact.slice(0, index))
+    .some(whole => facts.has(whole) && !others.has(whole))
+
+/** Ends the process with 2 if the file cannot be read or is not a description of an API. */
+function readDocument(file: string): Json {
+  try {
+    const document: Json = parse(readFileSync(file, 'utf8'))
+    if (Object.keys(fieldsOf(fieldsOf(document).paths)).length > 0) return document
+    process.stderr.write(`${file} describes no path: is it an OpenAPI document?\n`)
+  } catch (error) {
+    process.stderr.write(
+      `${file} cannot be read: ${error instanceof Error ? error.message : error}\n`,
+    )
+  }
+  process.exit(2)
+}
+
+if (import.meta.main) {
+  const [file, ...more] = process.argv.slice(2)
+  if (file === undefined || more.length > 0) {
+    process.stderr.write('usage: npm run compare -- FILE\n')
+    process.exit(2)
+  }
+  const theirs = readDocument(file)
+  const known: Known[] = parse(
+    readFileSync(new URL('known-differences.yaml', import.meta.url), 'utf8'),
+  )
+  const differences = compare(theirs, await readOwn(), known)
+  for (const line of differences) process.stdout.write(`${line}\n`)
+  process.stdout.write(`${differences.length} differences beside ${known.length} known ones\n`)
+  process.exitCode = differences.length > 0 ? 1 : 0
+}

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { compare } from '../scripts/compare-openapi.ts'
+
+/** A document with one operation, whose response has a payment with these fields. */
+const documentWith = (properties: object, more: object = {}) =>
+  JSON.parse(
+    JSON.stringify({
+      paths: {
+        '/v1/payments/{id}': {
+          get: {
+            responses: {
+              200: {
+                content: {
+                  'application/json': { schema: { $ref: '#/components/schemas/Payment' } },
+                },
+              },
+              404: {},
+            },
+          },
+        },
+        ...more,
+      },
+      components: { schemas: { Payment: { type: 'object', properties } } },
+    }),
+  )
+
+const ours = documentWith({
+  amount: { type: 'integer' },
+  state: { type: 'object', properties: { status: { enum: ['created', 'success'] } } },
+})
+
+test('Two documents with the same facts have no differences, whatever their path parameters are called', () => {
+  const text = JSON.stringify(ours).replaceAll('{id}', '{paymentId}')
+  assert.deepEqual(compare(JSON.parse(text), ours, []), [])
+})
+
+test('A comparison names each operation, parameter, status, field and value that only one document has', () => {
+  const theirs = documentWith(
+    {
+      amount: { type: 'integer' },
+      fee: { type: 'object', properties: { amount: { type: 'integer' } } },
+      state: {
+        allOf: [{ type: 'object', properties: { status: { enum: ['created', 'failed'] } } }],
+      },
+    },
+    {
+      '/v1/refunds': {
+        get: { parameters: [{ in: 'query', name: 'page' }], responses: { 200: {} } },
+      },
+    },
+  )
+  assert.deepEqual(compare(theirs, ours, []), [
+    'only GOV.UK Pay: GET /v1/payments/{} 200 fee',
+    'only GOV.UK Pay: GET /v1/payments/{} 200 state.status is failed',
+    'only GOV.UK Pay: GET /v1/refunds',
+    'only Farthing: GET /v1/payments/{} 200 state.status is success',
+  ])
+})
+
+test('A comparison leaves out known differences, and names those that are no longer there', () => {
+  const theirs = documentWith({ amount: {}, state: {}, fee: {} })
+  const known = [
+    { fact: 'GET /v1/payments/{} 200 fee', only: 'GOV.UK Pay', reason: 'none is taken' },
+    { fact: 'GET /v1/payments/{} 200 state', only: 'Farthing', reason: 'described there in words' },
+    { fact: 'DELETE /v1/payments/{}', only: 'GOV.UK Pay', reason: 'it was once there' },
+  ] as const
+  assert.deepEqual(compare(theirs, ours, [...known]), [
+    'no longer different, remove it from the known ones: only GOV.UK Pay: DELETE /v1/payments/{}',
+  ])
+})
+
+test('A comparison with a document that refers to itself, or has no paths, ends', () => {
+  const theirs = documentWith({ amount: {}, parent: { $ref: '#/components/schemas/Payment' } })
+  assert.match(compare(theirs, ours, []).join('\n'), /only GOV.UK Pay: \S+ \S+ 200 parent$/m)
+  assert.deepEqual(compare(null, documentWith({}), []), ['only Farthing: GET /v1/payments/{}'])
+})
