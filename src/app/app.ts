@@ -2,6 +2,7 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { Config } from '../core/config.ts'
 import { controlIsOff } from '../core/errors.ts'
 import type { Database, Ports } from '../core/ports.ts'
+import { createSignals, type Signals } from '../core/signal.ts'
 import { agreementEndpoints } from '../pay/agreements/routes.ts'
 import type { Context } from '../pay/context.ts'
 import { disputeEndpoints } from '../pay/disputes/routes.ts'
@@ -9,7 +10,7 @@ import { pageArea, pageEndpoints } from '../pay/hosted/routes.ts'
 import { paymentEndpoints } from '../pay/payments/routes.ts'
 import { refundEndpoints } from '../pay/refunds/routes.ts'
 import { type AttemptFacts, createDeliveries, type Deliveries } from '../pay/webhooks/deliver.ts'
-import { createListeners } from '../pay/webhooks/listeners.ts'
+import { withListeners } from '../pay/webhooks/listeners.ts'
 import { webhookEndpoints } from '../pay/webhooks/routes.ts'
 import { createAuthenticate } from '../platform/accounts/bearer.ts'
 import type { Area, AreaName, Areas } from '../platform/http/areas.ts'
@@ -23,7 +24,7 @@ import { assetEndpoints } from '../platform/web/assets.ts'
 import { consoleAreas } from '../tools/console/frame/area.ts'
 import { consoleRoutes } from '../tools/console/routes.ts'
 import { controlEndpoints } from '../tools/control/routes.ts'
-import { createWaitFor } from '../tools/control/wait.ts'
+import { createWaitFor, WRITTEN } from '../tools/control/wait.ts'
 import { createPlans, type Plans } from '../tools/plans/faults.ts'
 import { LAST_PLAN } from '../tools/plans/store.ts'
 import { createRecorder, type RunningRecorder } from '../tools/recorder/recorder.ts'
@@ -47,9 +48,9 @@ export async function createApp(
   logger?: FastifyBaseLogger,
   watch?: (server: FastifyInstance) => void,
 ): Promise<App> {
-  const { database, onWritten } = config.control
-    ? announcing(given.database)
-    : silent(given.database)
+  const signals = createSignals()
+  // Without control, waits query the database every 100 ms, and writes have no extra cost.
+  const database = config.control ? announcing(given.database, signals) : given.database
   const ports = { ...given, database }
   const onFault = (error: unknown) =>
     logger?.error({ err: error }, 'a delivery could not be recorded')
@@ -59,17 +60,10 @@ export async function createApp(
       `${facts.event_type} to ${facts.callback_host}: ${result}, ${ms} ms`,
     )
   const recorder = recorderOf(ports, config, logger)
-  const listeners = createListeners({
-    ...ports,
-    onFault,
-    recover: webhook_id => deliveries.recoverWebhook(webhook_id),
-  })
-  const { isHere } = listeners
-  const send = listeners.through(ports.send)
+  const send = withListeners(ports.send, { ...ports, signals })
   const deliveries = createDeliveries({
     ...ports,
     send,
-    isHere,
     onFault,
     onAttempt,
     record: recorder?.attempt,
@@ -83,7 +77,7 @@ export async function createApp(
     config,
     deliveries,
     recorder,
-    listeners,
+    signals,
     scenarioFor,
   }
   const areas = createAreas(context, recorder, plans)
@@ -106,7 +100,7 @@ export async function createApp(
   }
   const described = Object.values(chapters).flat()
   const operations = described.filter(({ area }) => RECORDED.includes(area))
-  const waitFor = createWaitFor({ database, onWritten, stopped })
+  const waitFor = createWaitFor({ database, signals, stopped })
   const control = controlEndpoints(context, { waitFor, stopped, operations })
   if (control.length > 0) control.push(controlDescription(context, () => control))
   const pages = consoleRoutes(context, operations)
@@ -117,28 +111,15 @@ export async function createApp(
 /** The areas whose requests are recorded and meet plans. */
 const RECORDED: AreaName[] = ['api', 'token', 'pages']
 
-/** Without control, waits query the database every 100 ms, and writes have no extra cost. */
-const silent = (database: Database) => ({ database, onWritten: () => () => {} })
-
-/** The database, and a function that registers a listener for its writes. */
-function announcing(database: Database) {
-  const listeners = new Set<() => void>()
-  const announced: Database = {
-    ...database,
-    async write(statements) {
-      const written = await database.write(statements)
-      if (listeners.size > 0) for (const listener of listeners) listener()
-      return written
-    },
-  }
-  return {
-    database: announced,
-    onWritten(listener: () => void) {
-      listeners.add(listener)
-      return () => void listeners.delete(listener)
-    },
-  }
-}
+/** The database, with a signal after each write. */
+const announcing = (database: Database, signals: Signals): Database => ({
+  ...database,
+  async write(statements) {
+    const written = await database.write(statements)
+    signals.set(WRITTEN)
+    return written
+  },
+})
 
 /** The payment in a webhook message, for the documentation. Loaded when somebody reads it. */
 const paymentResource = async () => (await import('../pay/payments/examples.ts')).resource

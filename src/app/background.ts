@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import type { Ports } from '../core/ports.ts'
 import { deleteEndedRooms, emptyRooms, endExpiredAccounts } from '../pay/ended-rooms.ts'
 import { sweep } from '../pay/retention.ts'
+import { deleteLeftOver } from '../pay/webhooks/attempt-store.ts'
 import { deactivateIdle } from '../pay/webhooks/listener-store.ts'
 import type { App } from './app.ts'
 import { createClockWatch } from './clock-watch.ts'
@@ -87,6 +88,7 @@ export function createSweep(
     signal => endExpiredAccounts(database, time.wall(), signal),
     async signal => recorder?.sweep(time.wall(), signal),
     () => deactivateIdle(database, time.wall()),
+    () => deleteLeftOver(database, time.wall()),
   ]
   const byCount: Step[] = [
     signal => deleteEndedRooms(database, time.wall(), signal),

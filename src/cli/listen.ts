@@ -1,8 +1,8 @@
 import { hostname, userInfo } from 'node:os'
-import { setTimeout } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Config } from '../core/config.ts'
 import type { AttemptResult } from '../core/ports.ts'
-import { NOBODY } from '../pay/webhooks/listener.ts'
+import { NOBODY_LISTENS } from '../pay/webhooks/listener.ts'
 import { callbackUrlProblem, hostAndPort } from '../platform/outbound/address.ts'
 import { createResolve } from '../platform/outbound/resolve.ts'
 import { createSend } from '../platform/outbound/send.ts'
@@ -34,12 +34,20 @@ type ListenOptions = ServiceOptions & {
 
 /** Milliseconds. */
 const LAST_REQUEST = 1_000
+/** Milliseconds that a request waits for an attempt after one has failed: many proxies end what takes 15 seconds. */
+const SHORT_WAIT = 14_000
 
 /**
  * This listener. `webhook` is what the service last called it. After a reset of the account, or a restart of a service
  * in memory, it has another webhook with another signing key.
  */
-type Listener = { service: Service; options: ListenOptions; webhook: Body }
+type Listener = {
+  service: Service
+  options: ListenOptions
+  webhook: Body
+  /** The service has heard that nobody listens any more. */
+  stopping?: true
+}
 
 const pathOf = ({ webhook }: Listener): string => `/control/listeners/${webhook.webhook_id}`
 
@@ -50,7 +58,7 @@ type Receive = (offer: Body) => Promise<AttemptResult>
 export async function listen(config: Config, options: ListenOptions): Promise<void> {
   const receive = createReceive(options)
   const service = await connect(config, options)
-  const listener = {
+  const listener: Listener = {
     service,
     options,
     webhook: readWebhook(await register(service, options), service),
@@ -116,7 +124,7 @@ async function renew(listener: Listener): Promise<void> {
   const { service, options, webhook: before } = listener
   let answer = await register(service, options)
   while (answer.status >= 500) {
-    await setTimeout(RETRY_AFTER)
+    await sleep(RETRY_AFTER)
     answer = await register(service, options)
   }
   listener.webhook = readWebhook(answer, service)
@@ -131,25 +139,29 @@ async function renew(listener: Listener): Promise<void> {
 /** Requests the next attempt as soon as it has one, so that a slow receiver delays no other message. */
 function keepListening(listener: Listener, handle: (offer: Body) => void): Promise<never> {
   const { service } = listener
+  let query = ''
   return keepAsking(async wasAway => {
-    if (wasAway) return renew(listener)
+    if (listener.stopping) return sleep(LAST_REQUEST)
+    if (wasAway) await renew(listener)
     const path = `${pathOf(listener)}/next`
-    const { status, body } = await service.request('GET', path)
+    const failing = query
+    query = `?wait=${SHORT_WAIT}`
+    const { status, body } = await service.request('GET', path + failing)
+    if (status < 500) query = failing
     if (status === 404) await renew(listener)
     else if (status >= 400 && status < 500)
       throw new CommandError(refusal('GET', path, status, body))
-    if (status >= 400) await setTimeout(RETRY_AFTER)
+    if (status >= 400) await sleep(RETRY_AFTER)
     if (body?.attempt) handle(body.attempt)
   })
 }
 
 /** Tells the service that nobody listens any more, and ends the process with code 0. */
 function stopWithSignals(listener: Listener): void {
-  let stopping = false
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
     process.on(signal, () => {
-      if (stopping) return
-      stopping = true
+      if (listener.stopping) return
+      listener.stopping = true
       const last = { signal: AbortSignal.timeout(LAST_REQUEST) }
       void listener.service
         .request('DELETE', pathOf(listener), last)
@@ -180,8 +192,8 @@ function createReceive({ forwardTo, header = [], insecure = false }: ListenOptio
     })
 }
 
-/** A proxy may bring the result to another instance than the one that waits for it. */
-const MOST_TRIES = 5
+/** The service waits for the result no longer than these take. */
+const MOST_TRIES = 8
 
 async function deliver(
   service: Service,
@@ -206,7 +218,8 @@ async function deliver(
   show(offer, { ...result, result: json.result }, answer?.body, options)
   for (let tries = 1; tries <= MOST_TRIES; tries++) {
     const sent = await service.request('POST', `${path}/results`, { json }).catch(() => undefined)
-    if (sent?.status !== 404) return
+    if (sent && sent.status < 500) return
+    await sleep(RETRY_AFTER)
   }
 }
 
@@ -268,7 +281,7 @@ async function sendMissed(service: Service, webhook_id: string): Promise<void> {
     const missed = results.filter(
       (message: Body) =>
         message.webhook_id === webhook_id &&
-        lastAttempt(message)?.result === NOBODY &&
+        lastAttempt(message)?.result === NOBODY_LISTENS &&
         Date.parse(message.at) > since,
     )
     for (const { message_id } of missed) {

@@ -18,6 +18,7 @@ const TABLES = {
   payments: 'payment_id',
   payment_counts: 'bucket',
   agreements: 'agreement_id',
+  listener_attempts: 'attempt_id',
   webhooks: 'webhook_id',
   exchanges: 'exchange_id',
   plans: 'plan_id',

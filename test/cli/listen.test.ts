@@ -200,7 +200,7 @@ describe('farthing listen', () => {
     let registered = 0
     const service = createServer(({ method, url }, response) => {
       asked.push(`${method} ${url}`)
-      const isLook = url?.endsWith('/next')
+      const isLook = url?.includes('/next') && !url.endsWith('?wait=0')
       if (isLook && errors.length === 0) return // it waits
       if (isLook) response.statusCode = errors.shift() ?? 500
       if (method === 'POST') registered += 1
@@ -218,7 +218,7 @@ describe('farthing listen', () => {
     )
     t.after(() => listen.kill())
     const [post, look] = ['POST /control/listeners', (id: number) => `GET /control/listeners/${id}`]
-    while (!asked.includes(`${look(3)}/next`)) await setTimeout(20)
+    while (!asked.includes(`${look(3)}/next?wait=14000`)) await setTimeout(20)
     assert.ok(performance.now() - began > 3 * 250)
     await listen.terminate()
     assert.deepEqual(asked, [
@@ -227,9 +227,9 @@ describe('farthing listen', () => {
       `${look(1)}/next`,
       post,
       `${look(2)}/next`,
-      `${look(2)}/next`,
+      `${look(2)}/next?wait=14000`,
       post,
-      `${look(3)}/next`,
+      `${look(3)}/next?wait=14000`,
       'DELETE /control/listeners/3',
     ])
     assert.equal(listen.stdout().match(/key-1/g)?.length, 1)

@@ -1,7 +1,7 @@
 /** Why an attempt failed, in one sentence that says what to do. */
 
 import type { KeptBody } from '../../core/exchange.ts'
-import { NOBODY } from './listener.ts'
+import { NOBODY_LISTENS } from './listener.ts'
 
 /** How an attempt ended: the status, or without one the reason and, if it is known, Node's code in brackets. */
 export type AttemptEnding = {
@@ -81,7 +81,7 @@ function withoutStatus(result: string): string {
       return 'The callback URL leads to an address that Farthing does not connect to, such as a private one: add its host to FARTHING_CALLBACK_HOSTS.'
     case 'tls failed':
       return certificateCause(code)
-    case NOBODY:
+    case NOBODY_LISTENS:
       return 'Nobody was listening: start farthing listen. With --missed it gets this message too.'
     default:
       return (

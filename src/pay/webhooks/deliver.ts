@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises'
 import type { Account } from '../../core/account.ts'
 import type { RawAttempt } from '../../core/exchange.ts'
 import type {
@@ -9,7 +8,7 @@ import type {
   Statement,
   Time,
 } from '../../core/ports.ts'
-import { NOBODY } from './listener.ts'
+import { NOBODY_LISTENS } from './listener.ts'
 import {
   attemptsOf,
   claimMessage,
@@ -53,8 +52,6 @@ export type Deliveries = {
    * aborted.
    */
   recover(stop?: AbortSignal): Promise<void>
-  /** As `recover`, for one webhook. */
-  recoverWebhook(webhook_id: string): Promise<void>
   /** The number of calls of `deliver` that have not resolved. */
   waiting(): number
   /** Resolves when nothing is being delivered. */
@@ -84,8 +81,6 @@ type DeliveryPorts = {
   onAttempt?: (attempt: AttemptFacts) => void
   /** Records an attempt with its request and response. */
   record?: ((account: Account, attempted: RawAttempt) => void) | undefined
-  /** Whether the listener of this webhook is connected to this instance. */
-  isHere?: (webhook_id: string) => boolean
 }
 
 export function createDeliveries(ports: DeliveryPorts): Deliveries {
@@ -112,7 +107,6 @@ export function createDeliveries(ports: DeliveryPorts): Deliveries {
       )
     },
     waiting: () => waiting,
-    recoverWebhook: webhook_id => track([recoverWebhook(ports, webhook_id)]),
     async recover(stop) {
       const webhooks = await webhooksToRecover(database, time.wall())
       await track(webhooks.map(id => recoverWebhook(ports, id, stop).catch(onFault)))
@@ -148,48 +142,9 @@ async function deliverOne(ports: DeliveryPorts, message_id: string): Promise<boo
   for (;;) {
     const sendable = await findSendable(ports.database, message_id, ports.time)
     if (!sendable) return true
-    if (isElsewhere(ports, sendable)) {
-      const left = await leaveToListener(ports, sendable)
-      if (left !== 'taken back') return left === 'ended'
-      continue
-    }
     const status = await attempt(ports, sendable)
     if (status !== 'PENDING') return status !== undefined
   }
-}
-
-/** Whether the listener of this webhook is connected to another instance. */
-const isElsewhere = (
-  { time, isHere }: DeliveryPorts,
-  { webhook_id, webhook_status, listening_until }: Sendable,
-): boolean =>
-  webhook_status === 'ACTIVE' && (listening_until ?? 0) > time.wall() && !isHere?.(webhook_id)
-
-/** Milliseconds between two looks at a message that another instance delivers, and for both of its attempts. */
-const LOOK_EVERY = 20
-const LONGEST_DELIVERY = 6_000
-
-/**
- * Releases the message for the instance that has the listener, and waits until it is delivered or given up. Claims it
- * again when the listener has disconnected, or has connected to this instance.
- */
-async function leaveToListener(
-  ports: DeliveryPorts,
-  { message_id, claimed_until }: Sendable,
-): Promise<'ended' | 'open' | 'taken back'> {
-  const { database, time } = ports
-  const released = time.wall()
-  if (!(await database.write([claimMessage({ message_id, claimed_until }, released)])))
-    return 'open'
-  for (let left = LONGEST_DELIVERY; left > 0; left -= LOOK_EVERY) {
-    await setTimeout(LOOK_EVERY)
-    const sendable = await findSendable(database, message_id, time)
-    if (!sendable) return 'ended'
-    if (sendable.claimed_until !== released || isElsewhere(ports, sendable)) continue
-    const claim = claimMessage({ message_id, claimed_until: released }, time.wall() + CLAIM_MS)
-    if (await database.write([claim])) return 'taken back'
-  }
-  return 'open'
 }
 
 /**
@@ -207,7 +162,7 @@ async function attempt(
   if (body !== null && webhook_status === 'ACTIVE') {
     const at = time.now(sendable.account)
     attempts.push({ ...(await deliverOnce(ports, sendable, body)), at })
-    const isAlone = attempts.at(-1)?.result === NOBODY
+    const isAlone = attempts.at(-1)?.result === NOBODY_LISTENS
     status = isAlone ? 'FAILED' : deliveryStatus(attempts)
   }
   const recorded = await database.write([

@@ -1,7 +1,7 @@
 import type { Account } from '../../core/account.ts'
 import type { Database, Ports, Statement } from '../../core/ports.ts'
 import { DAY } from '../../core/time.ts'
-import { addressOf, BETWEEN_LOOKS } from './listener.ts'
+import { addressOf, RECONNECT_TIME } from './listener.ts'
 import {
   bodyOf,
   deactivateWebhook,
@@ -42,7 +42,7 @@ export async function keepListener(
     webhook_id: found?.webhook_id ?? newId(time.now(account), room),
     room,
     status: 'ACTIVE',
-    listening_until: now + BETWEEN_LOOKS,
+    listening_until: now + RECONNECT_TIME,
     callback_url,
     description: label,
     subscriptions,
@@ -74,10 +74,18 @@ const reactivate = (listener: Webhook): Statement[] => [
   },
 ]
 
-/** Stores until when the listener counts as connected, in milliseconds on the machine's clock. */
-export const listenUntil = (webhook_id: string, until: number): Statement => ({
-  sql: 'update webhooks set listening_until = $2 where webhook_id = $1',
-  values: [webhook_id, until],
+/** The listener counts as connected until this time on the machine's clock, in milliseconds, or longer. */
+export const listenAtLeastUntil = ({ room, webhook_id }: Webhook, until: number): Statement => ({
+  sql: `update webhooks set listening_until = $3
+        where account = $1 and webhook_id = $2 and listening_until < $3`,
+  values: [room, webhook_id, until],
+})
+
+/** The listener counts as connected until this time on the machine's clock, in milliseconds, or less long. */
+export const listenAtMostUntil = ({ room, webhook_id }: Webhook, until: number): Statement => ({
+  sql: `update webhooks set listening_until = $3
+        where account = $1 and webhook_id = $2 and listening_until > $3`,
+  values: [room, webhook_id, until],
 })
 
 /** Deactivates the webhooks for which nobody has listened for a day. */

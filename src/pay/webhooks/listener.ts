@@ -1,13 +1,17 @@
 /** A listener: a webhook whose receiver is `farthing listen`, which connects to the service and asks for messages. */
 
-/** Milliseconds that a listener may take until its next request. */
-export const BETWEEN_LOOKS = 2_000
-/** Milliseconds that a request may wait for an attempt, and for which a listener is then stored as connected. */
-export const LONGEST_LOOK = 25_000
-export const STORED_FOR = 35_000
+/** Milliseconds for which a listener counts as connected after it was registered or its request was cut off. */
+export const RECONNECT_TIME = 2_000
+/** Milliseconds that a request may wait for an attempt. */
+export const LONGEST_REQUEST = 25_000
+/**
+ * Milliseconds for which a listener counts as connected beyond its request. Much more than it needs, so that a busy
+ * listener does not cause a write for each request.
+ */
+export const STORED_BEYOND = 10_000
 
 /** The result of an attempt without a connected listener. The message is then FAILED without a second attempt. */
-export const NOBODY = 'nobody is listening'
+export const NOBODY_LISTENS = 'nobody is listening'
 
 const HOSTS = '.listen.farthing.invalid'
 const LONGEST_LABEL = 63

@@ -1,133 +1,42 @@
-import { newSecret } from '../../core/ids.ts'
-import type { AttemptResult, Database, OutgoingMessage, Send, Time } from '../../core/ports.ts'
+import type {
+  AttemptResult,
+  Database,
+  NewId,
+  OutgoingMessage,
+  Send,
+  Time,
+} from '../../core/ports.ts'
+import { createSignal, type Signal, type Signals } from '../../core/signal.ts'
 import { version } from '../../core/version.ts'
-import { BETWEEN_LOOKS, isListenerAddress, NOBODY, STORED_FOR } from './listener.ts'
-import { listenUntil } from './listener-store.ts'
-
-/** One attempt, for a listener to make. It sends the body unchanged, with these headers. */
-type Offer = {
-  attempt_id: string
-  message_id: string
-  headers: Record<string, string>
-  body: string
-}
+import {
+  type AttemptKey,
+  answerAttempt,
+  deleteAttempt,
+  findDue,
+  findOffered,
+  type Offer,
+  offerAttempt,
+  returnAttempt,
+  takeAttempt,
+  withdrawAttempt,
+} from './attempt-store.ts'
+import { isListenerAddress, NOBODY_LISTENS, RECONNECT_TIME, STORED_BEYOND } from './listener.ts'
+import { listenAtLeastUntil, listenAtMostUntil } from './listener-store.ts'
+import type { Webhook } from './webhook.ts'
 
 /** Milliseconds for an attempt, as for any receiver. */
 const DEADLINE = 2_000
-/** Milliseconds between two looks for messages that another instance has left to the listeners of this one. */
-const LOOK_EVERY = 100
+/** Milliseconds after which a request looks for what another instance wrote: an attempt, or the answer to one. */
+const POLL_FOR_ATTEMPT = 50
+const POLL_FOR_ANSWER = 20
 
-/** The listeners that are connected to this instance. */
-export type Listeners = {
-  /** True if a listener is connected to this instance, or was less than two seconds ago. */
-  isHere(webhook_id: string): boolean
-  /** As `send`, but passes the messages of listeners to the listeners at this instance. */
-  through(send: Send): Send
-  /**
-   * Waits for an attempt. Resolves to null if `ending` resolves first. Before it waits, it stores the listener as
-   * connected.
-   */
-  next(webhook_id: string, ending: Promise<void>): Promise<Offer | null>
-  /** Returns false if this instance waits for no such attempt of the webhook. */
-  answer(webhook_id: string, attempt_id: string, result: AttemptResult): boolean
-  /** Stores the listener as disconnected, now or from `ms` milliseconds on. Does nothing while another one waits. */
-  leave(webhook_id: string, ms?: number): Promise<void>
+type ListenerPorts = { database: Database; time: Time; signals: Signals }
+
+/** The answer of a listener. */
+export type ListenerAnswer = Omit<AttemptResult, 'answer'> & {
+  /** The receiver's response; `body` is base64. */
+  answer?: { headers: [string, string][]; body: string; size: number }
 }
-
-type Waiting = Offer & { resolve: (result: AttemptResult) => void }
-/**
- * One webhook: the listeners that wait for an attempt, the attempts that wait for a listener, and those that were
- * passed on.
- */
-type Here = {
-  looks: Set<(offer: Offer) => void>
-  offered: Waiting[]
-  given: Map<string, Waiting>
-  storedUntil: number
-  leaving?: NodeJS.Timeout | undefined
-}
-
-type ListenersPorts = {
-  database: Database
-  time: Time
-  /** Sends the messages of a webhook that are due. */
-  recover: (webhook_id: string) => Promise<void>
-  onFault: (error: unknown) => void
-}
-
-export function createListeners(ports: ListenersPorts): Listeners {
-  const { database, time, onFault } = ports
-  const here = new Map<string, Here>()
-  const recover = createRecovery(ports, () => here.keys())
-
-  const store = async (webhook_id: string, until: number) =>
-    void (await database.write([listenUntil(webhook_id, until)]))
-
-  async function leave(webhook_id: string, ms = 0): Promise<void> {
-    const left = here.get(webhook_id)
-    if (left && left.looks.size > 0) return
-    here.delete(webhook_id)
-    clearTimeout(left?.leaving)
-    for (const waiting of left?.offered ?? []) waiting.resolve(failed(NOBODY))
-    await store(webhook_id, time.wall() + ms)
-  }
-
-  async function arrive(webhook_id: string): Promise<Here> {
-    const found = here.get(webhook_id) ?? newHere()
-    clearTimeout(found.leaving)
-    here.set(webhook_id, found)
-    const now = time.wall()
-    if (found.storedUntil < now + STORED_FOR - BETWEEN_LOOKS * 2) {
-      found.storedUntil = now + STORED_FOR
-      await store(webhook_id, found.storedUntil)
-    }
-    recover.start()
-    return found
-  }
-
-  /** The listener must send its next request soon. */
-  function expect(webhook_id: string, found: Here): void {
-    clearTimeout(found.leaving)
-    if (found.looks.size > 0) return
-    found.leaving = setTimeout(() => leave(webhook_id).catch(onFault), BETWEEN_LOOKS).unref()
-  }
-
-  return {
-    isHere: webhook_id => here.has(webhook_id),
-    through: send => message => {
-      if (!isListenerAddress(message.url)) return send(message)
-      const found = here.get(message.webhook_id)
-      return found ? offer(found, message) : Promise.resolve(failed(NOBODY))
-    },
-    async next(webhook_id, ending) {
-      const found = await arrive(webhook_id)
-      const offered = found.offered.shift()
-      if (offered) {
-        expect(webhook_id, found)
-        return give(found, offered)
-      }
-      const { promise: taken, resolve } = Promise.withResolvers<Offer>()
-      found.looks.add(resolve)
-      const next = await Promise.race([taken, ending.then(() => null)])
-      found.looks.delete(resolve)
-      if (here.get(webhook_id) === found) expect(webhook_id, found)
-      return next
-    },
-    answer(webhook_id, attempt_id, result) {
-      const waiting = here.get(webhook_id)?.given.get(attempt_id)
-      waiting?.resolve(result)
-      return waiting !== undefined
-    },
-    leave,
-  }
-}
-
-const newHere = (): Here => ({
-  looks: new Set(),
-  offered: [],
-  given: new Map(),
-  storedUntil: 0,
-})
 
 const failed = (result: string, response_time: number | null = null): AttemptResult => ({
   status: 'FAILED',
@@ -136,64 +45,117 @@ const failed = (result: string, response_time: number | null = null): AttemptRes
   result,
 })
 
-/** Passes the message to a waiting listener, or keeps it for the next request of one, and waits for the result. */
-function offer(
-  found: Here,
-  { message_id, headers, body }: OutgoingMessage,
+const answerSignal = ({ attempt_id }: AttemptKey): string => `answer ${attempt_id}`
+const attemptSignal = (webhook_id: string): string => `attempt ${webhook_id}`
+
+/** As `send`, but leaves messages to listeners to those, and waits for their answers. */
+export const withListeners =
+  (send: Send, ports: ListenerPorts & { newId: NewId }): Send =>
+  message =>
+    isListenerAddress(message.url) ? sendToListener(ports, message) : send(message)
+
+async function sendToListener(
+  { database, time, newId, signals }: ListenerPorts & { newId: NewId },
+  { account: { room }, webhook_id, message_id, headers, body }: OutgoingMessage,
 ): Promise<AttemptResult> {
-  return new Promise(resolve => {
-    const attempt_id = newSecret()
-    const timer = setTimeout(() => {
-      found.offered = found.offered.filter(each => each !== waiting)
-      end(failed('timeout', DEADLINE))
-    }, DEADLINE)
-    const end = (result: AttemptResult) => {
-      clearTimeout(timer)
-      found.given.delete(attempt_id)
-      resolve(result)
-    }
-    const waiting: Waiting = {
-      attempt_id,
-      message_id,
-      body,
-      resolve: end,
-      headers: { 'User-Agent': `Farthing/${version}`, ...headers },
-    }
-    const [look] = found.looks
-    if (look) {
-      found.looks.delete(look)
-      look(give(found, waiting))
-    } else found.offered.push(waiting)
+  const now = time.wall()
+  const key = { room, webhook_id, attempt_id: newId(now, room) }
+  const offer = { message_id, headers: { 'User-Agent': `Farthing/${version}`, ...headers }, body }
+  if (!(await database.write([offerAttempt(key, offer, [now, now + DEADLINE])])))
+    return failed(NOBODY_LISTENS)
+  signals.set(attemptSignal(webhook_id))
+  const signal = createSignal()
+  let isLate = false
+  const deadline = setTimeout(() => {
+    isLate = true
+    signal.set()
+  }, DEADLINE)
+  const waiting = { every: POLL_FOR_ANSWER, signal }
+  return signals
+    .pollUntilFound(answerSignal(key), waiting, async () => {
+      const row = await findOffered(database, key)
+      if (!row) return failed('timeout', DEADLINE)
+      if (row.answer) {
+        // Nobody has to wait for this. A row that stays is deleted later.
+        database.write([deleteAttempt(key)]).catch(() => {})
+        return fromStored(row.answer)
+      }
+      const isAlone = !row.taken && row.listening_until <= time.wall()
+      if (!isAlone && !isLate) return undefined
+      if (!(await database.write([withdrawAttempt(key, row)]))) return undefined
+      return isAlone ? failed(NOBODY_LISTENS) : failed('timeout', DEADLINE)
+    })
+    .finally(() => clearTimeout(deadline))
+}
+
+function fromStored(stored: string): AttemptResult {
+  const { answer, ...result } = JSON.parse(stored) as ListenerAnswer // written by endAttempt
+  if (!answer) return result
+  const body = Buffer.from(answer.body, 'base64')
+  return { ...result, answer: Promise.resolve({ ...answer, body, sent: {} }) }
+}
+
+type TakenAttempt = Offer & { attempt_id: string }
+
+/**
+ * Waits for an attempt, and takes it. Resolves to null when `isOver`, or when somebody has said that the listener
+ * stopped: one that is still there then asks again. `wait` is the most milliseconds until `isOver`.
+ */
+export async function waitForAttempt(
+  { database, time, signals }: ListenerPorts,
+  webhook: Webhook,
+  { wait, signal, isOver }: { wait: number; signal: Signal; isOver: () => boolean },
+): Promise<TakenAttempt | null> {
+  const { webhook_id, room, listening_until } = webhook
+  const connect = () =>
+    database.write([listenAtLeastUntil(webhook, time.wall() + wait + STORED_BEYOND)])
+  if ((listening_until ?? 0) < time.wall() + wait + RECONNECT_TIME) await connect()
+  const waiting = { every: POLL_FOR_ATTEMPT, signal }
+  return signals.pollUntilFound(attemptSignal(webhook_id), waiting, async () => {
+    const now = time.wall()
+    const due = await findDue(database, webhook, now)
+    if (!due || due.listening_until <= now) return null
+    const { attempt_id, offer } = due
+    if (attempt_id && offer) {
+      if (await database.write([takeAttempt({ room, webhook_id, attempt_id })]))
+        return { attempt_id, ...(JSON.parse(offer) as Offer) } // written by offerAttempt
+      signal.set()
+    } else if (isOver()) return null
+    // Another request of this listener was cut off.
+    else if (due.listening_until <= now + RECONNECT_TIME) await connect()
+    return undefined
   })
 }
 
-function give(found: Here, waiting: Waiting): Offer {
-  found.given.set(waiting.attempt_id, waiting)
-  const { resolve: _, ...given } = waiting
-  return given
+/** Offers an attempt again, because the request that took it is gone. */
+export async function giveBack(
+  { database, signals }: ListenerPorts,
+  { webhook_id, room }: Webhook,
+  { attempt_id }: TakenAttempt,
+): Promise<void> {
+  await database.write([returnAttempt({ room, webhook_id, attempt_id })])
+  signals.set(attemptSignal(webhook_id))
 }
 
-/** Sends the messages that other instances leave to the listeners of this one, while there are any. */
-function createRecovery({ recover, onFault }: ListenersPorts, here: () => Iterable<string>) {
-  let timer: NodeJS.Timeout | undefined
-  const underway = new Set<string>()
-  function look(): void {
-    const ids = [...here()]
-    if (ids.length === 0) {
-      clearInterval(timer)
-      timer = undefined
-    }
-    for (const webhook_id of ids) {
-      if (underway.has(webhook_id)) continue
-      underway.add(webhook_id)
-      void recover(webhook_id)
-        .catch(onFault)
-        .finally(() => underway.delete(webhook_id))
-    }
-  }
-  return {
-    start() {
-      timer ??= setInterval(look, LOOK_EVERY).unref()
-    },
-  }
+/** Returns false if no such attempt of the webhook waits for an answer. */
+export async function endAttempt(
+  { database, signals }: ListenerPorts,
+  { webhook_id, room }: Webhook,
+  attempt_id: string,
+  given: ListenerAnswer,
+): Promise<boolean> {
+  const key = { room, webhook_id, attempt_id }
+  const written = await database.write([answerAttempt(key, JSON.stringify(given))])
+  if (written) signals.set(answerSignal(key))
+  return written
+}
+
+/** The listener counts as connected for at most `ms` milliseconds, unless it asks again. */
+export async function leave(
+  { database, time, signals }: ListenerPorts,
+  webhook: Webhook,
+  ms: number,
+): Promise<void> {
+  await database.write([listenAtMostUntil(webhook, time.wall() + ms)])
+  signals.set(attemptSignal(webhook.webhook_id))
 }

@@ -28,7 +28,6 @@ export function insertMessage(message: Message, claimedUntil: number): Statement
 export type Sendable = KeptMessage & {
   account: Account
   claimed_until: number
-  listening_until: number | null
 }
 
 type SendableRow = Omit<Sendable, 'account' | 'callback_url' | 'signing_key'> &
@@ -169,7 +168,7 @@ const keptRows = {
   fromRow: keptFromRow<KeptRow>,
 }
 
-const FIND_SENDABLE = `select ${KEPT_COLUMNS}, claimed_until, listening_until,
+const FIND_SENDABLE = `select ${KEPT_COLUMNS}, claimed_until,
     webhooks.account as webhook_account, ${ACCOUNT_COLUMNS}
   from ${KEPT} left join accounts on room = webhooks.account
   where message_id = $1 and messages.status = 'PENDING'`

@@ -1,9 +1,16 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { unknownBearerKey } from '../../core/errors.ts'
-import type { AttemptResult } from '../../core/ports.ts'
+import { createSignal } from '../../core/signal.ts'
 import type { Context } from '../../pay/context.ts'
-import { LONGEST_LOOK, labelOf } from '../../pay/webhooks/listener.ts'
+import { LONGEST_REQUEST, labelOf, RECONNECT_TIME } from '../../pay/webhooks/listener.ts'
 import { keepListener } from '../../pay/webhooks/listener-store.ts'
+import {
+  endAttempt,
+  giveBack,
+  type ListenerAnswer,
+  leave,
+  waitForAttempt,
+} from '../../pay/webhooks/listeners.ts'
 import { findWebhook, MOST_ACTIVE } from '../../pay/webhooks/store.ts'
 import { type EventType, eventTypes, eventTypesIn } from '../../pay/webhooks/webhook.ts'
 import { accountOfName, findLivingKey } from '../../platform/accounts/store.ts'
@@ -17,9 +24,9 @@ import { badField, notFound, tooMany } from './errors.ts'
 import { queryParameters, readQuery, whole } from './query.ts'
 import { count, headers, identifier, text } from './schemas.ts'
 
-/** Milliseconds. */
-const LOOK_EVERY = 100
-const KEY_EVERY = 900
+/** Milliseconds between two checks whether the service stops, and whether the key is still good. */
+const STOP_CHECK_INTERVAL = 100
+const KEY_CHECK_INTERVAL = 900
 
 /** The requests of `farthing listen`. */
 export const listenerEndpoints = (context: Context, stopped: () => boolean): Endpoint[] => [
@@ -77,10 +84,10 @@ const listenerInPath = async (request: FastifyRequest, { database }: Context) =>
   const id = pathParam(request, 'webhook_id')
   const found = await findWebhook(database, request.account.room, id)
   if (!found?.listening_until || found.status !== 'ACTIVE') throw notFound('listener')
-  return found.webhook_id
+  return found
 }
 
-const known = { wait: whole(0, LONGEST_LOOK, 'Milliseconds to wait for an attempt') }
+const known = { wait: whole(0, LONGEST_REQUEST, 'Milliseconds to wait for an attempt') }
 
 const nextAttempt = object('NextAttempt', {
   attempt: {
@@ -103,23 +110,26 @@ const takeNext = (context: Context, stopped: () => boolean): Endpoint => ({
     errors: [notFound('listener'), examples.unknownParameter],
   })),
   handler: async (request, reply) => {
-    const { wait = LONGEST_LOOK } = readQuery(request, known)
-    const { listeners } = context
-    const webhook_id = await listenerInPath(request, context)
+    const { wait = LONGEST_REQUEST } = readQuery(request, known)
+    const webhook = await listenerInPath(request, context)
     const ending = createEnding(context, request, reply, { wait, stopped })
-    const next = await listeners.next(webhook_id, ending.reached)
+    const attempt = await waitForAttempt(context, webhook, { wait, ...ending })
     const why = ending.stop()
-    if (why === 'gone' || why === 'revoked') await listeners.leave(webhook_id)
-    // The listener may connect to another instance, or to this one after its restart.
-    if (why === 'stopped') await listeners.leave(webhook_id, 2_000)
-    if (why === 'revoked') throw unknownBearerKey()
-    return { attempt: next }
+    const isLost = why === 'gone' || why === 'revoked'
+    if (attempt && isLost) await giveBack(context, webhook, attempt)
+    // The listener may ask again: another instance, this one after its restart, or after a proxy has cut it off.
+    if (why === 'gone' || why === 'stopped') await leave(context, webhook, RECONNECT_TIME)
+    if (why === 'revoked') {
+      await leave(context, webhook, 0)
+      throw unknownBearerKey()
+    }
+    return { attempt }
   },
 })
 
 type Why = 'over' | 'gone' | 'revoked' | 'stopped'
 
-/** Resolves `reached` when the request must end without an attempt; `stop` returns the reason. */
+/** Sets the signal when the request must end without an attempt; `stop` returns the reason. */
 function createEnding(
   { database, config }: Context,
   request: FastifyRequest,
@@ -127,16 +137,17 @@ function createEnding(
   { wait, stopped }: { wait: number; stopped: () => boolean },
 ) {
   let why: Why | undefined
-  const { promise: reached, resolve } = Promise.withResolvers<void>()
+  const signal = createSignal()
   const end = (reason: Why) => {
     why ??= reason
-    resolve()
+    signal.set()
   }
   const left = () => !reply.raw.writableFinished && end('gone')
   reply.raw.once('close', left)
+  if (reply.raw.destroyed) left()
   const timers = [
     setTimeout(() => end('over'), wait),
-    setInterval(() => stopped() && end('stopped'), LOOK_EVERY),
+    setInterval(() => stopped() && end('stopped'), STOP_CHECK_INTERVAL),
     setInterval(async () => {
       try {
         const key = await findLivingKey(database, request.key_id, config.apiKey)
@@ -147,10 +158,11 @@ function createEnding(
       } catch {
         // An unreachable database says nothing about the key.
       }
-    }, KEY_EVERY),
+    }, KEY_CHECK_INTERVAL),
   ]
   return {
-    reached,
+    signal,
+    isOver: () => why !== undefined,
     stop: (): Why | undefined => {
       for (const timer of timers) clearTimeout(timer)
       reply.raw.removeListener('close', left)
@@ -193,14 +205,14 @@ const giveResult = (context: Context): Endpoint => ({
   handler: async (request, reply) => {
     const given = readBody(request, attemptResult)
     const result = readResult(given)
-    const webhook_id = await listenerInPath(request, context)
-    if (!context.listeners.answer(webhook_id, String(given.attempt_id), result))
-      throw notFound('attempt that this instance waits for')
+    const webhook = await listenerInPath(request, context)
+    if (!(await endAttempt(context, webhook, String(given.attempt_id), result)))
+      throw notFound('attempt that waits for its result')
     return reply.code(204).send()
   },
 })
 
-function readResult(given: Json): AttemptResult {
+function readResult(given: Json): ListenerAnswer {
   const { status_code, response_time = null, result } = given
   if (status_code !== null && !isWhole(status_code, 100, 599))
     throw badField('status_code', 'must be null or a status from 100 to 599')
@@ -214,7 +226,7 @@ function readResult(given: Json): AttemptResult {
     status_code,
     response_time,
     result,
-    ...(status_code !== null && { answer: Promise.resolve(readAnswer(given)) }),
+    ...(status_code !== null && { answer: readAnswer(given) }),
   }
 }
 
@@ -225,12 +237,11 @@ function readAnswer({ headers = [], body = '', size }: Json) {
   if (!Array.isArray(headers) || !headers.every(isPair))
     throw badField('headers', 'must be a list of pairs of name and value')
   if (typeof body !== 'string') throw badField('body', 'must be base64')
-  const bytes = Buffer.from(body, 'base64')
+  const { length } = Buffer.from(body, 'base64')
   return {
     headers,
-    body: bytes,
-    sent: {},
-    size: Number.isSafeInteger(size) ? Math.max(Number(size), bytes.length) : bytes.length,
+    body,
+    size: Number.isSafeInteger(size) ? Math.max(Number(size), length) : length,
   }
 }
 
@@ -247,7 +258,7 @@ const stopListening = (context: Context): Endpoint => ({
   })),
   handler: async (request, reply) => {
     readQuery(request, {})
-    await context.listeners.leave(await listenerInPath(request, context))
+    await leave(context, await listenerInPath(request, context), 0)
     return reply.code(204).send()
   },
 })

@@ -2,15 +2,19 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyRequest } from 'fastify'
 import type { Account } from '../../core/account.ts'
 import type { Database } from '../../core/ports.ts'
+import { createSignal, type Signals } from '../../core/signal.ts'
 import { accountOfName } from '../../platform/accounts/store.ts'
 import { tooMany } from './errors.ts'
+
+/** The signal after each write of this instance. */
+export const WRITTEN = 'written'
 
 /** Milliseconds. */
 export const LONGEST_WAIT = 10_000
 /** Milliseconds after which the database is queried again, because another instance may have written. */
-const LOOK_EVERY = 100
+const POLL_INTERVAL = 100
 /** Milliseconds between two queries while this instance writes. */
-const BETWEEN_LOOKS = 5
+const BETWEEN_QUERIES = 5
 /** How many requests of an account may wait at once. */
 const MOST_WAITS = 50
 
@@ -29,42 +33,38 @@ export type WaitFor = <Found>(
 
 type WaitPorts = {
   database: Database
-  /** Calls the listener after each write of this instance. Returns how to end that. */
-  onWritten: (listener: () => void) => () => void
+  signals: Signals
   stopped: () => boolean
 }
 
-export function createWaitFor({ database, onWritten, stopped }: WaitPorts): WaitFor {
+export function createWaitFor({ database, signals, stopped }: WaitPorts): WaitFor {
   const waits = new Map<string, number>()
 
-  async function lookOn<Found>(
+  async function pollForAccount<Found>(
     { raw, account }: FastifyRequest,
     wait: number,
     look: (account: Account) => Promise<Found[]>,
   ): Promise<Found[]> {
-    const alarm = createAlarm()
+    const signal = createSignal()
     let over = false
     const end = setTimeout(() => {
       over = true
-      alarm.ring()
+      signal.set()
     }, wait)
-    const tick = setInterval(alarm.ring, LOOK_EVERY)
-    const stopListening = onWritten(alarm.ring)
-    raw.socket.once('close', alarm.ring)
+    raw.socket.once('close', signal.set)
+    const waiting = { every: POLL_INTERVAL, signal }
     try {
-      for (;;) {
+      return await signals.pollUntilFound(WRITTEN, waiting, async () => {
         const now = await accountOfName(database, account.name)
         if (now?.room !== account.room) return []
         const found = await look(now)
         if (found.length > 0 || over || raw.socket.destroyed || stopped()) return found
-        await sleep(BETWEEN_LOOKS)
-        await alarm.rung()
-      }
+        await sleep(BETWEEN_QUERIES)
+        return undefined
+      })
     } finally {
       clearTimeout(end)
-      clearInterval(tick)
-      stopListening()
-      raw.socket.removeListener('close', alarm.ring)
+      raw.socket.removeListener('close', signal.set)
     }
   }
 
@@ -75,23 +75,11 @@ export function createWaitFor({ database, onWritten, stopped }: WaitPorts): Wait
     if (others >= MOST_WAITS) throw tooManyWaits()
     waits.set(room, others + 1)
     try {
-      return await lookOn(request, wait, look)
+      return await pollForAccount(request, wait, look)
     } finally {
       const left = (waits.get(room) ?? 1) - 1
       if (left === 0) waits.delete(room)
       else waits.set(room, left)
     }
-  }
-}
-
-/** `rung` resolves at the next ring, or at once if there was one since it last resolved. */
-function createAlarm() {
-  let next = Promise.withResolvers<void>()
-  return {
-    ring: (): void => next.resolve(),
-    async rung(): Promise<void> {
-      await next.promise
-      next = Promise.withResolvers()
-    },
   }
 }

@@ -18,8 +18,8 @@ async function sweepAccounts(database: Database, now: number): Promise<void> {
 }
 
 /** Every table whose rows belong to a room. */
-const ROOM_TABLES =
-  'payments payment_counts idempotency_keys refunds agreements webhooks exchanges plans'.split(' ')
+const ROOM_TABLES = `payments payment_counts idempotency_keys refunds agreements webhooks
+  listener_attempts exchanges plans`.split(/\s+/)
 
 const receiver = await startReceiver({ plain: true })
 let answered = 0

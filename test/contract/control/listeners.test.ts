@@ -11,10 +11,11 @@ import { history } from '../../support/subscriber.ts'
 
 const DAY = 24 * 60 * 60 * 1000
 
-/** Requests of a listener, all to the last instance; the requests of other clients alternate between the instances. */
+/** Requests of a listener. They alternate between the instances, as those of every client, beginning with the last. */
 function listenerOf({ baseUrls }: Service, { key }: Client) {
+  let requests = 0
   async function ask(method: string, path: string, body?: object, signal?: AbortSignal) {
-    const response = await fetch(`${baseUrls.at(-1)}/control/${path}`, {
+    const response = await fetch(`${baseUrls.at(--requests % baseUrls.length)}/control/${path}`, {
       method,
       headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
       ...(body && { body: JSON.stringify(body) }),
@@ -80,7 +81,6 @@ function define(service: () => Service): void {
     const webhook = await listener.start()
     assert.equal(webhook.other, false)
     await listener.ask('GET', `listeners/${webhook.webhook_id}/next?wait=0`)
-    // On PostgreSQL one of the two is caused on the instance to which the listener is not connected.
     for (const statuses of [[200], [401, 202]]) {
       service().clock.advance(1)
       const attempts = answering(listener, webhook, statuses)
@@ -150,7 +150,22 @@ function define(service: () => Service): void {
     assert.equal((await attempts)[0].message_id, message.webhook_message_id)
   })
 
-  test('a listener whose connection closes counts as not connected', async () => {
+  test('a listener of which one of two commands has stopped still gets messages', async () => {
+    const api = await service().newAccount()
+    const listener = listenerOf(service(), api)
+    const webhook = await listener.start()
+    const next = `listeners/${webhook.webhook_id}/next`
+    const first = listener.ask('GET', next)
+    await untilListening(service(), webhook, 35_000)
+    await listener.ask('DELETE', `listeners/${webhook.webhook_id}`)
+    assert.deepEqual((await first).body, { attempt: null })
+    const attempts = answering(listener, webhook, [200])
+    await untilListening(service(), webhook, 35_000)
+    await cancelled(api)
+    assert.equal((await attempts).length, 1)
+  })
+
+  test('a listener whose connection closes counts as connected for two seconds, in which it may ask another instance', async () => {
     const api = await service().newAccount()
     const listener = listenerOf(service(), api)
     const webhook = await listener.start()
@@ -164,7 +179,11 @@ function define(service: () => Service): void {
     await untilListening(service(), webhook, 35_000)
     closing.abort()
     await assert.rejects(look)
-    await untilListening(service(), webhook, 0)
+    await untilListening(service(), webhook, 2_000)
+    const payment = cancelled(api)
+    await answering(listener, webhook, [200])
+    await payment
+    await untilListening(service(), webhook, 35_000)
   })
 
   test('a listener whose key is revoked is refused within a second', async () => {

@@ -1,0 +1,115 @@
+/** Messages through `farthing listen`, behind a balancer with two instances. */
+import { createPostgresDatabase } from './postgres.ts'
+import { runProcess, startCommand, startProcess } from './process.ts'
+import { startReceiver } from './receiver.ts'
+import { startRoundRobin } from './round-robin.ts'
+
+type Options = {
+  /** Payments that are cancelled, each with one message. */
+  count: number
+  /** How many at a time. */
+  clients: number
+  /** Milliseconds after which the balancer ends a request without a response. */
+  cutAfter?: number
+  /** Waits after each payment. */
+  pause?: () => Promise<unknown>
+}
+
+export type Listened = {
+  /** How often a message arrived, more than once included. */
+  arrived: number
+  different: number
+  /** Milliseconds of the requests that caused a message to the listener, ascending. */
+  times: number[]
+  /** The same for messages that Farthing sent to the receiver itself, in turn with the others. */
+  directTimes: number[]
+}
+
+const FARTHING_API_KEY = 'key-of-the-listener'
+
+/** A key of another account, whose messages go to this address. */
+async function directAccount(
+  env: Record<string, string>,
+  service: string,
+  callback_url: string,
+): Promise<string> {
+  const made = await runProcess({ args: ['keys', 'create', '--account', 'direct', '--json'], env })
+  const { key } = JSON.parse(made.stdout)
+  await post(`${service}/v1/webhooks`, key, { callback_url })
+  return key
+}
+
+/** The command and the payments go through the balancer. The first payment follows *Ready* at once. */
+export async function listenThroughBalancer(options: Options): Promise<Listened> {
+  const { count, clients, cutAfter, pause = async () => {} } = options
+  const receiver = await startReceiver({ plain: true })
+  const direct = await startReceiver({ plain: true })
+  const env = {
+    DATABASE_URL: await createPostgresDatabase(),
+    FARTHING_API_KEY,
+    FARTHING_CALLBACK_HOSTS: 'localhost',
+  }
+  const first = await startProcess({ env })
+  const services = [first, await startProcess({ env })]
+  const balancer = await startRoundRobin(
+    services.map(({ baseUrl }) => baseUrl),
+    cutAfter,
+  )
+  const directKey = await directAccount(env, first.baseUrl, direct.url)
+  const listener = await startCommand(
+    {
+      args: ['listen', '--forward-to', receiver.url],
+      env: { FARTHING_API_KEY, FARTHING_URL: balancer.url },
+    },
+    'Ready',
+  )
+  try {
+    const times: number[] = []
+    const directTimes: number[] = []
+    let begun = 0
+    const client = async () => {
+      while (begun++ < count) {
+        times.push(await cancelOne(balancer.url, FARTHING_API_KEY))
+        directTimes.push(await cancelOne(balancer.url, directKey))
+        await pause()
+      }
+    }
+    await Promise.all(Array.from({ length: clients }, client))
+    const ids = receiver.requests.map(({ body }) => JSON.parse(body).webhook_message_id)
+    return {
+      arrived: ids.length,
+      different: new Set(ids).size,
+      times: times.toSorted((a, b) => a - b),
+      directTimes: directTimes.toSorted((a, b) => a - b),
+    }
+  } finally {
+    await listener.kill()
+    await balancer.close()
+    await Promise.all(services.map(service => service.terminate()))
+    await Promise.all([receiver.close(), direct.close()])
+  }
+}
+
+async function post(url: string, key: string, body?: object): Promise<Response> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+    ...(body && { body: JSON.stringify(body) }),
+  })
+  if (!response.ok) throw new Error(`${url} answered ${response.status}`)
+  return response
+}
+
+/** Makes a payment and cancels it. Returns the milliseconds that the cancellation took. */
+async function cancelOne(url: string, key: string): Promise<number> {
+  const created = await post(`${url}/v1/payments`, key, {
+    amount: 100,
+    reference: 'listened',
+    description: 'To be cancelled',
+    return_url: 'https://example.org/',
+  })
+  const { payment_id } = (await created.json()) as { payment_id: string }
+  const began = performance.now()
+  await post(`${url}/v1/payments/${payment_id}/cancel`, key)
+  return performance.now() - began
+}
