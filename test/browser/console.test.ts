@@ -235,6 +235,32 @@ describe('The console', () => {
       assert.equal(await page.getByRole('link', { name: 'R-read' }).count(), 0, 'somebody reads')
     }))
 
+  test('a page says that what it shows has changed, and when the session ends or another account signs in', () =>
+    signedIn(async ({ page, context }) => {
+      const { payment_id } = await api.createPayment({ reference: 'R-live' })
+      await at(page, 'payments?status=created&q=R-live')
+      await page.getByRole('checkbox', { name: 'Follow' }).check()
+      const payment = await context.newPage()
+      await at(payment, `payments/${payment_id}`)
+      await press(payment, '#choose-error')
+      await payment.close()
+      await page.getByText('There are no results').waitFor({ timeout: 4_000 })
+      await at(page, `payments/${payment_id}`)
+      const status = page.locator('[data-live] [role=status]')
+      await api.get(`/v1/payments/${payment_id}`)
+      await status.getByText(/^Changed \d+ s ago/).waitFor()
+      await status.getByRole('link', { name: 'Show' }).click()
+      await page.getByText('GET /v1/payments').first().waitFor()
+      const [name = '', value = ''] = emptyCookie.split('=')
+      await context.addCookies([{ name, value, url: service.baseUrl }])
+      await status.getByText('You are now in another account.').waitFor()
+      await at(page, 'payments')
+      await context.clearCookies()
+      await status.getByText('You are signed out.').waitFor()
+      await status.getByRole('link', { name: 'Sign in' }).click()
+      await page.waitForURL(/sign-in\?to=payments$/)
+    }))
+
   test('a form of another origin does nothing, and a link from there finds nobody signed in', () =>
     signedIn(async ({ page }) => {
       const { payment_id } = await api.createPayment()

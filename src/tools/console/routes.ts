@@ -1,8 +1,8 @@
 import type { Context } from '../../pay/context.ts'
 import type { Endpoint, Route } from '../../platform/http/endpoint.ts'
-import { newerRoute } from './frame/newer.ts'
 import { sendNext, visitOf } from './frame/page.ts'
 import { signInRoutes } from './frame/sign-in.ts'
+import { newsRoute } from './news.ts'
 import { paymentsRoute } from './payments/list.ts'
 import { paymentRoutes } from './payments/payment.ts'
 import { requestsRoute } from './requests/list.ts'
@@ -21,7 +21,7 @@ export const consoleRoutes = (context: Context, operations: readonly Endpoint[])
     ? [
         openConsole(context),
         ...signInRoutes(context),
-        newerRoute(context),
+        newsRoute(context),
         paymentsRoute(context),
         ...paymentRoutes(context),
         requestsRoute(context, operations),

@@ -32,7 +32,10 @@ function addCopy(text) {
 const live = document.querySelector('[data-live]')
 if (live) watch(live)
 
-/** Asks for news while the page is visible. Without Follow it only says so; with it the page is loaded anew. */
+/**
+ * Asks, while the page is visible, whether what it shows is still true. Without Follow it only says so; with it the
+ * page is loaded anew, unless somebody reads or types in it.
+ */
 function watch(live) {
   const status = live.querySelector('[role=status]')
   const refresh = live.querySelector('a')
@@ -42,33 +45,73 @@ function watch(live) {
   follow.checked = sessionStorage.getItem(kept) === 'true'
   follow.addEventListener('change', () => sessionStorage.setItem(kept, String(follow.checked)))
   let quietSince = Date.now()
+  let said = ''
+  let timer
 
   async function look() {
-    const response = document.hidden ? undefined : await ask()
-    // Anything but the answer means that the session has ended.
-    if (response && !response.ok) return
-    const newer = response ? (await response.json()).newer : 0
-    if (newer > 0) {
-      quietSince = Date.now()
-      const isReading = document.querySelector('[data-list]')?.contains(document.activeElement)
-      if (follow.checked && !isReading) return location.replace(refresh.href)
-      say(newer)
-    }
-    setTimeout(look, Date.now() - quietSince > QUIET ? SELDOM : OFTEN)
+    clearTimeout(timer)
+    if (!document.hidden && (await isOver())) return
+    const isQuiet = !follow.checked && Date.now() - quietSince > QUIET
+    timer = setTimeout(look, isQuiet ? SELDOM : OFTEN)
   }
 
-  // While the service restarts there is no answer.
-  const ask = () => fetch(live.dataset.live, { redirect: 'manual' }).catch(() => undefined)
+  /** Whether there is nothing more to ask. */
+  async function isOver() {
+    const response = await fetch(live.dataset.live, { redirect: 'manual' }).catch(() => undefined)
+    if (response?.type === 'opaqueredirect') return end('You are signed out. ', 'Sign in')
+    if (response?.status === 404) return end('This is not here any more. ', 'Show')
+    // While the service restarts, or has too much to do, there is no answer.
+    const news = response?.ok ? await response.json().catch(() => undefined) : undefined
+    if (!news) say('none', 'Farthing does not answer. What you see may be out of date.')
+    else if (news.account !== live.dataset.account)
+      return end('You are now in another account. ', 'Show')
+    else if (news.version !== live.dataset.version || news.newer > 0) return changed(news)
+    else say('', '')
+    return false
+  }
 
-  function say(newer) {
+  function changed({ newer, ago }) {
+    quietSince = Date.now()
+    const { activeElement: focused } = document
+    const isReading = focused !== follow && document.querySelector('main').contains(focused)
+    if (follow.checked && !isReading) {
+      // A reload keeps the place on the page, but would send a form again.
+      if (location.href.split('#')[0] === refresh.href) location.reload()
+      else location.replace(refresh.href)
+      return true
+    }
+    if (newer > 0) say('changed', `${newer < 100 ? newer : '100 or more'} newer. `, 'Show')
+    else
+      say('changed', ago === undefined ? 'This has changed. ' : `Changed ${age(ago)} ago. `, 'Show')
+    return false
+  }
+
+  function end(text, action) {
+    follow.checked = false
+    follow.closest('label').hidden = true
+    say('end', text, action)
+    return true
+  }
+
+  /** Of one kind of news the first is read out; later ones are shown only. */
+  function say(kind, text, action) {
+    if (kind !== said) status.removeAttribute('aria-live')
     const link = document.createElement('a')
     link.className = 'govuk-link'
     link.href = refresh.href
-    link.textContent = 'Show'
-    status.replaceChildren(`${newer < 100 ? newer : '100 or more'} newer. `, link)
-    // Announced once: later numbers are shown and not read out.
-    status.setAttribute('aria-live', 'off')
+    link.textContent = action ?? ''
+    if (kind !== '' || said !== '') status.replaceChildren(text, ...(action ? [link] : []))
+    if (kind !== '') status.setAttribute('aria-live', 'off')
+    said = kind
   }
 
-  setTimeout(look, OFTEN)
+  timer = setTimeout(look, OFTEN)
+  document.addEventListener('visibilitychange', () => {
+    if (!document.hidden && said !== 'end') look()
+  })
+}
+
+const age = ms => {
+  const seconds = Math.round(ms / 1000)
+  return seconds < 60 ? `${seconds} s` : `${Math.round(seconds / 60)} min`
 }

@@ -10,7 +10,6 @@ import {
   tag,
 } from '../../../platform/web/components.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
-import type { Visit } from './page.ts'
 
 export const link = (href: string, text: Part): Html =>
   html`<a class="govuk-link" href="${href}">${text}</a>`
@@ -69,19 +68,6 @@ export const summaryRows = (
 export const wideTable = (given: Table): Html =>
   html`<div class="farthing-scroll" tabindex="0" role="region" aria-label="${given.caption}" data-list>
 ${table(given)}
-</div>`
-
-type NewerIn = 'payments' | 'requests' | `webhook:${string}`
-
-/**
- * Where the script says that a list has something newer than `after`, and may follow it. Without script there is the
- * link. `href` is the address of the list.
- */
-export const liveNotice = ({ root }: Visit, list: NewerIn, after: string, href: string): Html =>
-  html`<div class="farthing-live" data-live="${root}newer.json?${new URLSearchParams({ list, after }).toString()}">
-<p class="govuk-body" role="status"></p>
-<p class="govuk-body">${link(href, 'Refresh')}</p>
-<label class="govuk-body farthing-follow" hidden><input type="checkbox"> Follow</label>
 </div>`
 
 const statusColours: Record<string, TagColour> = {

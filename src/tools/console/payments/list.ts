@@ -9,12 +9,12 @@ import { button } from '../../../platform/web/components.ts'
 import { input, select } from '../../../platform/web/form-components.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import { readStretch, type Stretch } from '../frame/cursor.ts'
+import { liveNotice, NEWEST, type News, versionOf } from '../frame/live.ts'
 import { type AccountVisit, textsIn } from '../frame/page.ts'
 import {
   code,
   link,
   listing,
-  liveNotice,
   paragraph,
   statusTag,
   timeIn,
@@ -33,14 +33,37 @@ export const paymentsRoute = (context: Context): Route =>
 
 type Asked = { q: string; status: string }
 
-async function showPayments({ database }: Context, visit: AccountVisit) {
+async function showPayments(context: Context, visit: AccountVisit) {
   const { account, now } = visit
-  const asked = textsIn(visit, ['q', 'status'])
-  const q = asked.q.trim()
   // An identifier opens its payment; anything else is a reference.
-  if (PAYMENT_ID.test(q) && (await findPayment(database, account.room, q, now)))
+  const { q } = askedIn(visit)
+  if (PAYMENT_ID.test(q) && (await findPayment(context.database, account.room, q, now)))
     return { to: `payments/${q}` }
-  const filter = { reference: q || undefined, status: asked.status || undefined }
+  const shown = await readPayments(context, visit)
+  return {
+    title: 'Payments',
+    section: 'payments' as const,
+    content: html`<h1 class="govuk-heading-l">Payments</h1>
+${search(visit, shown.asked)}
+${found(visit, shown)}`,
+  }
+}
+
+function askedIn(visit: AccountVisit): Asked {
+  const { q, status } = textsIn(visit, ['q', 'status'])
+  return { q: q.trim(), status }
+}
+
+type Shown = {
+  asked: Asked
+  stretch: Stretch<Payment>
+  deliveries: Map<string, Delivery[]>
+}
+
+async function readPayments({ database }: Context, visit: AccountVisit): Promise<Shown> {
+  const { account, now } = visit
+  const asked = askedIn(visit)
+  const filter = { reference: asked.q || undefined, status: asked.status || undefined }
   const stretch = await readStretch(
     cursorIn(visit),
     PAGE_SIZE,
@@ -48,26 +71,37 @@ async function showPayments({ database }: Context, visit: AccountVisit) {
     (at, options) =>
       listPayments(database, account.room, { ...filter, ...at }, { now, ...options }),
   )
-  const deliveries = await deliveriesOf(database, stretch.items)
-  return {
-    title: 'Payments',
-    section: 'payments' as const,
-    content: html`<h1 class="govuk-heading-l">Payments</h1>
-${search(visit, { ...asked, q })}
-${found(visit, { ...asked, q }, stretch, deliveries)}`,
-  }
+  return { asked, stretch, deliveries: await deliveriesOf(database, stretch.items) }
 }
 
-function found(
-  visit: AccountVisit,
-  asked: Asked,
-  stretch: Stretch<Payment>,
-  deliveries: Map<string, Delivery[]>,
-): Html {
+const versionOfList = ({ stretch, deliveries }: Shown): string =>
+  versionOf(
+    stretch.items.map(({ payment_id, version }) => [
+      payment_id,
+      version,
+      deliveries.get(payment_id)?.map(({ status, found }) => [status, found]),
+    ]),
+  )
+
+export async function paymentsNews(context: Context, visit: AccountVisit): Promise<News> {
+  const shown = await readPayments(context, visit)
+  const { [NEWEST]: newest } = textsIn(visit, [NEWEST])
+  const newer = shown.stretch.items.filter(({ payment_id }) => payment_id > newest).length
+  return { version: versionOfList(shown), ...(shown.stretch.newer ? {} : { newer }) }
+}
+
+function found(visit: AccountVisit, shown: Shown): Html {
+  const { asked, stretch, deliveries } = shown
   const isFiltered = asked.q !== '' || asked.status !== ''
   const [newest] = stretch.items
-  const isTop = stretch.newer === undefined && !isFiltered
-  return html`${isTop && liveNotice(visit, 'payments', newest?.payment_id ?? '', `${visit.root}payments`)}
+  const notice = liveNotice(visit, {
+    list: 'payments',
+    version: versionOfList(shown),
+    newest: newest?.payment_id,
+    href: `${visit.root}payments`,
+    query: { ...asked, ...cursorIn(visit) },
+  })
+  return html`${notice}
 ${newest === undefined ? (isFiltered ? noMatch(visit) : none(visit)) : list(visit, stretch.items, deliveries)}
 ${linksBeside('Payments', stretch, `${visit.root}payments`, asked)}`
 }

@@ -6,11 +6,13 @@ import { present } from '../../../pay/payments/response.ts'
 import { findPayment } from '../../../pay/payments/store.ts'
 import { refundsOf } from '../../../pay/refunds/store.ts'
 import { messagesOfPayment, newestWebhooks } from '../../../pay/webhooks/list-store.ts'
+import { attemptsOf } from '../../../pay/webhooks/message-store.ts'
 import { pathParam, type Route } from '../../../platform/http/endpoint.ts'
 import { details, type SummaryRow, summaryList } from '../../../platform/web/components.ts'
 import { html } from '../../../platform/web/html.ts'
 import { MASK } from '../../recorder/mask.ts'
-import { exchangesOfPayment } from '../../recorder/store.ts'
+import { exchangesOfPayment, findExchanges } from '../../recorder/store.ts'
+import { liveNotice, type News, versionOf } from '../frame/live.ts'
 import { type AccountVisit, notFound, type Page } from '../frame/page.ts'
 import { code, listing, paragraph, statusTag, time, untrusted } from '../frame/parts.ts'
 import { pageRoute } from '../frame/route.ts'
@@ -43,6 +45,32 @@ async function paymentOf({ database }: Context, visit: AccountVisit): Promise<Pa
   return found
 }
 
+/** What its timeline shows, in short. */
+export async function paymentNews(
+  { database }: Context,
+  { account, now }: AccountVisit,
+  payment_id: string,
+): Promise<News> {
+  const { room } = account
+  const payment = await findPayment(database, room, payment_id, now)
+  if (!payment) throw notFound()
+  const newest = { limit: 1, order: 'newest' } as const
+  const [messages, [exchange]] = await Promise.all([
+    messagesOfPayment(database, payment_id),
+    findExchanges(database, room, { payment_id }, newest),
+  ])
+  const attempts = messages.flatMap(message => attemptsOf(message))
+  const times = [...payment.events, ...attempts, ...(exchange ? [exchange] : [])].map(
+    ({ at }) => at,
+  )
+  const shown = [
+    payment.version,
+    exchange?.exchange_id,
+    messages.map(({ message_id, status, attempts }) => [message_id, status, attempts]),
+  ]
+  return { version: versionOf(shown), ago: Math.max(0, now - Math.max(...times)) }
+}
+
 async function rowsOf(
   { database }: Context,
   { account }: AccountVisit,
@@ -65,6 +93,8 @@ async function showPayment(
   payment: Payment,
   fault?: RefundFault,
 ): Promise<Page> {
+  // Before the rows are read: what changes meanwhile is then announced, and not overlooked.
+  const { version } = await paymentNews(context, visit, payment.payment_id)
   const rows = await rowsOf(context, visit, payment)
   const shown = masked(payment, present(payment, visit.addresses))
   const title = `Payment of ${inPounds(payment.given.amount)}`
@@ -82,6 +112,11 @@ async function showPayment(
   const content = html`<span class="govuk-caption-l">${untrusted(payment.given.reference)}</span>
 <h1 class="govuk-heading-l">${title} ${statusTag(state.status)}</h1>
 ${paragraph(html`${code(payment.payment_id)}${reason && html`, ${reason}`}`)}
+${liveNotice(visit, {
+  list: `payment:${payment.payment_id}`,
+  version,
+  href: `${visit.root}payments/${payment.payment_id}`,
+})}
 <h2 class="govuk-heading-m">What you can do now</h2>
 ${whatYouCanDo(visit, payment, fault)}
 ${details('Copy for a bug report', listing('Bug report', bugReport(rows, shown)))}

@@ -9,18 +9,19 @@ import { button, type Table, tag } from '../../../platform/web/components.ts'
 import { select } from '../../../platform/web/form-components.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import {
+  countExchanges,
   type ExchangeFilter,
   findExchanges,
   groupRefusals,
   type Refusals,
 } from '../../recorder/store.ts'
 import { type Cursor, readStretch, type Stretch } from '../frame/cursor.ts'
+import { liveNotice, MOST_NEWER, NEWEST, type News, versionOf } from '../frame/live.ts'
 import { type AccountVisit, type Page, textsIn } from '../frame/page.ts'
 import {
   code,
   hidden,
   link,
-  liveNotice,
   paragraph,
   time,
   timeIn,
@@ -48,34 +49,67 @@ type Asked = { show: 'refused' | ''; operation: string; code: string; field: str
 const NONE = '-'
 
 async function requestsPage(
-  { database }: Context,
+  context: Context,
   visit: AccountVisit,
   operations: readonly string[],
 ): Promise<Page> {
+  const { database } = context
   const { root, account } = visit
-  const asked: Asked = {
-    show: choiceIn(visit, 'show', ['refused']) ?? '',
-    ...textsIn(visit, ['operation', 'code', 'field']),
-  }
+  const asked = askedIn(visit)
   const cursor = cursorIn(visit)
-  const isFiltered = Object.values(asked).some(value => value !== '')
+  const isFiltered = isFilter(asked)
   const isFirst = cursor.before === undefined && cursor.after === undefined
+  // Before the rows are read: what comes meanwhile is then announced, and not overlooked.
+  const { version } = await requestsNews(context, visit)
   const found = await readRequests(database, account.room, filterOf(asked), cursor)
   const gaps = isFiltered ? [] : await gapsAmong(database, account.room, found, cursor)
   const groups =
     isFirst && !asked.code ? await groupRefusals(database, account.room, MOST_GROUPS) : []
   const isEmpty = !isFiltered && found.items.length === 0 && gaps.length === 0
+  const notice = liveNotice(visit, {
+    list: 'requests',
+    version,
+    newest: isFirst ? found.items[0]?.exchange_id : undefined,
+    href: 'requests',
+    query: { ...asked, ...cursor },
+  })
   const content = html`<h1 class="govuk-heading-l">Requests</h1>
 ${groups.length > 0 && groupsTable(root, groups)}
 ${
   isEmpty
-    ? emptyState(visit)
+    ? html`${notice}
+${emptyState(visit)}`
     : html`<h2 class="govuk-heading-m">${headingOf(asked)}</h2>
 ${filterForm(asked, operations)}
-${isFirst && !isFiltered && liveNotice(visit, 'requests', found.items[0]?.exchange_id ?? '', 'requests')}
+${notice}
 ${list(root, asked, found, gaps)}`
 }`
   return { title: 'Requests', section: 'requests', content }
+}
+
+const askedIn = (visit: AccountVisit): Asked => ({
+  show: choiceIn(visit, 'show', ['refused']) ?? '',
+  ...textsIn(visit, ['operation', 'code', 'field']),
+})
+
+const isFilter = (asked: Asked): boolean => Object.values(asked).some(value => value !== '')
+
+/** A request does not change: what the list and the groups show changes when there is a newer one. */
+export async function requestsNews({ database }: Context, visit: AccountVisit): Promise<News> {
+  const { room } = visit.account
+  const asked = askedIn(visit)
+  const { before, after } = cursorIn(visit)
+  if (before !== undefined || after !== undefined) return { version: 'older' }
+  const filter = filterOf(asked)
+  const { [NEWEST]: newest } = textsIn(visit, [NEWEST])
+  const kinds = isFilter(asked) ? KINDS : [...KINDS, 'gap' as const]
+  const last = { limit: 1, order: 'newest' } as const
+  const [listed, refused, newer] = await Promise.all([
+    findExchanges(database, room, { ...filter, kinds }, last),
+    findExchanges(database, room, { kinds: KINDS, refused: true }, last),
+    countExchanges(database, room, { ...filter, after: newest }, MOST_NEWER),
+  ])
+  return { version: versionOf([listed, refused].map(([each]) => each?.exchange_id)), newer }
 }
 
 function filterOf({ show, operation, code, field }: Asked): ExchangeFilter {

@@ -12,8 +12,9 @@ import {
   withAddress,
 } from '../../../pay/webhooks/webhook.ts'
 import type { Route } from '../../../platform/http/endpoint.ts'
-import { summaryCard, warningText } from '../../../platform/web/components.ts'
+import { type SummaryRow, summaryCard, warningText } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
+import { liveNotice, type News, versionOf } from '../frame/live.ts'
 import type { AccountVisit, Page } from '../frame/page.ts'
 import {
   code,
@@ -32,15 +33,34 @@ const MOST_SHOWN = 50
 export const webhooksRoute = (context: Context): Route =>
   pageRoute(context, 'webhooks', visit => webhooksPage(context, visit))
 
-async function webhooksPage(context: Context, { account, addresses }: AccountVisit): Promise<Page> {
-  const { database } = context
-  const wall = context.time.wall()
+async function readWebhooks({ database, time }: Context, { account }: AccountVisit) {
   const { room } = account
-  const active = await listWebhooks(database, room, 'ACTIVE', MOST_SHOWN)
-  const ended = await listWebhooks(database, room, 'INACTIVE', MOST_SHOWN)
+  return {
+    active: await listWebhooks(database, room, 'ACTIVE', MOST_SHOWN),
+    ended: await listWebhooks(database, room, 'INACTIVE', MOST_SHOWN),
+    wall: time.wall(),
+  }
+}
+
+type Shown = Awaited<ReturnType<typeof readWebhooks>>
+
+const versionOfList = ({ active, ended, wall }: Shown): string =>
+  versionOf(
+    [active, ended].map(({ total, webhooks }) => [total, webhooks.map(each => rowsOf(each, wall))]),
+  )
+
+export const webhooksNews = async (context: Context, visit: AccountVisit): Promise<News> => ({
+  version: versionOfList(await readWebhooks(context, visit)),
+})
+
+async function webhooksPage(context: Context, visit: AccountVisit): Promise<Page> {
+  const shown = await readWebhooks(context, visit)
+  const { active, ended, wall } = shown
+  const all = await activeWebhooks(context.database, visit.account.room)
   const content = html`<h1 class="govuk-heading-l">Webhooks</h1>
-${duplicatesPart(await activeWebhooks(database, room))}
-${active.total === 0 && noneActive(addresses.api)}
+${liveNotice(visit, { list: 'webhooks', version: versionOfList(shown), href: 'webhooks' })}
+${duplicatesPart(all)}
+${active.total === 0 && noneActive(visit.addresses.api)}
 ${cards('Active webhooks', active, wall)}
 ${cards('Deactivated', ended, wall)}`
   return { title: 'Webhooks', section: 'webhooks', content }
@@ -61,6 +81,12 @@ function cards(
   return html`<h2 class="govuk-heading-m">${heading} (${total.toLocaleString('en-GB')})</h2>
 ${total > webhooks.length && paragraph(`The newest ${webhooks.length} are shown.`)}
 ${webhooks.map(webhook => {
+  const messages = { text: 'Messages', href: `webhooks/${webhook.webhook_id}` }
+  return summaryCard(nameOf(webhook), rowsOf(webhook, wall), messages)
+})}`
+}
+
+function rowsOf(webhook: ListedWebhook, wall: number): SummaryRow[] {
   const { webhook_id } = webhook
   const rows: Parameters<typeof summaryRows>[0] = [
     ['Callback URL', untrusted(webhook.callback_url)],
@@ -69,9 +95,7 @@ ${webhooks.map(webhook => {
     ['farthing listen', listenerState(webhook, wall)],
     ['Date created', time(timeOf(webhook_id))],
   ]
-  const messages = { text: 'Messages', href: `webhooks/${webhook_id}` }
-  return summaryCard(nameOf(webhook), summaryRows(rows, webhook_id), messages)
-})}`
+  return summaryRows(rows, webhook_id)
 }
 
 export const eventsOf = ({ subscriptions }: Webhook): string =>

@@ -15,6 +15,7 @@ import { pathParam, type Route } from '../../../platform/http/endpoint.ts'
 import { details, summaryList } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import { exchangesOfMessage } from '../../recorder/store.ts'
+import { liveNotice, type News, versionOf } from '../frame/live.ts'
 import { type AccountVisit, type Next, notFound, type Page } from '../frame/page.ts'
 import { deliveryTag, link, listing, paragraph, time, untrusted } from '../frame/parts.ts'
 import { actionRoute, pageRoute } from '../frame/route.ts'
@@ -49,11 +50,26 @@ async function sendByHand(context: Context, visit: AccountVisit): Promise<Next |
   return { to, done: { code: accepted ? 'sent' : 'sent-in-vain' } }
 }
 
+/** What its page shows, in short. */
+export async function messageNews(
+  { database }: Context,
+  { account, now }: AccountVisit,
+  message_id: string,
+): Promise<News> {
+  const message = await findMessage(database, account.room, message_id)
+  if (!message) throw notFound()
+  const [exchange] = await exchangesOfMessage(database, account.room, message, 1)
+  return {
+    version: versionOf([statusAt(message, now), message.attempts, exchange?.exchange_id]),
+  }
+}
+
 /** With `edit`, whose faults it shows, it is the response to a form. */
 async function messagePage(context: Context, visit: AccountVisit, edit?: Edit): Promise<Page> {
   const { account, now, root } = visit
   const message = await messageOf(context, visit)
-  const { event_type, payment_id } = message
+  const { event_type, payment_id, message_id } = message
+  const { version } = await messageNews(context, visit, message_id)
   const isGone = payment_id < oldestKept(now)
   const body = isGone ? null : message.body
   const exchanges = await exchangesOfMessage(context.database, account.room, message, MOST_ATTEMPTS)
@@ -61,6 +77,7 @@ async function messagePage(context: Context, visit: AccountVisit, edit?: Edit): 
   const status = statusAt(message, now)
   const content = html`<p class="govuk-body">${link(`${root}webhooks/${message.webhook_id}`, 'Webhook')}</p>
 <h1 class="govuk-heading-l">${event_type} ${deliveryTag(status)}</h1>
+${liveNotice(visit, { list: `message:${message_id}`, version, href: `${root}messages/${message_id}` })}
 <p class="govuk-body-l" id="cause">${untrusted(whatHappened(message, status, attempts, now))}</p>
 ${actions(message, body, visit, edit)}
 ${summaryList(summaryOf(message, root))}

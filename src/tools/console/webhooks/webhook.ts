@@ -12,12 +12,12 @@ import { button, details, type SummaryRow, summaryList } from '../../../platform
 import { select } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import { readStretch, type Stretch } from '../frame/cursor.ts'
-import { type AccountVisit, notFound, type Page } from '../frame/page.ts'
+import { liveNotice, NEWEST, type News, versionOf } from '../frame/live.ts'
+import { type AccountVisit, notFound, type Page, textsIn } from '../frame/page.ts'
 import {
   deliveryTag,
   link,
   listing,
-  liveNotice,
   paragraph,
   summaryRows,
   time,
@@ -35,29 +35,69 @@ type Delivery = (typeof deliveries)[number]
 export const webhookRoute = (context: Context): Route =>
   pageRoute(context, 'webhooks/{webhook_id}', visit => webhookPage(context, visit))
 
-async function webhookPage(context: Context, visit: AccountVisit): Promise<Page> {
-  const { database } = context
-  const { request, account, root } = visit
-  const webhook = await findWebhook(database, account.room, pathParam(request, 'webhook_id'))
+async function webhookOf({ database }: Context, { account }: AccountVisit, id: string) {
+  const webhook = await findWebhook(database, account.room, id)
   if (!webhook) throw notFound()
-  const { webhook_id } = webhook
-  const delivery = choiceIn(visit, 'delivery', deliveries)
-  const cursor = cursorIn(visit)
-  const found = await readStretch<MessageRow>(
-    cursor,
+  return webhook
+}
+
+const deliveryIn = (visit: AccountVisit): Delivery | undefined =>
+  choiceIn(visit, 'delivery', deliveries)
+
+const readMessages = (
+  { database }: Context,
+  visit: AccountVisit,
+  { webhook_id }: Webhook,
+): Promise<Stretch<MessageRow>> => {
+  const delivery = deliveryIn(visit)
+  return readStretch<MessageRow>(
+    cursorIn(visit),
     SIZE,
     ({ message_id }) => message_id,
     (from, options) =>
       messagesOfWebhook(database, webhook_id, { ...(delivery && { delivery }), ...from }, options),
   )
-  const isTop = !delivery && !found.newer
+}
+
+const versionOfPage = (webhook: Webhook, { items }: Stretch<MessageRow>, wall: number): string =>
+  versionOf([
+    summaryOf(webhook, wall),
+    items.map(({ message_id, status, attempts }) => [message_id, status, attempts]),
+  ])
+
+export async function webhookNews(
+  context: Context,
+  visit: AccountVisit,
+  webhook_id: string,
+): Promise<News> {
+  const webhook = await webhookOf(context, visit, webhook_id)
+  const found = await readMessages(context, visit, webhook)
+  const { [NEWEST]: newest } = textsIn(visit, [NEWEST])
+  const newer = found.items.filter(({ message_id }) => message_id > newest).length
+  const version = versionOfPage(webhook, found, context.time.wall())
+  return { version, ...(found.newer ? {} : { newer }) }
+}
+
+async function webhookPage(context: Context, visit: AccountVisit): Promise<Page> {
+  const { request, root } = visit
+  const webhook = await webhookOf(context, visit, pathParam(request, 'webhook_id'))
+  const { webhook_id } = webhook
+  const delivery = deliveryIn(visit)
+  const found = await readMessages(context, visit, webhook)
+  const wall = context.time.wall()
   const content = html`<p class="govuk-body">${link(`${root}webhooks`, 'Webhooks')}</p>
 <h1 class="govuk-heading-l farthing-text">${untrusted(nameOf(webhook))}</h1>
-${summaryList(summaryOf(webhook, context.time.wall()))}
+${summaryList(summaryOf(webhook, wall))}
 ${details('Signing secret', listing('Signing secret', webhook.signing_key), { id: 'signing-secret' })}
 <h2 class="govuk-heading-m">Messages</h2>
 ${filterForm(webhook_id, delivery, visit)}
-${isTop && liveNotice(visit, `webhook:${webhook_id}`, found.items[0]?.message_id ?? '', webhook_id)}
+${liveNotice(visit, {
+  list: `webhook:${webhook_id}`,
+  version: versionOfPage(webhook, found, wall),
+  newest: found.items[0]?.message_id,
+  href: webhook_id,
+  query: { delivery, ...cursorIn(visit) },
+})}
 ${messagesPart(found, delivery, visit)}`
   return { title: nameOf(webhook), section: 'webhooks', content }
 }
