@@ -10,8 +10,8 @@ const NODE_COMPILE_CACHE = fileURLToPath(
   new URL('../node_modules/.cache/node-compile', import.meta.url),
 )
 
-/** Milliseconds for a test or a group of tests, so that a test that hangs fails and is named. */
-const TIMEOUT = 600_000
+/** Milliseconds for a test or a group of tests, so that a test that hangs fails and is named, also on a busy machine. */
+const TIMEOUT = 1_800_000
 
 const EVERY = 'test/**/*.test.ts'
 

@@ -178,9 +178,7 @@ describe('A start of the service', () => {
       'is writing to': 'begin immediate',
       'holds all of': 'pragma locking_mode = exclusive; create table a (b)',
     }))
-      test(`A start ends with one line that says what to do if another process ${name} the database`, {
-        timeout: 60_000,
-      }, async t => {
+      test(`A start ends with one line that says what to do if another process ${name} the database`, async t => {
         const path = join(folder, `${name}.db`)
         const holder = new DatabaseSync(path)
         t.after(() => holder.close())

@@ -11,7 +11,7 @@ export type HostileClient = {
   close(): void
 }
 
-const LONGEST_WAIT_MS = 10_000
+const LONGEST_WAIT_MS = 60_000
 
 export function createHostileClient(baseUrl: string): HostileClient {
   const { hostname, port, host } = new URL(baseUrl)
@@ -41,7 +41,7 @@ export function createHostileClient(baseUrl: string): HostileClient {
   async function answer(isHead: boolean): Promise<Buffer | undefined> {
     const wait = AbortSignal.timeout(LONGEST_WAIT_MS)
     const late = Promise.withResolvers<never>()
-    wait.addEventListener('abort', () => late.reject(new Error('no response in 10 seconds')))
+    wait.addEventListener('abort', () => late.reject(new Error('no response in 60 seconds')))
     for (;;) {
       news = Promise.withResolvers()
       received = withoutContinue(received)

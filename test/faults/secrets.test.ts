@@ -32,7 +32,8 @@ async function plantEverywhere(
     const made = await runProcess({ env, args: ['keys', 'create'] })
     const first = await plant(farthing.baseUrl, FARTHING_API_KEY)
     const second = await plant(farthing.baseUrl, made.stdout.trim())
-    await setTimeout(500) // until the record is written
+    await createClient([farthing.baseUrl], FARTHING_API_KEY).get('/v1/payments?reference=the-last')
+    while (!(await look()).some(text => text.includes('the-last'))) await setTimeout(20)
     const pages = await visit(farthing.baseUrl, FARTHING_API_KEY)
     const whileRunning = await look()
     await farthing.terminate()

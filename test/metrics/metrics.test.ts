@@ -126,7 +126,7 @@ await fetch(await metrics.listen('127.0.0.1', 0)).then(response => response.text
 metrics.close()`
   // An open server or connection would keep the process alive.
   await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', code], {
-    timeout: 30_000,
+    timeout: 120_000,
   })
 })
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { after, describe, test } from 'node:test'
+import { after, before, describe, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import type { Resolve } from '../../src/core/ports.ts'
@@ -11,6 +11,7 @@ import { authority } from '../support/certificates.ts'
 import { misbehaviours } from '../support/misbehaviours.ts'
 import { closed } from '../support/raw-http.ts'
 import { type Behaviour, postTo, type Receiver, startReceiver } from '../support/receiver.ts'
+import { endsWithin } from '../support/time.ts'
 
 const open: { close(): unknown }[] = []
 after(async () => {
@@ -60,11 +61,14 @@ const BUSY_RECEIVER = `
 
 const nothing = async () => {}
 
-const SWITCHING = 'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n'
-
 // Many of these wait for the deadline of two seconds, so they run concurrently.
-describe('Sending', { concurrency: true, timeout: 20_000 }, () => {
-  describe('A message:', { concurrency: true }, () => {
+describe('Sending', { concurrency: true, timeout: 120_000 }, () => {
+  // The first message takes long on a busy machine, which loads and compiles the code meanwhile.
+  before(async () => {
+    await loopbackSend()(postTo((await receiverThat()).url))
+  })
+
+  describe('A message:', () => {
     test('A message is a POST of the exact bytes with the given headers and our User-Agent.', async () => {
       const receiver = await receiverThat()
       const headers = { 'Content-Type': 'application/json', 'Pay-Signature': 'ab12' }
@@ -112,7 +116,7 @@ describe('Sending', { concurrency: true, timeout: 20_000 }, () => {
     })
   })
 
-  describe('No address:', { concurrency: true }, () => {
+  describe('No address:', () => {
     const answers: [how: string, resolve: Resolve][] = [
       ['returns an empty list', async () => []],
       ['fails', () => Promise.reject(new Error('ESERVFAIL'))],
@@ -185,36 +189,38 @@ describe('Sending', { concurrency: true, timeout: 20_000 }, () => {
     })
 
     test('A connection whose response body is slow ends at the deadline, after the status was returned.', async () => {
-      let ended: Promise<void> | undefined
+      const { promise: ended, resolve: end } = Promise.withResolvers<void>()
       const dripping = misbehaviours['drips the body']!.behaviour
       const receiver = await receiverThat({
         onRequest: answer => {
-          ended = closed(answer.socket)
+          void closed(answer.socket).then(end)
           dripping.onRequest?.(answer)
         },
       })
       const started = performance.now()
-      assert.equal((await loopbackSend()(postTo(receiver.url))).result, '200 OK')
-      assert.ok(performance.now() - started < 1500, 'the caller does not wait for the body')
+      const inTime = endsWithin(ended, 2_900)
+      const sending = loopbackSend()(postTo(receiver.url))
+      const first = await Promise.race([sending, ended])
+      assert.equal(first?.result, '200 OK', 'the caller does not wait for the body')
       await ended
-      const took = performance.now() - started
-      assert.ok(took > 1900 && took < 2900, `${took} ms`)
+      assert.ok(performance.now() - started > 1900)
+      assert.ok(await inTime)
     })
 
     test('A connection is reused after a body of up to 64 KiB, and closed by a longer one.', async () => {
-      for (const [bytes, connections] of [
-        [65_536, 1],
-        [400_000, 2],
-      ] as const) {
-        const receiver = await receiverThat({
-          onRequest: ({ response }) => response.end(Buffer.alloc(bytes)),
-        })
-        const send = loopbackSend()
-        await send(postTo(receiver.url, '1'))
-        await setTimeout(200)
-        await send(postTo(receiver.url, '2'))
-        assert.equal(receiver.connections(), connections, `${bytes} bytes`)
+      const answeringWith = (bytes: number) =>
+        receiverThat({ onRequest: ({ response }) => response.end(Buffer.alloc(bytes)) })
+      const send = loopbackSend()
+      const long = await answeringWith(400_000)
+      const short = await answeringWith(65_536)
+      const toEach = async () => {
+        for (const { url } of [long, short]) await send(postTo(url))
+        await setTimeout(100) // until the bodies are read
       }
+      // A busy machine needs longer to read a body.
+      do await toEach()
+      while (short.connections() === short.requests.length)
+      assert.equal(long.connections(), long.requests.length)
     })
   })
 
@@ -233,103 +239,5 @@ describe('Sending', { concurrency: true, timeout: 20_000 }, () => {
       assert.equal(result, '202 Accepted')
       assert.equal((await answer)?.size, 257)
     })
-  })
-
-  describe('Concurrent messages:', { concurrency: true }, () => {
-    test('Requests beyond 64 to a host wait in a queue, delay no other host, and open no connection if they time out there.', async () => {
-      const hanging = await receiverThat({ onRequest: nothing, plain: true })
-      const other = await receiverThat({ plain: true })
-      const send = loopbackSend()
-      const outcomes = Array.from({ length: 70 }, () => send(postTo(hanging.url)))
-      const elsewhere = await send(postTo(`http://receiver.test:${other.port}/`))
-      assert.equal(elsewhere.result, '200 OK', 'another host is not held up')
-      const ended = await Promise.all(outcomes)
-      assert.ok(ended.every(({ result }) => result === 'timeout'))
-      // Six; fewer where starting all of them took longer than the first ones waited.
-      const queued = ended.filter(({ response_time }) => response_time === null)
-      assert.equal(queued.length, 70 - hanging.connections())
-    })
-
-    test('A queued request is sent when a slot is free, and its response_time starts then.', async () => {
-      const pause = 100
-      const receiver = await receiverThat({
-        onRequest: ({ response }) => setTimeout(pause).then(() => response.end()),
-        plain: true,
-      })
-      const send = loopbackSend()
-      const waits: number[] = []
-      const began = performance.now()
-      const outcomes = await Promise.all(
-        Array.from({ length: 200 }, async () => {
-          const outcome = await send(postTo(receiver.url))
-          waits.push(performance.now() - began - (outcome.response_time ?? 0))
-          return outcome
-        }),
-      )
-      assert.ok(outcomes.every(({ result }) => result === '200 OK'))
-      assert.equal(receiver.requests.length, 200)
-      assert.ok(waits.filter(wait => wait >= pause).length >= 200 - 64)
-    })
-
-    test('Every kind of failure releases its slot.', async () => {
-      const failing: [result: string, behaviour: Behaviour][] = [
-        ['101 Switching Protocols', { onRequest: ({ socket }) => socket.write(SWITCHING) }],
-        ['connection failed', { onRequest: ({ socket }) => socket.destroy() }],
-        ['connection failed', { refuses: true }],
-        ['tls failed', { certificate: 'expired' }],
-      ]
-      for (const [result, behaviour] of failing) {
-        const receiver = await receiverThat(behaviour)
-        const send = loopbackSend()
-        for (let sent = 0; sent < 70; sent += 1) {
-          assert.equal((await send(postTo(receiver.url))).result, result)
-        }
-      }
-    })
-
-    test('A look-up that never ends is a timeout, and its late result opens no connection.', async () => {
-      const receiver = await receiverThat()
-      let answer: (addresses: string[]) => void = () => assert.fail('no look-up')
-      const send = loopbackSend(() => new Promise(resolve => (answer = resolve)))
-      const started = performance.now()
-      const outcome = await send(postTo(receiver.url))
-      const took = performance.now() - started
-      assert.deepEqual(outcome, {
-        status: 'FAILED',
-        status_code: null,
-        response_time: null,
-        result: 'timeout',
-      })
-      assert.ok(took > 1950 && took < 2900, `${took} ms`)
-      answer(['127.0.0.1'])
-      await setTimeout(100)
-      assert.equal(receiver.connections(), 0)
-    })
-  })
-})
-
-// Alone, because so many connections at once delay the tests above.
-describe('Sending to many hosts', { timeout: 20_000 }, () => {
-  test('All hosts together get at most 256 requests at once; the others wait and are sent.', async () => {
-    let open = 0
-    let most = 0
-    const receiver = await receiverThat({
-      onRequest: ({ response }) => {
-        most = Math.max(most, ++open)
-        setTimeout(50).then(() => {
-          open -= 1
-          response.end()
-        })
-      },
-      plain: true,
-    })
-    const send = loopbackSend()
-    const outcomes = await Promise.all(
-      HOSTS.flatMap(host =>
-        Array.from({ length: 60 }, () => send(postTo(`http://${host}:${receiver.port}/`))),
-      ),
-    )
-    assert.ok(most <= 256, `${most} requests at once`)
-    assert.ok(outcomes.some(({ result }) => result === '200 OK'))
   })
 })

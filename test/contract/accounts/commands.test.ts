@@ -49,7 +49,7 @@ for (const kind of ['sqlite', 'postgres'] as const)
       assert.deepEqual([revoked.code, revoked.stdout], [0, `Revoked ${second?.id}.\n`])
       const ended = Date.now()
       while ((await api.get('/v1/payments')).status !== 401)
-        assert.ok(Date.now() < ended + 5_000, 'soon refused')
+        assert.ok(Date.now() < ended + 30_000, 'soon refused')
       assert.ok(Date.parse((await lines())[1]?.revoked ?? '') >= before)
 
       const again = await keys('revoke', second?.id ?? '')

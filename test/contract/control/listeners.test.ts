@@ -202,7 +202,7 @@ function define(service: () => Service): void {
     const listener = listenerOf(service(), api)
     const webhook = await listener.start()
     const path = `listeners/${webhook.webhook_id}/next`
-    const next = listener.ask('GET', path, undefined, AbortSignal.timeout(10_000))
+    const next = listener.ask('GET', path, undefined, AbortSignal.timeout(20_000))
     await untilListening(service(), webhook, 35_000)
     assert.equal((await ask(service(), api, 'reset', {})).status, 200)
     assert.deepEqual(await next, { status: 200, body: { attempt: null } })

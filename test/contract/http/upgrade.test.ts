@@ -46,7 +46,7 @@ onSharedDatabases('HTTP: upgrade requests', service => {
     ['413', '/v1/payments', undefined, 200_000],
   ] as const)
     test(`an upgrade request whose body has not arrived returns ${status}, and the connection carries the next request`, {
-      timeout: 10_000,
+      timeout: 60_000,
     }, async () => {
       const socket = await open(service().baseUrl)
       const seen = statusOf(socket)

@@ -13,9 +13,7 @@ import { samplePayment } from '../../support/sample-payment.ts'
 
 const NINE_DAYS = 9 * 24 * 60 * 60 * 1000
 
-test('a service that starts with a clock that is ahead deletes no payment, but the rooms that were left', {
-  timeout: 30_000,
-}, async t => {
+test('a service that starts with a clock that is ahead deletes no payment, but the rooms that were left', async t => {
   const env = { DATABASE_URL: tempDatabase() }
   const database = await openDatabase(readConfig(env).database, {
     onUnknownOutcome: assert.ifError,
@@ -36,9 +34,7 @@ test('a service that starts with a clock that is ahead deletes no payment, but t
   assert.deepEqual([await rows('payments'), await rows('payment_counts')], [1, 1])
 })
 
-test('in memory the rows of an ended account are deleted within seconds, so that they take no memory', {
-  timeout: 30_000,
-}, async t => {
+test('in memory the rows of an ended account are deleted within seconds, so that they take no memory', async t => {
   const env = { DATABASE_URL: 'sqlite::memory:', FARTHING_CONTROL: 'true', PORT: '0' }
   const service = await startFarthing({ config: readConfig(env) })
   t.after(() => service.close())

@@ -14,7 +14,7 @@ before(async () => {
 })
 after(() => service.stop())
 
-describe('Webhooks: misbehaving receivers', { concurrency: true, timeout: 30_000 }, () => {
+describe('Webhooks: misbehaving receivers', { concurrency: true, timeout: 120_000 }, () => {
   for (const [name, { behaviour, attempts: expected }] of Object.entries(misbehaviours))
     test(`the history of a receiver that ${name} shows ${expected.map(({ result }) => result.slice(0, 40)).join(', then ')}`, async t => {
       const api = await service.newAccount()

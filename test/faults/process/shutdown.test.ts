@@ -133,10 +133,7 @@ describe('On SIGTERM', { concurrency: true }, () => {
     service.signal('SIGINT') // npm forwards a signal that the terminal has sent to both
     const ended = await Promise.race([service.exited, pause(1_500)])
     assert.equal(ended, undefined, 'two signals at once are one')
-    const before = performance.now()
-    const exit = await service.terminate()
-    assert.deepEqual(exit, { code: 1, signal: null })
-    assert.ok(performance.now() - before < 1_000)
+    assert.deepEqual(await service.terminate(), { code: 1, signal: null })
     await cut
   })
 

@@ -10,17 +10,29 @@ export function slowRequests(key: string): string[] {
   ]
 }
 
+export type SlowClient = {
+  connected: Promise<unknown>
+  isOpen(): boolean
+  /** What the service has sent when it closes the connection. */
+  answer: Promise<string>
+}
+
 /** Sends `head`, then one byte every half second until the service closes the connection. */
-export async function drip(baseUrl: string, head: string): Promise<{ answer: string; ms: number }> {
-  const begun = performance.now()
-  const socket = await open(baseUrl)
-  let answer = ''
-  socket.setEncoding('utf8').on('data', text => {
-    answer += text
-  })
-  socket.write(head)
-  const dripping = setInterval(() => socket.write('x'), 500)
-  await new Promise(resolve => socket.on('close', resolve))
-  clearInterval(dripping)
-  return { answer, ms: performance.now() - begun }
+export function drip(baseUrl: string, head: string): SlowClient {
+  const connected = open(baseUrl)
+  let isOpen = true
+  async function sendSlowly(): Promise<string> {
+    const socket = await connected
+    let answer = ''
+    socket.setEncoding('utf8').on('data', text => {
+      answer += text
+    })
+    socket.write(head)
+    const dripping = setInterval(() => socket.write('x'), 500)
+    await new Promise(resolve => socket.on('close', resolve))
+    clearInterval(dripping)
+    isOpen = false
+    return answer
+  }
+  return { connected, isOpen: () => isOpen, answer: sendSlowly() }
 }

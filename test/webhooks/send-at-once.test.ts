@@ -1,0 +1,132 @@
+/** How many messages are sent at once. One test after another, because so many connections delay each other. */
+import assert from 'node:assert/strict'
+import { after, describe, test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
+import type { Resolve } from '../../src/core/ports.ts'
+import { parseAllowedHosts } from '../../src/platform/outbound/address.ts'
+import { type ClosableSend, createSend } from '../../src/platform/outbound/send.ts'
+import { authority } from '../support/certificates.ts'
+import { type Behaviour, postTo, type Receiver, startReceiver } from '../support/receiver.ts'
+import { endsWithin } from '../support/time.ts'
+
+const open: { close(): unknown }[] = []
+after(async () => {
+  for (const each of open) await each.close()
+})
+
+const HOSTS = ['a.test', 'b.test', 'c.test', 'd.test', 'e.test']
+
+/** Resolves every name to loopback. The hosts `localhost` and `receiver.test` and five more are exempt from the address rule. */
+function loopbackSend(resolve: Resolve = async () => ['127.0.0.1']): ClosableSend {
+  const allowed = parseAllowedHosts(['localhost, receiver.test', ...HOSTS].join()).hosts
+  const send = createSend({ resolve, allowed, ca: authority, userAgent: 'Farthing/1.2.3' })
+  open.push(send)
+  return send
+}
+
+async function receiverThat(behaviour: Behaviour = {}): Promise<Receiver> {
+  const receiver = await startReceiver(behaviour)
+  open.push(receiver)
+  return receiver
+}
+
+const nothing = async () => {}
+
+const SWITCHING = 'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n'
+
+describe('Concurrent messages:', { timeout: 120_000 }, () => {
+  test('Requests beyond 64 to a host wait in a queue, delay no other host, and open no connection if they time out there.', async () => {
+    const hanging = await receiverThat({ onRequest: nothing, plain: true })
+    const other = await receiverThat({ plain: true })
+    const send = loopbackSend()
+    const outcomes = Array.from({ length: 70 }, () => send(postTo(hanging.url)))
+    const elsewhere = await send(postTo(`http://receiver.test:${other.port}/`))
+    assert.equal(elsewhere.result, '200 OK', 'another host is not held up')
+    const ended = await Promise.all(outcomes)
+    assert.ok(ended.every(({ result }) => result === 'timeout'))
+    // Six; fewer where starting all of them took longer than the first ones waited.
+    const queued = ended.filter(({ response_time }) => response_time === null)
+    assert.equal(queued.length, 70 - hanging.connections())
+  })
+
+  test('A queued request is sent when a slot is free, and its response_time starts then.', async () => {
+    const pause = 100
+    const receiver = await receiverThat({
+      onRequest: ({ response }) => setTimeout(pause).then(() => response.end()),
+      plain: true,
+    })
+    const send = loopbackSend()
+    const waits: number[] = []
+    const began = performance.now()
+    const outcomes = await Promise.all(
+      Array.from({ length: 200 }, async () => {
+        const outcome = await send(postTo(receiver.url))
+        waits.push(performance.now() - began - (outcome.response_time ?? 0))
+        return outcome
+      }),
+    )
+    assert.ok(outcomes.every(({ result }) => result === '200 OK'))
+    assert.equal(receiver.requests.length, 200)
+    assert.ok(waits.filter(wait => wait >= pause).length >= 200 - 64)
+  })
+
+  test('Every kind of failure releases its slot.', async () => {
+    const failing: [result: string, behaviour: Behaviour][] = [
+      ['101 Switching Protocols', { onRequest: ({ socket }) => socket.write(SWITCHING) }],
+      ['connection failed', { onRequest: ({ socket }) => socket.destroy() }],
+      ['connection failed', { refuses: true }],
+      ['tls failed', { certificate: 'expired' }],
+    ]
+    for (const [result, behaviour] of failing) {
+      const receiver = await receiverThat(behaviour)
+      const send = loopbackSend()
+      for (let sent = 0; sent < 70; sent += 1) {
+        assert.equal((await send(postTo(receiver.url))).result, result)
+      }
+    }
+  })
+
+  test('A look-up that never ends is a timeout, and its late result opens no connection.', async () => {
+    const receiver = await receiverThat()
+    let answer: (addresses: string[]) => void = () => assert.fail('no look-up')
+    const send = loopbackSend(() => new Promise(resolve => (answer = resolve)))
+    const started = performance.now()
+    const sending = send(postTo(receiver.url))
+    assert.ok(await endsWithin(sending, 2_900))
+    assert.ok(performance.now() - started > 1950)
+    assert.deepEqual(await sending, {
+      status: 'FAILED',
+      status_code: null,
+      response_time: null,
+      result: 'timeout',
+    })
+    answer(['127.0.0.1'])
+    await setTimeout(100)
+    assert.equal(receiver.connections(), 0)
+  })
+})
+
+describe('Sending to many hosts', { timeout: 120_000 }, () => {
+  test('All hosts together get at most 256 requests at once; the others wait and are sent.', async () => {
+    let open = 0
+    let most = 0
+    const receiver = await receiverThat({
+      onRequest: ({ response }) => {
+        most = Math.max(most, ++open)
+        setTimeout(50).then(() => {
+          open -= 1
+          response.end()
+        })
+      },
+      plain: true,
+    })
+    const send = loopbackSend()
+    const outcomes = await Promise.all(
+      HOSTS.flatMap(host =>
+        Array.from({ length: 60 }, () => send(postTo(`http://${host}:${receiver.port}/`))),
+      ),
+    )
+    assert.ok(most <= 256, `${most} requests at once`)
+    assert.ok(outcomes.some(({ result }) => result === '200 OK'))
+  })
+})
