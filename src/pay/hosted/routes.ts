@@ -49,9 +49,8 @@ export function pageArea(context: Context): Pick<Area, 'setHeaders' | 'sendError
       const show = (way?: WayBack) => void sendHtml(reply, status, faultPage(site, status, way))
       // An unknown path has no payment, and a service that is overloaded must refuse without a query.
       if (status === 404 || status === 503) return show()
-      const addresses = addressesOf(request, config)
       const token = pathParam(request, 'token') || (formBody(request).get('chargeTokenId') ?? '')
-      const holder = { context, addresses, token, recordEffects: recordEffectsOf(request) }
+      const holder = { context, token, recordEffects: recordEffectsOf(request) }
       void findWayBack(holder).then(show)
     },
   }
@@ -61,8 +60,7 @@ export function pageArea(context: Context): Pick<Area, 'setHeaders' | 'sendError
 export function pageEndpoints(context: Context): Endpoint[] {
   const site = siteOf(context.config)
   const visit = (request: FastifyRequest, token: string, hidden: boolean): Visit => {
-    const addresses = addressesOf(request, context.config)
-    return { ...site, context, addresses, token, hidden, recordEffects: recordEffectsOf(request) }
+    return { ...site, context, token, hidden, recordEffects: recordEffectsOf(request) }
   }
   const byPath = (request: FastifyRequest) => visit(request, pathParam(request, 'token'), false)
   const byForm = (request: FastifyRequest, token: string) => visit(request, token, true)

@@ -8,7 +8,6 @@ import {
   usedOneTimeToken,
   wrongMediaType,
 } from '../../core/errors.ts'
-import { type Addresses, addressesOf } from '../../platform/http/addresses.ts'
 import { FORM_TYPE, formBody, isForm, JSON_TYPE, jsonBody } from '../../platform/http/body.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
 import { noContent, requestBody } from '../../platform/http/openapi.ts'
@@ -57,8 +56,7 @@ export const authorise = (context: Context): Endpoint => ({
       ? Object.fromEntries(formBody(request))
       : jsonBody(request, 'P0197')
     const given = readCardAuthorisation(body)
-    const addresses = addressesOf(request, context.config)
-    const payment = await submitCard(context, addresses, given, {
+    const payment = await submitCard(context, given, {
       recordEffects: recordEffectsOf(request),
     })
     if (statusOf(payment) === 'failed') throw cardDeclined()
@@ -72,13 +70,11 @@ export const authorise = (context: Context): Endpoint => ({
  */
 export async function submitCard(
   context: Context,
-  addresses: Addresses,
   given: CardAuthorisation,
   { scenario, recordEffects }: { scenario?: Scenario; recordEffects: RecordEffects | undefined },
 ): Promise<Payment> {
   const result = await changePayment(
     context,
-    addresses,
     () => findByToken(context, given.one_time_token),
     (found, now) => authorisation(found, given, now, scenario ?? found.scenario),
     { recordEffects },

@@ -9,7 +9,7 @@ import {
 import type { Caused } from '../../core/exchange.ts'
 import type { Database, Ports, Statement } from '../../core/ports.ts'
 import { untilWritten } from '../../core/retry.ts'
-import type { Addresses } from '../../platform/http/addresses.ts'
+import { keptAddresses } from '../../platform/http/addresses.ts'
 import type { RecordEffects } from '../../platform/http/request-state.ts'
 import { type Agreement, activate, canBeSetUp } from '../agreements/agreement.ts'
 import { findAgreement, holdAgreement, saveAgreement } from '../agreements/store.ts'
@@ -31,6 +31,8 @@ import { insertPayment, isIdempotencyKeyTaken, savePayment, takeIdempotencyKey }
 
 type Creation = {
   account: Account
+  /** Where the client found the API. */
+  address: string
   given: NewPayment
   idempotencyKey?: string | undefined
   recordEffects?: RecordEffects | undefined
@@ -50,20 +52,18 @@ export type PlannedScenario = {
  * Creates a payment. In agreement mode it has its final state. Resolves once the webhook messages were
  * delivered. Throws an ApiError when an agreement cannot be used or the key is taken.
  */
-export async function createPayment(
-  context: Context,
-  addresses: Addresses,
-  creation: Creation,
-): Promise<Payment> {
+export async function createPayment(context: Context, creation: Creation): Promise<Payment> {
   const { account, given, idempotencyKey, recordEffects } = creation
+  const base_url = context.config.baseUrl === undefined ? creation.address : undefined
   // A plan invents no states: in agreement mode there is nothing to pick.
   const bind = given.authorisation_mode === 'agreement' ? undefined : creation.bind
   const { payment, messages } = await untilWritten(async () => {
     const agreement = await usedAgreement(context, account.room, given)
     const bound = await bind?.(given)
     const now = context.time.now(account)
-    const change = makePayment(context, account.room, now, given, agreement, bound?.scenario)
-    const messages = await messagesOf(context, addresses, change)
+    const scenario = bound?.scenario
+    const change = makePayment(context, account.room, now, given, agreement, { scenario, base_url })
+    const messages = await messagesOf(context, change)
     const written = await context.database.write([
       // The statement most likely to miss comes first, so that little is rolled back.
       ...(idempotencyKey ? [takeIdempotencyKey(change.after, idempotencyKey)] : []),
@@ -110,6 +110,8 @@ async function usedAgreement(
   return agreement
 }
 
+type Made = { scenario?: Scenario | undefined; base_url?: string | undefined }
+
 /** Makes a payment without writing it. With an agreement, the payment is already authorised. */
 export function makePayment(
   { newId, secrets }: Pick<Ports, 'newId' | 'secrets'>,
@@ -117,7 +119,7 @@ export function makePayment(
   now: number,
   given: NewPayment,
   agreement: Agreement | undefined,
-  scenario?: Scenario,
+  { scenario, base_url }: Made = {},
 ): Omit<Change, 'before'> {
   const payment: Payment = {
     payment_id: newId(now, room),
@@ -130,6 +132,7 @@ export function makePayment(
     success_chosen: false,
     refunded_amount: 0,
     ...(scenario && { scenario }),
+    ...(base_url && { base_url }),
   }
   const used = agreement && advance(payment, 'use_agreement', now, agreement.instrument?.card)
   return used ?? { after: payment, at: now, sends: [] }
@@ -158,7 +161,6 @@ export type ChangeResult = { moved: boolean; payment: Payment }
  */
 export async function changePayment(
   context: Context,
-  addresses: Addresses,
   read: Read,
   decide: (payment: Payment, now: number) => Change | undefined,
   { also = [], recordEffects }: { also?: Statement[]; recordEffects: RecordEffects | undefined },
@@ -168,7 +170,7 @@ export async function changePayment(
     if (found) recordEffects?.(found.account, found.payment)
     const change = found && decide(found.payment, context.time.now(found.account))
     if (!change) return { found, payment: found?.payment, messages: undefined }
-    const messages = await messagesOf(context, addresses, change)
+    const messages = await messagesOf(context, change)
     const written = await context.database.write([
       savePayment(change),
       ...also,
@@ -193,7 +195,6 @@ export async function changePayment(
  */
 export const movePayment = (
   context: Context,
-  addresses: Addresses,
   read: Read,
   trigger: Trigger,
   {
@@ -203,7 +204,6 @@ export const movePayment = (
 ): Promise<ChangeResult | undefined> =>
   changePayment(
     context,
-    addresses,
     read,
     (payment, now) => {
       const change = advance(payment, trigger, now)
@@ -213,10 +213,9 @@ export const movePayment = (
     { recordEffects },
   )
 
-/** The webhook messages of a change. Each contains the payment as GET returns it after the change. */
+/** The webhook messages of a change. Each contains the payment as GET returns it to its creator. */
 async function messagesOf(
-  { database, newId }: Context,
-  addresses: Addresses,
+  { config, database, newId }: Context,
   { after, at, sends }: Omit<Change, 'before'>,
 ): Promise<Message[]> {
   if (sends.length === 0) return []
@@ -226,7 +225,7 @@ async function messagesOf(
     payment_id: after.payment_id,
     at,
     eventTypes: sends,
-    resource: present(after, addresses),
+    resource: present(after, keptAddresses(config, after.base_url)),
   }
   return messagesFor(news, webhooks, newId)
 }

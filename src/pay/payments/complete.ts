@@ -1,5 +1,4 @@
 /** Takes a payment to its end, as its user would. */
-import type { Addresses } from '../../platform/http/addresses.ts'
 import type { RecordEffects } from '../../platform/http/request-state.ts'
 import type { Context } from '../context.ts'
 import { submitCard } from './authorise.ts'
@@ -19,7 +18,6 @@ export const scenarioTriggers = {
 /** Whoever has the token of a web payment: it alone authorises every step. */
 export type TokenHolder = {
   context: Context
-  addresses: Addresses
   token: string
   /** Receives the payment, and the events and messages that the request caused, for the record. */
   recordEffects?: RecordEffects | undefined
@@ -38,7 +36,7 @@ export const moveByToken = (
   holder: TokenHolder,
   trigger: Trigger,
 ): Promise<ChangeResult | undefined> =>
-  movePayment(holder.context, holder.addresses, () => findByPageToken(holder), trigger, {
+  movePayment(holder.context, () => findByPageToken(holder), trigger, {
     recordEffects: holder.recordEffects,
   })
 
@@ -54,14 +52,13 @@ type Completion = { scenario: Scenario; recordEffects: RecordEffects }
  */
 export async function completeByScenario(
   context: Context,
-  addresses: Addresses,
   payment: Payment,
   { scenario, recordEffects }: Completion,
 ): Promise<string | undefined> {
   const token = tokenOf(payment)
   if (payment.given.authorisation_mode !== 'web')
-    return completeByCard(context, addresses, payment, { scenario, recordEffects })
-  const holder: TokenHolder = { context, addresses, token, recordEffects }
+    return completeByCard(context, payment, { scenario, recordEffects })
+  const holder: TokenHolder = { context, token, recordEffects }
   await moveByToken(holder, 'open_page')
   const chosen = await moveByToken(holder, scenarioTriggers[scenario])
   const result = scenario === 'success' ? await moveByToken(holder, 'confirm') : chosen
@@ -71,7 +68,6 @@ export async function completeByScenario(
 /** A moto_api payment is completed by a test card. */
 async function completeByCard(
   context: Context,
-  addresses: Addresses,
   payment: Payment,
   { scenario, recordEffects }: Completion,
 ): Promise<string | undefined> {
@@ -81,6 +77,6 @@ async function completeByCard(
   const card_number = scenario === 'declined' ? DECLINED_CARD : MOCK_CARD
   const card = { card_number, cvc: '123', cardholder_name, expiry_date }
   const given = { ...card, one_time_token: tokenOf(payment) }
-  await submitCard(context, addresses, given, { scenario, recordEffects })
+  await submitCard(context, given, { scenario, recordEffects })
   return undefined
 }

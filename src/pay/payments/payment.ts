@@ -70,6 +70,8 @@ export type Payment = {
   success_chosen: boolean
   /** The sum of all refunds, in pence. */
   refunded_amount: number
+  /** Where its creator found the API, if FARTHING_BASE_URL was not set. The links of its messages begin with it. */
+  base_url?: string
   /** It was made without requests. */
   origin?: 'seed'
   /** Set once a card was submitted. */

@@ -121,15 +121,14 @@ Checks run in this order: the type of every field, and whether agreement_id and 
     const planned = context.scenarioFor(request)
     const creation = {
       account,
+      address: addresses.api,
       given,
       idempotencyKey: key,
       recordEffects: recordEffectsOf(request),
     }
     const created = planned
-      ? await planned.exclusively(() =>
-          createPayment(context, addresses, { ...creation, bind: planned.bind }),
-        )
-      : await createPayment(context, addresses, creation)
+      ? await planned.exclusively(() => createPayment(context, { ...creation, bind: planned.bind }))
+      : await createPayment(context, creation)
     void reply.code(201).header('location', paymentAddress(created.payment_id, addresses))
     return present(created, addresses)
   },
@@ -255,7 +254,6 @@ async function move(
 ): Promise<void> {
   await movePayment(
     context,
-    addressesOf(request, context.config),
     async () => ({
       payment: await paymentInPath(request, context, unknown),
       account: request.account,

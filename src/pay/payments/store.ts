@@ -46,8 +46,10 @@ function fromRow({ payment_id, room, version, refunded_amount, body }: Row): Pay
 }
 
 function bodyOf(payment: Payment): string {
-  const { given, provider_id, secret, events, success_chosen, card, scenario, origin } = payment
-  const body = { given, provider_id, secret, events, success_chosen, card, scenario, origin }
+  const { given, provider_id, secret, events, success_chosen, card, scenario } = payment
+  const { origin, base_url } = payment
+  const state = { events, success_chosen, card, scenario }
+  const body = { given, provider_id, secret, ...state, origin, base_url }
   return JSON.stringify(body satisfies Record<keyof Body, unknown>)
 }
 

@@ -1,6 +1,5 @@
 import type { Account } from '../../core/account.ts'
 import { notRefundable, paymentNotFound, refundAmountMismatch } from '../../core/errors.ts'
-import type { Addresses } from '../../platform/http/addresses.ts'
 import type { RecordEffects } from '../../platform/http/request-state.ts'
 import type { Context } from '../context.ts'
 import { changePayment } from '../payments/commands.ts'
@@ -19,7 +18,6 @@ type NewRefundOf = {
 /** Resolves once the webhook messages were delivered. Throws an ApiError when the payment does not allow it. */
 export async function createRefund(
   context: Context,
-  addresses: Addresses,
   { account, payment_id, asked, recordEffects }: NewRefundOf,
 ): Promise<Refund> {
   const { database, time, newId } = context
@@ -28,7 +26,6 @@ export async function createRefund(
   const made = { refund_id: newId(now, room), payment_id, room, amount: asked.amount }
   const result = await changePayment(
     context,
-    addresses,
     async () => {
       const payment = await findPayment(database, room, payment_id, time.now(account))
       return payment && { payment, account }

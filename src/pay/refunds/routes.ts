@@ -96,7 +96,7 @@ const create = (context: Context): Endpoint => ({
     const addresses = addressesOf(request, context.config)
     const payment_id = pathParam(request, 'payment_id')
     const recordEffects = recordEffectsOf(request)
-    const made = await createRefund(context, addresses, {
+    const made = await createRefund(context, {
       account,
       payment_id,
       asked,

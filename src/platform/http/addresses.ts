@@ -25,6 +25,15 @@ export function addressesOf(request: FastifyRequest, config: Config): Addresses 
   return { api, pages: config.pagesUrl ?? api }
 }
 
+/**
+ * The addresses for somebody who sends no request: the configured ones, or `kept`, at which a client found the API.
+ * Without it, the address that the service listens on.
+ */
+export function keptAddresses(config: Config, kept: string | undefined): Addresses {
+  const api = config.baseUrl ?? kept ?? `http://${ownHost(config.host, config.port)}`
+  return { api, pages: config.pagesUrl ?? api }
+}
+
 /** The path of a configured address, such as '/farthing'; '' without one. */
 export const pathOf = (address: string | undefined): string =>
   address === undefined ? '' : new URL(address).pathname.replace(/\/$/, '')

@@ -18,7 +18,7 @@ import { paymentAddress, payment as paymentBody, present } from '../../pay/payme
 import { countPayments, findPayment } from '../../pay/payments/store.ts'
 import { createRefund } from '../../pay/refunds/commands.ts'
 import type { Refund } from '../../pay/refunds/refund.ts'
-import { type Addresses, addressesOf } from '../../platform/http/addresses.ts'
+import { addressesOf } from '../../platform/http/addresses.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
 import type { Json } from '../../platform/http/fields.ts'
 import { json } from '../../platform/http/openapi.ts'
@@ -89,9 +89,14 @@ export const buildPayment = (context: Context): Endpoint => {
             refund_id ? `refund_id=${refund_id}` : '',
         },
         async recordEffects => {
-          const created = await createPayment(context, addresses, { account, given, recordEffects })
+          const created = await createPayment(context, {
+            account,
+            address: addresses.api,
+            given,
+            recordEffects,
+          })
           const { payment_id } = created
-          const refund = await takeSteps(context, addresses, {
+          const refund = await takeSteps(context, {
             account,
             payment_id,
             steps,
@@ -180,18 +185,17 @@ type Built = { account: Account; payment_id: string; steps: Steps; recordEffects
 /** Resolves to the refund, if that is one of the steps. */
 async function takeSteps(
   context: Context,
-  addresses: Addresses,
   { account, payment_id, steps, recordEffects }: Built,
 ): Promise<Refund | undefined> {
   const { scenario, capture, refund, cancel } = steps
   const payment = () => found(context, account, payment_id)
   const move = (trigger: 'capture' | 'cancel') =>
-    movePayment(context, addresses, async () => ({ account, payment: await payment() }), trigger, {
+    movePayment(context, async () => ({ account, payment: await payment() }), trigger, {
       refuse: status => conflict(`another request moved the payment: it is ${status}`),
       recordEffects,
     })
   if (scenario) {
-    const reason = await completeByScenario(context, addresses, await payment(), {
+    const reason = await completeByScenario(context, await payment(), {
       scenario,
       recordEffects,
     })
@@ -201,7 +205,7 @@ async function takeSteps(
   if (cancel) await move('cancel')
   if (refund === undefined) return undefined
   const asked = { amount: refund, available: undefined }
-  return createRefund(context, addresses, { account, payment_id, recordEffects, asked })
+  return createRefund(context, { account, payment_id, recordEffects, asked })
 }
 
 async function found({ database, time }: Context, account: Account, payment_id: string) {

@@ -130,7 +130,7 @@ export const completePayment = (context: Context): Endpoint => ({
     const reason = await recordAction(
       context,
       { by: 'control', operation: 'completePayment', detail: () => `scenario=${scenario}` },
-      recordEffects => completeByScenario(context, addresses, payment, { scenario, recordEffects }),
+      recordEffects => completeByScenario(context, payment, { scenario, recordEffects }),
     )
     if (reason) throw conflict(reason)
     return present(await paymentInPath(request, context, 'P0200'), addresses)

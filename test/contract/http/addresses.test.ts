@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { type Body, webPayment } from '../../support/client.ts'
 import { exchangeBytes, parseAnswer } from '../../support/raw-http.ts'
-import { type Service, startService } from '../../support/service.ts'
+import { onEveryDatabase, type Service, startService } from '../../support/service.ts'
+import { openMessage, receiving, subscribe } from '../../support/subscriber.ts'
 
 const payment = JSON.stringify(webPayment)
 
@@ -125,3 +126,44 @@ describe('HTTP: addresses in links', () => {
     assert.equal(addressesIn((await create(env, forwarded)).body)[0], 'http://configured')
   })
 })
+
+/** Sends a request with another Host than that of the base address. */
+async function sendTo(host: string, base: string, head: string[], body: string): Promise<Body> {
+  const lines = [...head, `Host: ${host}`, `Content-Length: ${body.length}`, 'Connection: close']
+  const answer = parseAnswer(await exchangeBytes(base, [[...lines, '', body].join('\r\n')]))
+  assert.ok(answer.status < 400, answer.text)
+  return answer.body
+}
+
+const PAGES = 'https://pages.example.org'
+
+onEveryDatabase(
+  'HTTP: links in webhook messages',
+  service => {
+    test('every message has the links that the creator of the payment sees, whoever causes it', async t => {
+      const client = await service().newAccount()
+      const subscriber = await subscribe(t, client)
+      const base = service().baseUrl
+      const bearer = `Authorization: Bearer ${client.key}`
+      const create = ['POST /v1/payments HTTP/1.1', bearer]
+      const given = JSON.stringify({ ...webPayment, delayed_capture: true })
+      const payment = await sendTo('created.example:3000', base, create, given)
+      const form = 'Content-Type: application/x-www-form-urlencoded'
+      const page = new URL(payment._links.next_url.href).pathname
+      await sendTo('user.example', base, [`POST ${page} HTTP/1.1`, form], 'scenario=success')
+      await sendTo('user.example', base, [`POST ${page}/confirm HTTP/1.1`, form], '')
+      const path = `/v1/payments/${payment.payment_id}`
+      await sendTo('other.example', base, [`POST ${path}/capture HTTP/1.1`, bearer], '')
+      const refund = [`POST ${path}/refunds HTTP/1.1`, bearer]
+      await sendTo('third.example', base, refund, '{"amount":1}')
+      const read = [`GET ${path} HTTP/1.1`, bearer]
+      const seen = await sendTo('created.example:3000', base, read, '')
+      const messages = subscriber.requests.map(one => openMessage(one, subscriber.webhook))
+      assert.equal(messages.length, 3)
+      for (const { resource } of messages)
+        assert.equal(resource._links.self.href, `http://created.example:3000${path}`)
+      assert.deepEqual(messages.at(-1)?.resource, seen)
+    })
+  },
+  { ...receiving, env: { ...receiving.env, FARTHING_PAGES_URL: PAGES } },
+)

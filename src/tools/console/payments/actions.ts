@@ -142,13 +142,12 @@ async function unlessRefused<Result>(run: () => Promise<Result>): Promise<Result
 }
 
 /** The endings of an open payment, as its pages would bring them about. */
-async function complete({ context, visit, payment }: Asked, scenario: Scenario): Promise<Outcome> {
+async function complete({ context, payment }: Asked, scenario: Scenario): Promise<Outcome> {
   const result = await unlessRefused(async () => ({
     reason: await recordAction(
       context,
       inConsole('completePayment', () => `scenario=${scenario}`),
-      recordEffects =>
-        completeByScenario(context, visit.addresses, payment, { scenario, recordEffects }),
+      recordEffects => completeByScenario(context, payment, { scenario, recordEffects }),
     ),
   }))
   if (!result || result.reason) return undefined
@@ -165,7 +164,7 @@ async function move(
   { context, visit, payment: { payment_id } }: Asked,
   trigger: 'capture' | 'cancel',
 ): Promise<Outcome> {
-  const { account, addresses } = visit
+  const { account } = visit
   const operation = trigger === 'capture' ? 'capturePayment' : 'cancelPayment'
   const result = await recordAction(
     context,
@@ -173,7 +172,6 @@ async function move(
     recordEffects =>
       movePayment(
         context,
-        addresses,
         async () => {
           const found = await findPayment(context.database, account.room, payment_id, visit.now)
           return found && { account, payment: found }
@@ -187,7 +185,7 @@ async function move(
 }
 
 async function refund({ context, visit, payment }: Asked): Promise<Outcome> {
-  const { account, addresses, request } = visit
+  const { account, request } = visit
   const { amount_available: available } = refundSummary(payment)
   const given = (formBody(request).get(AMOUNT) ?? '').trim()
   const amount = given === '' ? available : Number(given)
@@ -199,8 +197,7 @@ async function refund({ context, visit, payment }: Asked): Promise<Outcome> {
     recordAction(
       context,
       inConsole(REFUND, ({ refund_id }: Refund) => `refund_id=${refund_id}&amount=${amount}`),
-      recordEffects =>
-        createRefund(context, addresses, { account, payment_id, asked, recordEffects }),
+      recordEffects => createRefund(context, { account, payment_id, asked, recordEffects }),
     ),
   )
   return made && { code: 'refunded', pence: amount }
