@@ -17,7 +17,7 @@ function expected(status: Status, mode: AuthorisationMode): string[] {
   const pages = { web: ['next_url', 'next_url_post'], moto_api: ['auth_url_post'], agreement: [] }
   return [
     ...(waiting ? pages[mode] : []),
-    ...((waiting || status === 'capturable') && mode !== 'agreement' ? ['cancel'] : []),
+    ...(waiting || status === 'capturable' ? ['cancel'] : []),
     ...(status === 'capturable' ? ['capture'] : []),
   ]
 }

@@ -161,7 +161,7 @@ const pageErrors: Responses = {
 
 async function operationOf(
   tag: string,
-  { area, operationId, summary, docs }: Endpoint,
+  { method, area, operationId, summary, docs }: Endpoint,
   errorBody: Schema,
 ) {
   const { responses, errors, ...rest } = await docs()
@@ -171,12 +171,12 @@ async function operationOf(
     summary,
     ...rest,
     security: area === 'api' || area === 'control' ? [{ bearer: [] }] : [],
-    responses: allResponses(area, { responses, ...(errors && { errors }) }, errorBody),
+    responses: allResponses({ method, area }, { responses, ...(errors && { errors }) }, errorBody),
   }
 }
 
 function allResponses(
-  area: AreaName,
+  { method, area }: Pick<Endpoint, 'method' | 'area'>,
   { responses, errors = [] }: Docs,
   errorBody: Schema,
 ): Responses {
@@ -184,6 +184,8 @@ function allResponses(
   const own = Map.groupBy(errors, error => error.status)
   const all: Responses = { ...responses }
   for (const name of errorsOf[area]) {
+    // The body of a GET is not read.
+    if (name === 'BodyTooLarge' && method === 'GET') continue
     const error = sharedErrors[name]()
     if (own.has(error.status)) own.get(error.status)?.push(error)
     else all[error.status] = { $ref: `#/components/responses/${name}` }

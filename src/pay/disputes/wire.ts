@@ -16,7 +16,9 @@ export const dispute = object(
     reason: { type: 'string' },
     created_date: timestamp,
     evidence_due_date: timestamp,
-    _links: object('DisputeLinks', { payment: link }),
+    _links: object('DisputeLinks', {
+      payment: { ...link, description: 'Returns 404 P0200: that payment does not exist' },
+    }),
   },
   {
     fee: { ...pence, description: 'In pence. Present if the dispute was lost' },

@@ -48,6 +48,10 @@ const state = object(
       description: 'The reason, only with the status failed, error or cancelled',
     },
     message: { type: 'string', description: 'A description of the code' },
+    can_retry: {
+      type: 'boolean',
+      description: 'Only on a failed payment in agreement mode. Never present here: none fails',
+    },
   },
 )
 
@@ -78,12 +82,24 @@ const always = {
   created_date: timestamp,
   refund_summary: refundSummarySchema,
   settlement_summary: {
-    ...object('SettlementSummary', {}, { capture_submit_time: timestamp, captured_date: date }),
+    ...object(
+      'SettlementSummary',
+      {},
+      {
+        capture_submit_time: timestamp,
+        captured_date: date,
+        settled_date: { ...date, description: 'Never present here' },
+      },
+    ),
     description: 'Empty until the payment is captured. Nothing is ever settled',
   },
   delayed_capture: { type: 'boolean' },
   moto: { type: 'boolean', description: 'true in moto_api mode' },
-  authorisation_mode: { type: 'string', enum: authorisationModes },
+  authorisation_mode: {
+    type: 'string',
+    enum: [...authorisationModes, 'external'],
+    description: 'Never `external` here',
+  },
 } as const
 
 const sometimes = {
@@ -114,6 +130,20 @@ const sometimes = {
     description: '0. Present after capture, or after a failure that followed a submitted card',
   },
   net_amount: { ...pence, description: 'The amount, or 0 if the payment failed. Present with fee' },
+  corporate_card_surcharge: { ...pence, description: 'In pence. Never present here' },
+  total_amount: { ...pence, description: 'With a surcharge, in pence. Never present here' },
+  exemption: {
+    ...object(
+      'Exemption',
+      {},
+      {
+        requested: { type: 'boolean' },
+        type: { type: 'string', enum: ['corporate'] },
+        outcome: object('ExemptionOutcome', {}, { result: { type: 'string' } }),
+      },
+    ),
+    description: 'Of 3D Secure. Never present here',
+  },
 } as const
 
 const alwaysLinked = { self: link, events: link, refunds: link } as const
@@ -121,7 +151,7 @@ const alwaysLinked = { self: link, events: link, refunds: link } as const
 const linkedByState = {
   cancel: {
     ...postLinkSchema,
-    description: 'Present while the payment can be cancelled. Absent in agreement mode',
+    description: 'Present while the payment can be cancelled',
   },
   capture: { ...postLinkSchema, description: 'Present while the payment is capturable' },
 } as const
@@ -269,9 +299,7 @@ export const paymentAddress = (payment_id: string, addresses: Addresses): string
 function stateLinks(payment: Payment, addresses: Addresses): Links {
   const status = statusOf(payment)
   const self = paymentAddress(payment.payment_id, addresses)
-  const cancellable =
-    payment.given.authorisation_mode !== 'agreement' &&
-    (isPayable(status) || status === 'capturable')
+  const cancellable = isPayable(status) || status === 'capturable'
   return {
     self: getLink(self),
     events: getLink(flat(self, '/events')),

@@ -90,6 +90,11 @@ export const cardDetails = {
     billing_address: billingAddress,
     card_brand: { type: 'string', description: 'The name of the brand, such as Visa' },
     card_type: { enum: ['debit', 'credit', null], description: 'null if it is not known' },
+    wallet_type: {
+      type: 'string',
+      enum: ['Apple Pay', 'Google Pay'],
+      description: 'Never present here',
+    },
   },
 } as const
 

@@ -63,24 +63,30 @@ onSharedDatabases(
         assert.deepEqual(await statusesOf(api, body), steps)
       })
 
-      test('a payment in agreement mode with delayed_capture is capturable and has no link to cancel', async () => {
+      test('a payment in agreement mode with delayed_capture is capturable and has links to capture and to cancel it', async () => {
         const api = await service().newAccount()
         const agreement = await activeAgreement(api)
         const { status, body } = await payByAgreement(api, agreement, { delayed_capture: true })
         assert.equal(status, 201)
         assert.deepEqual(body.state, { status: 'capturable', finished: false })
         assert.equal(body.refund_summary.status, 'unavailable')
-        assert.deepEqual(Object.keys(body._links), ['self', 'events', 'refunds', 'capture'])
+        assert.deepEqual(Object.keys(body._links), [
+          'self',
+          'events',
+          'refunds',
+          'cancel',
+          'capture',
+        ])
         assert.equal((await api.post(body._links.capture.href)).status, 204)
         const steps = ['created', 'started', 'submitted', 'capturable', 'success']
         assert.deepEqual(await statusesOf(api, body), steps)
       })
 
-      test('a capturable payment in agreement mode can be cancelled although it has no link to cancel', async () => {
+      test('a capturable payment in agreement mode can be cancelled by its link', async () => {
         const api = await service().newAccount()
         const agreement = await activeAgreement(api)
         const { body } = await payByAgreement(api, agreement, { delayed_capture: true })
-        assert.equal((await api.post(`/v1/payments/${body.payment_id}/cancel`)).status, 204)
+        assert.equal((await api.post(body._links.cancel.href)).status, 204)
         const { state, card_details } = await read(api, body)
         assert.deepEqual([state.status, state.code], ['cancelled', 'P0040'])
         assert.deepEqual(card_details, agreement.payment_instrument.CardDetails)

@@ -160,8 +160,9 @@ onEveryDatabase(
       const seen = await sendTo('created.example:3000', base, read, '')
       const messages = subscriber.requests.map(one => openMessage(one, subscriber.webhook))
       assert.equal(messages.length, 3)
+      const { baseUrl = 'http://created.example:3000' } = service().config
       for (const { resource } of messages)
-        assert.equal(resource._links.self.href, `http://created.example:3000${path}`)
+        assert.equal(resource._links.self.href, `${baseUrl}${path}`)
       assert.deepEqual(messages.at(-1)?.resource, seen)
     })
   },

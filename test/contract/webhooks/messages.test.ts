@@ -8,8 +8,7 @@ import {
   setUpPayment,
 } from '../../support/agreements.ts'
 import type { Body, Client } from '../../support/client.ts'
-import { card, paidPayment, payOnPages, read } from '../../support/journeys.ts'
-import { exchangeBytes } from '../../support/raw-http.ts'
+import { paidPayment, payOnPages, read } from '../../support/journeys.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 import {
   eventTypesOf,
@@ -140,29 +139,6 @@ onEveryDatabase(
       const [request] = await all.next()
       assert.equal(openMessage(request!, all.webhook).resource.description, description)
       assert.ok(request!.body.includes('Caffè 😀'))
-    })
-
-    test('the links in a message have the address of the request that caused it', async t => {
-      const api = await service().newAccount()
-      const all = await subscribe(t, api)
-      const payment = await api.createPayment({
-        authorisation_mode: 'moto_api',
-        delayed_capture: true,
-      })
-      const body = JSON.stringify({ ...payment._links.auth_url_post.params, ...card })
-      const head = [
-        'POST /v1/auth HTTP/1.1',
-        'Host: phone.example.org:8080',
-        'Connection: close',
-        'Content-Type: application/json',
-        `Content-Length: ${body.length}`,
-      ]
-      const answer = await exchangeBytes(service().baseUrl, [`${head.join('\r\n')}\r\n\r\n`, body])
-      assert.match(answer.toString(), /^HTTP\/1\.1 204 /)
-      const [message] = received(all)
-      const { baseUrl = 'http://phone.example.org:8080' } = service().config
-      for (const { href } of Object.values<Body>(message.resource._links))
-        assert.ok(href.startsWith(`${baseUrl}${pathOf(payment)}`), href)
     })
   },
   { ...receiving, control: true },
