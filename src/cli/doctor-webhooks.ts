@@ -44,7 +44,7 @@ async function checkWebhook(service: Service, webhook: Body): Promise<Check> {
     return warn(
       'webhooks',
       `${name}: ${failed.length} of the last ${results.length} messages failed, the newest with "${newest.latest_attempt?.result ?? 'no attempt'}".`,
-      `farthing verify --message ${newest.webhook_message_id}`,
+      `farthing verify --message ${newest.webhook_message_id} --computed HEX`,
     )
   const problem = await problemOf(callback_url)
   if (problem) return warn('webhooks', `${name}: ${problem}.`)

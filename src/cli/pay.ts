@@ -176,9 +176,11 @@ async function show(
     const count = attempts.length > 1 ? ` (${attempts.length} attempts)` : ''
     const last = lastAttempt(message)
     const result = colouredStatus(delivered, oneLine(last?.result ?? delivery))
-    // A receiver that did not respond checked no signature.
-    const isRefused = !delivered && last?.status_code
-    const advice = isRefused ? `   ${asTypedHere(`farthing verify --message ${message_id}`)}` : ''
+    // Of other responses the signature is not the cause. HEX is what the receiver's code computed.
+    const isRefused = !delivered && [400, 401, 403].includes(last?.status_code)
+    const advice = isRefused
+      ? `   ${asTypedHere(`farthing verify --message ${message_id} --computed HEX`)}`
+      : ''
     print(`  ${name}   ${event_type}   ${result}${count}${advice}`)
   }
   if (console) print(`  ${console}`)

@@ -8,6 +8,7 @@ import { type Body, connect, type ServiceOptions } from './running-service.ts'
 type ResendOptions = ServiceOptions & {
   times?: number
   damage?: string
+  signingKey?: string
   body?: string
   to?: string
   json?: boolean
@@ -19,12 +20,12 @@ export async function resend(
   message_id: string,
   options: ResendOptions,
 ): Promise<number> {
-  const { times, damage, to } = options
+  const { times, damage, signingKey: signing_key, to } = options
   if (options.body === '-' && options.key === '-')
     throw wrongUsage('standard input cannot be both the body and the key')
   const service = await connect(config, options)
   const body = options.body === undefined ? undefined : await readBody(options.body)
-  const json = { times, damage, to, body }
+  const json = { times, damage, signing_key, to, body }
   const path = `/control/messages/${encodeURIComponent(message_id)}/send`
   const sent = await service.ask('POST', path, { json })
   if (options.json) printJson(sent)

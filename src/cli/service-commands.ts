@@ -174,6 +174,7 @@ function addResend(program: Command, { config, end }: Shell): void {
         `with a signature that does not match: ${damages.join(', ')}`,
         oneOf(damages),
       )
+      .option('--signing-key <key>', 'signed with another key, which the receiver must refuse')
       .option('--body <file>', 'another body, signed anew; - reads it from standard input')
       .option('--to <url>', 'another address; the rules for callback_url apply'),
   ).action(async (id, options) =>
@@ -186,12 +187,13 @@ function addVerify(program: Command, { config, env, end }: Shell): void {
     command(program, 'verify', {
       summary: 'say why the signature of a webhook message does not match',
       examples: `SIGNING_KEY=webhook_test_... farthing verify --signature 5f8c... < body.json
+      farthing verify --message 06h3k9v0u2j4m5n6p7q8r9s0t1 --computed 5f8c...
       farthing verify --message 06h3k9v0u2j4m5n6p7q8r9s0t1 < body.json`,
     })
       .option('--signature <header>', 'the header Pay-Signature')
       .option('--key-env <name>', 'the variable that holds the signing key (default: SIGNING_KEY)')
       .option('--computed <text>', 'what your code computed instead')
-      .option('--message <id>', 'read missing values from this message of the service'),
+      .option('--message <id>', 'compare with this message of the service instead'),
     'Only --message needs a running service, FARTHING_URL and FARTHING_API_KEY.',
   ).action(async options => end(await (await import('./verify.ts')).verify(config, env, options)))
 }

@@ -1,12 +1,7 @@
 import { fstatSync } from 'node:fs'
 import { buffer } from 'node:stream/consumers'
 import type { Config } from '../core/config.ts'
-import {
-  type Analysis,
-  analyse,
-  type Question,
-  type SentMessage,
-} from '../tools/signature/analyse.ts'
+import { type Analysis, analyse, type Given, type SentMessage } from '../tools/signature/analyse.ts'
 import type { NamedKey } from '../tools/signature/keys.ts'
 import { CommandError, EXIT, wrongUsage } from './command-error.ts'
 import { colour, print, printJson } from './output.ts'
@@ -24,11 +19,15 @@ export type Env = Record<string, string | undefined>
 
 const DEFAULT_VARIABLE = 'SIGNING_KEY'
 
-/** `farthing verify`: exit code 3 if the signature does not match. */
+/**
+ * `farthing verify`: exit code 3 if the signature does not match. `readInput` resolves to standard input, or to
+ * undefined if there is none.
+ */
 export async function verify(
   config: () => Config,
   env: Env,
   options: VerifyOptions,
+  readInput = pipedInput,
 ): Promise<number> {
   const { message, signature, keyEnv, key, computed } = options
   if (message === undefined && signature === undefined)
@@ -40,44 +39,39 @@ export async function verify(
     throw wrongUsage(
       `the variable ${keyEnv ?? DEFAULT_VARIABLE} is not set: it must hold the signing key (--key-env names another one)`,
     )
-  const body = message === undefined || isPiped() ? await buffer(process.stdin) : undefined
-  const given = { signature, signingKey, computed, body }
-  const question =
+  // A receiver may use the API key by mistake.
+  const apiKeys = [key ?? env.FARTHING_API_KEY ?? ''].filter(each => each !== '')
+  const given = { header: signature, computed, apiKeys }
+  const analysis =
     message === undefined
-      ? { body: body ?? Buffer.alloc(0), key: signingKey ?? '', header: signature, computed }
-      : await questionAbout(await connect(config(), options), message, given)
-  const analysis = analyse(question)
-  if (options.json) {
-    printJson({ matches: analysis.matches, sentence: analysis.sentence })
-  } else {
-    printAnalysis(analysis)
-    if (isNothing(given)) print(NOTHING_GIVEN)
-  }
-  return analysis.matches ? 0 : EXIT.wrong
+      ? analyse({ ...given, body: await buffer(process.stdin), key: signingKey ?? '' })
+      : await compareWith(message, { ...given, key: signingKey, body: await readInput() }, () =>
+          connect(config(), options),
+        )
+  const matches = analysis.verdict !== 'mismatch'
+  if (options.json) printJson({ matches, sentence: analysis.sentence })
+  else printAnalysis(analysis, matches)
+  return matches ? 0 : EXIT.wrong
 }
 
-/** True if standard input is a file or a pipe. At a terminal, or without an input, there is no body. */
-function isPiped(): boolean {
+const NOTHING_GIVEN =
+  'give what your receiver has, to compare it with the message: the signature that its code computed with --computed, the header that it got with --signature, its key in SIGNING_KEY, or the body that it read on standard input'
+
+/** At a terminal, or without an input, there is no body. */
+async function pipedInput(): Promise<Buffer | undefined> {
   const input = fstatSync(0)
-  return input.isFIFO() || input.isFile() || input.isSocket()
+  const isPiped = input.isFIFO() || input.isFile() || input.isSocket()
+  return isPiped ? buffer(process.stdin) : undefined
 }
 
-type Given = {
-  signature: string | undefined
-  signingKey: string | undefined
-  computed: string | undefined
-  body: Buffer | undefined
-}
-
-const NOTHING_GIVEN = `
-All of them are Farthing's own. To find a mistake of your receiver, give what it has: its key in SIGNING_KEY,
-the body that it read on standard input, or with --computed the signature that it computed.`
-
-const isNothing = ({ signature, signingKey, computed, body }: Given): boolean =>
-  [signature, signingKey, computed].every(value => value === undefined) && !body?.length
-
-/** Missing values come from the message. An empty input counts as missing. */
-async function questionAbout(service: Service, id: string, given: Given): Promise<Question> {
+async function compareWith(
+  id: string,
+  { body, ...given }: Given,
+  connected: () => Promise<Service>,
+): Promise<Analysis> {
+  const isNothing = [given.header, given.computed, given.key].every(each => each === undefined)
+  if (isNothing && !body?.length) throw wrongUsage(NOTHING_GIVEN)
+  const service = await connected()
   const { results } = await service.ask(
     'GET',
     `/control/messages?message_id=${encodeURIComponent(id)}`,
@@ -86,34 +80,30 @@ async function questionAbout(service: Service, id: string, given: Given): Promis
   if (!found) throw new CommandError(`there is no message ${id} of this account`)
   if (found.raw === null)
     throw new CommandError(`the body of the message ${id} was deleted with its payment`)
-  const webhooks = await webhooksOf(service)
-  const webhook = webhooks.find(({ external_id }) => external_id === found.webhook_id)
+  const webhook = await service.ask('GET', `/v1/webhooks/${found.webhook_id}`)
   const message: SentMessage = {
     message_id: id,
     body: Buffer.from(found.raw),
-    signing_key: webhook?.signing_key ?? '',
+    signing_key: webhook.signing_key,
     webhook: nameOf(webhook),
   }
+  const webhooks = await webhooksOf(service)
   const keys = webhooks.map((each): NamedKey => ({ name: nameOf(each), key: each.signing_key }))
-  return {
-    body: given.body?.length ? given.body : message.body,
-    key: given.signingKey ?? message.signing_key,
-    header: given.signature ?? found.headers['Pay-Signature'],
-    computed: given.computed,
-    message,
-    keys,
-  }
+  return analyse({ ...given, body: body?.length ? body : undefined, message, keys })
 }
 
-/** All webhooks of the account, with their keys. */
+/** Webhooks whose keys are tried. */
+const MOST_WEBHOOKS = 20
+
+/** The newest webhooks of the account, with their keys. */
 async function webhooksOf(service: Service): Promise<Body[]> {
-  const { results } = await service.ask('GET', '/v1/webhooks')
+  const { results } = await service.ask('GET', `/v1/webhooks?display_size=${MOST_WEBHOOKS}`)
   return Promise.all(
     results.map(({ external_id }: Body) => service.ask('GET', `/v1/webhooks/${external_id}`)),
   )
 }
 
-function printAnalysis({ matches, sentence, advice, difference }: Analysis): void {
+function printAnalysis({ sentence, advice, difference }: Analysis, matches: boolean): void {
   print(colour(matches ? 'green' : 'red', sentence))
   if (difference)
     for (const [name, { hex, text }] of Object.entries({

@@ -63,7 +63,7 @@ test('docs/cli.md: every example runs, in order, as one session', async t => {
     / {2}R-7 {2}£14\.50 {3}created › started › failed P0010/,
     /£25\.00 {3}created › started › submitted › capturable › success › refunded £5\.00/,
     / {3}card_payment_refunded {3}nobody is listening\n/,
-    /\nIt matches: these bytes, this key, this signature\.\nIt matches: /,
+    /\nNo known mistake: the body is right\.\nIt matches: these bytes, /,
     /nobody is listening {2}0 ms\nrefused again\n/,
     / POST \/v1\/payments → 201 /,
     /\nok {4}pages /,

@@ -136,13 +136,15 @@ describe('farthing listen', () => {
     const listen = await listening(t, 'Ready', '--forward-to', wrong.url)
     const paid = await farthing('pay', 'declined')
     const [, id = ''] =
-      /401 Unauthorized \(2 attempts\) {3}farthing verify --message (\w+)/.exec(paid.stdout) ?? []
+      /401 Unauthorized \(2 attempts\) {3}farthing verify --message (\w+) --computed HEX/.exec(
+        paid.stdout,
+      ) ?? []
     const [, computed = ''] = / {2}401 {2}\d+ ms {2}computed (\w+)\n/.exec(listen.stdout()) ?? []
     const explained = await farthing('verify', '--message', id, '--computed', computed)
     assert.equal(explained.code, 3)
     assert.match(
       explained.stdout,
-      /it signs the body parsed and printed again by a library that indents by 2/,
+      /what your code computed is made of the body parsed and printed again by a library that indents by 2/,
     )
     isMended = true
     const again = await farthing('resend', id)

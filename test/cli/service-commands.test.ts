@@ -68,7 +68,7 @@ describe('The commands that speak to a service', () => {
       ],
       [
         'pay declined',
-        /› failed P0010 .*\n {2}localhost:\d+ {3}card_payment_failed {3}401 Unauthorized \(2 attempts\) {3}farthing verify --message [0-9a-v]{26}\n/,
+        /› failed P0010 .*\n {2}localhost:\d+ {3}card_payment_failed {3}401 Unauthorized \(2 attempts\) {3}farthing verify --message [0-9a-v]{26} --computed HEX\n/,
       ],
       ['pay error', /› error P0050 /],
       ['pay --delayed-capture', /› capturable /],
@@ -160,14 +160,14 @@ describe('The commands that speak to a service', () => {
       /^It does not match: the body given is the message with a newline at its end\.\n\nCheck .*\n {2}Express /,
     )
     const alone = await farthing(`verify --message ${message_id}`)
-    assert.equal(alone.code, 0)
-    assert.match(alone.stdout, /^It matches: .*\n\nAll of them are Farthing's own\. /)
+    assert.deepEqual([alone.code, alone.stdout], [2, ''])
+    assert.match(alone.stderr, /give what your receiver has, .* with --computed, .*standard input/)
     const computed = createHmac('sha256', SIGNING_KEY).update(raw).digest('base64')
     const code = await json(`verify --message ${message_id} --computed ${computed}`)
     assert.equal(code.code, 3)
     assert.match(
       code.body.sentence,
-      /^The header matches, but your code does not: its signature is in base64\.$/,
+      /^It does not match: what your code computed is the signature in base64\.$/,
     )
     const wrong = await json(`verify --message ${message_id} --key-env OTHER`, {
       env: { OTHER: `${SIGNING_KEY}\n` },
@@ -196,7 +196,7 @@ describe('The commands that speak to a service', () => {
       ['resend x --damage all', 2, /must be one of digit, missing/],
       ['verify', 2, /give the header Pay-Signature with --signature/],
       ['verify --signature 0', 2, /the variable SIGNING_KEY is not set/],
-      ['verify --message nosuchmessage', 1, /there is no message nosuchmessage/],
+      ['verify --message nosuchmessage --computed 0', 1, /there is no message nosuchmessage/],
       ['pay', 2, /there is no API key/, { FARTHING_API_KEY: '' }],
       [
         'pay',

@@ -1,7 +1,7 @@
-/** The changes to make in a receiver, by the cause of a wrong signature. */
+/** The changes to make in a receiver whose signature is wrong. */
 export type Advice = { text: string; calls?: readonly { framework: string; call: string }[] }
 
-const rawBody: Advice = {
+export const rawBody: Advice = {
   text: 'Check the signature over the bytes as they arrived, before anything parses, decodes or prints them:',
   calls: [
     { framework: 'Express', call: "express.raw({ type: 'application/json' })" },
@@ -18,45 +18,27 @@ const rawBody: Advice = {
     { framework: 'ASP.NET Core', call: 'Request.Body, copied to a MemoryStream' },
   ],
 }
-const encoding: Advice = {
+export const encoding: Advice = {
   text: 'Give the HMAC the bytes, not a string. If you have a string only, encode it in UTF-8.',
 }
-const readBefore: Advice = {
+export const readBefore: Advice = {
   text: 'The body can be read once. Read it into a variable before the framework parses it, and sign that.',
 }
-const theKey: Advice = {
+export const theKey: Advice = {
   text: 'Use the whole signing_key as text, with its prefix webhook_test_ if it has one, and nothing before or after it: no quotes, no space, no newline at the end of a file.',
 }
-const missingKey: Advice = {
+export const missingKey: Advice = {
   text: 'The variable or the secret that holds the key is not set where the receiver runs.',
 }
-const otherKey: Advice = {
+export const otherKey: Advice = {
   text: 'Each webhook has a key of its own. Use the one of the webhook that got the message: webhook_id or callback_url says which.',
 }
-const apiKey: Advice = {
+export const apiKey: Advice = {
   text: 'The API key is for requests to the API. The key of signatures is the signing_key in the response to POST /v1/webhooks.',
 }
-const theDigest: Advice = {
+export const theDigest: Advice = {
   text: 'Pay-Signature is the HMAC-SHA256 in lower-case hexadecimal, 64 digits without anything before or after them.',
 }
-const theHeader: Advice = {
+export const theHeader: Advice = {
   text: 'Take the value of the header as it arrived. If a proxy or a log changed it, take it before that.',
 }
-
-const byCause: [pattern: RegExp, advice: Advice][] = [
-  [/body:(in-|latin|bom|no-bom|not-latin)/, encoding],
-  [/body:empty/, readBefore],
-  [/body:(?!empty|in-|latin|bom|no-bom|not-latin)/, rawBody],
-  [/key:(empty|undefined|None)/, missingKey],
-  [/key:api-key/, apiKey],
-  [/key:(other-webhook|unknown)/, otherKey],
-  [/key:(?!empty|undefined|None|api-key|other-webhook)/, theKey],
-  [/digest:/, theDigest],
-  [/^header:/, theHeader],
-]
-
-/** The causes are those of an Analysis. */
-export const adviceFor = (causes: readonly string[]): Advice[] =>
-  byCause
-    .filter(([pattern]) => causes.some(cause => pattern.test(cause)))
-    .map(([, advice]) => advice)

@@ -1,5 +1,5 @@
 import { createHash, createHmac } from 'node:crypto'
-import type { Variant } from './variants.ts'
+import { AS_IS, type Variant } from './variants.ts'
 
 export const signatureOf = (body: Buffer, key: Buffer): string =>
   createHmac('sha256', key).update(body).digest('hex')
@@ -7,7 +7,7 @@ export const signatureOf = (body: Buffer, key: Buffer): string =>
 /** The fewest digits of a cut signature: fewer could match by chance. */
 const FEWEST_DIGITS = 8
 
-type Digest = Omit<Variant<string>, 'value'>
+export type Digest = Pick<Variant<string>, 'cause' | 'words'>
 
 /** How a signature was computed from a body and a key; undefined if it was not. */
 type DigestSearch = (body: Buffer, key: Buffer) => Digest | undefined
@@ -18,7 +18,7 @@ export function createDigestSearch(text: string): DigestSearch {
   const isOfOther = createOtherSearch(text.trim())
   return (body, key) => {
     const hex = signatureOf(body, key)
-    if (text === hex) return { cause: 'as-is', words: 'as it is' }
+    if (text === hex) return { cause: AS_IS, words: 'as it is' }
     return isWritten(hex) ?? isOfOther(body, key)
   }
 }

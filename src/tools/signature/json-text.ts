@@ -18,8 +18,9 @@ export type Style = {
   /** Prints a string with its quotes. Without it as JSON.stringify does. */
   string?: (value: string) => string
   sorted?: boolean
-  /** How an empty object is printed. */
+  /** How an empty object and an empty list are printed. */
   empty?: string
+  emptyList?: string
 }
 
 const TOKEN = /[{}[\]:,]|"(?:[^"\\]|\\.)*"|[^\s{}[\]:,"]+/g
@@ -72,7 +73,7 @@ export function printJson(node: JsonNode, style: Style, depth = 0): string {
     case 'literal':
       return node.text
     case 'array':
-      if (node.items.length === 0) return '[]'
+      if (node.items.length === 0) return style.emptyList ?? '[]'
       return inside(
         node.items.map(item => printJson(item, style, depth + 1)),
         '[',

@@ -5,7 +5,9 @@ import { elementsOf, type Found, only, tagged, withId } from '../../hosted/docum
 import type { Console } from '../../support/console.ts'
 import { signIn } from '../../support/console.ts'
 import { fillAccount } from '../../support/console-states.ts'
+import { ask } from '../../support/control.ts'
 import { onEveryDatabase } from '../../support/service.ts'
+import { mistakesWith } from '../../support/signature-mistakes.ts'
 import { receiving } from '../../support/subscriber.ts'
 
 const signed = (body: string, key: string): string =>
@@ -61,9 +63,12 @@ onEveryDatabase(
       const kept = JSON.stringify(message.body)
       const given = { message: message.webhook_message_id }
       for (const [fields, says] of [
-        [{}, /^Match It matches: these bytes, this key, this signature\.$/],
-        [{ text: kept, key: archive.signing_key }, /^Match/],
-        [{ base64: Buffer.from(kept).toString('base64') }, /^Match/],
+        [
+          { header: signed(kept, archive.signing_key) },
+          /^Match It matches: the header is right\.$/,
+        ],
+        [{ text: kept, key: archive.signing_key }, /^No mistake found .*: key and body are right/],
+        [{ base64: Buffer.from(kept).toString('base64') }, /^No mistake found .* body is right/],
         [
           { text: `${kept}\r\n` },
           /^No match .* the message with a newline at its end\..*express\.raw/,
@@ -74,7 +79,7 @@ onEveryDatabase(
         ],
         [
           { computed: signed(kept, `${archive.signing_key}\n`) },
-          /it signs with the key with a newline at its end/,
+          /what your code computed is made with the key with a newline at its end\./,
         ],
         [
           { computed: signed(JSON.stringify(message.body, null, 2), archive.signing_key) },
@@ -93,6 +98,79 @@ onEveryDatabase(
         assert.equal(answer.status, 200, answer.text)
         assert.match(resultOf(answer), says)
       }
+    })
+
+    /** A message of which libraries print each part differently. */
+    const cancelled = async ({ api, receivers }: Awaited<ReturnType<typeof enter>>) => {
+      const { payment_id } = await api.createPayment({
+        description: "Crème & £5 'x' +1",
+        metadata: {},
+      })
+      await api.post(`/v1/payments/${payment_id}/cancel`)
+      const { body = '' } = receivers[0]?.requests.at(-1) ?? {}
+      return { body, message: JSON.parse(body).webhook_message_id }
+    }
+
+    test('names each of 40 mistakes in six languages, as the header and as what the code computed', async t => {
+      const shelf = await enter(t)
+      const { browser, ledger, archive } = shelf
+      const { body, message } = await cancelled(shelf)
+      const mistakes = mistakesWith({
+        body,
+        key: ledger.signing_key,
+        other: { name: 'Archive', key: archive.signing_key },
+        webhook: 'Ledger feed',
+      })
+      for (const { language, code, computed, says } of mistakes)
+        for (const [field, subject] of [
+          ['header', 'the header'],
+          ['computed', 'what your code computed'],
+        ] as const) {
+          const result = resultOf(await compare(browser, { message, [field]: computed }))
+          const expected = `No match It does not match: ${subject} ${says}.`
+          assert.equal(result.slice(0, expected.length), expected, `${language}: ${code}`)
+        }
+    })
+
+    test('names what was done to a message that was sent with each damage or with another key', async t => {
+      const shelf = await enter(t)
+      const { api, browser, ledger, archive, receivers } = shelf
+      const { body: kept, message } = await cancelled(shelf)
+      for (const [changed, says] of [
+        [{ damage: 'digit' }, /no known mistake explains the header\. Key and body are right/],
+        [{ damage: 'missing' }, /No known mistake: key and body are right/],
+        [{ damage: 'upper' }, /the header is the signature in upper case\./],
+        [{ damage: 'base64' }, /the header is the signature in base64\./],
+        [{ damage: 'newline' }, /the header is made of the body with a newline at its end\./],
+        [{ damage: 'space' }, /the body given is the message with a space at its end\./],
+        [
+          { signing_key: archive.signing_key },
+          /the header is made with the key of Archive, and the message is signed with the key of Ledger feed\./,
+        ],
+        [
+          { signing_key: `${ledger.signing_key}\n` },
+          /the header is made with the key with a newline at its end\./,
+        ],
+      ] as const) {
+        await ask(service(), api, `messages/${message}/send`, changed)
+        const { headers, body = '' } = receivers[0]?.requests.at(-1) ?? {}
+        const header = String(headers?.['pay-signature'] ?? '')
+        const key = ledger.signing_key
+        const got = { message, header, key, base64: Buffer.from(body).toString('base64') }
+        // What the receiver computes of what it got gives no other answer, nor do body and key.
+        for (const given of [got, { ...got, computed: signed(body, key) }]) {
+          if (header === '' && 'computed' in given) continue
+          const { status, text } = await compare(browser, given)
+          assert.equal(status, 200, text)
+          assert.match(text, says)
+          assert.equal(text.match(/ and it is | and what your code/), null, text)
+        }
+        if (header !== '' && 'damage' in changed && changed.damage !== 'space')
+          assert.match((await compare(browser, { message, header })).text, says)
+      }
+      const computed = signed(`${kept} `, ledger.signing_key)
+      const { text } = await compare(browser, { message, computed })
+      assert.match(text, /what your code computed is made of the body with a space at its end\./)
     })
 
     test('takes the body as a file, in base64 or as text, whose line ends the form may have changed', async t => {
@@ -128,10 +206,12 @@ onEveryDatabase(
         [{ ...good, base64: 'eA==' }, 'text'],
         [{ ...good, text: '', base64: '#' }, 'base64'],
         [{ ...good, message: 'unknown' }, 'message'],
+        [{}, 'computed'],
       ] as const) {
         const { status, elements } = await compare(browser, fields)
         assert.equal(status, 400)
         only(elements, withId(`${field}-error`))
+        assert.equal(elements.filter(withId('result')).length, 0, 'no verdict')
         assert.ok(!JSON.stringify(elements).includes(good.key), field)
       }
       const answer = await compare(browser, good)

@@ -49,6 +49,8 @@ export type Known = {
   message: SentMessage | undefined
   keys: readonly NamedKey[]
   messages: readonly SentMessage[]
+  /** API keys of the account, which a receiver may use by mistake. */
+  apiKeys: readonly string[]
 }
 
 export type Faults = Partial<Record<keyof Fields | 'file', string>>
@@ -56,35 +58,49 @@ export type Faults = Partial<Record<keyof Fields | 'file', string>>
 const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/
 
 /** What is not given comes from the message that was picked. */
-export function questionOf({ fields, file }: Given, known: Known): Question | { faults: Faults } {
+export function questionOf(given: Given, known: Known): Question | { faults: Faults } {
+  const { fields, file } = given
   const { header, key, text, base64, computed } = fields
   const { message } = known
-  const bodies = [file !== undefined, base64 !== '', text !== ''].filter(Boolean).length
-  // In the order of the fields.
-  const faults: Faults = {
-    ...(fields.message !== '' &&
-      !message && { message: 'Pick a message of this account whose bytes are kept' }),
-    ...(header === '' &&
-      computed === '' &&
-      !message && { header: 'Enter the header Pay-Signature, or pick a message' }),
-    ...(key === '' && !message && { key: 'Enter the signing key, or pick a message' }),
-    ...(base64 !== '' && !BASE64.test(base64) && { base64: 'Enter the body in base64' }),
-    ...(bodies > 1 && { text: 'Give the body once: as a file, in base64, or as text' }),
-    ...(bodies === 0 && !message && header === '' && { text: 'Enter the body, or pick a message' }),
-  }
+  const faults = faultsOf(given, known)
   if (Object.keys(faults).length > 0) return { faults }
   const body =
     file ??
     (base64 !== '' ? Buffer.from(base64, 'base64') : undefined) ??
-    (text !== '' || !message ? Buffer.from(text) : message.body)
-  return {
-    ...known,
-    body,
-    key: key === '' && message ? message.signing_key : key,
+    (text !== '' ? Buffer.from(text) : undefined)
+  const question = {
+    keys: known.keys,
+    apiKeys: known.apiKeys,
+    messages: known.messages,
     header: header === '' ? undefined : header,
     computed: computed === '' ? undefined : computed,
     typed: file === undefined && base64 === '' && text !== '',
   }
+  return message
+    ? { ...question, message, body, key: key === '' ? undefined : key }
+    : { ...question, body: body ?? Buffer.alloc(0), key }
+}
+
+/** In the order of the fields. */
+function faultsOf({ fields, file }: Given, { message }: Known): Faults {
+  const { header, key, text, base64, computed } = fields
+  const bodies = [file !== undefined, base64 !== '', text !== ''].filter(Boolean).length
+  const hasSignature = header !== '' || computed !== ''
+  const isEmpty = !hasSignature && key === '' && bodies === 0
+  const faults: Faults = {}
+  if (fields.message !== '' && !message)
+    faults.message = 'Pick a message of this account whose bytes are kept'
+  else if (!message && isEmpty) faults.message = 'Pick a message'
+  if (isEmpty) faults.computed = 'Enter what your code computed, or what else you have'
+  else if (!message) {
+    if (!hasSignature) faults.header = 'Enter the header Pay-Signature, or what your code computed'
+    if (key === '') faults.key = 'Enter the signing key, or pick a message'
+  }
+  if (base64 !== '' && !BASE64.test(base64)) faults.base64 = 'Enter the body in base64'
+  if (bodies > 1) faults.text = 'Give the body once: as a file, in base64, or as text'
+  else if (!message && !isEmpty && bodies === 0 && header === '')
+    faults.text = 'Enter the body, or pick a message'
+  return faults
 }
 
 export type Answered = { analysis: Analysis } | { faults: Faults }

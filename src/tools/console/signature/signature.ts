@@ -1,4 +1,5 @@
 /** The signature workbench: why a signature does not match. */
+import { DEFAULT_ACCOUNT } from '../../../core/account.ts'
 import type { Context } from '../../../pay/context.ts'
 import { oldestKept } from '../../../pay/retention.ts'
 import { newestMessages, newestWebhooks } from '../../../pay/webhooks/list-store.ts'
@@ -7,11 +8,12 @@ import type { Webhook } from '../../../pay/webhooks/webhook.ts'
 import { multipartBody } from '../../../platform/http/body.ts'
 import type { Route } from '../../../platform/http/endpoint.ts'
 import { pageFault } from '../../../platform/http/errors.ts'
-import { button, tag } from '../../../platform/web/components.ts'
+import { button, details, summaryList, tag } from '../../../platform/web/components.ts'
 import { fileUpload, input, select, textarea } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
-import { type Analysis, analyse, type SentMessage } from '../../signature/analyse.ts'
+import { type Analysis, analyse, type SentMessage, type Verdict } from '../../signature/analyse.ts'
 import type { Difference } from '../../signature/difference.ts'
+import { signatureOf } from '../../signature/digests.ts'
 import { type AccountVisit, type Page, textsIn } from '../frame/page.ts'
 import { code, link, paragraph, untrusted, wideTable } from '../frame/parts.ts'
 import { actionRoute, pageRoute } from '../frame/route.ts'
@@ -51,14 +53,14 @@ export const signatureRoutes = (context: Context): Route[] => [
 ]
 
 type KnownMessage = SentMessage & { event_type: string; payment_id: string }
-type KnownHere = Pick<Known, 'keys'> & {
+type KnownHere = Pick<Known, 'keys' | 'apiKeys'> & {
   messages: readonly KnownMessage[]
   message: KnownMessage | undefined
 }
 
 /** The keys and the newest messages of the account, and the message that was picked, which may be an older one. */
 async function knownTo(
-  { database }: Context,
+  { database, config }: Context,
   { account, now }: AccountVisit,
   picked: string,
 ): Promise<KnownHere> {
@@ -75,6 +77,7 @@ async function knownTo(
       listed ??
       (other && isKept(other) && other.body !== null ? knownMessage(other, other) : undefined),
     keys: webhooks.map(webhook => ({ name: nameOf(webhook), key: webhook.signing_key })),
+    apiKeys: account.name === DEFAULT_ACCOUNT && config.apiKey ? [config.apiKey] : [],
   }
 }
 
@@ -104,21 +107,17 @@ ${form(visit, fields, known, faults)}`
 }
 
 const intro = paragraph(
-  'Say what your code had when a signature did not match. The common mistakes with the body, the key and the signature are tried, and the nearest is named. Nothing of what you enter is kept.',
+  'Pick the message, and enter what your code computed. The common mistakes with the body, the key and the signature are tried, and the nearest is named. Nothing of what you enter is kept.',
 )
 
-function form(
-  { root }: AccountVisit,
-  fields: Fields,
-  { messages, message }: KnownHere,
-  faults: Faults = {},
-): Html {
+function form(visit: AccountVisit, fields: Fields, known: KnownHere, faults: Faults = {}): Html {
+  const { messages, message } = known
   const options = message && !messages.includes(message) ? [message, ...messages] : messages
-  return html`<form method="post" action="${root}signature" enctype="multipart/form-data">
+  const more = ['header', 'key', 'file', 'base64', 'text'] as const
+  return html`<form method="post" action="${visit.root}signature" enctype="multipart/form-data">
 ${select({
   name: 'message',
   label: 'Message',
-  hint: 'One that Farthing sent. What you leave empty below is taken from it.',
   options: [
     { value: '', text: 'None' },
     ...options.map(each => ({
@@ -129,6 +128,44 @@ ${select({
   value: fields.message,
   error: faults.message,
 })}
+${message && rightValues(visit, message)}
+${input({
+  name: 'computed',
+  label: 'What your code computed',
+  hint: 'The signature that your code compared with the header.',
+  value: fields.computed,
+  autocomplete: 'off',
+  error: faults.computed,
+})}
+${details('I have more: the header, the key or the body', moreFields(fields, faults), {
+  id: 'more',
+  open:
+    options.length === 0 ||
+    more.some(name => faults[name] || (name !== 'file' && fields[name] !== '')),
+})}
+${button({ id: 'analyse', text: 'Compare' })}
+</form>`
+}
+
+/** The signature of a message, and the key that it is made with. */
+const rightValues = ({ root }: AccountVisit, message: KnownMessage): Html =>
+  summaryList([
+    {
+      id: 'right-signature',
+      key: 'Right signature',
+      value: code(signatureOf(message.body, Buffer.from(message.signing_key))),
+    },
+    { id: 'key-of', key: 'Signing key', value: html`that of ${untrusted(message.webhook)}` },
+    {
+      id: 'about',
+      key: 'Message',
+      value: link(`${root}messages/${message.message_id}`, message.message_id),
+    },
+  ])
+
+const moreFields = (fields: Fields, faults: Faults): Html => html`${paragraph(
+  'What you leave empty is taken from the message.',
+)}
 ${input({
   name: 'header',
   label: 'Pay-Signature',
@@ -144,12 +181,6 @@ ${input({
   autocomplete: 'off',
   error: faults.key,
 })}
-${input({
-  name: 'computed',
-  label: 'What your code computed (optional)',
-  value: fields.computed,
-  autocomplete: 'off',
-})}
 <fieldset class="govuk-fieldset">
 <legend class="govuk-fieldset__legend govuk-fieldset__legend--s">The body whose signature your code checked</legend>
 ${fileUpload({ name: 'file', label: 'As a file', hint: 'Best: its bytes arrive as they are.' })}
@@ -162,15 +193,18 @@ ${textarea({
   rows: 6,
   error: faults.text,
 })}
-</fieldset>
-${button({ id: 'analyse', text: 'Compare' })}
-</form>`
+</fieldset>`
+
+const verdictTags: Record<Verdict, Html> = {
+  match: tag('Match', 'green'),
+  'no-mistake': tag('No mistake found', 'grey'),
+  mismatch: tag('No match', 'red'),
 }
 
 function result({ root }: AccountVisit, analysis: Analysis): Html {
-  const { matches, sentence, advice, difference, messages = [] } = analysis
+  const { verdict, sentence, advice, difference, messages = [] } = analysis
   return html`<div id="result">
-<p>${matches ? tag('Match', 'green') : tag('No match', 'red')}</p>
+<p>${verdictTags[verdict]}</p>
 <p class="govuk-body-l">${untrusted(sentence)}</p>
 ${difference && differencePart(difference)}
 ${messages.length > 0 && paragraph(html`The header is the signature of ${messages.map((id, i) => html`${i > 0 && ', '}${link(`${root}messages/${id}`, id)}`)}.`)}

@@ -1,0 +1,97 @@
+import { type Advice, apiKey, otherKey, rawBody, theDigest } from './advice.ts'
+import { bodyVariants } from './bodies.ts'
+import { type Found, isWrong } from './find.ts'
+import { isApiKey, keyVariants, type NamedKey, noKeys } from './keys.ts'
+import type { Variant } from './variants.ts'
+
+export type Mistake = {
+  /** Stable, for programs: `body:newline`, `key:other-webhook`, `digest:base64`. */
+  cause: string
+  words: string
+  /** The changes to make. */
+  advice: readonly Advice[]
+  /** Identifiers of the messages that it concerns. */
+  messages?: string[]
+}
+
+/** The mistake in a body that differs from the true one. */
+export function mistakeOfBody(body: Buffer, truth: Buffer): Mistake {
+  const equal = (to: Buffer) => (variant: Variant<Buffer>) => variant.value.equals(to)
+  const known = bodyVariants(truth).find(equal(body))
+  if (known) return named('body', known, `the body given is the message ${known.words}`)
+  const back = bodyVariants(body).find(equal(truth))
+  if (back) return named('body:not', back, `the message is the body given ${back.words}`, '-')
+  return {
+    cause: 'body:unknown',
+    words: 'the body given is not that of the message',
+    advice: [rawBody],
+  }
+}
+
+/** The mistake in a key that differs from the true one. `owner` is the name of the webhook with the true one. */
+export function mistakeOfKey(
+  key: Buffer,
+  truth: Buffer,
+  webhooks: readonly NamedKey[],
+  owner: string | undefined,
+): Mistake {
+  const needed = owner === undefined ? '' : `, and the message is signed with the key of ${owner}`
+  if (isApiKey(key.toString()))
+    return {
+      cause: 'key:api-key',
+      words: `the key given is an API key, which signs nothing${needed}`,
+      advice: [apiKey],
+    }
+  const equal = (to: Buffer) => (variant: Variant<Buffer>) => variant.value.equals(to)
+  const known = keyVariants(truth, { webhooks, api: [] }).find(equal(key))
+  if (known?.cause === 'other-webhook')
+    return named('key', known, `the key given is that ${known.words}${needed}`)
+  if (known) return named('key', known, `the key given is the signing key ${known.words}`)
+  const back = keyVariants(key, noKeys).find(equal(truth))
+  if (back) return named('key:not', back, `the signing key is the key given ${back.words}`, '-')
+  return {
+    cause: 'key:unknown',
+    words: `the key given is not that of ${owner ?? 'the message'}`,
+    advice: [otherKey],
+  }
+}
+
+/**
+ * How a signature was made wrongly, but for the causes that are known already. `subject` names the signature, and
+ * `owner` the webhook whose key it should be made with.
+ */
+export function mistakesOfSignature(
+  { body, key, digest }: Found,
+  {
+    subject,
+    owner,
+    known,
+  }: { subject: string; owner: string | undefined; known: readonly string[] },
+): Mistake[] {
+  const needed =
+    key.cause === 'other-webhook' && owner !== undefined
+      ? `, and the message is signed with the key of ${owner}`
+      : ''
+  const parts: [part: string, variant: Pick<Variant<Buffer>, 'cause' | 'advice'>, words: string][] =
+    [
+      ['body', body, `is made of the body ${body.words}`],
+      ['key', key, `is made with the key ${key.words}${needed}`],
+      ['digest', { ...digest, advice: theDigest }, `is the signature ${digest.words}`],
+    ]
+  return parts
+    .filter(([, variant]) => isWrong(variant))
+    .map(([part, variant, words]) => named(part, variant, words))
+    .filter(
+      ({ cause }) => !known.includes(cause) && cause !== 'body:given' && cause !== 'key:given',
+    )
+    .map((mistake, i) => ({ ...mistake, words: `${i === 0 ? subject : 'it'} ${mistake.words}` }))
+}
+
+function named(
+  part: string,
+  { cause, advice }: Pick<Variant<Buffer>, 'cause' | 'advice'>,
+  words: string,
+  separator = ':',
+): Mistake {
+  return { cause: `${part}${separator}${cause}`, words, advice: [advice] }
+}
