@@ -4,147 +4,21 @@ import { timeOf } from '../../core/ids.ts'
 import { iso } from '../../core/time.ts'
 import type { Addresses } from '../../platform/http/addresses.ts'
 import { getLink, postLink } from '../../platform/http/addresses.ts'
-import {
-  cardDetails,
-  date,
-  id,
-  link,
-  object,
-  pence,
-  postLinkSchema,
-  timestamp,
-} from '../../platform/http/schema.ts'
+import { id, link, object, postLinkSchema, timestamp } from '../../platform/http/schema.ts'
 import { type CardDetails, prefilledCard } from './card.ts'
 import {
-  agreementPaymentTypes,
-  authorisationModes,
   capturedAt,
   type FailureCode,
-  failureCodes,
   isFinished,
   isPayable,
-  languages,
   type Payment,
   type PaymentEvent,
   refundSummary,
   stateOf,
-  statuses,
   statusOf,
   tokenOf,
 } from './payment.ts'
-
-const text = { type: 'string' } as const
-
-const state = object(
-  'PaymentState',
-  {
-    status: { type: 'string', enum: statuses },
-    finished: { type: 'boolean', description: 'true once the status cannot change again' },
-  },
-  {
-    code: {
-      type: 'string',
-      enum: failureCodes,
-      description: 'The reason, only with the status failed, error or cancelled',
-    },
-    message: { type: 'string', description: 'A description of the code' },
-    can_retry: {
-      type: 'boolean',
-      description: 'Only on a failed payment in agreement mode. Never present here: none fails',
-    },
-  },
-)
-
-const refundSummarySchema = object('RefundSummary', {
-  status: {
-    type: 'string',
-    enum: ['pending', 'unavailable', 'available', 'full'],
-    description:
-      'pending: not paid yet. unavailable: not refundable in this status. available: an amount is left to refund. full: nothing is left to refund',
-  },
-  amount_available: { ...pence, description: 'The amount left to refund, in pence' },
-  amount_submitted: { ...pence, description: 'The sum of all refunds, in pence' },
-})
-
-const threeDSecure = object('ThreeDSecure', {
-  required: { type: 'boolean', description: 'Always false here' },
-})
-
-const always = {
-  payment_id: id,
-  amount: { ...pence, description: 'In pence, as given' },
-  reference: text,
-  description: text,
-  language: { type: 'string', enum: languages },
-  state,
-  payment_provider: { type: 'string', const: 'sandbox' },
-  provider_id: { type: 'string', format: 'uuid', description: "The provider's own reference" },
-  created_date: timestamp,
-  refund_summary: refundSummarySchema,
-  settlement_summary: {
-    ...object(
-      'SettlementSummary',
-      {},
-      {
-        capture_submit_time: timestamp,
-        captured_date: date,
-        settled_date: { ...date, description: 'Never present here' },
-      },
-    ),
-    description: 'Empty until the payment is captured. Nothing is ever settled',
-  },
-  delayed_capture: { type: 'boolean' },
-  moto: { type: 'boolean', description: 'true in moto_api mode' },
-  authorisation_mode: {
-    type: 'string',
-    enum: [...authorisationModes, 'external'],
-    description: 'Never `external` here',
-  },
-} as const
-
-const sometimes = {
-  email: { type: 'string', description: 'Present if it was sent' },
-  metadata: {
-    type: 'object',
-    additionalProperties: { type: ['string', 'number', 'boolean'] },
-    description: 'Present if it was sent. Types are kept',
-  },
-  agreement_payment_type: {
-    type: 'string',
-    enum: agreementPaymentTypes,
-    description: 'Present if the payment sets up an agreement or uses one',
-  },
-  return_url: { type: 'string', description: 'In web mode, exactly as given' },
-  card_brand: { type: 'string', deprecated: true, description: 'Use card_details.card_brand' },
-  card_details: {
-    ...cardDetails,
-    description:
-      'Present once a card was submitted. Before that, the prefilled cardholder details, if any',
-  },
-  authorisation_summary: {
-    ...object('AuthorisationSummary', { three_d_secure: threeDSecure }),
-    description: 'Present once a card was submitted',
-  },
-  fee: {
-    ...pence,
-    description: '0. Present after capture, or after a failure that followed a submitted card',
-  },
-  net_amount: { ...pence, description: 'The amount, or 0 if the payment failed. Present with fee' },
-  corporate_card_surcharge: { ...pence, description: 'In pence. Never present here' },
-  total_amount: { ...pence, description: 'With a surcharge, in pence. Never present here' },
-  exemption: {
-    ...object(
-      'Exemption',
-      {},
-      {
-        requested: { type: 'boolean' },
-        type: { type: 'string', enum: ['corporate'] },
-        outcome: object('ExemptionOutcome', {}, { result: { type: 'string' } }),
-      },
-    ),
-    description: 'Of 3D Secure. Never present here',
-  },
-} as const
+import { always, sometimes, state } from './response-fields.ts'
 
 const alwaysLinked = { self: link, events: link, refunds: link } as const
 
