@@ -4,7 +4,7 @@ import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import { isIP } from 'node:net'
 import tls from 'node:tls'
-import { isListenerAddress } from '../pay/webhooks/listener.ts'
+import { isListenerAddress, NOBODY_LISTENS } from '../pay/webhooks/listener.ts'
 import { type Check, ok, warn } from './check.ts'
 import { type Body, nameOf, type Service } from './running-service.ts'
 
@@ -40,6 +40,13 @@ async function checkWebhook(service: Service, webhook: Body): Promise<Check> {
   const { results } = await service.ask('GET', path)
   const failed = results.filter((each: Body) => each.last_delivery_status === 'FAILED')
   const [newest] = failed
+  const isAlone = (message: Body) => message?.latest_attempt?.result === NOBODY_LISTENS
+  if (isAlone(results[0]))
+    return warn(
+      'webhooks',
+      `${name}: nobody was listening to ${failed.filter(isAlone).length} of the last ${results.length} messages.`,
+      `farthing listen --name ${name} --missed`,
+    )
   if (newest && newest === results[0])
     return warn(
       'webhooks',

@@ -2,7 +2,7 @@ import { hostname, userInfo } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Config } from '../core/config.ts'
 import type { AttemptResult } from '../core/ports.ts'
-import { NOBODY_LISTENS } from '../pay/webhooks/listener.ts'
+import { addressOf, labelOf, NOBODY_LISTENS } from '../pay/webhooks/listener.ts'
 import { callbackUrlProblem, hostAndPort } from '../platform/outbound/address.ts'
 import { createResolve } from '../platform/outbound/resolve.ts'
 import { createSend } from '../platform/outbound/send.ts'
@@ -29,6 +29,7 @@ type ListenOptions = ServiceOptions & {
   missed?: boolean
   bodies?: boolean
   printSigningKey?: boolean
+  forget?: boolean
   json?: boolean
 }
 
@@ -58,6 +59,7 @@ type Receive = (offer: Body) => Promise<AttemptResult>
 export async function listen(config: Config, options: ListenOptions): Promise<void> {
   const receive = createReceive(options)
   const service = await connect(config, options)
+  if (options.forget) return forget(service, options)
   const listener: Listener = {
     service,
     options,
@@ -86,6 +88,20 @@ export async function listen(config: Config, options: ListenOptions): Promise<vo
 const nameOf = ({ name }: ListenOptions): string => name ?? `${userInfo().username}-${hostname()}`
 
 const LISTENERS = '/control/listeners'
+
+/** Deletes the webhook, so that no more messages are written for it. */
+async function forget(service: Service, options: ListenOptions): Promise<void> {
+  const name = nameOf(options)
+  const { results } = await service.ask('GET', '/v1/webhooks')
+  const found = results.find(
+    ({ callback_url, status }: Body) =>
+      status === 'ACTIVE' && callback_url === addressOf(labelOf(name)),
+  )
+  if (!found) throw new CommandError(`the account has no active listener "${name}"`)
+  await service.ask('DELETE', `/v1/webhooks/${found.external_id}`)
+  if (options.json) printJson({ forgotten: found.external_id })
+  else print(`"${name}" is forgotten: it gets no more messages until you listen again.`)
+}
 
 function register(service: Service, options: ListenOptions): Promise<Answer> {
   const json = { name: nameOf(options), ...(options.events && { events: options.events }) }
@@ -208,14 +224,15 @@ async function deliver(
     attempt_id: offer.attempt_id,
     status_code: result.status_code,
     response_time: result.response_time,
-    result: cause ? `${result.result} (${cause})` : result.result,
+    result: result.result,
+    ...(cause && { cause }),
     ...(answer && {
       headers: answer.headers.slice(0, 20),
       body: answer.body.toString('base64'),
       size: answer.size,
     }),
   }
-  show(offer, { ...result, result: json.result }, answer?.body, options)
+  show(offer, { ...result, ...(cause && { cause }) }, answer?.body, options)
   for (let tries = 1; tries <= MOST_TRIES; tries++) {
     const sent = await service.request('POST', `${path}/results`, { json }).catch(() => undefined)
     if (sent && sent.status < 500) return
@@ -225,7 +242,7 @@ async function deliver(
 
 function show(
   offer: Body,
-  { status, status_code, response_time, result }: AttemptResult,
+  { status, status_code, response_time, result, cause }: AttemptResult,
   answer: Buffer | undefined,
   options: ListenOptions,
 ): void {
@@ -241,9 +258,16 @@ function show(
       message_id,
       headers,
       body,
-      ...(options.forwardTo && { status_code, response_time, result, answer: said }),
+      ...(options.forwardTo && {
+        status_code,
+        response_time,
+        result,
+        ...(cause && { cause }),
+        answer: said,
+      }),
     })
   const delivered = status === 'SUCCESSFUL'
+  const reason = cause ? `${result} (${cause})` : result
   const line = [
     timeOfDay(at),
     oneLine(String(event_type ?? '-')),
@@ -251,7 +275,7 @@ function show(
   ]
   if (options.forwardTo)
     line.push(
-      colouredStatus(delivered, oneLine(status_code ? String(status_code) : result)),
+      colouredStatus(delivered, oneLine(status_code ? String(status_code) : reason)),
       `${response_time ?? 0} ms`,
       ...(delivered && !options.bodies ? [] : [oneLine(said)]),
     )

@@ -1,4 +1,5 @@
 import { styleText } from 'node:util'
+import { NOBODY_LISTENS } from '../pay/webhooks/listener.ts'
 
 type Format = Parameters<typeof styleText>[0]
 
@@ -23,9 +24,11 @@ export function oneLine(text: string, length = 120): string {
   return safe.length > length ? `${safe.slice(0, length - 1)}…` : safe
 }
 
-/** An HTTP status or the reason why there is none. */
-export const colouredStatus = (succeeded: boolean, text: string): string =>
-  colour(succeeded ? 'green' : 'red', text)
+/** An HTTP status or the reason why there is none. That nobody was listening is no failure of a receiver. */
+export function colouredStatus(succeeded: boolean, text: string): string {
+  if (text === NOBODY_LISTENS) return colour('gray', text)
+  return colour(succeeded ? 'green' : 'red', text)
+}
 
 export const money = (pence: number): string => `£${(pence / 100).toFixed(2)}`
 

@@ -3,6 +3,7 @@ import { DEFAULT_ACCOUNT } from '../core/account.ts'
 import type { Config } from '../core/config.ts'
 import { type Scenario, scenarios } from '../pay/payments/payment.ts'
 import { damages, MOST_TIMES } from '../pay/webhooks/send-again.ts'
+import { eventTypes, eventTypesIn } from '../pay/webhooks/webhook.ts'
 import { asTypedHere } from './invocation.ts'
 import { triggered } from './payment-plan.ts'
 import type { Env } from './verify.ts'
@@ -130,7 +131,8 @@ function addListen(program: Command, { config }: Shell): void {
       .option('--insecure', 'accept any certificate of the receiver')
       .option('--missed', 'begin with messages of the last day that nobody received')
       .option('--bodies', 'show each message and the response of the receiver')
-      .option('--print-signing-key', 'print the signing key and end'),
+      .option('--print-signing-key', 'print the signing key and end')
+      .option('--forget', 'delete the webhook of a listener that has stopped'),
   ).action(async options => (await import('./listen.ts')).listen(config(), options))
 }
 
@@ -254,8 +256,11 @@ const parseRefund = (text: string): number | true => text === '' || parsePence(t
 export const withEmptyRefund = (args: string[]): string[] =>
   args.map((arg, i) => (arg === '--refund' && !/^\d+$/.test(args[i + 1] ?? '') ? '--refund=' : arg))
 
-/** The service checks them. */
-const parseEvents = (text: string): string[] => text.split(',').map(type => type.trim())
+function parseEvents(text: string): string[] {
+  const types = text.split(',').map(type => type.trim())
+  if (eventTypesIn(types)) return types
+  throw new InvalidArgumentError(`It must be some of ${eventTypes.join(', ')}.`)
+}
 
 function collectHeader(text: string, headers: [string, string][] = []): [string, string][] {
   const [, name = '', value = ''] = /^([\w-]+):\s*(.*)$/.exec(text) ?? []

@@ -238,6 +238,34 @@ describe('farthing listen', () => {
     assert.match(listen.stderr(), /^The account was reset, .*: key-2\n$/)
   })
 
+  test('farthing listen reports a receiver that is away as any other webhook, and records the code', async t => {
+    const listen = await listening(t, 'Ready', '--forward-to', 'http://127.0.0.1:1/')
+    const { stdout } = await farthing('pay', 'declined', '--json')
+    const [message] = JSON.parse(stdout).messages
+    assert.equal(message.attempts[0].result, 'connection failed')
+    assert.match(listen.stdout(), / {2}connection failed \(ECONNREFUSED\) {2}\d+ ms\n/)
+    const again = await farthing('resend', message.message_id)
+    assert.match(again.stdout, /^connection failed \(ECONNREFUSED\)/)
+    await listen.terminate()
+  })
+
+  test('farthing listen --forget deletes the webhook of a listener, and doctor proposes to send what it missed', async () => {
+    const name = ['--name', 'To be forgotten']
+    await farthing('listen', ...name, '--print-signing-key')
+    await farthing('pay')
+    const checks = JSON.parse((await farthing('doctor', '--json')).stdout).checks
+    const check = checks.find(({ sentence }: { sentence: string }) =>
+      sentence.startsWith('to-be-forgotten'),
+    )
+    assert.match(check.sentence, /nobody was listening to 2 of the last 2 messages/)
+    assert.match(check.command, /farthing listen --name to-be-forgotten --missed$/)
+    const forgotten = await farthing('listen', ...name, '--forget')
+    assert.match(forgotten.stdout, /^"To be forgotten" is forgotten/)
+    assert.equal((await farthing('listen', ...name, '--forget')).code, 1)
+    const { messages } = JSON.parse((await farthing('pay', '--json')).stdout)
+    assert.equal(messages.length, 2, 'only those to the listener of the other tests')
+  })
+
   test('farthing listen ends with code 4 if the service cannot be reached, and 2 for an invalid address', async () => {
     const away = await runProcess({
       args: ['listen'],
@@ -248,6 +276,7 @@ describe('farthing listen', () => {
     for (const args of [
       ['--forward-to', 'localhost:4000'],
       ['--header', 'nonsense'],
+      ['--events', 'card_payment_lost'],
     ]) {
       const { code, stdout } = await farthing('listen', ...args)
       assert.deepEqual({ code, stdout }, { code: 2, stdout: '' })

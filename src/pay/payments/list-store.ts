@@ -11,7 +11,7 @@ import {
   where,
 } from '../../platform/database/select.ts'
 import { oldestKept } from '../retention.ts'
-import type { DeliveryStatus } from '../webhooks/webhook.ts'
+import { SHOWN_STATUS, type ShownStatus } from '../webhooks/message-store.ts'
 import type { Payment } from './payment.ts'
 import { paymentRows } from './store.ts'
 
@@ -44,7 +44,7 @@ const ofReference = (folded: string) =>
   where('reference_group = ? and reference_folded = ?', groupOf(folded), folded)
 
 /** The number of messages of a payment with a delivery status, and the first of them. */
-export type Delivery = { status: DeliveryStatus; found: number; message_id: string }
+export type Delivery = { status: ShownStatus; found: number; message_id: string }
 
 /** By payment, for payments that the caller has found. Those without messages are absent. */
 export async function deliveriesOf(
@@ -54,9 +54,10 @@ export async function deliveriesOf(
   if (payments.length === 0) return new Map()
   const places = payments.map((_, i) => `$${i + 1}`).join(', ')
   const rows = await database.query<Delivery & { payment_id: string }>(
-    `select payment_id, status, cast(count(*) as integer) as found, min(message_id) as message_id
-     from webhook_messages where payment_id in (${places}) and body is not null
-     group by payment_id, status`,
+    `select payment_id, shown as status, cast(count(*) as integer) as found, min(message_id) as message_id
+     from (select payment_id, message_id, ${SHOWN_STATUS} as shown
+           from webhook_messages where payment_id in (${places}) and body is not null) messages
+     group by payment_id, shown`,
     payments.map(({ payment_id }) => payment_id),
   )
   return Map.groupBy(rows, ({ payment_id }) => payment_id)

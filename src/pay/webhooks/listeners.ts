@@ -27,7 +27,7 @@ import type { Webhook } from './webhook.ts'
 /** Milliseconds for an attempt, as for any receiver. */
 const DEADLINE = 2_000
 /** Milliseconds after which a request looks for what another instance wrote: an attempt, or the answer to one. */
-const POLL_FOR_ATTEMPT = 50
+const POLL_FOR_ATTEMPT = 25
 const POLL_FOR_ANSWER = 20
 
 type ListenerPorts = { database: Database; time: Time; signals: Signals }
@@ -140,11 +140,9 @@ export async function giveBack(
 /** Returns false if no such attempt of the webhook waits for an answer. */
 export async function endAttempt(
   { database, signals }: ListenerPorts,
-  { webhook_id, room }: Webhook,
-  attempt_id: string,
+  key: AttemptKey,
   given: ListenerAnswer,
 ): Promise<boolean> {
-  const key = { room, webhook_id, attempt_id }
   const written = await database.write([answerAttempt(key, JSON.stringify(given))])
   if (written) signals.set(answerSignal(key))
   return written

@@ -2,6 +2,7 @@ import { ACCOUNT_COLUMNS, type Account, accountIn, newAccount } from '../../core
 import type { Database, Statement, Time } from '../../core/ports.ts'
 import { findPart, ifGiven, where } from '../../platform/database/select.ts'
 import { oldestKept } from '../retention.ts'
+import { NOBODY_LISTENS } from './listener.ts'
 import type { WebhookBody } from './store.ts'
 import type {
   Attempt,
@@ -140,6 +141,22 @@ export const statusAt = (
   { status, payment_id }: Pick<MessageRow, 'status' | 'payment_id'>,
   now: number,
 ): DeliveryStatus => (status === 'PENDING' && payment_id < oldestKept(now) ? 'FAILED' : status)
+
+/** The status as people see it: a message to a listener that was not connected is no failure of a receiver. */
+export type ShownStatus = DeliveryStatus | 'not listening'
+
+export function shownStatus(
+  row: Pick<MessageRow, 'status' | 'payment_id' | 'attempts'>,
+  now: number,
+): ShownStatus {
+  const status = statusAt(row, now)
+  const isAlone = status === 'FAILED' && attemptsOf(row).at(-1)?.result === NOBODY_LISTENS
+  return isAlone ? 'not listening' : status
+}
+
+/** `shownStatus` as an SQL expression. The result is that of the last attempt, since no other follows. */
+export const SHOWN_STATUS = `case when status = 'FAILED' and attempts like '%"result":"${NOBODY_LISTENS}"%'
+  then 'not listening' else status end`
 
 export const messageRows = {
   from: 'webhook_messages',

@@ -179,9 +179,19 @@ const attemptResult = object(
     headers: { type: 'array', items: { type: 'array', items: text }, description: 'Pairs' },
     body: { ...text, description: 'In base64' },
     size: count,
+    cause: { ...text, description: 'The code of an error, such as ECONNREFUSED; only recorded' },
   },
 )
 const LONGEST_RESULT = 200
+/** The results of an attempt without a status. */
+const REASONS: unknown[] = [
+  'timeout',
+  'connection failed',
+  'tls failed',
+  'name not resolved',
+  'address refused',
+]
+const CAUSE = /^[A-Z0-9_]{1,60}$/
 const LONGEST_TIME = 60_000
 
 const giveResult = (context: Context): Endpoint => ({
@@ -205,27 +215,36 @@ const giveResult = (context: Context): Endpoint => ({
   handler: async (request, reply) => {
     const given = readBody(request, attemptResult)
     const result = readResult(given)
-    const webhook = await listenerInPath(request, context)
-    if (!(await endAttempt(context, webhook, String(given.attempt_id), result)))
+    const key = {
+      room: request.account.room,
+      webhook_id: pathParam(request, 'webhook_id'),
+      attempt_id: String(given.attempt_id),
+    }
+    if (!(await endAttempt(context, key, result)))
       throw notFound('attempt that waits for its result')
     return reply.code(204).send()
   },
 })
 
 function readResult(given: Json): ListenerAnswer {
-  const { status_code, response_time = null, result } = given
+  const { status_code, response_time = null, result, cause } = given
   if (status_code !== null && !isWhole(status_code, 100, 599))
     throw badField('status_code', 'must be null or a status from 100 to 599')
   if (response_time !== null && !isWhole(response_time, 0, LONGEST_TIME))
     throw badField('response_time', 'must be null or whole milliseconds')
   if (typeof result !== 'string' || !/^\P{Cc}*$/u.test(result) || result.length > LONGEST_RESULT)
     throw badField('result', `must be text of at most ${LONGEST_RESULT} characters`)
+  if (status_code === null && !REASONS.includes(result))
+    throw badField('result', `must be one of ${REASONS.join(', ')}, as there is no status_code`)
+  if (cause !== undefined && (typeof cause !== 'string' || !CAUSE.test(cause)))
+    throw badField('cause', 'must be upper-case letters, digits and underscores')
   const delivered = status_code !== null && status_code >= 200 && status_code <= 299
   return {
     status: delivered ? 'SUCCESSFUL' : 'FAILED',
     status_code,
     response_time,
     result,
+    ...(cause !== undefined && { cause }),
     ...(status_code !== null && { answer: readAnswer(given) }),
   }
 }

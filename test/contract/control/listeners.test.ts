@@ -5,6 +5,7 @@ import { setTimeout } from 'node:timers/promises'
 import { deactivateIdle } from '../../../src/pay/webhooks/listener-store.ts'
 import { listKeys, revokeKey } from '../../../src/platform/accounts/store.ts'
 import type { Body, Client } from '../../support/client.ts'
+import { signIn } from '../../support/console.ts'
 import { ask } from '../../support/control.ts'
 import { onEveryDatabase, type Service } from '../../support/service.ts'
 import { history } from '../../support/subscriber.ts'
@@ -141,6 +142,12 @@ function define(service: () => Service): void {
       message.attempts.map((each: Body) => [each.status_code, each.response_time, each.result]),
       [[null, null, 'nobody is listening']],
     )
+    const browser = await signIn(service(), api)
+    const payments = await browser.get('payments')
+    assert.match(payments.text, /1 not listening/)
+    assert.ok(!payments.elements.some(each => each.attributes.class?.includes('farthing-failed')))
+    const shown = await browser.get(`messages/${message.webhook_message_id}`)
+    assert.match(shown.text, /card_payment_cancelled not listening/)
     // Sent again by hand once a listener is connected.
     const attempts = answering(listener, webhook, [200])
     await listener.ask('GET', `listeners/${webhook.webhook_id}/next?wait=0`)
@@ -237,6 +244,12 @@ function define(service: () => Service): void {
       ['listeners', { name: 'a', port: 1 }, 'port'],
       [`listeners/${webhook_id}/results`, { status_code: 99, result: '' }, 'status_code'],
       [`listeners/${webhook_id}/results`, { status_code: 200, result: 'a\nb' }, 'result'],
+      [`listeners/${webhook_id}/results`, { status_code: null, result: 'broken' }, 'result'],
+      [
+        `listeners/${webhook_id}/results`,
+        { status_code: null, result: 'timeout', cause: 'a b' },
+        'cause',
+      ],
       [
         `listeners/${webhook_id}/results`,
         { status_code: 200, result: '', headers: [1] },

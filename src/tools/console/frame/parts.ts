@@ -2,6 +2,7 @@
 import type { Account } from '../../../core/account.ts'
 import { timeOf } from '../../../core/ids.ts'
 import { iso } from '../../../core/time.ts'
+import type { ShownStatus } from '../../../pay/webhooks/message-store.ts'
 import {
   type SummaryRow,
   type Table,
@@ -84,8 +85,12 @@ const statusColours: Record<string, TagColour> = {
 /** The status of a payment. Its word says as much as its colour. */
 export const statusTag = (status: string): Html => tag(status, statusColours[status])
 
-const deliveryColours = { SUCCESSFUL: 'green', FAILED: 'red', PENDING: 'blue' } as const
+const deliveryColours: Record<ShownStatus, TagColour> = {
+  SUCCESSFUL: 'green',
+  FAILED: 'red',
+  PENDING: 'blue',
+  'not listening': 'grey',
+}
 
 /** The delivery status of a message, or of one attempt. */
-export const deliveryTag = (status: keyof typeof deliveryColours): Html =>
-  tag(status, deliveryColours[status])
+export const deliveryTag = (status: ShownStatus): Html => tag(status, deliveryColours[status])

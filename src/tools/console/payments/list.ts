@@ -153,8 +153,13 @@ const list = (
 /** A failure leads to its message, which says why. */
 function webhooks({ root }: AccountVisit, deliveries: readonly Delivery[]): Part {
   if (deliveries.length === 0) return 'none'
-  const texts = { FAILED: 'failed', PENDING: 'pending', SUCCESSFUL: 'delivered' } as const
-  const parts = (['FAILED', 'PENDING', 'SUCCESSFUL'] as const).flatMap(status => {
+  const texts = {
+    FAILED: 'failed',
+    PENDING: 'pending',
+    SUCCESSFUL: 'delivered',
+    'not listening': 'not listening',
+  } as const
+  const parts = (['FAILED', 'PENDING', 'SUCCESSFUL', 'not listening'] as const).flatMap(status => {
     const delivery = deliveries.find(each => each.status === status)
     if (!delivery) return []
     const text = `${delivery.found} ${texts[status]}`

@@ -3,6 +3,7 @@ import { inPounds } from '../../../core/money.ts'
 import { iso } from '../../../core/time.ts'
 import type { FailureCode, PaymentEvent } from '../../../pay/payments/payment.ts'
 import { causeOf } from '../../../pay/webhooks/causes.ts'
+import { shownStatus } from '../../../pay/webhooks/message-store.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import { MASK } from '../../recorder/mask.ts'
 import { code, deliveryTag, link, paragraph, untrusted } from '../frame/parts.ts'
@@ -145,9 +146,9 @@ const NOTHING_YET = 'no attempt yet'
 
 function messageView(timeline: Timeline, { message, webhook, attempts }: ShownMessage): Html {
   const { root } = timeline
-  const { message_id, event_type, status } = message
+  const { message_id, event_type } = message
   const tries = attempts.length === 1 ? '1 attempt' : `${attempts.length} attempts`
-  return html`${link(`${root}messages/${message_id}`, event_type)} → ${untrusted(webhook)}: ${deliveryTag(status)} ${attempts.length === 0 ? NOTHING_YET : tries}
+  return html`${link(`${root}messages/${message_id}`, event_type)} → ${untrusted(webhook)}: ${deliveryTag(shownStatus(message, timeline.now))} ${attempts.length === 0 ? NOTHING_YET : tries}
 ${attempts.length > 0 && html`<ol class="farthing-step__attempts" role="list">${attempts.map(attempt => attemptView(timeline, message_id, attempt))}</ol>`}`
 }
 

@@ -5,7 +5,7 @@ import { timeOf } from '../../../core/ids.ts'
 import type { Context } from '../../../pay/context.ts'
 import { findPayment } from '../../../pay/payments/store.ts'
 import { causeOf } from '../../../pay/webhooks/causes.ts'
-import { findMessage } from '../../../pay/webhooks/message-store.ts'
+import { findMessage, shownStatus } from '../../../pay/webhooks/message-store.ts'
 import type { Route } from '../../../platform/http/endpoint.ts'
 import { pathParam } from '../../../platform/http/endpoint.ts'
 import { insetText, type SummaryRow, summaryList, tag } from '../../../platform/web/components.ts'
@@ -130,7 +130,7 @@ ${events.map(
 )}${messages.map(
   message =>
     message &&
-    html`<li>${link(`${root}messages/${message.message_id}`, message.event_type)} to ${untrusted(message.callback_url)} ${deliveryTag(message.status)}</li>\n`,
+    html`<li>${link(`${root}messages/${message.message_id}`, message.event_type)} to ${untrusted(message.callback_url)} ${deliveryTag(shownStatus(message, now))}</li>\n`,
 )}${events.length + messages.length === 0 && html`<li>Nothing</li>`}</ul>`
 }
 

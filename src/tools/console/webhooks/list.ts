@@ -3,7 +3,7 @@
 import { timeOf } from '../../../core/ids.ts'
 import type { Context } from '../../../pay/context.ts'
 import { type ListedWebhook, listWebhooks } from '../../../pay/webhooks/list-store.ts'
-import { isListenerAddress } from '../../../pay/webhooks/listener.ts'
+import { isListenerAddress, NOBODY_LISTENS } from '../../../pay/webhooks/listener.ts'
 import { activeWebhooks } from '../../../pay/webhooks/store.ts'
 import {
   type Attempt,
@@ -103,7 +103,7 @@ export const eventsOf = ({ subscriptions }: Webhook): string =>
 
 const lastAnswer = (attempt: Attempt | undefined): string | Html =>
   attempt
-    ? html`${deliveryTag(attempt.status)} ${untrusted(attempt.result)}, ${time(attempt.at)}`
+    ? html`${deliveryTag(attempt.result === NOBODY_LISTENS ? 'not listening' : attempt.status)} ${untrusted(attempt.result)}, ${time(attempt.at)}`
     : 'Nothing was sent yet'
 
 /** Whether somebody listens; undefined if it is not the webhook of a listener. `wall` is the machine's time. */

@@ -2,6 +2,8 @@
 
 import type { ByHand, Exchange } from '../../../core/exchange.ts'
 import { type AttemptEnding, causeOf } from '../../../pay/webhooks/causes.ts'
+import { NOBODY_LISTENS } from '../../../pay/webhooks/listener.ts'
+import type { ShownStatus } from '../../../pay/webhooks/message-store.ts'
 import type { Damage } from '../../../pay/webhooks/send-again.ts'
 import type { Attempt } from '../../../pay/webhooks/webhook.ts'
 import { details } from '../../../platform/web/components.ts'
@@ -65,8 +67,10 @@ const fromExchange = (exchange: Exchange): ShownAttempt => ({
   exchange,
 })
 
-const succeeded = ({ ending: { status } }: ShownAttempt): boolean =>
-  status !== null && status >= 200 && status <= 299
+function statusOf({ ending: { status, result } }: ShownAttempt): ShownStatus {
+  if (status === null && result === NOBODY_LISTENS) return 'not listening'
+  return status !== null && status >= 200 && status <= 299 ? 'SUCCESSFUL' : 'FAILED'
+}
 
 export function attemptsPart(attempts: readonly ShownAttempt[], root: string): Html {
   if (attempts.length === 0) return paragraph('It was never sent.')
@@ -89,7 +93,7 @@ function attemptRow(attempt: ShownAttempt): Part[] {
   const { at, ms, ending, exchange } = attempt
   return [
     time(at),
-    html`${deliveryTag(succeeded(attempt) ? 'SUCCESSFUL' : 'FAILED')}${exchange?.by_hand && html` ${nameOfAttempt(exchange.by_hand)}`}`,
+    html`${deliveryTag(statusOf(attempt))}${exchange?.by_hand && html` ${nameOfAttempt(exchange.by_hand)}`}`,
     ending.status ?? 'none',
     untrusted(ending.result),
     ms === null ? 'nothing was sent' : `${ms.toLocaleString('en-GB')} ms`,

@@ -6,6 +6,7 @@ import {
   attemptsOf,
   findMessage,
   type KeptMessage,
+  shownStatus,
   statusAt,
 } from '../../../pay/webhooks/message-store.ts'
 import { resendable } from '../../../pay/webhooks/send-again.ts'
@@ -76,7 +77,7 @@ async function messagePage(context: Context, visit: AccountVisit, edit?: Edit): 
   const attempts = mergeAttempts(attemptsOf(message), exchanges)
   const status = statusAt(message, now)
   const content = html`<p class="govuk-body">${link(`${root}webhooks/${message.webhook_id}`, 'Webhook')}</p>
-<h1 class="govuk-heading-l">${event_type} ${deliveryTag(status)}</h1>
+<h1 class="govuk-heading-l">${event_type} ${deliveryTag(shownStatus(message, now))}</h1>
 ${liveNotice(visit, { list: `message:${message_id}`, version, href: `${root}messages/${message_id}` })}
 <p class="govuk-body-l" id="cause">${untrusted(whatHappened(message, status, attempts, now))}</p>
 ${actions(message, body, visit, edit)}

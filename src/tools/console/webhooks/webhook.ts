@@ -4,7 +4,7 @@ import { timeOf } from '../../../core/ids.ts'
 import type { Context } from '../../../pay/context.ts'
 import { causeOf } from '../../../pay/webhooks/causes.ts'
 import { messagesOfWebhook } from '../../../pay/webhooks/list-store.ts'
-import { attemptsOf, type MessageRow, statusAt } from '../../../pay/webhooks/message-store.ts'
+import { attemptsOf, type MessageRow, shownStatus } from '../../../pay/webhooks/message-store.ts'
 import { findWebhook } from '../../../pay/webhooks/store.ts'
 import type { Webhook } from '../../../pay/webhooks/webhook.ts'
 import { pathParam, type Route } from '../../../platform/http/endpoint.ts'
@@ -163,8 +163,8 @@ ${linksBeside('Messages', found, here, { delivery })}`
 
 /** The status, and of a message that was not delivered why. */
 function deliveryPart(message: MessageRow, now: number): Html {
-  const shown = statusAt(message, now)
+  const shown = shownStatus(message, now)
   const last = attemptsOf(message).at(-1)
   const cause = last && causeOf({ status: last.status_code, result: last.result })
-  return html`${deliveryTag(shown)} ${shown === 'FAILED' && cause && untrusted(cause)}`
+  return html`${deliveryTag(shown)} ${shown !== 'SUCCESSFUL' && shown !== 'PENDING' && cause && untrusted(cause)}`
 }
