@@ -107,7 +107,7 @@ describe('A file of src', () => {
       'cli/pay',
       'cli/serve',
       'cli/seed',
-      'testing/guest',
+      'testing/host-globals',
       'app/clock-watch',
       'pay/webhooks/deliver',
       'platform/outbound/send',

@@ -1,5 +1,5 @@
 import { ControlError } from './errors.ts'
-import { HostPromise } from './guest.ts'
+import { HostPromise } from './host-globals.ts'
 import type { Connection } from './http.ts'
 import type {
   Account,

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { ControlError } from './errors.ts'
-import { HostPromise } from './guest.ts'
+import { HostPromise } from './host-globals.ts'
 import type { Answer, Signal } from './public.d.ts'
 
 /** One service, with the connections to it that are kept. */

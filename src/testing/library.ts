@@ -1,6 +1,6 @@
 import { ControlError, Undelivered, WaitError } from './errors.ts'
-import { HostPromise } from './guest.ts'
 import { accountRules, beginning, createAccount, type Identity } from './handle.ts'
+import { HostPromise } from './host-globals.ts'
 import { type Connection, connect } from './http.ts'
 import { payOnPages } from './pages.ts'
 import type { Account, Farthing, Moment, StartOptions } from './public.d.ts'

@@ -288,7 +288,10 @@ export type Reply = number | { status: number; delay?: Duration }
 export interface Receiver extends AsyncDisposable {
   readonly url: string
   readonly signingKey: string
-  /** The first message that matches and that no earlier call returned. Rejects if its signature is wrong. */
+  /**
+   * The first message that matches and that no earlier call returned. A message with a wrong signature is answered
+   * 401 and shown nowhere. Instead `next` rejects or `all` throws, whichever is called first, once for each.
+   */
   next(which?: { event?: EventType; payment_id?: string }, options?: WaitOptions): Promise<Message>
   /** All messages so far, in the order in which they arrived. */
   all(): readonly Message[]

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { WaitError } from './errors.ts'
-import { clearTimer, HostPromise, setTimer, sleep } from './guest.ts'
+import { clearTimer, HostPromise, setTimer, sleep } from './host-globals.ts'
 import type { Message, ReceiveOptions, Receiver, WaitOptions } from './public.d.ts'
 import {
   check,
@@ -18,7 +18,7 @@ import {
 } from './values.ts'
 
 export type Registration = { signingKey: string; remove(): Promise<void> }
-type Arrived = Message & { isSigned: boolean; taken: boolean }
+type Arrived = Message & { taken: boolean }
 type Wanted = Parameters<Receiver['next']>[0] & object
 
 const receiveRules: Record<keyof ReceiveOptions, Rule> = {
@@ -39,11 +39,8 @@ export async function startReceiver(
   let { answer: reply = 200 } = options
   checkAnswer('receive: answer', reply)
   let registration: Registration | undefined
-  const arrived: Arrived[] = []
+  const inbox = createInbox()
   const waiting = new Set<() => void>()
-
-  /** The error of the function that decides. The next call of `next` rejects with it. */
-  let failure: { error: unknown } | undefined
 
   const look = () => {
     for (const lookAgain of [...waiting]) lookAgain()
@@ -51,18 +48,19 @@ export async function startReceiver(
   async function respond(request: IncomingMessage): Promise<number> {
     let status = 400 // for a request that is not a message
     try {
-      const message = readMessage(request, await readText(request), registration?.signingKey ?? '')
-      arrived.push(message)
+      const message = readMessage(request, await readText(request))
+      status = 401
+      inbox.add(message, registration?.signingKey ?? '')
       status = 500
       return await statusFor(message)
     } catch (error) {
-      if (status === 500) failure ??= { error }
+      if (status === 500) inbox.fail(error)
       look()
       return status
     }
   }
   async function statusFor(message: Message): Promise<number> {
-    const decided = typeof reply === 'function' ? reply(message, arrived.length) : reply
+    const decided = typeof reply === 'function' ? reply(message, inbox.arrived.length) : reply
     look()
     const right = await decided
     checkReply('answer', right)
@@ -79,20 +77,6 @@ export async function startReceiver(
     throw error
   }
 
-  function take(which: Wanted): Message | undefined {
-    if (failure) {
-      const { error } = failure
-      failure = undefined
-      throw error
-    }
-    const found = arrived.find(message => !message.taken && matches(message, which))
-    if (!found) return undefined
-    found.taken = true
-    const { isSigned, taken, ...message } = found
-    if (isSigned) return message
-    throw new WaitError(`the signature of ${message.event_type} of ${message.payment_id} is wrong`)
-  }
-
   let closing: Promise<void> | undefined
   const receiver: Receiver = {
     url,
@@ -100,10 +84,10 @@ export async function startReceiver(
     async next(which = {}, waitOptions = {}) {
       checkFields('next', which, wantedRules)
       checkOptions('next', waitOptions, waitRules)
-      const explanation = () => explain(which, arrived)
-      return nextOf(() => take(which), waiting, waitOptions, explanation)
+      const explanation = () => explain(which, inbox.arrived)
+      return nextOf(() => inbox.take(which), waiting, waitOptions, explanation)
     },
-    all: () => arrived.map(({ isSigned, taken, ...message }) => message),
+    all: inbox.all,
     answer(next = 200) {
       checkAnswer('answer', next)
       reply = next
@@ -118,6 +102,54 @@ export async function startReceiver(
     [Symbol.asyncDispose]: () => receiver.close(),
   }
   return receiver
+}
+
+/** The messages that came, and the errors that are shown in their place. */
+function createInbox() {
+  const arrived: Arrived[] = []
+  /** One for each message with a wrong signature. `take` or `all`, whichever is called first, throws it. */
+  const forgeries: WaitError[] = []
+  /** The error of the function that decides. The next call of `take` throws it. */
+  let failure: { error: unknown } | undefined
+
+  function throwForgery(): void {
+    const forgery = forgeries.shift()
+    if (forgery) throw forgery
+  }
+  return {
+    arrived,
+    /** Throws if the signature is wrong. */
+    add(message: Arrived, signingKey: string): void {
+      if (isSigned(message, signingKey)) arrived.push(message)
+      else {
+        const { event_type, payment_id } = message
+        const what = `${event_type} of ${payment_id}`
+        const forgery = new WaitError(`${what} came with a wrong signature and was answered 401`)
+        forgeries.push(forgery)
+        throw forgery
+      }
+    },
+    fail(error: unknown): void {
+      failure ??= { error }
+    },
+    take(which: Wanted): Message | undefined {
+      throwForgery()
+      if (failure) {
+        const { error } = failure
+        failure = undefined
+        throw error
+      }
+      const found = arrived.find(message => !message.taken && matches(message, which))
+      if (!found) return undefined
+      found.taken = true
+      const { taken, ...message } = found
+      return message
+    },
+    all(): Message[] {
+      throwForgery()
+      return arrived.map(({ taken, ...message }) => message)
+    },
+  }
 }
 
 async function listen(
@@ -216,13 +248,10 @@ async function readText(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString()
 }
 
-function readMessage(request: IncomingMessage, raw: string, signingKey: string): Arrived {
+/** Throws if the body is not a message. */
+function readMessage(request: IncomingMessage, raw: string): Arrived {
   const headers: Record<string, string> = {}
   for (const [name, value] of Object.entries(request.headers)) headers[name] = String(value)
-  const given = Buffer.from(headers['pay-signature'] ?? '')
-  const { createHmac, timingSafeEqual } = process.getBuiltinModule('node:crypto')
-  const right = Buffer.from(createHmac('sha256', signingKey).update(raw).digest('hex'))
-  const isSigned = given.length === right.length && timingSafeEqual(given, right)
   const { event_type, resource_id, webhook_message_id, resource } = JSON.parse(raw)
   return {
     event_type,
@@ -231,7 +260,13 @@ function readMessage(request: IncomingMessage, raw: string, signingKey: string):
     payment: resource,
     raw,
     headers,
-    isSigned,
     taken: false,
   }
+}
+
+function isSigned({ raw, headers }: Message, signingKey: string): boolean {
+  const given = Buffer.from(headers['pay-signature'] ?? '')
+  const { createHmac, timingSafeEqual } = process.getBuiltinModule('node:crypto')
+  const right = Buffer.from(createHmac('sha256', signingKey).update(raw).digest('hex'))
+  return given.length === right.length && timingSafeEqual(given, right)
 }

@@ -1,5 +1,5 @@
 import { Undelivered, WaitError } from './errors.ts'
-import { elapsed, HostPromise, sleep } from './guest.ts'
+import { elapsed, HostPromise, sleep } from './host-globals.ts'
 import type { Connection } from './http.ts'
 import type { LoggedRequest, Payment, UndeliveredMessage, WaitOptions, Which } from './public.d.ts'
 import {
