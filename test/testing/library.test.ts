@@ -247,11 +247,12 @@ for (const [title, begin] of [
           await using account = await farthing.account()
           const receiver = await account.receive()
           const reference = `R-${i % 3}`
-          const waiting = account.waitForPayment({ reference, status: 'success' })
+          const patience = { timeout: '120s' } as const
+          const waiting = account.waitForPayment({ reference, status: 'success' }, patience)
           const { payment_id } = await account.payment({ reference, amount: 100 + i })
           await account.complete(payment_id)
           assert.equal((await waiting).amount, 100 + i)
-          assert.equal((await receiver.next()).payment_id, payment_id)
+          assert.equal((await receiver.next({}, patience)).payment_id, payment_id)
           assert.equal((await account.send('GET', '/v1/payments')).body.total, 1)
         }),
       )

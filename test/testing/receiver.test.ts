@@ -62,6 +62,40 @@ describe('A receiver', () => {
     await waiting
   })
 
+  test('responds 401 to a message with a wrong signature, shows it to nobody, and says so once in next or all', async () => {
+    await using account = await farthing.account()
+    const shown: string[] = []
+    const receiver = await account.receive({
+      answer({ message_id }) {
+        shown.push(message_id)
+        return 200
+      },
+    })
+    await account.payment({ scenario: 'declined' })
+    const { raw, headers, message_id } = await receiver.next()
+    const forge = async (signature?: string) => {
+      const response = await fetch(receiver.url, {
+        method: 'POST',
+        body: raw,
+        ...(signature && { headers: { 'Pay-Signature': signature } }),
+      })
+      assert.equal(response.status, 401)
+    }
+    const about = { name: 'WaitError', message: /^card_payment_failed of .+ wrong signature/ }
+    await forge(headers['pay-signature']?.replace(/^./, digit => (digit === '0' ? '1' : '0')))
+    await assert.rejects(receiver.next({ payment_id: 'of another payment' }), about)
+    await forge()
+    assert.throws(() => receiver.all(), about)
+    const waiting = assert.rejects(receiver.next(), about)
+    await forge('0'.repeat(64))
+    await waiting
+    assert.deepEqual(
+      receiver.all().map(message => message.message_id),
+      [message_id],
+    )
+    assert.deepEqual(shown, [message_id])
+  })
+
   test('responds 400 to a request that is not a message, and does not show it', async () => {
     await using account = await farthing.account()
     const receiver = await account.receive()

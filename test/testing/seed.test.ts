@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startFarthing } from '../../src/testing/library.ts'
 import type { Account, Scenario } from '../../src/testing/public.d.ts'
+import { tempDatabase } from '../support/folders.ts'
 
 const options = {
   seed: 7,
@@ -81,6 +82,20 @@ test('complete leaves byte for byte what the pages leave, in each run with the s
   assert.deepEqual(pages, first)
   const shared = other.filter(text => first.includes(text) && !text.startsWith('{"total":0'))
   assert.deepEqual(shared, [])
+})
+
+test('a service that starts anew with its seed and its database makes accounts with further names', async () => {
+  const again = { ...options, database: tempDatabase() }
+  const keys = new Set<string>()
+  for (let start = 0; start < 3; start++) {
+    await using farthing = await startFarthing(again)
+    for (let n = 0; n < 2; n++) {
+      const account = await farthing.account()
+      await account.payment()
+      keys.add(account.key)
+    }
+  }
+  assert.equal(keys.size, 6)
 })
 
 test('a scenario plan leaves byte for byte what a picker leaves', async () => {

@@ -1,5 +1,5 @@
 import { type Account, isAccountName, newAccount } from '../../core/account.ts'
-import type { Secrets } from '../../core/ports.ts'
+
 import { untilWritten } from '../../core/retry.ts'
 import { iso } from '../../core/time.ts'
 import type { Context } from '../../pay/context.ts'
@@ -87,20 +87,24 @@ const createAccount = (context: Context): Endpoint => ({
     const { database, time } = context
     const parent = nameOfParent(request.account)
     const given = readBody(request, newTestAccount)
-    const account: Account = {
-      ...newAccount(readName(given.name, parent, context.secrets)),
-      ...readFirstClock(given, time.wall()),
-      parent,
-    }
+    const first = { ...readFirstClock(given, time.wall()), parent }
+    const draw = () => `${parent.slice(0, 55)}.${context.secrets.secret(parent).slice(-8)}`
+    const name = given.name === undefined ? undefined : readName(given.name)
     if (await hasAllTestAccounts(database, parent, time.wall())) throw hasAll()
-    const made = await createTestAccount(context, account)
-    if (!made) throw nameUsed(account.name)
-    void reply.code(201)
-    return {
-      account: account.name,
-      key: made.key,
-      clock: presentClock(account, time),
-      expires: iso(made.expires),
+    for (;;) {
+      const account: Account = { ...newAccount(name ?? draw()), ...first }
+      const made = await createTestAccount(context, account)
+      if (made) {
+        void reply.code(201)
+        return {
+          account: account.name,
+          key: made.key,
+          clock: presentClock(account, time),
+          expires: iso(made.expires),
+        }
+      }
+      // A service with a seed draws the same names again when it starts anew on its database.
+      if (name !== undefined) throw nameUsed(name)
     }
   },
 })
@@ -111,8 +115,7 @@ function nameOfParent({ name, parent }: Account): string {
   throw wrongKey(name, parent)
 }
 
-function readName(given: unknown, parent: string, secrets: Secrets): string {
-  if (given === undefined) return `${parent.slice(0, 55)}.${secrets.secret(parent).slice(-8)}`
+function readName(given: unknown): string {
   if (typeof given === 'string' && isAccountName(given)) return given
   throw badField('name', NAME_RULE)
 }
