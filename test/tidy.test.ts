@@ -83,6 +83,7 @@ describe('A file of src', () => {
     assert.deepEqual(callers(/time\.wall\(/).sort(), [
       'app/background', // the sweep
       'app/clock-watch', // whether the machine's clock is right
+      'app/start', // whether FARTHING_API_KEY is a living key of another account
       'pay/webhooks/deliver', // claims, when an attempt began
       'pay/webhooks/listener-store', // until when somebody listens
       'pay/webhooks/listeners', // until when somebody listens

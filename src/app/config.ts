@@ -27,7 +27,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   const values = Object.fromEntries(
     Object.entries(settings).map(([key, setting]) => {
       const read = readSetting(setting, env[setting.name]?.trim())
-      if (read instanceof Problem) problems.push(setting.name + read.text)
+      if (read instanceof Problem) problems.push(setting.name + read.message)
       return [key, read instanceof Problem ? setting.unset : read]
     }),
   ) as Settings // each key has the value of its own row

@@ -20,12 +20,7 @@ export type Setting<Value = unknown> = {
 }
 
 /** Why a value cannot be used, as the rest of a sentence that begins with the name. */
-export class Problem {
-  readonly text: string
-  constructor(text: string) {
-    this.text = text
-  }
-}
+export class Problem extends Error {}
 
 const setting = <Value>(row: Setting<Value>): Setting<Value> => row
 
