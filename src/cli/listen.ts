@@ -1,6 +1,7 @@
 import { hostname, userInfo } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Config } from '../core/config.ts'
+import { idFloor } from '../core/ids.ts'
 import type { AttemptResult } from '../core/ports.ts'
 import { addressOf, labelOf, NOBODY_LISTENS } from '../pay/webhooks/listener.ts'
 import { callbackUrlProblem, hostAndPort } from '../platform/outbound/address.ts'
@@ -298,17 +299,20 @@ const PAGE = 500
 /** Sends the messages of the last day that nobody received, oldest first. */
 async function sendMissed(service: Service, webhook_id: string): Promise<void> {
   const since = Date.now() - DAY
-  let after = ''
+  const sent = new Set<string>()
+  let after = idFloor(since)
   for (;;) {
-    const query = new URLSearchParams({ delivery: 'FAILED', ...(after && { after }) })
+    const query = new URLSearchParams({ delivery: 'FAILED', after })
     const { results, next } = await service.ask('GET', `/control/messages?${query}`)
     const missed = results.filter(
       (message: Body) =>
         message.webhook_id === webhook_id &&
+        !sent.has(message.message_id) &&
         lastAttempt(message)?.result === NOBODY_LISTENS &&
         Date.parse(message.at) > since,
     )
     for (const { message_id } of missed) {
+      sent.add(message_id)
       const path = `/control/messages/${message_id}/send`
       const { status, body } = await service.request('POST', path, { json: {} })
       if (status >= 400) note(refusal('POST', path, status, body))

@@ -1,13 +1,7 @@
-import { setTimeout } from 'node:timers/promises'
 import type { Config } from '../core/config.ts'
+import { remember } from '../core/remember.ts'
 import { colour, oneLine, print, printJson, timeOfDay } from './output.ts'
-import {
-  type Body,
-  connect,
-  keepAsking,
-  type Service,
-  type ServiceOptions,
-} from './running-service.ts'
+import { type Body, connect, keepAsking, type ServiceOptions } from './running-service.ts'
 
 type LogsOptions = ServiceOptions & {
   follow?: boolean
@@ -23,9 +17,10 @@ type LogsOptions = ServiceOptions & {
 /** Without --since. */
 const NEWEST = 100
 const MOST = 500
-const LOOK_EVERY = 500
-/** Milliseconds. A request is listed at the time when it began, so --follow looks back for slow ones. */
-const LONGEST_REQUEST = 15_000
+/** Milliseconds that --follow waits for a request. */
+const WAIT = 10_000
+/** The requests that are remembered, because --follow may get one again. */
+const MOST_SHOWN = 10_000
 
 /** `farthing logs`: the requests of the account, oldest first. With --follow it does not end by itself. */
 export async function logs(config: Config, options: LogsOptions): Promise<void> {
@@ -38,47 +33,33 @@ export async function logs(config: Config, options: LogsOptions): Promise<void> 
     ...(operation && { operation }),
     ...(refused && { refused: 'true' }),
   }
-  const start = since === undefined ? { limit: String(NEWEST) } : { since: timeAgo(since) }
-  const shown = new Map<string, number>()
-  for await (const request of requests(service, { ...filter, ...start }))
-    show(request, options, shown)
-  if (options.follow) await follow(service, filter, options, shown)
+  const start = since === undefined ? { limit: NEWEST } : { since: timeAgo(since), limit: MOST }
+  const shown = new Map<string, true>()
+  async function page(query: Record<string, string | number>): Promise<Page> {
+    const path = `/control/requests?${new URLSearchParams({ ...filter, ...texts(query) })}`
+    const { results, next } = await service.ask('GET', path)
+    for (const request of results) show(request, options, shown)
+    return { count: results.length, next }
+  }
+  let { count, next } = await page(start)
+  while (since !== undefined && count > 0)
+    ({ count, next } = await page({ after: next, limit: MOST }))
+  if (options.follow)
+    await keepAsking(async () => {
+      next = (await page({ after: next, limit: MOST, wait: WAIT })).next
+    })
 }
+
+type Page = { count: number; next: string }
+
+const texts = (query: Record<string, string | number>): Record<string, string> =>
+  Object.fromEntries(Object.entries(query).map(([name, value]) => [name, String(value)]))
 
 const timeAgo = (ms: number): string => new Date(Date.now() - ms).toISOString()
 
-/** With `since` all of them, otherwise one page of the newest. */
-async function* requests(service: Service, query: Record<string, string>): AsyncGenerator<Body> {
-  const { since, ...rest } = query
-  let from: Record<string, string> = since ? { since } : {}
-  for (;;) {
-    const path = `/control/requests?${new URLSearchParams({ ...rest, ...from })}`
-    const { results, next } = await service.ask('GET', path)
-    yield* results
-    if (since === undefined || results.length < MOST) return
-    from = { after: next }
-  }
-}
-
-async function follow(
-  service: Service,
-  filter: Record<string, string>,
-  options: LogsOptions,
-  shown: Map<string, number>,
-): Promise<never> {
-  return keepAsking(async () => {
-    await setTimeout(LOOK_EVERY)
-    const since = timeAgo(LONGEST_REQUEST)
-    for await (const request of requests(service, { ...filter, since }))
-      show(request, options, shown)
-    const forgotten = Date.now() - 2 * LONGEST_REQUEST
-    for (const [id, at] of shown) if (at < forgotten) shown.delete(id)
-  })
-}
-
-function show(request: Body, { json, bodies }: LogsOptions, shown: Map<string, number>): void {
+function show(request: Body, { json, bodies }: LogsOptions, shown: Map<string, true>): void {
   if (shown.has(request.request_id)) return
-  shown.set(request.request_id, Date.now())
+  remember(shown, request.request_id, true, MOST_SHOWN)
   if (json) printJson(request)
   else print(lineOf(request))
   if (json || !bodies) return

@@ -40,7 +40,8 @@ export type KeptBody = {
 
 /** The part of an exchange that is stored as JSON. */
 export type ExchangeBody = {
-  /** When the request began, on the account's clock, in milliseconds; the identifier has the machine's time. */
+  /** When the request began, in milliseconds: on the machine's clock, and on the account's. */
+  began: number
   at: number
   /** Which instance of the service took part; absent from a gap. */
   instance?: string
@@ -76,7 +77,7 @@ export type ExchangeBody = {
 }
 
 export type Exchange = {
-  /** Begins with the machine's time at which the request began. */
+  /** Begins with the machine's time at which it was written, so that who follows the record finds late ones at its end. */
   exchange_id: string
   /** The account's room. */
   room: string
@@ -90,6 +91,9 @@ export type Exchange = {
   /** A response of 4xx or 5xx, or an attempt that failed. */
   refused: boolean
 } & ExchangeBody
+
+/** An exchange gets its identifier when it is written. */
+export type NewExchange = Omit<Exchange, 'exchange_id'>
 
 /** The bytes of a body that are kept. */
 export const MOST_BODY_BYTES = 8_192
@@ -120,8 +124,8 @@ export type Recorder = {
   attempt(account: Account, attempt: RawAttempt): void
   /** Records a delivery by hand at once. Resolves to the row, also when it could not be written. */
   attemptByHand(account: Account, attempt: RawAttempt): Promise<Exchange>
-  /** Records an action without a request at once, which began at this machine's time. Resolves also when it could not be written. */
-  action(account: Account, began: number, action: Omit<Exchange, 'exchange_id'>): Promise<void>
+  /** Records an action without a request at once. Resolves also when it could not be written. */
+  action(account: Account, action: NewExchange): Promise<void>
   /** Waits for responses, and writes everything in memory. Never rejects. */
   flush(): Promise<void>
 }

@@ -161,14 +161,14 @@ const receive = (call: Call, options: ReceiveOptions): Promise<Receiver> =>
 
 async function allRequests(call: Call, which: WhichRequests = {}): Promise<LoggedRequest[]> {
   checkFields('requests', which, requestRules)
-  const all: LoggedRequest[] = []
+  const all = new Map<string, LoggedRequest>()
   let from = { since: '1970-01-01T00:00:00.000Z' } as Record<string, string>
   for (;;) {
     const query = new URLSearchParams({ ...from, limit: String(PAGE) })
     for (const [name, value] of Object.entries(which)) query.set(name, String(value))
     const { results, next } = await call('GET', `/control/requests?${query}`)
-    all.push(...results)
-    if (results.length < PAGE) return all
+    for (const each of results) all.set(each.request_id, each)
+    if (results.length < PAGE) return [...all.values()]
     from = { after: next }
   }
 }

@@ -35,7 +35,7 @@ test('exchanges that arrive while others are written wait for the next write', a
       },
     } as Partial<Database> as Database, // all that it calls
     time: { wall: () => 0 },
-    newId: () => 'an exchange',
+    nextId: () => 'an exchange',
     makeRow: createRowMaker('an instance', []),
     onFault: assert.ifError,
     onWritten: () => {},

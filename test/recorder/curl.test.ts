@@ -15,6 +15,7 @@ const created: Exchange = {
   operation: 'createPayment',
   status: 201,
   refused: false,
+  began: 0,
   at: 0,
   method: 'POST',
   path: '/v1/payments',

@@ -112,6 +112,7 @@ function exchangeOf({ method, path, query, body, headers }: Sent): Exchange {
     operation: 'createPayment',
     status: 201,
     refused: false,
+    began: 0,
     at: 0,
     method,
     path,

@@ -1,6 +1,7 @@
 import { ACCOUNT_COLUMNS, type Account, accountIn, newAccount } from '../../core/account.ts'
 import type { Database, Statement, Time } from '../../core/ports.ts'
-import { findPart, ifGiven, where } from '../../platform/database/select.ts'
+import { type FollowedPage, findFollowed, type Paging } from '../../platform/database/follow.ts'
+import { type Condition, findPart, ifGiven, where } from '../../platform/database/select.ts'
 import { oldestKept } from '../retention.ts'
 import { NOBODY_LISTENS } from './listener.ts'
 import type { WebhookBody } from './store.ts'
@@ -200,26 +201,34 @@ type MessageFilter = {
   payment_id?: string
   event_type?: string
   delivery?: string
-  /** Exclusive. */
-  after?: string
 }
 
-/** The messages of all webhooks of the account, oldest first, at most `limit`. */
-export function findMessages(
+/** The messages of all webhooks of the account. `delivery` is compared at the time of each page. */
+export const followMessages = (
   database: Database,
   room: string,
-  { message_id, payment_id, event_type, delivery, after }: MessageFilter,
-  limit: number,
-): Promise<KeptMessage[]> {
-  const conditions = [
+  filter: MessageFilter,
+  paging: Paging,
+): Promise<FollowedPage<KeptMessage>> =>
+  findFollowed(
+    database,
+    keptRows,
+    ({ message_id }) => message_id,
+    conditionsOf(room, filter),
+    paging,
+  )
+
+function conditionsOf(
+  room: string,
+  { message_id, payment_id, event_type, delivery }: MessageFilter,
+): Condition[] {
+  return [
     where('webhooks.account = ?', room),
     ...ifGiven('message_id = ?', message_id),
     ...ifGiven('payment_id = ?', payment_id),
     ...ifGiven('event_type = ?', event_type),
     ...ifGiven('messages.status = ?', delivery),
-    ...ifGiven('message_id > ?', after),
   ]
-  return findPart(database, keptRows, conditions, { limit, order: 'oldest' })
 }
 
 /** Returns undefined when the account has no such message. */
@@ -228,6 +237,8 @@ export async function findMessage(
   room: string,
   message_id: string,
 ): Promise<KeptMessage | undefined> {
-  const [found] = await findMessages(database, room, { message_id }, 1)
+  const conditions = conditionsOf(room, { message_id })
+  const part = { limit: 1, order: 'oldest' } as const
+  const [found] = await findPart(database, keptRows, conditions, part)
   return found
 }

@@ -31,7 +31,7 @@ export const inRange = (id: string, { before, after }: Range): Condition[] => [
 ]
 
 /** A table that can be searched. Rows are sorted by identifier. */
-type Searchable<Row, Item> = {
+export type Searchable<Row, Item> = {
   from: string
   columns: string
   id: string

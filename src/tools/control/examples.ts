@@ -100,7 +100,8 @@ export const requests = {
       answer,
     },
   ],
-  next: ID,
+  next: `${ID}-1`,
+  previous: ID,
 }
 
 const raw = `{"resource_id":"${payment_id}"}`
@@ -118,7 +119,8 @@ export const messages = {
       headers: { 'Content-Type': 'application/json', 'Pay-Signature': 'e3b0c442' },
     },
   ],
-  next: ID,
+  next: `${ID}-1`,
+  previous: ID,
 }
 
 export const sentAgain = {

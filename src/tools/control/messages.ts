@@ -1,5 +1,5 @@
 import type { Context } from '../../pay/context.ts'
-import { findMessages, type KeptMessage } from '../../pay/webhooks/message-store.ts'
+import { followMessages, type KeptMessage } from '../../pay/webhooks/message-store.ts'
 import { eventTypes, headersOf, signature } from '../../pay/webhooks/webhook.ts'
 import { presentMessage, webhookMessage } from '../../pay/webhooks/wire.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
@@ -9,6 +9,7 @@ import { withExamples } from './docs.ts'
 import { badField } from './errors.ts'
 import {
   anyText,
+  ends,
   MOST_LISTED,
   oneOf,
   paging,
@@ -17,7 +18,7 @@ import {
   readQuery,
 } from './query.ts'
 import { headers, identifier, nullable } from './schemas.ts'
-import { tooManyWaits, type WaitFor } from './wait.ts'
+import { followed, tooManyWaits, type WaitFor } from './wait.ts'
 
 const { attempts, last_delivery_status: delivery } = webhookMessage.properties
 
@@ -44,7 +45,7 @@ const messages = object('Messages', {
       headers: { ...headers, type: ['object', 'null'], description: 'With its Pay-Signature' },
     }),
   },
-  next: { ...nullable, description: 'For `after`' },
+  ...ends,
 })
 
 /** The messages of all webhooks of the account, oldest first. */
@@ -55,7 +56,8 @@ export const listMessages = ({ database, time }: Context, waitFor: WaitFor): End
   operationId: 'listMessages',
   summary: 'List the webhook messages of the account',
   docs: withExamples(examples => ({
-    description: 'Messages of all webhooks, oldest first.',
+    description:
+      'Messages of all webhooks, oldest first. With `after` it begins there, otherwise it ends with the newest. Who follows with `next` misses none, and may see one again.',
     parameters: queryParameters(known),
     responses: { 200: json('The messages', messages, { One: examples.messages }) },
     errors: [
@@ -65,13 +67,17 @@ export const listMessages = ({ database, time }: Context, waitFor: WaitFor): End
     ],
   })),
   handler: async request => {
-    const { wait: ms = 0, limit: most = MOST_LISTED, ...filter } = readQuery(request, known)
-    const found = await waitFor(request, ms, ({ room }) =>
-      findMessages(database, room, filter, most),
+    const {
+      wait: ms = 0,
+      after,
+      before,
+      limit = MOST_LISTED,
+      ...filter
+    } = readQuery(request, known)
+    const shown = (message: KeptMessage) => present(message, time.now(request.account))
+    return followed(waitFor, request, { ms, after }, shown, ({ room }) =>
+      followMessages(database, room, filter, { after, before, limit }),
     )
-    const now = time.now(request.account)
-    const results = found.map(message => present(message, now))
-    return { results, next: results.at(-1)?.message_id ?? filter.after ?? null }
   },
 })
 

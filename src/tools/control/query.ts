@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { isStorable } from '../../platform/http/fields.ts'
 import type { Parameter, Schema } from '../../platform/http/openapi.ts'
 import { badField, noSuchField } from './errors.ts'
+import { nullable } from './schemas.ts'
 import { LONGEST_WAIT } from './wait.ts'
 
 export type Parse<Value> = {
@@ -65,8 +66,15 @@ export const wait = whole(
 )
 export const paging = {
   after: anyText('What comes after `next` of an earlier response'),
+  before: anyText('What comes before `previous` of an earlier response'),
   limit: whole(1, MOST_LISTED, 'How many results at most'),
   wait,
+}
+
+/** Where a list begins and ends. */
+export const ends = {
+  next: { ...nullable, description: 'For `after`' },
+  previous: { ...nullable, description: 'For `before`: the identifier of the first result' },
 }
 
 export const queryParameters = (known: Record<string, Parse<unknown>>): Parameter[] =>

@@ -1,14 +1,14 @@
 import type { Exchange, KeptBody } from '../../core/exchange.ts'
-import { timeOf } from '../../core/ids.ts'
 import { iso } from '../../core/time.ts'
 import type { Context } from '../../pay/context.ts'
 import { type Endpoint, NO_OPERATION } from '../../platform/http/endpoint.ts'
 import { json } from '../../platform/http/openapi.ts'
 import { object, timestamp } from '../../platform/http/schema.ts'
-import { findExchanges } from '../recorder/store.ts'
+import { followExchanges } from '../recorder/store.ts'
 import { withExamples } from './docs.ts'
 import { badField } from './errors.ts'
 import {
+  ends,
   flag,
   instant,
   MOST_LISTED,
@@ -21,7 +21,7 @@ import {
   whole,
 } from './query.ts'
 import { answer, anyJson, cut, headers, identifier, nullable, text } from './schemas.ts'
-import { tooManyWaits, type WaitFor } from './wait.ts'
+import { followed, tooManyWaits, type WaitFor } from './wait.ts'
 
 const kinds = ['api', 'page'] as const
 
@@ -66,14 +66,10 @@ const recordedRequests = object('Requests', {
       { body_cut: cut },
     ),
   },
-  next: { ...nullable, description: 'For `after`' },
+  ...ends,
 })
 
-/**
- * The requests of the account's application and its browsers, oldest first. With `after` or `since` the list begins
- * there, otherwise it ends with the newest. An exchange is listed at the time when it began, also if its response
- * came late. `operations` are the endpoints whose requests are recorded.
- */
+/** `operations` are the endpoints whose requests are recorded. */
 export const listRequests = (
   { database }: Context,
   waitFor: WaitFor,
@@ -88,7 +84,7 @@ export const listRequests = (
     summary: 'List the requests of the account',
     docs: withExamples(examples => ({
       description:
-        'What the application and browsers asked, oldest first. With `after` or `since` it begins there, otherwise it ends with the newest.',
+        'What the application and browsers asked, oldest first. With `after` or `since` it begins there, otherwise it ends with the newest. Who follows with `next` misses none, and may see one again.',
       parameters: queryParameters(known),
       responses: { 200: json('The requests', recordedRequests, { One: examples.requests }) },
       errors: [
@@ -98,18 +94,18 @@ export const listRequests = (
       ],
     })),
     handler: async request => {
-      const { wait: ms = 0, limit: most = MOST_LISTED, ...filter } = readQuery(request, known)
-      const fromNewest = filter.after === undefined && filter.since === undefined
-      const found = await waitFor(request, ms, ({ room }) =>
-        findExchanges(
-          database,
-          room,
-          { ...filter, kinds },
-          { limit: most, order: fromNewest ? 'newest' : 'oldest' },
-        ),
+      const {
+        wait: ms = 0,
+        after,
+        before,
+        limit = MOST_LISTED,
+        ...filter
+      } = readQuery(request, known)
+      const paging = { after, before, limit }
+      const { since } = filter
+      return followed(waitFor, request, { ms, after, since }, present, ({ room }) =>
+        followExchanges(database, room, { ...filter, kinds }, paging),
       )
-      const results = (fromNewest ? found.reverse() : found).map(present)
-      return { results, next: results.at(-1)?.request_id ?? filter.after ?? null }
     },
   }
 }
@@ -119,7 +115,7 @@ function present(exchange: Exchange) {
   return {
     request_id: exchange_id,
     at: iso(exchange.at),
-    machine_at: iso(timeOf(exchange_id)),
+    machine_at: iso(exchange.began),
     operation,
     method,
     path,

@@ -4,6 +4,7 @@ import type { Account } from '../../core/account.ts'
 import type { Database } from '../../core/ports.ts'
 import { createSignal, type Signals } from '../../core/signal.ts'
 import { accountOfName } from '../../platform/accounts/store.ts'
+import { cursorAt, type FollowedPage } from '../../platform/database/follow.ts'
 import { tooMany } from './errors.ts'
 
 /** The signal after each write of this instance. */
@@ -82,4 +83,20 @@ export function createWaitFor({ database, signals, stopped }: WaitPorts): WaitFo
       else waits.set(room, left)
     }
   }
+}
+
+/** Waits for a page of a list, and presents it. `since` is where the list begins without `after`, in milliseconds. */
+export async function followed<Row, Item>(
+  waitFor: WaitFor,
+  request: FastifyRequest,
+  { ms, after, since = 0 }: { ms: number; after?: string | undefined; since?: number | undefined },
+  present: (row: Row) => Item,
+  look: (account: Account) => Promise<FollowedPage<Row>>,
+): Promise<{ results: Item[]; next: string; previous: string | null }> {
+  const [page] = await waitFor(request, ms, async account => {
+    const found = await look(account)
+    return found.rows.length > 0 ? [found] : []
+  })
+  const next = page?.next ?? after ?? cursorAt(since)
+  return { results: (page?.rows ?? []).map(present), next, previous: page?.previous ?? null }
 }

@@ -1,4 +1,4 @@
-import type { Actor, Exchange, Recorder } from '../../core/exchange.ts'
+import type { Actor, NewExchange, Recorder } from '../../core/exchange.ts'
 import type { Time } from '../../core/ports.ts'
 import {
   type Effects,
@@ -38,17 +38,17 @@ export async function recordAction<Result>(
     if (effects?.caused) {
       const { account } = effects
       const at = time.now(account, began)
-      await recorder?.action(account, began, actionRow(effects, { at, by, operation, query }))
+      await recorder?.action(account, actionRow(effects, { began, at, by, operation, query }))
       // Whoever acted on a page looks at the attempts next.
       if (by === 'console') await recorder?.flush()
     }
   }
 }
 
-type Did = { at: number; by: Actor; operation: string; query: string }
+type Did = { began: number; at: number; by: Actor; operation: string; query: string }
 
-function actionRow({ account, payment, caused }: Effects, did: Did): Omit<Exchange, 'exchange_id'> {
-  const { at, by, operation, query } = did
+function actionRow({ account, payment, caused }: Effects, did: Did): NewExchange {
+  const { began, at, by, operation, query } = did
   return {
     room: account.room,
     payment_id: payment.payment_id,
@@ -57,6 +57,7 @@ function actionRow({ account, payment, caused }: Effects, did: Did): Omit<Exchan
     operation,
     status: null,
     refused: false,
+    began,
     at,
     by,
     method: '',

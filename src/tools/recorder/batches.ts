@@ -1,4 +1,4 @@
-import type { Database, NewId, Statement, Time } from '../../core/ports.ts'
+import type { Database, Statement, Time } from '../../core/ports.ts'
 import { createAdmission, type Gap } from './admission.ts'
 import { makeGapRow, type RawExchange, type RowMaker } from './row.ts'
 import { insertExchange } from './store.ts'
@@ -28,14 +28,21 @@ type Batches = {
 type BatchPorts = {
   database: Database
   time: Pick<Time, 'wall'>
-  newId: NewId
+  /** The identifier of a row that is written now. */
+  nextId: () => string
   makeRow: RowMaker
   onFault: (error: unknown) => void
   /** Receives the rooms that have new rows. */
   onWritten: (room: string) => void
 }
 
-type Row = { room: string; refused: boolean; began: number; insert: Statement; bytes: number }
+type Row = {
+  room: string
+  refused: boolean
+  began: number
+  insert: (exchange_id: string) => Statement
+  bytes: number
+}
 
 /** Makes rows of exchanges, and writes them in batches, one batch after the other. */
 export function createBatches(ports: BatchPorts): Batches {
@@ -130,11 +137,11 @@ export function createBatches(ports: BatchPorts): Batches {
   }
 }
 
-function rowOf({ makeRow, newId }: BatchPorts, raw: RawExchange): Row {
+function rowOf({ makeRow }: BatchPorts, raw: RawExchange): Row {
   const { room, began } = raw
-  const exchange = makeRow(raw, newId(began))
+  const exchange = makeRow(raw)
   const insert = insertExchange(exchange)
-  return { room, refused: exchange.refused, began, insert, bytes: sizeOf(insert) }
+  return { room, refused: exchange.refused, began, insert, bytes: sizeOf(insert('')) }
 }
 
 /** Roughly the bytes of memory that a statement takes: those of its texts. */
@@ -142,11 +149,12 @@ const sizeOf = ({ values }: Statement): number =>
   values.reduce<number>((sum, value) => sum + String(value ?? '').length, 0)
 
 async function write(
-  { database, newId, onWritten }: BatchPorts,
+  { database, nextId, onWritten }: BatchPorts,
   some: Row[],
   gaps: Map<string, Gap>,
 ): Promise<void> {
-  const ofGaps = [...gaps].map(([room, gap]) => makeGapRow(room, gap, newId(gap.from)))
-  await database.write([...some.map(({ insert }) => insert), ...ofGaps.map(insertExchange)])
+  const ofGaps = [...gaps].map(([room, gap]) => insertExchange(makeGapRow(room, gap)))
+  const inserts = [...some.map(({ insert }) => insert), ...ofGaps]
+  await database.write(inserts.map(insert => insert(nextId())))
   for (const room of [...some.map(({ room }) => room), ...gaps.keys()]) onWritten(room)
 }

@@ -4,7 +4,7 @@
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Account } from '../../core/account.ts'
-import type { Exchange, RawAttempt, Recorder } from '../../core/exchange.ts'
+import type { Exchange, NewExchange, RawAttempt, Recorder } from '../../core/exchange.ts'
 import { createNewId, newSecret } from '../../core/ids.ts'
 import type { Database, Time } from '../../core/ports.ts'
 import type { RecordingHooks } from '../../platform/http/areas.ts'
@@ -42,26 +42,25 @@ export type RunningRecorder = Recorder & {
 export function createRecorder(ports: RecorderPorts): RunningRecorder {
   const { database, time, onFault, secrets, isTestAccount = () => false } = ports
   const makeRow = createRowMaker(newSecret().slice(0, 6), secrets)
-  const newId = createNewId()
+  const nextId = createNextId(time)
   /** The rooms with new rows since they were last trimmed, and the number of rows that each may keep. */
   const written = new Map<string, number>()
   const onWritten = (room: string) => written.set(room, KEPT)
-  const batches = createBatches({ database, time, newId, makeRow, onFault, onWritten })
+  const batches = createBatches({ database, time, nextId, makeRow, onFault, onWritten })
   const arriving = new Set<Promise<void>>()
 
-  async function writeNow(account: Account, raw: RawExchange): Promise<Exchange> {
-    const row = makeRow(raw, newId(raw.began))
-    await writeRow(account, row)
-    return row
-  }
+  const writeNow = (account: Account, raw: RawExchange): Promise<Exchange> =>
+    writeRow(account, makeRow(raw))
 
-  async function writeRow(account: Account, row: Exchange): Promise<void> {
+  async function writeRow(account: Account, row: NewExchange): Promise<Exchange> {
+    const exchange_id = nextId()
     try {
-      await database.write([insertExchange(row)])
+      await database.write([insertExchange(row)(exchange_id)])
       written.set(account.room, isTestAccount(account) ? KEPT_OF_TEST_ACCOUNT : KEPT)
     } catch (error) {
       onFault(error)
     }
+    return { exchange_id, ...row }
   }
 
   async function record(account: Account, raw: RawAttempt): Promise<void> {
@@ -96,7 +95,9 @@ export function createRecorder(ports: RecorderPorts): RunningRecorder {
       void recording.finally(() => arriving.delete(recording))
     },
     attemptByHand: async (account, raw) => writeNow(account, await answered(account, raw)),
-    action: (account, began, action) => writeRow(account, { exchange_id: newId(began), ...action }),
+    async action(account, action) {
+      await writeRow(account, action)
+    },
     async flush() {
       await Promise.all(arriving)
       await batches.flush()
@@ -112,6 +113,20 @@ export function createRecorder(ports: RecorderPorts): RunningRecorder {
       await Promise.all(arriving)
       await batches.close()
     },
+  }
+}
+
+/** Milliseconds that the machine's clock may go back without the identifiers. */
+const LONGEST_STEP_BACK = 60_000
+
+/** Makes identifiers that grow, so that a row never comes before one that was written earlier. */
+function createNextId({ wall }: Pick<Time, 'wall'>): () => string {
+  const newId = createNewId()
+  let latest = 0
+  return () => {
+    const now = wall()
+    if (now > latest || now < latest - LONGEST_STEP_BACK) latest = now
+    return newId(latest)
   }
 }
 

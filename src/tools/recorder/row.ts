@@ -1,6 +1,13 @@
 /** Makes the row of an exchange. Until then the recorder keeps only references to objects of the request. */
 
-import type { Exchange, ExchangeKind, Headers, KeptBody, RawAttempt } from '../../core/exchange.ts'
+import type {
+  Exchange,
+  ExchangeKind,
+  Headers,
+  KeptBody,
+  NewExchange,
+  RawAttempt,
+} from '../../core/exchange.ts'
 import type { Answer } from '../../core/ports.ts'
 import { inUtf8 } from '../../platform/http/fields.ts'
 import type { RecordedPayment } from '../../platform/http/request-state.ts'
@@ -13,11 +20,19 @@ import { createMask, MASK, type Mask } from './mask.ts'
  */
 export type RawRequest = Pick<
   Exchange,
-  'operation' | 'room' | 'at' | 'ms' | 'method' | 'status' | 'ended' | 'key_id' | 'plan' | 'caused'
+  | 'operation'
+  | 'room'
+  | 'began'
+  | 'at'
+  | 'ms'
+  | 'method'
+  | 'status'
+  | 'ended'
+  | 'key_id'
+  | 'plan'
+  | 'caused'
 > & {
   kind: 'api' | 'page'
-  /** The machine's time at which it began, in milliseconds. */
-  began: number
   url: string
   /** Names and values in turn. */
   rawHeaders: string[]
@@ -46,22 +61,18 @@ const FORM_FIELDS = ['scenario', 'step']
 const CARD_OPERATION = 'authorisePayment'
 const MOST_RESPONSE_HEADERS = 20
 
-export type RowMaker = (raw: RawExchange, exchange_id: string) => Exchange
+export type RowMaker = (raw: RawExchange) => NewExchange
 
 /** `secrets` are the keys of the settings. */
 export function createRowMaker(instance: string, secrets: (string | undefined)[]): RowMaker {
-  return (raw, exchange_id) => ({
-    exchange_id,
+  return raw => ({
     instance,
     ...(raw.kind === 'out' ? attemptRow(raw, createMask(secrets)) : requestRow(raw, secrets)),
   })
 }
 
-type Row = Omit<Exchange, 'exchange_id' | 'instance'>
-
-function requestRow(raw: RawRequest, secrets: (string | undefined)[]): Row {
+function requestRow(raw: RawRequest, secrets: (string | undefined)[]): NewExchange {
   const {
-    began: _began,
     url,
     rawHeaders,
     requestBody,
@@ -140,8 +151,8 @@ function headersOf(raw: string[]): Headers {
   return headers
 }
 
-function attemptRow(raw: AnsweredAttempt, mask: Mask): Row {
-  const { kind, room, at, payment_id, message_id, webhook_id, status, answer, byHand } = raw
+function attemptRow(raw: AnsweredAttempt, mask: Mask): NewExchange {
+  const { kind, room, began, at, payment_id, message_id, webhook_id, status, answer, byHand } = raw
   const sent = { ...raw.headers, ...answer?.sent }
   const request_body = mask.body(raw.body)
   const response_body = mask.body(answer?.body, answer?.size)
@@ -152,6 +163,7 @@ function attemptRow(raw: AnsweredAttempt, mask: Mask): Row {
   return {
     kind,
     room,
+    began,
     at,
     payment_id,
     message_id,
@@ -178,8 +190,7 @@ function attemptRow(raw: AnsweredAttempt, mask: Mask): Row {
 }
 
 /** The row of exchanges that were only counted. Its time is that of the first. */
-export const makeGapRow = (room: string, gap: Gap, exchange_id: string): Exchange => ({
-  exchange_id,
+export const makeGapRow = (room: string, gap: Gap): NewExchange => ({
   room,
   payment_id: null,
   message_id: null,
@@ -187,6 +198,7 @@ export const makeGapRow = (room: string, gap: Gap, exchange_id: string): Exchang
   operation: 'gap',
   status: null,
   refused: false,
+  began: gap.from,
   at: gap.from,
   method: '',
   path: '',

@@ -1,10 +1,11 @@
-import type { Exchange, ExchangeBody, ExchangeKind } from '../../core/exchange.ts'
+import type { Exchange, ExchangeBody, ExchangeKind, NewExchange } from '../../core/exchange.ts'
 import { idFloor } from '../../core/ids.ts'
 import type { Database, Statement } from '../../core/ports.ts'
 import { DAY } from '../../core/time.ts'
 import { oldestKept } from '../../pay/retention.ts'
 import { deleteInSteps } from '../../platform/database/delete-in-steps.ts'
 import { fold, groupOf } from '../../platform/database/fold.ts'
+import { type FollowedPage, findFollowed, type Paging } from '../../platform/database/follow.ts'
 import {
   allOf,
   type Condition,
@@ -29,7 +30,7 @@ const INSERTED =
   'exchange_id, account, payment_id, message_id, kind, operation, status, refused, code, field, body'
 const COLUMNS = INSERTED.replace('account', 'account as room')
 
-/** What the JSON of a row leaves out. */
+/** What the JSON of a row leaves out, beside `began` where it is `at`. */
 const DEFAULTS = {
   query: '',
   request_headers: {},
@@ -37,62 +38,51 @@ const DEFAULTS = {
   ended: 'sent',
 } as const satisfies Partial<ExchangeBody>
 
-const bodyOf = ({ query, request_headers, response_headers, ended, ...rest }: ExchangeBody) =>
-  JSON.stringify({
+function bodyOf({
+  began,
+  query,
+  request_headers,
+  response_headers,
+  ended,
+  ...rest
+}: ExchangeBody): string {
+  return JSON.stringify({
     ...rest,
+    ...(began !== rest.at && { began }),
     ...(query !== '' && { query }),
     ...(Object.keys(request_headers).length > 0 && { request_headers }),
     ...(Object.keys(response_headers).length > 0 && { response_headers }),
     ...(ended !== 'sent' && { ended }),
   })
+}
 
 function fromRow({ refused, code, field, body, ...columns }: Row): Exchange {
+  const stored = JSON.parse(body) // written by bodyOf
   return {
     ...columns,
     refused: refused === 1,
     ...(code !== null && { code }),
     ...(field !== null && { field }),
     ...DEFAULTS,
-    ...JSON.parse(body),
+    began: stored.at,
+    ...stored,
   }
 }
 
-export function insertExchange(exchange: Exchange): Statement {
-  const {
-    exchange_id,
-    room,
-    payment_id,
-    message_id,
-    kind,
-    operation,
-    status,
-    refused,
-    code,
-    field,
-    ...body
-  } = exchange
-  return {
+/** The statement that writes the exchange with this identifier. */
+export function insertExchange(exchange: NewExchange): (exchange_id: string) => Statement {
+  const { room, payment_id, message_id, kind, operation, status, refused, code, field, ...body } =
+    exchange
+  const columns = [room, payment_id, message_id, kind, operation, status, Number(refused)]
+  const values = [...columns, code ?? null, field ?? null, bodyOf(body)]
+  return exchange_id => ({
     sql: `insert into exchanges (${INSERTED}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-    values: [
-      exchange_id,
-      room,
-      payment_id,
-      message_id,
-      kind,
-      operation,
-      status,
-      Number(refused),
-      code ?? null,
-      field ?? null,
-      bodyOf(body),
-    ],
-  }
+    values: [exchange_id, ...values],
+  })
 }
 
 /** A selection of the exchanges of an account. All conditions must hold. */
 export type ExchangeFilter = Range & {
-  /** Milliseconds, on the machine's clock. */
-  since?: number
   kinds?: readonly ExchangeKind[]
   refused?: boolean
   operation?: string
@@ -106,11 +96,10 @@ export type ExchangeFilter = Range & {
 }
 
 function conditionsOf(room: string, filter: ExchangeFilter): Condition[] {
-  const { since, kinds, refused, operation, status, code, field, payment_id, reference } = filter
+  const { kinds, refused, operation, status, code, field, payment_id, reference } = filter
   return [
     where('account = ?', room),
     ...inRange('exchange_id', filter),
-    ...ifGiven('exchange_id >= ?', since === undefined ? undefined : idFloor(since)),
     ...(kinds ? [where(`kind in (${kinds.map(() => '?').join(', ')})`, ...kinds)] : []),
     ...(refused === undefined ? [] : [where(`refused = ${refused ? 1 : 0}`)]),
     ...ifGiven('operation = ?', operation),
@@ -145,6 +134,33 @@ export function findExchanges(
   const { sql, values } = selectPart({ ...exchangeRows, columns: 'exchange_id' }, conditions, part)
   return findPart(database, exchangeRows, [where(`exchange_id in (${sql})`, ...values)], part)
 }
+
+/** A page of exchanges to follow. `since`: that began then or later, in milliseconds on the machine's clock. */
+export async function followExchanges(
+  database: Database,
+  room: string,
+  { since, ...filter }: ExchangeFilter & { since?: number },
+  paging: Paging,
+): Promise<FollowedPage<Exchange>> {
+  const first = since === undefined ? undefined : idFloor(since)
+  const conditions = conditionsOf(room, filter)
+  let { after } = paging
+  for (;;) {
+    const asked = { ...paging, after, since: first }
+    const page = await findFollowed(database, exchangeRows, idOf, conditions, asked)
+    // One that was written later may have begun before.
+    const rows = page.rows.filter(({ began }) => began >= (since ?? 0))
+    const isOver = page.rows.length === 0 || paging.before !== undefined
+    if (rows.length > 0 || isOver) return { ...page, rows: rows.sort(byBeginning) }
+    after = page.next
+  }
+}
+
+/** Instances write in batches, and a slow request is written after a fast one that began later. */
+export const byBeginning = (one: Exchange, other: Exchange): number =>
+  one.began - other.began || (one.exchange_id < other.exchange_id ? -1 : 1)
+
+const idOf = ({ exchange_id }: Exchange): string => exchange_id
 
 /** The number of exchanges, at most `limit`: for "4 newer". */
 export async function countExchanges(
@@ -204,17 +220,18 @@ export async function findExchange(
   return rows[0] && fromRow(rows[0])
 }
 
-/** The exchanges of a payment in the order in which they began, its attempts included. */
-export const exchangesOfPayment = (
+/** The first exchanges of a payment, its attempts included, in the order in which they began. */
+export async function exchangesOfPayment(
   database: Database,
   room: string,
   payment_id: string,
   limit = 1_000,
-): Promise<Exchange[]> =>
-  findPart(database, exchangeRows, [where('payment_id = ? and account = ?', payment_id, room)], {
-    limit,
-    order: 'oldest',
-  })
+): Promise<Exchange[]> {
+  const conditions = [where('payment_id = ? and account = ?', payment_id, room)]
+  const part = { limit, order: 'oldest' } as const
+  const found = await findPart(database, exchangeRows, conditions, part)
+  return found.sort(byBeginning)
+}
 
 /** The attempts of one message, newest first, also those that were made by hand. At most `limit`. */
 export const exchangesOfMessage = (

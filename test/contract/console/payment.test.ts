@@ -235,17 +235,18 @@ onEveryDatabase(
       const { database } = service()
       const [recorded] = await exchangesOfPayment(database, name, payment.payment_id)
       assert.ok(recorded)
-      const { caused, code, field, ...read } = recorded
+      const { exchange_id, caused, code, field, ...read } = recorded
       const text = JSON.stringify({ x: 'a"b '.repeat(2_000) }).slice(0, 8_192)
       const others = Array.from({ length: 199 }, (_, i) => ({
         ...read,
-        exchange_id: `${read.exchange_id.slice(0, 22)}${1000 + i}`,
         operation: 'readPayment',
         path: `/v1/payments/${i}`,
         request_body: { text },
         response_body: { text },
       }))
-      await database.write(others.map(insertExchange))
+      await database.write(
+        others.map((other, i) => insertExchange(other)(`${exchange_id.slice(0, 22)}${1000 + i}`)),
+      )
       const page = await shown(browser, payment)
       assert.equal(stepsOf(page).length, 200)
       assert.ok(page.html.length < 400_000, `${page.html.length}`)

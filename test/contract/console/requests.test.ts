@@ -125,7 +125,7 @@ onEveryDatabase('The pages of requests', service => {
         from: from + after,
         to: from + after + 999,
       }
-      return insertExchange(makeGapRow(name, gap, newId(from + after)))
+      return insertExchange(makeGapRow(name, gap))(newId(from + after))
     })
     await service().database.write(gaps)
     service().clock.advance(10_000)

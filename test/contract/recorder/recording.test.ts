@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Exchange } from '../../../src/core/exchange.ts'
-import { exchangesOfPayment, findExchanges } from '../../../src/tools/recorder/store.ts'
+import {
+  byBeginning,
+  exchangesOfPayment,
+  findExchanges,
+} from '../../../src/tools/recorder/store.ts'
 import type { Answer, Body, Client } from '../../support/client.ts'
 import { authorise, card, DECLINED, payOnPages } from '../../support/journeys.ts'
 import { onEveryDatabase, type Service } from '../../support/service.ts'
@@ -16,7 +20,8 @@ async function flush({ apps }: Service): Promise<void> {
 /** All exchanges of an account, oldest first. */
 async function recorded(service: Service, room: string): Promise<Exchange[]> {
   await flush(service)
-  return findExchanges(service.database, room, {}, { limit: 500, order: 'oldest' })
+  const part = { limit: 500, order: 'oldest' } as const
+  return (await findExchanges(service.database, room, {}, part)).sort(byBeginning)
 }
 
 type Sent = { method: string; path: string; body: string; answer: Answer }

@@ -9,6 +9,7 @@ import { button, type Table, tag } from '../../../platform/web/components.ts'
 import { select } from '../../../platform/web/form-components.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import {
+  byBeginning,
   countExchanges,
   type ExchangeFilter,
   findExchanges,
@@ -232,9 +233,9 @@ ${wideTable({
 ${linksBeside('Requests', found, 'requests', asked)}`
 }
 
-/** Adjacent gaps are one row. */
+/** By the time at which each began, newest first. Adjacent gaps are one row. */
 function rowsOf(root: string, requests: Exchange[], gaps: Exchange[]): Table['rows'] {
-  const byTime = [...requests, ...gaps].sort((a, b) => (a.exchange_id < b.exchange_id ? 1 : -1))
+  const byTime = [...requests, ...gaps].sort(byBeginning).reverse()
   const rows: Table['rows'] = []
   let run: Exchange[] = []
   const endRun = () => {

@@ -1,7 +1,6 @@
 /** One recorded exchange: a request to the API or to the hosted pages, or an attempt to deliver a message. */
 
 import type { Ending, Exchange } from '../../../core/exchange.ts'
-import { timeOf } from '../../../core/ids.ts'
 import type { Context } from '../../../pay/context.ts'
 import { findPayment } from '../../../pay/payments/store.ts'
 import { causeOf } from '../../../pay/webhooks/causes.ts'
@@ -71,9 +70,8 @@ const endings: Record<Ending, string | undefined> = {
 }
 
 function summaryOf(exchange: Exchange, root: string): SummaryRow[] {
-  const { exchange_id, kind, operation, at, status, result = '', key_id } = exchange
+  const { kind, operation, began, at, status, result = '', key_id } = exchange
   const { payment_id, message_id, reference, ended, field, by_hand } = exchange
-  const began = timeOf(exchange_id)
   const cause = kind === 'out' && causeOf({ status, result, answer: exchange.response_body })
   return summaryRows([
     ['Status', exchange.refused ? tag(statusText(exchange), 'red') : statusText(exchange)],

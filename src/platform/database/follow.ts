@@ -1,0 +1,144 @@
+/**
+ * Lists that can be followed with a cursor which loses nothing. Rows are listed in the order of their identifiers, but
+ * two instances may commit them in another one. So a cursor also counts what was listed in the last seconds before it.
+ * Where there is more now, the list goes back to there, and repeats some rows.
+ */
+import { idFloor } from '../../core/ids.ts'
+import type { Database } from '../../core/ports.ts'
+import {
+  allOf,
+  type Condition,
+  findPart,
+  ifGiven,
+  numbered,
+  type Searchable,
+  where,
+} from './select.ts'
+
+/** The time in the first digits of an identifier, in slots of 256 ms. */
+const SLOT_DIGITS = 8
+/** 16 seconds: longer than a commit may take, with a second for clocks that differ. */
+const SLOTS = 64
+
+/** How to page. At most one of `after` and `before`. */
+export type Paging = {
+  /** `next` of an earlier page, or an identifier: then exactly what sorts after it. */
+  after?: string | undefined
+  /** An identifier. */
+  before?: string | undefined
+  limit: number
+}
+
+export type FollowedPage<Row> = {
+  /** Oldest first. */
+  rows: Row[]
+  /** For `after`. */
+  next: string
+  /** For `before`; null without rows. */
+  previous: string | null
+}
+
+/** The numbers of rows by slot. */
+type Counts = Map<number, number>
+
+const slotOf = (id: string): number => Number.parseInt(id.slice(0, SLOT_DIGITS), 32)
+
+/** Sorts before every identifier in the slot. */
+const startOf = (slot: number): string => slot.toString(32).padStart(SLOT_DIGITS, '0')
+
+/** The first identifiers that a cursor counts. */
+const windowOf = (id: string): string => startOf(Math.max(0, slotOf(id) - SLOTS + 1))
+
+/** A cursor after which everything since `time` is listed, in milliseconds. */
+export const cursorAt = (time: number): string => printCursor(idFloor(time), new Map())
+
+/**
+ * The newest rows without `after`; with `since`, which is an identifier, the oldest from there on. Conditions must not
+ * change between two pages.
+ */
+export async function findFollowed<Row, Item>(
+  database: Database,
+  table: Searchable<Row, Item>,
+  idOf: (item: Item) => string,
+  given: Condition[],
+  { after, before, limit, since }: Paging & { since?: string | undefined },
+): Promise<FollowedPage<Item>> {
+  const conditions = [...given, ...ifGiven(`${table.id} >= ?`, since)]
+  const count = (from: string, to: Condition) =>
+    countBySlot(database, table, [...conditions, where(`${table.id} > ?`, from), to])
+
+  if (after === undefined) {
+    const order = since === undefined || before !== undefined ? 'newest' : 'oldest'
+    const range = [...conditions, ...ifGiven(`${table.id} < ?`, before)]
+    const found = await findPart(database, table, range, { limit, order })
+    const rows = order === 'newest' ? found.reverse() : found
+    const [first, last] = [rows[0], rows.at(-1)]
+    if (!first || !last)
+      return { rows, next: printCursor(since ?? idFloor(0), new Map()), previous: null }
+    // What is before the first of the newest is not owed.
+    const older = await count(windowOf(idOf(last)), where(`${table.id} < ?`, idOf(first)))
+    return pageOf(rows, idOf, older)
+  }
+
+  const cursor = readCursor(after)
+  let from = cursor.id
+  let listed: Counts = new Map()
+  if (cursor.counts) {
+    listed = await count(windowOf(from), where(`${table.id} <= ?`, from))
+    const late = [...listed].find(([slot, found]) => found > (cursor.counts?.get(slot) ?? 0))?.[0]
+    if (late !== undefined) {
+      from = startOf(late)
+      listed = new Map([...listed].filter(([slot]) => slot < late))
+    }
+  }
+  const range = [
+    ...conditions,
+    where(`${table.id} > ?`, from),
+    ...ifGiven(`${table.id} < ?`, before),
+  ]
+  const rows = await findPart(database, table, range, { limit, order: 'oldest' })
+  return rows.length === 0 ? { rows, next: after, previous: null } : pageOf(rows, idOf, listed)
+}
+
+function pageOf<Item>(
+  rows: Item[],
+  idOf: (item: Item) => string,
+  before: Counts,
+): FollowedPage<Item> {
+  const ids = rows.map(idOf)
+  const [first = '', last = ''] = [ids[0], ids.at(-1)]
+  const counts = new Map(before)
+  for (const id of ids) counts.set(slotOf(id), (counts.get(slotOf(id)) ?? 0) + 1)
+  return { rows, next: printCursor(last, counts), previous: first }
+}
+
+async function countBySlot(
+  database: Database,
+  { from, id }: Searchable<never, unknown>,
+  conditions: Condition[],
+): Promise<Counts> {
+  const { sql, values } = allOf(conditions)
+  const slots = await database.query<{ slot: string; found: number }>(
+    numbered(`select substr(${id}, 1, ${SLOT_DIGITS}) as slot, cast(count(*) as integer) as found
+      from ${from} where ${sql} group by 1 order by 1`),
+    values,
+  )
+  return new Map(slots.map(({ slot, found }) => [slotOf(slot), found]))
+}
+
+/** The identifier, and after a hyphen the counts from its slot backwards. */
+function printCursor(id: string, counts: Counts): string {
+  const newest = slotOf(id)
+  const printed = Array.from({ length: SLOTS }, (_, back) => counts.get(newest - back) || '')
+  return `${id}-${printed.join('.').replace(/\.+$/, '')}`
+}
+
+/** An identifier has no counts. */
+function readCursor(text: string): { id: string; counts: Counts | undefined } {
+  const [, id, printed = ''] = /^([0-9a-v]{26}|[0-9a-v]{10})-([\d.]{0,400})$/.exec(text) ?? []
+  if (id === undefined) return { id: text, counts: undefined }
+  const counts = printed
+    .split('.')
+    .map((found, back) => [slotOf(id) - back, Number(found)] as const)
+  return { id, counts: new Map(counts) }
+}

@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createNewId } from '../../../src/core/ids.ts'
+import { findExchanges, insertExchange } from '../../../src/tools/recorder/store.ts'
+import type { Body, Client } from '../../support/client.ts'
+import { ask } from '../../support/control.ts'
+import { onEveryDatabase } from '../../support/service.ts'
+import { receiving, subscribe } from '../../support/subscriber.ts'
+
+const named = ({ path, query }: Body): string => path + (query && `?${query}`)
+
+onEveryDatabase(
+  'A list of control with a cursor',
+  service => {
+    const list = async (api: Client, query: string): Promise<Body> =>
+      (await ask(service(), api, query)).body
+
+    /** All that follows a cursor. */
+    async function follow(api: Client, after: string, limit = 500) {
+      const seen: string[] = []
+      for (let next = after; ; ) {
+        const page = await list(api, `requests?after=${next}&limit=${limit}`)
+        if (page.results.length === 0) return { seen, next }
+        seen.push(...page.results.map(named))
+        next = page.next
+      }
+    }
+
+    test('a follower sees a request that began before its cursor and was answered behind it', async t => {
+      const api = await service().newAccount()
+      const { next } = await list(api, 'requests')
+      let cursor = ''
+      await subscribe(t, api, {
+        behaviour: {
+          // As every application does, the receiver reads the payment before it answers.
+          async onRequest({ request, response }) {
+            service().clock.advance(1)
+            await api.get(`/v1/payments/${JSON.parse(request.body).resource.payment_id}`)
+            const followed = await follow(api, next)
+            assert.equal(followed.seen.at(-1), path)
+            cursor = followed.next
+            response.end()
+          },
+        },
+      })
+      const { payment_id } = await api.createPayment()
+      const path = `/v1/payments/${payment_id}`
+      await api.post(`${path}/cancel`)
+      // Two instances may list some of the same time again.
+      assert.ok((await follow(api, cursor)).seen.includes(`${path}/cancel`))
+    })
+
+    test('a follower sees a request that another instance committed late, and a wait is not answered without a new one', async () => {
+      const { api, name } = await service().newNamedAccount()
+      await api.get('/v1/payments')
+      await list(api, 'requests')
+      const part = { limit: 1, order: 'newest' } as const
+      const [sample] = await findExchanges(service().database, name, {}, part)
+      assert.ok(sample)
+      const { exchange_id: _, ...row } = sample
+      const newId = createNewId()
+      const write = (at: number, path: string) =>
+        service().database.write([insertExchange({ ...row, path })(newId(at))])
+      const now = service().clock.now()
+      for (let i = 1; i < 40; i++) await write(now + i * 300, `/${i}`)
+      const { next } = await follow(api, (await list(api, 'requests?limit=1')).next)
+      for (const limit of [1, 3, 500]) {
+        await write(now + 10_000, `/late-${limit}`)
+        const { seen, next: after } = await follow(api, next, limit)
+        assert.ok(seen.includes(`/late-${limit}`))
+        assert.ok(seen.length < 15, `it repeats only what came at that time: ${seen.length}`)
+        const waited = await list(api, `requests?after=${after}&wait=150`)
+        assert.deepEqual([waited.results, waited.next], [[], after])
+      }
+    })
+
+    test('both lists are of the newest, oldest first, and are paged in both directions', async t => {
+      const api = await service().newAccount()
+      const { webhook } = await subscribe(t, api)
+      for (let i = 0; i < 5; i++) {
+        service().clock.advance(300)
+        const { payment_id } = await api.createPayment({ reference: `R-${i}` })
+        await api.post(`/v1/payments/${payment_id}/cancel`)
+      }
+      const messages = await list(api, 'messages')
+      const ids = messages.results.map(({ message_id }: Body) => message_id)
+      assert.equal(ids.length, 5)
+      const requests = await list(api, 'requests?operation=cancelPayment')
+      const request_ids = requests.results.map(({ request_id }: Body) => request_id)
+      for (const [path, id, all] of [
+        ['messages?limit=2', 'message_id', ids],
+        ['requests?limit=2&operation=cancelPayment', 'request_id', request_ids],
+      ] as const) {
+        const page = async (query = '') => {
+          const { results, previous, next } = await list(api, path + query)
+          return { found: results.map((each: Body) => each[id]), previous, next }
+        }
+        const newest = await page()
+        assert.deepEqual([newest.found, newest.previous], [all.slice(3), all[3]])
+        const older = await page(`&before=${newest.previous}`)
+        assert.deepEqual([older.found, older.previous], [all.slice(1, 3), all[1]])
+        const oldest = await page(`&before=${older.previous}`)
+        assert.deepEqual(oldest.found, all.slice(0, 1))
+        const forward = await page(`&after=${oldest.next}`)
+        assert.deepEqual(forward.found, all.slice(1, 3))
+        assert.deepEqual((await page(`&after=${all[0]}`)).found, all.slice(1, 3))
+        const last = await page(`&after=${forward.next}`)
+        assert.deepEqual(last.found, all.slice(3))
+        assert.deepEqual(await page(`&after=${last.next}`), {
+          found: [],
+          previous: null,
+          next: last.next,
+        })
+      }
+      assert.equal(messages.results[0].webhook_id, webhook.external_id)
+    })
+
+    test('a follower misses none of the requests that two instances answer at the same time', async () => {
+      const api = await service().newAccount()
+      let { next } = await list(api, 'requests')
+      const seen = new Set<string>()
+      const look = async () => {
+        const page = await list(api, `requests?after=${next}&limit=40`)
+        for (const each of page.results) seen.add(named(each))
+        next = page.next
+        return page.results.length
+      }
+      const sent = Array.from({ length: 240 }, (_, i) => `/v1/payments?display_size=${i + 1}`)
+      const sending = sent.map(async (path, i) => {
+        await new Promise(resolve => setTimeout(resolve, i * 2))
+        service().clock.advance(5)
+        await api.get(path)
+      })
+      let isSending = true
+      void Promise.all(sending).then(() => {
+        isSending = false
+      })
+      while (isSending) await look()
+      await Promise.all(sending)
+      while ((await look()) > 0);
+      assert.deepEqual(
+        sent.filter(path => !seen.has(path)),
+        [],
+      )
+    })
+  },
+  receiving,
+)
