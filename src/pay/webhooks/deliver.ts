@@ -22,7 +22,6 @@ import {
 import {
   type DeliveryStatus,
   deliveryStatus,
-  type EventType,
   headersOf,
   type Message,
   signature,
@@ -60,7 +59,7 @@ export type Deliveries = {
 
 /** The facts of one attempt that may be logged. They contain no body, path, key or token. */
 export type AttemptFacts = {
-  event_type: EventType
+  event_type: string
   payment_id: string
   webhook_id: string
   /** Host of the callback_url, with its port unless that is the default. */
@@ -94,17 +93,20 @@ export function createDeliveries(ports: DeliveryPorts): Deliveries {
     return all.finally(() => underway.delete(all))
   }
 
+  /** Stops at a message that another instance has taken over, or that a fault left unsent. `recover` sends the rest. */
+  async function inOrder(group: Message[]): Promise<void> {
+    for (const { message_id } of group) if (!(await deliverMessage(ports, message_id))) return
+  }
+
   return {
     insert: messages => messages.map(message => insertMessage(message, time.wall() + CLAIM_MS)),
     deliver(committed) {
       if (committed.length === 0) return Promise.resolve()
       const byWebhook = [...Map.groupBy(committed, message => message.webhook_id).values()]
       waiting += 1
-      return track(byWebhook.map(group => deliverInOrder(ports, group).catch(onFault))).finally(
-        () => {
-          waiting -= 1
-        },
-      )
+      return track(byWebhook.map(group => inOrder(group).catch(onFault))).finally(() => {
+        waiting -= 1
+      })
     },
     waiting: () => waiting,
     async recover(stop) {
@@ -117,12 +119,7 @@ export function createDeliveries(ports: DeliveryPorts): Deliveries {
   }
 }
 
-/** Stops at a message that another instance has taken over, or that a fault left unsent. `recover` sends the rest. */
-async function deliverInOrder(ports: DeliveryPorts, group: Message[]): Promise<void> {
-  for (const { message_id } of group) if (!(await deliverOne(ports, message_id))) return
-}
-
-/** Stops when the oldest message has a valid claim: the instance or request that holds it sends the rest. */
+/** Sends the unsent messages of a webhook. Stops when another instance or request has a claim on the oldest: it sends the rest. */
 async function recoverWebhook(
   ports: DeliveryPorts,
   webhook_id: string,
@@ -133,78 +130,74 @@ async function recoverWebhook(
     const unsent = await oldestUnsent(database, webhook_id)
     if (!unsent || unsent.claimed_until > time.wall()) return
     if (!(await database.write([claimMessage(unsent, time.wall() + CLAIM_MS)]))) return
-    await deliverOne(ports, unsent.message_id)
-  }
-}
-
-/** Returns false when another instance has taken the message over. It then serves the webhook. */
-async function deliverOne(ports: DeliveryPorts, message_id: string): Promise<boolean> {
-  for (;;) {
-    const sendable = await findSendable(ports.database, message_id, ports.time)
-    if (!sendable) return true
-    const status = await attempt(ports, sendable)
-    if (status !== 'PENDING') return status !== undefined
+    await deliverMessage(ports, unsent.message_id)
   }
 }
 
 /**
- * Gives up without an attempt when the payment is gone or the webhook inactive. Returns undefined when
- * another instance has taken the message over; this attempt is then not recorded.
+ * Makes the attempts of a message that are left, and records each. Makes none when the payment is gone or the webhook
+ * inactive. Returns false when another instance has taken the message over: its last attempt here is then not recorded,
+ * and the other instance serves the webhook.
  */
-async function attempt(
-  ports: DeliveryPorts,
-  sendable: Sendable,
-): Promise<DeliveryStatus | undefined> {
-  const { database, time } = ports
-  const { message_id, body, webhook_status } = sendable
-  const attempts = attemptsOf(sendable)
-  let status: DeliveryStatus = 'FAILED'
-  if (body !== null && webhook_status === 'ACTIVE') {
-    const at = time.now(sendable.account)
-    attempts.push({ ...(await deliverOnce(ports, sendable, body)), at })
-    const isAlone = attempts.at(-1)?.result === NOBODY_LISTENS
-    status = isAlone ? 'FAILED' : deliveryStatus(attempts)
+async function deliverMessage(ports: DeliveryPorts, message_id: string): Promise<boolean> {
+  const { database, time, record, onAttempt } = ports
+  for (;;) {
+    const sendable = await findSendable(database, message_id, time)
+    if (!sendable) return true
+    const { body, webhook_status, account, callback_url, signing_key } = sendable
+    const attempts = attemptsOf(sendable)
+    let status: DeliveryStatus = 'FAILED'
+    if (body !== null && webhook_status === 'ACTIVE') {
+      const at = time.now(account)
+      const outgoing = {
+        ...messageIn(sendable),
+        account,
+        url: callback_url,
+        body,
+        headers: headersOf(signature(body, signing_key)),
+        keepsAnswer: record !== undefined,
+      }
+      const { result, attempted } = await attempt(ports, outgoing)
+      record?.(account, attempted)
+      onAttempt?.(factsOf(attempted))
+      const { cause, answer, ...kept } = result
+      attempts.push({ ...kept, at })
+      status = kept.result === NOBODY_LISTENS ? 'FAILED' : deliveryStatus(attempts)
+    }
+    const before = sendable.attempts
+    const claimedUntil = time.wall() + CLAIM_MS
+    const recording = recordAttempts(message_id, before, status, attempts, claimedUntil)
+    if (!(await database.write([recording]))) return false
+    if (status !== 'PENDING') return true
   }
-  const recorded = await database.write([
-    recordAttempts(message_id, sendable.attempts, status, attempts, time.wall() + CLAIM_MS),
-  ])
-  return recorded ? status : undefined
 }
 
-async function deliverOnce(
-  { send, time, onAttempt, record }: DeliveryPorts,
-  { account, webhook_id, message_id, payment_id, event_type, callback_url, signing_key }: Sendable,
-  body: string,
-): Promise<Omit<AttemptResult, 'cause' | 'answer'>> {
-  const { result, attempted } = await sendOnce(
-    { send, time },
-    {
-      account,
-      webhook_id,
-      message_id,
-      payment_id,
-      event_type,
-      url: callback_url,
-      body,
-      headers: headersOf(signature(body, signing_key)),
-      keepsAnswer: record !== undefined,
-    },
-  )
-  record?.(account, attempted)
-  onAttempt?.({
-    event_type,
-    payment_id,
-    webhook_id,
-    ms: attempted.ms,
-    callback_host: new URL(callback_url).host,
-    result: result.status_code ?? attempted.result, // without its reason phrase, because the receiver may write anything there
-  })
-  const { cause, answer, ...kept } = result
-  return kept
-}
+const messageIn = ({ webhook_id, message_id, payment_id, event_type }: Sendable) => ({
+  webhook_id,
+  message_id,
+  payment_id,
+  event_type,
+})
+
+const factsOf = ({
+  event_type,
+  payment_id,
+  webhook_id,
+  ms,
+  url,
+  status,
+  result,
+}: RawAttempt): AttemptFacts => ({
+  event_type,
+  payment_id,
+  webhook_id,
+  ms,
+  callback_host: new URL(url).host,
+  result: status ?? result, // without its reason phrase, because the receiver may write anything there
+})
 
 /** Sends a message once. Returns the result, and the attempt for the record. */
-export async function sendOnce(
+export async function attempt(
   { send, time }: { send: Send; time: Time },
   message: OutgoingMessage & Pick<Message, 'payment_id' | 'event_type'>,
 ): Promise<{ result: AttemptResult; attempted: RawAttempt }> {

@@ -3,7 +3,7 @@ import type { Account } from '../../core/account.ts'
 import type { ByHand, Exchange } from '../../core/exchange.ts'
 import type { Context } from '../context.ts'
 import { oldestKept } from '../retention.ts'
-import { sendOnce } from './deliver.ts'
+import { attempt } from './deliver.ts'
 import type { KeptMessage } from './message-store.ts'
 import { headersOf, signature } from './webhook.ts'
 
@@ -93,7 +93,7 @@ async function sendByHand(
   { body, signature: signed, asked }: Signed & { asked: SendAgain },
 ): Promise<Exchange> {
   if (!context.recorder) throw new Error('a message that is sent by hand is recorded')
-  const { result, attempted } = await sendOnce(context, {
+  const { result, attempted } = await attempt(context, {
     account,
     webhook_id,
     message_id,
