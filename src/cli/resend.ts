@@ -1,9 +1,17 @@
 import { readFileSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
 import type { Config } from '../core/config.ts'
+import type { ByHand } from '../core/exchange.ts'
+import {
+  ACCEPTED_ADVICE,
+  ACCEPTED_WRONG,
+  answerToWrong,
+  REFUSED_WRONG,
+} from '../pay/webhooks/wrong-signature.ts'
+import { signatureOf } from '../tools/signature/digests.ts'
 import { CommandError, EXIT, wrongUsage } from './command-error.ts'
-import { colouredStatus, oneLine, print, printJson } from './output.ts'
-import { type Body, connect, type ServiceOptions } from './running-service.ts'
+import { colour, colouredStatus, oneLine, print, printJson } from './output.ts'
+import { type Body, connect, type Service, type ServiceOptions } from './running-service.ts'
 
 type ResendOptions = ServiceOptions & {
   times?: number
@@ -14,7 +22,10 @@ type ResendOptions = ServiceOptions & {
   json?: boolean
 }
 
-/** `farthing resend`: exit code 1 unless every delivery succeeded. */
+/**
+ * `farthing resend`: exit code 1 unless every delivery succeeded, or with a signature that is wrong on purpose, unless
+ * every one was refused.
+ */
 export async function resend(
   config: Config,
   message_id: string,
@@ -28,10 +39,31 @@ export async function resend(
   const json = { times, damage, signing_key, to, body }
   const path = `/control/messages/${encodeURIComponent(message_id)}/send`
   const sent = await service.ask('POST', path, { json })
+  const byHand: ByHand = {
+    kind: 'again',
+    ...(damage !== undefined && { damage }),
+    ...((await isOtherKey(service, message_id, options)) && { other_key: true }),
+  }
   if (options.json) printJson(sent)
-  else for (const result of sent.results) show(result)
-  const taken = sent.results.every(({ status }: Body) => status === 'SUCCESSFUL')
-  return taken ? 0 : EXIT.failed
+  else for (const result of sent.results) show(result, byHand)
+  const answers = sent.results.map(({ status, status_code }: Body) => {
+    const answer = answerToWrong(byHand, status_code)
+    return answer ? answer === 'refused' : status === 'SUCCESSFUL'
+  })
+  return answers.every(Boolean) ? 0 : EXIT.failed
+}
+
+/** A receiver at another address may have the other key. */
+async function isOtherKey(
+  service: Service,
+  message_id: string,
+  { signingKey, to }: ResendOptions,
+): Promise<boolean> {
+  if (signingKey === undefined || to !== undefined) return false
+  const path = `/control/messages?message_id=${encodeURIComponent(message_id)}`
+  const [message] = (await service.ask('GET', path)).results
+  const own = message?.headers['Pay-Signature']
+  return own !== signatureOf(Buffer.from(message?.raw ?? ''), Buffer.from(signingKey))
 }
 
 async function readBody(file: string): Promise<string> {
@@ -43,12 +75,15 @@ async function readBody(file: string): Promise<string> {
   }
 }
 
-function show({ status, result, response_time, answer }: Body): void {
-  const delivered = status === 'SUCCESSFUL'
-  const said = delivered ? '' : answered(answer)
+function show({ status, status_code, result, response_time, answer }: Body, byHand: ByHand): void {
+  const toWrong = answerToWrong(byHand, status_code)
+  const delivered = toWrong ? toWrong === 'refused' : status === 'SUCCESSFUL'
+  const said = status === 'SUCCESSFUL' ? '' : answered(answer)
   print(
     `${colouredStatus(delivered, oneLine(result))}  ${response_time ?? 0} ms  ${said}`.trimEnd(),
   )
+  if (toWrong === 'accepted') print(`${colour('red', ACCEPTED_WRONG)}\n${ACCEPTED_ADVICE}`)
+  if (toWrong === 'refused') print(REFUSED_WRONG)
 }
 
 /** The receiver's response on one line. */

@@ -25,6 +25,8 @@ export type ByHand = {
   kind: 'again' | 'edited' | 'damaged'
   /** The kind of damage. */
   damage?: string
+  /** It was signed with a key that is not the receiver's. */
+  other_key?: true
 }
 
 export type Headers = Record<string, string>

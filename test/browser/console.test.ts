@@ -146,7 +146,7 @@ describe('The console', () => {
       await page.getByRole('link', { name: 'card_payment_failed' }).first().click()
       await page.waitForURL(/\/messages\//)
       await page.getByRole('button', { name: 'Send again' }).first().click()
-      await page.locator('.govuk-notification-banner').waitFor()
+      await page.getByText(/Sent again at/).waitFor()
       await at(page, 'payments')
       await page
         .getByRole('link', { name: /failed/ })

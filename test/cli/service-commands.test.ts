@@ -145,6 +145,21 @@ describe('The commands that speak to a service', () => {
     assert.equal(receiver.requests.at(-1)?.body, '{"edited":true}')
     assert.equal(edited.body.results[0].status, 'SUCCESSFUL')
 
+    const damaged = await farthing(`resend ${message_id} --damage digit`)
+    assert.equal(damaged.code, 0)
+    assert.match(damaged.stdout, /^401 .*\nYour receiver refused it, as it must\.\n$/)
+    const { body: paid } = await json('pay')
+    for (const damage of ['--damage missing', '--signing-key another', '--damage upper']) {
+      const accepted = await farthing(`resend ${paid.messages[0].message_id} ${damage}`)
+      assert.equal(accepted.code, 1)
+      assert.match(
+        accepted.stdout,
+        /^200 OK .*\nYour receiver accepted a message whose signature is wr/,
+      )
+    }
+    const own = await farthing(`resend ${paid.messages[0].message_id} --signing-key ${SIGNING_KEY}`)
+    assert.equal(own.code, 0)
+
     const signature = headers['Pay-Signature']
     const env = { SIGNING_KEY, FARTHING_URL: '', FARTHING_API_KEY: '' }
     const right = await json(`verify --signature ${signature}`, { env, input: raw })

@@ -89,7 +89,7 @@ function damaged(body: string, key: string, damage: Damage | undefined): Signed 
 async function sendByHand(
   context: Context,
   account: Account,
-  { message_id, webhook_id, payment_id, event_type, callback_url }: KeptMessage,
+  { message_id, webhook_id, payment_id, event_type, callback_url, signing_key }: KeptMessage,
   { body, signature: signed, asked }: Signed & { asked: SendAgain },
 ): Promise<Exchange> {
   if (!context.recorder) throw new Error('a message that is sent by hand is recorded')
@@ -107,11 +107,19 @@ async function sendByHand(
   return context.recorder.attemptByHand(account, {
     ...attempted,
     ms: result.response_time ?? 0,
-    byHand: byHandOf(asked),
+    byHand: byHandOf(asked, signing_key, callback_url),
   })
 }
 
-function byHandOf({ body, newIdentifier, damage }: SendAgain): ByHand {
-  if (damage) return { kind: 'damaged', damage }
-  return { kind: body !== undefined || newIdentifier ? 'edited' : 'again' }
+/** The receiver at another address may have the other key. */
+function byHandOf(
+  { body, newIdentifier, damage, signingKey = '', to = '' }: SendAgain,
+  signing_key: string,
+  callback_url: string,
+): ByHand {
+  const isOtherKey = signingKey !== '' && signingKey !== signing_key
+  const isSame = to === '' || to === callback_url
+  const otherKey = isOtherKey && isSame ? ({ other_key: true } as const) : {}
+  if (damage) return { kind: 'damaged', damage, ...otherKey }
+  return { kind: body !== undefined || newIdentifier ? 'edited' : 'again', ...otherKey }
 }

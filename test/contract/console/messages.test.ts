@@ -9,6 +9,7 @@ import { startReceiver } from '../../support/receiver.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 import { receiving } from '../../support/subscriber.ts'
 
+const MOMENT = 137
 const DAY = 24 * 60 * 60 * 1000
 
 const withOneId = ({ elements }: Shown, id: string): Found => only(elements, withId(id))
@@ -152,7 +153,7 @@ onEveryDatabase(
       }
       for (const fields of [{}, untouched]) {
         const { location, done, got } = await sendWith(fields)
-        assert.deepEqual([location, done], [pathOf(message), 'sent'])
+        assert.deepEqual([location, done], [pathOf(message), undefined])
         assert.deepEqual(
           got.map(({ body, headers }) => [body, headers['pay-signature']]),
           [[kept, signed(kept, ledger.signing_key)]],
@@ -188,9 +189,48 @@ onEveryDatabase(
       for (const name of [
         /SUCCESSFUL Sent again/,
         /SUCCESSFUL Edited/,
-        /SUCCESSFUL Damaged: the signature in upper case/,
+        /ACCEPTED, SIGNATURE WRONG Damaged: the signature in upper case/,
       ])
         assert.match(page.text, name)
+    })
+
+    test('a send by hand and the delivery are one story, and a wrong signature that is accepted is red everywhere', async t => {
+      const { browser, failed, delivered, archive } = await enter(t)
+      const [refusing, accepting] = [pathOf(failed[0]), pathOf(delivered[0])]
+      const send = async (path: string, fields: Record<string, string> = {}) => {
+        const { status, done } = await browser.post(`${path}/send`, fields)
+        assert.deepEqual([status, done], [303, undefined])
+        service().clock.advance(MOMENT)
+        return browser.get(path)
+      }
+      assert.match(
+        causeIn(await send(refusing)),
+        /^Sent again at \d\d:\d\d: 401 Unauthorized\. The receiver answered 401 .*\. The two attempts of the delivery failed\.$/,
+      )
+      assert.match(
+        causeIn(await send(accepting)),
+        /^Sent again at \d\d:\d\d: 200 OK\. The delivery succeeded\.$/,
+      )
+      for (const [fields, name] of [
+        [{ damage: 'digit' }, 'Damaged: one digit of the signature changed'],
+        [{ damage: 'missing' }, 'Damaged: without the signature'],
+        [{ signing_key: archive.signing_key }, 'Sent again, signed with another key'],
+      ] as const) {
+        const accepted = await send(accepting, fields)
+        const { inside } = withOneId(accepted, 'cause')
+        assert.equal(only(inside, tagged('strong')).attributes.class, 'govuk-tag govuk-tag--red')
+        const said = `: 200 OK. Your receiver accepted a message whose signature is wrong. Before you use`
+        assert.ok(causeIn(accepted).includes(said), causeIn(accepted))
+        assert.ok(causeIn(accepted).includes(name))
+        assert.ok(accepted.text.includes(`ACCEPTED, SIGNATURE WRONG ${name}`))
+      }
+      const refused = await send(refusing, { damage: 'space' })
+      assert.match(
+        causeIn(refused),
+        /^REFUSED, AS IT MUST Damaged: .* at .*: 401 Unauthorized\. Your receiver refused it, as it must\. The two attempts/,
+      )
+      const page = await browser.get(`payments/${delivered[0].body.resource_id}`)
+      assert.match(page.text, /Your receiver accepted a message whose signature is wrong/)
     })
 
     test('a fault in the form is shown at its field, with what was typed, and nothing is sent', async t => {

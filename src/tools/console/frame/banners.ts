@@ -27,11 +27,6 @@ const banners = {
     text: 'Nothing was done: another request changed the payment first.',
     success: false,
   },
-  sent: { text: 'The message was sent, and the receiver accepted it.', success: true },
-  'sent-in-vain': {
-    text: 'The message was sent, and the receiver did not accept it. The newest attempt says why.',
-    success: false,
-  },
   'not-sent': { text: 'Nothing was sent.', success: false },
   'signed-out': { text: 'You have signed out.', success: true },
 } as const satisfies Record<string, Banner>

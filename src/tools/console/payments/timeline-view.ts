@@ -4,6 +4,8 @@ import { iso } from '../../../core/time.ts'
 import type { FailureCode, PaymentEvent } from '../../../pay/payments/payment.ts'
 import { causeOf } from '../../../pay/webhooks/causes.ts'
 import { shownStatus } from '../../../pay/webhooks/message-store.ts'
+import { ACCEPTED_WRONG, answerToWrong } from '../../../pay/webhooks/wrong-signature.ts'
+import { tag } from '../../../platform/web/components.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import { MASK } from '../../recorder/mask.ts'
 import { code, deliveryTag, link, paragraph, untrusted } from '../frame/parts.ts'
@@ -104,7 +106,8 @@ function headingOf({ root, payment_id }: Timeline, { exchange, refunds }: Step):
 
 /** How long it took, with which key or in what browser, and how it ended. */
 function factsOf(exchange: Exchange): Html | undefined {
-  const { kind, ms, key_id, code, field, ended, by_hand, operation, request_headers } = exchange
+  const { kind, ms, key_id, code, field, ended, by_hand, operation, request_headers, status } =
+    exchange
   if (kind === 'action') return undefined
   const agent = request_headers['user-agent'] ?? ''
   const facts: Part[] = [
@@ -113,6 +116,7 @@ function factsOf(exchange: Exchange): Html | undefined {
     ...(key_id ? [`key ${key_id}`] : []),
     ...(kind === 'page' && agent !== '' ? [agentOf(agent)] : []),
     ...(by_hand ? [nameOfAttempt(by_hand)] : []),
+    ...(answerToWrong(by_hand, status) === 'accepted' ? [tag(ACCEPTED_WRONG, 'red')] : []),
     ...(ended === 'gone' ? ['the client had left before the answer'] : []),
     ...(ended === 'replaced' ? ['a plan sent another response'] : []),
     ...(ended === 'reset' ? ['a plan ended the connection'] : []),

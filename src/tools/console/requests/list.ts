@@ -4,6 +4,7 @@ import { type Code, meanings } from '../../../core/errors.ts'
 import type { Exchange } from '../../../core/exchange.ts'
 import type { Database } from '../../../core/ports.ts'
 import type { Context } from '../../../pay/context.ts'
+import { answerToWrong } from '../../../pay/webhooks/wrong-signature.ts'
 import { type Endpoint, NO_OPERATION, type Route } from '../../../platform/http/endpoint.ts'
 import { button, type Table, tag } from '../../../platform/web/components.ts'
 import { select } from '../../../platform/web/form-components.ts'
@@ -289,8 +290,11 @@ function requestRow(root: string, exchange: Exchange): Part[] {
 const unbroken = (part: Part): Html => html`<span class="farthing-nowrap">${part}</span>`
 
 /** The status, and the code and the field of a refusal. */
-function statusPart(exchange: Exchange): Part {
+export function statusPart(exchange: Exchange): string | Html {
   const text = statusText(exchange)
+  const answer = answerToWrong(exchange.by_hand, exchange.status)
+  if (answer === 'accepted') return html`${tag(text, 'red')} accepted a wrong signature`
+  if (answer === 'refused') return html`${tag(text, 'green')} refused a wrong signature`
   if (!exchange.refused) return text
   return html`${tag(text, 'red')} ${exchange.code} ${exchange.field && code(exchange.field)}`
 }

@@ -3,11 +3,10 @@
 import type { Ending, Exchange } from '../../../core/exchange.ts'
 import type { Context } from '../../../pay/context.ts'
 import { findPayment } from '../../../pay/payments/store.ts'
-import { causeOf } from '../../../pay/webhooks/causes.ts'
 import { findMessage, shownStatus } from '../../../pay/webhooks/message-store.ts'
 import type { Route } from '../../../platform/http/endpoint.ts'
 import { pathParam } from '../../../platform/http/endpoint.ts'
-import { insetText, type SummaryRow, summaryList, tag } from '../../../platform/web/components.ts'
+import { insetText, type SummaryRow, summaryList } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import { asCurl } from '../../recorder/curl.ts'
 import { findExchange } from '../../recorder/store.ts'
@@ -24,9 +23,9 @@ import {
   untrusted,
 } from '../frame/parts.ts'
 import { pageRoute } from '../frame/route.ts'
-import { nameOfAttempt } from '../webhooks/message-attempts.ts'
+import { nameOfAttempt, whyOf } from '../webhooks/message-attempts.ts'
 import { headersAndBody } from './exchange.ts'
-import { codePart, requestLine, statusText, tookText } from './list.ts'
+import { codePart, requestLine, statusPart, tookText } from './list.ts'
 import { ignoredParameters, parametersOf } from './searches.ts'
 
 export const requestRoute = (context: Context): Route =>
@@ -72,9 +71,9 @@ const endings: Record<Ending, string | undefined> = {
 function summaryOf(exchange: Exchange, root: string): SummaryRow[] {
   const { kind, operation, began, at, status, result = '', key_id } = exchange
   const { payment_id, message_id, reference, ended, field, by_hand } = exchange
-  const cause = kind === 'out' && causeOf({ status, result, answer: exchange.response_body })
+  const cause = kind === 'out' && whyOf(by_hand, { status, result, answer: exchange.response_body })
   return summaryRows([
-    ['Status', exchange.refused ? tag(statusText(exchange), 'red') : statusText(exchange)],
+    ['Status', statusPart(exchange)],
     ['Result', kind === 'out' && untrusted(result)],
     ['Why', cause],
     ['Code', exchange.code !== undefined && codePart(exchange.code)],

@@ -6,7 +6,13 @@ import { NOBODY_LISTENS } from '../../../pay/webhooks/listener.ts'
 import type { ShownStatus } from '../../../pay/webhooks/message-store.ts'
 import type { Damage } from '../../../pay/webhooks/send-again.ts'
 import type { Attempt } from '../../../pay/webhooks/webhook.ts'
-import { details } from '../../../platform/web/components.ts'
+import {
+  ACCEPTED_ADVICE,
+  ACCEPTED_WRONG,
+  answerToWrong,
+  REFUSED_WRONG,
+} from '../../../pay/webhooks/wrong-signature.ts'
+import { details, tag } from '../../../platform/web/components.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import { deliveryTag, link, paragraph, time, untrusted, wideTable } from '../frame/parts.ts'
 import { bodyPart, headersAndBody, headersPart } from '../requests/exchange.ts'
@@ -21,10 +27,18 @@ export const damageNames: Record<Damage, string> = {
 }
 
 /** The differences between a message that was sent by hand and its own attempts. */
-export function nameOfAttempt({ kind, damage }: ByHand): string {
-  if (kind === 'again') return 'Sent again'
-  if (kind === 'edited') return 'Edited'
-  return `Damaged: ${Object.entries(damageNames).find(([name]) => name === damage)?.[1] ?? damage}`
+export function nameOfAttempt({ kind, damage, other_key }: ByHand): string {
+  const key = other_key ? ', signed with another key' : ''
+  if (kind === 'again') return `Sent again${key}`
+  if (kind === 'edited') return `Edited${key}`
+  return `Damaged: ${Object.entries(damageNames).find(([name]) => name === damage)?.[1] ?? damage}${key}`
+}
+
+/** What follows from the end of an attempt, in one or two sentences. undefined for one that succeeded. */
+export function whyOf(byHand: ByHand | undefined, ending: AttemptEnding): string | undefined {
+  const answer = answerToWrong(byHand, ending.status)
+  if (answer === 'accepted') return `${ACCEPTED_WRONG} ${ACCEPTED_ADVICE}`
+  return answer === 'refused' ? REFUSED_WRONG : causeOf(ending)
 }
 
 /** One try. `exchange` is missing where it was not recorded, or is kept no longer. */
@@ -89,11 +103,20 @@ export function attemptsPart(attempts: readonly ShownAttempt[], root: string): H
 ${attempts.map((each, i) => attemptDetails(each, i === 0, root))}`
 }
 
+/** A wrong signature that is accepted is no success, and one that is refused is no failure. */
+export function attemptTag(attempt: ShownAttempt): Html {
+  const { ending, exchange } = attempt
+  const answer = answerToWrong(exchange?.by_hand, ending.status)
+  if (answer === 'accepted') return tag('ACCEPTED, SIGNATURE WRONG', 'red')
+  if (answer === 'refused') return tag('REFUSED, AS IT MUST', 'green')
+  return deliveryTag(statusOf(attempt))
+}
+
 function attemptRow(attempt: ShownAttempt): Part[] {
   const { at, ms, ending, exchange } = attempt
   return [
     time(at),
-    html`${deliveryTag(statusOf(attempt))}${exchange?.by_hand && html` ${nameOfAttempt(exchange.by_hand)}`}`,
+    html`${attemptTag(attempt)}${exchange?.by_hand && html` ${nameOfAttempt(exchange.by_hand)}`}`,
     ending.status ?? 'none',
     untrusted(ending.result),
     ms === null ? 'nothing was sent' : `${ms.toLocaleString('en-GB')} ms`,
@@ -101,7 +124,7 @@ function attemptRow(attempt: ShownAttempt): Part[] {
 }
 
 function attemptDetails({ at, ending, exchange }: ShownAttempt, open: boolean, root: string): Html {
-  const cause = causeOf(ending)
+  const cause = whyOf(exchange?.by_hand, ending)
   const content = exchange
     ? html`${cause !== undefined && paragraph(untrusted(cause))}
 <h4 class="govuk-heading-s">Headers sent</h4>

@@ -6,7 +6,6 @@ import {
   MOST_TIMES,
   type Resendable,
   type SendAgain,
-  sendAgain,
 } from '../../../pay/webhooks/send-again.ts'
 import { isStorable } from '../../../platform/http/fields.ts'
 import { registrationProblem } from '../../../platform/outbound/address.ts'
@@ -55,17 +54,6 @@ export async function readSend(
 function typedBody(form: URLSearchParams, message: Resendable): string | undefined {
   const typed = form.get('body')?.replaceAll('\r\n', '\n')
   return typed === undefined || typed === message.body ? undefined : typed
-}
-
-/** Returns whether the receiver accepted it each time. */
-export async function send(
-  context: Context,
-  account: Account,
-  message: Resendable,
-  asked: SendAgain,
-): Promise<boolean> {
-  const sent = await sendAgain(context, account, message, asked)
-  return sent.every(({ refused }) => !refused)
 }
 
 /** `action` is the address of the forms. */

@@ -1,4 +1,5 @@
 /** One message to one webhook: its result and the reason, its bytes, its attempts, and forms to send it again. */
+import { iso } from '../../../core/time.ts'
 import type { Context } from '../../../pay/context.ts'
 import { oldestKept } from '../../../pay/retention.ts'
 import { causeOf } from '../../../pay/webhooks/causes.ts'
@@ -9,8 +10,9 @@ import {
   shownStatus,
   statusAt,
 } from '../../../pay/webhooks/message-store.ts'
-import { resendable } from '../../../pay/webhooks/send-again.ts'
+import { resendable, sendAgain } from '../../../pay/webhooks/send-again.ts'
 import type { DeliveryStatus } from '../../../pay/webhooks/webhook.ts'
+import { answerToWrong } from '../../../pay/webhooks/wrong-signature.ts'
 import { formBody } from '../../../platform/http/body.ts'
 import { pathParam, type Route } from '../../../platform/http/endpoint.ts'
 import { details, summaryList } from '../../../platform/web/components.ts'
@@ -21,8 +23,15 @@ import { type AccountVisit, type Next, notFound, type Page } from '../frame/page
 import { deliveryTag, link, listing, paragraph, time, untrusted } from '../frame/parts.ts'
 import { actionRoute, pageRoute } from '../frame/route.ts'
 import { prettyJson } from '../requests/exchange.ts'
-import { attemptsPart, mergeAttempts, type ShownAttempt } from './message-attempts.ts'
-import { type Edit, editForm, readSend, send, sendForm } from './message-send.ts'
+import {
+  attemptsPart,
+  attemptTag,
+  mergeAttempts,
+  nameOfAttempt,
+  type ShownAttempt,
+  whyOf,
+} from './message-attempts.ts'
+import { type Edit, editForm, readSend, sendForm } from './message-send.ts'
 
 /** Attempts that are shown; there may be many by hand. */
 const MOST_ATTEMPTS = 20
@@ -47,8 +56,9 @@ async function sendByHand(context: Context, visit: AccountVisit): Promise<Next |
   if ('reason' in message) return { to, done: { code: 'not-sent' } }
   const asked = await readSend(context, message, formBody(visit.request))
   if ('faults' in asked) return messagePage(context, visit, asked)
-  const accepted = await send(context, visit.account, message, asked)
-  return { to, done: { code: accepted ? 'sent' : 'sent-in-vain' } }
+  // The page of the message says what came of it.
+  await sendAgain(context, visit.account, message, asked)
+  return { to }
 }
 
 /** What its page shows, in short. */
@@ -79,7 +89,7 @@ async function messagePage(context: Context, visit: AccountVisit, edit?: Edit): 
   const content = html`<p class="govuk-body">${link(`${root}webhooks/${message.webhook_id}`, 'Webhook')}</p>
 <h1 class="govuk-heading-l">${event_type} ${deliveryTag(shownStatus(message, now))}</h1>
 ${liveNotice(visit, { list: `message:${message_id}`, version, href: `${root}messages/${message_id}` })}
-<p class="govuk-body-l" id="cause">${untrusted(whatHappened(message, status, attempts, now))}</p>
+<p class="govuk-body-l" id="cause">${tagOfHand(attempts)}${untrusted(storyOf(message, status, attempts, now))}</p>
 ${actions(message, body, visit, edit)}
 ${summaryList(summaryOf(message, root))}
 <h2 class="govuk-heading-m">Body</h2>
@@ -89,7 +99,47 @@ ${attemptsPart(attempts, root)}`
   return { title: event_type, section: 'webhooks', content, faults: edit?.faults }
 }
 
-/** The result of the message and the reason, in one sentence. */
+/** The newest attempt, if it was made by hand. */
+const handOf = ([newest]: readonly ShownAttempt[]): ShownAttempt | undefined =>
+  newest?.exchange?.by_hand && newest
+
+/** What a receiver made of a signature that was wrong on purpose. */
+function tagOfHand(attempts: readonly ShownAttempt[]): Html | undefined {
+  const hand = handOf(attempts)
+  return hand && answerToWrong(hand.exchange?.by_hand, hand.ending.status)
+    ? html`${attemptTag(hand)} `
+    : undefined
+}
+
+/** What became of the message: of the newest send by hand, if there is one, and of its delivery. */
+function storyOf(
+  message: KeptMessage,
+  status: DeliveryStatus,
+  attempts: readonly ShownAttempt[],
+  now: number,
+): string {
+  const hand = handOf(attempts)
+  const byHand = hand?.exchange?.by_hand
+  if (!hand || !byHand) return whatHappened(message, status, attempts, now)
+  const { at, ending } = hand
+  const why = whyOf(byHand, ending)
+  return [
+    `${nameOfAttempt(byHand)} at ${iso(at).slice(11, 16)}: ${ending.result}.`,
+    ...(why === undefined ? [] : [why]),
+    deliveries[status](attemptsOf(message).length),
+  ].join(' ')
+}
+
+const deliveries: Record<DeliveryStatus, (attempts: number) => string> = {
+  SUCCESSFUL: () => 'The delivery succeeded.',
+  PENDING: () => 'The delivery is on its way.',
+  FAILED: attempts =>
+    attempts === 0
+      ? 'The message was never delivered.'
+      : `The ${attempts === 1 ? 'attempt' : 'two attempts'} of the delivery failed.`,
+}
+
+/** The result of the delivery and the reason, in one sentence. */
 function whatHappened(
   message: KeptMessage,
   status: DeliveryStatus,

@@ -1,0 +1,20 @@
+/** What a receiver made of a message that was sent by hand with a signature that is wrong on purpose. */
+import type { ByHand } from '../../core/exchange.ts'
+
+export const ACCEPTED_WRONG = 'Your receiver accepted a message whose signature is wrong.'
+
+export const ACCEPTED_ADVICE =
+  'Before you use a message, compare its header Pay-Signature with the HMAC-SHA256 of the bytes as they arrived, in lower-case hexadecimal, and answer 401 if they differ or there is no header. If your receiver answers 2xx and ignores such a message, its log should say so.'
+
+export const REFUSED_WRONG = 'Your receiver refused it, as it must.'
+
+/** `status` is that of the response; null without one. undefined if the signature was right, or nothing follows from the response. */
+export function answerToWrong(
+  byHand: ByHand | undefined,
+  status: number | null,
+): 'accepted' | 'refused' | undefined {
+  if (!byHand || status === null || (byHand.damage === undefined && !byHand.other_key))
+    return undefined
+  if (status >= 200 && status <= 299) return 'accepted'
+  return status >= 400 && status <= 499 ? 'refused' : undefined
+}
