@@ -186,6 +186,20 @@ export type PostLink = {
   method: 'POST'
 }
 
+/** What is known about a card. */
+export interface CardDetails {
+  first_digits_card_number?: string
+  last_digits_card_number?: string
+  cardholder_name?: string
+  /** MM/YY */
+  expiry_date?: string
+  billing_address?: Partial<Record<'line1' | 'line2' | 'city' | 'postcode' | 'country', string>>
+  card_brand?: string
+  card_type: 'debit' | 'credit' | null
+  /** Never present here, as some fields of GOV.UK Pay below. */
+  wallet_type?: 'Apple Pay' | 'Google Pay'
+}
+
 /** A payment as the API returns it. Amounts are in pence, times ISO 8601. */
 export interface Payment {
   payment_id: string
@@ -198,6 +212,8 @@ export interface Payment {
     finished: boolean
     code?: 'P0010' | 'P0030' | 'P0040' | 'P0050'
     message?: string
+    /** Never present here. */
+    can_retry?: boolean
   }
   payment_provider: 'sandbox'
   provider_id: string
@@ -207,20 +223,29 @@ export interface Payment {
     amount_available: number
     amount_submitted: number
   }
-  settlement_summary: { capture_submit_time?: string; captured_date?: string }
+  settlement_summary: {
+    capture_submit_time?: string
+    captured_date?: string
+    /** Never present here. */
+    settled_date?: string
+  }
   delayed_capture: boolean
   moto: boolean
-  authorisation_mode: 'web' | 'moto_api' | 'agreement'
+  /** Never 'external' here. */
+  authorisation_mode: 'web' | 'moto_api' | 'agreement' | 'external'
   return_url?: string
   email?: string
   metadata?: Record<string, string | number | boolean>
-  agreement_id?: string
   agreement_payment_type?: 'instalment' | 'recurring' | 'unscheduled'
   card_brand?: string
-  card_details?: Record<string, unknown>
+  card_details?: CardDetails
   authorisation_summary?: { three_d_secure: { required: boolean } }
   fee?: number
   net_amount?: number
+  /** These three are never present here. */
+  corporate_card_surcharge?: number
+  total_amount?: number
+  exemption?: { requested?: boolean; type?: 'corporate'; outcome?: { result?: string } }
   _links: {
     self: Link
     events: Link

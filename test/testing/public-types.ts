@@ -1,0 +1,58 @@
+/**
+ * Holds the types that src/testing/public.d.ts writes by hand against the schemas of /openapi.json and
+ * /control/openapi.json: `tsc` fails, and names the field that one of the two lacks or whose type differs.
+ */
+import type { FromSchema } from 'json-schema-to-ts'
+import type { newPayment } from '../../src/pay/payments/request.ts'
+import type { payment } from '../../src/pay/payments/response.ts'
+import type { NewPlan, Payment, PaymentFields } from '../../src/testing/public.d.ts'
+import type { newPlan } from '../../src/tools/control/plan-wire.ts'
+
+/** The names of a schema's fields. Where all are required, the type of `properties` does not list them. */
+type Names<Schema> = Schema extends { readonly properties: infer Properties }
+  ? string extends keyof Properties
+    ? Schema extends { readonly required: readonly (infer Name)[] }
+      ? Name & string
+      : never
+    : keyof Properties & string
+  : never
+
+/** The fields of a schema by their paths, such as `state.status`. */
+type InSchema<Schema, Before extends string = ''> = Schema extends {
+  readonly properties: infer Properties
+}
+  ? {
+      [Name in Names<Schema>]:
+        | `${Before}${Name}`
+        | InSchema<Name extends keyof Properties ? Properties[Name] : never, `${Before}${Name}.`>
+    }[Names<Schema>]
+  : never
+
+/** The fields of a type by their paths, also those that only some of its cases have. */
+type InType<Type, Before extends string = ''> = Type extends readonly unknown[]
+  ? never
+  : Type extends object
+    ? string extends keyof Type
+      ? never
+      : {
+          [Name in keyof Type & string]-?:
+            | `${Before}${Name}`
+            | InType<NonNullable<Type[Name]>, `${Before}${Name}.`>
+        }[keyof Type & string]
+    : never
+
+type Nothing<Lacking extends never> = Lacking
+
+export type PaymentLacks = Nothing<Exclude<InSchema<typeof payment>, InType<Payment>>>
+export type PaymentHasTooMany = Nothing<Exclude<InType<Payment>, InSchema<typeof payment>>>
+export type FieldsLack = Nothing<Exclude<InSchema<typeof newPayment>, InType<PaymentFields>>>
+export type FieldsHaveTooMany = Nothing<Exclude<InType<PaymentFields>, InSchema<typeof newPayment>>>
+export type PlanLacks = Nothing<Exclude<InSchema<typeof newPlan>, InType<NewPlan>>>
+export type PlanHasTooMany = Nothing<
+  Exclude<InType<NewPlan>, InSchema<typeof newPlan> | `given.${string}`>
+>
+
+/** What the service sends can be read as the public type says. */
+export const asSent = (sent: FromSchema<typeof payment>): Payment => sent
+/** What the public type lets a test send is what the service accepts. */
+export const accepted = (given: PaymentFields): FromSchema<typeof newPayment> => ({ ...given })
