@@ -13,7 +13,7 @@ export const ok = (name: string, sentence: string): Check => ({ name, status: 'o
 export const warn = (name: string, sentence: string, command?: string): Check => ({
   name,
   status: 'warn',
-  sentence,
+  sentence: asTypedHere(sentence),
   ...(command !== undefined && { command: asTypedHere(command) }),
 })
 export const fail = (name: string, sentence: string, command?: string): Check => ({

@@ -6,6 +6,9 @@ import { type Body, refusal, type Service, serviceAt } from './running-service.t
 /** Milliseconds by which the machines' clocks may differ. */
 const MOST_APART = 1_000
 
+/** The code of Farthing's own 404. */
+const NO_SUCH_ENDPOINT = 'P0911'
+
 /** The expectations of the service. `keyIsHere`: the local database has the key. */
 export type Expected = {
   url: string
@@ -21,6 +24,12 @@ export async function* checkService(expected: Expected): AsyncGenerator<Check> {
   const asked = Date.now()
   const ready = await service.request('GET', '/readyz').catch((error: Error) => error)
   if (ready instanceof Error) return yield fail('service', sentence(ready), 'farthing')
+  if (ready.body?.code === NO_SUCH_ENDPOINT)
+    return yield fail(
+      'service',
+      `A Farthing answers at ${new URL(url).origin}, but not below ${new URL(url).pathname}.`,
+      `FARTHING_URL=${new URL(url).origin} farthing doctor`,
+    )
   if (ready.body?.status !== 'ok' && ready.body?.status !== 'unavailable')
     return yield fail(
       'service',
@@ -37,8 +46,7 @@ export async function* checkService(expected: Expected): AsyncGenerator<Check> {
   const checked = await checkKey(service, key, keyIsHere)
   yield checked
   if (checked.status === 'fail') return
-  yield await checkPages(service, pagesUrl)
-  yield* checkReturnUrls(service)
+  yield* checkPages(service, pagesUrl)
   yield* checkWebhooks(service)
 }
 
@@ -84,56 +92,77 @@ async function checkKey(
   return fail('key', sentence(answer), 'farthing keys create')
 }
 
-/** Creates a payment and requests its page as a browser would, but with HEAD, which does not start the payment. */
-async function checkPages(service: Service, pagesUrl: string | undefined): Promise<Check> {
-  const { status, body } = await service.request('POST', '/v1/payments', {
-    json: {
-      amount: 1,
-      reference: 'doctor',
-      description: 'Made by farthing doctor',
-      return_url: 'https://example.org/paid',
-    },
+/**
+ * Makes a payment and requests its page as a browser would, but with HEAD, which does not start the payment. Its
+ * return_url is one over http that was refused to the user's own service, if there is one: the settings may have changed.
+ */
+async function* checkPages(service: Service, pagesUrl: string | undefined): AsyncGenerator<Check> {
+  const refused = await refusedReturnUrl(service)
+  const again = refused === undefined ? undefined : await makePayment(service, refused)
+  const isAllowed = again?.status === 201
+  const { status, body } = isAllowed
+    ? again
+    : await makePayment(service, 'https://example.org/paid')
+  yield status === 201
+    ? await checkLinks(body, pagesUrl)
+    : fail('pages', `${refusal('POST', '/v1/payments', status, body)}.`)
+  if (refused !== undefined && !isAllowed)
+    yield warn(
+      'return_url',
+      `Your service sent the return_url ${refused}, which is refused: it must be https, unless a setting names its host.`,
+      `FARTHING_RETURN_HOSTS=${URL.parse(refused)?.host ?? 'localhost:8080'} farthing`,
+    )
+}
+
+const REFERENCE = 'doctor'
+
+const makePayment = (service: Service, return_url: string) =>
+  service.request('POST', '/v1/payments', {
+    json: { amount: 1, reference: REFERENCE, description: 'Made by farthing doctor', return_url },
   })
-  if (status !== 201) return fail('pages', `${refusal('POST', '/v1/payments', status, body)}.`)
-  const { href } = body._links.next_url
-  const { host } = new URL(href)
-  const advice =
-    'Set FARTHING_PAGES_URL of the service to its address as a browser sees it, such as http://localhost:3000'
-  const opened = await fetch(href, { method: 'HEAD', redirect: 'manual' }).catch(
+
+/** The newest return_url over http for which a payment of the user's own service was refused. */
+async function refusedReturnUrl(service: Service): Promise<string | undefined> {
+  const query = 'operation=createPayment&refused=true&limit=100'
+  const { status, body } = await service.request('GET', `/control/requests?${query}`)
+  if (status !== 200) return undefined
+  return body.results.findLast(
+    (each: Body) =>
+      each.answer?.body?.field === 'return_url' &&
+      each.body?.reference !== REFERENCE &&
+      /^http:/i.test(each.body?.return_url ?? ''),
+  )?.body.return_url
+}
+
+/** `pagesUrl` is FARTHING_PAGES_URL of this machine. */
+async function checkLinks({ _links }: Body, pagesUrl: string | undefined): Promise<Check> {
+  const page = new URL(_links.next_url.href)
+  const leads = `next_url of a payment leads to ${page.host}`
+  const opened = await fetch(page, { method: 'HEAD', redirect: 'manual' }).catch(
     (error: Error) => error,
   )
   if (opened instanceof Error)
     return fail(
       'pages',
-      `next_url of a payment leads to ${host}, which does not open from here.`,
-      advice,
+      `${leads}, which does not open from here.`,
+      'Set FARTHING_PAGES_URL of the service to its address as a browser sees it, such as http://localhost:3000',
     )
-  if (opened.status !== 200)
+  if (opened.status !== 200) {
+    // All links have the same wrong address if that is the one of the API.
+    const isOfApi = siteOf(_links.self.href, '/v1/') === siteOf(page.href, '/secure/')
+    const name = isOfApi ? 'FARTHING_BASE_URL' : 'FARTHING_PAGES_URL'
     return fail(
       'pages',
-      `next_url of a payment leads to ${host}, which returns ${opened.status}.`,
-      advice,
+      `${leads}, which returns ${opened.status}.`,
+      `Correct ${name} of the service: links begin with ${siteOf(page.href, '/secure/')}`,
     )
-  if (pagesUrl !== undefined && new URL(pagesUrl).host !== host)
+  }
+  if (pagesUrl !== undefined && new URL(pagesUrl).host !== page.host)
     return warn(
       'pages',
-      `next_url of a payment leads to ${host}, but FARTHING_PAGES_URL is ${pagesUrl} here: the service has another setting.`,
+      `${leads}, but FARTHING_PAGES_URL is ${pagesUrl} here: the service has another setting.`,
     )
-  return ok('pages', `next_url of a payment leads to ${host}, which opens from here.`)
+  return ok('pages', `${leads}, which opens from here.`)
 }
 
-/** Looks for payments of the user's own service that were refused for their return_url. */
-async function* checkReturnUrls(service: Service): AsyncGenerator<Check> {
-  const query = 'operation=createPayment&refused=true&limit=100'
-  const { status, body } = await service.request('GET', `/control/requests?${query}`)
-  if (status !== 200) return
-  const refused = body.results.filter((each: Body) => each.answer?.body?.field === 'return_url')
-  const http = refused.find((each: Body) => /^http:/i.test(each.body?.return_url ?? ''))
-  if (!http) return
-  const host = URL.parse(http.body.return_url)?.host ?? 'localhost:8080'
-  yield warn(
-    'return_url',
-    `Your service sent the return_url ${http.body.return_url}, which was refused: it must be https, unless a setting names its host.`,
-    `FARTHING_RETURN_HOSTS=${host} farthing`,
-  )
-}
+const siteOf = (href: string, path: string): string => href.slice(0, href.lastIndexOf(path))

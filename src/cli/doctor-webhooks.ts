@@ -2,10 +2,12 @@
 
 import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
-import { isIP } from 'node:net'
+import { connect, isIP, type Socket } from 'node:net'
 import tls from 'node:tls'
+import { causeOf } from '../pay/webhooks/causes.ts'
 import { isListenerAddress, NOBODY_LISTENS } from '../pay/webhooks/listener.ts'
 import { type Check, ok, warn } from './check.ts'
+import { shellWord } from './invocation.ts'
 import { type Body, nameOf, type Service } from './running-service.ts'
 
 export async function* checkWebhooks(service: Service): AsyncGenerator<Check> {
@@ -32,7 +34,7 @@ export async function* checkWebhooks(service: Service): AsyncGenerator<Check> {
 
 const LAST = 10
 
-/** Its name and certificate, and what its receiver answered to the last messages. */
+/** What its receiver answered to the last messages or, if the newest was delivered, whether it can be reached. */
 async function checkWebhook(service: Service, webhook: Body): Promise<Check> {
   const { external_id, callback_url } = webhook
   const name = nameOf(webhook)
@@ -45,18 +47,34 @@ async function checkWebhook(service: Service, webhook: Body): Promise<Check> {
     return warn(
       'webhooks',
       `${name}: nobody was listening to ${failed.filter(isAlone).length} of the last ${results.length} messages.`,
-      `farthing listen --name ${name} --missed`,
+      `farthing listen --name ${shellWord(name)} --missed`,
     )
-  if (newest && newest === results[0])
-    return warn(
-      'webhooks',
-      `${name}: ${failed.length} of the last ${results.length} messages failed, the newest with "${newest.latest_attempt?.result ?? 'no attempt'}".`,
-      `farthing verify --message ${newest.webhook_message_id} --computed HEX`,
-    )
+  if (newest && newest === results[0]) {
+    const counted = `${failed.length} of the last ${results.length} messages failed`
+    const { cause, command } = adviceFor(newest)
+    return warn('webhooks', `${name}: ${counted}. ${cause}`, command)
+  }
   const problem = await problemOf(callback_url)
   if (problem) return warn('webhooks', `${name}: ${problem}.`)
-  const count = results.length === 0 ? 'no message yet' : 'the newest message was delivered'
-  return ok('webhooks', `${name}: ${count}.`)
+  const state =
+    results.length === 0 ? 'there is no message yet' : 'the newest message was delivered'
+  return ok('webhooks', `${name}: ${state}${reached(callback_url)}.`)
+}
+
+const reached = (address: string): string =>
+  isListenerAddress(address) ? '' : ', and its address accepts connections from this machine'
+
+/** The sentence about the newest message, and the command that helps with its cause. */
+function adviceFor(message: Body): { cause: string; command?: string } {
+  const { status_code = null, result } = message.latest_attempt ?? {}
+  if (result === undefined) return { cause: 'The newest was never sent.' }
+  const cause = causeOf({ status: status_code, result }) ?? `The newest ended with "${result}".`
+  if ([400, 401, 403].includes(status_code))
+    return {
+      cause,
+      command: `farthing verify --message ${message.webhook_message_id} --computed HEX`,
+    }
+  return { cause }
 }
 
 /** What this machine finds wrong with an address; the service may see another network. */
@@ -66,24 +84,36 @@ async function problemOf(address: string): Promise<string | undefined> {
   const host = hostname.replace(/^\[|\]$/g, '')
   if (!(await lookup(host).catch(() => undefined)))
     return `the name ${hostname} is not known on this machine`
-  return protocol === 'https:' ? certificateProblem(host, Number(port || 443)) : undefined
+  if (protocol === 'https:') return certificateProblem(host, Number(port || 443))
+  const socket = connect({ host, port: Number(port || 80) })
+  return connectionProblem(socket, 'connect').finally(() => socket.destroy())
+}
+
+/** Waits until a socket is connected. */
+async function connectionProblem(socket: Socket, event: string): Promise<string | undefined> {
+  try {
+    await once(socket, event, { signal: AbortSignal.timeout(HANDSHAKE_MS) })
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    const reason = code === 'ABORT_ERR' ? 'no answer within 2 seconds' : (code ?? message)
+    return `its address accepts no connection from this machine (${reason})`
+  }
+  return undefined
 }
 
 const HANDSHAKE_MS = 2_000
 const SOON_MS = 7 * 24 * 60 * 60 * 1000
 
-/** undefined also if the receiver cannot be reached from here. */
 async function certificateProblem(host: string, port: number): Promise<string | undefined> {
   const servername = isIP(host) ? {} : { servername: host }
   const socket = tls.connect({ host, port, ...servername, rejectUnauthorized: false })
   try {
-    await once(socket, 'secureConnect', { signal: AbortSignal.timeout(HANDSHAKE_MS) })
+    const problem = await connectionProblem(socket, 'secureConnect')
+    if (problem) return problem
     const { valid_to } = socket.getPeerCertificate()
     if (!socket.authorized)
       return `its certificate is not accepted on this machine (${socket.authorizationError})`
     if (Date.parse(valid_to) - Date.now() < SOON_MS) return `its certificate expires on ${valid_to}`
-  } catch {
-    return undefined
   } finally {
     socket.destroy()
   }

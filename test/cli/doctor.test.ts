@@ -54,7 +54,8 @@ for (const kind of ['sqlite', 'postgres'] as const)
           `${name}: ${stdout}`,
         )
       }
-      return { code, found, names: checks.map(({ name }) => name) }
+      const commandOf = (says: RegExp) => checks.find(check => says.test(check.sentence))?.command
+      return { code, found, commandOf, names: checks.map(({ name }) => name) }
     }
 
     test('a set-up without mistakes is ok, or names the pages that do not open', async () => {
@@ -130,29 +131,103 @@ for (const kind of ['sqlite', 'postgres'] as const)
       bad.found('settings', 'fail', /^PORT must be a port number/)
     })
 
-    test('farthing doctor finds a webhook that is registered twice, its failures, and an http return_url', async () => {
-      const api = createClient([running.baseUrl], KEY)
+    /** A key of a new account, so that no other test's webhooks and requests are in it. */
+    async function newKey(account: string): Promise<string> {
+      const { stdout } = await farthing(['keys', 'create', '--account', account, '--json'])
+      return JSON.parse(stdout).key
+    }
+
+    test('A webhook without messages is only ok if its address accepts connections', async () => {
+      const key = await newKey('addresses')
+      const api = createClient([running.baseUrl], key)
+      const open = createServer().listen(0, '127.0.0.1')
+      await once(open, 'listening')
+      const { port } = open.address() as AddressInfo
+      await api.post('/v1/webhooks', {
+        callback_url: `http://localhost:${port}/`,
+        description: 'A',
+      })
+      await api.post('/v1/webhooks', { callback_url: 'http://localhost:1/', description: 'B' })
+      await api.post('/v1/webhooks', { callback_url: 'https://localhost:1/', description: 'C' })
+      const { found } = await diagnose({ FARTHING_API_KEY: key })
+      open.close()
+      found('webhooks', 'ok', /^A: there is no message yet, and its address accepts connections/)
+      for (const name of ['B', 'C'])
+        found(
+          'webhooks',
+          'warn',
+          new RegExp(`^${name}: its address accepts no .* \\(ECONNREFUSED\\)`),
+        )
+    })
+
+    test('farthing doctor finds a webhook that is registered twice, and advises what fits the cause of a failure', async () => {
+      const key = await newKey('failures')
+      const env = { FARTHING_API_KEY: key }
+      const api = createClient([running.baseUrl], key)
       for (let n = 0; n < 2; n++)
         await api.post('/v1/webhooks', { callback_url: 'http://localhost:1/hook' })
-      await farthing(['trigger', 'card_payment_cancelled'])
-      await farthing(['pay', '--set', 'return_url=http://localhost:8080/return'])
-      // The record is written within half a second.
-      while (!(await farthing(['logs', '--refused'])).stdout.includes('P0102'));
-      const { found } = await diagnose()
+      const receiver = createServer((request, response) => {
+        response.statusCode = Number(request.url?.slice(1))
+        response.end()
+      }).listen(0, '127.0.0.1')
+      await once(receiver, 'listening')
+      const { port } = receiver.address() as AddressInfo
+      for (const description of ['401', '404'])
+        await api.post('/v1/webhooks', {
+          callback_url: `http://localhost:${port}/${description}`,
+          description,
+        })
+      await runProcess({
+        args: ['listen', '--name', 'Me', '--print-signing-key'],
+        env: settings(env),
+      })
+      await farthing(['trigger', 'card_payment_cancelled'], env)
+      receiver.close()
+      const { found, commandOf } = await diagnose(env)
       found('webhooks', 'warn', /^2 active webhooks have the address http:\/\/localhost:1\/hook/)
-      found(
-        'webhooks',
-        'warn',
-        /1 of the last 1 messages failed, the newest with "connection failed"/,
+      found('webhooks', 'warn', /1 of the last 1 messages failed\. .*is it running, and is the/)
+      assert.equal(commandOf(/^localhost:1: 1 of/), undefined)
+      assert.match(
+        commandOf(/^401: .*signature does not match/) ?? '',
+        /^farthing verify --message /,
       )
+      assert.equal(commandOf(/^404: .*Is the path/), undefined)
+      assert.equal(commandOf(/^me: .*Nobody was/), 'farthing listen --name me --missed')
+    })
+
+    test('An http return_url that was refused is a warning only while it would be refused again', async t => {
+      const key = await newKey('returns')
+      const env = { FARTHING_API_KEY: key }
+      await farthing(['pay', '--set', 'return_url=http://localhost:8080/return'], env)
+      // The record is written within half a second.
+      while (!(await farthing(['logs', '--refused'], env)).stdout.includes('P0102'));
+      const { found, commandOf } = await diagnose(env)
+      found('return_url', 'warn', /sent the return_url http:\/\/localhost:8080\/return, which is/)
+      assert.equal(commandOf(/return_url http/), 'FARTHING_RETURN_HOSTS=localhost:8080 farthing')
+      const allowing = await startProcess({
+        env: { DATABASE_URL, FARTHING_API_KEY: KEY, FARTHING_RETURN_HOSTS: 'localhost:8080' },
+      })
+      t.after(() => allowing.kill())
+      const { names } = await diagnose({ ...env, FARTHING_URL: allowing.baseUrl })
+      assert.ok(!names.includes('return_url'), String(names))
+    })
+
+    test('A wrong path in FARTHING_URL or FARTHING_BASE_URL is named, with the setting to correct', async t => {
+      const { found, commandOf } = await diagnose({ FARTHING_URL: `${running.baseUrl}/api` })
       found(
-        'return_url',
-        'warn',
-        /sent the return_url http:\/\/localhost:8080\/return, which was refused/,
+        'service',
+        'fail',
+        /^A Farthing answers at http:\/\/127\.0\.0\.1:\d+, but not below \/api/,
       )
-      const { stdout } = await farthing(['doctor'])
-      assert.match(stdout, /^ok {4}node {8}Node /)
-      assert.match(stdout, /\n {18}FARTHING_RETURN_HOSTS=localhost:8080 farthing\n/)
+      assert.equal(commandOf(/but not below/), `FARTHING_URL=${running.baseUrl} farthing doctor`)
+      const FARTHING_BASE_URL = `${running.baseUrl}/elsewhere`
+      const wrong = await startProcess({
+        env: { DATABASE_URL, FARTHING_API_KEY: KEY, FARTHING_BASE_URL },
+      })
+      t.after(() => wrong.kill())
+      const pages = await diagnose({ FARTHING_URL: wrong.baseUrl })
+      pages.found('pages', 'fail', /which returns 404/)
+      assert.match(pages.commandOf(/which returns 404/) ?? '', /^Correct FARTHING_BASE_URL of the/)
     })
 
     test('farthing open prints a link to the console, made with the key or from the database', async () => {
