@@ -71,6 +71,10 @@ describe('The command line', () => {
       'backup a b': /too many arguments for 'backup'.* got 2: a, b/,
       seed: /required option '--payments <number>' not specified/,
       'seed --payments 1.5': /'1\.5' is invalid\. It must be a number from 1 to/,
+      'pay --url http://a/v1':
+        /must not end in \/v1, which Farthing adds itself: set it to http:\/\/a/,
+      'pay --amount 10000001': /It must be pence: a number from 0 to 10000000/,
+      'listen --events card_payment_paid': /'card_payment_paid' is invalid\. It must be some of /,
       'completion tcsh': /'tcsh' is invalid.*zsh, bash, fish/,
       '--port 4000': /unknown option '--port': set the environment variable PORT instead/,
       'serve --api-key=x': /'--api-key': set the environment variable FARTHING_API_KEY instead/,
@@ -82,7 +86,7 @@ describe('The command line', () => {
       const more = stderr.trim().split('\n').at(-1) ?? ''
       const [, named = ''] = /^\(farthing(.*) --help /.exec(more) ?? []
       assert.ok(` ${line} `.startsWith(`${named} `), more)
-      const isKnown = /^ (keys( create| list| revoke)?|serve|backup|seed|completion)$/
+      const isKnown = /^ (keys( create| list| revoke)?|serve|backup|seed|completion|pay|listen)$/
       assert.equal(isKnown.test(named), !/^(start|key|--port) /.test(`${line} `), more)
     }
     const { code, stderr } = await farthing('keys')
@@ -109,6 +113,7 @@ describe('The command line', () => {
         .map(line => line.split('\t')[0])
     assert.deepEqual(await words('keys', ''), ['create', 'list', 'revoke', 'help', ':4', ''])
     assert.deepEqual(await words('seed', '--pay'), ['--payments', ':4', ''])
+    assert.deepEqual(await words('backup', ''), [':0', ''], 'the shell completes names of files')
     const { stdout: all } = await farthing('complete', '--', '')
     assert.match(all, /^([a-z]+\t.+\n){14}:4\n$/, 'the shell takes each line as a candidate')
   })

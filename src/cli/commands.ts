@@ -6,13 +6,15 @@ import { DEFAULT_ACCOUNT, isAccountName } from '../core/account.ts'
 import type { Config } from '../core/config.ts'
 import { version } from '../core/version.ts'
 import { CommandError, EXIT } from './command-error.ts'
+import { offerValues } from './completion.ts'
 import { asTypedHere } from './invocation.ts'
+import { exceptLoopback } from './proxy.ts'
 import {
   addServiceCommands,
   command,
   explained,
   moreHelp,
-  numberUpTo,
+  numberFrom,
   type Shell,
   usageHere,
   withEmptyRefund,
@@ -84,6 +86,9 @@ const BASH_PRELUDE = `if ! declare -F _get_comp_words_by_ref > /dev/null; then
 fi
 `
 
+/** Where the script offers nothing of its own, bash completes the names of files. */
+const BASH_END = 'complete -o default -F __farthing_complete farthing\n'
+
 const ACCOUNT = ['--account <name>', 'the account', parseAccount, DEFAULT_ACCOUNT] as const
 const CREATE = ['--create', 'make the SQLite file if there is none'] as const
 
@@ -98,6 +103,7 @@ const MORE_HELP = '(farthing --help lists the commands and settings)'
  * settings.
  */
 export async function runCommand(args: string[], env: Env): Promise<number> {
+  exceptLoopback(env)
   let exitCode = 0
   const end = (code: number) => {
     exitCode = code
@@ -148,7 +154,7 @@ function createProgram(shell: Shell): Command {
     examples: `farthing seed --payments 1000
     farthing seed --payments 1000 --account licensing --create`,
   })
-    .requiredOption('--payments <number>', 'how many', numberUpTo(MOST_PAYMENTS))
+    .requiredOption('--payments <number>', 'how many', numberFrom(1, MOST_PAYMENTS))
     .option(...ACCOUNT)
     .option(...CREATE)
     .option(...AS_JSON)
@@ -162,22 +168,30 @@ function createProgram(shell: Shell): Command {
     .option(...AS_JSON)
     .addHelpText('after', BACKUP_HELP)
     .action(async (file, options) => (await import('./backup.ts')).backup(config(), file, options))
-  tab(program, { completionCommandName: 'completion' })
+  offerValues(program, tab(program, { completionCommandName: 'completion' }))
   const completion = program.commands.find(command => command.name() === 'completion')
   if (!completion) throw new Error('there is no command completion')
-  explained(completion, 'print a script for your shell that completes commands')
+  explained(
+    completion,
+    'print a script for your shell that completes commands',
+    '\n\n  source <(farthing completion bash)',
+  )
     .hook('preAction', ({ args: [shell] }) => {
       if (shell === 'bash') process.stdout.write(BASH_PRELUDE)
+    })
+    .hook('postAction', ({ args: [shell] }) => {
+      if (shell === 'bash') process.stdout.write(BASH_END)
     })
     .addHelpText('after', COMPLETION_HELP)
   return program
 }
 
 function addKeys(program: Command, config: () => Config): void {
-  const keys = explained(
-    program.command('keys'),
-    'make, list and revoke API keys, each of which sees only its own account',
-  ).addHelpText('after', DATABASE_HELP)
+  const keys = command(program, 'keys', {
+    summary: 'make, list and revoke API keys, each of which sees only its own account',
+    examples: `farthing keys create
+    farthing keys list`,
+  }).addHelpText('after', DATABASE_HELP)
   command(keys, 'create', {
     summary: 'make an API key and print it once',
     examples: `farthing keys create

@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs'
 import { delimiter, dirname, join, relative } from 'node:path'
 import { isSea } from 'node:sea'
+import { proxyOf } from './proxy.ts'
 
 /** How this process was started. */
 export type Started = {
@@ -33,6 +34,9 @@ function programName({ script, folder, env, isExecutable }: Started): string {
     ? 'npx farthing'
     : 'farthing'
 }
+
+/** The proxy that a request of this process to this address passes. */
+export const proxyHere = (url: string) => proxyOf(url, process.env, process.execArgv)
 
 /** A line with `farthing ...` in it, as it must be typed here: in a clone `npm start -- ...`. */
 export function asTypedHere(line: string, started = thisProcess()): string {

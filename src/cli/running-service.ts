@@ -2,7 +2,7 @@ import { text } from 'node:stream/consumers'
 import { setTimeout } from 'node:timers/promises'
 import type { Config } from '../core/config.ts'
 import { CommandError, EXIT, wrongUsage } from './command-error.ts'
-import { asTypedHere } from './invocation.ts'
+import { asTypedHere, proxyHere } from './invocation.ts'
 import { note } from './output.ts'
 
 /** JSON of a service that may be of another version. */
@@ -95,8 +95,9 @@ class Unreachable extends CommandError {
   constructor(url: string, error: unknown) {
     const { cause } = error as { cause?: { code?: string; message?: string } } // of fetch
     const reason = cause?.code ?? cause?.message ?? String(error)
+    const proxy = proxyHere(url)
     super(
-      `the service at ${url} cannot be reached (${reason}). Start it with ${asTypedHere('farthing')}, or name another with FARTHING_URL or --url`,
+      `the service at ${url} cannot be reached${proxy ? ` through the proxy ${proxy}` : ''} (${reason}). Start it with ${asTypedHere('farthing')}, or name another with FARTHING_URL or --url`,
       EXIT.unreachable,
     )
   }

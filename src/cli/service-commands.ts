@@ -1,9 +1,11 @@
 import { type Command, Help, InvalidArgumentError } from 'commander'
+import { parseAddress } from '../app/settings.ts'
 import { DEFAULT_ACCOUNT } from '../core/account.ts'
 import type { Config } from '../core/config.ts'
 import { type Scenario, scenarios } from '../pay/payments/payment.ts'
 import { damages, MOST_TIMES } from '../pay/webhooks/send-again.ts'
 import { eventTypes, eventTypesIn } from '../pay/webhooks/webhook.ts'
+import { offering, oneOf } from './completion.ts'
 import { asTypedHere } from './invocation.ts'
 import { triggered } from './payment-plan.ts'
 import type { Env } from './verify.ts'
@@ -59,7 +61,7 @@ export const moreHelp = (name: string): string =>
 
 const toService = (described: Command, needs = NEEDS): Command =>
   described
-    .option('--url <url>', 'the service (default: FARTHING_URL)')
+    .option('--url <url>', 'the service (default: FARTHING_URL)', parseUrl)
     .option(
       '--key <key>',
       'the API key; - reads it from standard input (default: FARTHING_API_KEY)',
@@ -87,7 +89,7 @@ function addPay(program: Command, { config, end }: Shell): void {
       farthing pay --set metadata.team=ledger --json | jq .payment.state`,
     })
       .argument('[outcome]', scenarios.join(', '), oneOf(scenarios), 'success')
-      .option('--amount <pence>', 'the amount (default: 1450)', parsePence)
+      .option('--amount <pence>', 'the amount, 0 to 10000000 (default: 1450)', parseAmount)
       .option('--reference <text>', 'the reference (default: CLI- and six letters)')
       .option('--set <name=value>', 'a field of the payment, also metadata.KEY', collectField)
       .option('--delayed-capture', 'leave it capturable')
@@ -169,7 +171,7 @@ function addResend(program: Command, { config, end }: Shell): void {
       .option(
         '--times <number>',
         `how many times, one after the other: 1 to ${MOST_TIMES} (default: 1)`,
-        numberUpTo(MOST_TIMES),
+        numberFrom(1, MOST_TIMES),
       )
       .option(
         '--damage <kind>',
@@ -226,41 +228,42 @@ function addDoctor(program: Command, { env, end }: Shell): void {
   ).action(async options => end(await (await import('./doctor.ts')).doctor(env, options)))
 }
 
-function parsePage(text: string): string {
+const parsePage = offering(['payments', 'docs'], text => {
   if (/^(payments|docs|[0-9a-v]{26})$/.test(text)) return text
   throw new InvalidArgumentError('It must be payments, docs, or the identifier of a payment.')
+})
+
+function parseUrl(text: string): string {
+  const url = parseAddress(text)
+  if (typeof url === 'string') return url
+  throw new InvalidArgumentError(`It ${url?.text.trim() ?? 'must be an http or https address'}.`)
 }
 
-const oneOf =
-  (values: readonly string[]) =>
-  (text: string): string => {
-    if (values.includes(text)) return text
-    throw new InvalidArgumentError(`It must be one of ${values.join(', ')}.`)
-  }
-
-/** `what` is the unit of the number, with a colon. */
-export const numberUpTo =
-  (most: number, what = '') =>
+/** `unit` has a colon at its end. */
+export const numberFrom =
+  (least: number, most: number, unit = '') =>
   (text: string): number => {
-    const number = /^\d+$/.test(text) ? Number(text) : 0
-    if (number >= 1 && number <= most) return number
-    throw new InvalidArgumentError(`It must be ${what}a number from 1 to ${most}.`)
+    const number = /^\d+$/.test(text) ? Number(text) : Number.NaN
+    if (number >= least && number <= most) return number
+    throw new InvalidArgumentError(`It must be ${unit}a number from ${least} to ${most}.`)
   }
 
-const parsePence = numberUpTo(10_000_000, 'pence: ')
+const MOST_PENCE = 10_000_000
+const parseAmount = numberFrom(0, MOST_PENCE, 'pence: ')
+const parseRefundPence = numberFrom(1, MOST_PENCE, 'pence: ')
 
 /** Empty for all of it: see `withEmptyRefund`. */
-const parseRefund = (text: string): number | true => text === '' || parsePence(text)
+const parseRefund = (text: string): number | true => text === '' || parseRefundPence(text)
 
 /** --refund takes a value only if that is digits, so that an outcome may follow it. */
 export const withEmptyRefund = (args: string[]): string[] =>
   args.map((arg, i) => (arg === '--refund' && !/^\d+$/.test(args[i + 1] ?? '') ? '--refund=' : arg))
 
-function parseEvents(text: string): string[] {
+const parseEvents = offering(eventTypes, text => {
   const types = text.split(',').map(type => type.trim())
   if (eventTypesIn(types)) return types
   throw new InvalidArgumentError(`It must be some of ${eventTypes.join(', ')}.`)
-}
+})
 
 function collectHeader(text: string, headers: [string, string][] = []): [string, string][] {
   const [, name = '', value = ''] = /^([\w-]+):\s*(.*)$/.exec(text) ?? []

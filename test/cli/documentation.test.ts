@@ -97,7 +97,7 @@ test('The help of each command has its examples first, and fits a terminal', asy
   }
 })
 
-test('The bash completion works without the package bash-completion', async () => {
+test('The bash completion offers commands, options, values and names of files, without the package bash-completion', async () => {
   const script = `
     set +e
     farthing() { '${process.execPath}' '${COMMAND}' "$@"; }
@@ -106,10 +106,24 @@ test('The bash completion works without the package bash-completion', async () =
     complete_line farthing ''
     complete_line farthing keys ''
     complete_line farthing pay --ref
-    complete_line farthing lis`
+    complete_line farthing lis
+    complete_line farthing pay ''
+    complete_line farthing listen --events card_payment_c
+    complete -p farthing`
   const { code, stdout } = await runLines(script, { cwd: folder, port: 1 })
   assert.equal(code, 0)
   const [commands, ...rest] = stdout.split('\n')
   assert.match(commands ?? '', /^serve pay trigger listen logs [a-z ]+ help$/)
-  assert.deepEqual(rest, ['create list revoke help', '--reference --refund', 'listen', ''])
+  const values = [
+    'success declined error cancel',
+    'card_payment_captured card_payment_cancelled',
+    'complete -o default -F __farthing_complete farthing',
+  ]
+  assert.deepEqual(rest, [
+    'create list revoke help',
+    '--reference --refund',
+    'listen',
+    ...values,
+    '',
+  ])
 })

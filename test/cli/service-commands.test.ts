@@ -190,6 +190,23 @@ describe('The commands that speak to a service', () => {
     assert.match(wrong.body.sentence, /the key given is the signing key with a newline at its end/)
   })
 
+  test('farthing pay makes a payment of 0 pence', async () => {
+    const { code, body } = await json('pay --amount 0')
+    assert.deepEqual([code, body.payment.amount, body.payment.state.status], [0, 0, 'success'])
+  })
+
+  test('A request to this machine passes no proxy, and the error of another request names the proxy without its password', async () => {
+    const env = { HTTP_PROXY: 'http://me:secret@127.0.0.1:2', NODE_USE_ENV_PROXY: '1' }
+    const options = { env, wrapper: [] }
+    assert.equal((await farthing('pay', options)).code, 0)
+    const { code, stderr } = await farthing('pay --url http://farthing.example', options)
+    assert.equal(code, 4)
+    assert.match(
+      stderr,
+      /cannot be reached through the proxy http:\/\/127\.0\.0\.1:2 \(ECONNREFUSED\)/,
+    )
+  })
+
   test('A failure has its exit code, one line on standard error and nothing on standard output', async () => {
     const away = { FARTHING_URL: 'http://127.0.0.1:2' }
     const table: [line: string, code: number, says: RegExp, env?: Record<string, string>][] = [
