@@ -236,7 +236,7 @@ const parsePage = offering(['payments', 'docs'], text => {
 function parseUrl(text: string): string {
   const url = parseAddress(text)
   if (typeof url === 'string') return url
-  throw new InvalidArgumentError(`It ${url?.text.trim() ?? 'must be an http or https address'}.`)
+  throw new InvalidArgumentError(`It ${url?.message.trim() ?? 'must be an http or https address'}.`)
 }
 
 /** `unit` has a colon at its end. */
