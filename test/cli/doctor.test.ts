@@ -192,7 +192,7 @@ for (const kind of ['sqlite', 'postgres'] as const)
         /^farthing verify --message /,
       )
       assert.equal(commandOf(/^404: .*Is the path/), undefined)
-      assert.equal(commandOf(/^me: .*Nobody was/), 'farthing listen --name me --missed')
+      assert.equal(commandOf(/^me: nobody was listening/), 'farthing listen --name me --missed')
     })
 
     test('An http return_url that was refused is a warning only while it would be refused again', async t => {
