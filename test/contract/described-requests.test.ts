@@ -15,7 +15,7 @@ function refusedBy({ type, enum: values, ...limits }: Schema): string[] {
   if (types.length === 0) return []
   return [
     types.includes('object') ? '[]' : '{}',
-    isText ? '5' : '"5"',
+    ...(isText && types.includes('integer') ? ['5.5'] : [isText ? '5' : '"5"']),
     ...(isText ? ['"\\u0000"', '"\\ud800"'] : []),
     ...(values || limits.pattern ? ['"none of them"'] : []),
     ...(limits.maxLength ? [ofLength(limits.maxLength + 1)] : []),

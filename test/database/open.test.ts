@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, statSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, describe, test } from 'node:test'
@@ -206,6 +206,15 @@ describe('A SQLite file', () => {
       await assert.rejects(database.write(late), /closed/)
       assert.deepEqual(told, [])
     }
+  })
+
+  test('A link to a database file that is missing makes the file where it leads', async () => {
+    const [path, target] = [join(folder, 'link.db'), join(folder, 'target.db')]
+    symlinkSync(target, path)
+    const database = openSqlite({ path, onUnknownOutcome: () => {} })
+    await database.exec('create table a (b integer)')
+    await database.close()
+    assert.ok(existsSync(target))
   })
 
   test('A pipe or a device as a database is refused in one line, by the service and by doctor', async () => {

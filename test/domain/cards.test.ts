@@ -54,6 +54,7 @@ describe('Cards: mock card of the hosted pages', () => {
   const created = Date.parse('2026-12-31T23:59:59.999Z')
   const address = {
     line1: '1 Sample Street',
+    line2: '',
     postcode: 'ZZ1 1ZZ',
     city: 'Sampleton',
     country: 'GB',
@@ -74,11 +75,12 @@ describe('Cards: mock card of the hosted pages', () => {
     assert.equal(mockCard(undefined, Date.parse('2098-01-01')).expiry_date, '12/01')
   })
 
-  test('the mock card has the prefilled name, and the prefilled address when any part of it is given', () => {
+  test('the mock card has the prefilled name, and the prefilled address when any part of it is given, with every other part blank', () => {
     const named = mockCard({ cardholder_name: 'Gwen Hughes' }, created)
     assert.deepEqual(named, { ...mock, cardholder_name: 'Gwen Hughes' })
     const placed = mockCard({ billing_address: { city: 'Bangor' } }, created)
-    assert.deepEqual(placed, { ...mock, billing_address: { city: 'Bangor' } })
+    const blank = { line1: '', line2: '', city: '', postcode: '', country: '' }
+    assert.deepEqual(placed, { ...mock, billing_address: { ...blank, city: 'Bangor' } })
   })
 
   test('card_type is null while only prefilled details are known', () => {

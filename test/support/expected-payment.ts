@@ -18,6 +18,7 @@ export const MOCK_CARD = {
   expiry_date: '12/29',
   billing_address: {
     line1: '1 Sample Street',
+    line2: '',
     postcode: 'ZZ1 1ZZ',
     city: 'Sampleton',
     country: 'GB',

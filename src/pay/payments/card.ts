@@ -27,6 +27,7 @@ export const MOCK_CARD = '4242424242424242'
 const MOCK_NAME = 'Demo Cardholder'
 const MOCK_ADDRESS: BillingAddress = {
   line1: '1 Sample Street',
+  line2: '',
   postcode: 'ZZ1 1ZZ',
   city: 'Sampleton',
   country: 'GB',
@@ -69,12 +70,15 @@ export function submittedCard(
 /** The cardholder details that a client may send when it creates a payment. */
 export type Prefilled = { cardholder_name?: string; billing_address?: BillingAddress }
 
+/** A form that the user leaves blank: a submitted address has every part. */
+const BLANK_ADDRESS = { line1: '', line2: '', postcode: '', city: '', country: '' }
+
 /** The card that the hosted pages submit. `created` is the creation of the payment, in milliseconds. */
 export function mockCard(prefilled: Prefilled | undefined, created: number): CardDetails {
   const year = String(new Date(created).getUTCFullYear() + 3).slice(-2)
   return {
     ...submittedCard(MOCK_CARD, prefilled?.cardholder_name ?? MOCK_NAME, `12/${year}`),
-    billing_address: prefilled?.billing_address ?? MOCK_ADDRESS,
+    billing_address: { ...BLANK_ADDRESS, ...(prefilled?.billing_address ?? MOCK_ADDRESS) },
   }
 }
 

@@ -2,6 +2,7 @@ import { timingSafeEqual } from 'node:crypto'
 import { ACCOUNT_COLUMNS, type Account, accountIn } from '../../core/account.ts'
 import { timeOf } from '../../core/ids.ts'
 import type { Database, Statement, Time, Value } from '../../core/ports.ts'
+import { LIVES_AT_SECOND } from '../../platform/accounts/store.ts'
 import { containing, fold, groupOf } from '../../platform/database/fold.ts'
 import { type Condition, ifGiven, where } from '../../platform/database/select.ts'
 import { plainText } from '../../platform/http/schema.ts'
@@ -38,7 +39,7 @@ type Body = Omit<Payment, keyof Row>
 const COLUMNS = 'payment_id, account as room, version, refunded_amount, body'
 const FIND = `select ${COLUMNS} from payments where payment_id = $1 and account = $2`
 const FIND_WITH_ACCOUNT = `select ${COLUMNS}, ${ACCOUNT_COLUMNS}
-  from payments join accounts on room = account where payment_id = $1`
+  from payments join accounts on room = account where payment_id = $1 and ${LIVES_AT_SECOND}`
 
 function fromRow({ payment_id, room, version, refunded_amount, body }: Row): Payment {
   const rest = JSON.parse(body) as Body // written by bodyOf
@@ -67,14 +68,14 @@ export async function findPayment(
 
 const TOKEN = /^([0-9a-v]{26})([0-9a-v]{26})$/
 
-/** The payment whose token this is, with its account; undefined for any other text, and once it has expired. */
+/** The payment whose token this is, with its account; undefined for any other text, and once it or the account has expired. */
 export async function findByToken(
   { database, time }: { database: Database; time: Time },
   token: string,
 ): Promise<{ payment: Payment; account: Account } | undefined> {
   const [, payment_id, secret] = TOKEN.exec(token) ?? []
   if (!payment_id || !secret) return undefined
-  const [row] = await database.query<Row & Account>(FIND_WITH_ACCOUNT, [payment_id])
+  const [row] = await database.query<Row & Account>(FIND_WITH_ACCOUNT, [payment_id, time.wall()])
   if (!row) return undefined
   const account = accountIn(row)
   const payment = fromRow(row)

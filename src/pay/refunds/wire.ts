@@ -14,9 +14,10 @@ export const newRefund = object(
   { amount: { ...pence, minimum: 1, maximum: 10_000_000 } },
   {
     refund_amount_available: {
-      type: ['integer', 'null'],
+      type: ['integer', 'string', 'null'],
+      pattern: '^[0-9]+$',
       description:
-        'The amount that you expect to be refundable, in pence. If it is wrong, nothing is refunded',
+        'The amount that you expect to be refundable, in pence, also as text. If it is wrong, nothing is refunded',
     },
   },
 )
@@ -25,7 +26,7 @@ export const newRefund = object(
 export function readNewRefund(body: Json): NewRefund {
   const fields = readFields(body, newRefund, fieldCodes.refund)
   const amount = fields.pence('amount')
-  fields.checkLimits()
+  fields.checkLimits(['amount'])
   return { amount, available: fields.optionalPence('refund_amount_available') }
 }
 

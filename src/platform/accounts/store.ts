@@ -83,8 +83,13 @@ export type KnownKey = { key_id: string; account: Account; lastPlan: LastPlan }
 /** The key_id of FARTHING_API_KEY, which has no row. */
 const CONFIGURED_KEY_ID = 'configured'
 
-/** True if the account has neither ended nor expired at `$1`, in milliseconds. */
-const LIVES = 'ended = 0 and (expires is null or expires > $1)'
+const livesAt = (parameter: string) => `ended = 0 and (expires is null or expires > ${parameter})`
+
+/** True if the account has neither ended nor expired at `$1`, in milliseconds of the machine's time. */
+const LIVES = livesAt('$1')
+
+/** The same at `$2`. */
+export const LIVES_AT_SECOND = livesAt('$2')
 
 /**
  * The bearer key with its account, or undefined; `configured` is the default account's fixed key. `now` is the

@@ -53,7 +53,21 @@ export function askedFor({ headers }: FastifyRequest, { trustProxy }: Config) {
   return { scheme, host: forwarded('x-forwarded-host') || headers.host || '' }
 }
 
+/** The settings of services that have warned of a proxy. */
+const warned = new WeakSet<Config>()
+
+/** Links begin with http although the browser used https: one warning for each start. */
+function warnOfProxy({ log }: FastifyRequest, config: Config): void {
+  if (warned.has(config)) return
+  warned.add(config)
+  log.warn(
+    'a proxy says X-Forwarded-Proto: https, but links begin with http: set FARTHING_TRUST_PROXY=true or FARTHING_BASE_URL',
+  )
+}
+
 function requestAddress(request: FastifyRequest, config: Config): string {
+  if (!config.trustProxy && request.headers['x-forwarded-proto'] === 'https')
+    warnOfProxy(request, config)
   const { scheme, host } = askedFor(request, config)
   if (scheme !== remembered.scheme || host !== remembered.host) {
     if (host.length > LONGEST_HOST || !HOST.test(host) || !URL.canParse(`${scheme}://${host}`))

@@ -80,8 +80,10 @@ export function readFields(body: Json, schema: BodySchema, codes: FieldCodes) {
       return value + 0
     },
 
+    /** Text of digits counts as the number. */
     optionalPence(name: string): number | undefined {
       const value = present(name, 'absent')
+      if (typeof value === 'string' && /^[0-9]+$/.test(value)) return Number(value)
       if (value !== undefined && !isWholeNumber(value)) throw invalid(codes, name, PENCE_RULE)
       return value
     },

@@ -67,7 +67,8 @@ export const postLinkSchema = {
 const billingAddress = {
   title: 'BillingAddress',
   type: 'object',
-  description: 'The parts that are known',
+  description:
+    'Every part once a card was submitted on the pages, blank where it is not known. Before that, the parts that were given',
   properties: {
     line1: { type: 'string' },
     line2: { type: 'string' },

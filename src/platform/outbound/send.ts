@@ -96,6 +96,8 @@ export function createSend(options: SendOptions): ClosableSend {
       path: url.pathname + url.search,
       headers: { ...(userAgent && { 'User-Agent': userAgent }), ...headers },
       maxHeaderSize: MAX_RESPONSE_BYTES,
+      // Bare line feeds and the like, which other HTTP clients read.
+      insecureHTTPParser: true,
     })
   }
 
@@ -197,7 +199,7 @@ function resultOf(
       interim += 1
       if (interim > MAX_INTERIM_RESPONSES) request.destroy()
     })
-    const settle = (response: IncomingMessage, body?: Promise<Body>) => {
+    const settle = (response: Head, body?: Promise<Body>) => {
       const result = answered(response, elapsed())
       resolve(keepsAnswer ? { ...result, answer: answerOf(request, response, body) } : result)
     }
@@ -206,7 +208,9 @@ function resultOf(
       settle(response)
       socket.destroy()
     })
-    request.on('error', (error: NodeJS.ErrnoException) => {
+    request.on('error', (error: ParseError) => {
+      const response = repeatedLengthIn(error)
+      if (response) return settle(response.head, Promise.resolve(response.body))
       const result = failed(reasonOf(error, handshaking), elapsed())
       resolve(error.code ? { ...result, cause: error.code } : result)
     })
@@ -214,7 +218,33 @@ function resultOf(
   })
 }
 
-function answered(response: IncomingMessage, responseTime: number | null): AttemptResult {
+type Head = Pick<IncomingMessage, 'statusCode' | 'statusMessage' | 'rawHeaders'>
+
+type ParseError = NodeJS.ErrnoException & { rawPacket?: Buffer }
+
+/**
+ * The response in a packet that Node refuses because it has the same Content-Length twice. Other HTTP clients read it.
+ * Undefined for any other error, and for lengths that differ.
+ */
+function repeatedLengthIn({ code, rawPacket }: ParseError): { head: Head; body: Body } | undefined {
+  if (code !== 'HPE_UNEXPECTED_CONTENT_LENGTH' || !rawPacket) return undefined
+  const text = rawPacket.toString('latin1')
+  const [head = '', rest = ''] = text.split(/\r?\n\r?\n/, 2)
+  const [status = '', ...lines] = head.split(/\r?\n/)
+  const [, statusCode, statusMessage = ''] = /^HTTP\/1\.[01] ([2-5]\d\d) ?(.*)$/.exec(status) ?? []
+  const headers = lines.map(line => /^([^:]+):[ \t]*(.*?)[ \t]*$/.exec(line)?.slice(1) ?? [])
+  const lengths = headers.filter(([name]) => name?.toLowerCase() === 'content-length')
+  const [length] = new Set(lengths.map(([, value]) => value))
+  if (!statusCode || !length || lengths.some(([, value]) => value !== length)) return undefined
+  const body = Buffer.from(rest.slice(0, Number(length)), 'latin1').subarray(0, MAX_KEPT_BYTES)
+  const rawHeaders = headers.flat()
+  return {
+    head: { statusCode: Number(statusCode), statusMessage, rawHeaders },
+    body: { body, size: body.length },
+  }
+}
+
+function answered(response: Head, responseTime: number | null): AttemptResult {
   const code = response.statusCode ?? 0
   const phrase = response.statusMessage?.trim() || http.STATUS_CODES[code] || ''
   return {
@@ -268,7 +298,7 @@ function readToEnd(response: IncomingMessage, keepsBody: boolean): Promise<Body>
 
 async function answerOf(
   request: ClientRequest,
-  { rawHeaders }: IncomingMessage,
+  { rawHeaders }: Head,
   body: Promise<Body> | undefined,
 ): Promise<Answer> {
   const headers: Answer['headers'] = []

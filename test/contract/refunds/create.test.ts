@@ -20,12 +20,14 @@ const faults: [body: string, status: number, code: string, field: string][] = [
   ...['0', '-1', '10000001', '9007199254740993', `1${'0'.repeat(400)}`].map(
     (value): [string, number, string, string] => [`{"amount":${value}}`, 422, 'P0602', 'amount'],
   ),
-  ...['"4650"', '4650.5', 'false', '[]', '""'].map((value): [string, number, string, string] => [
-    `{"amount":1,"refund_amount_available":${value}}`,
-    400,
-    'P0602',
-    'refund_amount_available',
-  ]),
+  ...['"46.5"', '"-1"', '" 1"', '4650.5', 'false', '[]', '""'].map(
+    (value): [string, number, string, string] => [
+      `{"amount":1,"refund_amount_available":${value}}`,
+      400,
+      'P0602',
+      'refund_amount_available',
+    ],
+  ),
 ]
 
 onSharedDatabases(
@@ -138,6 +140,15 @@ onSharedDatabases(
         assertError(answer, 400, 'P0603')
         assert.match(answer.body.description, /full/)
       }
+    })
+
+    test('POST refunds reads refund_amount_available also as a text of digits', async () => {
+      const api = await service().newAccount()
+      const payment = await paidPayment(api)
+      const wrong = await refundOf(api, payment, { amount: 1, refund_amount_available: '4649' })
+      assertError(wrong, 412, 'P0604')
+      const right = await refundOf(api, payment, { amount: 1, refund_amount_available: '4650' })
+      assert.equal(right.status, 202)
     })
 
     test('POST refunds returns 412 P0604 for a wrong refund_amount_available, before it checks the amount', async () => {

@@ -77,7 +77,10 @@ export function makeFile(path: string): void {
   try {
     closeSync(openSync(path, 'wx', OWNER_ONLY))
   } catch (error) {
-    if (!existsSync(path)) throw error
+    if (existsSync(path)) return
+    // A link to a file that is missing: without `x` the file is made where the link leads.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    closeSync(openSync(path, 'a', OWNER_ONLY))
   }
 }
 
