@@ -85,6 +85,7 @@ describe('A file of src', () => {
       'app/background', // the sweep
       'app/clock-watch', // whether the machine's clock is right
       'app/start', // whether FARTHING_API_KEY is a living key of another account
+      'pay/payments/store', // whether a test account has expired
       'pay/webhooks/deliver', // claims, when an attempt began
       'pay/webhooks/listener-store', // until when somebody listens
       'pay/webhooks/listeners', // until when somebody listens
