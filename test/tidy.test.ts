@@ -63,7 +63,6 @@ describe('A file of src', () => {
       'pay/refunds/commands', // identifiers
       'pay/refunds/routes', // the status after five seconds
       'pay/retention', // what the sweep may delete of an account whose clock is behind
-      'pay/payments/store',
       'pay/webhooks/deliver', // when an attempt began
       'pay/webhooks/listener-store', // identifiers
       'pay/webhooks/message-store', // whether the payment of a message has expired
