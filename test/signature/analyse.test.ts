@@ -14,6 +14,9 @@ const keys = [
 
 /** With what libraries print differently: è, £, /, <, >, &, ', +, an empty object, keys that are not sorted. */
 const SENT = `{"webhook_message_id":"06h3k","event_type":"card_payment_failed","resource":{"reference":"R/7","description":"Crème <b> & £5 'x' +1","amount":1450,"metadata":{}}}`
+/** JSON.pretty_generate of Ruby 3.1. */
+const RUBY = print(JSON.parse(SENT), { indent: 2, empty: '{\n    }' })
+
 const hex = (body: string | Buffer, key: string | Buffer = KEY) =>
   createHmac('sha256', key).update(body).digest('hex')
 const right = hex(SENT)
@@ -76,6 +79,7 @@ describe('The analysis of a signature', () => {
       [{ body: `${SENT} ` }, 'body:space', /the message with a space at its end/],
       [{ body: python }, 'body:printed-python-unicode', /printed again by json\.dumps\(ensure_/],
       [{ body: print(value, { indent: 2 }) }, 'body:printed-pretty-2', /indents by 2 spaces/],
+      [{ body: RUBY }, 'body:printed-ruby-pretty', /JSON\.pretty_generate\(\) of Ruby/],
       [{ body: JSON.stringify(SENT) }, 'body:string', /a JSON string that holds the JSON/],
       [{ body: Buffer.from(SENT).toString('latin1') }, 'body:latin-1', /read as Latin-1/],
       [{ key: `${KEY}\n` }, 'key:newline', /the key given is the signing key with a newline at/],

@@ -39,6 +39,11 @@ const printers: [cause: string, name: string, style: Style][] = [
     'a library that escapes <, > and &, such as to_json of Rails, json.Marshal() of a struct in Go, or Gson of Java',
     { string: forHtml },
   ],
+  [
+    'printed-ruby-pretty',
+    'JSON.pretty_generate() of Ruby before json 2.10',
+    { indent: 2, opensEmpty: true },
+  ],
   ['printed-python', 'json.dumps() of Python', python],
   [
     'printed-python-unicode',

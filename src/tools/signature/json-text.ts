@@ -21,6 +21,8 @@ export type Style = {
   /** How an empty object and an empty list are printed. */
   empty?: string
   emptyList?: string
+  /** With an indent: empty ones end on a line of their own. */
+  opensEmpty?: boolean
 }
 
 const TOKEN = /[{}[\]:,]|"(?:[^"\\]|\\.)*"|[^\s{}[\]:,"]+/g
@@ -58,6 +60,8 @@ export function readJson(text: string): JsonNode | undefined {
   }
 }
 
+const lineEnd = ({ indent = 0 }: Style, depth: number): string => `\n${' '.repeat(indent * depth)}`
+
 export function printJson(node: JsonNode, style: Style, depth = 0): string {
   const { string = JSON.stringify, sorted, empty = '{}' } = style
   const inside = (items: string[], open: string, close: string): string => {
@@ -73,14 +77,15 @@ export function printJson(node: JsonNode, style: Style, depth = 0): string {
     case 'literal':
       return node.text
     case 'array':
-      if (node.items.length === 0) return style.emptyList ?? '[]'
+      if (node.items.length === 0)
+        return style.opensEmpty ? `[\n${lineEnd(style, depth)}]` : (style.emptyList ?? '[]')
       return inside(
         node.items.map(item => printJson(item, style, depth + 1)),
         '[',
         ']',
       )
     case 'object': {
-      if (node.entries.length === 0) return empty
+      if (node.entries.length === 0) return style.opensEmpty ? `{${lineEnd(style, depth)}}` : empty
       const entries = sorted
         ? node.entries.toSorted(([a], [b]) => (a < b ? -1 : Number(a > b)))
         : node.entries
