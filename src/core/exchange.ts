@@ -74,8 +74,8 @@ export type ExchangeBody = {
   by_hand?: ByHand
   /** For an action: where it was done. */
   by?: Actor
-  /** For a gap: the number of exchanges that were only counted, and the times of the first and the last. */
-  gap?: { count: number; refused: number; from: number; to: number }
+  /** For a gap: the number of exchanges that were only counted, the times of the first and the last, and why. */
+  gap?: { count: number; refused: number; from: number; to: number; bounds: string[] }
 }
 
 export type Exchange = {

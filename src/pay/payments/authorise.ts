@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify'
 import {
   cardDeclined,
   fieldCodes,
@@ -10,6 +11,7 @@ import {
 } from '../../core/errors.ts'
 import { FORM_TYPE, formBody, isForm, JSON_TYPE, jsonBody } from '../../platform/http/body.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
+import { isStorable, type Json } from '../../platform/http/fields.ts'
 import { noContent, requestBody } from '../../platform/http/openapi.ts'
 import { type RecordEffects, recordEffectsOf } from '../../platform/http/request-state.ts'
 import type { Context } from '../context.ts'
@@ -55,7 +57,7 @@ export const authorise = (context: Context): Endpoint => ({
     const body = isForm(request)
       ? Object.fromEntries(formBody(request))
       : jsonBody(request, 'P0197')
-    const given = readCardAuthorisation(body)
+    const given = await readRecorded(context, request, body)
     const payment = await submitCard(context, given, {
       recordEffects: recordEffectsOf(request),
     })
@@ -63,6 +65,19 @@ export const authorise = (context: Context): Endpoint => ({
     return reply.code(204).send()
   },
 })
+
+/** A refused card is recorded with the payment of its token too. */
+async function readRecorded(context: Context, request: FastifyRequest, body: Json) {
+  try {
+    return readCardAuthorisation(body)
+  } catch (error) {
+    const { one_time_token: token } = body
+    const found =
+      typeof token === 'string' && isStorable(token) && (await findByToken(context, token))
+    if (found) recordEffectsOf(request)?.(found.account, found.payment)
+    throw error
+  }
+}
 
 /**
  * Submits a card with the token of a moto_api payment. The payment ends with `scenario`, or the one that a plan set for

@@ -28,7 +28,7 @@ import { recordAction } from '../recorder/action.ts'
 import { isWhole, readBody, trueIn } from './body.ts'
 import { optionalBody, withExamples } from './docs.ts'
 import { badField, conflict } from './errors.ts'
-import { readScenario, scenarioSchema } from './payments.ts'
+import { AGREEMENT_NEEDS_NONE, readScenario, scenarioSchema } from './payments.ts'
 
 const builtPayment = object(
   'BuiltPayment',
@@ -157,7 +157,7 @@ function readSteps(given: Json, payment: NewPayment): Steps {
   const { amount, authorisation_mode: mode, delayed_capture } = payment
   const scenario = given.scenario === undefined ? undefined : readScenario(given.scenario)
   if (mode === 'agreement' && scenario !== undefined)
-    throw badField('scenario', 'must be left out: an agreement-mode payment is success by itself')
+    throw badField('scenario', AGREEMENT_NEEDS_NONE)
   if (mode === 'moto_api' && (scenario === 'error' || scenario === 'cancel'))
     throw badField('scenario', 'must be success or declined for a moto_api payment')
   const capture = trueIn(given, 'capture')

@@ -1,7 +1,7 @@
 import type { Account } from '../../core/account.ts'
 import type { Time } from '../../core/ports.ts'
 import { untilWritten } from '../../core/retry.ts'
-import { iso } from '../../core/time.ts'
+import { DAY, iso } from '../../core/time.ts'
 import type { Context } from '../../pay/context.ts'
 import { accountOfName, moveClock } from '../../platform/accounts/store.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
@@ -13,8 +13,8 @@ import { withExamples } from './docs.ts'
 import { accountEnded, badField, conflict, missingField } from './errors.ts'
 import { readQuery } from './query.ts'
 
-/** Milliseconds: ten years. */
-const LONGEST_ADVANCE = 10 * 366 * 24 * 60 * 60 * 1000
+/** Milliseconds: ten years, of which three are leap years. */
+const LONGEST_ADVANCE = 3_653 * DAY
 const FIRST_TIME = Date.UTC(2001, 0, 1)
 const LAST_TIME = Date.UTC(2100, 0, 1)
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?Z$/
@@ -38,7 +38,12 @@ const clockMove = object(
   'ClockMove',
   {},
   {
-    advance: { type: 'integer', minimum: 0, description: 'Milliseconds, at most ten years' },
+    advance: {
+      type: 'integer',
+      minimum: 0,
+      maximum: LONGEST_ADVANCE,
+      description: 'Milliseconds, at most ten years',
+    },
     freeze: {
       anyOf: [{ const: true }, { type: 'string', format: 'date-time' }],
       description: 'true, or a later time to which the clock goes',

@@ -43,6 +43,10 @@ const foundPayments = {
   properties: { results: { type: 'array', maxItems: MOST_RETURNED, items: paymentBody } },
 }
 
+/** What is wrong with a scenario for a payment in agreement mode. */
+export const AGREEMENT_NEEDS_NONE =
+  'must be left out: an agreement-mode payment is success by itself'
+
 export const scenarioSchema = { type: 'string', enum: scenarios } as const
 
 const outcome = object(

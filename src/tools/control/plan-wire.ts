@@ -15,7 +15,7 @@ import {
 import { MOST_PLANS } from '../plans/store.ts'
 import { isWhole, textIn, trueIn, wholeIn } from './body.ts'
 import { badField, missingField, noSuchField } from './errors.ts'
-import { readScenario, scenarioSchema } from './payments.ts'
+import { AGREEMENT_NEEDS_NONE, readScenario, scenarioSchema } from './payments.ts'
 import { count, identifier, text } from './schemas.ts'
 
 /** Milliseconds. */
@@ -95,6 +95,8 @@ export function readPlan(body: Json, operations: readonly Endpoint[]): ReadPlan 
   const outcome = body.scenario === undefined ? readFault(body) : readScenarioPlan(body)
   const plan = { ...which, ...(payment_id !== undefined && { payment_id }), ...often, ...outcome }
   checkPayment(plan, operations)
+  if (body.scenario !== undefined && isInAgreementMode(which.given))
+    throw badField('scenario', AGREEMENT_NEEDS_NONE)
   return plan
 }
 
@@ -102,6 +104,10 @@ export function readPlan(body: Json, operations: readonly Endpoint[]): ReadPlan 
 export function presentPlan({ plan_id, room, seen, acted, ...plan }: Plan) {
   return { plan_id, ...plan, seen, acted }
 }
+
+/** Such a plan would never act. */
+const isInAgreementMode = (given: Json = {}): boolean =>
+  given.authorisation_mode === 'agreement' || given.agreement_id !== undefined
 
 function readOperation({ on, scenario }: Json, operations: readonly Endpoint[]): { on?: string } {
   const names = operations.map(({ operationId }) => operationId)

@@ -8,17 +8,22 @@ const ACCOUNT: Size = { burst: 2_000, rate: 100 }
 const REFUSED: Size = { burst: 500, rate: 20 }
 const INSTANCE: Size = { burst: 2_000, rate: 400 }
 
+const REFUSED_OF_INSTANCE: Size = { burst: 2_000, rate: 200 }
+
+/** Why an exchange was only counted: a limit, or a write of the record that failed. */
+export type Bound = 'account' | 'instance' | 'memory' | 'database'
+
 /** The exchanges of one account that were only counted. Times in milliseconds. */
-export type Gap = { count: number; refused: number; from: number; to: number }
+export type Gap = { count: number; refused: number; from: number; to: number; bounds: Bound[] }
 
 type Admission = {
   /**
-   * True if an exchange of this room is to be recorded. Refusals have a bucket of their own, so that they are
-   * recorded during a load test too.
+   * The limit that keeps an exchange of this room from being recorded, if one does. Refusals have buckets of their own,
+   * so that they are recorded during a load test too, whoever runs it.
    */
-  admit(room: string, refused: boolean, now: number): boolean
+  refuse(room: string, refused: boolean, now: number): Bound | undefined
   /** Counts an exchange that is not recorded. */
-  count(room: string, refused: boolean, at: number): void
+  count(room: string, refused: boolean, at: number, bound: Bound): void
   /** Removes and returns, by room, the counts that began at `until` or before. Milliseconds. */
   takeGaps(until: number): Map<string, Gap>
   /** Adds gaps that could not be written to those that are counted now. */
@@ -32,23 +37,27 @@ type Buckets = { all: Bucket; refused: Bucket }
 
 export function createAdmission(): Admission {
   const accounts = new Map<string, Buckets>()
-  let instance: Bucket | undefined
+  let instance: Buckets | undefined
   const gaps = new Map<string, Gap>()
 
-  function add(room: string, { count, refused, from, to }: Gap): void {
+  function add(room: string, { count, refused, from, to, bounds }: Gap): void {
     const gap = gaps.get(room)
-    if (!gap) gaps.set(room, { count, refused, from, to })
+    if (!gap) gaps.set(room, { count, refused, from, to, bounds })
     else {
       gap.count += count
       gap.refused += refused
       gap.from = Math.min(gap.from, from)
       gap.to = Math.max(gap.to, to)
+      for (const bound of bounds) if (!gap.bounds.includes(bound)) gap.bounds.push(bound)
     }
   }
 
   return {
-    admit(room, refused, now) {
-      instance ??= { left: INSTANCE.burst, at: now }
+    refuse(room, refused, now) {
+      instance ??= {
+        all: { left: INSTANCE.burst, at: now },
+        refused: { left: REFUSED_OF_INSTANCE.burst, at: now },
+      }
       let buckets = accounts.get(room)
       if (!buckets) {
         buckets = {
@@ -57,16 +66,19 @@ export function createAdmission(): Admission {
         }
         accounts.set(room, buckets)
       }
-      const [bucket, size] = refused ? [buckets.refused, REFUSED] : [buckets.all, ACCOUNT]
-      refill(bucket, size, now)
-      refill(instance, INSTANCE, now)
-      if (bucket.left < 1 || instance.left < 1) return false
+      const [bucket, all] = refused
+        ? [buckets.refused, instance.refused]
+        : [buckets.all, instance.all]
+      refill(bucket, refused ? REFUSED : ACCOUNT, now)
+      refill(all, refused ? REFUSED_OF_INSTANCE : INSTANCE, now)
+      if (bucket.left < 1) return 'account'
+      if (all.left < 1) return 'instance'
       bucket.left -= 1
-      instance.left -= 1
-      return true
+      all.left -= 1
+      return undefined
     },
-    count: (room, refused, at) =>
-      add(room, { count: 1, refused: Number(refused), from: at, to: at }),
+    count: (room, refused, at, bound) =>
+      add(room, { count: 1, refused: Number(refused), from: at, to: at, bounds: [bound] }),
     takeGaps(until) {
       const taken = new Map([...gaps].filter(([, { from }]) => from <= until))
       for (const room of taken.keys()) gaps.delete(room)

@@ -95,7 +95,8 @@ export function createBatches(ports: BatchPorts): Batches {
         gaps.clear()
       } catch (error) {
         admission.putBack(gaps)
-        for (const { room, refused, began } of some) admission.count(room, refused, began)
+        for (const { room, refused, began } of some)
+          admission.count(room, refused, began, 'database')
         throw error
       }
     }
@@ -114,16 +115,15 @@ export function createBatches(ports: BatchPorts): Batches {
     return flushing
   }
 
-  async function flush(): Promise<void> {
-    await flushing
-    await flushDue(Infinity)
-  }
+  const flush = async (): Promise<void> =>
+    flushing?.then(() => flushDue(Infinity)) ?? flushDue(Infinity)
 
   return {
     add(room, refused, exchange) {
       const now = time.wall()
       const fits = rows.length + arrived.length < MOST_IN_MEMORY && bytes < MOST_IN_MEMORY_BYTES
-      if (!fits || !admission.admit(room, refused, now)) admission.count(room, refused, now)
+      const bound = fits ? admission.refuse(room, refused, now) : 'memory'
+      if (bound) admission.count(room, refused, now, bound)
       else if (arrived.push(exchange()) === 1) setImmediate(makeRows)
       if (!timer) scheduleNext()
     },

@@ -43,6 +43,7 @@ onEveryDatabase(
     test('a plan that is not valid, or could never match, is refused, and so is the 101st', async () => {
       const api = await service().newAccount()
       const { payment_id } = await api.createPayment()
+      const agreed = { authorisation_mode: 'agreement', agreement_id: payment_id }
       for (const [body, code, field] of [
         [{}, 'C0101', 'scenario'],
         [{ scenaro: 'success' }, 'C0103', 'scenaro'],
@@ -50,6 +51,7 @@ onEveryDatabase(
         [{ scenario: 'success', on: 'readPayment' }, 'C0102', 'on'],
         [{ scenario: 'success', delay: 1 }, 'C0102', 'delay'],
         [{ scenario: 'success', payment_id }, 'C0102', 'payment_id'],
+        [{ scenario: 'declined', given: agreed }, 'C0102', 'scenario'],
         [{ on: 'readControl', reset: true }, 'C0102', 'on'],
         [{ on: 'searchRefunds', reset: true, payment_id }, 'C0102', 'payment_id'],
         [{ on: 'createAgreement', reset: true, given: { amount: 1 } }, 'C0102', 'given'],

@@ -254,6 +254,20 @@ function rowsOf(root: string, requests: Exchange[], gaps: Exchange[]): Table['ro
   return rows
 }
 
+/** The bounds of src/tools/recorder/admission.ts and batches.ts. */
+const REASONS: Record<string, string> = {
+  account: 'more than 100 a second of this account, or 20 refusals',
+  instance: 'more than 400 a second of all accounts, or 200 refusals',
+  memory: 'too many waited to be written',
+  database: 'the record could not be written',
+}
+
+const reasonOf = (bounds: string[]): string =>
+  [...new Set(bounds)]
+    .sort()
+    .map(bound => REASONS[bound])
+    .join('; ')
+
 function gapNote(run: Exchange[]): Html {
   const gaps = run.flatMap(({ gap }) => gap ?? [])
   const sum = (numbers: number[]) => numbers.reduce((all, number) => all + number, 0)
@@ -263,7 +277,7 @@ function gapNote(run: Exchange[]): Html {
   const to = Math.max(...gaps.map(gap => gap.to))
   return html`${count.toLocaleString('en-GB')} ${count === 1 ? 'request' : 'requests'} between ${time(from)} and ${time(to)} ${
     count === 1 ? 'was' : 'were'
-  } not kept${refused > 0 && `, ${refused.toLocaleString('en-GB')} of them refused`}: more than 100 a second`
+  } not kept${refused > 0 && `, ${refused.toLocaleString('en-GB')} of them refused`}: ${reasonOf(gaps.flatMap(({ bounds }) => bounds))}`
 }
 
 const LONGEST = 200
