@@ -9,17 +9,20 @@ const FEWEST_DIGITS = 8
 
 export type Digest = Pick<Variant<string>, 'cause' | 'words'>
 
-/** How a signature was computed from a body and a key; undefined if it was not. */
-type DigestSearch = (body: Buffer, key: Buffer) => Digest | undefined
+/**
+ * How a signature was computed from a body and a key; undefined if it was not. `isHmac` leaves out all but HMAC-SHA256,
+ * which takes a fifth of the time.
+ */
+type DigestSearch = (body: Buffer, key: Buffer, isHmac?: boolean) => Digest | undefined
 
 /** Reads the signature once, because hundreds of pairs of a body and a key are tried with it. */
 export function createDigestSearch(text: string): DigestSearch {
   const isWritten = createWrittenSearch(text)
   const isOfOther = createOtherSearch(text.trim())
-  return (body, key) => {
+  return (body, key, isHmac) => {
     const hex = signatureOf(body, key)
     if (text === hex) return { cause: AS_IS, words: 'as it is' }
-    return isWritten(hex) ?? isOfOther(body, key)
+    return isWritten(hex) ?? (isHmac ? undefined : isOfOther(body, key))
   }
 }
 

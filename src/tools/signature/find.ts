@@ -29,7 +29,7 @@ export function find(
       for (const key of keys) {
         if (Number(isWrong(body)) + Number(isWrong(key)) !== differing) continue
         if (best && best.mistakes <= differing) continue
-        const digest = digestOf(body.value, key.value)
+        const digest = digestOf(body.value, key.value, differing === 2)
         if (!digest) continue
         const mistakes = differing + Number(isWrong(digest))
         if (!best || mistakes < best.mistakes) best = { body, key, digest, mistakes }

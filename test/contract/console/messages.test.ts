@@ -217,7 +217,7 @@ onEveryDatabase(
         [{ signing_key: archive.signing_key }, 'Sent again, signed with another key'],
       ] as const) {
         const accepted = await send(accepting, fields)
-        const { inside } = withOneId(accepted, 'cause')
+        const { inside } = withOneId(accepted, 'answer-to-wrong')
         assert.equal(only(inside, tagged('strong')).attributes.class, 'govuk-tag govuk-tag--red')
         const said = `: 200 OK. Your receiver accepted a message whose signature is wrong. Before you use`
         assert.ok(causeIn(accepted).includes(said), causeIn(accepted))
@@ -227,8 +227,9 @@ onEveryDatabase(
       const refused = await send(refusing, { damage: 'space' })
       assert.match(
         causeIn(refused),
-        /^REFUSED, AS IT MUST Damaged: .* at .*: 401 Unauthorized\. Your receiver refused it, as it must\. The two attempts/,
+        /^Damaged: .* at .*: 401 Unauthorized\. Your receiver refused it, as it must\. The two attempts/,
       )
+      assert.equal(withOneId(refused, 'answer-to-wrong').text, 'REFUSED, AS IT MUST')
       const page = await browser.get(`payments/${delivered[0].body.resource_id}`)
       assert.match(page.text, /Your receiver accepted a message whose signature is wrong/)
     })

@@ -89,7 +89,7 @@ async function messagePage(context: Context, visit: AccountVisit, edit?: Edit): 
   const content = html`<p class="govuk-body">${link(`${root}webhooks/${message.webhook_id}`, 'Webhook')}</p>
 <h1 class="govuk-heading-l">${event_type} ${deliveryTag(shownStatus(message, now))}</h1>
 ${liveNotice(visit, { list: `message:${message_id}`, version, href: `${root}messages/${message_id}` })}
-<p class="govuk-body-l" id="cause">${tagOfHand(attempts)}${untrusted(storyOf(message, status, attempts, now))}</p>
+${tagOfHand(attempts)}<p class="govuk-body-l" id="cause">${untrusted(storyOf(message, status, attempts, now))}</p>
 ${actions(message, body, visit, edit)}
 ${summaryList(summaryOf(message, root))}
 <h2 class="govuk-heading-m">Body</h2>
@@ -107,7 +107,8 @@ const handOf = ([newest]: readonly ShownAttempt[]): ShownAttempt | undefined =>
 function tagOfHand(attempts: readonly ShownAttempt[]): Html | undefined {
   const hand = handOf(attempts)
   return hand && answerToWrong(hand.exchange?.by_hand, hand.ending.status)
-    ? html`${attemptTag(hand)} `
+    ? html`<p id="answer-to-wrong">${attemptTag(hand)}</p>
+`
     : undefined
 }
 
