@@ -140,7 +140,7 @@ describe('The console', () => {
       await page.getByText('The card was declined.', { exact: true }).waitFor()
       await page
         .getByRole('link', { name: 'Refresh' })
-        .or(page.getByText('Copy for a bug report'))
+        .or(page.getByText('Copy summary'))
         .first()
         .click()
       await page.getByRole('link', { name: 'card_payment_failed' }).first().click()

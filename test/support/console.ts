@@ -108,3 +108,9 @@ export const headingOf = ({ elements }: Shown): string =>
 
 /** The element with this id. */
 export const elementWith = ({ elements }: Shown, id: string): Found => only(elements, withId(id))
+
+/** The steps of a timeline, each as one text with single spaces. */
+export const stepsOf = ({ elements }: Shown): string[] =>
+  elements
+    .filter(({ attributes }) => attributes.class === 'farthing-step')
+    .map(({ text }) => text.replace(/\s+/g, ' ').trim())

@@ -5,6 +5,7 @@ import { signInRoutes } from './frame/sign-in.ts'
 import { newsRoute } from './news.ts'
 import { paymentsRoute } from './payments/list.ts'
 import { paymentRoutes } from './payments/payment.ts'
+import { readOperations } from './payments/rows.ts'
 import { requestsRoute } from './requests/list.ts'
 import { requestRoute } from './requests/request.ts'
 import { signatureRoutes } from './signature/signature.ts'
@@ -23,7 +24,7 @@ export const consoleRoutes = (context: Context, operations: readonly Endpoint[])
         ...signInRoutes(context),
         newsRoute(context),
         paymentsRoute(context),
-        ...paymentRoutes(context),
+        ...paymentRoutes(context, readOperations(operations)),
         requestsRoute(context, operations),
         requestRoute(context),
         webhooksRoute(context),

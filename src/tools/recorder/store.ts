@@ -189,7 +189,7 @@ export type Refusals = {
   newest: string
 }
 
-/** The most exchanges that are grouped. No account keeps more. */
+/** The most exchanges that are looked at. No account keeps more. */
 const MOST_GROUPED = 10_000
 
 /** The account's refused requests in groups, at most `limit`. The group with the newest request is first. */
@@ -231,6 +231,52 @@ export async function exchangesOfPayment(
   const part = { limit, order: 'oldest' } as const
   const found = await findPart(database, exchangeRows, conditions, part)
   return found.sort(byBeginning)
+}
+
+/** A read of a payment through the API, without what it sent and got. */
+export type Outline = { exchange_id: string; operation: string; status: number | null }
+
+type PaymentKey = { room: string; payment_id: string }
+
+const ofPayment = ({ room, payment_id }: PaymentKey) =>
+  where('payment_id = ? and account = ?', payment_id, room)
+
+const among = (column: string, values: readonly string[]): string =>
+  values.length > 0 ? `${column} in (${values.map(() => '?').join(', ')})` : '1 = 0'
+
+/** The reads of a payment, that is, its exchanges with these operations, in the order in which they began. */
+export const readsOfPayment = (
+  database: Database,
+  key: PaymentKey,
+  operations: readonly string[],
+): Promise<Outline[]> =>
+  findPart(
+    database,
+    {
+      from: 'exchanges',
+      columns: 'exchange_id, operation, status',
+      id: 'exchange_id',
+      fromRow: (row: Outline) => row,
+    },
+    [ofPayment(key), where(among('operation', operations), ...operations)],
+    { limit: MOST_GROUPED, order: 'oldest' },
+  )
+
+/** The exchanges of a payment that are no reads, and of the reads those with these identifiers. */
+export const exchangesWithout = (
+  database: Database,
+  key: PaymentKey,
+  reads: { operations: readonly string[]; but: readonly string[] },
+  part: Part,
+): Promise<Exchange[]> => {
+  const { operations, but } = reads
+  const condition = `(not ${among('operation', operations)} or ${among('exchange_id', but)})`
+  return findPart(
+    database,
+    exchangeRows,
+    [ofPayment(key), where(condition, ...operations, ...but)],
+    part,
+  )
 }
 
 /** The attempts of one message, newest first, also those that were made by hand. At most `limit`. */

@@ -4,36 +4,46 @@ import type { Context } from '../../../pay/context.ts'
 import { type Payment, stateOf } from '../../../pay/payments/payment.ts'
 import { present } from '../../../pay/payments/response.ts'
 import { findPayment } from '../../../pay/payments/store.ts'
-import { refundsOf } from '../../../pay/refunds/store.ts'
-import { messagesOfPayment, newestWebhooks } from '../../../pay/webhooks/list-store.ts'
+import { messagesOfPayment } from '../../../pay/webhooks/list-store.ts'
 import { attemptsOf } from '../../../pay/webhooks/message-store.ts'
 import { pathParam, type Route } from '../../../platform/http/endpoint.ts'
 import { details, type SummaryRow, summaryList } from '../../../platform/web/components.ts'
 import { html } from '../../../platform/web/html.ts'
 import { MASK } from '../../recorder/mask.ts'
-import { exchangesOfPayment, findExchanges } from '../../recorder/store.ts'
+import { findExchanges } from '../../recorder/store.ts'
 import { liveNotice, type News, versionOf } from '../frame/live.ts'
-import { type AccountVisit, notFound, type Page } from '../frame/page.ts'
+import { type AccountVisit, accountVisitOf, notFound, type Page } from '../frame/page.ts'
 import { code, listing, paragraph, statusTag, time, untrusted } from '../frame/parts.ts'
 import { pageRoute } from '../frame/route.ts'
 import { actionRoutes, type RefundFault } from './actions.ts'
-import { bugReport } from './bug-report.ts'
 import { whatYouCanDo } from './forms.ts'
-import { type Rows, timelineOf } from './timeline.ts'
+import { report, summary } from './report.ts'
+import { rowsOf } from './rows.ts'
+import { type Rows, type Step, timelineOf } from './timeline.ts'
 import { reasonFor, timelineView } from './timeline-view.ts'
 
-/** The most exchanges of a payment that its page shows, and webhooks of the account that it looks at. */
-const MOST_EXCHANGES = 1_000
-const MOST_WEBHOOKS = 100
-
-/** The page of a payment, and what can be done there. */
-export const paymentRoutes = (context: Context): Route[] => [
+/** The page of a payment, all of it as JSON, and what can be done there. `operations` are those that change nothing. */
+export const paymentRoutes = (context: Context, operations: readonly string[]): Route[] => [
   pageRoute(context, 'payments/{payment_id}', async visit =>
-    showPayment(context, visit, await paymentOf(context, visit)),
+    showPayment(context, visit, operations, await paymentOf(context, visit)),
   ),
+  {
+    method: 'GET',
+    path: '/console/payments/{payment_id}/report.json',
+    area: 'console',
+    handler: async (request, reply) => {
+      const visit = accountVisitOf(request, context)
+      const payment = await paymentOf(context, visit)
+      const rows = await rowsOf(context, visit, payment, operations)
+      return reply
+        .type('application/json')
+        .header('content-disposition', `attachment; filename="payment-${payment.payment_id}.json"`)
+        .send(report(rows, shownOf(visit, payment)))
+    },
+  },
   ...actionRoutes(context, {
     find: visit => paymentOf(context, visit),
-    show: (visit, payment, fault) => showPayment(context, visit, payment, fault),
+    show: (visit, payment, fault) => showPayment(context, visit, operations, payment, fault),
   }),
 ]
 
@@ -71,42 +81,29 @@ export async function paymentNews(
   return { version: versionOf(shown), ago: Math.max(0, now - Math.max(...times)) }
 }
 
-async function rowsOf(
-  { database }: Context,
-  { account }: AccountVisit,
-  payment: Payment,
-): Promise<Rows> {
-  const { room } = account
-  const { payment_id } = payment
-  const [exchanges, messages, refunds, webhooks] = await Promise.all([
-    exchangesOfPayment(database, room, payment_id, MOST_EXCHANGES),
-    messagesOfPayment(database, payment_id),
-    refundsOf(database, payment_id),
-    newestWebhooks(database, room, MOST_WEBHOOKS),
-  ])
-  return { payment, exchanges, messages, refunds, webhooks }
-}
-
 async function showPayment(
   context: Context,
   visit: AccountVisit,
+  operations: readonly string[],
   payment: Payment,
   fault?: RefundFault,
 ): Promise<Page> {
   // Before the rows are read: what changes meanwhile is then announced, and not overlooked.
   const { version } = await paymentNews(context, visit, payment.payment_id)
-  const rows = await rowsOf(context, visit, payment)
-  const shown = masked(payment, present(payment, visit.addresses))
+  const rows = await rowsOf(context, visit, payment, operations)
+  const shown = shownOf(visit, payment)
+  const steps = timelineOf(rows)
   const title = `Payment of ${inPounds(payment.given.amount)}`
   const timeline = {
     root: visit.root,
     now: visit.now,
     payment_id: payment.payment_id,
-    steps: timelineOf(rows),
+    steps: ends(steps),
     hasWebhooks: rows.webhooks.length > 0,
     isSeeded: payment.origin === 'seed',
   }
-  const isCut = rows.exchanges.length === MOST_EXCHANGES
+  const hidden = steps.length - timeline.steps.length
+  const address = `payments/${payment.payment_id}`
   const state = stateOf(payment)
   const reason = reasonFor(state)
   const content = html`<span class="govuk-caption-l">${untrusted(payment.given.reference)}</span>
@@ -119,20 +116,30 @@ ${liveNotice(visit, {
 })}
 <h2 class="govuk-heading-m">What you can do now</h2>
 ${whatYouCanDo(visit, payment, fault)}
-${details('Copy for a bug report', listing('Bug report', bugReport(rows, shown)))}
+${details('Copy summary', listing('Summary', summary(payment, steps, `${visit.addresses.api}/console/${address}`)))}
+${paragraph(html`<a class="govuk-link" href="${visit.root}${address}/report.json" download>Download JSON</a> (all of it, without secrets)`)}
 <h2 class="govuk-heading-m">Timeline</h2>
 ${paragraph('Times are UTC. The time of a request is when it began.')}
 ${timelineView(timeline)}
-${isCut && paragraph(`Only the first ${MOST_EXCHANGES} requests and attempts are shown.`)}
+${hidden > 0 && paragraph(`${hidden} steps between the first ${FIRST_STEPS} and the last ${LAST_STEPS} are not shown.`)}
 <h2 class="govuk-heading-m">Details</h2>
 ${summaryList(detailRows(payment, rows))}
 ${details('The payment as GET answers it', listing('Payment', JSON.stringify(shown, null, 2)))}`
   return { title, section: 'payments', content, faults: fault && { amount: fault.message } }
 }
 
-/** Without the secret of its token. */
-const masked = ({ secret }: Payment, shown: object): object =>
-  JSON.parse(JSON.stringify(shown).replaceAll(secret, MASK))
+/** The payment as GET answers it, without the secret of its token. */
+const shownOf = ({ addresses }: AccountVisit, payment: Payment): object =>
+  JSON.parse(JSON.stringify(present(payment, addresses)).replaceAll(payment.secret, MASK))
+
+/** Of a long timeline the beginning and the end, so that the page stays below 400 KB. */
+const FIRST_STEPS = 50
+const LAST_STEPS = 200
+
+const ends = (steps: Step[]): Step[] =>
+  steps.length <= FIRST_STEPS + LAST_STEPS
+    ? steps
+    : [...steps.slice(0, FIRST_STEPS), ...steps.slice(-LAST_STEPS)]
 
 function detailRows(payment: Payment, { refunds }: Rows): SummaryRow[] {
   const { payment_id, given, card, provider_id } = payment

@@ -27,6 +27,7 @@ export type Timeline = {
 
 /** Each day has a heading and a list. The lists have the role list, which Safari forgets without markers. */
 export function timelineView(timeline: Timeline): Html {
+  const said = new Set<string>()
   const days = Map.groupBy(timeline.steps, ({ at }) => iso(at).slice(0, 10))
   return html`${!timeline.hasWebhooks && paragraph(html`No messages are sent about this payment, because the account has no webhook. ${link(`${timeline.root}webhooks`, 'How to register one')}.`)}
 ${timeline.isSeeded && paragraph('This payment was made by farthing seed, without requests.')}
@@ -37,7 +38,7 @@ ${[...days].map(
     steps,
   ]) => html`<h3 class="govuk-heading-s"><time datetime="${day}">${dayOf(day)}</time></h3>
 <ol class="farthing-timeline" role="list">
-${steps.map(step => stepView(timeline, step))}</ol>
+${steps.map(step => stepView(timeline, step, said))}</ol>
 `,
 )}`
 }
@@ -59,14 +60,14 @@ function dayOf(day: string): string {
 const timeOfDay = (at: number): Html =>
   html`<time class="farthing-time" datetime="${iso(at)}">${iso(at).slice(11, -1)}</time>`
 
-function stepView(timeline: Timeline, step: Step): Html {
+function stepView(timeline: Timeline, step: Step, said: Set<string>): Html {
   const { exchange, events, refunds, messages, missing, folded } = step
   const caused = [
     ...(events.length > 0 ? [stateLine(events)] : []),
     ...refunds.map(
       ({ refund_id, amount }) => html`refund of ${inPounds(amount)}, ${code(refund_id)}`,
     ),
-    ...messages.map(each => messageView(timeline, each)),
+    ...messages.map(each => messageView(timeline, each, said)),
     ...missingLines(timeline, missing),
   ]
   return html`<li class="farthing-step">
@@ -148,27 +149,53 @@ function stateLine(events: readonly PaymentEvent[]): Html {
 
 const NOTHING_YET = 'no attempt yet'
 
-function messageView(timeline: Timeline, { message, webhook, attempts }: ShownMessage): Html {
+function messageView(
+  timeline: Timeline,
+  { message, webhook, attempts }: ShownMessage,
+  said: Set<string>,
+): Html {
   const { root } = timeline
   const { message_id, event_type } = message
   const tries = attempts.length === 1 ? '1 attempt' : `${attempts.length} attempts`
+  const alike = [...Map.groupBy(attempts, ({ ending }) => ending.result).values()]
   return html`${link(`${root}messages/${message_id}`, event_type)} → ${untrusted(webhook)}: ${deliveryTag(shownStatus(message, timeline.now))} ${attempts.length === 0 ? NOTHING_YET : tries}
-${attempts.length > 0 && html`<ol class="farthing-step__attempts" role="list">${attempts.map(attempt => attemptView(timeline, message_id, attempt))}</ol>`}`
+${
+  alike.length > 0 &&
+  html`<ol class="farthing-step__attempts" role="list">${alike.map(
+    group => html`<li>${attemptsView(timeline, group)}${causeView(root, message, group, said)}</li>
+`,
+  )}</ol>`
+}`
 }
 
 /** The exchange of an attempt is written a moment after it. */
 const isFresh = ({ now }: Timeline, { at }: ShownAttempt): boolean => now - at < 2_000
 
-function attemptView(timeline: Timeline, message_id: string, attempt: ShownAttempt): Html {
-  const { root } = timeline
-  const { at, ms, ending, exchange } = attempt
-  const { status, result } = ending
-  const cause = causeOf(ending)
-  const shown = exchange
-    ? link(`${root}requests/${exchange.exchange_id}`, untrusted(result))
-    : html`${untrusted(result)}${!isFresh(timeline, attempt) && ' (answer not recorded)'}`
-  return html`<li>${timeOfDay(at)} ${shown}${ms !== null && ` in ${Math.round(ms)} ms`}${cause && html`<br>${untrusted(cause)}`}${(status === 401 || status === 403) && html` ${link(`${root}signature?message=${message_id}`, 'Compare signatures')}`}</li>
-`
+/** Attempts that ended alike, in one line: `401 Unauthorized at 09:12:58.117 in 12 ms, at 09:13:00.119 in 11 ms`. */
+function attemptsView(timeline: Timeline, attempts: readonly ShownAttempt[]): Html {
+  const times = attempts.map(attempt => {
+    const { at, ms, exchange } = attempt
+    const when = exchange
+      ? link(`${timeline.root}requests/${exchange.exchange_id}`, timeOfDay(at))
+      : html`${timeOfDay(at)}${!isFresh(timeline, attempt) && ' (answer not recorded)'}`
+    return html` at ${when}${ms !== null && ` in ${Math.round(ms)} ms`}`
+  })
+  return html`${untrusted(attempts[0]?.ending.result ?? '')}${times.map((each, i) => (i === 0 ? each : html`,${each}`))}`
+}
+
+/** Why they failed. It stands once for each webhook: `said` has what stands above. */
+function causeView(
+  root: string,
+  { message_id, webhook_id }: ShownMessage['message'],
+  attempts: readonly ShownAttempt[],
+  said: Set<string>,
+): Html | false {
+  const ending = attempts.at(-1)?.ending
+  const cause = ending && causeOf(ending)
+  if (!ending || !cause || said.has(`${webhook_id} ${cause}`)) return false
+  said.add(`${webhook_id} ${cause}`)
+  const isSignature = ending.status === 401 || ending.status === 403
+  return html`<br>${untrusted(cause)}${isSignature && html` ${link(`${root}signature?message=${message_id}`, 'Compare signatures')}`}`
 }
 
 /** The most webhooks without a message that are named. */

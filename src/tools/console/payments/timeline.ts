@@ -14,11 +14,16 @@ import { nameOf } from '../webhooks/list.ts'
 import { mergeAttempts, type ShownAttempt } from '../webhooks/message-attempts.ts'
 import { REFUND } from './action-names.ts'
 
+/** How many equal reads followed, and when the last of them began. */
+export type Folded = { more: number; until: number }
+
 /** What the timeline is made of: rows of one payment, and the webhooks of its account. */
 export type Rows = {
   payment: Payment
-  /** In the order in which they began. */
+  /** In the order in which they began; of equal reads between two changes only the first. */
   exchanges: readonly Exchange[]
+  /** By the identifier of such a read; `until` is on the machine's clock. */
+  folded: ReadonlyMap<string, Folded>
   messages: readonly KeptMessage[]
   refunds: readonly Refund[]
   webhooks: readonly Webhook[]
@@ -39,8 +44,7 @@ export type Step = {
   refunds: Refund[]
   messages: ShownMessage[]
   missing: MissingMessage[]
-  /** How many equal reads followed, and when the last of them began. */
-  folded: { more: number; until: number } | undefined
+  folded: Folded | undefined
 }
 
 export function timelineOf(rows: Rows): Step[] {
@@ -64,18 +68,14 @@ export function timelineOf(rows: Rows): Step[] {
   return foldReads(ordered.map(step => ({ ...step, missing: missingOf(step, rows) })))
 }
 
-type Drawn = Omit<Step, 'missing' | 'folded'> & {
-  folded: undefined
+type Drawn = Omit<Step, 'missing'> & {
   from: PaymentEvent | undefined
 }
 
 const emptyStep = { exchange: undefined, events: [], refunds: [], messages: [], folded: undefined }
 
-function recordedStep(
-  exchange: Exchange,
-  { payment, refunds }: Rows,
-  messages: ShownMessage[],
-): Drawn {
+function recordedStep(exchange: Exchange, rows: Rows, messages: ShownMessage[]): Drawn {
+  const { payment, refunds } = rows
   const { events: positions = [], messages: message_ids = [] } = exchange.caused ?? {}
   const [first] = positions
   return {
@@ -85,7 +85,7 @@ function recordedStep(
     from: first === undefined ? undefined : payment.events[first - 1],
     refunds: refunds.filter(({ refund_id }) => namesRefund(exchange, refund_id)),
     messages: messages.filter(({ message }) => message_ids.includes(message.message_id)),
-    folded: undefined,
+    folded: foldedBefore(exchange, rows),
   }
 }
 
@@ -159,20 +159,35 @@ function reasonOf(webhook: Webhook, missed: EventType[], at: number): string | u
   return status === 'INACTIVE' ? 'deactivated' : 'not subscribed at that time'
 }
 
-/** Equal reads in a row become one. */
+/** Equal reads between two other steps become one. */
 function foldReads(steps: (Drawn & { missing: MissingMessage[] })[]): Step[] {
-  const folded: Step[] = []
+  const shown: Step[] = []
+  let reads = new Map<string, Step>()
   for (const { from, ...step } of steps) {
-    const last = folded.at(-1)
-    if (last?.exchange && step.exchange && isSameRead(last.exchange, step.exchange))
-      last.folded = { more: (last.folded?.more ?? 0) + 1, until: step.at }
-    else folded.push({ ...step })
+    const read = readIn(step)
+    const first = read === undefined ? undefined : reads.get(read)
+    if (first) {
+      const more = (first.folded?.more ?? 0) + 1 + (step.folded?.more ?? 0)
+      first.folded = { more, until: step.folded?.until ?? step.at }
+      continue
+    }
+    if (read === undefined) reads = new Map()
+    else reads.set(read, step)
+    shown.push(step)
   }
-  return folded
+  return shown
 }
 
-function isSameRead(a: Exchange, b: Exchange): boolean {
-  const isRead = (exchange: Exchange) =>
-    exchange.method === 'GET' && (exchange.caused?.events ?? []).length === 0
-  return isRead(a) && isRead(b) && a.status === b.status && a.path === b.path && a.query === b.query
+/** What is equal of equal reads; undefined for a step that is no read. */
+function readIn({ exchange, events }: Pick<Step, 'exchange' | 'events'>): string | undefined {
+  if (exchange?.method !== 'GET' || events.length > 0) return undefined
+  const { path, query, status } = exchange
+  return `${status} ${path}?${query}`
+}
+
+/** The reads that were folded before they were loaded, with their time on the account's clock. */
+function foldedBefore({ exchange_id, at }: Exchange, { folded }: Rows): Folded | undefined {
+  const found = folded.get(exchange_id)
+  if (!found || found.more === 0) return undefined
+  return { more: found.more, until: found.until + at - timeOf(exchange_id) }
 }

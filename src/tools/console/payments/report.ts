@@ -1,0 +1,118 @@
+/** A payment to be handed to somebody else: as a few lines of text, or all of it as JSON. */
+import type { Exchange, KeptBody } from '../../../core/exchange.ts'
+import { inPounds } from '../../../core/money.ts'
+import { iso } from '../../../core/time.ts'
+import { version } from '../../../core/version.ts'
+import { type Payment, stateOf } from '../../../pay/payments/payment.ts'
+import { causeOf } from '../../../pay/webhooks/causes.ts'
+import { attemptsOf } from '../../../pay/webhooks/message-store.ts'
+import { createMask } from '../../recorder/mask.ts'
+import { nameOfAction } from './action-names.ts'
+import type { Rows, Step } from './timeline.ts'
+import { reasonFor } from './timeline-view.ts'
+
+/** Lines about steps in a summary: the first and the newest of them. */
+const FIRST_STEPS = 2
+const LAST_STEPS = 8
+
+/** Some 15 lines that a colleague can read. `link` leads to the page of the payment. */
+export function summary(payment: Payment, steps: readonly Step[], link: string): string {
+  const state = stateOf(payment)
+  const { amount, reference } = payment.given
+  const lines = steps.filter(isOfInterest).map(lineOf)
+  const left = lines.length - FIRST_STEPS - LAST_STEPS
+  return [
+    `${reference}: ${inPounds(amount)}, ${state.status}, ${reasonFor(state) ?? ''}`.replace(
+      /, $/,
+      '',
+    ),
+    `Payment ${payment.payment_id}`,
+    ...(left > 1
+      ? [...lines.slice(0, FIRST_STEPS), `(${left} more)`, ...lines.slice(-LAST_STEPS)]
+      : lines),
+    link,
+  ].join('\n')
+}
+
+const isOfInterest = ({ exchange, events, refunds, messages }: Step): boolean =>
+  events.length + refunds.length + messages.length > 0 || exchange?.refused === true
+
+function lineOf({ at, exchange, events, refunds, messages }: Step): string {
+  const last = events.at(-1)
+  const effects = [
+    ...(last ? [[last.status, reasonFor(last)].filter(Boolean).join(', ')] : []),
+    ...refunds.map(({ amount }) => `refund of ${inPounds(amount)}`),
+    ...messages.map(({ message, webhook, attempts }) => {
+      const ending = attempts.at(-1)?.ending
+      const why = ending && (causeOf(ending) ?? ending.result)
+      return `${message.event_type} to ${webhook} ${message.status}${why ? ` (${why})` : ''}`
+    }),
+  ]
+  return `${iso(at)} ${requestOf(exchange)}${effects.length > 0 ? `: ${effects.join('; ')}` : ''}`
+}
+
+function requestOf(exchange: Exchange | undefined): string {
+  if (!exchange) return 'request not recorded'
+  const { kind, operation, method, path, status, code, field } = exchange
+  if (kind === 'action') return nameOfAction(operation) ?? operation
+  if (kind === 'out') return 'message by hand'
+  return [method, path, '→', status ?? 'no answer', code, field].filter(Boolean).join(' ')
+}
+
+/** Bytes of a report, so that it can be attached anywhere. */
+const MOST_BYTES = 256 * 1024
+
+/**
+ * All that is known about a payment. Recorded exchanges were masked when they were written; `shown` is the payment with
+ * its token masked. It has at most 256 KiB: what is too much is left out, the bodies first, then the newest exchanges.
+ */
+export function report({ exchanges, messages, refunds, webhooks }: Rows, shown: object): string {
+  const mask = createMask([])
+  const rest = {
+    farthing: version,
+    payment: shown,
+    refunds: refunds.map(({ refund_id, amount }) => ({ refund_id, amount })),
+    messages: messages.slice(0, MOST_MESSAGES).map(message => {
+      const { message_id, webhook_id, event_type, status } = message
+      return { message_id, webhook_id, event_type, status, attempts: attemptsOf(message) }
+    }),
+    webhooks: webhooks.slice(0, MOST_MESSAGES).map(webhook => ({
+      webhook_id: webhook.webhook_id,
+      description: webhook.description,
+      callback_url: mask.url(webhook.callback_url),
+      status: webhook.status,
+      subscriptions: webhook.subscriptions,
+    })),
+  }
+  const size = (part: unknown) => Buffer.byteLength(JSON.stringify(part, null, 2)) * 1.1
+  let left = MOST_BYTES - size(rest)
+  const listed = exchanges.map(withoutBodies).filter(each => {
+    left -= size(each)
+    return left >= 0
+  })
+  left = Math.max(0, left)
+  const complete = listed.map((each, i) => {
+    const { request_body, response_body } = exchanges[i] ?? each
+    const bodies = { request_body: request_body ?? null, response_body: response_body ?? null }
+    left -= size(bodies)
+    return left >= 0 ? { ...each, ...bodies } : { ...each, ...leftOut(bodies) }
+  })
+  const left_out = exchanges.length - listed.length
+  return JSON.stringify(
+    { ...rest, exchanges: complete, ...(left_out > 0 && { left_out }) },
+    null,
+    2,
+  )
+}
+
+const MOST_MESSAGES = 100
+
+function withoutBodies(exchange: Exchange) {
+  const { room, payment_id, at, refused, request_body, response_body, ...rest } = exchange
+  return { at: iso(at), ...rest, request_body: null, response_body: null }
+}
+
+const leftOut = (bodies: Record<string, KeptBody | null>) =>
+  Object.fromEntries(
+    Object.entries(bodies).map(([name, body]) => [name, body && { left_out: body.text.length }]),
+  )

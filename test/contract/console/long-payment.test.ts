@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { exchangesOfPayment, insertExchange } from '../../../src/tools/recorder/store.ts'
+import { signIn, stepsOf } from '../../support/console.ts'
+import { onEveryDatabase } from '../../support/service.ts'
+
+onEveryDatabase('The page of a payment with a long history', service => {
+  test('a payment that was read a thousand times, or refused 200 times with 8 KiB on each side, has less than 400 KB', async () => {
+    const { name, api } = await service().newNamedAccount()
+    const browser = await signIn(service(), api)
+    const payment = await api.createPayment()
+    const path = `payments/${payment.payment_id}`
+    await browser.get(path)
+    const { database } = service()
+    const [recorded] = await exchangesOfPayment(database, name, payment.payment_id)
+    assert.ok(recorded)
+    const { exchange_id, caused, code, field, ...read } = recorded
+    const text = JSON.stringify({ x: 'a"b '.repeat(2_000) }).slice(0, 8_192)
+    const idOf = (i: number) => `${exchange_id.slice(0, 22)}${1000 + i}`
+    const refused = Array.from({ length: 199 }, (_, i) => ({
+      ...read,
+      exchange_id: idOf(i),
+      operation: 'capturePayment',
+      path: `/v1/payments/${i}/capture`,
+      request_body: { text },
+      response_body: { text },
+    }))
+    const reads = Array.from({ length: 2_000 }, (_, i) => ({
+      ...read,
+      exchange_id: idOf(1_000 + i),
+      operation: i % 2 === 0 ? 'readPayment' : 'listPaymentEvents',
+      method: 'GET',
+      path: `/v1/payments/x${i % 2 === 0 ? '' : '/events'}`,
+      response_body: { text },
+    }))
+    await database.write([
+        ...refused.map((each, i) => insertExchange(each)(idOf(i))),
+        ...reads.map((each, i) => insertExchange(each)(idOf(1_000 + i))),
+      ])
+    service().clock.advance(8)
+    await api.post(`/v1/payments/${payment.payment_id}/cancel`)
+    const page = await browser.get(path)
+    const steps = stepsOf(page)
+    assert.equal(steps.length, 203)
+    assert.ok(steps.some(step => /\/x → .*and 999 more like it/.test(step)))
+    assert.match(steps.at(-1) ?? '', /\/cancel → 204 .*cancelled, P0040/)
+    assert.ok(page.html.length < 400_000, `${page.html.length}`)
+    const { html } = await browser.get(`${path}/report.json`)
+    assert.ok(html.length < 256 * 1024, `${html.length}`)
+    assert.equal(JSON.parse(html).exchanges.length, 203)
+  })
+})
