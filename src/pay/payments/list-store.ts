@@ -1,7 +1,7 @@
 /** Lists of payments for the console and for /control, and the results of their webhook messages. */
 
 import type { Database } from '../../core/ports.ts'
-import { fold, groupOf } from '../../platform/database/fold.ts'
+import { containing, fold, groupOf } from '../../platform/database/fold.ts'
 import {
   findPart,
   ifGiven,
@@ -15,10 +15,11 @@ import { SHOWN_STATUS, type ShownStatus } from '../webhooks/message-store.ts'
 import type { Payment } from './payment.ts'
 import { paymentRows } from './store.ts'
 
-/** `reference` is the whole one, in any case. */
+/** `reference` is the whole one, in any case; `part` is a part of it, among the newest payments of the account. */
 type ListFilter = Range & {
   payment_id?: string
   reference?: string | undefined
+  part?: string | undefined
   status?: string | undefined
 }
 
@@ -26,7 +27,7 @@ type ListFilter = Range & {
 export function listPayments(
   database: Database,
   room: string,
-  { payment_id, reference, status, ...range }: ListFilter,
+  { payment_id, reference, part: partOfReference, status, ...range }: ListFilter,
   { now, ...part }: Part & { now: number },
 ): Promise<Payment[]> {
   const conditions = [
@@ -34,6 +35,7 @@ export function listPayments(
     where('payment_id >= ?', oldestKept(now)),
     ...ifGiven('payment_id = ?', payment_id),
     ...(reference === undefined ? [] : [ofReference(fold(reference))]),
+    ...(partOfReference === undefined ? [] : [withPart(room, partOfReference)]),
     ...ifGiven('status = ?', status),
     ...inRange('payment_id', range),
   ]
@@ -42,6 +44,18 @@ export function listPayments(
 
 const ofReference = (folded: string) =>
   where('reference_group = ? and reference_folded = ?', groupOf(folded), folded)
+
+/** No index finds a part of a reference, so only this many payments are looked through. */
+export const MOST_SEARCHED = 10_000
+
+const withPart = (room: string, part: string) =>
+  where(
+    `payment_id >= coalesce((select payment_id from payments where account = ?
+       order by payment_id desc limit 1 offset ${MOST_SEARCHED - 1}), '')
+     and reference_folded like ? escape '\\'`,
+    room,
+    containing(part),
+  )
 
 /** The number of messages of a payment with a delivery status, and the first of them. */
 export type Delivery = { status: ShownStatus; found: number; message_id: string }

@@ -16,7 +16,7 @@ export function causeOf(ending: AttemptEnding): string | undefined {
   const { status, result } = ending
   if (status === null) return withoutStatus(result)
   if (status >= 200 && status <= 299) return undefined
-  const answered = `The receiver answered ${result}`
+  const answered = `The receiver answered ${withoutControls(result)}`
   if (status >= 300 && status <= 399)
     return `${answered}, a redirect. 3xx counts as failed: register the address it leads to.`
   const rest = `${answered}${firstLine(ending.answer)}`
@@ -97,6 +97,13 @@ function certificateCause(code: string): string {
   return `No secure connection to the receiver could be made${code && ` (${code})`}: does it speak https at this port, with a certificate that is valid?`
 }
 
+/** Invisible characters, written out: those that change the direction of text would reorder the advice behind them. */
+const withoutControls = (text: string): string =>
+  text.replace(
+    /[\p{Cc}\p{Cf}\u2028\u2029]/gu,
+    found => `U+${(found.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`,
+  )
+
 const LONGEST_LINE = 200
 
 /** The first line of the receiver's answer, after a colon. */
@@ -107,5 +114,6 @@ function firstLine(answer: KeptBody | undefined): string {
     .map(each => each.trim())
     .find(each => each !== '')
   if (line === undefined) return ''
-  return `: ${line.length > LONGEST_LINE ? `${line.slice(0, LONGEST_LINE)}…` : line}`
+  const shown = withoutControls(line)
+  return `: ${shown.length > LONGEST_LINE ? `${shown.slice(0, LONGEST_LINE)}…` : shown}`
 }

@@ -30,7 +30,7 @@ onEveryDatabase(
 
     test('shows what happened in order, with what caused what, and which webhooks got no message and why', async t => {
       const { api, browser } = await start()
-      const answer = '{"error":"bad signature"}'
+      const answer = '{"error":"bad signature"}\u202e'
       const refusing = await subscribe(t, api, {
         behaviour: { onRequest: ({ response }) => response.writeHead(401).end(answer) },
       })
@@ -62,7 +62,7 @@ onEveryDatabase(
       assert.match(chose ?? '', /card_payment_failed → \S+: FAILED 2 attempts/)
       assert.match(
         chose ?? '',
-        /401 Unauthorized at [\d:.]{12} in \d+ ms, at [\d:.]{12} in \d+ ms ?The receiver answered 401 Unauthorized: \{"error":"bad signature"\}\. Most often the signature does not match there/,
+        /401 Unauthorized at [\d:.]{12} in \d+ ms, at [\d:.]{12} in \d+ ms ?The receiver answered 401 Unauthorized: \{"error":"bad signature"\}U\+202E\. Most often the signature does not match there/,
       )
       assert.match(chose ?? '', /no message to \S+: not subscribed to card_payment_failed/)
       assert.match(chose ?? '', /no message to \S+: deactivated/)

@@ -75,19 +75,31 @@ onEveryDatabase(
       )
     })
 
-    test('an identifier opens its payment, anything else is a whole reference in any case', async () => {
+    test('an identifier opens its payment, anything else is a reference or a part of one, in any case', async () => {
       const { api, browser } = await withConsole()
       const { payment_id } = await api.createPayment({ reference: 'Pitch 7 È' })
       await api.createPayment({ reference: 'Pitch 71' })
-      const opened = await browser.get(`payments?q=${payment_id}`)
-      assert.deepEqual([opened.status, opened.location], [303, `payments/${payment_id}`])
+      for (const id of [payment_id, payment_id.toUpperCase()]) {
+        const opened = await browser.get(`payments?q=${id}`)
+        assert.deepEqual([opened.status, opened.location], [303, `payments/${payment_id}`])
+      }
       const found = await browser.get(`payments?q=${encodeURIComponent(' pitch 7 è ')}`)
       assert.deepEqual(
         rowsOf(found).map(([reference]) => reference),
         ['Pitch 7 È'],
       )
+      for (const [part, references] of [
+        ['ITCH 7', ['Pitch 71', 'Pitch 7 È']],
+        ['71', ['Pitch 71']],
+      ] as const) {
+        const page = await browser.get(`payments?q=${part}`)
+        const shown = rowsOf(page).map(([reference]) => reference)
+        assert.deepEqual(shown.toSorted(), references.toSorted(), part)
+        assert.match(page.text, /looked for among the newest 10,000 payments/)
+      }
       for (const query of [
-        'q=pitch',
+        'q=pitch_7',
+        'q=%25',
         `q=${'0'.repeat(26)}`,
         'q=Pitch+71&status=success',
         'status=x',

@@ -1,7 +1,12 @@
 import { inPounds } from '../../../core/money.ts'
 import type { Context } from '../../../pay/context.ts'
 import { paymentCommand } from '../../../pay/payments/first-payment.ts'
-import { type Delivery, deliveriesOf, listPayments } from '../../../pay/payments/list-store.ts'
+import {
+  type Delivery,
+  deliveriesOf,
+  listPayments,
+  MOST_SEARCHED,
+} from '../../../pay/payments/list-store.ts'
 import { type Payment, statuses, statusOf } from '../../../pay/payments/payment.ts'
 import { findPayment } from '../../../pay/payments/store.ts'
 import type { Route } from '../../../platform/http/endpoint.ts'
@@ -37,8 +42,9 @@ async function showPayments(context: Context, visit: AccountVisit) {
   const { account, now } = visit
   // An identifier opens its payment; anything else is a reference.
   const { q } = askedIn(visit)
-  if (PAYMENT_ID.test(q) && (await findPayment(context.database, account.room, q, now)))
-    return { to: `payments/${q}` }
+  const id = q.toLowerCase()
+  if (PAYMENT_ID.test(id) && (await findPayment(context.database, account.room, id, now)))
+    return { to: `payments/${id}` }
   const shown = await readPayments(context, visit)
   return {
     title: 'Payments',
@@ -56,6 +62,8 @@ function askedIn(visit: AccountVisit): Asked {
 
 type Shown = {
   asked: Asked
+  /** Whether the text is a part of the references. */
+  isPart: boolean
   stretch: Stretch<Payment>
   deliveries: Map<string, Delivery[]>
 }
@@ -63,15 +71,25 @@ type Shown = {
 async function readPayments({ database }: Context, visit: AccountVisit): Promise<Shown> {
   const { account, now } = visit
   const asked = askedIn(visit)
-  const filter = { reference: asked.q || undefined, status: asked.status || undefined }
+  const { room } = account
+  const reference = asked.q || undefined
+  // A whole reference is found by an index, among all payments.
+  const [whole] =
+    reference === undefined
+      ? []
+      : await listPayments(database, room, { reference }, { now, limit: 1, order: 'newest' })
+  const isPart = reference !== undefined && whole === undefined
+  const filter = {
+    ...(isPart ? { part: reference } : { reference }),
+    status: asked.status || undefined,
+  }
   const stretch = await readStretch(
     cursorIn(visit),
     PAGE_SIZE,
     (payment: Payment) => payment.payment_id,
-    (at, options) =>
-      listPayments(database, account.room, { ...filter, ...at }, { now, ...options }),
+    (at, options) => listPayments(database, room, { ...filter, ...at }, { now, ...options }),
   )
-  return { asked, stretch, deliveries: await deliveriesOf(database, stretch.items) }
+  return { asked, isPart, stretch, deliveries: await deliveriesOf(database, stretch.items) }
 }
 
 const versionOfList = ({ stretch, deliveries }: Shown): string =>
@@ -102,6 +120,7 @@ function found(visit: AccountVisit, shown: Shown): Html {
     query: { ...asked, ...cursorIn(visit) },
   })
   return html`${notice}
+${shown.isPart && newest !== undefined && paragraph(PARTS)}
 ${newest === undefined ? (isFiltered ? noMatch(visit) : none(visit)) : list(visit, stretch.items, deliveries)}
 ${linksBeside('Payments', stretch, `${visit.root}payments`, asked)}`
 }
@@ -171,9 +190,11 @@ function webhooks({ root }: AccountVisit, deliveries: readonly Delivery[]): Part
   return parts.map((part, i) => (i === 0 ? part : html`, ${part}`))
 }
 
+const PARTS = `A part of a reference is looked for among the newest ${MOST_SEARCHED.toLocaleString('en-GB')} payments.`
+
 const noMatch = ({ root }: AccountVisit): Html =>
   html`${paragraph('There are no results for the filters you used.')}
-${paragraph(html`A reference is found by the whole of it, in any case. ${link(`${root}../docs`, 'The API searches by more')}: part of an email address or name, card, agreement and dates.`)}`
+${paragraph(html`The field understands a payment’s identifier, and a reference or a part of one, in any case. ${PARTS} ${link(`${root}../docs`, 'The API searches by more')}: part of an email address or name, card, agreement and dates.`)}`
 
 const none = ({ addresses }: AccountVisit): Html =>
   html`${paragraph(html`There are no payments in the last 7 days. To make one, set ${code('FARTHING_API_KEY')} to your key and run:`)}

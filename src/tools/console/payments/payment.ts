@@ -13,7 +13,7 @@ import { MASK } from '../../recorder/mask.ts'
 import { findExchanges } from '../../recorder/store.ts'
 import { liveNotice, type News, versionOf } from '../frame/live.ts'
 import { type AccountVisit, accountVisitOf, notFound, type Page } from '../frame/page.ts'
-import { code, listing, paragraph, statusTag, time, untrusted } from '../frame/parts.ts'
+import { code, link, listing, paragraph, statusTag, time, untrusted } from '../frame/parts.ts'
 import { pageRoute } from '../frame/route.ts'
 import { actionRoutes, type RefundFault } from './actions.ts'
 import { whatYouCanDo } from './forms.ts'
@@ -117,7 +117,7 @@ ${liveNotice(visit, {
 <h2 class="govuk-heading-m">What you can do now</h2>
 ${whatYouCanDo(visit, payment, fault)}
 ${details('Copy summary', listing('Summary', summary(payment, steps, `${visit.addresses.api}/console/${address}`)))}
-${paragraph(html`<a class="govuk-link" href="${visit.root}${address}/report.json" download>Download JSON</a> (all of it, without secrets)`)}
+${paragraph(html`${link(`${visit.root}${address}/report.json`, 'Download JSON')} (all of it, without secrets)`)}
 <h2 class="govuk-heading-m">Timeline</h2>
 ${paragraph('Times are UTC. The time of a request is when it began.')}
 ${timelineView(timeline)}
