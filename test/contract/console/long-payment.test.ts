@@ -34,9 +34,9 @@ onEveryDatabase('The page of a payment with a long history', service => {
       response_body: { text },
     }))
     await database.write([
-        ...refused.map((each, i) => insertExchange(each)(idOf(i))),
-        ...reads.map((each, i) => insertExchange(each)(idOf(1_000 + i))),
-      ])
+      ...refused.map((each, i) => insertExchange(each)(idOf(i))),
+      ...reads.map((each, i) => insertExchange(each)(idOf(1_000 + i))),
+    ])
     service().clock.advance(8)
     await api.post(`/v1/payments/${payment.payment_id}/cancel`)
     const page = await browser.get(path)

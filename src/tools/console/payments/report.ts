@@ -84,8 +84,9 @@ export function report({ exchanges, messages, refunds, webhooks }: Rows, shown: 
       subscriptions: webhook.subscriptions,
     })),
   }
-  const size = (part: unknown) => Buffer.byteLength(JSON.stringify(part, null, 2)) * 1.1
-  let left = MOST_BYTES - size(rest)
+  // With the spaces of its place in the report.
+  const size = (part: unknown) => Buffer.byteLength(JSON.stringify([[part]], null, 2))
+  let left = MOST_BYTES - size(rest) - OF_LEFT_OUT * exchanges.length
   const listed = exchanges.map(withoutBodies).filter(each => {
     left -= size(each)
     return left >= 0
@@ -106,6 +107,9 @@ export function report({ exchanges, messages, refunds, webhooks }: Rows, shown: 
 }
 
 const MOST_MESSAGES = 100
+
+/** Bytes that say of both bodies of an exchange how long they are. */
+const OF_LEFT_OUT = 150
 
 function withoutBodies(exchange: Exchange) {
   const { room, payment_id, at, refused, request_body, response_body, ...rest } = exchange

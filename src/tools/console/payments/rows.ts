@@ -50,7 +50,9 @@ export async function rowsOf(
           { operations, but: shown },
           { ...oldest, limit: changes.length + shown.length },
         )
-  return { payment, exchanges, folded, messages, refunds, webhooks }
+  // Their identifiers are made when they are written, which may be on several instances.
+  const ordered = exchanges.toSorted((a, b) => a.at - b.at)
+  return { payment, exchanges: ordered, folded, messages, refunds, webhooks }
 }
 
 /**
