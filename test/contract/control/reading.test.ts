@@ -18,6 +18,8 @@ onEveryDatabase(
     test('control lists the requests of the account, by each filter, and continues after the last one', async () => {
       const api = await service().newAccount()
       const payment = await cancelled(api, 'R-7')
+      // So that both instances have written before the next request.
+      await ask(service(), api, 'requests')
       service().clock.advance(10)
       await api.get('/v1/payments/unknown?x=1')
       const { body } = await ask(service(), api, 'requests')
