@@ -138,11 +138,7 @@ describe('The console', () => {
       await page.waitForURL(new RegExp(payment_id))
       await page.getByRole('button', { name: 'The card is declined' }).click()
       await page.getByText('The card was declined.', { exact: true }).waitFor()
-      await page
-        .getByRole('link', { name: 'Refresh' })
-        .or(page.getByText('Copy summary'))
-        .first()
-        .click()
+      await press(page, 'a:has-text("Refresh")')
       await page.getByRole('link', { name: 'card_payment_failed' }).first().click()
       await page.waitForURL(/\/messages\//)
       await page.getByRole('button', { name: 'Send again' }).first().click()

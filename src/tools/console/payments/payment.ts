@@ -144,7 +144,9 @@ const ends = (steps: Step[]): Step[] =>
 function detailRows(payment: Payment, { refunds }: Rows): SummaryRow[] {
   const { payment_id, given, card, provider_id } = payment
   const shown = card ?? given.prefilled
-  const address = Object.values(shown?.billing_address ?? {}).join(', ')
+  const address = Object.values(shown?.billing_address ?? {})
+    .filter(Boolean)
+    .join(', ')
   const number = card?.last_digits_card_number
     ? `${card.first_digits_card_number ?? ''} ${MASK} ${card.last_digits_card_number}`
     : undefined

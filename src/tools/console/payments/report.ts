@@ -48,7 +48,7 @@ function lineOf({ at, exchange, events, refunds, messages }: Step): string {
       return `${message.event_type} to ${webhook} ${message.status}${why ? ` (${why})` : ''}`
     }),
   ]
-  return `${iso(at)} ${requestOf(exchange)}${effects.length > 0 ? `: ${effects.join('; ')}` : ''}`
+  return [`${iso(at)} ${requestOf(exchange)}`, ...effects.map(each => `  ${each}`)].join('\n')
 }
 
 function requestOf(exchange: Exchange | undefined): string {

@@ -49,6 +49,8 @@ export type ShownAttempt = {
   exchange?: Exchange
 }
 
+const isByHand = ({ exchange }: ShownAttempt): boolean => exchange?.by_hand !== undefined
+
 /** Milliseconds by which the record and the message may differ about when an attempt began. */
 const APART = 1_000
 
@@ -67,7 +69,10 @@ export function mergeAttempts(
     if (exchange) left.delete(exchange)
     return exchange ? fromExchange(exchange) : { at, ms, ending: { status, result } }
   })
-  return [...own, ...[...left].map(fromExchange)].sort((a, b) => b.at - a.at)
+  return [...own, ...[...left].map(fromExchange)].sort(
+    // Of what began at once the delivery came before what was sent by hand.
+    (a, b) => b.at - a.at || Number(isByHand(b)) - Number(isByHand(a)),
+  )
 }
 
 const fromExchange = (exchange: Exchange): ShownAttempt => ({
