@@ -27,6 +27,8 @@ export type ByHand = {
   damage?: string
   /** It was signed with a key that is not the receiver's. */
   other_key?: true
+  /** It went to another address than the webhook's. */
+  other_address?: true
 }
 
 export type Headers = Record<string, string>

@@ -6,6 +6,7 @@ import {
   findPart,
   ifGiven,
   inRange,
+  numbered,
   type Part,
   type Range,
   where,
@@ -58,21 +59,33 @@ const withPart = (room: string, part: string) =>
   )
 
 /** The number of messages of a payment with a delivery status, and the first of them. */
-export type Delivery = { status: ShownStatus; found: number; message_id: string }
+export type Delivery = {
+  status: ShownStatus | 'sent again'
+  found: number
+  message_id: string
+}
 
-/** By payment, for payments that the caller has found. Those without messages are absent. */
+/**
+ * By payment, for payments that the caller has found. Those without messages are absent. Failed ones that are among
+ * `accepted` count as sent again.
+ */
 export async function deliveriesOf(
   database: Database,
   payments: readonly Payment[],
+  accepted: readonly string[] = [],
 ): Promise<Map<string, Delivery[]>> {
   if (payments.length === 0) return new Map()
-  const places = payments.map((_, i) => `$${i + 1}`).join(', ')
+  const placesOf = (values: readonly unknown[]) => values.map(() => '?').join(', ')
+  const again = accepted.length > 0 && `status = 'FAILED' and message_id in (${placesOf(accepted)})`
+  const shown = again
+    ? `case when ${again} then 'sent again' else ${SHOWN_STATUS} end`
+    : SHOWN_STATUS
   const rows = await database.query<Delivery & { payment_id: string }>(
-    `select payment_id, shown as status, cast(count(*) as integer) as found, min(message_id) as message_id
-     from (select payment_id, message_id, ${SHOWN_STATUS} as shown
-           from webhook_messages where payment_id in (${places}) and body is not null) messages
-     group by payment_id, shown`,
-    payments.map(({ payment_id }) => payment_id),
+    numbered(`select payment_id, shown as status, cast(count(*) as integer) as found, min(message_id) as message_id
+     from (select payment_id, message_id, ${shown} as shown
+           from webhook_messages where payment_id in (${placesOf(payments)}) and body is not null) messages
+     group by payment_id, shown`),
+    [...accepted, ...payments.map(({ payment_id }) => payment_id)],
   )
   return Map.groupBy(rows, ({ payment_id }) => payment_id)
 }

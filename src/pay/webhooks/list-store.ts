@@ -3,7 +3,6 @@
 import type { Database } from '../../core/ports.ts'
 import { findPart, inRange, type Part, type Range, where } from '../../platform/database/select.ts'
 import {
-  attemptsOf,
   FIND_KEPT,
   type KeptMessage,
   type KeptRow,
@@ -12,10 +11,10 @@ import {
   messageRows,
 } from './message-store.ts'
 import { COLUMNS, fromRow, type WebhookRow, webhookRows } from './store.ts'
-import type { Attempt, DeliveryStatus, Webhook, WebhookStatus } from './webhook.ts'
+import type { DeliveryStatus, Webhook, WebhookStatus } from './webhook.ts'
 
-/** With the last attempt of any of its messages. */
-export type ListedWebhook = Webhook & { lastAttempt: Attempt | undefined }
+/** With the newest of its messages that was attempted. */
+export type ListedWebhook = Webhook & { last: MessageRow | undefined }
 
 /** The newest webhooks of the account with this status, at most `limit`, and how many there are. */
 export async function listWebhooks(
@@ -29,20 +28,32 @@ export async function listWebhooks(
     'select cast(count(*) as integer) as total from webhooks where account = $1 and status = $2',
     values,
   )
-  const rows = await database.query<WebhookRow & { attempts: string | null }>(
+  const rows = await database.query<WebhookRow & { last_id: string | null }>(
     `select ${COLUMNS},
-       (select attempts from webhook_messages messages
+       (select message_id from webhook_messages messages
         where messages.webhook_id = webhooks.webhook_id and attempts <> '[]'
-        order by message_id desc limit 1) as attempts
+        order by message_id desc limit 1) as last_id
      from webhooks where account = $1 and status = $2 order by webhook_id desc limit $3`,
     [...values, limit],
   )
-  const webhooks = rows.map(({ attempts, ...row }) => ({
+  const ids = rows.flatMap(({ last_id }) => last_id ?? [])
+  const messages = await messagesNamed(database, ids)
+  const webhooks = rows.map(({ last_id, ...row }) => ({
     ...fromRow(row),
-    lastAttempt: attempts === null ? undefined : attemptsOf({ attempts }).at(-1),
+    last: messages.find(({ message_id }) => message_id === last_id),
   }))
   return { total: counted?.total ?? 0, webhooks }
 }
+
+const messagesNamed = (database: Database, ids: readonly string[]): Promise<MessageRow[]> =>
+  ids.length === 0
+    ? Promise.resolve([])
+    : findPart(
+        database,
+        messageRows,
+        [where(`message_id in (${ids.map(() => '?').join(', ')})`, ...ids)],
+        { limit: ids.length, order: 'newest' },
+      )
 
 /** The literals let the database use the partial indexes of PENDING and FAILED messages. */
 const ofDelivery: Record<DeliveryStatus, string> = {

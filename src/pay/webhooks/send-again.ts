@@ -119,7 +119,10 @@ function byHandOf(
 ): ByHand {
   const isOtherKey = signingKey !== '' && signingKey !== signing_key
   const isSame = to === '' || to === callback_url
-  const otherKey = isOtherKey && isSame ? ({ other_key: true } as const) : {}
-  if (damage) return { kind: 'damaged', damage, ...otherKey }
-  return { kind: body !== undefined || newIdentifier ? 'edited' : 'again', ...otherKey }
+  const other = {
+    ...(isOtherKey && isSame && ({ other_key: true } as const)),
+    ...(!isSame && ({ other_address: true } as const)),
+  }
+  if (damage) return { kind: 'damaged', damage, ...other }
+  return { kind: body !== undefined || newIdentifier ? 'edited' : 'again', ...other }
 }

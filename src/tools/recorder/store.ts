@@ -120,7 +120,7 @@ const ofReference = (room: string, folded: string): Condition =>
     folded,
   )
 
-const exchangeRows = { from: 'exchanges', columns: COLUMNS, id: 'exchange_id', fromRow }
+export const exchangeRows = { from: 'exchanges', columns: COLUMNS, id: 'exchange_id', fromRow }
 
 export function findExchanges(
   database: Database,
@@ -241,7 +241,8 @@ type PaymentKey = { room: string; payment_id: string }
 const ofPayment = ({ room, payment_id }: PaymentKey) =>
   where('payment_id = ? and account = ?', payment_id, room)
 
-const among = (column: string, values: readonly string[]): string =>
+/** The condition that a column has one of these values. */
+export const among = (column: string, values: readonly string[]): string =>
   values.length > 0 ? `${column} in (${values.map(() => '?').join(', ')})` : '1 = 0'
 
 /** The reads of a payment, that is, its exchanges with these operations, in the order in which they began. */

@@ -234,6 +234,55 @@ onEveryDatabase(
       assert.match(page.text, /Your receiver accepted a message whose signature is wrong/)
     })
 
+    test('a failed message that its receiver accepted by hand is told alike on every page, and lists notice it', async t => {
+      const { api, browser } = await enter(t)
+      let status = 500
+      const receiver = await startReceiver({
+        onRequest: ({ response }) => response.writeHead(status).end(),
+      })
+      t.after(() => receiver.close())
+      const { body: webhook } = await api.post('/v1/webhooks', { callback_url: receiver.url })
+      const payment = await api.createPayment({ reference: 'R-again' })
+      const path = `payments/${payment.payment_id}`
+      service().clock.advance(MOMENT)
+      await api.post(`/v1/payments/${payment.payment_id}/cancel`)
+      const [message] = (await api.get(`/v1/webhooks/${webhook.external_id}/messages`)).body.results
+      const id = message.webhook_message_id
+      const lists = ['payments?q=R-again', `webhooks/${webhook.external_id}`, 'webhooks']
+      const versionOf = ({ elements }: Shown) =>
+        elements.find(({ attributes }) => attributes['data-version'])?.attributes['data-version']
+      const look = () => Promise.all(lists.map(list => browser.get(list)))
+      const before = await look()
+      assert.match(before[0]?.text ?? '', /1 failed, \d delivered/)
+      status = 200
+      service().clock.advance(MOMENT)
+      const other = await startReceiver()
+      t.after(() => other.close())
+      for (const fields of [{ damage: 'digit' }, { to: other.url }, { body: '{}' }])
+        await browser.post(`messages/${id}/send`, fields)
+      const still = await look()
+      assert.deepEqual(still.map(versionOf), before.map(versionOf), 'none of these delivers it')
+      service().clock.advance(MOMENT)
+      await browser.post(`messages/${id}/send`)
+      const after = await look()
+      for (const [i, page] of after.entries())
+        assert.notEqual(versionOf(page), versionOf(before[i] ?? page), lists[i] ?? '')
+      const again = /Sent again at \d\d:\d\d: 200 OK\./
+      assert.match(after[0]?.text ?? '', /1 failed, then sent again and accepted, \d delivered/)
+      assert.ok(!after[0]?.html.includes('farthing-failed'))
+      assert.match(
+        after[1]?.text ?? '',
+        /FAILED Sent again .*: 200 OK\. The two attempts of the delivery failed/,
+      )
+      for (const page of [
+        after[1],
+        after[2],
+        await browser.get(path),
+        await browser.get(`messages/${id}`),
+      ])
+        assert.match(page?.text ?? '', again)
+    })
+
     test('a fault in the form is shown at its field, with what was typed, and nothing is sent', async t => {
       const { browser, delivered, receivers } = await enter(t)
       const before = receivers[0]?.requests.length

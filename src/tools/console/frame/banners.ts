@@ -9,6 +9,7 @@ import { cookie, cookiesNamed } from './session.ts'
 
 type Asked = { request: FastifyRequest; config: Config }
 
+/** `success`, which is green, only where the payment or the refund went well: everything else is neutral. */
 export type Banner = { text: string; success: boolean }
 
 const banners = {
@@ -17,10 +18,13 @@ const banners = {
     text: 'The payment is authorised. Capture it to make it a success.',
     success: true,
   },
-  declined: { text: 'The card was declined.', success: true },
-  error: { text: 'The payment ended with an error of the provider.', success: true },
-  cancelled: { text: 'The user cancelled the payment.', success: true },
-  'cancelled-by-api': { text: 'The payment is cancelled.', success: true },
+  declined: { text: 'The card was declined. The payment has failed (P0010).', success: false },
+  error: { text: 'The provider had an error. The payment has ended (P0050).', success: false },
+  cancelled: { text: 'The user cancelled. The payment has failed (P0030).', success: false },
+  'cancelled-by-api': {
+    text: 'The payment was cancelled through the API (P0040).',
+    success: false,
+  },
   captured: { text: 'The payment is captured.', success: true },
   refunded: { text: 'The refund is submitted.', success: true },
   overtaken: {

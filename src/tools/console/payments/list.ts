@@ -1,4 +1,5 @@
 import { inPounds } from '../../../core/money.ts'
+import type { Database } from '../../../core/ports.ts'
 import type { Context } from '../../../pay/context.ts'
 import { paymentCommand } from '../../../pay/payments/first-payment.ts'
 import {
@@ -13,6 +14,7 @@ import type { Route } from '../../../platform/http/endpoint.ts'
 import { button } from '../../../platform/web/components.ts'
 import { input, select } from '../../../platform/web/form-components.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
+import { acceptedByHand } from '../../recorder/by-hand.ts'
 import { readStretch, type Stretch } from '../frame/cursor.ts'
 import { liveNotice, NEWEST, type News, versionOf } from '../frame/live.ts'
 import { type AccountVisit, textsIn } from '../frame/page.ts'
@@ -89,7 +91,19 @@ async function readPayments({ database }: Context, visit: AccountVisit): Promise
     (payment: Payment) => payment.payment_id,
     (at, options) => listPayments(database, room, { ...filter, ...at }, { now, ...options }),
   )
-  return { asked, isPart, stretch, deliveries: await deliveriesOf(database, stretch.items) }
+  return { asked, isPart, stretch, deliveries: await readDeliveries(database, stretch.items) }
+}
+
+async function readDeliveries(
+  database: Database,
+  payments: readonly Payment[],
+): Promise<Map<string, Delivery[]>> {
+  const found = await deliveriesOf(database, payments)
+  const failed = [...found].flatMap(([payment_id, each]) =>
+    each.some(({ status }) => status === 'FAILED') ? [payment_id] : [],
+  )
+  const accepted = await acceptedByHand(database, failed)
+  return accepted.size > 0 ? deliveriesOf(database, payments, [...accepted.keys()]) : found
 }
 
 const versionOfList = ({ stretch, deliveries }: Shown): string =>
@@ -174,17 +188,20 @@ function webhooks({ root }: AccountVisit, deliveries: readonly Delivery[]): Part
   if (deliveries.length === 0) return 'none'
   const texts = {
     FAILED: 'failed',
+    'sent again': 'failed, then sent again and accepted',
     PENDING: 'pending',
     SUCCESSFUL: 'delivered',
     'not listening': 'not listening',
   } as const
-  const parts = (['FAILED', 'PENDING', 'SUCCESSFUL', 'not listening'] as const).flatMap(status => {
+  const parts = (
+    ['FAILED', 'sent again', 'PENDING', 'SUCCESSFUL', 'not listening'] as const
+  ).flatMap(status => {
     const delivery = deliveries.find(each => each.status === status)
     if (!delivery) return []
     const text = `${delivery.found} ${texts[status]}`
-    if (status !== 'FAILED') return [text]
+    if (status !== 'FAILED' && status !== 'sent again') return [text]
     return [
-      html`<a class="govuk-link farthing-failed" href="${root}messages/${delivery.message_id}">${text}</a>`,
+      html`<a class="govuk-link${status === 'FAILED' && ' farthing-failed'}" href="${root}messages/${delivery.message_id}">${text}</a>`,
     ]
   })
   return parts.map((part, i) => (i === 0 ? part : html`, ${part}`))

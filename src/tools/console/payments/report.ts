@@ -7,6 +7,7 @@ import { type Payment, stateOf } from '../../../pay/payments/payment.ts'
 import { causeOf } from '../../../pay/webhooks/causes.ts'
 import { attemptsOf } from '../../../pay/webhooks/message-store.ts'
 import { createMask } from '../../recorder/mask.ts'
+import { sentAgainText } from '../webhooks/message-attempts.ts'
 import { nameOfAction } from './action-names.ts'
 import type { Rows, Step } from './timeline.ts'
 import { reasonFor } from './timeline-view.ts'
@@ -42,10 +43,10 @@ function lineOf({ at, exchange, events, refunds, messages }: Step): string {
   const effects = [
     ...(last ? [[last.status, reasonFor(last)].filter(Boolean).join(', ')] : []),
     ...refunds.map(({ amount }) => `refund of ${inPounds(amount)}`),
-    ...messages.map(({ message, webhook, attempts }) => {
+    ...messages.map(({ message, webhook, attempts, again }) => {
       const ending = attempts.at(-1)?.ending
       const why = ending && (causeOf(ending) ?? ending.result)
-      return `${message.event_type} to ${webhook} ${message.status}${why ? ` (${why})` : ''}`
+      return `${message.event_type} to ${webhook} ${message.status}${why ? ` (${why})` : ''}${again ? `. ${sentAgainText(again)}` : ''}`
     }),
   ]
   return [`${iso(at)} ${requestOf(exchange)}`, ...effects.map(each => `  ${each}`)].join('\n')

@@ -1,5 +1,4 @@
 /** What the page of a payment is made of. */
-import { timeOf } from '../../../core/ids.ts'
 import type { Context } from '../../../pay/context.ts'
 import type { Payment } from '../../../pay/payments/payment.ts'
 import { refundsOf } from '../../../pay/refunds/store.ts'
@@ -7,7 +6,7 @@ import { messagesOfPayment, newestWebhooks } from '../../../pay/webhooks/list-st
 import type { Endpoint } from '../../../platform/http/endpoint.ts'
 import { exchangesWithout, type Outline, readsOfPayment } from '../../recorder/store.ts'
 import type { AccountVisit } from '../frame/page.ts'
-import type { Folded, Rows } from './timeline.ts'
+import type { Rows } from './timeline.ts'
 
 /** The most changes and attempts of a payment that its page shows, and webhooks of the account that it looks at. */
 export const MOST_EXCHANGES = 1_000
@@ -41,29 +40,50 @@ export async function rowsOf(
     changes.map(({ exchange_id }) => exchange_id),
   )
   const shown = folded.keys().toArray().slice(0, MOST_EXCHANGES)
+  const lasts = shown.flatMap(id => {
+    const last = folded.get(id)?.last
+    return last === undefined || last === id ? [] : [last]
+  })
+  const but = [...shown, ...lasts]
   const exchanges =
     shown.length === 0
       ? changes
       : await exchangesWithout(
           database,
           key,
-          { operations, but: shown },
-          { ...oldest, limit: changes.length + shown.length },
+          { operations, but },
+          { ...oldest, limit: changes.length + but.length },
         )
   // Their identifiers are made when they are written, which may be on several instances.
-  const ordered = exchanges.toSorted((a, b) => a.at - b.at)
-  return { payment, exchanges: ordered, folded, messages, refunds, webhooks }
+  const isLast = new Set(lasts)
+  const ordered = exchanges
+    .filter(({ exchange_id }) => !isLast.has(exchange_id))
+    .toSorted((a, b) => a.at - b.at)
+  const begins = new Map(exchanges.map(({ exchange_id, at }) => [exchange_id, at]))
+  return {
+    payment,
+    exchanges: ordered,
+    folded: new Map(
+      [...folded].map(([id, { more, last }]) => [id, { more, until: begins.get(last) ?? 0 }]),
+    ),
+    messages,
+    refunds,
+    webhooks,
+  }
 }
+
+/** How many equal reads followed one, and the identifier of the last. */
+type FoldedReads = { more: number; last: string }
 
 /**
  * Equal reads between two changes become one: by the identifier of the first, how many followed it. The changes are in
  * their order.
  */
-export function foldReads(
+function foldReads(
   reads: readonly Outline[],
   changes: readonly string[],
-): Map<string, Folded> {
-  const folded = new Map<string, Folded>()
+): Map<string, FoldedReads> {
+  const folded = new Map<string, FoldedReads>()
   let group = new Map<string, string>()
   let next = 0
   for (const { exchange_id, operation, status } of reads) {
@@ -76,8 +96,8 @@ export function foldReads(
     const before = first === undefined ? undefined : folded.get(first)
     if (first === undefined || !before) {
       group.set(kind, exchange_id)
-      folded.set(exchange_id, { more: 0, until: 0 })
-    } else folded.set(first, { more: before.more + 1, until: timeOf(exchange_id) })
+      folded.set(exchange_id, { more: 0, last: exchange_id })
+    } else folded.set(first, { more: before.more + 1, last: exchange_id })
   }
   return folded
 }

@@ -9,7 +9,7 @@ import { tag } from '../../../platform/web/components.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import { MASK } from '../../recorder/mask.ts'
 import { code, deliveryTag, link, paragraph, untrusted } from '../frame/parts.ts'
-import { nameOfAttempt, type ShownAttempt } from '../webhooks/message-attempts.ts'
+import { nameOfAttempt, type ShownAttempt, sentAgainText } from '../webhooks/message-attempts.ts'
 import { nameOfAction } from './action-names.ts'
 import type { MissingMessage, ShownMessage, Step } from './timeline.ts'
 
@@ -151,14 +151,14 @@ const NOTHING_YET = 'no attempt yet'
 
 function messageView(
   timeline: Timeline,
-  { message, webhook, attempts }: ShownMessage,
+  { message, webhook, attempts, again }: ShownMessage,
   said: Set<string>,
 ): Html {
   const { root } = timeline
   const { message_id, event_type } = message
   const tries = attempts.length === 1 ? '1 attempt' : `${attempts.length} attempts`
   const alike = [...Map.groupBy(attempts, ({ ending }) => ending.result).values()]
-  return html`${link(`${root}messages/${message_id}`, event_type)} → ${untrusted(webhook)}: ${deliveryTag(shownStatus(message, timeline.now))} ${attempts.length === 0 ? NOTHING_YET : tries}
+  return html`${link(`${root}messages/${message_id}`, event_type)} → ${untrusted(webhook)}: ${deliveryTag(shownStatus(message, timeline.now))} ${attempts.length === 0 ? NOTHING_YET : tries}${again && html`. ${untrusted(sentAgainText(again))}`}
 ${
   alike.length > 0 &&
   html`<ol class="farthing-step__attempts" role="list">${alike.map(

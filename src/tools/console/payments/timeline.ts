@@ -10,11 +10,12 @@ import {
 import type { Refund } from '../../../pay/refunds/refund.ts'
 import { attemptsOf, type KeptMessage } from '../../../pay/webhooks/message-store.ts'
 import type { EventType, Webhook } from '../../../pay/webhooks/webhook.ts'
+import { acceptedAmong } from '../../recorder/by-hand.ts'
 import { nameOf } from '../webhooks/list.ts'
 import { mergeAttempts, type ShownAttempt } from '../webhooks/message-attempts.ts'
 import { REFUND } from './action-names.ts'
 
-/** How many equal reads followed, and when the last of them began. */
+/** How many equal reads followed, and when the last of them began on the account's clock. */
 export type Folded = { more: number; until: number }
 
 /** What the timeline is made of: rows of one payment, and the webhooks of its account. */
@@ -22,7 +23,7 @@ export type Rows = {
   payment: Payment
   /** In the order in which they began; of equal reads between two changes only the first. */
   exchanges: readonly Exchange[]
-  /** By the identifier of such a read; `until` is on the machine's clock. */
+  /** By the identifier of such a read. */
   folded: ReadonlyMap<string, Folded>
   messages: readonly KeptMessage[]
   refunds: readonly Refund[]
@@ -30,7 +31,13 @@ export type Rows = {
 }
 
 /** `attempts` are in the order in which they were made. */
-export type ShownMessage = { message: KeptMessage; webhook: string; attempts: ShownAttempt[] }
+export type ShownMessage = {
+  message: KeptMessage
+  webhook: string
+  attempts: ShownAttempt[]
+  /** The send by hand that was accepted after the delivery had failed. */
+  again: Exchange | undefined
+}
 
 /** A webhook that got no message, and why. */
 export type MissingMessage = { webhook_id: string; webhook: string; why: string }
@@ -52,8 +59,10 @@ export function timelineOf(rows: Rows): Step[] {
     rows.exchanges.filter(({ kind, by_hand }) => kind === 'out' && !by_hand),
     ({ message_id }) => message_id,
   )
+  const accepted = acceptedAmong(rows.exchanges)
   const messages = rows.messages.map(message => ({
     message,
+    again: message.status === 'FAILED' ? accepted.get(message.message_id) : undefined,
     webhook: nameOf(
       rows.webhooks.find(({ webhook_id }) => webhook_id === message.webhook_id) ?? message,
     ),
@@ -185,9 +194,8 @@ function readIn({ exchange, events }: Pick<Step, 'exchange' | 'events'>): string
   return `${status} ${path}?${query}`
 }
 
-/** The reads that were folded before they were loaded, with their time on the account's clock. */
-function foldedBefore({ exchange_id, at }: Exchange, { folded }: Rows): Folded | undefined {
+/** The reads that were folded before they were loaded. */
+function foldedBefore({ exchange_id }: Exchange, { folded }: Rows): Folded | undefined {
   const found = folded.get(exchange_id)
-  if (!found || found.more === 0) return undefined
-  return { more: found.more, until: found.until + at - timeOf(exchange_id) }
+  return found && found.more > 0 ? found : undefined
 }

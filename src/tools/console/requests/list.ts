@@ -2,6 +2,7 @@
 
 import { type Code, meanings } from '../../../core/errors.ts'
 import type { Exchange } from '../../../core/exchange.ts'
+import { timeOf } from '../../../core/ids.ts'
 import type { Database } from '../../../core/ports.ts'
 import type { Context } from '../../../pay/context.ts'
 import { answerToWrong } from '../../../pay/webhooks/wrong-signature.ts'
@@ -13,6 +14,7 @@ import {
   byBeginning,
   countExchanges,
   type ExchangeFilter,
+  findExchange,
   findExchanges,
   groupRefusals,
   type Refusals,
@@ -20,16 +22,7 @@ import {
 import { type Cursor, readStretch, type Stretch } from '../frame/cursor.ts'
 import { liveNotice, MOST_NEWER, NEWEST, type News, versionOf } from '../frame/live.ts'
 import { type AccountVisit, type Page, textsIn } from '../frame/page.ts'
-import {
-  code,
-  hidden,
-  link,
-  paragraph,
-  time,
-  timeIn,
-  untrusted,
-  wideTable,
-} from '../frame/parts.ts'
+import { code, hidden, link, paragraph, time, untrusted, wideTable } from '../frame/parts.ts'
 import { addressOf, choiceIn, cursorIn, linksBeside } from '../frame/query.ts'
 import { pageRoute } from '../frame/route.ts'
 
@@ -67,6 +60,7 @@ async function requestsPage(
   const gaps = isFiltered ? [] : await gapsAmong(database, account.room, found, cursor)
   const groups =
     isFirst && !asked.code ? await groupRefusals(database, account.room, MOST_GROUPS) : []
+  const newestOf = await beginnings(database, account.room, groups)
   const isEmpty = !isFiltered && found.items.length === 0 && gaps.length === 0
   const notice = liveNotice(visit, {
     list: 'requests',
@@ -76,7 +70,7 @@ async function requestsPage(
     query: { ...asked, ...cursor },
   })
   const content = html`<h1 class="govuk-heading-l">Requests</h1>
-${groups.length > 0 && groupsTable(root, groups)}
+${groups.length > 0 && groupsTable(root, groups, newestOf)}
 ${
   isEmpty
     ? html`${notice}
@@ -150,7 +144,17 @@ function gapsAmong(
   return findExchanges(database, room, filter, { limit: MOST_GAPS, order: 'newest' })
 }
 
-function groupsTable(root: string, groups: Refusals[]): Html {
+/** When the newest request of each group began, by its identifier. */
+async function beginnings(
+  database: Database,
+  room: string,
+  groups: Refusals[],
+): Promise<Map<string, number>> {
+  const found = await Promise.all(groups.map(each => findExchange(database, room, each.newest)))
+  return new Map(found.flatMap(each => (each ? [[each.exchange_id, each.at]] : [])))
+}
+
+function groupsTable(root: string, groups: Refusals[], beginningOf: Map<string, number>): Html {
   return html`<h2 class="govuk-heading-m" id="refusals">Refusals</h2>
 ${wideTable({
   caption: 'Refused requests of the last 24 hours that are alike',
@@ -175,7 +179,7 @@ ${wideTable({
       group.code === null ? `${group.status}` : codePart(group.code),
       field === null ? '' : unbroken(code(field)),
       found.toLocaleString('en-GB'),
-      link(`${root}requests/${newest}`, timeIn(newest)),
+      link(`${root}requests/${newest}`, time(beginningOf.get(newest) ?? timeOf(newest))),
     ]
   }),
 })}`

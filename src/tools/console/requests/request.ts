@@ -3,11 +3,12 @@
 import type { Ending, Exchange } from '../../../core/exchange.ts'
 import type { Context } from '../../../pay/context.ts'
 import { findPayment } from '../../../pay/payments/store.ts'
-import { findMessage, shownStatus } from '../../../pay/webhooks/message-store.ts'
+import { findMessage, type KeptMessage, shownStatus } from '../../../pay/webhooks/message-store.ts'
 import type { Route } from '../../../platform/http/endpoint.ts'
 import { pathParam } from '../../../platform/http/endpoint.ts'
 import { insetText, type SummaryRow, summaryList } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
+import { acceptedByHand } from '../../recorder/by-hand.ts'
 import { asCurl } from '../../recorder/curl.ts'
 import { findExchange } from '../../recorder/store.ts'
 import { type AccountVisit, notFound, type Page } from '../frame/page.ts'
@@ -23,7 +24,7 @@ import {
   untrusted,
 } from '../frame/parts.ts'
 import { pageRoute } from '../frame/route.ts'
-import { nameOfAttempt, whyOf } from '../webhooks/message-attempts.ts'
+import { nameOfAttempt, sentAgainText, whyOf } from '../webhooks/message-attempts.ts'
 import { headersAndBody } from './exchange.ts'
 import { codePart, requestLine, statusPart, tookText } from './list.ts'
 import { ignoredParameters, parametersOf } from './searches.ts'
@@ -119,6 +120,9 @@ async function causedPart(
   const messages = await Promise.all(
     caused.messages.map(message_id => findMessage(database, account.room, message_id)),
   )
+  const accepted = await acceptedByHand(database, [payment_id])
+  const again = ({ message_id, status }: KeptMessage) =>
+    status === 'FAILED' ? accepted.get(message_id) : undefined
   return html`<h2 class="govuk-heading-m" id="caused">What it caused</h2>
 <ul class="govuk-list govuk-list--bullet">
 ${events.map(
@@ -127,9 +131,12 @@ ${events.map(
 )}${messages.map(
   message =>
     message &&
-    html`<li>${link(`${root}messages/${message.message_id}`, message.event_type)} to ${untrusted(message.callback_url)} ${deliveryTag(shownStatus(message, now))}</li>\n`,
+    html`<li>${link(`${root}messages/${message.message_id}`, message.event_type)} to ${untrusted(message.callback_url)} ${deliveryTag(shownStatus(message, now))}${againPart(again(message))}</li>\n`,
 )}${events.length + messages.length === 0 && html`<li>Nothing</li>`}</ul>`
 }
+
+const againPart = (exchange: Exchange | undefined): Html | undefined =>
+  exchange && html` ${untrusted(sentAgainText(exchange))}`
 
 function curlPart(exchange: Exchange, site: string): Html {
   const curl = asCurl(exchange, site)

@@ -1,9 +1,11 @@
 /** The webhooks of the account, active ones first. */
 
+import type { Exchange } from '../../../core/exchange.ts'
 import { timeOf } from '../../../core/ids.ts'
 import type { Context } from '../../../pay/context.ts'
 import { type ListedWebhook, listWebhooks } from '../../../pay/webhooks/list-store.ts'
 import { isListenerAddress, NOBODY_LISTENS } from '../../../pay/webhooks/listener.ts'
+import { attemptsOf } from '../../../pay/webhooks/message-store.ts'
 import { activeWebhooks } from '../../../pay/webhooks/store.ts'
 import {
   type Attempt,
@@ -14,6 +16,7 @@ import {
 import type { Route } from '../../../platform/http/endpoint.ts'
 import { type SummaryRow, summaryCard, warningText } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
+import { acceptedByHand } from '../../recorder/by-hand.ts'
 import { liveNotice, type News, versionOf } from '../frame/live.ts'
 import type { AccountVisit, Page } from '../frame/page.ts'
 import {
@@ -27,6 +30,7 @@ import {
   untrusted,
 } from '../frame/parts.ts'
 import { pageRoute } from '../frame/route.ts'
+import { sentAgainText } from './message-attempts.ts'
 
 const MOST_SHOWN = 50
 
@@ -35,18 +39,27 @@ export const webhooksRoute = (context: Context): Route =>
 
 async function readWebhooks({ database, time }: Context, { account }: AccountVisit) {
   const { room } = account
+  const active = await listWebhooks(database, room, 'ACTIVE', MOST_SHOWN)
+  const ended = await listWebhooks(database, room, 'INACTIVE', MOST_SHOWN)
+  const failed = [...active.webhooks, ...ended.webhooks].flatMap(({ last }) =>
+    last?.status === 'FAILED' ? [last.payment_id] : [],
+  )
   return {
-    active: await listWebhooks(database, room, 'ACTIVE', MOST_SHOWN),
-    ended: await listWebhooks(database, room, 'INACTIVE', MOST_SHOWN),
+    active,
+    ended,
+    accepted: await acceptedByHand(database, failed),
     wall: time.wall(),
   }
 }
 
 type Shown = Awaited<ReturnType<typeof readWebhooks>>
 
-const versionOfList = ({ active, ended, wall }: Shown): string =>
+const versionOfList = ({ active, ended, ...shown }: Shown): string =>
   versionOf(
-    [active, ended].map(({ total, webhooks }) => [total, webhooks.map(each => rowsOf(each, wall))]),
+    [active, ended].map(({ total, webhooks }) => [
+      total,
+      webhooks.map(each => rowsOf(each, shown)),
+    ]),
   )
 
 export const webhooksNews = async (context: Context, visit: AccountVisit): Promise<News> => ({
@@ -55,14 +68,14 @@ export const webhooksNews = async (context: Context, visit: AccountVisit): Promi
 
 async function webhooksPage(context: Context, visit: AccountVisit): Promise<Page> {
   const shown = await readWebhooks(context, visit)
-  const { active, ended, wall } = shown
+  const { active, ended } = shown
   const all = await activeWebhooks(context.database, visit.account.room)
   const content = html`<h1 class="govuk-heading-l">Webhooks</h1>
 ${liveNotice(visit, { list: 'webhooks', version: versionOfList(shown), href: 'webhooks' })}
 ${duplicatesPart(all)}
 ${active.total === 0 && noneActive(visit.addresses.api)}
-${cards('Active webhooks', active, wall)}
-${cards('Deactivated', ended, wall)}`
+${cards('Active webhooks', active, shown)}
+${cards('Deactivated', ended, shown)}`
   return { title: 'Webhooks', section: 'webhooks', content }
 }
 
@@ -75,23 +88,27 @@ export const nameOf = ({
 function cards(
   heading: string,
   { total, webhooks }: { total: number; webhooks: ListedWebhook[] },
-  wall: number,
+  shown: Pick<Shown, 'accepted' | 'wall'>,
 ): Html | false {
   if (total === 0) return false
   return html`<h2 class="govuk-heading-m">${heading} (${total.toLocaleString('en-GB')})</h2>
 ${total > webhooks.length && paragraph(`The newest ${webhooks.length} are shown.`)}
 ${webhooks.map(webhook => {
   const messages = { text: 'Messages', href: `webhooks/${webhook.webhook_id}` }
-  return summaryCard(nameOf(webhook), rowsOf(webhook, wall), messages)
+  return summaryCard(nameOf(webhook), rowsOf(webhook, shown), messages)
 })}`
 }
 
-function rowsOf(webhook: ListedWebhook, wall: number): SummaryRow[] {
-  const { webhook_id } = webhook
+function rowsOf(
+  webhook: ListedWebhook,
+  { accepted, wall }: Pick<Shown, 'accepted' | 'wall'>,
+): SummaryRow[] {
+  const { webhook_id, last } = webhook
+  const again = last?.status === 'FAILED' ? accepted.get(last.message_id) : undefined
   const rows: Parameters<typeof summaryRows>[0] = [
     ['Callback URL', untrusted(webhook.callback_url)],
     ['Events', eventsOf(webhook)],
-    ['Last answer', lastAnswer(webhook.lastAttempt)],
+    ['Last answer', lastAnswer(last && attemptsOf(last).at(-1), again)],
     ['farthing listen', listenerState(webhook, wall)],
     ['Date created', time(timeOf(webhook_id))],
   ]
@@ -101,9 +118,9 @@ function rowsOf(webhook: ListedWebhook, wall: number): SummaryRow[] {
 export const eventsOf = ({ subscriptions }: Webhook): string =>
   subscriptions.length === eventTypes.length ? 'All' : subscriptions.join(', ')
 
-const lastAnswer = (attempt: Attempt | undefined): string | Html =>
+const lastAnswer = (attempt: Attempt | undefined, again: Exchange | undefined): string | Html =>
   attempt
-    ? html`${deliveryTag(attempt.result === NOBODY_LISTENS ? 'not listening' : attempt.status)} ${untrusted(attempt.result)}, ${time(attempt.at)}`
+    ? html`${deliveryTag(attempt.result === NOBODY_LISTENS ? 'not listening' : attempt.status)} ${untrusted(attempt.result)}, ${time(attempt.at)}${again && html` ${untrusted(sentAgainText(again))}`}`
     : 'Nothing was sent yet'
 
 /** Whether somebody listens; undefined if it is not the webhook of a listener. `wall` is the machine's time. */

@@ -1,11 +1,16 @@
 /** The attempts to deliver a message, each with its request and the receiver’s response. */
 
 import type { ByHand, Exchange } from '../../../core/exchange.ts'
+import { iso } from '../../../core/time.ts'
 import { type AttemptEnding, causeOf } from '../../../pay/webhooks/causes.ts'
 import { NOBODY_LISTENS } from '../../../pay/webhooks/listener.ts'
-import type { ShownStatus } from '../../../pay/webhooks/message-store.ts'
+import {
+  attemptsOf,
+  type MessageRow,
+  type ShownStatus,
+} from '../../../pay/webhooks/message-store.ts'
 import type { Damage } from '../../../pay/webhooks/send-again.ts'
-import type { Attempt } from '../../../pay/webhooks/webhook.ts'
+import type { Attempt, DeliveryStatus } from '../../../pay/webhooks/webhook.ts'
 import {
   ACCEPTED_ADVICE,
   ACCEPTED_WRONG,
@@ -27,12 +32,31 @@ export const damageNames: Record<Damage, string> = {
 }
 
 /** The differences between a message that was sent by hand and its own attempts. */
-export function nameOfAttempt({ kind, damage, other_key }: ByHand): string {
-  const key = other_key ? ', signed with another key' : ''
+export function nameOfAttempt({ kind, damage, other_key, other_address }: ByHand): string {
+  const key = `${other_key ? ', signed with another key' : ''}${other_address ? ', to another address' : ''}`
   if (kind === 'again') return `Sent again${key}`
   if (kind === 'edited') return `Edited${key}`
   return `Damaged: ${Object.entries(damageNames).find(([name]) => name === damage)?.[1] ?? damage}${key}`
 }
+
+/** A failed delivery that the receiver accepted when the message was sent again by hand. The status stays FAILED. */
+export const sentAgainText = ({ at, result = '' }: Exchange): string =>
+  `Sent again at ${iso(at).slice(11, 16)}: ${result}.`
+
+const deliveries: Record<DeliveryStatus, (attempts: number) => string> = {
+  SUCCESSFUL: () => 'The delivery succeeded.',
+  PENDING: () => 'The delivery is on its way.',
+  FAILED: attempts =>
+    attempts === 0
+      ? 'The message was never delivered.'
+      : `The ${attempts === 1 ? 'attempt' : 'two attempts'} of the delivery failed.`,
+}
+
+/** What became of the delivery, in one sentence. */
+export const storyOfDelivery = (
+  status: DeliveryStatus,
+  message: Pick<MessageRow, 'attempts'>,
+): string => deliveries[status](attemptsOf(message).length)
 
 /** What follows from the end of an attempt, in one or two sentences. undefined for one that succeeded. */
 export function whyOf(byHand: ByHand | undefined, ending: AttemptEnding): string | undefined {

@@ -29,6 +29,7 @@ import {
   mergeAttempts,
   nameOfAttempt,
   type ShownAttempt,
+  storyOfDelivery,
   whyOf,
 } from './message-attempts.ts'
 import { type Edit, editForm, readSend, sendForm } from './message-send.ts'
@@ -127,17 +128,8 @@ function storyOf(
   return [
     `${nameOfAttempt(byHand)} at ${iso(at).slice(11, 16)}: ${ending.result}.`,
     ...(why === undefined ? [] : [why]),
-    deliveries[status](attemptsOf(message).length),
+    storyOfDelivery(status, message),
   ].join(' ')
-}
-
-const deliveries: Record<DeliveryStatus, (attempts: number) => string> = {
-  SUCCESSFUL: () => 'The delivery succeeded.',
-  PENDING: () => 'The delivery is on its way.',
-  FAILED: attempts =>
-    attempts === 0
-      ? 'The message was never delivered.'
-      : `The ${attempts === 1 ? 'attempt' : 'two attempts'} of the delivery failed.`,
 }
 
 /** The result of the delivery and the reason, in one sentence. */

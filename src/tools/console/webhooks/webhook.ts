@@ -1,5 +1,6 @@
 /** One webhook and its messages. */
 
+import type { Exchange } from '../../../core/exchange.ts'
 import { timeOf } from '../../../core/ids.ts'
 import type { Context } from '../../../pay/context.ts'
 import { causeOf } from '../../../pay/webhooks/causes.ts'
@@ -11,6 +12,7 @@ import { pathParam, type Route } from '../../../platform/http/endpoint.ts'
 import { button, details, type SummaryRow, summaryList } from '../../../platform/web/components.ts'
 import { select } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
+import { acceptedByHand } from '../../recorder/by-hand.ts'
 import { readStretch, type Stretch } from '../frame/cursor.ts'
 import { liveNotice, NEWEST, type News, versionOf } from '../frame/live.ts'
 import { type AccountVisit, notFound, type Page, textsIn } from '../frame/page.ts'
@@ -27,6 +29,7 @@ import {
 import { choiceIn, cursorIn, linksBeside } from '../frame/query.ts'
 import { pageRoute } from '../frame/route.ts'
 import { eventsOf, listenerState, nameOf } from './list.ts'
+import { sentAgainText, storyOfDelivery } from './message-attempts.ts'
 
 const SIZE = 50
 const deliveries = ['SUCCESSFUL', 'FAILED', 'PENDING'] as const
@@ -44,25 +47,35 @@ async function webhookOf({ database }: Context, { account }: AccountVisit, id: s
 const deliveryIn = (visit: AccountVisit): Delivery | undefined =>
   choiceIn(visit, 'delivery', deliveries)
 
-const readMessages = (
+type Found = Stretch<MessageRow> & { accepted: Map<string, Exchange> }
+
+async function readMessages(
   { database }: Context,
   visit: AccountVisit,
   { webhook_id }: Webhook,
-): Promise<Stretch<MessageRow>> => {
+): Promise<Found> {
   const delivery = deliveryIn(visit)
-  return readStretch<MessageRow>(
+  const found = await readStretch<MessageRow>(
     cursorIn(visit),
     SIZE,
     ({ message_id }) => message_id,
     (from, options) =>
       messagesOfWebhook(database, webhook_id, { ...(delivery && { delivery }), ...from }, options),
   )
+  const failed = found.items.filter(({ status }) => status === 'FAILED')
+  const payments = new Set(failed.map(({ payment_id }) => payment_id))
+  return { ...found, accepted: await acceptedByHand(database, [...payments]) }
 }
 
-const versionOfPage = (webhook: Webhook, { items }: Stretch<MessageRow>, wall: number): string =>
+const versionOfPage = (webhook: Webhook, { items, accepted }: Found, wall: number): string =>
   versionOf([
     summaryOf(webhook, wall),
-    items.map(({ message_id, status, attempts }) => [message_id, status, attempts]),
+    items.map(({ message_id, status, attempts }) => [
+      message_id,
+      status,
+      attempts,
+      accepted.get(message_id)?.exchange_id,
+    ]),
   ])
 
 export async function webhookNews(
@@ -132,7 +145,7 @@ ${button({ id: 'filter', text: 'Filter', secondary: true })}
 </form>`
 
 function messagesPart(
-  found: Stretch<MessageRow>,
+  found: Found,
   delivery: Delivery | undefined,
   { root, request, now }: AccountVisit,
 ): Html {
@@ -153,7 +166,7 @@ function messagesPart(
       return [
         time(created),
         link(`${root}messages/${message_id}`, event_type),
-        deliveryPart(message, now),
+        deliveryPart(message, now, found.accepted.get(message_id)),
         link(`${root}payments/${payment_id}`, payment_id),
       ]
     }),
@@ -161,10 +174,12 @@ function messagesPart(
 ${linksBeside('Messages', found, here, { delivery })}`
 }
 
-/** The status, and of a message that was not delivered why. */
-function deliveryPart(message: MessageRow, now: number): Html {
+/** The status, and of a message that was not delivered why. `again` is the send by hand that was accepted. */
+function deliveryPart(message: MessageRow, now: number, again: Exchange | undefined): Html {
   const shown = shownStatus(message, now)
   const last = attemptsOf(message).at(-1)
   const cause = last && causeOf({ status: last.status_code, result: last.result })
+  if (shown === 'FAILED' && again)
+    return html`${deliveryTag(shown)} ${untrusted(sentAgainText(again))} ${storyOfDelivery(shown, message)}`
   return html`${deliveryTag(shown)} ${shown !== 'SUCCESSFUL' && shown !== 'PENDING' && cause && untrusted(cause)}`
 }
