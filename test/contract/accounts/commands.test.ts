@@ -15,7 +15,7 @@ for (const kind of ['sqlite', 'postgres'] as const)
   describe(`farthing keys, beside a running service (${kind})`, () => {
     test('Keys are made, listed and revoked, and the service knows within a second', async t => {
       const DATABASE_URL = kind === 'sqlite' ? tempDatabase() : await createPostgresDatabase()
-      const env = { DATABASE_URL, FARTHING_API_KEY: 'a fixed key of ours' }
+      const env = { DATABASE_URL, FARTHING_API_KEY: 'a-fixed-key-of-ours' }
       const keys = (...args: string[]) => runHere({ args: ['keys', ...args], env })
       const lines = async () => {
         const { stdout } = await keys('list')

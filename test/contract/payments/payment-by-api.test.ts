@@ -129,7 +129,7 @@ onEveryDatabase('Payments: whole body in moto_api and agreement mode', service =
       state: { status: 'capturable', finished: false },
       card_details: MOCK_CARD,
       refund_summary: refundSummary('unavailable', 4650),
-      _links: links(base(), waiting.payment_id, ['capture']),
+      _links: links(base(), waiting.payment_id, ['cancel', 'capture']),
     })
   })
 
