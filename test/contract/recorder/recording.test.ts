@@ -242,6 +242,36 @@ onEveryDatabase(
       )
     })
 
+    test('Refusals at the address of a payment’s page are recorded with the payment', async () => {
+      const { name, api } = await service().newNamedAccount()
+      const { payment_id, _links } = await api.createPayment()
+      const { pathname } = new URL(_links.next_url.href)
+      const form = { 'Content-Type': 'application/x-www-form-urlencoded' }
+      const otherSite = { ...form, 'Sec-Fetch-Site': 'cross-site' }
+      for (const [method, headers, body] of [
+        ['POST', otherSite, 'scenario=success'],
+        ['PUT', form, 'scenario=success'],
+        ['POST', form, `scenario=${'x'.repeat(70_000)}`],
+        ['POST', { 'Content-Type': 'application/json' }, '{}'],
+      ] as const) {
+        service().clock.advance(1)
+        await api.request(method, pathname, { headers, body })
+      }
+      await flush(service())
+      const pages = (await exchangesOfPayment(service().database, name, payment_id)).filter(
+        ({ kind }) => kind === 'page',
+      )
+      assert.deepEqual(
+        pages.map(each => [each.method, each.status, each.refused, each.path]),
+        [403, 405, 413, 415].map(status => [
+          status === 405 ? 'PUT' : 'POST',
+          status,
+          true,
+          `/secure/${payment_id}…`,
+        ]),
+      )
+    })
+
     test('Requests without an account or without an endpoint are not recorded', async () => {
       const { name, api } = await service().newNamedAccount()
       const [{ found: before } = { found: 0 }] = await countAll(service())
