@@ -137,7 +137,11 @@ describe('The console', () => {
       await page.getByRole('link', { name: 'No script' }).click()
       await page.waitForURL(new RegExp(payment_id))
       await page.getByRole('button', { name: 'The card is declined' }).click()
-      await page.getByText('The card was declined.', { exact: true }).waitFor()
+      await page
+        .getByText('The card was declined. The payment has failed (P0010).', {
+          exact: true,
+        })
+        .waitFor()
       await press(page, 'a:has-text("Refresh")')
       await page.getByRole('link', { name: 'card_payment_failed' }).first().click()
       await page.waitForURL(/\/messages\//)
@@ -285,6 +289,21 @@ describe('The console', () => {
       await page.keyboard.press('Tab')
       await page.keyboard.press('Enter')
       assert.equal(await focusOf(page), 'amount')
+    }))
+
+  test('a refund in pounds and a cancellation by the API take two steps each from the list', () =>
+    signedIn(async ({ page }) => {
+      for (const [reference, act, banner] of [
+        ['R-success', '#refund', 'A refund of £1.00 is submitted.'],
+        ['R-cancel', '#cancel', 'The payment was cancelled through the API (P0040).'],
+      ] as const) {
+        if (reference === 'R-cancel') await api.createPayment({ reference })
+        await at(page, 'payments')
+        await press(page, `a:has-text("${reference}")`)
+        if (act === '#refund') await page.fill('#amount', '1')
+        await press(page, act)
+        assert.equal(await page.textContent('.govuk-notification-banner__heading'), banner)
+      }
     }))
 
   test('in forced colours buttons, tags and banners keep an edge, and every status is a word', () =>

@@ -18,7 +18,7 @@ type Input = Field & {
   value?: string
   type?: 'text' | 'password' | 'search'
   autocomplete?: string
-  inputmode?: 'numeric'
+  inputmode?: 'numeric' | 'decimal'
   width?: Width
 }
 

@@ -1,5 +1,6 @@
 /** The actions on the page of a payment: one row each, with its button, when it is there, and what it does. */
 import { ApiError } from '../../../core/errors.ts'
+import { inPounds, penceIn } from '../../../core/money.ts'
 import type { Context } from '../../../pay/context.ts'
 import { movePayment } from '../../../pay/payments/commands.ts'
 import { completeByScenario } from '../../../pay/payments/complete.ts'
@@ -26,7 +27,7 @@ import { inConsole, REFUND } from './action-names.ts'
 const paths = ['complete', 'capture', 'cancel', 'refund'] as const
 type Path = (typeof paths)[number]
 
-/** The field of the refund form: pence. */
+/** The field of the refund form: pounds. */
 export const AMOUNT = 'amount'
 
 /** What was wrong with the refund that was asked for. */
@@ -84,8 +85,8 @@ export const paymentActions: readonly PaymentAction[] = [
   {
     path: 'cancel',
     id: 'cancel',
-    button: 'Cancel the payment',
-    when: payment => isOpenApi(payment) || isCapturable(payment),
+    button: 'Cancel by the API',
+    when: payment => isOpen(payment) || isCapturable(payment),
     run: asked => move(asked, 'cancel'),
   },
   {
@@ -188,9 +189,11 @@ async function refund({ context, visit, payment }: Asked): Promise<Outcome> {
   const { account, request } = visit
   const { amount_available: available } = refundSummary(payment)
   const given = (formBody(request).get(AMOUNT) ?? '').trim()
-  const amount = given === '' ? available : Number(given)
-  if (!/^\d{0,9}$/.test(given) || amount < 1 || amount > available)
-    return { fault: { given, message: `Enter a whole number of pence from 1 to ${available}` } }
+  const amount = penceIn(given)
+  if (amount === undefined || amount < 1 || amount > available) {
+    const range = `from ${inPounds(1)} to ${inPounds(available)}`
+    return { fault: { given, message: `Enter an amount in pounds ${range}` } }
+  }
   const { payment_id } = payment
   const asked = { amount, available: undefined }
   const made = await unlessRefused(() =>

@@ -1,5 +1,5 @@
 /** What can be done to a payment now, as forms of buttons: those of the table of actions. */
-import { inPounds } from '../../../core/money.ts'
+import { inPounds, plainPounds } from '../../../core/money.ts'
 import {
   isPayable,
   type Payment,
@@ -65,10 +65,10 @@ function refundFields(
   const { [AMOUNT]: kept } = textsIn(visit, [AMOUNT])
   return html`${input({
     name: AMOUNT,
-    label: 'Refund in pence',
-    hint: `${inPounds(amount_available)} can be refunded`,
-    value: fault?.given ?? (kept || String(amount_available)),
-    inputmode: 'numeric',
+    label: 'Refund in pounds',
+    hint: `Of ${inPounds(amount_available)}`,
+    value: fault?.given ?? (kept || plainPounds(amount_available)),
+    inputmode: 'decimal',
     width: 10,
     error: fault?.message,
   })}
