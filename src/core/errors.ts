@@ -262,11 +262,24 @@ export const unknownBearerKey = () =>
       '"farthing keys list" shows the keys of this database (in a clone: "npm start -- keys list")',
   )
 
-export const noSuchEndpoint = () =>
+/** The most common mistakes in the base address of a client. */
+const PATH_MISTAKES = {
+  twice:
+    'it begins with /v1 twice. Take /v1 out of the base address of your client or out of its paths',
+  empty:
+    'it has an empty segment, that is, two slashes in a row. Does the base address of your client end with a slash?',
+  missing:
+    'but with /v1 before it there is one. Add /v1 to the base address of your client or to its paths',
+}
+
+/** Never says what the client sent. */
+export const noSuchEndpoint = (mistake?: keyof typeof PATH_MISTAKES) =>
   new ApiError(
     404,
     'P0911',
-    'there is no endpoint with this path: GET /openapi.json lists them all',
+    mistake
+      ? `there is no endpoint with this path: ${PATH_MISTAKES[mistake]}`
+      : 'there is no endpoint with this path: GET /openapi.json lists them all',
   )
 
 /** For a path below /control while FARTHING_CONTROL is not true. */

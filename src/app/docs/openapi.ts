@@ -125,7 +125,7 @@ type Responses = Record<string, Response>
 /** Errors that many endpoints have in common, by their names among the document's components. */
 const sharedErrors = {
   Unauthorised: missingBearerKey,
-  NoSuchEndpoint: noSuchEndpoint,
+  NoSuchEndpoint: () => noSuchEndpoint(),
   MethodNotAllowed: () => methodNotAllowed('PUT', 'GET, HEAD'),
   BodyTooLarge: bodyTooLarge,
   TooManyRequests: tooManyRequests,

@@ -90,7 +90,7 @@ export function beforeHandler(
   refuse: (request: FastifyRequest, reply: FastifyReply) => Error | undefined,
 ): (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) => void {
   const refusal = (request: FastifyRequest, reply: FastifyReply) =>
-    hasEmptySegment(request.url) ? noSuchEndpoint() : refuse(request, reply)
+    hasEmptySegment(request.url) ? noSuchEndpoint('empty') : refuse(request, reply)
   return (request, reply, done) => {
     area.setHeaders(request, reply)
     const authenticated = area.authenticate?.(request, reply)
@@ -106,9 +106,14 @@ export function areaOfPath(areas: Areas, { url }: FastifyRequest): Area {
 
 /** True for the prefix itself and every path below it, also percent-encoded or as a whole URL. */
 function isBelow(prefix: string, url: string): boolean {
-  const [path = ''] = url.replace(/^https?:\/\/[^/?#]*/i, '').split(/[?#]/, 1)
-  const decoded = decodeAscii(path)
+  const decoded = decodedPath(url)
   return decoded === prefix || decoded.startsWith(`${prefix}/`)
+}
+
+/** The path of a request target, which may be a whole URL, without percent-encoding of ASCII. */
+export function decodedPath(url: string): string {
+  const [path = ''] = url.replace(/^https?:\/\/[^/?#]*/i, '').split(/[?#]/, 1)
+  return decodeAscii(path)
 }
 
 /** True if the path has `//`. The router would accept an empty parameter there, which no endpoint has. */

@@ -6,6 +6,7 @@ import { METHODS, methodOf } from './fastify.ts'
 import { isStorable } from './fields.ts'
 import type { Limits } from './limits.ts'
 import type { Docs } from './openapi.ts'
+import { NO_ENDPOINT } from './unknown-path.ts'
 
 /** One method of one path: what it is and what it does. */
 export type Route = {
@@ -81,7 +82,10 @@ function refuseOtherMethods(
 type Refuse = (request: FastifyRequest, reply: FastifyReply) => Error | undefined
 
 /** The operation that a request of another method is recorded as. */
-export const NO_OPERATION = 'methodNotAllowed'
+const NO_OPERATION = 'methodNotAllowed'
+
+/** The operations of recorded requests that reached no endpoint. */
+export const WITHOUT_ENDPOINT = [NO_OPERATION, NO_ENDPOINT]
 
 function routeOptions(area: Area, operation: string, refuse: Refuse, plan?: PlanHooks) {
   const before = beforeHandler(area, refuse)

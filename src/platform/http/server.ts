@@ -5,10 +5,10 @@ import {
   type FastifyRequest,
   fastify,
 } from 'fastify'
-import { noSuchEndpoint } from '../../core/errors.ts'
-import { type Areas, areaOfPath, beforeHandler, hasEmptySegment } from './areas.ts'
+import { type Areas, areaOfPath, hasEmptySegment } from './areas.ts'
 import { MAX_BODY } from './body.ts'
 import { adjustFastify, fastifyOptions, hasTwoHosts, methodOf } from './fastify.ts'
+import { createRefuseUnknownPath } from './unknown-path.ts'
 
 /** The route of the files that pages link to. Each page loads several, so their lines are for debugging only. */
 const ASSETS = '/assets/:name'
@@ -22,12 +22,13 @@ export function createServer(logger: FastifyBaseLogger | undefined, areas: Areas
     // A path that cannot be decoded is an unknown one.
     frameworkErrors: (_error, request, reply) => {
       setCommonHeaders(reply)
-      refuseUnknownPath(areas, request, reply, error =>
+      refuseUnknownPath(request, reply, error =>
         areaOfPath(areas, request).sendError(error, request, reply),
       )
     },
   })
   adjustFastify(app)
+  const refuseUnknownPath = createRefuseUnknownPath(app, areas)
   app.addHook('onRequest', (request, reply, done) => {
     if (hasTwoHosts(request)) {
       reply.hijack()
@@ -36,7 +37,7 @@ export function createServer(logger: FastifyBaseLogger | undefined, areas: Areas
     }
     setCommonHeaders(reply)
     // Here, because the handler for unknown paths would run after the body is read.
-    if (request.is404) refuseUnknownPath(areas, request, reply, done)
+    if (request.is404) refuseUnknownPath(request, reply, done)
     else done()
   })
   app.addHook('onResponse', (request, reply, done) => {
@@ -46,9 +47,6 @@ export function createServer(logger: FastifyBaseLogger | undefined, areas: Areas
   app.setErrorHandler((error, request, reply) =>
     areaOfPath(areas, request).sendError(error, request, reply),
   )
-  app.setNotFoundHandler(() => {
-    throw noSuchEndpoint()
-  })
   return app
 }
 
@@ -65,16 +63,6 @@ function logRequest(request: FastifyRequest, reply: FastifyReply): void {
   }
   if (route === ASSETS) request.log.debug(line)
   else request.log.info(line)
-}
-
-function refuseUnknownPath(
-  areas: Areas,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  done: (error?: Error) => void,
-): void {
-  const area = areaOfPath(areas, request)
-  beforeHandler(area, area.unknown ?? noSuchEndpoint)(request, reply, done)
 }
 
 /** The route's pattern, for logs and metrics: URLs carry tokens, and there are as many as payments. */

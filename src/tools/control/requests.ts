@@ -1,7 +1,7 @@
 import type { Exchange, KeptBody } from '../../core/exchange.ts'
 import { iso } from '../../core/time.ts'
 import type { Context } from '../../pay/context.ts'
-import { type Endpoint, NO_OPERATION } from '../../platform/http/endpoint.ts'
+import { type Endpoint, WITHOUT_ENDPOINT } from '../../platform/http/endpoint.ts'
 import { json } from '../../platform/http/openapi.ts'
 import { object, timestamp } from '../../platform/http/schema.ts'
 import { followExchanges } from '../recorder/store.ts'
@@ -27,7 +27,7 @@ const kinds = ['api', 'page'] as const
 
 const parametersFor = (operations: readonly Endpoint[]) => ({
   operation: oneOf(
-    [...operations.map(({ operationId }) => operationId), NO_OPERATION],
+    [...operations.map(({ operationId }) => operationId), ...WITHOUT_ENDPOINT],
     'With this operationId',
   ),
   payment_id,

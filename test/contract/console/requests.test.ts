@@ -227,6 +227,6 @@ onEveryDatabase('The pages of requests', service => {
     const page = await browser.get('requests?show=refused')
     const select = only(page.elements, withId('operation'))
     const offered = select.inside.filter(tagged('option')).map(({ attributes }) => attributes.value)
-    assert.deepEqual(offered.sort(), ['', ...recorded, 'methodNotAllowed'].sort())
+    assert.deepEqual(offered.sort(), ['', ...recorded, 'methodNotAllowed', 'noSuchEndpoint'].sort())
   })
 })

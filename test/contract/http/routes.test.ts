@@ -135,6 +135,25 @@ onSharedDatabases('HTTP: routes', service => {
           assertError(await send(method, path), 404, 'P0911')
   })
 
+  test('the 404 of an unknown path says what is wrong with /v1 or the slashes in it', async () => {
+    const id = ids[':payment'] ?? 'id'
+    for (const [pattern, paths] of [
+      [/begins with \/v1 twice/, ['/v1/v1', '/v1/v1/payments', '/v%31/v1/a?b=c']],
+      [/empty segment/, ['//v1/payments', '/v1//payments', `/v1/payments/${id}//`, '//']],
+      [/but with \/v1 before it/, ['/payments', '/payments/', `/payments/${id}/events?a=//b`]],
+      [
+        /GET \/openapi.json lists them all$/,
+        ['/v1/nothing', '/nothing', '/v1/v1a', '/payments/a/b'],
+      ],
+    ] as const)
+      for (const path of paths) {
+        const answer = await send('POST', path)
+        assertError(answer, 404, 'P0911')
+        assert.match(answer.body.description, pattern, path)
+        assert.ok(!answer.body.description.includes(id))
+      }
+  })
+
   test('a path with a very long identifier reaches its route, which returns its own 404', async () => {
     for (const length of [101, 1_000, 10_000]) {
       const id = 'x'.repeat(length)

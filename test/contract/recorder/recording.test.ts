@@ -272,20 +272,6 @@ onEveryDatabase(
       )
     })
 
-    test('Requests without an account or without an endpoint are not recorded', async () => {
-      const { name, api } = await service().newNamedAccount()
-      const [{ found: before } = { found: 0 }] = await countAll(service())
-      for (const path of ['/v1/payments', '/secure/unknown', '/healthz', '/', '/nowhere'])
-        await service().anonymous.request('GET', path)
-      await service().anonymous.post('/v1/auth', { ...card, one_time_token: 'x' })
-      await api.request('GET', '/v1/nothing')
-      await flush(service())
-      assert.deepEqual(await countAll(service()), [{ found: before }])
-      await api.request('PUT', '/v1/payments', { body: 'x' })
-      const [refused] = await recorded(service(), name)
-      assert.deepEqual([refused?.status, refused?.code, refused?.refused], [405, 'P0912', true])
-    })
-
     test('Exchanges beyond the limits are counted, and refusals are recorded during a load of successes', async () => {
       const { name, api } = await service().newNamedAccount()
       // The clock stands still, so that no bucket is filled up again. Each instance has its own.
@@ -316,9 +302,6 @@ onEveryDatabase(
   },
   receiving,
 )
-
-const countAll = ({ database }: Service) =>
-  database.query<{ found: number }>('select cast(count(*) as integer) as found from exchanges')
 
 /** Operations that the first test does not use. */
 const UNUSED: string[] = []

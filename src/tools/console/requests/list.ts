@@ -6,7 +6,7 @@ import { timeOf } from '../../../core/ids.ts'
 import type { Database } from '../../../core/ports.ts'
 import type { Context } from '../../../pay/context.ts'
 import { answerToWrong } from '../../../pay/webhooks/wrong-signature.ts'
-import { type Endpoint, NO_OPERATION, type Route } from '../../../platform/http/endpoint.ts'
+import { type Endpoint, type Route, WITHOUT_ENDPOINT } from '../../../platform/http/endpoint.ts'
 import { button, type Table, tag } from '../../../platform/web/components.ts'
 import { select } from '../../../platform/web/form-components.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
@@ -34,7 +34,7 @@ const MOST_GAPS = 10_000
 const KINDS = ['api', 'page'] as const
 
 export const requestsRoute = (context: Context, operations: readonly Endpoint[]): Route => {
-  const names = [...operations.map(({ operationId }) => operationId), NO_OPERATION]
+  const names = [...operations.map(({ operationId }) => operationId), ...WITHOUT_ENDPOINT]
   return pageRoute(context, 'requests', visit => requestsPage(context, visit, names))
 }
 
