@@ -62,7 +62,7 @@ export const settings = {
     unset: DEFAULT_DATABASE,
     initial: '`sqlite:data/farthing.db`',
     meaning:
-      'Where payments are kept: a file, relative to the current folder. Also `sqlite::memory:` (nothing is kept) and `postgres://USER:PASSWORD@HOST/DATABASE` (PostgreSQL 15 or newer)',
+      'Where payments are kept: a file, relative to the current folder. Also `sqlite::memory:` (nothing is kept) and `postgres://USER:PASSWORD@HOST/DATABASE` (PostgreSQL 14 or newer)',
   }),
   apiKey: setting<string | undefined>({
     name: 'FARTHING_API_KEY',

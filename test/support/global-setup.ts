@@ -17,15 +17,22 @@ const SETTINGS = [
   'max_wal_size=8GB',
   'autovacuum_naptime=10min',
   'jit=off',
-  'file_copy_method=clone',
   'max_connections=500',
 ]
+
+/** Copies a database without reading it, from version 18 on. */
+const COPY = 'file_copy_method=clone'
+
+/** A folder with bin, lib and share of another version of PostgreSQL, to run the tests on that. */
+const BINARIES = process.env.FARTHING_TEST_POSTGRES_BINARIES
 
 /** One PostgreSQL server for the whole run, in which each test file makes its own databases, and one bundled command. */
 export async function globalSetup(): Promise<void> {
   const bundling = bundleCommand()
   try {
-    server = await startPostgres({ settings: SETTINGS })
+    server = await startPostgres(
+      BINARIES ? { settings: SETTINGS, binaries: BINARIES } : { settings: [...SETTINGS, COPY] },
+    )
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : error}\n`)
     process.exit(1)

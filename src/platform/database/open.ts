@@ -55,11 +55,18 @@ async function openPostgresDatabase(url: string, options: OpenOptions): Promise<
 /** The server encodings that can store every text. */
 const GOOD_ENCODINGS = new Set(['UTF8', 'SQL_ASCII'])
 
-/** Throws if a setting would make PostgreSQL lose acknowledged writes or refuse some texts. */
+/** The oldest version of PostgreSQL that the tests have run on. Databases that only speak its protocol are not judged. */
+const OLDEST_POSTGRES = 14
+
+/** Throws if PostgreSQL is too old, or if a setting would make it lose acknowledged writes or refuse some texts. */
 async function refuseUnsafe(database: Database): Promise<void> {
-  const [found] = await database.query<{ commit: string; encoding: string }>(
-    `select current_setting('synchronous_commit') as commit, current_setting('server_encoding') as encoding`,
+  const [found] = await database.query<{ version: string; commit: string; encoding: string }>(
+    `select version() as version, current_setting('synchronous_commit') as commit,
+       current_setting('server_encoding') as encoding`,
   )
+  const [, version = ''] = /^PostgreSQL ([\d.]+)(?!.*-YB)/.exec(found?.version ?? '') ?? []
+  if (version !== '' && Number.parseInt(version, 10) < OLDEST_POSTGRES)
+    throw new Error(`Farthing needs PostgreSQL ${OLDEST_POSTGRES} or newer: this one is ${version}`)
   if (found?.commit === 'off')
     throw new Error('PostgreSQL would lose writes in a crash: set its synchronous_commit to on')
   if (found && !GOOD_ENCODINGS.has(found.encoding))
