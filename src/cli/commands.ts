@@ -53,7 +53,7 @@ DATABASE_URL names the database, as for the service. The service may be running.
 
 const SEED_HELP = `
 The payments cover every mode and state, and are dated over the last 6 days.
-Payments last 7 days, so the oldest go tomorrow. No webhooks are sent.
+Payments last 7 days, so the oldest expire tomorrow. No webhooks are sent.
 DATABASE_URL names the database, as for the service. The service may be running.
 `
 

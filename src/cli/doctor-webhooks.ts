@@ -56,6 +56,12 @@ async function checkWebhook(service: Service, webhook: Body): Promise<Check> {
   }
   const problem = await problemOf(callback_url)
   if (problem) return warn('webhooks', `${name}: ${problem}.`)
+  if (results.length === 0 && isListenerAddress(callback_url))
+    return warn(
+      'webhooks',
+      `${name}: there is no message yet, so nothing shows that it is listening.`,
+      'farthing trigger card_payment_succeeded',
+    )
   const state =
     results.length === 0 ? 'there is no message yet' : 'the newest message was delivered'
   return ok('webhooks', `${name}: ${state}${reached(callback_url)}.`)

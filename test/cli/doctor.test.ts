@@ -137,7 +137,7 @@ for (const kind of ['sqlite', 'postgres'] as const)
       return JSON.parse(stdout).key
     }
 
-    test('A webhook without messages is only ok if its address accepts connections', async () => {
+    test('A webhook without messages is only ok if its address accepts connections, and a listener never is', async () => {
       const key = await newKey('addresses')
       const api = createClient([running.baseUrl], key)
       const open = createServer().listen(0, '127.0.0.1')
@@ -149,8 +149,18 @@ for (const kind of ['sqlite', 'postgres'] as const)
       })
       await api.post('/v1/webhooks', { callback_url: 'http://localhost:1/', description: 'B' })
       await api.post('/v1/webhooks', { callback_url: 'https://localhost:1/', description: 'C' })
-      const { found } = await diagnose({ FARTHING_API_KEY: key })
+      await runProcess({
+        args: ['listen', '--name', 'D', '--print-signing-key'],
+        env: settings({ FARTHING_API_KEY: key }),
+      })
+      const { found, commandOf } = await diagnose({ FARTHING_API_KEY: key })
       open.close()
+      found(
+        'webhooks',
+        'warn',
+        /^d: there is no message yet, so nothing shows that it is listening/,
+      )
+      assert.equal(commandOf(/^d: there is/), 'farthing trigger card_payment_succeeded')
       found('webhooks', 'ok', /^A: there is no message yet, and its address accepts connections/)
       for (const name of ['B', 'C'])
         found(
