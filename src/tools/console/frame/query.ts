@@ -1,7 +1,7 @@
-/** Query parameters of lists, and the addresses of other stretches of them. */
+/** Query parameters of lists, and the addresses of other pages of them. */
 import { pagination } from '../../../platform/web/components.ts'
 import type { Html } from '../../../platform/web/html.ts'
-import type { Cursor, Stretch } from './cursor.ts'
+import type { Cursor, CursorPage } from './cursor.ts'
 import { textsIn, type Visit } from './page.ts'
 
 /** One of `values`; undefined for any other text. */
@@ -27,10 +27,10 @@ export function addressOf(page: string, given: Record<string, string | undefined
   return pairs.length > 0 ? `${page}?${new URLSearchParams(pairs)}` : page
 }
 
-/** Links from a stretch of the list `page` to those beside it, with the same filters. */
+/** Links from a page of the list `page` to those beside it, with the same filters. */
 export function linksBeside(
   label: string,
-  { newer, older }: Stretch<unknown>,
+  { newer, older }: CursorPage<unknown>,
   page: string,
   filters: Record<string, string | undefined>,
 ): Html | false {

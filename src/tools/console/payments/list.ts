@@ -15,7 +15,7 @@ import { button } from '../../../platform/web/components.ts'
 import { input, select } from '../../../platform/web/form-components.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import { acceptedByHand } from '../../recorder/by-hand.ts'
-import { readStretch, type Stretch } from '../frame/cursor.ts'
+import { type CursorPage, readPage } from '../frame/cursor.ts'
 import { liveNotice, NEWEST, type News, versionOf } from '../frame/live.ts'
 import { type AccountVisit, textsIn } from '../frame/page.ts'
 import {
@@ -66,7 +66,7 @@ type Shown = {
   asked: Asked
   /** Whether the text is a part of the references. */
   isPart: boolean
-  stretch: Stretch<Payment>
+  page: CursorPage<Payment>
   deliveries: Map<string, Delivery[]>
 }
 
@@ -85,13 +85,13 @@ async function readPayments({ database }: Context, visit: AccountVisit): Promise
     ...(isPart ? { part: reference } : { reference }),
     status: asked.status || undefined,
   }
-  const stretch = await readStretch(
+  const page = await readPage(
     cursorIn(visit),
     PAGE_SIZE,
     (payment: Payment) => payment.payment_id,
     (at, options) => listPayments(database, room, { ...filter, ...at }, { now, ...options }),
   )
-  return { asked, isPart, stretch, deliveries: await readDeliveries(database, stretch.items) }
+  return { asked, isPart, page, deliveries: await readDeliveries(database, page.items) }
 }
 
 async function readDeliveries(
@@ -106,9 +106,9 @@ async function readDeliveries(
   return accepted.size > 0 ? deliveriesOf(database, payments, [...accepted.keys()]) : found
 }
 
-const versionOfList = ({ stretch, deliveries }: Shown): string =>
+const versionOfList = ({ page, deliveries }: Shown): string =>
   versionOf(
-    stretch.items.map(({ payment_id, version }) => [
+    page.items.map(({ payment_id, version }) => [
       payment_id,
       version,
       deliveries.get(payment_id)?.map(({ status, found }) => [status, found]),
@@ -118,14 +118,14 @@ const versionOfList = ({ stretch, deliveries }: Shown): string =>
 export async function paymentsNews(context: Context, visit: AccountVisit): Promise<News> {
   const shown = await readPayments(context, visit)
   const { [NEWEST]: newest } = textsIn(visit, [NEWEST])
-  const newer = shown.stretch.items.filter(({ payment_id }) => payment_id > newest).length
-  return { version: versionOfList(shown), ...(shown.stretch.newer ? {} : { newer }) }
+  const newer = shown.page.items.filter(({ payment_id }) => payment_id > newest).length
+  return { version: versionOfList(shown), ...(shown.page.newer ? {} : { newer }) }
 }
 
 function found(visit: AccountVisit, shown: Shown): Html {
-  const { asked, stretch, deliveries } = shown
+  const { asked, page, deliveries } = shown
   const isFiltered = asked.q !== '' || asked.status !== ''
-  const [newest] = stretch.items
+  const [newest] = page.items
   const notice = liveNotice(visit, {
     list: 'payments',
     version: versionOfList(shown),
@@ -135,8 +135,8 @@ function found(visit: AccountVisit, shown: Shown): Html {
   })
   return html`${notice}
 ${shown.isPart && newest !== undefined && paragraph(PARTS)}
-${newest === undefined ? (isFiltered ? noMatch(visit) : none(visit)) : list(visit, stretch.items, deliveries)}
-${linksBeside('Payments', stretch, `${visit.root}payments`, asked)}`
+${newest === undefined ? (isFiltered ? noMatch(visit) : none(visit)) : list(visit, page.items, deliveries)}
+${linksBeside('Payments', page, `${visit.root}payments`, asked)}`
 }
 
 const search = ({ root }: AccountVisit, { q, status }: Asked): Html =>

@@ -19,7 +19,7 @@ import {
   groupRefusals,
   type Refusals,
 } from '../../recorder/store.ts'
-import { type Cursor, readStretch, type Stretch } from '../frame/cursor.ts'
+import { type Cursor, type CursorPage, readPage } from '../frame/cursor.ts'
 import { liveNotice, MOST_NEWER, NEWEST, type News, versionOf } from '../frame/live.ts'
 import { type AccountVisit, type Page, textsIn } from '../frame/page.ts'
 import { code, hidden, link, paragraph, time, untrusted, wideTable } from '../frame/parts.ts'
@@ -120,18 +120,18 @@ function filterOf({ show, operation, code, field }: Asked): ExchangeFilter {
 }
 
 const readRequests = (database: Database, room: string, filter: ExchangeFilter, cursor: Cursor) =>
-  readStretch<Exchange>(
+  readPage<Exchange>(
     cursor,
     SIZE,
     ({ exchange_id }) => exchange_id,
     (from, options) => findExchanges(database, room, { ...filter, ...from }, options),
   )
 
-/** The gaps next to the requests that are shown, newest first. Those before the next stretch are shown with it. */
+/** The gaps next to the requests that are shown, newest first. Those before the next page are shown with it. */
 function gapsAmong(
   database: Database,
   room: string,
-  { items, newer, older }: Stretch<Exchange>,
+  { items, newer, older }: CursorPage<Exchange>,
   { before }: Cursor,
 ): Promise<Exchange[]> {
   const last = items.at(-1)?.exchange_id
@@ -216,7 +216,7 @@ ${button({ id: 'filter', text: 'Filter', secondary: true })}
 ${(show || operation) && paragraph(link('requests', 'Show all requests'))}
 </form>`
 
-function list(root: string, asked: Asked, found: Stretch<Exchange>, gaps: Exchange[]): Html {
+function list(root: string, asked: Asked, found: CursorPage<Exchange>, gaps: Exchange[]): Html {
   if (found.items.length === 0 && gaps.length === 0)
     return paragraph('There are no results for the filters you used.')
   const instances = new Set(found.items.map(({ instance }) => instance))

@@ -13,7 +13,7 @@ import { button, details, type SummaryRow, summaryList } from '../../../platform
 import { select } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import { acceptedByHand } from '../../recorder/by-hand.ts'
-import { readStretch, type Stretch } from '../frame/cursor.ts'
+import { type CursorPage, readPage } from '../frame/cursor.ts'
 import { liveNotice, NEWEST, type News, versionOf } from '../frame/live.ts'
 import { type AccountVisit, notFound, type Page, textsIn } from '../frame/page.ts'
 import {
@@ -47,7 +47,7 @@ async function webhookOf({ database }: Context, { account }: AccountVisit, id: s
 const deliveryIn = (visit: AccountVisit): Delivery | undefined =>
   choiceIn(visit, 'delivery', deliveries)
 
-type Found = Stretch<MessageRow> & { accepted: Map<string, Exchange> }
+type Found = CursorPage<MessageRow> & { accepted: Map<string, Exchange> }
 
 async function readMessages(
   { database }: Context,
@@ -55,7 +55,7 @@ async function readMessages(
   { webhook_id }: Webhook,
 ): Promise<Found> {
   const delivery = deliveryIn(visit)
-  const found = await readStretch<MessageRow>(
+  const found = await readPage<MessageRow>(
     cursorIn(visit),
     SIZE,
     ({ message_id }) => message_id,
