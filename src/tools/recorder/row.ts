@@ -9,7 +9,7 @@ import type {
   RawAttempt,
 } from '../../core/exchange.ts'
 import type { Answer } from '../../core/ports.ts'
-import { inUtf8 } from '../../platform/http/fields.ts'
+import { inUtf8, isStorable } from '../../platform/http/fields.ts'
 import type { RecordedPayment } from '../../platform/http/request-state.ts'
 import type { Gap } from './admission.ts'
 import { createMask, MASK, type Mask } from './mask.ts'
@@ -60,6 +60,8 @@ const FORM_FIELDS = ['scenario', 'step']
 /** Its body is a card. */
 const CARD_OPERATION = 'authorisePayment'
 const MOST_RESPONSE_HEADERS = 20
+/** Characters of a reference of a refused payment; longer ones are not kept apart from the body. */
+const LONGEST_REFERENCE = 255
 
 export type RowMaker = (raw: RawExchange) => NewExchange
 
@@ -97,6 +99,7 @@ function requestRow(raw: RawRequest, secrets: (string | undefined)[]): NewExchan
   const request_body = requestBodyOf(raw, mask)
   const response_body = kind === 'api' ? mask.body(bytesOf(responseBody)) : undefined
   const field = refusal?.at.field ?? refusal?.at.header
+  const reference = payment?.given.reference ?? referenceOfRefused(raw)
   return {
     ...facts,
     payment_id: payment?.payment_id ?? null,
@@ -112,7 +115,19 @@ function requestRow(raw: RawRequest, secrets: (string | undefined)[]): NewExchan
     ...(response_body && { response_body }),
     ...(refusal && { code: refusal.code }),
     ...(field && { field }),
-    ...(payment && { reference: mask.text(payment.given.reference) }),
+    ...(reference !== undefined && { reference: mask.text(reference) }),
+  }
+}
+
+/** The reference in the body of a creation that made no payment. */
+function referenceOfRefused({ operation, status, requestBody }: RawRequest): string | undefined {
+  if (operation !== 'createPayment' || (status ?? 0) < 400) return undefined
+  try {
+    const { reference } = JSON.parse(String(bytesOf(requestBody)))
+    const isKept = typeof reference === 'string' && reference.length <= LONGEST_REFERENCE
+    return isKept && isStorable(reference) ? reference : undefined
+  } catch {
+    return undefined // not a JSON object
   }
 }
 

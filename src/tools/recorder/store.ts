@@ -26,9 +26,10 @@ type Row = Omit<Exchange, keyof ExchangeBody | 'refused'> & {
   body: string
 }
 
-const INSERTED =
+const SHOWN =
   'exchange_id, account, payment_id, message_id, kind, operation, status, refused, code, field, body'
-const COLUMNS = INSERTED.replace('account', 'account as room')
+const INSERTED = `${SHOWN}, reference_folded`
+const COLUMNS = SHOWN.replace('account', 'account as room')
 
 /** What the JSON of a row leaves out, beside `began` where it is `at`. */
 const DEFAULTS = {
@@ -74,9 +75,11 @@ export function insertExchange(exchange: NewExchange): (exchange_id: string) => 
   const { room, payment_id, message_id, kind, operation, status, refused, code, field, ...body } =
     exchange
   const columns = [room, payment_id, message_id, kind, operation, status, Number(refused)]
-  const values = [...columns, code ?? null, field ?? null, bodyOf(body)]
+  // Other requests are found by the reference of their payment.
+  const refusedReference = payment_id === null && body.reference ? fold(body.reference) : null
+  const values = [...columns, code ?? null, field ?? null, bodyOf(body), refusedReference]
   return exchange_id => ({
-    sql: `insert into exchanges (${INSERTED}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+    sql: `insert into exchanges (${INSERTED}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
     values: [exchange_id, ...values],
   })
 }
@@ -91,7 +94,7 @@ export type ExchangeFilter = Range & {
   code?: string | null
   field?: string | null
   payment_id?: string
-  /** The whole reference of the payment, in any case. */
+  /** The whole reference of the payment, in any case, or of one whose creation was refused. */
   reference?: string
 }
 
@@ -113,10 +116,11 @@ function conditionsOf(room: string, filter: ExchangeFilter): Condition[] {
 
 const ofReference = (room: string, folded: string): Condition =>
   where(
-    `payment_id in (select payment_id from payments where account = ?
-     and reference_group = ? and reference_folded = ?)`,
+    `(payment_id in (select payment_id from payments where account = ?
+     and reference_group = ? and reference_folded = ?) or reference_folded = ?)`,
     room,
     groupOf(folded),
+    folded,
     folded,
   )
 

@@ -50,6 +50,29 @@ onEveryDatabase(
       assert.ok((await follow(api, cursor)).seen.includes(`${path}/cancel`))
     })
 
+    test('the filter by reference finds the payment’s requests and a refused creation with it, in any case', async () => {
+      const api = await service().newAccount()
+      const { payment_id } = await api.createPayment({ reference: 'Straße 1' })
+      service().clock.advance(1)
+      await api.get(`/v1/payments/${payment_id}`)
+      for (const reference of ['straße 1', 'Straße 2']) {
+        service().clock.advance(1)
+        const valid = { amount: 1, description: 'A', reference, return_url: 'https://a.example' }
+        assert.equal((await api.post('/v1/payments', { ...valid, amount: -1 })).status, 422)
+        // Not a payment's reference.
+        await api.post('/v1/agreements', { reference, description: '' })
+      }
+      const { results } = await list(api, 'requests?reference=STRASSE%201')
+      assert.deepEqual(
+        results.map(({ status, reference }: Body) => [status, reference]),
+        [
+          [201, 'Straße 1'],
+          [200, 'Straße 1'],
+          [422, 'straße 1'],
+        ],
+      )
+    })
+
     test('a follower sees a request that another instance committed late, and a wait is not answered without a new one', async () => {
       const { api, name } = await service().newNamedAccount()
       await api.get('/v1/payments')
