@@ -13,7 +13,7 @@ import { type AttemptFacts, createDeliveries, type Deliveries } from '../pay/web
 import { withListeners } from '../pay/webhooks/listeners.ts'
 import { webhookEndpoints } from '../pay/webhooks/routes.ts'
 import { createAuthenticate } from '../platform/accounts/bearer.ts'
-import type { Area, AreaName, Areas } from '../platform/http/areas.ts'
+import type { Area, AreaName, Areas, Recorded } from '../platform/http/areas.ts'
 import { registerRoutes } from '../platform/http/endpoint.ts'
 import { sendApiError } from '../platform/http/errors.ts'
 import { healthEndpoints } from '../platform/http/health.ts'
@@ -152,7 +152,7 @@ function createAreas(
       ? page.sendError(error, request, reply)
       : sendApiError(error, request, reply)
   const plain = { setHeaders: () => {}, sendError }
-  const record = (kind: 'api' | 'page') => (operation: string) => recorder?.hooks(kind, operation)
+  const record = (kind: 'api' | 'page') => (recorded: Recorded) => recorder?.hooks(kind, recorded)
   const plan = plans?.hooks
   const hasControl = recorder !== undefined || config.control
   const unknown = config.control ? undefined : controlIsOff

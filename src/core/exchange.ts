@@ -74,6 +74,8 @@ export type ExchangeBody = {
   caused?: Caused
   webhook_id?: string
   by_hand?: ByHand
+  /** The body of the request is a card or another secret, so it is not kept. */
+  secret_body?: true
   /** For an action: where it was done. */
   by?: Actor
   /** For a gap: the number of exchanges that were only counted, the times of the first and the last, and why. */

@@ -78,7 +78,7 @@ curl -i -g --path-as-is \
   test('is not offered where the record has less than the request had, and says why', () => {
     for (const [change, why] of [
       [{ kind: 'page' }, /form of a page/],
-      [{ operation: 'authorisePayment' }, /card/],
+      [{ secret_body: true }, /card/],
       [{ path: '/v1/payments/…' }, /masked/],
       [{ query: 'a=é' }, /characters/],
       [{ path: 'http://example.org/v1/payments' }, /whole address/],

@@ -90,6 +90,7 @@ const search = ({ database, config }: Context): Endpoint => ({
   path: '/v1/agreements',
   area: 'api',
   operationId: 'searchAgreements',
+  search: agreementSearch,
   summary: 'Search agreements',
   docs: async () => {
     const { active } = await import('./examples.ts')

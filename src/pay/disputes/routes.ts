@@ -27,6 +27,7 @@ export const disputeEndpoints = ({ config }: Context): Endpoint[] => [
     path: '/v1/disputes',
     area: 'api',
     operationId: 'searchDisputes',
+    search: disputeSearch,
     summary: 'Search disputes',
     docs: () => {
       const [lost] = disputes

@@ -29,6 +29,7 @@ export const authorise = (context: Context): Endpoint => ({
   operationId: 'authorisePayment',
   summary: 'Complete a moto_api payment with a card',
   accepts: 'json or form',
+  secretBody: true,
   docs: async () => {
     const { authorisation } = await import('./examples.ts')
     const codes = fieldCodes.authorisation

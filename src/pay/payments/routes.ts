@@ -139,6 +139,7 @@ const search = ({ database, time, config }: Context): Endpoint => ({
   path: '/v1/payments',
   area: 'api',
   operationId: 'searchPayments',
+  search: paymentSearch,
   summary: 'Search payments',
   docs: async () => {
     const { payments } = await import('./examples.ts')

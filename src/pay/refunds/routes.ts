@@ -161,6 +161,7 @@ const search = ({ database, time, config }: Context): Endpoint => ({
   path: '/v1/refunds',
   area: 'api',
   operationId: 'searchRefunds',
+  search: refundSearch,
   summary: 'Search refunds',
   docs: async () => {
     const { succeeded } = await import('./examples.ts')

@@ -116,6 +116,7 @@ const list = ({ database, config }: Context): Endpoint => ({
   path: '/v1/webhooks',
   area: 'api',
   operationId: 'listWebhooks',
+  search: webhookSearch,
   summary: 'List webhooks',
   docs: async () => {
     const examples = await import('./examples.ts')
@@ -180,6 +181,7 @@ const listMessages = (context: Context, resource: () => Promise<Resource>): Endp
   path: '/v1/webhooks/{webhook_id}/messages',
   area: 'api',
   operationId: 'listWebhookMessages',
+  search: webhookSearch,
   summary: "Read a webhook's delivery history",
   docs: async () => {
     const examples = await import('./examples.ts')

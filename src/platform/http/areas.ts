@@ -31,7 +31,7 @@ export type Area = {
   /** Sends any error, whatever was thrown. */
   sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): void
   /** The recording hooks for one of its endpoints, if its requests are recorded. */
-  record?: (operation: string) => RecordingHooks | undefined
+  record?: (recorded: Recorded) => RecordingHooks | undefined
   /** Of an area whose requests meet plans: the hooks for one of its endpoints. */
   plan?: ((operation: string) => PlanHooks) | undefined
   /** The error for an unknown path, if it is not the usual one. */
@@ -47,6 +47,9 @@ export type Areas = Readonly<Record<AreaName, Area>>
 type Sent = (error: Error | null, payload?: unknown) => void
 
 type OnRequest = (request: FastifyRequest, reply: FastifyReply, done: () => void) => void
+
+/** What the recorder knows of an endpoint. */
+export type Recorded = { operationId: string; secretBody?: true | undefined }
 
 /** The hooks of an endpoint whose requests are recorded. */
 export type RecordingHooks = {

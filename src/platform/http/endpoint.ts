@@ -1,11 +1,19 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { methodNotAllowed } from '../../core/errors.ts'
-import { type Area, type AreaName, type Areas, beforeHandler, type PlanHooks } from './areas.ts'
+import {
+  type Area,
+  type AreaName,
+  type Areas,
+  beforeHandler,
+  type PlanHooks,
+  type Recorded,
+} from './areas.ts'
 import { type Accepts, wrongMediaTypeOf } from './body.ts'
 import { METHODS, methodOf } from './fastify.ts'
 import { isStorable } from './fields.ts'
 import type { Limits } from './limits.ts'
 import type { Docs } from './openapi.ts'
+import type { SearchKind } from './search.ts'
 import { NO_ENDPOINT } from './unknown-path.ts'
 
 /** One method of one path: what it is and what it does. */
@@ -17,6 +25,8 @@ export type Route = {
   operationId?: string
   /** Which media types its body may have. Without it the endpoint reads no body and takes any type. */
   accepts?: Accepts
+  /** Its body is a card or another secret: the record does not keep it. */
+  secretBody?: true
   /** Returns the body of the response, or undefined once it has sent one; throws an ApiError. */
   handler: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
 }
@@ -26,6 +36,8 @@ export type Endpoint = Route & {
   /** Its name in the document. */
   operationId: string
   summary: string
+  /** Of a search: its parameters. It ignores others. */
+  search?: SearchKind
   /** The rest of its description. Called when somebody reads the document, never at the start. */
   docs: () => Docs | Promise<Docs>
 }
@@ -39,7 +51,7 @@ export function registerRoutes(
 ): void {
   for (const [path, group] of Map.groupBy(routes, route => route.path)) {
     const url = path.replace(/\{(\w+)\}/g, ':$1')
-    for (const { method, area: name, operationId = path, accepts, handler } of group) {
+    for (const { method, area: name, operationId = path, accepts, secretBody, handler } of group) {
       const area = areas[name]
       const refuse = (request: FastifyRequest) => accepts && wrongMediaTypeOf(request, accepts)
       const plan = area.plan?.(operationId)
@@ -49,7 +61,7 @@ export function registerRoutes(
         url,
         handler,
         preHandler,
-        ...routeOptions(area, operationId, refuse, plan),
+        ...routeOptions(area, { operationId, secretBody }, refuse, plan),
       })
     }
     refuseOtherMethods(app, url, group, areas)
@@ -75,7 +87,7 @@ function refuseOtherMethods(
     method,
     url,
     handler: async () => {},
-    ...routeOptions(areas[first.area], NO_OPERATION, refuse),
+    ...routeOptions(areas[first.area], { operationId: NO_OPERATION }, refuse),
   })
 }
 
@@ -87,9 +99,9 @@ const NO_OPERATION = 'methodNotAllowed'
 /** The operations of recorded requests that reached no endpoint. */
 export const WITHOUT_ENDPOINT = [NO_OPERATION, NO_ENDPOINT]
 
-function routeOptions(area: Area, operation: string, refuse: Refuse, plan?: PlanHooks) {
+function routeOptions(area: Area, recorded: Recorded, refuse: Refuse, plan?: PlanHooks) {
   const before = beforeHandler(area, refuse)
-  const recording = area.record?.(operation)
+  const recording = area.record?.(recorded)
   const onSend = [plan?.onSend, recording?.onSend, plan?.afterRecord].filter(hook => !!hook)
   return {
     onRequest: recording ? recording.onRequest(before) : before,

@@ -18,7 +18,7 @@ export function createRefuseUnknownPath(app: FastifyInstance, areas: Areas): Ref
     const path = url.startsWith('/v1/') && url.slice(3).replace(/:\w+/g, '[^/]+')
     if (path) withoutVersion.push(new RegExp(`^${path}/?$`))
   })
-  const recording = areas.api.record?.(NO_ENDPOINT)
+  const recording = areas.api.record?.({ operationId: NO_ENDPOINT })
   // In a plugin of its own, because the hooks of the server run for all requests.
   void app.register((plugin, _options, done) => {
     if (recording) plugin.addHook('onSend', recording.onSend)

@@ -26,7 +26,7 @@ export const consoleRoutes = (context: Context, operations: readonly Endpoint[])
         paymentsRoute(context),
         ...paymentRoutes(context, readOperations(operations)),
         requestsRoute(context, operations),
-        requestRoute(context),
+        requestRoute(context, operations),
         webhooksRoute(context),
         webhookRoute(context),
         ...messageRoutes(context),

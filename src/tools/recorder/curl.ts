@@ -51,9 +51,9 @@ export function asCurl(exchange: Exchange, site: string): { command: string } | 
 }
 
 function reasonAgainst(exchange: Exchange): string | undefined {
-  const { kind, operation, path, query, request_headers, request_body } = exchange
+  const { kind, secret_body, path, query, request_headers, request_body } = exchange
   if (kind === 'page') return 'The form of a page is not kept, and its token is masked.'
-  if (operation === 'authorisePayment') return 'Its body is a card, which is not kept.'
+  if (secret_body) return 'Its body is a card, which is not kept.'
   if (kind === 'api' && !path.startsWith('/'))
     return 'The client sent a whole address instead of a path.'
   if ((path + query).includes(MASK)) return 'A part of the address is masked.'

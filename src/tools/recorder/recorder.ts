@@ -7,7 +7,7 @@ import type { Account } from '../../core/account.ts'
 import type { Exchange, NewExchange, RawAttempt, Recorder } from '../../core/exchange.ts'
 import { createNewId, newSecret } from '../../core/ids.ts'
 import type { Database, Time } from '../../core/ports.ts'
-import type { RecordingHooks } from '../../platform/http/areas.ts'
+import type { Recorded, RecordingHooks } from '../../platform/http/areas.ts'
 import { methodOf } from '../../platform/http/fastify.ts'
 import { createBatches } from './batches.ts'
 import { type AnsweredAttempt, createRowMaker, type RawExchange, type RawRequest } from './row.ts'
@@ -30,7 +30,7 @@ type RecorderPorts = {
 
 /** The recorder, and what only the app needs of it. */
 export type RunningRecorder = Recorder & {
-  hooks(kind: 'api' | 'page', operation: string): RecordingHooks
+  hooks(kind: 'api' | 'page', recorded: Recorded): RecordingHooks
   /** Deletes all but the newest exchanges of each account. */
   trim(stop?: AbortSignal): Promise<void>
   /** Deletes exchanges that are too old. `now` is the machine's time. */
@@ -69,11 +69,11 @@ export function createRecorder(ports: RecorderPorts): RunningRecorder {
     else batches.add(account.room, attempt.failed, () => attempt)
   }
 
-  function onSendOf(kind: 'api' | 'page', operation: string): RecordingHooks['onSend'] {
+  function onSendOf(kind: 'api' | 'page', recorded: Recorded): RecordingHooks['onSend'] {
     return (request, reply, payload, done) => {
       const account = request.effects?.account ?? request.account
       if (!account) return done(null, payload)
-      const raw = () => rawRequest(kind, operation, time, { request, reply, payload, account })
+      const raw = () => rawRequest(kind, recorded, time, { request, reply, payload, account })
       if (isTestAccount(account))
         return void writeNow(account, raw()).then(() => done(null, payload))
       batches.add(account.room, reply.statusCode >= 400, raw)
@@ -82,12 +82,12 @@ export function createRecorder(ports: RecorderPorts): RunningRecorder {
   }
 
   return {
-    hooks: (kind, operation) => ({
+    hooks: (kind, recorded) => ({
       onRequest: hook => (request, reply, done) => {
         request.began = time.wall()
         hook(request, reply, done)
       },
-      onSend: onSendOf(kind, operation),
+      onSend: onSendOf(kind, recorded),
     }),
     attempt(account, raw) {
       const recording = record(account, raw)
@@ -139,7 +139,7 @@ type Handled = { request: FastifyRequest; reply: FastifyReply; payload: unknown;
 
 function rawRequest(
   kind: 'api' | 'page',
-  operation: string,
+  { operationId: operation, secretBody }: Recorded,
   time: Time,
   { request, reply, payload, account }: Handled,
 ): RawRequest {
@@ -154,7 +154,8 @@ function rawRequest(
     method: methodOf(request),
     url: request.url,
     rawHeaders: raw.rawHeaders,
-    requestBody: request.body,
+    requestBody: secretBody ? undefined : request.body,
+    ...(secretBody && { secret_body: true }),
     // A plan that reset the connection before the handler ran left no response.
     status: actingPlan?.isUnanswered ? null : reply.statusCode,
     responseHeaders: RESPONSE_HEADERS.flatMap(name => {

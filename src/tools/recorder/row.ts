@@ -31,6 +31,7 @@ export type RawRequest = Pick<
   | 'key_id'
   | 'plan'
   | 'caused'
+  | 'secret_body'
 > & {
   kind: 'api' | 'page'
   url: string
@@ -57,8 +58,6 @@ export type RawExchange = RawRequest | AnsweredAttempt
 const REQUEST_HEADERS = ['content-type', 'accept', 'user-agent', 'idempotency-key']
 /** The only fields of the pages' forms that are kept. */
 const FORM_FIELDS = ['scenario', 'step']
-/** Its body is a card. */
-const CARD_OPERATION = 'authorisePayment'
 const MOST_RESPONSE_HEADERS = 20
 /** Characters of a reference of a refused payment; longer ones are not kept apart from the body. */
 const LONGEST_REFERENCE = 255
@@ -144,11 +143,7 @@ function pathOf(
   return `${mask.url(prefix)}/${payment.payment_id}${MASK}${mask.url(rest)}`
 }
 
-function requestBodyOf(
-  { kind, operation, requestBody }: RawRequest,
-  mask: Mask,
-): KeptBody | undefined {
-  if (operation === CARD_OPERATION) return undefined
+function requestBodyOf({ kind, requestBody }: RawRequest, mask: Mask): KeptBody | undefined {
   const bytes = bytesOf(requestBody)
   if (kind === 'api' || bytes === undefined) return mask.body(bytes)
   const form = new URLSearchParams(bytes.toString())

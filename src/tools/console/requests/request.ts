@@ -4,7 +4,7 @@ import type { Ending, Exchange } from '../../../core/exchange.ts'
 import type { Context } from '../../../pay/context.ts'
 import { findPayment } from '../../../pay/payments/store.ts'
 import { findMessage, type KeptMessage, shownStatus } from '../../../pay/webhooks/message-store.ts'
-import type { Route } from '../../../platform/http/endpoint.ts'
+import type { Endpoint, Route } from '../../../platform/http/endpoint.ts'
 import { pathParam } from '../../../platform/http/endpoint.ts'
 import { insetText, type SummaryRow, summaryList } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
@@ -27,12 +27,15 @@ import { pageRoute } from '../frame/route.ts'
 import { nameOfAttempt, sentAgainText, whyOf } from '../webhooks/message-attempts.ts'
 import { headersAndBody } from './exchange.ts'
 import { codePart, requestLine, statusPart, tookText } from './list.ts'
-import { ignoredParameters, parametersOf } from './searches.ts'
 
-export const requestRoute = (context: Context): Route =>
-  pageRoute(context, 'requests/{exchange_id}', visit => requestPage(context, visit))
+export const requestRoute = (context: Context, operations: readonly Endpoint[]): Route =>
+  pageRoute(context, 'requests/{exchange_id}', visit => requestPage(context, operations, visit))
 
-async function requestPage(context: Context, visit: AccountVisit): Promise<Page> {
+async function requestPage(
+  context: Context,
+  operations: readonly Endpoint[],
+  visit: AccountVisit,
+): Promise<Page> {
   const { request, account, addresses, root } = visit
   const exchange = await findExchange(
     context.database,
@@ -46,10 +49,10 @@ async function requestPage(context: Context, visit: AccountVisit): Promise<Page>
   const content = html`<p class="govuk-body">${link(`${root}requests`, 'Requests')}</p>
 <h1 class="govuk-heading-l farthing-text">${untrusted(requestLine(exchange))}</h1>
 ${summaryList(summaryOf(exchange, root))}
-${ignoredPart(exchange)}
+${ignoredPart(exchange, operations)}
 <h2 class="govuk-heading-m">${kind === 'out' ? 'Sent' : 'Request'}</h2>
 ${headersAndBody(asked, request_headers, request_body)}
-${exchange.operation === 'authorisePayment' && paragraph('Its body is a card, which is not kept.')}
+${exchange.secret_body && paragraph('Its body is a card, which is not kept.')}
 <h2 class="govuk-heading-m">${kind === 'out' ? 'Answer' : 'Response'}</h2>
 ${
   kind === 'page'
@@ -95,13 +98,16 @@ function summaryOf(exchange: Exchange, root: string): SummaryRow[] {
   ])
 }
 
-function ignoredPart({ operation, query }: Exchange): Html | false {
-  const ignored = ignoredParameters(operation, query)
+/** Names the parameters in the query of a search that it does not know. */
+function ignoredPart({ operation, query }: Exchange, operations: readonly Endpoint[]) {
+  const search = operations.find(({ operationId }) => operationId === operation)?.search
+  if (!search) return false
+  const names = new Set(new URLSearchParams(query).keys())
+  const ignored = [...names].filter(name => !Object.hasOwn(search.filters, name))
   if (ignored.length === 0) return false
-  const names = ignored.map(untrusted)
-  const known = parametersOf(operation).map(code)
+  const known = Object.keys(search.filters).map(code)
   return insetText(
-    html`This search does not know ${listed(names)}, so it ignored ${ignored.length === 1 ? 'it' : 'them'}. It knows ${listed(known)}.`,
+    html`This search does not know ${listed(ignored.map(untrusted))}, so it ignored ${ignored.length === 1 ? 'it' : 'them'}. It knows ${listed(known)}.`,
   )
 }
 
