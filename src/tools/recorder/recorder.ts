@@ -20,7 +20,7 @@ const KEPT_OF_TEST_ACCOUNT = 1_000
 type RecorderPorts = {
   database: Database
   time: Time
-  /** Receives the error of a failed write. Recording continues later, and nothing else is affected. */
+  /** Receives the error when writing begins to fail. Recording continues later, and nothing else is affected. */
   onFault: (error: unknown) => void
   /** Keys of the settings, never to be written. */
   secrets: (string | undefined)[]
@@ -40,7 +40,8 @@ export type RunningRecorder = Recorder & {
 }
 
 export function createRecorder(ports: RecorderPorts): RunningRecorder {
-  const { database, time, onFault, secrets, isTestAccount = () => false } = ports
+  const { time, secrets, isTestAccount = () => false } = ports
+  const { database, onFault } = reportingOnce(ports)
   const makeRow = createRowMaker(newSecret().slice(0, 6), secrets)
   const nextId = createNextId(time)
   /** The rooms with new rows since they were last trimmed, and the number of rows that each may keep. */
@@ -112,6 +113,25 @@ export function createRecorder(ports: RecorderPorts): RunningRecorder {
     async close() {
       await Promise.all(arriving)
       await batches.close()
+    },
+  }
+}
+
+/** Of writes that fail one after the other only the first is reported. */
+function reportingOnce(ports: Pick<RecorderPorts, 'database' | 'onFault'>): typeof ports {
+  let isFailing = false
+  return {
+    database: {
+      ...ports.database,
+      async write(statements) {
+        const written = await ports.database.write(statements)
+        isFailing = false
+        return written
+      },
+    },
+    onFault(error) {
+      if (!isFailing) ports.onFault(error)
+      isFailing = true
     },
   }
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
+import { pino } from 'pino'
 import { readConfig } from '../../../src/app/config.ts'
 import { startFarthing } from '../../../src/app/start.ts'
 import { createNewId } from '../../../src/core/ids.ts'
@@ -108,4 +109,29 @@ test('A stop writes the whole record', async () => {
   await farthing.close()
   const found = new DatabaseSync(path).prepare('select count(*) as found from exchanges').get()
   assert.equal(found?.found, 500)
+})
+
+test('Writes of the record that fail are one line of the log, payments go on, and recording continues', async () => {
+  const path = join(tempFolder(), 'farthing.db')
+  const lines: string[] = []
+  const logger = pino({ level: 'warn' }, { write: line => void lines.push(line) })
+  const config = readConfig({ PORT: '0', DATABASE_URL: `sqlite:${path}` })
+  const farthing = await startFarthing({ config, logger })
+  const api = createClient([farthing.url], farthing.apiKey)
+  const database = new DatabaseSync(path)
+  database.exec(`create trigger full before insert on exchanges
+    begin select raise(abort, 'the disk is full'); end`)
+  for (let i = 0; i < 3; i++) {
+    await api.createPayment()
+    await farthing.app.recorder?.flush()
+  }
+  database.exec('drop trigger full')
+  await farthing.close()
+  const { found } = database
+    .prepare("select count(*) as found from exchanges where kind = 'gap'")
+    .get() ?? { found: 0 }
+  database.close()
+  assert.equal(found, 1)
+  const failed = lines.filter(line => line.includes('requests could not be recorded'))
+  assert.equal(failed.length, 1)
 })
