@@ -5,6 +5,7 @@ import { EXIT } from './command-error.ts'
 import { checkDatabase, checkNode } from './doctor-here.ts'
 import { checkService } from './doctor-service.ts'
 import { colour, oneLine, print, printJson } from './output.ts'
+import { isLoopback } from './proxy.ts'
 import type { ServiceOptions } from './running-service.ts'
 import type { Env } from './verify.ts'
 
@@ -46,13 +47,11 @@ function readSettings(env: Env): { config?: Config; found: Check[] } {
   }
 }
 
-const LOOPBACK = /^(localhost|127\..*|\[::1\])$/
-
 /** A service that is started with these settings listens elsewhere than the commands look for it. */
 function checkPort({ PORT }: Env, config: Config, url: string): Check[] {
   const { hostname, port, protocol } = new URL(url)
   const asked = Number(port || (protocol === 'https:' ? 443 : 80))
-  if (!PORT || !LOOPBACK.test(hostname) || config.port === asked) return []
+  if (!PORT || !isLoopback(hostname) || config.port === asked) return []
   const sentence = `PORT is ${PORT}, but the commands speak to ${url}.`
   return [warn('port', sentence, `FARTHING_URL=http://127.0.0.1:${PORT} farthing doctor`)]
 }

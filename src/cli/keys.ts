@@ -12,10 +12,11 @@ export async function create(
   options: { account: string; create?: boolean; json?: boolean },
 ): Promise<void> {
   const { account } = options
-  const { key, key_id } = await useDatabase(config.database, options, database =>
+  const { key, key_id, isNewAccount } = await useDatabase(config.database, options, database =>
     createKey({ database, time: createTime(), newId: createNewId() }, account),
   )
   if (options.json) return printJson({ key_id, account, key })
+  if (isNewAccount) note(`The account ${account} is new.`)
   note(`The key ${key_id} of the account ${account}, shown only now:`)
   print(key)
 }

@@ -4,6 +4,10 @@ type Env = Record<string, string | undefined>
 
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]', '::1']
 
+/** Whether only this machine reaches a host of this name or address. */
+export const isLoopback = (host: string): boolean =>
+  LOOPBACK.includes(host) || /^127\.[\d.]+$/.test(host)
+
 /** No proxy can reach a service on this machine. fetch reads the variables before each request. */
 export function exceptLoopback(env: Env): void {
   const exceptions = [env.no_proxy ?? env.NO_PROXY, ...LOOPBACK].filter(Boolean).join(',')

@@ -8,6 +8,7 @@ import { paymentCommand } from '../pay/payments/first-payment.ts'
 import { placeOf } from './database.ts'
 import { asTypedHere, shellWord } from './invocation.ts'
 import { print } from './output.ts'
+import { isLoopback } from './proxy.ts'
 
 /** In milliseconds. Under npm one Ctrl-C arrives twice: from the terminal, and passed on by npm. */
 const SAME_KEY_PRESS = 1_000
@@ -69,11 +70,15 @@ function announce(farthing: Farthing, config: Config, logger: Logger, atTerminal
 
 const pagesOf = (url: string, { pagesUrl, baseUrl }: Config): string => pagesUrl ?? baseUrl ?? url
 
-/** The commands can be pasted into another terminal, so they have the key in them. */
+/**
+ * The commands can be pasted into another terminal, so they have the key in them where only this machine reaches the
+ * service. Elsewhere the terminal may be a container's log.
+ */
 function printFirstLines({ url, apiKey }: Farthing, config: Config): void {
   const pages = pagesOf(url, config)
-  const authorization = apiKey && shellWord(`Authorization: Bearer ${apiKey}`)
-  const key = apiKey ? ` --key ${shellWord(apiKey)}` : ''
+  const shown = isLoopback(config.host) ? apiKey : undefined
+  const authorization = shown && shellWord(`Authorization: Bearer ${shown}`)
+  const key = shown ? ` --key ${shellWord(shown)}` : ''
   const service = url === DEFAULT_URL ? '' : ` --url ${url}`
   print(`Payments are kept in ${placeOf(config.database)}.\n\n${keyLines(apiKey, config)}`)
   print('In another terminal, make a payment and pay it:\n')

@@ -28,6 +28,19 @@ async function start(env: Record<string, string>) {
 /** What a new terminal in the clone has: no setting. Farthing is at `port`. */
 const inTerminal = (lines: string, port: number) => runLines(lines, { cwd: ROOT, port })
 
+test('A terminal gets commands with the key only where no other machine reaches the service', async t => {
+  const FARTHING_API_KEY = 'a-key-of-a-shared-service'
+  for (const [HOST, isShown] of [
+    ['127.0.0.1', true],
+    ['0.0.0.0', false],
+  ] as const) {
+    const started = await start({ ...newDatabase(), HOST, FARTHING_API_KEY })
+    t.after(() => started.kill())
+    assert.equal(started.output().includes(FARTHING_API_KEY), isShown, HOST)
+    assert.equal(started.output().includes('$FARTHING_API_KEY'), !isShown, HOST)
+  }
+})
+
 describe('The first minutes', () => {
   const KEY = 'my-first-farthing-key'
   const env = newDatabase()

@@ -36,11 +36,12 @@ function makeKey({ time, newId, secrets = randomSecrets }: KeyPorts, account: st
 export async function createKey(
   ports: KeyPorts,
   account: string,
-): Promise<{ key_id: string; key: string }> {
+): Promise<{ key_id: string; key: string; isNewAccount: boolean }> {
+  const isNewAccount = (await accountOfName(ports.database, account)) === undefined
   await findOrMakeAccount(ports.database, account)
   const { key_id, key, insert } = makeKey(ports, account)
   await ports.database.write([insert])
-  return { key_id, key }
+  return { key_id, key, isNewAccount }
 }
 
 /** Throws if the account has ended. */

@@ -28,6 +28,8 @@ for (const kind of ['sqlite', 'postgres'] as const)
 
       const [one, two] = [await keys('create'), await keys('create', '--account', 'Team B')]
       assert.match(one.stdout, KEY)
+      assert.doesNotMatch(one.stderr, /is new/)
+      assert.match(two.stderr, /^The account Team B is new\.$/m)
       assert.match(two.stdout, KEY)
       const [, told] = /^The key ([0-9a-v]{26}) of the account Team B, /m.exec(two.stderr) ?? []
       const key = two.stdout.trim()
