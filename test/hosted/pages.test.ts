@@ -91,6 +91,17 @@ describe('The details page', () => {
     assert.match(hint(true), /capturable/)
   })
 
+  it('On a Welsh page the statuses, which are English words, are marked as English', () => {
+    for (const delayed_capture of [false, true]) {
+      const elements = page({ delayed_capture, language: 'cy' })
+      const statuses = elements
+        .filter(({ attributes }) => attributes.class?.includes('govuk-radios__hint'))
+        .map(({ inside }) => only(inside, ({ attributes }) => attributes.lang === 'en').text)
+      const first = delayed_capture ? 'capturable' : 'success'
+      assert.deepEqual(statuses, [first, 'failed', 'error', 'failed'])
+    }
+  })
+
   it('Continue and Cancel submit two forms with the same address and the same hidden fields', () => {
     const elements = page()
     const forms = elements.filter(tagged('form'))

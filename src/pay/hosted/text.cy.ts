@@ -1,4 +1,5 @@
-/** The texts of the hosted pages in Welsh. */
+/** The texts of the hosted pages in Welsh. English words in them are marked, so that screen readers say them in English. */
+import { html } from '../../platform/web/html.ts'
 import type { Messages } from './text.en.ts'
 
 export const cy: Messages = {
@@ -36,16 +37,15 @@ export const cy: Messages = {
     legend: 'Sut y dylai’r taliad hwn ddod i ben?',
     hint: 'Byddai gwasanaeth go iawn yn gofyn am fanylion cerdyn yma.',
     success: 'Mae’r taliad yn llwyddo',
-    successHint: 'Byddwch yn ei gadarnhau ar y dudalen nesaf. Statws terfynol: success.',
-    capturableHint:
-      'Byddwch yn ei gadarnhau ar y dudalen nesaf. Statws: capturable, nes bydd y gwasanaeth yn cymryd y taliad.',
+    successHint: html`Byddwch yn ei gadarnhau ar y dudalen nesaf. Statws terfynol: <span lang="en">success</span>.`,
+    capturableHint: html`Byddwch yn ei gadarnhau ar y dudalen nesaf. Statws: <span lang="en">capturable</span>, nes i’r gwasanaeth gymryd y taliad.`,
     declined: 'Mae’r cerdyn yn cael ei wrthod',
-    declinedHint: 'Statws terfynol: failed. Cod:\u00a0P0010.',
+    declinedHint: html`Statws terfynol: <span lang="en">failed</span>. Cod:\u00a0P0010.`,
     error: 'Mae gwall yn codi gyda’r darparwr taliadau',
-    errorHint: 'Statws terfynol: error. Cod:\u00a0P0050.',
+    errorHint: html`Statws terfynol: <span lang="en">error</span>. Cod:\u00a0P0050.`,
     or: 'neu',
     cancel: 'Mae’r defnyddiwr yn canslo’r taliad',
-    cancelHint: 'Statws terfynol: failed. Cod:\u00a0P0030.',
+    cancelHint: html`Statws terfynol: <span lang="en">failed</span>. Cod:\u00a0P0030.`,
     errorSummaryTitle: 'Mae problem wedi codi',
     errorPrefix: 'Gwall',
     nothingChosen: 'Dewiswch sut y dylai’r taliad hwn ddod i ben',

@@ -62,11 +62,11 @@ export function errorMessage(id: string, { text, prefix }: ErrorMessage): Html {
   return html`<p id="${id}" class="govuk-error-message"><span class="govuk-visually-hidden">${prefix}:</span> ${text}</p>`
 }
 
-export function hint(id: string, text: string, className?: string): Html {
+export function hint(id: string, text: Part, className?: string): Html {
   return html`<div id="${id}" class="govuk-hint${className && ` ${className}`}">${text}</div>`
 }
 
-export type RadioItem = { value: string; text: string; hint: string } | { divider: string }
+export type RadioItem = { value: string; text: string; hint: Part } | { divider: string }
 
 type Radios = {
   name: string
