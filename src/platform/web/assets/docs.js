@@ -18,12 +18,16 @@ function nameElements() {
   for (const element of place.querySelectorAll('.close-modal')) element.ariaLabel = 'Close'
   for (const element of place.querySelectorAll('.modal-btn, div.copy-to-clipboard'))
     element.ariaLabel = null
-  // A main element inside that of the page.
-  for (const element of place.querySelectorAll('#operations')) {
-    element.role = 'region'
-    element.ariaLabel = 'Endpoints'
-  }
+  // The responses are a table, which screen readers offer by itself. As a region it would need a name.
+  for (const element of place.querySelectorAll('table[role=region]')) element.role = null
+  const levels = { '.webhooks-container h2': 3, '.auth-container h6': 5 }
+  for (const [headings, level] of Object.entries(levels))
+    for (const element of place.querySelectorAll(headings)) element.ariaLevel = level
 }
+
+/** The page has a main element around Swagger UI, so that of Swagger UI becomes a div. */
+const createElement = document.createElement.bind(document)
+document.createElement = (name, options) => createElement(name === 'main' ? 'div' : name, options)
 
 fetch(address)
   .then(response => response.json())
