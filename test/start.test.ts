@@ -266,6 +266,8 @@ describe('What the service has logged after a start with FARTHING_API_KEY', () =
     await api.get('/v1/payments?email=SECRET-EMAIL')
     await api.get('/v1/payments/SECRET-ID')
     await api.post((await api.createPayment())._links.cancel.href)
+    for (const proto of ['http', 'HTTPS, http', 'HTTPS, http'])
+      await api.createPayment({}, { 'X-Forwarded-Proto': proto })
     await running.terminate()
     for (const receiver of receivers) await receiver.close()
     output = running.output()
@@ -301,6 +303,15 @@ describe('What the service has logged after a start with FARTHING_API_KEY', () =
     assert.deepEqual(
       warnings.map(({ level, msg }) => [level, msg]),
       [[40, says]],
+    )
+  })
+
+  test('A proxy that is not trusted and says https is one warning, which names the setting', () => {
+    const warnings = logged(output).filter(({ msg }) => String(msg).includes('X-Forwarded-Proto'))
+    const names = /set FARTHING_TRUST_PROXY=true or FARTHING_BASE_URL/
+    assert.deepEqual(
+      warnings.map(({ level, msg }) => [level, names.test(String(msg))]),
+      [[40, true]],
     )
   })
 })

@@ -41,16 +41,17 @@ export const pathOf = (address: string | undefined): string =>
 /** The last valid address: most clients always send the same Host (see src/core/flat.ts). */
 let remembered = { scheme: '', host: '', address: '' }
 
+/** What a proxy says. Behind several, the first value is about the client's own request. */
+const forwarded = ({ headers }: FastifyRequest, name: 'proto' | 'host'): string | undefined =>
+  headers[`x-forwarded-${name}`]?.toString().split(',')[0]?.trim()
+
+const saysHttps = (request: FastifyRequest): boolean =>
+  forwarded(request, 'proto')?.toLowerCase() === 'https'
+
 /** The scheme and host that the client used, as it or a trusted proxy says. Nothing is checked. */
-export function askedFor({ headers }: FastifyRequest, { trustProxy }: Config) {
-  const forwarded = (name: string) =>
-    trustProxy
-      ? String(headers[name] ?? '')
-          .split(',')[0]
-          ?.trim()
-      : undefined
-  const scheme = forwarded('x-forwarded-proto')?.toLowerCase() === 'https' ? 'https' : 'http'
-  return { scheme, host: forwarded('x-forwarded-host') || headers.host || '' }
+export function askedFor(request: FastifyRequest, { trustProxy }: Config) {
+  const scheme = trustProxy && saysHttps(request) ? 'https' : 'http'
+  return { scheme, host: (trustProxy && forwarded(request, 'host')) || request.headers.host || '' }
 }
 
 /** The settings of services that have warned of a proxy. */
@@ -66,8 +67,7 @@ function warnOfProxy({ log }: FastifyRequest, config: Config): void {
 }
 
 function requestAddress(request: FastifyRequest, config: Config): string {
-  if (!config.trustProxy && request.headers['x-forwarded-proto'] === 'https')
-    warnOfProxy(request, config)
+  if (!config.trustProxy && saysHttps(request)) warnOfProxy(request, config)
   const { scheme, host } = askedFor(request, config)
   if (scheme !== remembered.scheme || host !== remembered.host) {
     if (host.length > LONGEST_HOST || !HOST.test(host) || !URL.canParse(`${scheme}://${host}`))
