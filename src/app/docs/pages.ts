@@ -1,6 +1,7 @@
 /** The pages about the service: the front page and the documentation. */
 import { page, type Site } from '../../pay/hosted/pages.ts'
 import { firstPayment } from '../../pay/payments/first-payment.ts'
+import { buttonLink } from '../../platform/web/components.ts'
 import { type Html, html } from '../../platform/web/html.ts'
 import { twoThirds } from '../../platform/web/layout.ts'
 
@@ -23,9 +24,16 @@ export function frontPage(
   const content = html`<h1 class="govuk-heading-xl">Farthing</h1>
 <p class="govuk-body-l">A payment service that moves no money.</p>
 <p class="govuk-body">It stands in for GOV.UK Pay while you build and test: it speaks the same API, shows payment pages, keeps what you create and sends signed webhooks. It is not affiliated with GOV.UK Pay or the UK government.</p>
+${
+  hasConsole &&
+  html`<div class="govuk-button-group">
+${buttonLink('open-console', 'Open the console', `${site.basePath}/console`)}
+${buttonLink('make-payment', 'Make a payment', `${site.basePath}/console/payments/new`)}
+</div>
+<p class="govuk-body">The console makes payments, and shows what happened to payments, requests and webhooks. It asks for your API key.</p>`
+}
 <p class="govuk-body"><a class="govuk-link" href="${docs}">API documentation</a>, also as <a class="govuk-link" href="${site.basePath}/openapi.json">openapi.json</a> for your tools.</p>
-${hasConsole && html`<p class="govuk-body">The <a class="govuk-link" href="${site.basePath}/console">console</a> shows what happened to payments, requests and webhooks.</p>`}
-<h2 class="govuk-heading-m">Make a first payment</h2>
+<h2 class="govuk-heading-m">Make a first payment with the API</h2>
 <ol class="govuk-list govuk-list--number govuk-list--spaced">
 <li>Get an API key. The first start of the service prints one, unless ${code('FARTHING_API_KEY')} sets it. ${code('farthing keys create')} (in a clone: ${code('npm start -- keys create')}) makes another.</li>
 <li>Create a payment, replacing YOUR_API_KEY with your key:

@@ -37,6 +37,8 @@ type Creation = {
   idempotencyKey?: string | undefined
   recordEffects?: RecordEffects | undefined
   bind?: Bind | undefined
+  /** The return_url of a payment with this identifier, instead of the given one. */
+  returnTo?: ((payment_id: string) => string) | undefined
 }
 
 /** The scenario that a plan sets for a new payment, and the statements that count the plans in the same commit. */
@@ -62,7 +64,9 @@ export async function createPayment(context: Context, creation: Creation): Promi
     const bound = await bind?.(given)
     const now = context.time.now(account)
     const scenario = bound?.scenario
-    const change = makePayment(context, account.room, now, given, agreement, { scenario, base_url })
+    const { returnTo } = creation
+    const made = { scenario, base_url, returnTo }
+    const change = makePayment(context, account.room, now, given, agreement, made)
     const messages = await messagesOf(context, change)
     const written = await context.database.write([
       // The statement most likely to miss comes first, so that little is rolled back.
@@ -110,7 +114,10 @@ async function usedAgreement(
   return agreement
 }
 
-type Made = { scenario?: Scenario | undefined; base_url?: string | undefined }
+type Made = Pick<Creation, 'returnTo'> & {
+  scenario?: Scenario | undefined
+  base_url?: string | undefined
+}
 
 /** Makes a payment without writing it. With an agreement, the payment is already authorised. */
 export function makePayment(
@@ -119,13 +126,14 @@ export function makePayment(
   now: number,
   given: NewPayment,
   agreement: Agreement | undefined,
-  { scenario, base_url }: Made = {},
+  { scenario, base_url, returnTo }: Made = {},
 ): Omit<Change, 'before'> {
+  const payment_id = newId(now, room)
   const payment: Payment = {
-    payment_id: newId(now, room),
+    payment_id,
     room,
     version: 1,
-    given,
+    given: returnTo ? { ...given, return_url: returnTo(payment_id) } : given,
     provider_id: secrets.uuid(room),
     secret: secrets.secret(room),
     events: [{ status: 'created', at: now }],

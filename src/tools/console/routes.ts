@@ -4,6 +4,7 @@ import { sendNext, visitOf } from './frame/page.ts'
 import { signInRoutes } from './frame/sign-in.ts'
 import { newsRoute } from './news.ts'
 import { paymentsRoute } from './payments/list.ts'
+import { newPaymentRoutes } from './payments/new.ts'
 import { paymentRoutes } from './payments/payment.ts'
 import { readOperations } from './payments/rows.ts'
 import { requestsRoute } from './requests/list.ts'
@@ -24,6 +25,7 @@ export const consoleRoutes = (context: Context, operations: readonly Endpoint[])
         ...signInRoutes(context),
         newsRoute(context),
         paymentsRoute(context),
+        ...newPaymentRoutes(context),
         ...paymentRoutes(context, readOperations(operations)),
         requestsRoute(context, operations),
         requestRoute(context, operations),

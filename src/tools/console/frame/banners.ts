@@ -13,6 +13,7 @@ type Asked = { request: FastifyRequest; config: Config }
 export type Banner = { text: string; success: boolean }
 
 const banners = {
+  created: { text: 'The payment is created. Open its page to pay it.', success: true },
   succeeded: { text: 'The payment succeeded.', success: true },
   authorised: {
     text: 'The payment is authorised. Capture it to make it a success.',
@@ -37,6 +38,7 @@ const banners = {
 
 /** What the forms do. Without a session nothing of it is done. */
 const lost = {
+  create: 'No payment was made.',
   complete: 'The payment was not changed.',
   capture: 'Nothing was captured.',
   cancel: 'Nothing was cancelled.',

@@ -9,6 +9,7 @@ export const actions = {
   capturePayment: 'the payment was captured',
   cancelPayment: 'the payment was cancelled',
   refundPayment: 'a refund was made',
+  createPayment: 'the payment was made',
   buildPayment: 'the payment was made and brought into its state',
 }
 

@@ -52,6 +52,7 @@ async function showPayments(context: Context, visit: AccountVisit) {
     title: 'Payments',
     section: 'payments' as const,
     content: html`<h1 class="govuk-heading-l">Payments</h1>
+${paragraph(link(`${visit.root}payments/new`, 'Make a payment'))}
 ${search(visit, shown.asked)}
 ${found(visit, shown)}`,
   }

@@ -1,0 +1,147 @@
+/** The form of a new payment: what was typed becomes the body of the API's own create. */
+import { penceIn } from '../../../core/money.ts'
+import { iso } from '../../../core/time.ts'
+import { languages } from '../../../pay/payments/payment.ts'
+import type { Json } from '../../../platform/http/fields.ts'
+import { button, buttonGroup, details } from '../../../platform/web/components.ts'
+import { checkbox, input, select } from '../../../platform/web/form-components.ts'
+import { type Html, html } from '../../../platform/web/html.ts'
+import { type AccountVisit, textsIn } from '../frame/page.ts'
+import { paragraph, postForm } from '../frame/parts.ts'
+import { type Ready, readyMade } from './ready-made.ts'
+
+/** The text fields, in the order of the page. After a sign-in they are in the form again. */
+export const TEXTS = [
+  'amount',
+  'reference',
+  'description',
+  'return_url',
+  'email',
+  'cardholder_name',
+  'line1',
+  'line2',
+  'city',
+  'postcode',
+  'country',
+] as const
+type Text = (typeof TEXTS)[number]
+
+const PREFILLED = TEXTS.slice(TEXTS.indexOf('email'))
+const ADDRESS = ['line1', 'line2', 'city', 'postcode', 'country'] as const
+
+const modes = {
+  web: 'The user pays on the payment pages',
+  moto: 'By post or telephone, on the payment pages (moto)',
+  moto_api: 'Your service sends the card (moto_api)',
+}
+
+/** What was typed, and the faults in it by field. */
+export type Typed = { form: URLSearchParams; faults: Record<string, string> }
+
+/** The body for the API, or a fault that the API could not have. `back` is where the user returns unless said otherwise. */
+export function bodyIn(form: URLSearchParams, back: string): Json | { faults: Typed['faults'] } {
+  const text = (name: Text) => form.get(name)?.trim() || undefined
+  const amount = penceIn(form.get('amount') ?? '')
+  if (amount === undefined)
+    return { faults: { amount: 'Enter an amount in pounds, such as 14.50' } }
+  const mode = form.get('mode')
+  const isWeb = mode !== 'moto_api'
+  const billing_address = Object.fromEntries(ADDRESS.map(name => [name, text(name)]))
+  return {
+    amount,
+    reference: text('reference'),
+    description: text('description'),
+    return_url: text('return_url') ?? (isWeb ? back : undefined),
+    email: text('email'),
+    language: languages.find(each => each === form.get('language')) ?? 'en',
+    moto: mode === 'moto',
+    authorisation_mode: isWeb ? 'web' : 'moto_api',
+    delayed_capture: form.has('delayed_capture'),
+    prefilled_cardholder_details: { cardholder_name: text('cardholder_name'), billing_address },
+  }
+}
+
+/** The field of the form at which a refusal of the API is shown. */
+export const fieldOf = (name: string | undefined): string =>
+  TEXTS.find(each => each === name) ??
+  (name === 'prefilled_cardholder_details' ? 'cardholder_name' : 'amount')
+
+const labels: Record<Text, string> = {
+  amount: 'Amount in pounds',
+  reference: 'Reference',
+  description: 'Description',
+  return_url: 'Return URL',
+  email: 'Email',
+  cardholder_name: 'Name on the card',
+  line1: 'Address line 1',
+  line2: 'Address line 2',
+  city: 'Town or city',
+  postcode: 'Postcode',
+  country: 'Country',
+}
+
+const hints: Partial<Record<Text, string>> = {
+  return_url: 'Without one the user returns to a page of this console',
+  country: 'Two letters, such as GB',
+}
+
+/** What the fields have at first. */
+export const defaults = (now: number) => ({
+  amount: '14.50',
+  reference: `CONSOLE-${iso(now).slice(11, 19).replaceAll(':', '')}`,
+  description: 'A payment made in the console',
+})
+
+/** With `typed` it is the response to the form. */
+export function newPaymentForm(visit: AccountVisit, typed: Typed | undefined): Html {
+  const { account, root, now } = visit
+  const kept = textsIn(visit, TEXTS)
+  const first: Partial<Record<string, string>> = defaults(now)
+  const textOf = (name: Text) => typed?.form.get(name) ?? (kept[name] || (first[name] ?? ''))
+  const field = (name: Text) =>
+    input({
+      name,
+      label: labels[name],
+      value: textOf(name),
+      error: typed?.faults[name],
+      ...(hints[name] && { hint: hints[name] }),
+      ...(name === 'amount' && { inputmode: 'decimal', width: 10 }),
+    })
+  const isPrefilled = PREFILLED.some(name => textOf(name) !== '' || typed?.faults[name])
+  const action = `${root}payments/new/create`
+  const fields = html`${TEXTS.filter(name => !PREFILLED.includes(name)).map(field)}
+${select({
+  name: 'mode',
+  label: 'How it is paid',
+  options: Object.entries(modes).map(([value, text]) => ({ value, text })),
+  value: typed?.form.get('mode') ?? 'web',
+})}
+${select({
+  name: 'language',
+  label: 'Language of the payment pages',
+  options: [
+    { value: 'en', text: 'English' },
+    { value: 'cy', text: 'Welsh' },
+  ],
+  value: typed?.form.get('language') ?? 'en',
+})}
+${checkbox({
+  name: 'delayed_capture',
+  label: 'Capture it later',
+  hint: 'Once it is paid it waits in capturable until it is captured',
+  checked: typed?.form.has('delayed_capture') ?? false,
+})}
+${details('Prefilled details', html`${PREFILLED.map(field)}`, { id: 'prefilled', open: isPrefilled })}
+${button({ id: 'create', text: 'Create the payment' })}`
+  return html`<h2 class="govuk-heading-m">Ready-made</h2>
+${paragraph('Each makes a payment of £14.50 and brings it into its state. Webhooks are sent as usual.')}
+${postForm(account, action, readyButtons)}
+<h2 class="govuk-heading-m">Your own</h2>
+${postForm(account, action, fields)}`
+}
+
+const readyButtons = buttonGroup(
+  Object.entries(readyMade).map(([value, { text }]: [string, Ready]) =>
+    button({ id: `ready-${value}`, text, secondary: true, field: { name: 'ready', value } }),
+  ),
+)

@@ -1,0 +1,125 @@
+/** Making a payment on a page, and the page to which its user returns. */
+import { ApiError } from '../../../core/errors.ts'
+import { inPounds } from '../../../core/money.ts'
+import type { Context } from '../../../pay/context.ts'
+import { createPayment } from '../../../pay/payments/commands.ts'
+import { statusOf } from '../../../pay/payments/payment.ts'
+import { checkMode, readNewPayment } from '../../../pay/payments/request.ts'
+import { findPayment } from '../../../pay/payments/store.ts'
+import { askedFor } from '../../../platform/http/addresses.ts'
+import { formBody } from '../../../platform/http/body.ts'
+import { pathParam, type Route } from '../../../platform/http/endpoint.ts'
+import type { Json } from '../../../platform/http/fields.ts'
+import { html } from '../../../platform/web/html.ts'
+import { twoThirds } from '../../../platform/web/layout.ts'
+import { recordAction } from '../../recorder/action.ts'
+import { type AccountVisit, type Next, notFound, type Page } from '../frame/page.ts'
+import { link, paragraph, statusTag, untrusted } from '../frame/parts.ts'
+import { actionRoute, pageRoute } from '../frame/route.ts'
+import { inConsole } from './action-names.ts'
+import { bodyIn, defaults, fieldOf, newPaymentForm, TEXTS, type Typed } from './new-form.ts'
+import { bringInto, type Ready, readyMade } from './ready-made.ts'
+
+export const newPaymentRoutes = (context: Context): Route[] => [
+  pageRoute(context, 'payments/new', async visit => newPage(visit)),
+  actionRoute(context, 'payments/new/create', {
+    purpose: 'create',
+    keeps: TEXTS,
+    act: visit => create(context, visit),
+  }),
+  pageRoute(context, 'back/{payment_id}', visit => backPage(context, visit)),
+]
+
+function newPage(visit: AccountVisit, typed?: Typed): Page {
+  const content = html`<h1 class="govuk-heading-l">Make a payment</h1>
+${newPaymentForm(visit, typed)}`
+  return {
+    title: 'Make a payment',
+    section: 'payments',
+    content: twoThirds(content),
+    faults: typed?.faults,
+  }
+}
+
+/** The page to which users return, at the address at which the browser has the console. */
+function backAddress({ request, config, addresses }: AccountVisit): string {
+  const { host } = askedFor(request, config)
+  const site = [addresses.pages, addresses.api].find(each => new URL(each).host === host)
+  return `${site ?? addresses.api}/console/back`
+}
+
+async function create(context: Context, visit: AccountVisit): Promise<Next | Page> {
+  const form = formBody(visit.request)
+  const name = form.get('ready') ?? ''
+  const ready = Object.hasOwn(readyMade, name) ? readyMade[name] : undefined
+  const back = backAddress(visit)
+  const body = ready ? { ...bodyOf(ready, visit), return_url: back } : bodyIn(form, back)
+  if ('faults' in body) return newPage(visit, { form, faults: body.faults as Typed['faults'] }) // of bodyIn
+  try {
+    return await made(context, visit, body, back, ready)
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status >= 500) throw error
+    return newPage(visit, { form, faults: { [fieldOf(error.at.field)]: error.message } })
+  }
+}
+
+const bodyOf = ({ delayed = false }: Ready, { now }: AccountVisit): Json => {
+  const { reference, description } = defaults(now)
+  return { amount: 1450, reference, description, delayed_capture: delayed }
+}
+
+/** The API's own create, and then the steps of a ready-made payment. No plan of the account acts on it. */
+async function made(
+  context: Context,
+  visit: AccountVisit,
+  body: Json,
+  back: string,
+  ready: Ready | undefined,
+): Promise<Next> {
+  const { account, addresses } = visit
+  const given = readNewPayment(body)
+  const isOwn = given.return_url === back
+  // The page of the console may be at http.
+  const hosts = isOwn
+    ? new Set([new URL(back).host, new URL(back).hostname])
+    : context.config.returnHosts
+  checkMode(given, hosts)
+  const { payment, state } = await recordAction(
+    context,
+    inConsole(ready ? 'buildPayment' : 'createPayment', ({ state }: { state: State }) =>
+      state?.refund ? `refund_id=${state.refund.refund_id}` : '',
+    ),
+    async recordEffects => {
+      const payment = await createPayment(context, {
+        account,
+        address: addresses.api,
+        given,
+        recordEffects,
+        ...(isOwn && { returnTo: (payment_id: string) => `${back}/${payment_id}` }),
+      })
+      const state = ready && (await bringInto(context, visit, payment, ready, recordEffects))
+      return { payment, state }
+    },
+  )
+  const code = state?.overtaken ? 'overtaken' : (ready?.done ?? 'created')
+  const refunded = state?.refund && { pence: state.refund.amount }
+  return { to: `payments/${payment.payment_id}`, done: { code, ...refunded } }
+}
+
+type State = Awaited<ReturnType<typeof bringInto>> | undefined
+
+async function backPage(
+  { database }: Context,
+  { account, request, now, root }: AccountVisit,
+): Promise<Page> {
+  const payment_id = pathParam(request, 'payment_id')
+  const payment = await findPayment(database, account.room, payment_id, now)
+  if (!payment) throw notFound()
+  const { amount, reference } = payment.given
+  const content = html`<h1 class="govuk-heading-l">You are back</h1>
+${paragraph(html`The payment is ${statusTag(statusOf(payment))}`)}
+${paragraph(html`${inPounds(amount)}, ${untrusted(reference)}. Here your own service would read the payment, and show your user what came of it.`)}
+${paragraph(link(`${root}payments/${payment_id}`, 'Its timeline'))}
+${paragraph(link(`${root}payments/new`, 'Make another payment'))}`
+  return { title: 'You are back', section: 'payments', content: twoThirds(content) }
+}

@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { withId } from '../../hosted/document.ts'
+import { consoleOf, elementWith, headingOf, signIn, stepsOf } from '../../support/console.ts'
+import { onEveryDatabase } from '../../support/service.ts'
+
+onEveryDatabase('Making a payment in the console', service => {
+  const enter = async () => {
+    const { api, name } = await service().newNamedAccount()
+    return { api, name, browser: await signIn(service(), api) }
+  }
+
+  test('a form makes the payment that the API would make, and its user returns to a page of the console', async () => {
+    const { api, browser } = await enter()
+    const page = await browser.get('payments/new')
+    assert.equal(headingOf(page), 'Make a payment')
+    const fields = {
+      amount: '£1,234.5',
+      reference: 'R-form',
+      description: 'By hand',
+      return_url: '',
+      mode: 'moto',
+      language: 'cy',
+      delayed_capture: 'true',
+      cardholder_name: 'È. Person',
+      city: 'Bangor',
+    }
+    const made = await browser.post('payments/new/create', fields)
+    assert.deepEqual([made.status, made.done], [303, 'created'], made.text)
+    const payment_id = made.location?.replace('payments/', '') ?? ''
+    const shown = await browser.get(made.location ?? '')
+    assert.match(stepsOf(shown)[0] ?? '', /In the console: the payment was made ?created/)
+    const { body } = await api.get(`/v1/payments/${payment_id}`)
+    assert.equal(body.amount, 123_450)
+    assert.deepEqual([body.reference, body.language], ['R-form', 'cy'])
+    assert.deepEqual([body.moto, body.delayed_capture], [true, true])
+    assert.equal(body.card_details.cardholder_name, 'È. Person')
+    const { pathname } = new URL(body.return_url)
+    assert.equal(pathname, `/console/back/${payment_id}`)
+    const back = await browser.get(pathname.slice('/console/'.length))
+    assert.equal(headingOf(back), 'You are back')
+    assert.match(back.text, /The payment is created/)
+    assert.ok(back.html.includes(`href="../payments/${payment_id}"`))
+    const other = await signIn(service(), await service().newAccount())
+    assert.equal((await other.get(`back/${payment_id}`)).status, 404)
+  })
+
+  test('each ready-made payment is in its state at once', async () => {
+    const { api, browser } = await enter()
+    for (const [ready, done, status] of [
+      ['paid', 'succeeded', 'success'],
+      ['declined', 'declined', 'failed'],
+      ['error', 'error', 'error'],
+      ['cancelled', 'cancelled', 'failed'],
+      ['capturable', 'authorised', 'capturable'],
+      ['refunded', 'refunded', 'success'],
+    ] as const) {
+      const made = await browser.post('payments/new/create', { ready })
+      assert.equal(made.done, done)
+      const steps = stepsOf(await browser.get(made.location ?? ''))
+      assert.equal(steps.length, 1)
+      assert.match(
+        steps[0] ?? '',
+        /In the console: the payment was made and brought into its state/,
+      )
+      const { body } = await api.get(`/v1/${made.location}`)
+      assert.equal(body.state.status, status)
+      assert.equal(body.refund_summary.status === 'full', ready === 'refunded')
+    }
+  })
+
+  test('a refusal of the API stands at its field, with what was typed, and nothing is made', async () => {
+    const { api, browser } = await enter()
+    const right = { amount: '1', reference: 'R', description: 'D', return_url: '', mode: 'web' }
+    for (const [fields, field, message] of [
+      [{ amount: '' }, 'amount', 'Enter an amount in pounds, such as 14.50'],
+      [{ amount: '100000.01' }, 'amount', 'amount must be at most 10000000'],
+      [{ reference: ' ' }, 'reference', 'reference is required'],
+      [{ description: '<b>' }, 'description', /^description must /],
+      [{ return_url: 'http://example.org/' }, 'return_url', /^return_url must be an https URL/],
+      [
+        { return_url: 'https://example.org/', mode: 'moto_api' },
+        'return_url',
+        'return_url is not allowed when authorisation_mode is moto_api',
+      ],
+      [{ postcode: 'x'.repeat(26) }, 'postcode', /^postcode must /],
+      [{ cardholder_name: 'a\u0000' }, 'cardholder_name', /must /],
+    ] as const) {
+      const page = await browser.post('payments/new/create', { ...right, ...fields })
+      assert.equal(page.status, 400, page.text)
+      const error = elementWith(page, `${field}-error`).text.replace('Error: ', '')
+      if (typeof message === 'string') assert.equal(error, message)
+      else assert.match(error, message)
+      const typed = Object.entries(fields)[0]?.[1]
+      if (field !== 'cardholder_name')
+        assert.equal(elementWith(page, Object.keys(fields)[0] ?? '').attributes.value, typed)
+    }
+    assert.equal((await api.get('/v1/payments')).body.total, 0)
+    const moto = await browser.post('payments/new/create', { ...right, mode: 'moto_api' })
+    assert.equal(moto.done, 'created')
+  })
+
+  test('without a session nothing is made, and what was typed is in the form after the sign-in', async () => {
+    const { api } = await enter()
+    const stranger = consoleOf(service())
+    const lost = await stranger.post('payments/new/create', { amount: '7.77', reference: 'R-kept' })
+    assert.equal(lost.status, 303)
+    const page = await stranger.get(lost.location ?? '')
+    assert.match(page.text, /You were signed out\. No payment was made\./)
+    const to = new URLSearchParams(lost.location?.split('?')[1]).get('to') ?? ''
+    const form = await (await signIn(service(), api)).get(to)
+    assert.equal(elementWith(form, 'amount').attributes.value, '7.77')
+    assert.equal(elementWith(form, 'reference').attributes.value, 'R-kept')
+    assert.ok(form.elements.some(withId('ready-paid')))
+    assert.equal((await api.get('/v1/payments')).body.total, 0)
+  })
+})
