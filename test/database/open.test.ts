@@ -235,6 +235,25 @@ describe('A SQLite file', () => {
   })
 })
 
+test('On PostgreSQL the record of requests is an unlogged table, also when several instances start at once and in an older database', async t => {
+  const url = await createPostgresDatabase()
+  const admin = openPostgres({ url, onConnectionError: assert.ifError })
+  t.after(() => admin.close())
+  const kind = async () =>
+    (
+      await admin.query<{ relname: string; relpersistence: string }>(
+        `select relname, relpersistence from pg_class where relname in ('exchanges', 'payments') order by relname`,
+        [],
+      )
+    ).map(({ relpersistence }) => relpersistence)
+  for (const database of await Promise.all([open(url), open(url), open(url)]))
+    await database.close()
+  assert.deepEqual(await kind(), ['u', 'p'])
+  await admin.exec('alter table exchanges set logged')
+  await (await open(url)).close()
+  assert.deepEqual(await kind(), ['u', 'p'])
+})
+
 test('A PostgreSQL database whose settings would lose writes or refuse texts is refused', async t => {
   const admin = openPostgres({
     url: await createPostgresDatabase(),

@@ -46,10 +46,28 @@ async function openPostgresDatabase(url: string, options: OpenOptions): Promise<
   try {
     await refuseUnsafe(migrating)
     await migrate(migrating, sql => migrating.exec(sql))
+    await makeUnlogged(migrating)
     return openPostgres({ url, ...options, pooled: await migrating.isPooled() })
   } finally {
     await migrating.close()
   }
+}
+
+/** The one table whose rows may be lost: the record of requests. */
+const UNLOGGED = 'exchanges'
+
+/**
+ * Takes that table out of PostgreSQL's write-ahead log. After a crash of PostgreSQL it is empty. Of several instances
+ * that start at once one alters it, and the others wait. Where this user may not alter it, or the database has no such
+ * tables, it stays as it is: that costs time only.
+ */
+async function makeUnlogged(database: Database & { exec(sql: string): Promise<void> }) {
+  const [found] = await database.query<{ relpersistence: string }>(
+    'select relpersistence from pg_class where oid = to_regclass($1)',
+    [UNLOGGED],
+  )
+  if (found?.relpersistence === 'p')
+    await database.exec(`alter table ${UNLOGGED} set unlogged`).catch(() => undefined)
 }
 
 /** The server encodings that can store every text. */
