@@ -340,12 +340,23 @@ export interface Message {
 /** A message that was not delivered. */
 export interface UndeliveredMessage {
   message_id: string
+  webhook_id: string
   event_type: EventType
   payment_id: string
   at: string
   delivery: 'PENDING' | 'FAILED'
   /** Newest first. */
-  attempts: { created_date: string; status: string; result: string }[]
+  attempts: {
+    created_date: string
+    send_at: string
+    status: 'SUCCESSFUL' | 'FAILED'
+    status_code: number | null
+    response_time: number | null
+    result: string
+  }[]
+  /** What was sent; null when the payment is gone. */
+  raw: string | null
+  headers: Record<string, string> | null
 }
 
 /** A request as it was recorded. Keys, tokens and card numbers are masked. */
@@ -357,10 +368,15 @@ export interface LoggedRequest {
   operation: string
   method: string
   path: string
+  query: string
+  /** 'page': of a hosted page. */
+  kind: 'api' | 'page'
   payment_id: string | null
   reference: string | null
   headers: Record<string, string>
   body: unknown
+  /** The size of the whole body, where its beginning was recorded. */
+  body_cut?: number
   status: number | null
   code: string | null
   ms: number
@@ -368,7 +384,7 @@ export interface LoggedRequest {
   plan: string | null
   /** 'gone': the client had left. 'replaced' and 'reset': a plan did so. */
   answered: 'sent' | 'gone' | 'replaced' | 'reset'
-  answer: { headers: Record<string, string>; body: unknown }
+  answer: { headers: Record<string, string>; body: unknown; body_cut?: number }
 }
 
 export interface Answer {

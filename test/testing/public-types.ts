@@ -5,8 +5,16 @@
 import type { FromSchema } from 'json-schema-to-ts'
 import type { newPayment } from '../../src/pay/payments/request.ts'
 import type { payment } from '../../src/pay/payments/response.ts'
-import type { NewPlan, Payment, PaymentFields } from '../../src/testing/public.d.ts'
+import type {
+  LoggedRequest,
+  NewPlan,
+  Payment,
+  PaymentFields,
+  UndeliveredMessage,
+} from '../../src/testing/public.d.ts'
+import type { message } from '../../src/tools/control/messages.ts'
 import type { newPlan } from '../../src/tools/control/plan-wire.ts'
+import type { recordedRequest } from '../../src/tools/control/requests.ts'
 
 /** The names of a schema's fields. Where all are required, the type of `properties` does not list them. */
 type Names<Schema> = Schema extends { readonly properties: infer Properties }
@@ -51,8 +59,22 @@ export type PlanLacks = Nothing<Exclude<InSchema<typeof newPlan>, InType<NewPlan
 export type PlanHasTooMany = Nothing<
   Exclude<InType<NewPlan>, InSchema<typeof newPlan> | `given.${string}`>
 >
+export type RequestLacks = Nothing<Exclude<InSchema<typeof recordedRequest>, InType<LoggedRequest>>>
+export type RequestHasTooMany = Nothing<
+  Exclude<InType<LoggedRequest>, InSchema<typeof recordedRequest>>
+>
+export type MessageLacks = Nothing<Exclude<InSchema<typeof message>, InType<UndeliveredMessage>>>
+export type MessageHasTooMany = Nothing<
+  Exclude<InType<UndeliveredMessage>, InSchema<typeof message>>
+>
+type AttemptSchema = typeof message.properties.attempts.items
+type Attempt = UndeliveredMessage['attempts'][number]
+export type AttemptLacks = Nothing<Exclude<InSchema<AttemptSchema>, InType<Attempt>>>
+export type AttemptHasTooMany = Nothing<Exclude<InType<Attempt>, InSchema<AttemptSchema>>>
 
 /** What the service sends can be read as the public type says. */
 export const asSent = (sent: FromSchema<typeof payment>): Payment => sent
+export const asRecorded = (sent: FromSchema<typeof recordedRequest>): LoggedRequest => sent
+export const asAttempted = (sent: FromSchema<AttemptSchema>): Attempt => sent
 /** What the public type lets a test send is what the service accepts. */
 export const accepted = (given: PaymentFields): FromSchema<typeof newPayment> => ({ ...given })

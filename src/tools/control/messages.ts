@@ -30,23 +30,18 @@ const known = {
   ...paging,
 }
 
-const messages = object('Messages', {
-  results: {
-    type: 'array',
-    items: object('Message', {
-      message_id: identifier,
-      webhook_id: identifier,
-      event_type: { type: 'string', enum: eventTypes },
-      payment_id: identifier,
-      at: timestamp,
-      delivery,
-      attempts,
-      raw: { ...nullable, description: 'The exact bytes; null when the payment is gone' },
-      headers: { ...headers, type: ['object', 'null'], description: 'With its Pay-Signature' },
-    }),
-  },
-  ...ends,
+export const message = object('Message', {
+  message_id: identifier,
+  webhook_id: identifier,
+  event_type: { type: 'string', enum: eventTypes },
+  payment_id: identifier,
+  at: timestamp,
+  delivery,
+  attempts,
+  raw: { ...nullable, description: 'The exact bytes; null when the payment is gone' },
+  headers: { ...headers, type: ['object', 'null'], description: 'With its Pay-Signature' },
 })
+const messages = object('Messages', { results: { type: 'array', items: message }, ...ends })
 
 /** The messages of all webhooks of the account, oldest first. */
 export const listMessages = ({ database, time }: Context, waitFor: WaitFor): Endpoint => ({

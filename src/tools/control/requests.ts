@@ -38,34 +38,32 @@ const parametersFor = (operations: readonly Endpoint[]) => ({
   ...paging,
 })
 
-const recordedRequests = object('Requests', {
-  results: {
-    type: 'array',
-    items: object(
-      'Request',
-      {
-        request_id: identifier,
-        at: { ...timestamp, description: "The account's time at which it began" },
-        machine_at: { ...timestamp, description: 'The machine’s time at which it began' },
-        operation: { ...text, description: 'An operationId of /openapi.json' },
-        method: text,
-        path: { ...text, description: 'Without tokens' },
-        query: text,
-        kind: { ...text, enum: kinds },
-        payment_id: nullable,
-        reference: nullable,
-        headers,
-        body: anyJson,
-        status: { type: ['integer', 'null'], description: 'null without a response' },
-        code: { ...nullable, description: 'Of an error' },
-        ms: { type: 'number', description: 'Milliseconds until the response' },
-        plan: { ...nullable, description: 'The plan that acted on it' },
-        answered: { ...text, enum: ['sent', 'gone', 'replaced', 'reset'] },
-        answer,
-      },
-      { body_cut: cut },
-    ),
+export const recordedRequest = object(
+  'Request',
+  {
+    request_id: identifier,
+    at: { ...timestamp, description: "The account's time at which it began" },
+    machine_at: { ...timestamp, description: 'The machine’s time at which it began' },
+    operation: { ...text, description: 'An operationId of /openapi.json' },
+    method: text,
+    path: { ...text, description: 'Without tokens' },
+    query: text,
+    kind: { ...text, enum: kinds },
+    payment_id: nullable,
+    reference: nullable,
+    headers,
+    body: anyJson,
+    status: { type: ['integer', 'null'], description: 'null without a response' },
+    code: { ...nullable, description: 'Of an error' },
+    ms: { type: 'number', description: 'Milliseconds until the response' },
+    plan: { ...nullable, description: 'The plan that acted on it' },
+    answered: { ...text, enum: ['sent', 'gone', 'replaced', 'reset'] },
+    answer,
   },
+  { body_cut: cut },
+)
+const recordedRequests = object('Requests', {
+  results: { type: 'array', items: recordedRequest },
   ...ends,
 })
 
