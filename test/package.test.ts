@@ -3,7 +3,7 @@ import { execFile, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import { delimiter, join } from 'node:path'
+import { basename, delimiter, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
@@ -236,7 +236,9 @@ describe('The package', () => {
     const steps = instructionsOf(text)
     mkdirSync(join(image, 'tmp'), { recursive: true })
     const [, target = ''] = /^farthing-\*\.tgz (\S+)$/.exec(steps.COPY ?? '') ?? []
-    cpSync(packed.tarball, inImage(target))
+    // An older one beside it, which is not a package.
+    cpSync(packed.tarball, join(inImage(target), basename(packed.tarball)))
+    writeFileSync(join(inImage(target), 'farthing-0.0.9.tgz'), '')
     const { HOME = '' } = process.env // it may have the settings of a registry
     const npm = { HOME, npm_config_prefix: image, npm_config_prefer_offline: 'true' }
     const settings = Object.fromEntries(

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { join, relative } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { asTypedHere, type Started } from '../../src/cli/invocation.ts'
+import { asTypedHere, type Started, shellWord } from '../../src/cli/invocation.ts'
 import { createClient } from '../support/client.ts'
 import { runHere } from '../support/command.ts'
 import { tempFolder } from '../support/folders.ts'
@@ -122,7 +122,7 @@ describe('The first minutes', () => {
       'npm start --': { ...clone, env: BY_NPM },
       'node bin/farthing.js': clone,
       'npx node bin/farthing.js': { ...clone, env: { npm_command: 'exec' } },
-      [`node ${relative(project, clone.script)}`]: { ...clone, folder: project },
+      [`node ${shellWord(relative(project, clone.script))}`]: { ...clone, folder: project },
       'npx farthing': installed(join(project, 'node_modules/.bin/farthing')),
       farthing: installed('/usr/local/bin/farthing'),
       './farthing': executable,
