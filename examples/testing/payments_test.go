@@ -1,4 +1,4 @@
-// Needs Go 1.18 and a Farthing with FARTHING_CONTROL=true and FARTHING_CALLBACK_HOSTS=127.0.0.1, in FARTHING_URL and FARTHING_API_KEY.
+// Needs Go 1.18, and FARTHING_URL and FARTHING_API_KEY of a Farthing with FARTHING_CONTROL=true and FARTHING_CALLBACK_HOSTS=127.0.0.1. Run: go test payments_test.go
 package payments
 
 import (

@@ -17,7 +17,7 @@ export type Effects = { account: Account; payment: RecordedPayment; caused: Caus
 export type LastPlan = 'unknown' | 'none' | { plan_id: string }
 
 /** The plan that acted on a request. */
-export type ActingPlan = {
+type ActingPlan = {
   plan_id: string
   /** The response that it replaced, or the connection that it reset; absent if it did neither. */
   ended?: 'replaced' | 'reset'

@@ -9,7 +9,7 @@ import type { AccountVisit } from '../frame/page.ts'
 import type { Rows } from './timeline.ts'
 
 /** The most changes and attempts of a payment that its page shows, and webhooks of the account that it looks at. */
-export const MOST_EXCHANGES = 1_000
+const MOST_EXCHANGES = 1_000
 const MOST_WEBHOOKS = 100
 
 /** The operations that change nothing: a client may read a payment a thousand times. */
