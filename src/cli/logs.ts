@@ -61,7 +61,13 @@ function show(request: Body, { json, bodies }: LogsOptions, shown: Map<string, t
   if (shown.has(request.request_id)) return
   remember(shown, request.request_id, true, MOST_SHOWN)
   if (json) printJson(request)
-  else print(lineOf(request))
+  else {
+    print(lineOf(request))
+    for (const { rule, level, sentence } of request.in_production ?? [])
+      print(
+        `  ${colour(level === 'fail' ? 'red' : 'yellow', `${rule} ${level}`)}  In production: ${sentence}`,
+      )
+  }
   if (json || !bodies) return
   for (const [mark, body] of [
     ['→', request.body],

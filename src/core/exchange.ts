@@ -72,6 +72,8 @@ export type ExchangeBody = {
   /** The payment's reference. */
   reference?: string
   caused?: Caused
+  /** The keys of the rules in src/tools/check that it breaks. */
+  broken?: string[]
   webhook_id?: string
   by_hand?: ByHand
   /** The body of the request is a card or another secret, so it is not kept. */

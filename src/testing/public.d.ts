@@ -385,6 +385,13 @@ export interface LoggedRequest {
   /** 'gone': the client had left. 'replaced' and 'reset': a plan did so. */
   answered: 'sent' | 'gone' | 'replaced' | 'reset'
   answer: { headers: Record<string, string>; body: unknown; body_cut?: number }
+  /** What GOV.UK Pay would do differently with this request. */
+  in_production: {
+    rule: string
+    level: 'fail' | 'warn' | 'note'
+    sentence: string
+    advice: string
+  }[]
 }
 
 export interface Answer {

@@ -98,6 +98,15 @@ export const requests = {
       plan: null,
       answered: 'sent',
       answer,
+      in_production: [
+        {
+          rule: 'P4',
+          level: 'note',
+          sentence:
+            'GOV.UK Pay ignores Idempotency-Key here: two equal requests make two payments.',
+          advice: 'Make sure that one order makes one payment. Only agreement mode uses the key.',
+        },
+      ],
     },
   ],
   next: `${ID}-1`,

@@ -4,6 +4,7 @@ import type { Context } from '../../pay/context.ts'
 import { type Endpoint, WITHOUT_ENDPOINT } from '../../platform/http/endpoint.ts'
 import { json } from '../../platform/http/openapi.ts'
 import { object, timestamp } from '../../platform/http/schema.ts'
+import { showBroken } from '../check/production.ts'
 import { followExchanges } from '../recorder/store.ts'
 import { withExamples } from './docs.ts'
 import { badField } from './errors.ts'
@@ -59,6 +60,16 @@ export const recordedRequest = object(
     plan: { ...nullable, description: 'The plan that acted on it' },
     answered: { ...text, enum: ['sent', 'gone', 'replaced', 'reset'] },
     answer,
+    in_production: {
+      type: 'array',
+      description: 'What GOV.UK Pay would do differently with this request',
+      items: object('Difference', {
+        rule: { ...text, description: 'Such as P4' },
+        level: { ...text, enum: ['fail', 'warn', 'note'] },
+        sentence: text,
+        advice: text,
+      }),
+    },
   },
   { body_cut: cut },
 )
@@ -129,6 +140,7 @@ function present(exchange: Exchange) {
     plan: exchange.plan ?? null,
     answered: exchange.ended,
     answer: { headers: exchange.response_headers, ...presentBody(exchange.response_body) },
+    in_production: showBroken(exchange.broken),
   }
 }
 

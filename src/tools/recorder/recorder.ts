@@ -174,7 +174,7 @@ function rawRequest(
     method: methodOf(request),
     url: request.url,
     rawHeaders: raw.rawHeaders,
-    requestBody: secretBody ? undefined : request.body,
+    requestBody: request.body,
     ...(secretBody && { secret_body: true }),
     // A plan that reset the connection before the handler ran left no response.
     status: actingPlan?.isUnanswered ? null : reply.statusCode,

@@ -11,6 +11,8 @@ import type {
 import type { Answer } from '../../core/ports.ts'
 import { inUtf8, isStorable } from '../../platform/http/fields.ts'
 import type { RecordedPayment } from '../../platform/http/request-state.ts'
+import { factsOf } from '../check/facts.ts'
+import { checkAttempt, checkRequest } from '../check/production.ts'
 import type { Gap } from './admission.ts'
 import { createMask, MASK, type Mask } from './mask.ts'
 
@@ -99,6 +101,7 @@ function requestRow(raw: RawRequest, secrets: (string | undefined)[]): NewExchan
   const response_body = kind === 'api' ? mask.body(bytesOf(responseBody)) : undefined
   const field = refusal?.at.field ?? refusal?.at.header
   const reference = payment?.given.reference ?? referenceOfRefused(raw)
+  const broken = brokenBy(raw, headers, query.join('?'))
   return {
     ...facts,
     payment_id: payment?.payment_id ?? null,
@@ -114,6 +117,7 @@ function requestRow(raw: RawRequest, secrets: (string | undefined)[]): NewExchan
     ...(response_body && { response_body }),
     ...(refusal && { code: refusal.code }),
     ...(field && { field }),
+    ...(broken.length > 0 && { broken }),
     ...(reference !== undefined && { reference: mask.text(reference) }),
   }
 }
@@ -130,6 +134,17 @@ function referenceOfRefused({ operation, status, requestBody }: RawRequest): str
   }
 }
 
+/** A response that a plan made says nothing about the request. */
+function brokenBy(
+  { kind, operation, at, status, ended, url, refusal, requestBody }: RawRequest,
+  headers: Headers,
+  query: string,
+): string[] {
+  if (kind !== 'api' || !url.startsWith('/v1/') || ended === 'replaced') return []
+  const body = bytesOf(requestBody)
+  return checkRequest(factsOf({ operation, at, status, code: refusal?.code, headers, query, body }))
+}
+
 /** The path of a page ends with the payment's token, in any encoding. */
 function pathOf(
   kind: ExchangeKind,
@@ -143,7 +158,11 @@ function pathOf(
   return `${mask.url(prefix)}/${payment.payment_id}${MASK}${mask.url(rest)}`
 }
 
-function requestBodyOf({ kind, requestBody }: RawRequest, mask: Mask): KeptBody | undefined {
+function requestBodyOf(
+  { kind, secret_body, requestBody }: RawRequest,
+  mask: Mask,
+): KeptBody | undefined {
+  if (secret_body) return undefined
   const bytes = bytesOf(requestBody)
   if (kind === 'api' || bytes === undefined) return mask.body(bytes)
   const form = new URLSearchParams(bytes.toString())
@@ -167,6 +186,7 @@ function attemptRow(raw: AnsweredAttempt, mask: Mask): NewExchange {
   const request_body = mask.body(raw.body)
   const response_body = mask.body(answer?.body, answer?.size)
   const [path = '', ...query] = raw.url.split('?')
+  const broken = byHand ? [] : checkAttempt(raw)
   // People compare signatures. A signature has the length of a secret but is not one.
   const maskHeader = ([name, value]: [string, string]) =>
     [name, /^pay-signature$/i.test(name) ? value : mask.text(value)] as const
@@ -195,6 +215,7 @@ function attemptRow(raw: AnsweredAttempt, mask: Mask): NewExchange {
     ...(response_body && { response_body }),
     ms: Math.round(raw.ms),
     ended: 'sent',
+    ...(broken.length > 0 && { broken }),
     ...(byHand && { by_hand: byHand }),
   }
 }

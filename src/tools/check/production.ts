@@ -1,0 +1,221 @@
+import { submittedCard } from '../../pay/payments/card.ts'
+import type { AttemptFacts, Level, RequestFacts, Rule } from './rule.ts'
+
+/** The documentation says that the firewall blocks these. */
+const BLOCKED = /[<>"\\|]/
+/** Names that are reserved or private. `localhost`, addresses and `example.org` are not among them. */
+const NO_PUBLIC_NAME =
+  /\.(?:test|example|invalid|local|internal|lan|corp|localhost|home\.arpa)\.?$/i
+/** 5105105105105100 fails from the second payment of an agreement on. */
+const FAILING_CARDS = [
+  '4000000000000069',
+  '4000000000000127',
+  '4000000000000119',
+  '5105105105105100',
+]
+
+const succeeded = ({ status }: RequestFacts): boolean =>
+  status !== null && status >= 200 && status < 300
+
+const created = (facts: RequestFacts): boolean =>
+  facts.operation === 'createPayment' && facts.status === 201
+
+const authorised = (facts: RequestFacts): boolean =>
+  facts.operation === 'authorisePayment' && succeeded(facts)
+
+const hasUselessKey = ({ operation, headers, body }: RequestFacts): boolean =>
+  operation === 'createPayment' &&
+  headers['idempotency-key'] !== undefined &&
+  body.authorisation_mode !== 'agreement'
+
+const requestRules: readonly Rule<RequestFacts>[] = [
+  {
+    key: 'P1',
+    id: 'P1',
+    level: 'warn',
+    sentence: 'GOV.UK Pay answers an amount of 0 with 422 P0102.',
+    advice: 'Ask its support to allow payments of 0 for the account, or make no payment.',
+    source: 'A payment of amount 0',
+    breaks: facts => created(facts) && facts.body.amount === 0,
+  },
+  {
+    key: 'P3',
+    id: 'P3',
+    level: 'note',
+    sentence: 'GOV.UK Pay answers 422 P0102, because the host of return_url is no public name.',
+    advice: 'Use a public name in return_url, or localhost with a test account.',
+    source: 'Host and path of `return_url`',
+    breaks: facts => created(facts) && NO_PUBLIC_NAME.test(hostOf(facts.body.return_url)),
+  },
+  {
+    key: 'P4',
+    id: 'P4',
+    level: 'note',
+    sentence: 'GOV.UK Pay ignores Idempotency-Key here: two equal requests make two payments.',
+    advice: 'Make sure that one order makes one payment. Only agreement mode uses the key.',
+    source: 'Idempotency-Key in the modes web and moto_api',
+    breaks: facts => created(facts) && hasUselessKey(facts),
+  },
+  {
+    key: 'P4-used',
+    id: 'P4',
+    level: 'fail',
+    sentence: 'GOV.UK Pay ignores Idempotency-Key here: this request would make a second payment.',
+    advice: 'Make sure that one order makes one payment. Only agreement mode uses the key.',
+    source: 'Idempotency-Key in the modes web and moto_api',
+    breaks: facts => facts.code === 'P0191' && facts.status === 409 && hasUselessKey(facts),
+  },
+  {
+    key: 'P5',
+    id: 'P5',
+    level: 'warn',
+    sentence: 'The firewall of GOV.UK Pay blocks <, >, ", \\ and | in a request, with P0920.',
+    advice: 'Replace or remove these characters.',
+    source: 'Characters in a request',
+    breaks: facts => succeeded(facts) && (isBlocked(facts.body) || isBlocked([...facts.query])),
+  },
+  {
+    key: 'P6',
+    id: 'P6',
+    level: 'warn',
+    sentence:
+      'The firewall of GOV.UK Pay blocks an Accept header without application/json, with P0920.',
+    advice: 'Send Accept: application/json.',
+    source: 'Characters in a request',
+    breaks: ({ headers }) => !takesJson(headers.accept),
+  },
+  {
+    key: 'P9',
+    id: 'P9',
+    level: 'fail',
+    sentence:
+      'GOV.UK Pay answers 402 P0010: the check digit of the card is wrong or its type unknown.',
+    advice: 'Use a card number from the documentation of GOV.UK Pay.',
+    source: 'Card numbers in `POST /v1/auth`',
+    breaks: facts => {
+      const number = String(facts.body.card_number)
+      return authorised(facts) && !(hasCheckDigit(number) && isOfKnownBrand(number))
+    },
+  },
+  {
+    key: 'P9-expired',
+    id: 'P9',
+    level: 'fail',
+    sentence: 'GOV.UK Pay answers 422 P0102: the expiry date of the card is over.',
+    advice: 'Use an expiry date in the future.',
+    source: 'A past expiry date in `POST /v1/auth`',
+    breaks: facts => authorised(facts) && isOver(String(facts.body.expiry_date), facts.at),
+  },
+  {
+    key: 'P9-failing',
+    id: 'P9',
+    level: 'warn',
+    sentence: 'In GOV.UK Pay this test card is declined or fails.',
+    advice: 'Use a card number that the documentation of GOV.UK Pay lists as successful.',
+    source: 'Card numbers in `POST /v1/auth`',
+    breaks: facts => authorised(facts) && FAILING_CARDS.includes(String(facts.body.card_number)),
+  },
+  {
+    key: 'P10',
+    id: 'P10',
+    level: 'warn',
+    sentence: 'GOV.UK Pay takes the card as JSON only, not as a form.',
+    advice: 'Send JSON with Content-Type: application/json.',
+    source: '`POST /v1/auth` as a form',
+    breaks: facts => authorised(facts) && isForm(facts.headers),
+  },
+  {
+    key: 'P12-state',
+    id: 'P12',
+    level: 'note',
+    sentence: 'GOV.UK Pay refuses state=capturable in a search with 422 P0401.',
+    advice: 'Read the payments that wait for a capture one by one.',
+    source: '`state=capturable` in `GET /v1/payments`',
+    breaks: facts => searched(facts) && facts.query.get('state') === 'capturable',
+  },
+  {
+    key: 'P12-brand',
+    id: 'P12',
+    level: 'note',
+    sentence: 'In GOV.UK Pay card_brand has no effect in a search.',
+    advice: 'Compare card_details.card_brand of the results.',
+    source: '`card_brand` in `GET /v1/payments`',
+    breaks: facts => searched(facts) && Boolean(facts.query.get('card_brand')),
+  },
+]
+
+const attemptRules: readonly Rule<AttemptFacts>[] = [
+  {
+    key: 'P11',
+    id: 'P11',
+    level: 'note',
+    sentence: 'GOV.UK Pay has no card_payment_cancelled: such a cancel is card_payment_failed.',
+    advice: 'Let the receiver treat card_payment_failed with a cancelled payment the same way.',
+    source: 'Event types',
+    breaks: ({ event_type, failed }) => event_type === 'card_payment_cancelled' && !failed,
+  },
+]
+
+export const productionRules: readonly Omit<Rule<never>, 'breaks'>[] = [
+  ...requestRules,
+  ...attemptRules,
+]
+
+const keysOf = <Facts>(rules: readonly Rule<Facts>[], facts: Facts): string[] =>
+  rules.filter(({ breaks }) => breaks(facts)).map(({ key }) => key)
+
+/** The keys of the rules that a request breaks. */
+export const checkRequest = (facts: RequestFacts): string[] => keysOf(requestRules, facts)
+
+/** The keys of the rules that an attempt breaks. */
+export const checkAttempt = (facts: AttemptFacts): string[] => keysOf(attemptRules, facts)
+
+export type Shown = { rule: string; level: Level; sentence: string; advice: string }
+
+/** What is shown of the rules that were kept with an exchange. Ignores rules that another version knew. */
+export const showBroken = (keys: readonly string[] = []): Shown[] =>
+  productionRules
+    .filter(({ key }) => keys.includes(key))
+    .map(({ id, level, sentence, advice }) => ({ rule: id, level, sentence, advice }))
+
+const searched = (facts: RequestFacts): boolean =>
+  facts.operation === 'searchPayments' && succeeded(facts)
+
+const hostOf = (url: unknown): string => URL.parse(String(url))?.hostname ?? ''
+
+const isBlocked = (value: unknown): boolean =>
+  typeof value === 'string'
+    ? BLOCKED.test(value)
+    : typeof value === 'object' && value !== null && Object.entries(value).flat().some(isBlocked)
+
+export const isForm = (headers: RequestFacts['headers']): boolean =>
+  /^application\/x-www-form-urlencoded\b/i.test(headers['content-type'] ?? '')
+
+/** A weight of 0 takes a media type out. */
+const takesJson = (accept = ''): boolean =>
+  accept.trim() === '' ||
+  accept
+    .split(',')
+    .some(
+      range =>
+        /^\s*(?:\*\/\*|application\/\*|application\/json)\s*(?:;|$)/i.test(range) &&
+        !/;\s*q=0(?:\.0*)?\s*(?:;|$)/i.test(range),
+    )
+
+/** The Luhn check. */
+const hasCheckDigit = (number: string): boolean =>
+  [...number].reverse().reduce((sum, character, place) => {
+    const digit = Number(character) * (place % 2 === 0 ? 1 : 2)
+    return sum + (digit > 9 ? digit - 9 : digit)
+  }, 0) %
+    10 ===
+  0
+
+const isOfKnownBrand = (number: string): boolean =>
+  submittedCard(number, '', '').card_brand !== undefined
+
+/** MM/YY is over when its month is. */
+function isOver(expiry_date: string, at: number): boolean {
+  const [month = NaN, year = NaN] = expiry_date.split('/').map(Number)
+  return Date.UTC(2000 + year, month, 1) <= at
+}

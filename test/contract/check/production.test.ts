@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { productionRules } from '../../../src/tools/check/production.ts'
+import { type Body, type Client, webPayment } from '../../support/client.ts'
+import { ask } from '../../support/control.ts'
+import { authorise, card, paidPayment } from '../../support/journeys.ts'
+import { onEveryDatabase } from '../../support/service.ts'
+import { receiving, subscribe } from '../../support/subscriber.ts'
+
+const moto = (api: Client) => api.createPayment({ authorisation_mode: 'moto_api' })
+const pays = async (api: Client, fields: Record<string, unknown>) => {
+  assert.equal((await authorise(api, await moto(api), fields)).status, 204)
+}
+
+type Case = [what: string, expected: string[], act: (api: Client) => Promise<unknown>]
+
+const cases: Case[] = [
+  ['a right payment', [], api => paidPayment(api)],
+  ['an amount of 0', ['P1 warn'], api => api.createPayment({ amount: 0 })],
+  ['an amount of 1', [], api => api.createPayment({ amount: 1 })],
+  [
+    'a return_url of a private name',
+    ['P3 note'],
+    api => api.createPayment({ return_url: 'https://app.test/back' }),
+  ],
+  [
+    'a return_url of localhost and of example.org',
+    [],
+    async api => {
+      await api.createPayment({ return_url: 'https://localhost/back' })
+      await api.createPayment({ return_url: 'https://mytest/back' })
+    },
+  ],
+  [
+    'a key that is used once, and once more',
+    ['P4 fail', 'P4 note'],
+    async api => {
+      await api.createPayment({}, { 'Idempotency-Key': 'k-1' })
+      await api.post('/v1/payments', webPayment, { 'Idempotency-Key': 'k-1' })
+    },
+  ],
+  [
+    'a quotation mark in metadata',
+    ['P5 warn'],
+    api => api.createPayment({ metadata: { size: '3" pipe' } }),
+  ],
+  [
+    'an Accept header for XML',
+    ['P6 warn'],
+    api => api.get('/v1/payments', { Accept: 'text/xml, application/json;q=0' }),
+  ],
+  [
+    'an Accept header of a browser',
+    [],
+    api => api.get('/v1/payments', { Accept: 'text/html, */*;q=0.8' }),
+  ],
+  ['a wrong check digit', ['P9 fail'], api => pays(api, { card_number: '4242424242424241' })],
+  ['an unknown brand', ['P9 fail'], api => pays(api, { card_number: '9999999999999995' })],
+  [
+    'a card that is declined there',
+    ['P9 warn'],
+    api => pays(api, { card_number: '4000000000000069' }),
+  ],
+  ['an expiry date that is over', ['P9 fail'], api => pays(api, { expiry_date: '01/20' })],
+  ['a right card', [], api => pays(api, {})],
+  [
+    'a card as a form',
+    ['P10 warn'],
+    async api => {
+      const { href, params } = (await moto(api))._links.auth_url_post
+      assert.equal((await api.postForm(href, { ...params, ...card })).status, 204)
+    },
+  ],
+  [
+    'two filters of a search',
+    ['P12 note', 'P12 note'],
+    async api => {
+      await api.get('/v1/payments?state=capturable')
+      await api.get('/v1/payments?card_brand=visa')
+    },
+  ],
+]
+
+function found(requests: Body[]): string[] {
+  return requests
+    .flatMap(({ in_production }) => in_production)
+    .map(({ rule, level }: Body) => `${rule} ${level}`)
+    .toSorted()
+}
+
+onEveryDatabase(
+  'What GOV.UK Pay would do differently',
+  service => {
+    test('each request is shown with exactly the rules that it breaks, and without the card number', async () => {
+      for (const [what, expected, act] of cases) {
+        const api = await service().newAccount()
+        await act(api)
+        const { body } = await ask(service(), api, 'requests')
+        assert.deepEqual(found(body.results), expected, what)
+        assert.doesNotMatch(JSON.stringify(body), /\b(?:4242|9999|4000)\d{12}\b/, what)
+      }
+    })
+
+    test('a message that GOV.UK Pay does not send is kept with its rule when it is taken', async t => {
+      const { name, api } = await service().newNamedAccount()
+      const receiver = await subscribe(t, api)
+      const payment = await api.createPayment()
+      await api.post(`/v1/payments/${payment.payment_id}/cancel`)
+      await receiver.next(1)
+      for (const { recorder } of service().apps) await recorder?.flush()
+      const rows = await service().database.query<{ body: string }>(
+        `select body from exchanges where account = $1 and kind = 'out'`,
+        [name],
+      )
+      assert.deepEqual(
+        rows.map(({ body }) => JSON.parse(body).broken),
+        [['P11']],
+      )
+    })
+  },
+  receiving,
+)
+
+test('the source of each rule is a row of what differs', () => {
+  const gaps = readFileSync(new URL('../../../docs/spec-gaps.md', import.meta.url), 'utf8')
+  for (const { key, source } of productionRules)
+    assert.ok(gaps.includes(`\n| ${source} |`), `${key}: ${source}`)
+})
