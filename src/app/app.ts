@@ -134,6 +134,7 @@ function recorderOf(ports: Ports, config: Config, logger?: FastifyBaseLogger) {
     secrets: [config.apiKey, config.fixedWebhook?.signing_key],
     isTestAccount: ({ parent }) => parent !== null,
     onFault: error => logger?.warn({ err: error }, 'requests could not be recorded'),
+    onRuleFault: error => logger?.warn({ err: error }, 'a rule of the check failed'),
   })
 }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Database } from '../../src/core/ports.ts'
+import { createChecks } from '../../src/tools/check/production.ts'
 import { createBatches } from '../../src/tools/recorder/batches.ts'
 import { type AnsweredAttempt, createRowMaker } from '../../src/tools/recorder/row.ts'
 
@@ -36,7 +37,7 @@ test('exchanges that arrive while others are written wait for the next write', a
     } as Partial<Database> as Database, // all that it calls
     time: { wall: () => 0 },
     nextId: () => 'an exchange',
-    makeRow: createRowMaker('an instance', []),
+    makeRow: createRowMaker('an instance', [], createChecks(assert.ifError)),
     onFault: assert.ifError,
     onWritten: () => {},
   })

@@ -1,7 +1,6 @@
-import { isForm } from './production.ts'
 import type { RequestFacts } from './rule.ts'
 
-type Given = Pick<RequestFacts, 'operation' | 'at' | 'status' | 'code' | 'headers'> & {
+type Given = Omit<RequestFacts, 'query' | 'body'> & {
   query: string
   body: Buffer | string | undefined
 }
@@ -21,4 +20,16 @@ function fieldsOf(headers: RequestFacts['headers'], body: Given['body']): Reques
   } catch {
     return {}
   }
+}
+
+export const isForm = (headers: RequestFacts['headers']): boolean =>
+  /^application\/x-www-form-urlencoded\b/i.test(headers['content-type'] ?? '')
+
+/** The texts in a JSON value, the names of its fields included. It may be nested deeper than functions can call. */
+export function textsIn(value: unknown): string[] {
+  const left = [value]
+  for (const each of left)
+    if (typeof each === 'object' && each !== null)
+      for (const entry of Object.entries(each)) left.push(...entry)
+  return left.filter(each => typeof each === 'string')
 }

@@ -1,5 +1,6 @@
 import { submittedCard } from '../../pay/payments/card.ts'
-import type { AttemptFacts, Level, RequestFacts, Rule } from './rule.ts'
+import { isForm, textsIn } from './facts.ts'
+import type { AttemptFacts, Level, RequestFacts, Rule, RuleText } from './rule.ts'
 
 /** The documentation says that the firewall blocks these. */
 const BLOCKED = /[<>"\\|]/
@@ -33,6 +34,7 @@ const requestRules: readonly Rule<RequestFacts>[] = [
     key: 'P1',
     id: 'P1',
     level: 'warn',
+    title: 'A payment of amount 0',
     sentence: 'GOV.UK Pay answers an amount of 0 with 422 P0102.',
     advice: 'Ask its support to allow payments of 0 for the account, or make no payment.',
     source: 'A payment of amount 0',
@@ -42,6 +44,7 @@ const requestRules: readonly Rule<RequestFacts>[] = [
     key: 'P3',
     id: 'P3',
     level: 'note',
+    title: 'A return_url without a public name',
     sentence: 'GOV.UK Pay answers 422 P0102, because the host of return_url is no public name.',
     advice: 'Use a public name in return_url, or localhost with a test account.',
     source: 'Host and path of `return_url`',
@@ -51,6 +54,7 @@ const requestRules: readonly Rule<RequestFacts>[] = [
     key: 'P4',
     id: 'P4',
     level: 'note',
+    title: 'Idempotency-Key outside agreement mode',
     sentence: 'GOV.UK Pay ignores Idempotency-Key here: two equal requests make two payments.',
     advice: 'Make sure that one order makes one payment. Only agreement mode uses the key.',
     source: 'Idempotency-Key in the modes web and moto_api',
@@ -60,6 +64,7 @@ const requestRules: readonly Rule<RequestFacts>[] = [
     key: 'P4-used',
     id: 'P4',
     level: 'fail',
+    title: 'Idempotency-Key outside agreement mode',
     sentence: 'GOV.UK Pay ignores Idempotency-Key here: this request would make a second payment.',
     advice: 'Make sure that one order makes one payment. Only agreement mode uses the key.',
     source: 'Idempotency-Key in the modes web and moto_api',
@@ -69,6 +74,7 @@ const requestRules: readonly Rule<RequestFacts>[] = [
     key: 'P5',
     id: 'P5',
     level: 'warn',
+    title: 'Characters that the firewall blocks',
     sentence: 'The firewall of GOV.UK Pay blocks <, >, ", \\ and | in a request, with P0920.',
     advice: 'Replace or remove these characters.',
     source: 'Characters in a request',
@@ -78,6 +84,7 @@ const requestRules: readonly Rule<RequestFacts>[] = [
     key: 'P6',
     id: 'P6',
     level: 'warn',
+    title: 'The Accept header',
     sentence:
       'The firewall of GOV.UK Pay blocks an Accept header without application/json, with P0920.',
     advice: 'Send Accept: application/json.',
@@ -88,6 +95,7 @@ const requestRules: readonly Rule<RequestFacts>[] = [
     key: 'P9',
     id: 'P9',
     level: 'fail',
+    title: 'A card number that is refused',
     sentence:
       'GOV.UK Pay answers 402 P0010: the check digit of the card is wrong or its type unknown.',
     advice: 'Use a card number from the documentation of GOV.UK Pay.',
@@ -101,6 +109,7 @@ const requestRules: readonly Rule<RequestFacts>[] = [
     key: 'P9-expired',
     id: 'P9',
     level: 'fail',
+    title: 'An expiry date that is over',
     sentence: 'GOV.UK Pay answers 422 P0102: the expiry date of the card is over.',
     advice: 'Use an expiry date in the future.',
     source: 'A past expiry date in `POST /v1/auth`',
@@ -110,6 +119,7 @@ const requestRules: readonly Rule<RequestFacts>[] = [
     key: 'P9-failing',
     id: 'P9',
     level: 'warn',
+    title: 'A test card that fails',
     sentence: 'In GOV.UK Pay this test card is declined or fails.',
     advice: 'Use a card number that the documentation of GOV.UK Pay lists as successful.',
     source: 'Card numbers in `POST /v1/auth`',
@@ -119,6 +129,7 @@ const requestRules: readonly Rule<RequestFacts>[] = [
     key: 'P10',
     id: 'P10',
     level: 'warn',
+    title: 'A card as a form',
     sentence: 'GOV.UK Pay takes the card as JSON only, not as a form.',
     advice: 'Send JSON with Content-Type: application/json.',
     source: '`POST /v1/auth` as a form',
@@ -128,6 +139,7 @@ const requestRules: readonly Rule<RequestFacts>[] = [
     key: 'P12-state',
     id: 'P12',
     level: 'note',
+    title: 'A search for capturable payments',
     sentence: 'GOV.UK Pay refuses state=capturable in a search with 422 P0401.',
     advice: 'Read the payments that wait for a capture one by one.',
     source: '`state=capturable` in `GET /v1/payments`',
@@ -137,6 +149,7 @@ const requestRules: readonly Rule<RequestFacts>[] = [
     key: 'P12-brand',
     id: 'P12',
     level: 'note',
+    title: 'A search by card brand',
     sentence: 'In GOV.UK Pay card_brand has no effect in a search.',
     advice: 'Compare card_details.card_brand of the results.',
     source: '`card_brand` in `GET /v1/payments`',
@@ -149,6 +162,7 @@ const attemptRules: readonly Rule<AttemptFacts>[] = [
     key: 'P11',
     id: 'P11',
     level: 'note',
+    title: 'The message card_payment_cancelled',
     sentence: 'GOV.UK Pay has no card_payment_cancelled: such a cancel is card_payment_failed.',
     advice: 'Let the receiver treat card_payment_failed with a cancelled payment the same way.',
     source: 'Event types',
@@ -156,19 +170,45 @@ const attemptRules: readonly Rule<AttemptFacts>[] = [
   },
 ]
 
-export const productionRules: readonly Omit<Rule<never>, 'breaks'>[] = [
-  ...requestRules,
-  ...attemptRules,
-]
+export type ProductionRule = RuleText & { key: string }
 
-const keysOf = <Facts>(rules: readonly Rule<Facts>[], facts: Facts): string[] =>
-  rules.filter(({ breaks }) => breaks(facts)).map(({ key }) => key)
+export const productionRules: readonly ProductionRule[] = [...requestRules, ...attemptRules]
 
-/** The keys of the rules that a request breaks. */
-export const checkRequest = (facts: RequestFacts): string[] => keysOf(requestRules, facts)
+export type Checks = {
+  /** The keys of the rules that a request breaks. */
+  request(facts: RequestFacts): string[]
+  /** The keys of the rules that an attempt breaks. */
+  attempt(facts: AttemptFacts): string[]
+}
 
-/** The keys of the rules that an attempt breaks. */
-export const checkAttempt = (facts: AttemptFacts): string[] => keysOf(attemptRules, facts)
+/**
+ * The rules run beside the requests, on what clients send. One that throws breaks nothing and counts as not broken.
+ * Only the first error is reported.
+ */
+export function createChecks(
+  onFault: (error: unknown) => void,
+  rules: { request: readonly Rule<RequestFacts>[]; attempt: readonly Rule<AttemptFacts>[] } = {
+    request: requestRules,
+    attempt: attemptRules,
+  },
+): Checks {
+  let isReported = false
+  const isBroken = <Facts>({ breaks }: Rule<Facts>, facts: Facts): boolean => {
+    try {
+      return breaks(facts)
+    } catch (error) {
+      if (!isReported) onFault(error)
+      isReported = true
+      return false
+    }
+  }
+  const keysOf = <Facts>(among: readonly Rule<Facts>[], facts: Facts): string[] =>
+    among.filter(rule => isBroken(rule, facts)).map(({ key }) => key)
+  return {
+    request: facts => keysOf(rules.request, facts),
+    attempt: facts => keysOf(rules.attempt, facts),
+  }
+}
 
 export type Shown = { rule: string; level: Level; sentence: string; advice: string }
 
@@ -183,13 +223,7 @@ const searched = (facts: RequestFacts): boolean =>
 
 const hostOf = (url: unknown): string => URL.parse(String(url))?.hostname ?? ''
 
-const isBlocked = (value: unknown): boolean =>
-  typeof value === 'string'
-    ? BLOCKED.test(value)
-    : typeof value === 'object' && value !== null && Object.entries(value).flat().some(isBlocked)
-
-export const isForm = (headers: RequestFacts['headers']): boolean =>
-  /^application\/x-www-form-urlencoded\b/i.test(headers['content-type'] ?? '')
+const isBlocked = (value: unknown): boolean => textsIn(value).some(text => BLOCKED.test(text))
 
 /** A weight of 0 takes a media type out. */
 const takesJson = (accept = ''): boolean =>

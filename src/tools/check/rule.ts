@@ -1,19 +1,50 @@
-/** What the service does and GOV.UK Pay does not: a rule looks at one exchange, when it is recorded. */
+/** What the check says of an integration: where it would break with GOV.UK Pay. */
 
 /** `fail`: will break in production. `warn`: is likely to. `note`: to know before going live. */
 export type Level = 'fail' | 'warn' | 'note'
 
-export type Rule<Facts> = {
-  /** What is kept with the exchange. Rules of one id differ in level or sentence. */
-  key: string
+/** `pass`: evidence was seen, and it is right. `not seen`: there was nothing to judge. */
+export type Verdict = Level | 'pass' | 'not seen'
+
+/** What is shown of a rule that is broken. */
+export type RuleText = {
+  /** As in docs/check.md, such as P4. */
   id: string
   level: Level
+  /** The subject in a few words. */
+  title: string
   sentence: string
   advice: string
-  /** The subject of the row of docs/spec-gaps.md. */
+  /** The subject of a row of docs/spec-gaps.md, or a part of GOV.UK Pay's documentation. */
   source: string
+}
+
+/** A rule that looks at one exchange when it is recorded: the whole body is at hand, and the card number too. */
+export type Rule<Facts> = RuleText & {
+  /** What is kept with the exchange. Rules of one id differ in level or sentence. */
+  key: string
   breaks: (facts: Facts) => boolean
 }
+
+/** What a report says of one rule, with what shows it. */
+export type Finding = {
+  rule: string
+  level: Verdict
+  title: string
+  /** What happens in production; with `not seen`, what is lacking. */
+  sentence: string
+  advice: string
+  source: string
+  /** How often it was seen. */
+  times: number
+  /** The account's times of the first and the newest; null where no exchange shows it. */
+  first: string | null
+  newest: string | null
+  /** Identifiers of exchanges, newest first: at most MOST_EVIDENCE. */
+  evidence: string[]
+}
+
+export const MOST_EVIDENCE = 20
 
 /** A request under /v1 and its response, before anything is masked. */
 export type RequestFacts = {
@@ -21,7 +52,9 @@ export type RequestFacts = {
   /** Milliseconds of the account's time. */
   at: number
   status: number | null
+  /** Of a refusal. */
   code: string | undefined
+  description: string | undefined
   /** In lower case. */
   headers: Readonly<Record<string, string>>
   query: URLSearchParams

@@ -9,6 +9,7 @@ import { createNewId, newSecret } from '../../core/ids.ts'
 import type { Database, Time } from '../../core/ports.ts'
 import type { Recorded, RecordingHooks } from '../../platform/http/areas.ts'
 import { methodOf } from '../../platform/http/fastify.ts'
+import { createChecks } from '../check/production.ts'
 import { createBatches } from './batches.ts'
 import { type AnsweredAttempt, createRowMaker, type RawExchange, type RawRequest } from './row.ts'
 import { deleteOldExchanges, insertExchange, trimExchanges } from './store.ts'
@@ -22,6 +23,8 @@ type RecorderPorts = {
   time: Time
   /** Receives the error when writing begins to fail. Recording continues later, and nothing else is affected. */
   onFault: (error: unknown) => void
+  /** Receives the first error of a rule of the check. */
+  onRuleFault: (error: unknown) => void
   /** Keys of the settings, never to be written. */
   secrets: (string | undefined)[]
   /** All requests of these accounts are recorded, and written before their responses are sent. */
@@ -40,9 +43,9 @@ export type RunningRecorder = Recorder & {
 }
 
 export function createRecorder(ports: RecorderPorts): RunningRecorder {
-  const { time, secrets, isTestAccount = () => false } = ports
+  const { time, secrets, onRuleFault, isTestAccount = () => false } = ports
   const { database, onFault } = reportingOnce(ports)
-  const makeRow = createRowMaker(newSecret().slice(0, 6), secrets)
+  const makeRow = createRowMaker(newSecret().slice(0, 6), secrets, createChecks(onRuleFault))
   const nextId = createNextId(time)
   /** The rooms with new rows since they were last trimmed, and the number of rows that each may keep. */
   const written = new Map<string, number>()

@@ -12,7 +12,7 @@ import type { Answer } from '../../core/ports.ts'
 import { inUtf8, isStorable } from '../../platform/http/fields.ts'
 import type { RecordedPayment } from '../../platform/http/request-state.ts'
 import { factsOf } from '../check/facts.ts'
-import { checkAttempt, checkRequest } from '../check/production.ts'
+import type { Checks } from '../check/production.ts'
 import type { Gap } from './admission.ts'
 import { createMask, MASK, type Mask } from './mask.ts'
 
@@ -43,7 +43,7 @@ export type RawRequest = Pick<
   /** Content-Type, Location and Retry-After. */
   responseHeaders: [string, unknown][]
   responseBody: unknown
-  refusal: { code: string; at: { field?: string; header?: string } } | undefined
+  refusal: { code: string; message: string; at: { field?: string; header?: string } } | undefined
   payment: RecordedPayment | undefined
 }
 
@@ -67,14 +67,20 @@ const LONGEST_REFERENCE = 255
 export type RowMaker = (raw: RawExchange) => NewExchange
 
 /** `secrets` are the keys of the settings. */
-export function createRowMaker(instance: string, secrets: (string | undefined)[]): RowMaker {
+export function createRowMaker(
+  instance: string,
+  secrets: (string | undefined)[],
+  checks: Checks,
+): RowMaker {
   return raw => ({
     instance,
-    ...(raw.kind === 'out' ? attemptRow(raw, createMask(secrets)) : requestRow(raw, secrets)),
+    ...(raw.kind === 'out'
+      ? attemptRow(raw, createMask(secrets), checks)
+      : requestRow(raw, secrets, checks)),
   })
 }
 
-function requestRow(raw: RawRequest, secrets: (string | undefined)[]): NewExchange {
+function requestRow(raw: RawRequest, secrets: (string | undefined)[], checks: Checks): NewExchange {
   const {
     url,
     rawHeaders,
@@ -101,7 +107,7 @@ function requestRow(raw: RawRequest, secrets: (string | undefined)[]): NewExchan
   const response_body = kind === 'api' ? mask.body(bytesOf(responseBody)) : undefined
   const field = refusal?.at.field ?? refusal?.at.header
   const reference = payment?.given.reference ?? referenceOfRefused(raw)
-  const broken = brokenBy(raw, headers, query.join('?'))
+  const broken = brokenBy(raw, headers, query.join('?'), checks)
   return {
     ...facts,
     payment_id: payment?.payment_id ?? null,
@@ -139,10 +145,12 @@ function brokenBy(
   { kind, operation, at, status, ended, url, refusal, requestBody }: RawRequest,
   headers: Headers,
   query: string,
+  checks: Checks,
 ): string[] {
   if (kind !== 'api' || !url.startsWith('/v1/') || ended === 'replaced') return []
   const body = bytesOf(requestBody)
-  return checkRequest(factsOf({ operation, at, status, code: refusal?.code, headers, query, body }))
+  const { code, message: description } = refusal ?? {}
+  return checks.request(factsOf({ operation, at, status, code, description, headers, query, body }))
 }
 
 /** The path of a page ends with the payment's token, in any encoding. */
@@ -180,13 +188,13 @@ function headersOf(raw: string[]): Headers {
   return headers
 }
 
-function attemptRow(raw: AnsweredAttempt, mask: Mask): NewExchange {
+function attemptRow(raw: AnsweredAttempt, mask: Mask, checks: Checks): NewExchange {
   const { kind, room, began, at, payment_id, message_id, webhook_id, status, answer, byHand } = raw
   const sent = { ...raw.headers, ...answer?.sent }
   const request_body = mask.body(raw.body)
   const response_body = mask.body(answer?.body, answer?.size)
   const [path = '', ...query] = raw.url.split('?')
-  const broken = byHand ? [] : checkAttempt(raw)
+  const broken = byHand ? [] : checks.attempt(raw)
   // People compare signatures. A signature has the length of a secret but is not one.
   const maskHeader = ([name, value]: [string, string]) =>
     [name, /^pay-signature$/i.test(name) ? value : mask.text(value)] as const

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { productionRules } from '../../../src/tools/check/production.ts'
+import { createChecks, productionRules } from '../../../src/tools/check/production.ts'
 import { type Body, type Client, webPayment } from '../../support/client.ts'
 import { ask } from '../../support/control.ts'
 import { authorise, card, paidPayment } from '../../support/journeys.ts'
@@ -102,6 +102,26 @@ onEveryDatabase(
       }
     })
 
+    test('a body that is nested 20,000 levels deep is recorded, and the service goes on', async () => {
+      const api = await service().newAccount()
+      const headers = { 'Content-Type': 'application/json' }
+      const nested = `${'['.repeat(20_000)}"<"${']'.repeat(20_000)}`
+      for (const [field, status] of [
+        ['unknown', 201],
+        ['metadata', 422],
+      ] as const) {
+        const text = `${JSON.stringify(webPayment).slice(0, -1)}, "${field}": ${nested}}`
+        const body = new TextEncoder().encode(text)
+        const answer = await api.request('POST', '/v1/payments', { headers, body })
+        assert.equal(answer.status, status, answer.text)
+      }
+      const { body } = await ask(service(), api, 'requests')
+      const rows = body.results.map(({ status, in_production }: Body) =>
+        [status, ...in_production.map(({ rule }: Body) => rule)].join(' '),
+      )
+      assert.deepEqual(rows.toSorted(), ['201 P5', '422'])
+    })
+
     test('a message that GOV.UK Pay does not send is kept with its rule when it is taken', async t => {
       const { name, api } = await service().newNamedAccount()
       const receiver = await subscribe(t, api)
@@ -121,6 +141,28 @@ onEveryDatabase(
   },
   receiving,
 )
+
+test('a rule that throws is reported once and hides no other', () => {
+  const [right] = productionRules
+  assert.ok(right)
+  const faults: unknown[] = []
+  const checks = createChecks(error => faults.push(error), {
+    request: [],
+    attempt: [
+      {
+        ...right,
+        key: 'throws',
+        breaks: () => {
+          throw new Error('a mistake in a rule')
+        },
+      },
+      { ...right, key: 'always', breaks: () => true },
+    ],
+  })
+  const attempt = { event_type: 'card_payment_failed', failed: false }
+  assert.deepEqual([checks.attempt(attempt), checks.attempt(attempt)], [['always'], ['always']])
+  assert.equal(faults.length, 1)
+})
 
 test('the source of each rule is a row of what differs', () => {
   const gaps = readFileSync(new URL('../../../docs/spec-gaps.md', import.meta.url), 'utf8')
