@@ -61,6 +61,10 @@ const press = (page: Page, selector: string) =>
 
 /** Every page in every state that differs in its parts. */
 const states: Record<string, (page: Page) => Promise<unknown>> = {
+  'the home page, with the table of its bars open': async page => {
+    await at(page, '')
+    await page.click('summary')
+  },
   payments: page => at(page, 'payments'),
   'payments without a match': page => at(page, 'payments?q=nothing'),
   'a payment that failed': page => at(page, `payments/${shelf.declined.payment_id}`),
@@ -98,7 +102,7 @@ const states: Record<string, (page: Page) => Promise<unknown>> = {
   'an unknown page': page => at(page, 'nothing'),
 }
 
-const emptyStates = ['payments', 'requests', 'webhooks', 'signature']
+const emptyStates = ['', 'payments', 'requests', 'webhooks', 'signature']
 
 /** What axe finds, apart from the contrast of numbers of one digit, which it cannot tell from decoration. */
 const findings = async (page: Page): Promise<string[]> =>
@@ -173,7 +177,7 @@ describe('The console', () => {
     signedIn(async ({ page }) => {
       await at(page, 'payments')
       const stops: string[] = []
-      for (let i = 0; i < 14; i++) {
+      for (let i = 0; i < 15; i++) {
         await page.keyboard.press('Tab')
         stops.push(
           await look<string>(
@@ -190,8 +194,9 @@ describe('The console', () => {
         )
         assert.ok(shown, stops.at(-1) ?? '')
       }
-      assert.deepEqual(stops.slice(0, 12), [
+      assert.deepEqual(stops.slice(0, 13), [
         'A Skip to main content',
+        'A Home',
         'A Payments',
         'A Requests',
         'A Webhooks',
@@ -204,8 +209,8 @@ describe('The console', () => {
         'A Refresh',
         'INPUT ',
       ])
-      assert.equal(stops[12], 'scroll')
-      assert.match(stops[13] ?? '', /^A ./)
+      assert.equal(stops[13], 'scroll')
+      assert.match(stops[14] ?? '', /^A ./)
       await page.keyboard.press('Enter')
       await page.waitForURL(/payments\/[0-9a-v]{26}$/)
     }))

@@ -6,7 +6,7 @@ import type { Service } from './service.ts'
 export type Shown = {
   status: number
   headers: Headers
-  /** Of a redirect, from the root of the console: `payments?status=failed`. */
+  /** Of a redirect, from the root of the console: `payments?status=failed`, or '' for home. */
   location: string | undefined
   /** The banner that a redirect leaves for the next page: `captured`. */
   done: string | undefined
@@ -81,7 +81,7 @@ async function shown(response: Response, url: string): Promise<Shown> {
 }
 
 function belowConsole({ pathname, search }: URL): string {
-  assert.match(pathname, /^\/console\//)
+  assert.match(pathname, /^\/console(\/|$)/)
   return pathname.slice('/console/'.length) + search
 }
 

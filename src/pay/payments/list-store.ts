@@ -13,7 +13,7 @@ import {
 } from '../../platform/database/select.ts'
 import { oldestKept } from '../retention.ts'
 import { SHOWN_STATUS, type ShownStatus } from '../webhooks/message-store.ts'
-import type { Payment } from './payment.ts'
+import { type Payment, type Status, statuses } from './payment.ts'
 import { paymentRows } from './store.ts'
 
 /** `reference` is the whole one, in any case; `part` is a part of it, among the newest payments of the account. */
@@ -88,4 +88,27 @@ export async function deliveriesOf(
     [...accepted, ...payments.map(({ payment_id }) => payment_id)],
   )
   return Map.groupBy(rows, ({ payment_id }) => payment_id)
+}
+
+/** How many payments of the account that are not gone at `now` have each status. None is counted beyond `most`. */
+export async function countStatuses(
+  database: Database,
+  room: string,
+  { now, most }: { now: number; most: number },
+): Promise<Map<Status, number>> {
+  const counts = statuses.map((status, i) =>
+    where(
+      `select cast(count(*) as integer) as found from
+         (select payment_id from payments where account = ? and status = ? and payment_id >= ? limit ?) status_${i}`,
+      room,
+      status,
+      oldestKept(now),
+      most,
+    ),
+  )
+  const [row] = await database.query<Record<string, number>>(
+    numbered(`select ${counts.map(({ sql }, i) => `(${sql}) as found_${i}`).join(', ')}`),
+    counts.flatMap(({ values }) => values),
+  )
+  return new Map(statuses.map((status, i) => [status, row?.[`found_${i}`] ?? 0]))
 }

@@ -1,7 +1,15 @@
 /** Lists of webhooks and of their messages for the console, newest first. */
 
+import { idFloor } from '../../core/ids.ts'
 import type { Database } from '../../core/ports.ts'
-import { findPart, inRange, type Part, type Range, where } from '../../platform/database/select.ts'
+import {
+  findPart,
+  inRange,
+  numbered,
+  type Part,
+  type Range,
+  where,
+} from '../../platform/database/select.ts'
 import {
   FIND_KEPT,
   type KeptMessage,
@@ -114,4 +122,35 @@ export async function messagesOfPayment(
     [payment_id],
   )
   return rows.map(keptFromRow)
+}
+
+/** A message that was not delivered. */
+export type Failure = Pick<MessageRow, 'message_id' | 'payment_id' | 'attempts'> & {
+  webhook_id: string
+}
+
+/**
+ * The newest failed messages of each of these webhooks whose bodies are kept, at most `limit` of each. `since`: of a
+ * change then or later, in milliseconds on the account's clock.
+ */
+export async function newestFailures(
+  database: Database,
+  webhooks: readonly Webhook[],
+  { since, limit }: { since: number; limit: number },
+): Promise<Failure[]> {
+  if (webhooks.length === 0) return []
+  const parts = webhooks.map(({ webhook_id }, i) =>
+    where(
+      `select * from (select message_id, webhook_id, payment_id, attempts from webhook_messages
+         where webhook_id = ? and ${ofDelivery.FAILED} and message_id >= ? and body is not null
+         order by message_id desc limit ?) webhook_${i}`,
+      webhook_id,
+      idFloor(since),
+      limit,
+    ),
+  )
+  return database.query<Failure>(
+    numbered(parts.map(({ sql }) => sql).join(' union all ')),
+    parts.flatMap(({ values }) => values),
+  )
 }

@@ -127,8 +127,8 @@ export function button({ id, text, secondary, field, form }: Button): Html {
 }
 
 /** A link that looks like a button. Its script lets the space bar activate it. */
-export function buttonLink(id: string, text: string, href: string): Html {
-  return html`<a href="${href}" role="button" draggable="false" class="govuk-button" data-module="govuk-button" id="${id}">${text}</a>`
+export function buttonLink(id: string, text: Part, href: string, { secondary = false } = {}): Html {
+  return html`<a href="${href}" role="button" draggable="false" class="govuk-button${secondary && ' govuk-button--secondary'}" data-module="govuk-button" id="${id}">${text}</a>`
 }
 
 /** Buttons side by side. Pressing Enter in the form activates the first. */

@@ -3,6 +3,7 @@ import type { Route } from '../../platform/http/endpoint.ts'
 import type { News } from './frame/live.ts'
 import { type AccountVisit, accountVisitOf, notFound, textsIn } from './frame/page.ts'
 import { ACCOUNT_FIELD } from './frame/parts.ts'
+import { homeNews } from './home/home.ts'
 import { paymentsNews } from './payments/list.ts'
 import { paymentNews } from './payments/payment.ts'
 import { requestsNews } from './requests/list.ts'
@@ -14,6 +15,7 @@ type Look = (context: Context, visit: AccountVisit, id: string) => Promise<News>
 
 /** By the name of the page; those that have one are followed by an identifier, as in `payment:06h3k`. */
 const pages: Record<string, Look> = {
+  home: homeNews,
   payments: paymentsNews,
   payment: paymentNews,
   requests: requestsNews,

@@ -1,7 +1,7 @@
 import type { Context } from '../../pay/context.ts'
 import type { Endpoint, Route } from '../../platform/http/endpoint.ts'
-import { sendNext, visitOf } from './frame/page.ts'
 import { signInRoutes } from './frame/sign-in.ts'
+import { homeRoute } from './home/home.ts'
 import { newsRoute } from './news.ts'
 import { paymentsRoute } from './payments/list.ts'
 import { newPaymentRoutes } from './payments/new.ts'
@@ -21,7 +21,7 @@ import { webhookRoute } from './webhooks/webhook.ts'
 export const consoleRoutes = (context: Context, operations: readonly Endpoint[]): Route[] =>
   context.config.console
     ? [
-        openConsole(context),
+        homeRoute(context),
         ...signInRoutes(context),
         newsRoute(context),
         paymentsRoute(context),
@@ -35,11 +35,3 @@ export const consoleRoutes = (context: Context, operations: readonly Endpoint[])
         ...signatureRoutes(context),
       ]
     : []
-
-/** The console begins with the payments. */
-const openConsole = (context: Context): Route => ({
-  method: 'GET',
-  path: '/console',
-  area: 'console',
-  handler: async (request, reply) => sendNext(reply, visitOf(request, context), { to: 'payments' }),
-})

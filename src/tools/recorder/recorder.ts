@@ -18,6 +18,9 @@ import { deleteOldExchanges, insertExchange, trimExchanges } from './store.ts'
 const KEPT = 10_000
 const KEPT_OF_TEST_ACCOUNT = 1_000
 
+export const keptOf = (isTestAccount: boolean): number =>
+  isTestAccount ? KEPT_OF_TEST_ACCOUNT : KEPT
+
 type RecorderPorts = {
   database: Database
   time: Time
@@ -49,7 +52,7 @@ export function createRecorder(ports: RecorderPorts): RunningRecorder {
   const nextId = createNextId(time)
   /** The rooms with new rows since they were last trimmed, and the number of rows that each may keep. */
   const written = new Map<string, number>()
-  const onWritten = (room: string) => written.set(room, KEPT)
+  const onWritten = (room: string) => written.set(room, keptOf(false))
   const batches = createBatches({ database, time, nextId, makeRow, onFault, onWritten })
   const arriving = new Set<Promise<void>>()
 
@@ -60,7 +63,7 @@ export function createRecorder(ports: RecorderPorts): RunningRecorder {
     const exchange_id = nextId()
     try {
       await database.write([insertExchange(row)(exchange_id)])
-      written.set(account.room, isTestAccount(account) ? KEPT_OF_TEST_ACCOUNT : KEPT)
+      written.set(account.room, keptOf(isTestAccount(account)))
     } catch (error) {
       onFault(error)
     }

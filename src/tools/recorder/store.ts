@@ -196,19 +196,23 @@ export type Refusals = {
 /** The most exchanges that are looked at. No account keeps more. */
 const MOST_GROUPED = 10_000
 
-/** The account's refused requests in groups, at most `limit`. The group with the newest request is first. */
+/**
+ * The account's refused requests in groups, at most `limit`. The group with the newest request is first. `since`: only
+ * those that were recorded then or later, in milliseconds on the machine's clock.
+ */
 export const groupRefusals = (
   database: Database,
   room: string,
   limit: number,
+  since = 0,
 ): Promise<Refusals[]> =>
   database.query<Refusals>(
     `select operation, status, code, field, cast(count(*) as integer) as found, max(exchange_id) as newest
      from (select exchange_id, operation, status, code, field from exchanges
-           where account = $1 and refused = 1 and kind in ('api', 'page')
+           where account = $1 and refused = 1 and kind in ('api', 'page') and exchange_id >= $3
            order by exchange_id desc limit ${MOST_GROUPED}) refusals
      group by operation, status, code, field order by newest desc limit $2`,
-    [room, limit],
+    [room, limit, idFloor(since)],
   )
 
 /** One exchange; undefined when the account does not have it. */

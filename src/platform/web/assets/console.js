@@ -17,7 +17,7 @@ function addCopy(text) {
   button.type = 'button'
   button.className = 'govuk-button govuk-button--secondary farthing-copy'
   button.textContent = 'Copy'
-  const name = text.getAttribute('aria-label')
+  const name = text.dataset.copy || text.getAttribute('aria-label')
   if (name) button.setAttribute('aria-label', `Copy: ${name}`)
   const status = document.createElement('span')
   status.setAttribute('role', 'status')

@@ -21,6 +21,7 @@ import { postForm } from './parts.ts'
 const SERVICE = 'Farthing console'
 
 const sections = {
+  home: 'Home',
   payments: 'Payments',
   requests: 'Requests',
   webhooks: 'Webhooks',
@@ -53,7 +54,7 @@ export type Page = {
   faults?: Readonly<Record<string, string>> | undefined
 }
 
-/** A page of the console, such as `payments?status=failed`, to be opened after an action, and the banner that it shows. */
+/** A page of the console, such as `payments?status=failed`, or '' for home, to be opened after an action, and the banner that it shows. */
 export type Next = { to: string; done?: Done }
 
 /**
@@ -65,6 +66,9 @@ function rootOf({ url }: FastifyRequest): string {
   const levels = path.split('/').length - 3
   return levels < 0 ? 'console/' : '../'.repeat(levels)
 }
+
+/** The address of the home page: it has no slash at its end, because the front page links to it without one. */
+export const homeOf = (root: string): string => `${root}../console`
 
 export const visitOf = (request: FastifyRequest, { config }: Context): Visit => ({
   request,
@@ -99,7 +103,7 @@ export function sendNext(reply: FastifyReply, visit: Visit, { to, done }: Next):
   if (done) leaveBanner(visit, reply, { to, done })
   return reply
     .code(303)
-    .header('location', visit.root + to)
+    .header('location', to === '' ? homeOf(visit.root) : visit.root + to)
     .send()
 }
 
@@ -143,7 +147,7 @@ const navigation = (root: string, account: Account, section: Section | undefined
   serviceNavigation(
     Object.entries(sections).map(([page, text]) => ({
       text,
-      href: `${root}${page}`,
+      href: page === 'home' ? homeOf(root) : `${root}${page}`,
       current: page === section,
     })),
     postForm(

@@ -10,6 +10,7 @@ import type { FormPurpose } from './banners.ts'
 import {
   type AccountVisit,
   accountVisitOf,
+  homeOf,
   type Next,
   type Page,
   sendNext,
@@ -20,14 +21,14 @@ import {
 import { ACCOUNT_FIELD, link, paragraph } from './parts.ts'
 import { isFromOtherSite, signedIn } from './session.ts'
 
-/** A page: `show` returns it, or another page to open, or throws an error, for which there is a page too. */
+/** A page at `path` below /console; '' for home. `show` returns it, or another page to open, or throws an error, for which there is a page too. */
 export const pageRoute = (
   context: Context,
   path: string,
   show: (visit: AccountVisit) => Promise<Next | Page>,
 ): Route => ({
   method: 'GET',
-  path: `/console/${path}`,
+  path: path === '' ? '/console' : `/console/${path}`,
   area: 'console',
   handler: async (request, reply) => {
     const visit = accountVisitOf(request, context)
@@ -108,6 +109,6 @@ export function otherAccount(visit: Omit<AccountVisit, 'now'>): Page | undefined
     status: 409,
     content: html`<h1 class="govuk-heading-l">${heading}</h1>
 ${paragraph(html`Nothing was done. The page that you used is one of the account <bdi>${from}</bdi>, and this browser has signed in to <bdi>${account.name}</bdi> since.`)}
-${paragraph(html`${link(`${root}payments`, 'Go to the payments of this account')}, or sign out and sign in with a key of the other.`)}`,
+${paragraph(html`${link(homeOf(root), 'Go to the home page of this account')}, or sign out and sign in with a key of the other.`)}`,
   }
 }

@@ -22,12 +22,12 @@ import {
   startSession,
 } from './session.ts'
 
-const FIRST_PAGE = 'payments'
+const HOME = ''
 
 const pageIn = (fields: { get(name: string): string | null }): string => {
   const to = fields.get('to') ?? ''
   const [page = '', query = ''] = to.split('?', 2)
-  return CONSOLE_PAGE.test(page) && /^[!-~]*$/.test(query) ? to : FIRST_PAGE
+  return CONSOLE_PAGE.test(page) && /^[!-~]*$/.test(query) ? to : HOME
 }
 
 const queryOf = ({ url }: FastifyRequest) =>

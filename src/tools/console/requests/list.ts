@@ -41,7 +41,7 @@ export const requestsRoute = (context: Context, operations: readonly Endpoint[])
 /** The query of the page; '' for what is not asked. `code` and `field` are those of a group of refusals; - is a group without. */
 type Asked = { show: 'refused' | ''; operation: string; code: string; field: string }
 
-const NONE = '-'
+export const NONE = '-'
 
 async function requestsPage(
   context: Context,

@@ -1,0 +1,103 @@
+/** The first page of the console: whether all is well, and where to go from there. */
+import type { Context } from '../../../pay/context.ts'
+import { countStatuses, listPayments } from '../../../pay/payments/list-store.ts'
+import type { Status } from '../../../pay/payments/payment.ts'
+import type { Route } from '../../../platform/http/endpoint.ts'
+import { buttonGroup, buttonLink } from '../../../platform/web/components.ts'
+import { type Html, html } from '../../../platform/web/html.ts'
+import { keptOf } from '../../recorder/recorder.ts'
+import { findExchanges } from '../../recorder/store.ts'
+import { MINUTES, readTraffic } from '../../recorder/traffic-store.ts'
+import { liveNotice, type News, versionOf } from '../frame/live.ts'
+import { type AccountVisit, homeOf, type Page } from '../frame/page.ts'
+import { link, paragraph, statusTag } from '../frame/parts.ts'
+import { pageRoute } from '../frame/route.ts'
+import { attentionPart, readAttention } from './attention.ts'
+import { trafficPart } from './traffic.ts'
+
+/** Payments of one status that are counted, so that a million of them cost no more than these. */
+const MOST_COUNTED = 1_000
+
+export const homeRoute = (context: Context): Route =>
+  pageRoute(context, '', visit => homePage(context, visit))
+
+/** The newest exchange and the newest payment: what changes anything on the page is one of them. */
+async function newestOf({ database }: Context, { account, now }: AccountVisit) {
+  const newest = { limit: 1, order: 'newest' } as const
+  const [[exchange], [payment]] = await Promise.all([
+    findExchanges(database, account.room, {}, newest),
+    listPayments(database, account.room, {}, { now, ...newest }),
+  ])
+  return { exchange, payment }
+}
+
+type Newest = Awaited<ReturnType<typeof newestOf>>
+
+const versionOfHome = ({ exchange, payment }: Newest): string =>
+  versionOf([exchange?.exchange_id, payment?.payment_id, payment?.version])
+
+export const homeNews = async (context: Context, visit: AccountVisit): Promise<News> => ({
+  version: versionOfHome(await newestOf(context, visit)),
+})
+
+async function homePage(context: Context, visit: AccountVisit): Promise<Page> {
+  const { database, time } = context
+  const { account, root, now } = visit
+  // Before anything else is read: what comes meanwhile is then announced, and not overlooked.
+  const newest = await newestOf(context, visit)
+  const [traffic, attention, counts] = await Promise.all([
+    readTraffic(database, account.room, {
+      wall: time.wall(),
+      most: keptOf(account.parent !== null),
+    }),
+    readAttention(context, visit),
+    countStatuses(database, account.room, { now, most: MOST_COUNTED + 1 }),
+  ])
+  const isEmpty = !newest.exchange && !newest.payment
+  const content = html`<h1 class="govuk-heading-l">Home</h1>
+${liveNotice(visit, { list: 'home', version: versionOfHome(newest), href: homeOf(root) })}
+${isEmpty ? firstSteps(visit) : buttons(visit)}
+<h2 class="govuk-heading-m">Last ${MINUTES} minutes</h2>
+${trafficPart(traffic)}
+<h2 class="govuk-heading-m">Needs attention</h2>
+${attentionPart(visit, attention)}
+<h2 class="govuk-heading-m">Payments now</h2>
+${countsPart(visit, counts)}
+<h2 class="govuk-heading-m">Your service</h2>
+${addressPart(visit)}`
+  return { title: 'Home', section: 'home', content }
+}
+
+const buttons = ({ root }: AccountVisit): Html =>
+  buttonGroup([
+    buttonLink('make-payment', 'Make a payment', `${root}payments/new`),
+    buttonLink('register-webhook', 'Register a webhook', `${root}webhooks`, { secondary: true }),
+  ])
+
+const firstSteps = ({ root }: AccountVisit): Html =>
+  html`<h2 class="govuk-heading-m">Three steps to begin with</h2>
+<ol class="govuk-list govuk-list--number govuk-list--spaced">
+<li>${buttonLink('make-payment', 'Make a payment', `${root}payments/new`)}
+<br>Choose how it ends, or pay it on its pages. It moves no money.</li>
+<li>${link(`${root}webhooks`, 'Register a webhook')}, so that your service is told what becomes of payments. Each message and its response are listed here.</li>
+<li>Send requests from your own service, to the base URL below and with the key of this account. Each of them is listed here, with its response.</li>
+</ol>`
+
+/** No payment stays submitted. */
+const countsPart = ({ root }: AccountVisit, counts: Map<Status, number>): Html =>
+  html`<ul class="govuk-list farthing-counts">
+${[...counts]
+  .filter(([status]) => status !== 'submitted')
+  .map(
+    ([status, found]) =>
+      html`<li>${statusTag(status)} ${link(
+        `${root}payments?status=${status}`,
+        html`${found > MOST_COUNTED ? `more than ${MOST_COUNTED.toLocaleString('en-GB')}` : found.toLocaleString('en-GB')}<span class="govuk-visually-hidden"> ${status}</span>`,
+      )}</li>
+`,
+  )}</ul>
+${paragraph(html`Those of the last 7 days. ${link(`${root}payments`, 'All payments')}`)}`
+
+const addressPart = ({ addresses, root }: AccountVisit): Html =>
+  html`<p class="govuk-body">Base URL of the API: <code class="farthing-code" data-copy="Base URL">${addresses.api}</code></p>
+${paragraph(html`${link(`${root}../docs`, 'API documentation')} · ${link(`${root}../`, 'Front page')}`)}`

@@ -1,0 +1,98 @@
+/** How many requests to the API an account made in each of the last minutes. */
+
+import { idFloor, timeOf } from '../../core/ids.ts'
+import type { Database } from '../../core/ports.ts'
+import { numbered, where } from '../../platform/database/select.ts'
+import type { Gap } from './admission.ts'
+
+const MINUTE = 60_000
+export const MINUTES = 15
+
+/** `unkept`: how many requests, page steps and attempts were only counted. Times in milliseconds of the machine. */
+export type Minute = { from: number; requests: number; refused: number; unkept: number }
+
+export type Traffic = {
+  /** Oldest first; the last is the present minute. */
+  minutes: Minute[]
+  /** Older requests are kept no longer, although they may be of these minutes. undefined if all are kept. */
+  keptSince: number | undefined
+}
+
+/** When the first of the minutes begins. */
+export const firstMinute = (wall: number): number =>
+  Math.floor(wall / MINUTE) * MINUTE - (MINUTES - 1) * MINUTE
+
+/** `most`: the record keeps that many exchanges of the account. */
+export async function readTraffic(
+  database: Database,
+  room: string,
+  { wall, most }: { wall: number; most: number },
+): Promise<Traffic> {
+  const first = firstMinute(wall)
+  const begins = Array.from({ length: MINUTES }, (_, i) => first + i * MINUTE)
+  const [oldest] = await database.query<{ exchange_id: string }>(
+    `select exchange_id from exchanges where account = $1
+     order by exchange_id desc limit 1 offset ${most - 1}`,
+    [room],
+  )
+  const kept = oldest && timeOf(oldest.exchange_id)
+  const from = idFloor(Math.max(first, kept ?? first))
+  const [counted, gaps] = await Promise.all([
+    countMinutes(database, room, begins, from),
+    readGaps(database, room, from),
+  ])
+  const minutes = begins.map((begin, i): Minute => {
+    const { requests = 0, refused = 0 } = counted.find(({ minute }) => minute === i) ?? {}
+    const unkept = gaps.filter(({ at }) => at >= begin && at < begin + MINUTE)
+    return {
+      from: begin,
+      requests,
+      refused,
+      unkept: unkept.reduce((sum, { count }) => sum + count, 0),
+    }
+  })
+  return { minutes, keptSince: kept !== undefined && kept > first ? kept : undefined }
+}
+
+type Counted = { minute: number; requests: number; refused: number }
+
+/** The index has every column that is read. Each range is counted by itself: a row is compared with two limits. */
+function countMinutes(
+  database: Database,
+  room: string,
+  begins: readonly number[],
+  from: string,
+): Promise<Counted[]> {
+  const counts = begins.map((begin, i) => {
+    const [low, high] = [idFloor(begin), idFloor(begin + MINUTE)]
+    return where(
+      `select ${i} as minute, cast(count(*) as integer) as requests,
+         cast(coalesce(sum(refused), 0) as integer) as refused
+       from exchanges where account = ? and exchange_id >= ? and exchange_id < ? and kind = 'api'`,
+      room,
+      low > from ? low : from,
+      high,
+    )
+  })
+  return database.query<Counted>(
+    numbered(counts.map(({ sql }) => sql).join(' union all ')),
+    counts.flatMap(({ values }) => values),
+  )
+}
+
+/** A second of an instance has one gap at most. */
+async function readGaps(
+  database: Database,
+  room: string,
+  from: string,
+): Promise<{ at: number; count: number }[]> {
+  const rows = await database.query<{ exchange_id: string; body: string }>(
+    `select exchange_id, body from exchanges
+     where account = $1 and exchange_id >= $2 and kind = 'gap' order by exchange_id`,
+    [room, from],
+  )
+  return rows.map(({ exchange_id, body }) => {
+    const { gap } = JSON.parse(body) as { gap?: Gap } // written by insertExchange
+    return { at: timeOf(exchange_id), count: gap?.count ?? 0 }
+  })
+}

@@ -1,0 +1,221 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { readConfig } from '../../../src/app/config.ts'
+import { startFarthing } from '../../../src/app/start.ts'
+import { createNewId } from '../../../src/core/ids.ts'
+import type { Database, Statement } from '../../../src/core/ports.ts'
+import { createKey } from '../../../src/platform/accounts/store.ts'
+import { makeGapRow } from '../../../src/tools/recorder/row.ts'
+import { insertExchange } from '../../../src/tools/recorder/store.ts'
+import { readTraffic } from '../../../src/tools/recorder/traffic-store.ts'
+import { only, tagged } from '../../hosted/document.ts'
+import { createClient } from '../../support/client.ts'
+import { elementWith, headingOf, type Shown, signIn } from '../../support/console.ts'
+import { onEveryDatabase } from '../../support/service.ts'
+import { answering, receiving, subscribe } from '../../support/subscriber.ts'
+import { watched } from '../../support/watched.ts'
+
+const textOf = ({ text }: { text: string }): string => text.replace(/\s+/g, ' ').trim()
+
+const linksIn = ({ elements }: Shown): Map<string, string> =>
+  new Map(
+    elements
+      .filter(tagged('a'))
+      .map(each => [
+        textOf(each),
+        each.attributes.href?.replace(/^(\.\.\/)*(console\/)?/, '') ?? '',
+      ]),
+  )
+
+/** The lines below "Needs attention". */
+const attentionIn = ({ elements }: Shown): string[] =>
+  elements
+    .filter(({ attributes }) => attributes.class === 'farthing-attention')
+    .flatMap(({ inside }) => inside.filter(tagged('p')).map(textOf))
+
+onEveryDatabase(
+  'The home page of the console',
+  service => {
+    const enter = async () => {
+      const { api, name } = await service().newNamedAccount()
+      return { api, name, browser: await signIn(service(), api) }
+    }
+
+    test('an account that has nothing is shown three steps, and the same frame with nothing in it', async () => {
+      const { browser } = await enter()
+      const page = await browser.get('')
+      assert.deepEqual([page.status, headingOf(page)], [200, 'Home'])
+      const [steps] = page.elements.filter(tagged('ol'))
+      assert.deepEqual(
+        steps?.inside.filter(tagged('li')).map(each => textOf(each).split(/[,.]| Choose/)[0]),
+        ['Make a payment', 'Register a webhook', 'Send requests from your own service'],
+      )
+      assert.match(page.text, /0 requests to \/v1, 0 of them refused/)
+      assert.match(page.text, /Needs attention Nothing: no request was refused/)
+      const links = linksIn(page)
+      assert.equal(links.get('Make a payment'), 'payments/new')
+      assert.equal(links.get('API documentation'), '../docs')
+      assert.equal((await browser.get('?x')).status, 200, 'with a slash at its end')
+    })
+
+    test('requests are bars and rows by the minute; only those to /v1 count, and what was only counted is said', async () => {
+      const { api, name, browser } = await enter()
+      const start = Math.floor(service().clock.now() / 60_000 + 1) * 60_000
+      service().clock.advance(start - service().clock.now() + 1_000)
+      for (let i = 0; i < 3; i++) await api.get('/v1/payments')
+      await api.get('/v1/payments/unknown')
+      const { _links } = await api.createPayment()
+      await api.get(new URL(_links.next_url.href).pathname)
+      // A payment made in the console is no request.
+      await browser.post('payments/new/create', { ready: 'paid' })
+      service().clock.advance(120_000)
+      await api.get('/v1/refunds')
+      const at = service().clock.now()
+      const gap = { count: 1_234, refused: 4, from: at, to: at, bounds: ['account' as const] }
+      await service().database.write([insertExchange(makeGapRow(name, gap))(createNewId()(at))])
+      const page = await browser.get('')
+      assert.match(page.text, /6 requests to \/v1, 1 of them refused/)
+      assert.match(page.text, /1,234 more requests, page steps and attempts were only counted/)
+      const table = page.elements.find(tagged('table'))
+      const rows = table?.inside
+        .filter(tagged('tr'))
+        .map(row => row.inside.filter(({ tag }) => tag === 'th' || tag === 'td').map(textOf))
+      const minute = (ms: number) => new Date(ms).toISOString().slice(11, 16)
+      assert.deepEqual(rows?.slice(0, 4), [
+        ['Minute (UTC)', 'Requests', 'Refused', 'Only counted'],
+        [minute(start + 120_000), '1', '0', '1,234'],
+        [minute(start + 60_000), '0', '0', '0'],
+        [minute(start), '5', '1', '0'],
+      ])
+      assert.equal(rows?.length, 16)
+      const title = only(page.elements, ({ attributes }) => attributes.id === 'bars-title')
+      assert.match(textOf(title), /^Requests a minute from \d\d:\d\d to \d\d:\d\d UTC: 6 requests/)
+      service().clock.advance(15 * 60_000)
+      assert.match((await browser.get('')).text, /0 requests to \/v1/)
+    })
+
+    test('older requests that the record has dropped are not shown as if there had been none', async () => {
+      const { api, name, browser } = await enter()
+      for (let i = 0; i < 4; i++) {
+        await api.get('/v1/payments')
+        await browser.get('')
+        service().clock.advance(60_000)
+      }
+      const options = { wall: service().clock.now(), most: 2 }
+      const { minutes, keptSince } = await readTraffic(service().database, name, options)
+      assert.equal(
+        minutes.reduce((sum, { requests }) => sum + requests, 0),
+        2,
+      )
+      assert.ok(keptSince !== undefined && keptSince < options.wall)
+    })
+
+    test('at most five lines say what needs attention, each with a button that leads to it', async t => {
+      const { api, browser } = await enter()
+      const { webhook } = await subscribe(t, api, {
+        behaviour: { onRequest: answering(401) },
+      })
+      for (let i = 0; i < 2; i++) {
+        const { payment_id } = await api.createPayment()
+        await api.post(`/v1/payments/${payment_id}/cancel`)
+      }
+      const bad = { amount: 1, reference: 'r', description: 'd', return_url: 'no host' }
+      for (let i = 0; i < 3; i++) await api.post('/v1/payments', bad)
+      await api.post('/v1/payments', { ...bad, amount: -1, return_url: 'https://x.example/' })
+      const page = await browser.get('')
+      const lines = attentionIn(page)
+      assert.equal(lines[0], `2 messages to ${webhook.callback_url} failed: 401 Unauthorized`)
+      assert.ok(
+        lines.includes('1 × POST /v1/payments refused: amount must be at least 0 (you sent -1)'),
+      )
+      assert.ok(
+        lines.some(line =>
+          /^3 × POST \/v1\/payments refused: return_url .*\(you sent no host\)$/.test(line),
+        ),
+        lines.join('\n'),
+      )
+      const links = linksIn(page)
+      assert.match(links.get('Why it failed') ?? '', /^messages\/\w{26}$/)
+      assert.equal(
+        links.get('Show the messages'),
+        `webhooks/${webhook.external_id}?delivery=FAILED`,
+      )
+      assert.match(links.get('Show the request') ?? '', /^requests\/\w{26}$/)
+      const all = await browser.get(links.get('Show all 3') ?? '')
+      assert.match(all.text, /Refused requests P0102 in return_url/)
+      // A message that was accepted when it was sent again needs no more attention.
+      assert.equal(attentionIn(page).length, 3)
+      for (const path of [
+        '/v1/agreements/x',
+        '/v1/payments/x',
+        '/v1/webhooks/x',
+        '/v1/payments/x/events',
+      ])
+        await api.get(path)
+      const more = await browser.get('')
+      assert.equal(attentionIn(more).length, 5)
+      assert.match(more.text, /And 2 more: all refused requests, all webhooks\./)
+      service().clock.advance(15 * 60_000)
+      assert.deepEqual(attentionIn(await browser.get('')), lines.slice(0, 1))
+    })
+
+    test('payments are counted by state, each count leads to them, and a change is announced', async () => {
+      const { api, browser } = await enter()
+      await api.createPayment()
+      await browser.post('payments/new/create', { ready: 'paid' })
+      await browser.post('payments/new/create', { ready: 'paid' })
+      const page = await browser.get('')
+      const links = linksIn(page)
+      assert.equal(links.get('2 success'), 'payments?status=success')
+      assert.equal(links.get('1 created'), 'payments?status=created')
+      assert.equal(links.get('0 error'), 'payments?status=error')
+      const notice = only(page.elements, each => 'data-live' in each.attributes)
+      const version = async () => {
+        const query = notice.attributes['data-live']?.split('?')[1]
+        return JSON.parse((await browser.get(`newer.json?${query}`)).html).version
+      }
+      assert.equal(await version(), notice.attributes['data-version'])
+      service().clock.advance(61_000)
+      assert.equal(await version(), notice.attributes['data-version'], 'time alone changes nothing')
+      await api.get('/v1/payments')
+      assert.notEqual(await version(), notice.attributes['data-version'])
+      elementWith(page, 'make-payment')
+    })
+  },
+  receiving,
+)
+
+test('the home page and its live notice read payments, requests and messages by indexes only', async t => {
+  const seen = new Map<string, Statement>()
+  let database: Database | undefined
+  const farthing = await startFarthing({
+    config: readConfig({ PORT: '0', DATABASE_URL: 'sqlite::memory:' }),
+    backgroundWork: false,
+    ports: real => {
+      database = watched(real.database, statements => {
+        for (const statement of statements) seen.set(statement.sql, statement)
+      })
+      return { ...real, database }
+    },
+  })
+  t.after(() => farthing.close())
+  assert.ok(database)
+  const { key } = await createKey({ ...farthing.ports, database }, 'plans')
+  const api = createClient([farthing.url], key)
+  await api.post('/v1/webhooks', { callback_url: 'https://ledger.example.org/' })
+  const browser = await signIn({ apps: [farthing.app], baseUrls: [farthing.url] }, api)
+  seen.clear()
+  assert.equal((await browser.get('')).status, 200)
+  await browser.get('newer.json?list=home')
+  let steps = 0
+  for (const { sql, values } of [...seen.values()]) {
+    const plan = await database.query<{ detail: string }>(`explain query plan ${sql}`, values)
+    for (const { detail } of plan.filter(({ detail }) =>
+      /\b(payments|exchanges|webhook_messages)\b/.test(detail),
+    )) {
+      assert.match(detail, /^SEARCH .* USING (COVERING )?INDEX/, sql)
+      steps++
+    }
+  }
+  assert.ok(steps > 15, `only ${steps} steps read them`)
+})
