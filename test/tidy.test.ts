@@ -69,6 +69,7 @@ describe('A file of src', () => {
       'pay/webhooks/routes', // identifiers, what has expired
       'pay/webhooks/send-again', // identifiers, when a message was sent by hand
       'pay/webhooks/store', // identifiers
+      'tools/check/ask', // when a receiver was asked
       'tools/console/frame/page', // what has expired
       'tools/control/build', // what has expired
       'tools/control/clock', // how far the account's clock is
@@ -90,6 +91,7 @@ describe('A file of src', () => {
       'pay/webhooks/listeners', // until when somebody listens
       'platform/accounts/bearer', // the cache of keys
       'platform/accounts/store', // when a key was made, when a test account expires
+      'tools/check/ask', // when a receiver was asked
       'tools/console/frame/session', // until when a session lasts
       'tools/console/frame/sign-in', // what has expired
       'tools/console/webhooks/list', // whether somebody listens
@@ -113,6 +115,7 @@ describe('A file of src', () => {
       'app/clock-watch',
       'pay/webhooks/deliver',
       'platform/outbound/send',
+      'tools/check/ask',
     ].map(name => `src/${name}.ts`)
     assert.deepEqual(find(sources, /performance\.now|hrtime/, allowed), [])
   })

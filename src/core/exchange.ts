@@ -22,9 +22,12 @@ export type Caused = { events: number[]; messages: string[] }
 
 /** Differences between an attempt that was made by hand and those of the message. */
 export type ByHand = {
-  kind: 'again' | 'edited' | 'damaged'
-  /** The kind of damage. */
+  /** `asked`: a copy that was sent to find out how the receiver checks signatures. */
+  kind: 'again' | 'edited' | 'damaged' | 'asked'
+  /** The kind of damage; of an `asked` copy the mistake with which it is signed. */
   damage?: string
+  /** Of an `asked` copy: how it is signed. */
+  words?: string
   /** It was signed with a key that is not the receiver's. */
   other_key?: true
   /** It went to another address than the webhook's. */
@@ -32,6 +35,18 @@ export type ByHand = {
 }
 
 export type Headers = Record<string, string>
+
+/** What a receiver turned out to check, when copies of a message were sent to find that out. */
+export type Asked = {
+  /** `accepts`, `checks-nothing`, `body:newline`, `key:other-webhook`, `digest:base64`, `unknown` and the like. */
+  cause: string
+  sentence: string
+  advice: string
+  /** How many copies were sent. */
+  posts: number
+  /** The exchanges that show it. */
+  evidence: string[]
+}
 
 /** The first 8 KiB of a body. */
 export type KeptBody = {
@@ -80,6 +95,8 @@ export type ExchangeBody = {
   secret_body?: true
   /** For an action: where it was done. */
   by?: Actor
+  /** For the action that asked a receiver: the answer. */
+  asked?: Asked
   /** For a gap: the number of exchanges that were only counted, the times of the first and the last, and why. */
   gap?: { count: number; refused: number; from: number; to: number; bounds: string[] }
 }

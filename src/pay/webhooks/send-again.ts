@@ -56,7 +56,9 @@ export async function sendAgain(
     ? given.replaceAll(message_id, context.newId(context.time.now(account), account.room))
     : given
   const signed = damaged(body, asked.signingKey ?? signing_key, asked.damage)
-  const once = () => sendByHand(context, account, message, { ...signed, asked })
+  const url = asked.to ?? message.callback_url
+  const byHand = byHandOf(asked, message)
+  const once = () => sendByHand(context, account, message, { ...signed, url, byHand })
   const times = Array.from({ length: asked.times })
   if (asked.atOnce) return Promise.all(times.map(once))
   const sent: Exchange[] = []
@@ -86,11 +88,12 @@ function damaged(body: string, key: string, damage: Damage | undefined): Signed 
   }
 }
 
-async function sendByHand(
+/** Sends a message once, signed as given, and records it. Neither the message nor the payment changes. */
+export async function sendByHand(
   context: Context,
   account: Account,
-  { message_id, webhook_id, payment_id, event_type, callback_url, signing_key }: KeptMessage,
-  { body, signature: signed, asked }: Signed & { asked: SendAgain },
+  { message_id, webhook_id, payment_id, event_type }: KeptMessage,
+  { body, signature: signed, url, byHand }: Signed & { url: string; byHand: ByHand },
 ): Promise<Exchange> {
   if (!context.recorder) throw new Error('a message that is sent by hand is recorded')
   const { result, attempted } = await attempt(context, {
@@ -101,21 +104,20 @@ async function sendByHand(
     event_type,
     body,
     keepsAnswer: true,
-    url: asked.to ?? callback_url,
+    url,
     headers: headersOf(signed),
   })
   return context.recorder.attemptByHand(account, {
     ...attempted,
     ms: result.response_time ?? 0,
-    byHand: byHandOf(asked, signing_key, callback_url),
+    byHand,
   })
 }
 
 /** The receiver at another address may have the other key. */
 function byHandOf(
   { body, newIdentifier, damage, signingKey = '', to = '' }: SendAgain,
-  signing_key: string,
-  callback_url: string,
+  { signing_key, callback_url }: KeptMessage,
 ): ByHand {
   const isOtherKey = signingKey !== '' && signingKey !== signing_key
   const isSame = to === '' || to === callback_url

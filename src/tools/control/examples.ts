@@ -145,6 +145,17 @@ export const sentAgain = {
   ],
 }
 
+export const askedReceiver = {
+  message_id: ID,
+  cause: 'body:printed-python',
+  sentence:
+    'Your receiver checks a wrong signature: what it computes is made of the body parsed and printed again by json.dumps() of Python.',
+  advice:
+    'Check the signature over the bytes as they arrived, before anything parses, decodes or prints them:\nFlask: request.get_data()',
+  posts: 7,
+  evidence: [ID],
+}
+
 export const listener = { webhook_id: ID, signing_key: 'webhook_test_EXAMPLE', other: false }
 
 export const attemptResult = {

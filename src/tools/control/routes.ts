@@ -1,6 +1,7 @@
 import type { Context } from '../../pay/context.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
 import { accountEndpoints } from './accounts.ts'
+import { askAboutMessage } from './ask.ts'
 import { buildPayment } from './build.ts'
 import { readClock, setClock } from './clock.ts'
 import { enterConsole } from './enter.ts'
@@ -34,6 +35,7 @@ const readingEndpoints = (context: Context, { waitFor, stopped, operations }: Po
         listRequests(context, waitFor, operations),
         listMessages(context, waitFor),
         sendMessage(context),
+        askAboutMessage(context, stopped),
         ...(context.config.console
           ? [...listenerEndpoints(context, stopped), enterConsole(context)]
           : []),

@@ -86,7 +86,8 @@ export const sendMessage = (context: Context): Endpoint => ({
   },
 })
 
-async function messageInPath(
+/** The message that the path names. Throws unless its bytes can be sent. */
+export async function messageInPath(
   request: FastifyRequest,
   { database, time }: Context,
 ): Promise<Resendable> {

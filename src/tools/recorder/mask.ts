@@ -6,12 +6,13 @@ import { decodeAscii } from '../../platform/http/addresses.ts'
 export const MASK = '…'
 
 /**
- * Texts with the form of a secret, and texts that must not be mistaken for one. In this order: a UUID; an identifier,
- * or a token, which is a payment's identifier and a secret of the same length; an API key or a signing key; 12 to 19
- * digits, also in groups of four as on a card.
+ * Texts with the form of a secret, and texts that must not be mistaken for one. In this order: a UUID; a
+ * signature or another SHA-256, which may have many digits in a row; an identifier, or a token, which is a payment's
+ * identifier and a secret of the same length; an API key or a signing key; 12 to 19 digits, also in groups of four as on
+ * a card.
  */
 const BY_FORM =
-  /(?<uuid>\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b)|(?<![0-9a-v])(?<id>[0-9a-v]{26})(?<secret>[0-9a-v]{26})?(?![0-9a-v])|(?<prefix>(?:api|webhook)_test_)[0-9A-Za-z]+|(?<!\d)(?:\d{12,19}|\d{4}([ -])\d{4}\5\d{4}\5\d{1,7}|\d{4}([ -])\d{6}\6\d{5})(?!\d)/g
+  /(?<uuid>\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b)|(?<sha256>(?<![0-9a-z])(?:[0-9a-f]{64}|[0-9A-F]{64})(?![0-9a-z]))|(?<![0-9a-v])(?<id>[0-9a-v]{26})(?<secret>[0-9a-v]{26})?(?![0-9a-v])|(?<prefix>(?:api|webhook)_test_)[0-9A-Za-z]+|(?<!\d)(?:\d{12,19}|\d{4}([ -])\d{4}\6\d{4}\6\d{1,7}|\d{4}([ -])\d{6}\7\d{5})(?!\d)/g
 
 /**
  * Only words of this length can hold a secret, except for digits in groups. Skipping all other text halves the time.
@@ -33,9 +34,9 @@ const WINDOW_BYTES = 3 * MOST_BODY_BYTES
 
 const maskForms = (text: string): string => text.replace(BY_FORM, maskForm)
 
-function maskForm(_match: string, ...rest: unknown[]): string {
-  const { uuid, id, secret, prefix } = rest.at(-1) as Record<string, string | undefined> // named groups come last
-  if (uuid) return uuid
+function maskForm(match: string, ...rest: unknown[]): string {
+  const { uuid, sha256, id, secret, prefix } = rest.at(-1) as Record<string, string | undefined> // named groups come last
+  if (uuid ?? sha256) return match
   if (id) return secret ? id + MASK : id
   return (prefix ?? '') + MASK
 }

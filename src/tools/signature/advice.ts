@@ -42,3 +42,12 @@ export const theDigest: Advice = {
 export const theHeader: Advice = {
   text: 'Take the value of the header as it arrived. If a proxy or a log changed it, take it before that.',
 }
+
+/** As plain text, a line for each framework. */
+export const adviceText = (advice: readonly Advice[]): string =>
+  advice
+    .flatMap(({ text, calls = [] }) => [
+      text,
+      ...calls.map(({ framework, call }) => `${framework}: ${call}`),
+    ])
+    .join('\n')

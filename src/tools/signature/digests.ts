@@ -138,3 +138,24 @@ function createOtherSearch(bare: string): DigestSearch {
     return found && { cause: found.cause, words: found.words }
   }
 }
+
+/** A wrong form of a signature, and the text that code which uses it computes. */
+export type WrongDigest = Digest & { text: string }
+
+/** The forms that code computes and compares with the header, each of this body and key. */
+export function wrongDigests(body: Buffer, key: Buffer): WrongDigest[] {
+  const hex = signatureOf(body, key)
+  const bytes = Buffer.from(hex, 'hex')
+  return [
+    { cause: 'base64', words: 'in base64', text: bytes.toString('base64') },
+    { cause: 'upper', words: 'in upper case', text: hex.toUpperCase() },
+    { cause: 'prefixed', words: 'with sha256= before it', text: `sha256=${hex}` },
+    { cause: 'base64url', words: 'in base64url', text: bytes.toString('base64url') },
+    {
+      cause: 'base64-of-hex',
+      words: 'in base64 of its hexadecimal form',
+      text: Buffer.from(hex).toString('base64'),
+    },
+    ...others.map(({ cause, words, digest }) => ({ cause, words, text: digest(body, key, 'hex') })),
+  ]
+}

@@ -13,7 +13,7 @@ export const isSigningKey = (key: string): boolean => /^webhook_test_[0-9a-v]{26
 export const isApiKey = (key: string): boolean => /^api_(test|live)_/.test(key)
 
 /** Keys that are used by mistake. */
-type OtherKeys = {
+export type OtherKeys = {
   /** The signing keys of other webhooks. */
   webhooks: readonly NamedKey[]
   api: readonly string[]

@@ -73,6 +73,7 @@ onEveryDatabase(
           ['plans', { reset: true, payment_id: open.payment_id }, 'POST'],
           [`plans/${plan.plan_id}`, undefined, 'DELETE'],
           [`messages/${message.message_id}/send`, {}, 'POST'],
+          [`messages/${message.message_id}/ask`, {}, 'POST'],
           [`listeners/${listener.webhook_id}/next?wait=0`, undefined, 'GET'],
           [`listeners/${listener.webhook_id}/results`, attempt, 'POST'],
           [`listeners/${listener.webhook_id}`, undefined, 'DELETE'],

@@ -1,0 +1,123 @@
+/**
+ * Ask the receiver: finds out how a receiver checks signatures, by sending it copies of a message, each signed in
+ * another wrong way, until it accepts one.
+ */
+import { type Account, DEFAULT_ACCOUNT } from '../../core/account.ts'
+import type { Actor, Asked } from '../../core/exchange.ts'
+import { newSecret } from '../../core/ids.ts'
+import type { Context } from '../../pay/context.ts'
+import { newestWebhooks } from '../../pay/webhooks/list-store.ts'
+import { type Resendable, sendByHand } from '../../pay/webhooks/send-again.ts'
+import { findWebhook } from '../../pay/webhooks/store.ts'
+import { signature, signingKeyOf, type Webhook } from '../../pay/webhooks/webhook.ts'
+import { adviceText } from '../signature/advice.ts'
+import { type Truth, wrongSignatures } from '../signature/wrong-signatures.ts'
+import { type Copy, findMistake, type Known } from './find-mistake.ts'
+
+/** All copies together, with the right one and that with a random key. */
+const MOST_POSTS = 45
+/** Milliseconds for all copies. One takes 2 seconds at most, so none is sent in the last two. */
+const MOST_MS = 30_000
+const LAST_START = MOST_MS - 2_000
+/** Webhooks whose keys are looked at. */
+const MOST_WEBHOOKS = 20
+
+type Asking = {
+  by: Actor
+  /** Whether nobody waits for the answer any more. No further copy is sent then. */
+  isOver: () => boolean
+}
+
+/**
+ * Sends the copies to the webhook's own address, one after the other, and records each. The message, its attempts and
+ * its payment stay as they are.
+ */
+export async function askReceiver(
+  context: Context,
+  account: Account,
+  message: Resendable,
+  { by, isOver }: Asking,
+): Promise<Asked> {
+  const { recorder, time } = context
+  const known = await knownAbout(context, account, message)
+  const { body, callback_url: url, message_id, payment_id, webhook_id } = message
+  const started = performance.now()
+  const began = time.wall()
+  const at = time.now(account)
+  const post = ({ text, cause, short }: Copy) =>
+    sendByHand(context, account, message, {
+      body,
+      url,
+      signature: text,
+      byHand: { kind: 'asked', words: short, ...(cause !== undefined && { damage: cause }) },
+    })
+  const mayPost = (posts: number) =>
+    posts < MOST_POSTS && performance.now() - started < LAST_START && !isOver()
+  const { advice, ...found } = await findMistake(known, { post, mayPost })
+  const asked = { ...found, advice: adviceText(advice) }
+  await recorder?.action(account, {
+    room: account.room,
+    payment_id,
+    message_id,
+    webhook_id,
+    kind: 'action',
+    operation: 'askReceiver',
+    status: null,
+    refused: false,
+    began,
+    at,
+    by,
+    method: '',
+    path: '',
+    query: '',
+    request_headers: {},
+    response_headers: {},
+    ms: Math.round(performance.now() - started),
+    ended: 'sent',
+    asked,
+  })
+  return asked
+}
+
+/** The most copies that asking sends. */
+export async function mostCopies(
+  context: Context,
+  account: Account,
+  message: Resendable,
+): Promise<number> {
+  const { wrong } = await knownAbout(context, account, message)
+  return Math.min(MOST_POSTS, 2 + wrong.length)
+}
+
+async function knownAbout(
+  { database, config }: Context,
+  { name, room }: Account,
+  { body, webhook_id, signing_key }: Resendable,
+): Promise<Known> {
+  const webhooks = await newestWebhooks(database, room, MOST_WEBHOOKS)
+  const own = await findWebhook(database, room, webhook_id)
+  const owner = own ? nameOf(own) : webhook_id
+  const truth: Truth = { body: Buffer.from(body), key: Buffer.from(signing_key), owner }
+  const otherKeys = {
+    webhooks: webhooks
+      .filter(each => each.webhook_id !== webhook_id)
+      .map(each => ({ name: nameBeside(owner, each), key: each.signing_key })),
+    api: name === DEFAULT_ACCOUNT && config.apiKey ? [config.apiKey] : [],
+  }
+  return {
+    truth,
+    otherKeys,
+    right: signature(body, signing_key),
+    random: signature(body, signingKeyOf(newSecret())),
+    wrong: wrongSignatures(truth, otherKeys),
+  }
+}
+
+/** Without the path of its address, which may be secret: the answer is recorded. */
+const nameOf = ({ description, callback_url }: Webhook): string =>
+  description?.trim() || new URL(callback_url).host
+
+function nameBeside(owner: string, webhook: Webhook): string {
+  const name = nameOf(webhook)
+  return name === owner ? `another webhook that is named ${name} too` : name
+}

@@ -1,0 +1,59 @@
+import type { Context } from '../../pay/context.ts'
+import type { Endpoint } from '../../platform/http/endpoint.ts'
+import { json, pathParameter } from '../../platform/http/openapi.ts'
+import { object } from '../../platform/http/schema.ts'
+import { askReceiver } from '../check/ask.ts'
+import { withExamples } from './docs.ts'
+import { conflict, notFound } from './errors.ts'
+import { count, identifier, text } from './schemas.ts'
+import { messageInPath } from './send.ts'
+
+const askedReceiver = object('AskedReceiver', {
+  message_id: identifier,
+  cause: {
+    ...text,
+    description:
+      '`accepts`, `checks-nothing`, `compared-wrongly`, `not-the-signature`, `other-answer`, `unsteady`, `stopped`, `unknown`, or the mistake, such as `body:printed-python`, `key:newline` or `digest:base64`',
+  },
+  sentence: text,
+  advice: { ...text, description: 'What to change, with a line for each framework' },
+  posts: { ...count, maximum: 45, description: 'How many copies were sent' },
+  evidence: {
+    type: 'array',
+    items: identifier,
+    description: 'The recorded copies that show it, each at /console/requests/{id}',
+  },
+})
+
+/** Asks the receiver of a message which mistake it makes with signatures. */
+export const askAboutMessage = (context: Context, stopped: () => boolean): Endpoint => ({
+  method: 'POST',
+  path: '/control/messages/{message_id}/ask',
+  area: 'control',
+  operationId: 'askReceiver',
+  summary: 'Ask the receiver of a message how it checks signatures',
+  docs: withExamples(examples => ({
+    description:
+      'For a message that its receiver refuses with 400, 401 or 403. Sends copies of it to the address of its webhook: the right one, one that is signed with a random key, and then one for each known mistake, until one is accepted. At most 45, one after the other, within 30 seconds. Each is recorded and marked `asked`. The message, its attempts and its payment stay as they are.',
+    parameters: [pathParameter('message_id', 'A message of the account', examples.ID)],
+    responses: {
+      200: json('What the receiver checks', askedReceiver, {
+        'It prints the body again': examples.askedReceiver,
+      }),
+    },
+    errors: [
+      notFound('message'),
+      conflict('the webhook of this message is INACTIVE: register another one'),
+    ],
+  })),
+  handler: async request => {
+    const message = await messageInPath(request, context)
+    const { cause, sentence, advice, posts, evidence } = await askReceiver(
+      context,
+      request.account,
+      message,
+      { by: 'control', isOver: () => stopped() || request.raw.socket.destroyed },
+    )
+    return { message_id: message.message_id, cause, sentence, advice, posts, evidence }
+  },
+})

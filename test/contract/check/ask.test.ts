@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import {
+  deciding,
+  hex,
+  type Keys,
+  mistaken,
+  right,
+  signatureIn,
+} from '../../support/checking-receivers.ts'
+import type { Client } from '../../support/client.ts'
+import { ask } from '../../support/control.ts'
+import type { Behaviour, Received } from '../../support/receiver.ts'
+import { onEveryDatabase } from '../../support/service.ts'
+import { history, receiving, type Subscriber, subscribe } from '../../support/subscriber.ts'
+
+/** What libraries and encodings print differently. */
+const DESCRIPTION = "Crème & £5 / 'x' +1"
+
+onEveryDatabase(
+  'Asking a receiver',
+  service => {
+    /** A message to a receiver, in an account of its own. */
+    const messageTo = async (
+      t: TestContext,
+      behaveWith: (keys: Keys) => Behaviour,
+    ): Promise<{ api: Client; id: string; subscriber: Subscriber }> => {
+      const api = await service().newAccount()
+      const keys = { own: '', other: '' }
+      const subscriber = await subscribe(t, api, { behaviour: behaveWith(keys) })
+      keys.own = subscriber.webhook.signing_key
+      const other = await api.post('/v1/webhooks', {
+        callback_url: 'https://localhost/archive',
+        description: 'Archive',
+        subscriptions: ['card_payment_settled'],
+      })
+      keys.other = other.body.signing_key
+      const { payment_id } = await api.createPayment({ description: DESCRIPTION })
+      await api.post(`/v1/payments/${payment_id}/cancel`)
+      const [message] = await history(api, subscriber.webhook)
+      return { api, id: message.webhook_message_id, subscriber }
+    }
+    const askAbout = async (api: Client, id: string) => {
+      const { status, body } = await ask(service(), api, `messages/${id}/ask`, {})
+      assert.equal(status, 200, JSON.stringify(body))
+      assert.equal(body.message_id, id)
+      return body
+    }
+    const rows = async () => {
+      const { database } = service()
+      const [messages, payments] = await Promise.all([
+        database.query('select * from webhook_messages order by message_id'),
+        database.query('select * from payments order by payment_id'),
+      ])
+      return JSON.stringify([messages, payments])
+    }
+
+    test('each known mistake is named, and no other, with at most 45 copies to the webhook alone', async t => {
+      for (const [cause, expected] of Object.entries(mistaken)) {
+        const { api, id, subscriber } = await messageTo(t, keys =>
+          deciding(request => signatureIn(request) === expected(request.body, keys)),
+        )
+        const before = await rows()
+        const arrived = subscriber.requests.length
+        const asked = await askAbout(api, id)
+        assert.equal(asked.cause, cause, asked.sentence)
+        const sent = subscriber.requests.slice(arrived)
+        assert.equal(asked.posts, sent.length)
+        assert.ok(sent.length <= 45, cause)
+        assert.equal(new Set(sent.map(({ body }) => body)).size, 1, 'the original bytes')
+        assert.equal(await rows(), before)
+      }
+    })
+
+    test('the sentence, the line to change and the copies that show it are told', async t => {
+      const { api, id } = await messageTo(t, keys =>
+        deciding(
+          request => signatureIn(request) === mistaken['body:printed-python']?.(request.body, keys),
+        ),
+      )
+      const { sentence, advice, evidence } = await askAbout(api, id)
+      assert.equal(
+        sentence,
+        'Your receiver checks a wrong signature: what it computes is made of the body parsed and printed again by json.dumps() of Python.',
+      )
+      assert.match(advice, /^Express: express\.raw\({ type: 'application\/json' }\)$/m)
+      const marks = await service().database.query<{ body: string; status: number }>(
+        `select body, status from exchanges where exchange_id in ($1, $2) order by status`,
+        evidence,
+      )
+      assert.deepEqual(
+        marks.map(({ body, status }) => [status, JSON.parse(body).by_hand]),
+        [
+          [
+            200,
+            {
+              kind: 'asked',
+              words: 'the body parsed and printed again by json.dumps() of Python',
+              damage: 'body:printed-python',
+            },
+          ],
+          [401, { kind: 'asked', words: 'the right signature' }],
+        ],
+      )
+    })
+
+    test('a receiver that checks rightly, checks nothing, refuses all or answers something else is told so', async t => {
+      const refusing =
+        (status: (request: Received, keys: Keys) => number) =>
+        (keys: Keys): Behaviour => ({
+          plain: true,
+          onRequest: ({ request, response }) => response.writeHead(status(request, keys)).end(),
+        })
+      const isRight = (request: Received, keys: Keys) =>
+        signatureIn(request) === right(request.body, keys)
+      for (const [cause, posts, behaviour] of [
+        ['accepts', 2, refusing((request, keys) => (isRight(request, keys) ? 200 : 401))],
+        ['checks-nothing', 2, refusing(() => 204)],
+        ['not-the-signature', 2, refusing((request, keys) => (isRight(request, keys) ? 400 : 401))],
+        ['unsteady', 2, refusing((request, keys) => (isRight(request, keys) ? 401 : 200))],
+        ['other-answer', 1, refusing(() => 404)],
+        ['unknown', 45, refusing(() => 403)],
+      ] as const) {
+        const { api, id } = await messageTo(t, behaviour)
+        const asked = await askAbout(api, id)
+        assert.deepEqual([asked.cause, asked.posts], [cause, posts], asked.sentence)
+      }
+    })
+
+    test('a receiver that accepts everything after some copies is not accused of the mistake of one', async t => {
+      let copies = 0
+      const { api, id } = await messageTo(t, () => deciding(() => ++copies > 8))
+      copies = 0
+      const { cause, posts } = await askAbout(api, id)
+      assert.deepEqual([cause, posts], ['unsteady', 10])
+    })
+
+    test('a signature in the answer of the receiver is looked at first, unless it is that of the header', async t => {
+      const telling =
+        (computed: (body: string, keys: Keys) => string, compares = true) =>
+        (keys: Keys): Behaviour => ({
+          plain: true,
+          onRequest: ({ request, response }) => {
+            const got = signatureIn(request)
+            const own = computed(request.body, keys)
+            response
+              .writeHead(compares && got === own ? 200 : 401, { 'X-Expected': own })
+              .end(JSON.stringify({ error: `${got} is wrong` }))
+          },
+        })
+      const rare = (body: string, { own }: Keys) => hex(Buffer.from(body, 'utf16le'), own)
+      for (const [cause, posts, behaviour] of [
+        ['body:in-utf-16', 4, telling(rare)],
+        ['compared-wrongly', 2, telling(right, false)],
+        ['unknown', 45, telling(() => 'nothing', false)],
+      ] as const) {
+        const { api, id } = await messageTo(t, behaviour)
+        const asked = await askAbout(api, id)
+        assert.deepEqual([asked.cause, asked.posts], [cause, posts], asked.sentence)
+      }
+    })
+
+    test('an unknown message is a 404, one of a deactivated webhook or of a payment that is gone a 409', async t => {
+      const { api, id, subscriber } = await messageTo(t, () => deciding(() => false))
+      const arrived = subscriber.requests.length
+      const refusedWith = async (path: string, by = api) => {
+        const { status, body } = await ask(service(), by, path, {})
+        return [status, body.code]
+      }
+      const path = `messages/${id}/ask`
+      assert.deepEqual(await refusedWith('messages/unknown/ask'), [404, 'C0200'])
+      assert.deepEqual(await refusedWith(path, await service().newAccount()), [404, 'C0200'])
+      await api.delete(`/v1/webhooks/${subscriber.webhook.external_id}`)
+      assert.deepEqual(await refusedWith(path), [409, 'C0409'])
+      const gone = await messageTo(t, () => deciding(() => false))
+      await gone.api.advance(7 * 24 * 60 * 60 * 1000)
+      assert.deepEqual(await refusedWith(`messages/${gone.id}/ask`, gone.api), [409, 'C0409'])
+      assert.equal(subscriber.requests.length, arrived, 'nothing was sent')
+    })
+  },
+  { ...receiving, control: true },
+)

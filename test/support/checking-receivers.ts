@@ -1,0 +1,42 @@
+/** Receivers that check signatures, each in its own way. */
+import { createHmac } from 'node:crypto'
+import { print } from './library-json.ts'
+import type { Behaviour, Received } from './receiver.ts'
+
+/** The keys that a receiver may use: its own, and that of another webhook. */
+export type Keys = { own: string; other: string }
+
+type Expected = (body: string, keys: Keys) => string
+
+const hmac = (body: string | Buffer, key: string) => createHmac('sha256', key).update(body)
+export const hex = (body: string | Buffer, key: string): string => hmac(body, key).digest('hex')
+
+const escaped = (text: string): string =>
+  JSON.stringify(text).replace(
+    /[\u0080-\uffff]/g,
+    unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+const python = { comma: ', ', colon: ': ', string: escaped }
+const php = { string: (text: string) => escaped(text).replaceAll('/', '\\/') }
+
+/** The signature that a receiver with this mistake expects, by the cause that names the mistake. */
+export const mistaken: Record<string, Expected> = {
+  'body:printed-pretty-2': (body, { own }) => hex(JSON.stringify(JSON.parse(body), null, 2), own),
+  'body:printed-python': (body, { own }) => hex(print(JSON.parse(body), python), own),
+  'body:printed-php': (body, { own }) => hex(print(JSON.parse(body), php), own),
+  'body:latin-1': (body, { own }) => hex(Buffer.from(body).toString('latin1'), own),
+  'key:newline': (body, { own }) => hex(body, `${own}\n`),
+  'key:other-webhook': (body, { other }) => hex(body, other),
+  'digest:base64': (body, { own }) => hmac(body, own).digest('base64'),
+  'digest:upper': (body, { own }) => hex(body, own).toUpperCase(),
+}
+
+export const right: Expected = (body, { own }) => hex(body, own)
+
+/** `accepts` decides; a refusal is a 401. */
+export const deciding = (accepts: (request: Received) => boolean): Behaviour => ({
+  plain: true,
+  onRequest: ({ request, response }) => response.writeHead(accepts(request) ? 200 : 401).end(),
+})
+
+export const signatureIn = ({ headers }: Received): string => String(headers['pay-signature'] ?? '')
