@@ -94,6 +94,8 @@ describe('A file of src', () => {
       'tools/check/ask', // when a receiver was asked
       'tools/console/frame/session', // until when a session lasts
       'tools/console/frame/sign-in', // what has expired
+      'tools/console/home/attention', // which requests are of the last minutes
+      'tools/console/home/home', // which requests are of the last minutes
       'tools/console/webhooks/list', // whether somebody listens
       'tools/console/webhooks/webhook', // whether somebody listens
       'tools/control/accounts', // what has expired, the first time of a clock

@@ -8,7 +8,7 @@ import { createKey } from '../../../src/platform/accounts/store.ts'
 import { makeGapRow } from '../../../src/tools/recorder/row.ts'
 import { insertExchange } from '../../../src/tools/recorder/store.ts'
 import { readTraffic } from '../../../src/tools/recorder/traffic-store.ts'
-import { only, tagged } from '../../hosted/document.ts'
+import { tagged } from '../../hosted/document.ts'
 import { createClient } from '../../support/client.ts'
 import { elementWith, headingOf, type Shown, signIn } from '../../support/console.ts'
 import { onEveryDatabase } from '../../support/service.ts'
@@ -88,7 +88,7 @@ onEveryDatabase(
         [minute(start), '5', '1', '0'],
       ])
       assert.equal(rows?.length, 16)
-      const title = only(page.elements, ({ attributes }) => attributes.id === 'bars-title')
+      const title = elementWith(page, 'bars-title')
       assert.match(textOf(title), /^Requests a minute from \d\d:\d\d to \d\d:\d\d UTC: 6 requests/)
       service().clock.advance(15 * 60_000)
       assert.match((await browser.get('')).text, /0 requests to \/v1/)
@@ -169,16 +169,20 @@ onEveryDatabase(
       assert.equal(links.get('2 success'), 'payments?status=success')
       assert.equal(links.get('1 created'), 'payments?status=created')
       assert.equal(links.get('0 error'), 'payments?status=error')
-      const notice = only(page.elements, each => 'data-live' in each.attributes)
+      const notice = page.elements.find(each => 'data-live' in each.attributes)
       const version = async () => {
-        const query = notice.attributes['data-live']?.split('?')[1]
+        const query = notice?.attributes['data-live']?.split('?')[1]
         return JSON.parse((await browser.get(`newer.json?${query}`)).html).version
       }
-      assert.equal(await version(), notice.attributes['data-version'])
+      assert.equal(await version(), notice?.attributes['data-version'])
       service().clock.advance(61_000)
-      assert.equal(await version(), notice.attributes['data-version'], 'time alone changes nothing')
+      assert.equal(
+        await version(),
+        notice?.attributes['data-version'],
+        'time alone changes nothing',
+      )
       await api.get('/v1/payments')
-      assert.notEqual(await version(), notice.attributes['data-version'])
+      assert.notEqual(await version(), notice?.attributes['data-version'])
       elementWith(page, 'make-payment')
     })
   },
