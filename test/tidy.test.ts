@@ -63,12 +63,14 @@ describe('A file of src', () => {
       'pay/refunds/commands', // identifiers
       'pay/refunds/routes', // the status after five seconds
       'pay/retention', // what the sweep may delete of an account whose clock is behind
+      'pay/webhooks/commands', // identifiers
       'pay/webhooks/deliver', // when an attempt began
       'pay/webhooks/listener-store', // identifiers
       'pay/webhooks/message-store', // whether the payment of a message has expired
-      'pay/webhooks/routes', // identifiers, what has expired
+      'pay/webhooks/routes', // what has expired
       'pay/webhooks/send-again', // identifiers, when a message was sent by hand
       'pay/webhooks/store', // identifiers
+      'pay/webhooks/test-message', // identifiers, events
       'tools/check/ask', // when a receiver was asked
       'tools/console/frame/page', // what has expired
       'tools/control/build', // what has expired

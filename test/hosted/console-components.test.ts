@@ -1,6 +1,6 @@
 import { describe, it } from 'node:test'
 import { insetText, table, warningText } from '../../src/platform/web/components.ts'
-import { checkbox } from '../../src/platform/web/form-components.ts'
+import { checkbox, checkboxes } from '../../src/platform/web/form-components.ts'
 import { hard, macro, same } from './macros.ts'
 
 describe('Components of the console and the macros of GOV.UK Frontend', () => {
@@ -33,6 +33,28 @@ describe('Components of the console and the macros of GOV.UK Frontend', () => {
       const item = { value: 'true', text: hard, hint: { text: hard }, checked }
       const params = { name: 'box', items: [item] }
       same(checkbox({ ...given, checked }), macro('checkboxes', 'govukCheckboxes', params))
+    }
+  })
+
+  it('Several checkboxes have the markup of the official macro', () => {
+    const items = ['a', 'b'].map(value => ({
+      value,
+      text: hard,
+      hint: hard,
+      checked: value === 'b',
+    }))
+    for (const error of [undefined, hard]) {
+      const params = {
+        name: 'boxes',
+        fieldset: { legend: { text: hard } },
+        hint: { text: hard },
+        ...(error && { errorMessage: { text: error } }),
+        items: items.map(item => ({ ...item, hint: { text: hard } })),
+      }
+      same(
+        checkboxes({ name: 'boxes', legend: hard, hint: hard, error, items }),
+        macro('checkboxes', 'govukCheckboxes', params),
+      )
     }
   })
 })

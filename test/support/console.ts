@@ -23,7 +23,7 @@ export type Console = {
   get(path: string, headers?: Record<string, string>): Promise<Shown>
   post(
     path: string,
-    fields?: Record<string, string>,
+    fields?: Record<string, string> | string[][],
     headers?: Record<string, string>,
   ): Promise<Shown>
 }

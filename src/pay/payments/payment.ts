@@ -72,8 +72,8 @@ export type Payment = {
   refunded_amount: number
   /** Where its creator found the API, if FARTHING_BASE_URL was not set. The links of its messages begin with it. */
   base_url?: string
-  /** It was made without requests. */
-  origin?: 'seed'
+  /** It was made without requests: by `farthing seed`, or for a test message to a webhook. */
+  origin?: 'seed' | 'test message'
   /** Set once a card was submitted. */
   card?: CardDetails
   /** How a plan lets it end: docs/control.md. */

@@ -16,17 +16,11 @@ import { json, noContent, requestBody, searchDocs } from '../../platform/http/op
 import { pageOf, paging, readSearch, type SearchKind } from '../../platform/http/search.ts'
 import { MUST_BE_PUBLIC } from '../../platform/outbound/address.ts'
 import type { Context } from '../context.ts'
+import { registerWebhook } from './commands.ts'
 import type { Resource } from './examples.ts'
 import { messageRows } from './message-store.ts'
-import {
-  activeWebhooks,
-  deactivateWebhook,
-  findWebhook,
-  insertWithinLimit,
-  MOST_ACTIVE,
-  webhookRows,
-} from './store.ts'
-import { duplicateWarning, signingKeyOf, type Webhook, withAddress } from './webhook.ts'
+import { deactivateWebhook, findWebhook, MOST_ACTIVE, webhookRows } from './store.ts'
+import { duplicateWarning, type Webhook } from './webhook.ts'
 import {
   listedWebhook,
   messageBody,
@@ -92,22 +86,12 @@ Keep the signing_key, which signs every message. You cannot change a webhook or 
     }
   },
   handler: async (request, reply) => {
-    const { database, time, newId, secrets } = context
-    const body = jsonBody(request, 'P0197')
-    const given = await readNewWebhook(body, context)
-    const made: Webhook = {
-      webhook_id: newId(time.now(request.account), request.account.room),
-      room: request.account.room,
-      status: 'ACTIVE',
-      ...given,
-      signing_key: signingKeyOf(secrets.secret(request.account.room)),
-    }
-    const active = await activeWebhooks(database, made.room)
-    const others = withAddress(active, made.callback_url)
-    if (!(await database.write(insertWithinLimit(made)))) throw tooManyWebhooks(MOST_ACTIVE)
-    if (others.length > 0) request.log.warn(duplicateWarning(made.callback_url, others))
+    const { account } = request
+    const given = await readNewWebhook(jsonBody(request, 'P0197'), context)
+    const { webhook, others } = await registerWebhook(context, { account, given })
+    if (others.length > 0) request.log.warn(duplicateWarning(webhook.callback_url, others))
     void reply.code(201)
-    return present(made)
+    return present(webhook)
   },
 })
 

@@ -35,6 +35,8 @@ export type Webhook = {
   signing_key: string
   /** It comes from FARTHING_WEBHOOK_URL and FARTHING_SIGNING_KEY. */
   fixed?: true
+  /** It was registered there, and not through the API. */
+  from?: 'console'
 }
 
 /** Those that send to this address, however it is written. */

@@ -40,7 +40,7 @@ export const newWebhook = object(
   },
 )
 
-type NewWebhook = Pick<Webhook, 'callback_url' | 'description' | 'subscriptions'>
+export type NewWebhook = Pick<Webhook, 'callback_url' | 'description' | 'subscriptions'>
 
 /** Reads and checks the body of POST /v1/webhooks. Throws the first fault found. */
 export async function readNewWebhook(

@@ -81,6 +81,33 @@ export function checkbox({ name, label, hint: hintText, checked }: Checkbox): Ht
 </div>`
 }
 
+type Checkboxes = Omit<Field, 'label'> & {
+  legend: string
+  items: { value: string; text: string; hint: string; checked: boolean }[]
+}
+
+/** Several boxes below a legend. Each sends its value. The first has the name as its id. */
+export function checkboxes({ name, legend, hint: hintText, error, items }: Checkboxes): Html {
+  const described = describedBy({ name, label: legend, error, ...(hintText && { hint: hintText }) })
+  return html`<div class="govuk-form-group${error && ' govuk-form-group--error'}">
+<fieldset class="govuk-fieldset"${described}>
+<legend class="govuk-fieldset__legend">${legend}</legend>
+${hintText && hint(`${name}-hint`, hintText)}
+${error && errorMessage(`${name}-error`, { text: error, prefix: 'Error' })}
+<div class="govuk-checkboxes" data-module="govuk-checkboxes">
+${items.map(({ value, text, hint: itemHint, checked }, i) => {
+  const id = i === 0 ? name : `${name}-${i + 1}`
+  return html`<div class="govuk-checkboxes__item">
+<input class="govuk-checkboxes__input" id="${id}" name="${name}" type="checkbox" value="${value}"${checked && html` checked`} aria-describedby="${id}-item-hint">
+<label class="govuk-label govuk-checkboxes__label" for="${id}">${text}</label>
+${hint(`${id}-item-hint`, itemHint, 'govuk-checkboxes__hint')}
+</div>
+`
+})}</div>
+</fieldset>
+</div>`
+}
+
 /** The label, the hint, the error and then the control. */
 function group({ name, label, hint: hintText, error }: Field, control: Html): Html {
   return html`<div class="govuk-form-group${error && ' govuk-form-group--error'}">

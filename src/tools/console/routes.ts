@@ -12,7 +12,9 @@ import { requestRoute } from './requests/request.ts'
 import { signatureRoutes } from './signature/signature.ts'
 import { webhooksRoute } from './webhooks/list.ts'
 import { messageRoutes } from './webhooks/message.ts'
+import { newWebhookRoutes } from './webhooks/new.ts'
 import { webhookRoute } from './webhooks/webhook.ts'
+import { webhookActionRoutes } from './webhooks/webhook-actions.ts'
 
 /**
  * Everything below /console: one line for each file of pages. There is nothing while the console is off. `operations`
@@ -30,7 +32,9 @@ export const consoleRoutes = (context: Context, operations: readonly Endpoint[])
         requestsRoute(context, operations),
         requestRoute(context, operations),
         webhooksRoute(context),
+        ...newWebhookRoutes(context),
         webhookRoute(context),
+        ...webhookActionRoutes(context),
         ...messageRoutes(context),
         ...signatureRoutes(context),
       ]

@@ -32,6 +32,11 @@ const banners = {
     text: 'Nothing was done: another request changed the payment first.',
     success: false,
   },
+  registered: {
+    text: 'The webhook is registered. Its signing key is on this page.',
+    success: true,
+  },
+  deactivated: { text: 'The webhook is deactivated. It gets no more messages.', success: false },
   'not-sent': { text: 'Nothing was sent.', success: false },
   'signed-out': { text: 'You have signed out.', success: true },
 } as const satisfies Record<string, Banner>
@@ -44,6 +49,9 @@ const lost = {
   cancel: 'Nothing was cancelled.',
   refund: 'Nothing was refunded.',
   send: 'Nothing was sent.',
+  register: 'No webhook was registered.',
+  test: 'Nothing was sent.',
+  deactivate: 'The webhook was not deactivated.',
   compare: 'Nothing was compared.',
 } as const
 

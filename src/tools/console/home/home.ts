@@ -71,7 +71,9 @@ ${addressPart(visit)}`
 const buttons = ({ root }: AccountVisit): Html =>
   buttonGroup([
     buttonLink('make-payment', 'Make a payment', `${root}payments/new`),
-    buttonLink('register-webhook', 'Register a webhook', `${root}webhooks`, { secondary: true }),
+    buttonLink('register-webhook', 'Register a webhook', `${root}webhooks/new`, {
+      secondary: true,
+    }),
   ])
 
 const firstSteps = ({ root }: AccountVisit): Html =>
@@ -79,7 +81,7 @@ const firstSteps = ({ root }: AccountVisit): Html =>
 <ol class="govuk-list govuk-list--number govuk-list--spaced">
 <li>${buttonLink('make-payment', 'Make a payment', `${root}payments/new`)}
 <br>Choose how it ends, or pay it on its pages. It moves no money.</li>
-<li>${link(`${root}webhooks`, 'Register a webhook')}, so that your service is told what becomes of payments. Each message and its response are listed here.</li>
+<li>${link(`${root}webhooks/new`, 'Register a webhook')}, so that your service is told what becomes of payments. Each message and its response are listed here.</li>
 <li>Send requests from your own service, to the base URL below and with the key of this account. Each of them is listed here, with its response.</li>
 </ol>`
 

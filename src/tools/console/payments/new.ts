@@ -6,7 +6,6 @@ import { createPayment } from '../../../pay/payments/commands.ts'
 import { statusOf } from '../../../pay/payments/payment.ts'
 import { checkMode, readNewPayment } from '../../../pay/payments/request.ts'
 import { findPayment } from '../../../pay/payments/store.ts'
-import { askedFor } from '../../../platform/http/addresses.ts'
 import { formBody } from '../../../platform/http/body.ts'
 import { pathParam, type Route } from '../../../platform/http/endpoint.ts'
 import type { Json } from '../../../platform/http/fields.ts'
@@ -17,6 +16,7 @@ import { type AccountVisit, type Next, notFound, type Page } from '../frame/page
 import { link, paragraph, statusTag, untrusted } from '../frame/parts.ts'
 import { actionRoute, pageRoute } from '../frame/route.ts'
 import { inConsole } from './action-names.ts'
+import { backAddress } from './back-address.ts'
 import { bodyIn, defaults, fieldOf, newPaymentForm, TEXTS, type Typed } from './new-form.ts'
 import { bringInto, type Ready, readyMade } from './ready-made.ts'
 
@@ -39,13 +39,6 @@ ${newPaymentForm(visit, typed)}`
     content: twoThirds(content),
     faults: typed?.faults,
   }
-}
-
-/** The page to which users return, at the address at which the browser has the console. */
-function backAddress({ request, config, addresses }: AccountVisit): string {
-  const { host } = askedFor(request, config)
-  const site = [addresses.pages, addresses.api].find(each => new URL(each).host === host)
-  return `${site ?? addresses.api}/console/back`
 }
 
 async function create(context: Context, visit: AccountVisit): Promise<Next | Page> {

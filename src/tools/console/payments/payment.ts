@@ -100,7 +100,7 @@ async function showPayment(
     payment_id: payment.payment_id,
     steps: ends(steps),
     hasWebhooks: rows.webhooks.length > 0,
-    isSeeded: payment.origin === 'seed',
+    origin: payment.origin,
   }
   const hidden = steps.length - timeline.steps.length
   const address = `payments/${payment.payment_id}`

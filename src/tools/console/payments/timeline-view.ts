@@ -1,7 +1,7 @@
 import type { Exchange } from '../../../core/exchange.ts'
 import { inPounds } from '../../../core/money.ts'
 import { iso } from '../../../core/time.ts'
-import type { FailureCode, PaymentEvent } from '../../../pay/payments/payment.ts'
+import type { FailureCode, Payment, PaymentEvent } from '../../../pay/payments/payment.ts'
 import { causeOf } from '../../../pay/webhooks/causes.ts'
 import { shownStatus } from '../../../pay/webhooks/message-store.ts'
 import { ACCEPTED_WRONG, answerToWrong } from '../../../pay/webhooks/wrong-signature.ts'
@@ -21,8 +21,14 @@ export type Timeline = {
   now: number
   steps: readonly Step[]
   hasWebhooks: boolean
-  /** Made by `farthing seed`. */
-  isSeeded: boolean
+  /** Of a payment that was made without requests. */
+  origin: Payment['origin']
+}
+
+const origins: Record<NonNullable<Payment['origin']>, string> = {
+  seed: 'This payment was made by farthing seed, without requests.',
+  'test message':
+    'This payment was made for a test message to one webhook. No other was told about it.',
 }
 
 /** Each day has a heading and a list. The lists have the role list, which Safari forgets without markers. */
@@ -30,7 +36,7 @@ export function timelineView(timeline: Timeline): Html {
   const said = new Set<string>()
   const days = Map.groupBy(timeline.steps, ({ at }) => iso(at).slice(0, 10))
   return html`${!timeline.hasWebhooks && paragraph(html`No messages are sent about this payment, because the account has no webhook. ${link(`${timeline.root}webhooks`, 'How to register one')}.`)}
-${timeline.isSeeded && paragraph('This payment was made by farthing seed, without requests.')}
+${timeline.origin && paragraph(origins[timeline.origin])}
 ${severalInstances(timeline.steps) && paragraph('Several instances of the service took part. Their clocks agree within a second, and so does the order.')}
 ${[...days].map(
   ([

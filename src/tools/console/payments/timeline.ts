@@ -145,9 +145,10 @@ function sentBy({ events, refunds, from }: Drawn): EventType[] {
   return refunds.length > 0 ? [...changes, 'card_payment_refunded'] : changes
 }
 
-function missingOf(step: Drawn, { webhooks }: Rows): MissingMessage[] {
+function missingOf(step: Drawn, { webhooks, payment }: Rows): MissingMessage[] {
   const sent = sentBy(step)
-  if (sent.length === 0) return []
+  // A test message goes to one webhook.
+  if (sent.length === 0 || payment.origin === 'test message') return []
   return webhooks.flatMap(webhook => {
     const missed = sent.filter(
       type =>

@@ -71,6 +71,7 @@ async function webhooksPage(context: Context, visit: AccountVisit): Promise<Page
   const { active, ended } = shown
   const all = await activeWebhooks(context.database, visit.account.room)
   const content = html`<h1 class="govuk-heading-l">Webhooks</h1>
+${paragraph(link('webhooks/new', 'Register a webhook'))}
 ${liveNotice(visit, { list: 'webhooks', version: versionOfList(shown), href: 'webhooks' })}
 ${duplicatesPart(all)}
 ${active.total === 0 && noneActive(visit.addresses.api)}
@@ -155,7 +156,7 @@ function duplicatesPart(active: Webhook[]): Html[] {
 const noneActive = (
   site: string,
 ): Html => html`${paragraph('There is no active webhook, so Farthing sends no messages about payments.')}
-${paragraph('Register one with its address. The response has the signing key:')}
+${paragraph(html`Register one here, or through the API. The response has the signing key:`)}
 ${listing(
   'How to register a webhook',
   `curl -X POST ${site}/v1/webhooks \\

@@ -15,6 +15,7 @@ import type { DeliveryStatus } from '../../../pay/webhooks/webhook.ts'
 import { answerToWrong } from '../../../pay/webhooks/wrong-signature.ts'
 import { formBody } from '../../../platform/http/body.ts'
 import { pathParam, type Route } from '../../../platform/http/endpoint.ts'
+import { pageFault } from '../../../platform/http/errors.ts'
 import { details, summaryList } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import { exchangesOfMessage } from '../../recorder/store.ts'
@@ -32,7 +33,7 @@ import {
   storyOfDelivery,
   whyOf,
 } from './message-attempts.ts'
-import { type Edit, editForm, readSend, sendForm } from './message-send.ts'
+import { readSend, sendForms } from './message-send.ts'
 
 /** Attempts that are shown; there may be many by hand. */
 const MOST_ATTEMPTS = 20
@@ -51,12 +52,13 @@ async function messageOf({ database }: Context, { request, account }: AccountVis
   return found
 }
 
-async function sendByHand(context: Context, visit: AccountVisit): Promise<Next | Page> {
+async function sendByHand(context: Context, visit: AccountVisit): Promise<Next> {
   const message = resendable(await messageOf(context, visit), visit.now)
   const to = `messages/${pathParam(visit.request, 'message_id')}`
   if ('reason' in message) return { to, done: { code: 'not-sent' } }
-  const asked = await readSend(context, message, formBody(visit.request))
-  if ('faults' in asked) return messagePage(context, visit, asked)
+  const asked = readSend(formBody(visit.request))
+  // The page has each damage in a list.
+  if (!asked) throw pageFault(400)
   // The page of the message says what came of it.
   await sendAgain(context, visit.account, message, asked)
   return { to }
@@ -76,8 +78,7 @@ export async function messageNews(
   }
 }
 
-/** With `edit`, whose faults it shows, it is the response to a form. */
-async function messagePage(context: Context, visit: AccountVisit, edit?: Edit): Promise<Page> {
+async function messagePage(context: Context, visit: AccountVisit): Promise<Page> {
   const { account, now, root } = visit
   const message = await messageOf(context, visit)
   const { event_type, payment_id, message_id } = message
@@ -91,13 +92,13 @@ async function messagePage(context: Context, visit: AccountVisit, edit?: Edit): 
 <h1 class="govuk-heading-l">${event_type} ${deliveryTag(shownStatus(message, now))}</h1>
 ${liveNotice(visit, { list: `message:${message_id}`, version, href: `${root}messages/${message_id}` })}
 ${tagOfHand(attempts)}<p class="govuk-body-l" id="cause">${untrusted(storyOf(message, status, attempts, now))}</p>
-${actions(message, body, visit, edit)}
+${actions(message, body, visit)}
 ${summaryList(summaryOf(message, root))}
 <h2 class="govuk-heading-m">Body</h2>
 ${bodyOf(body)}
 <h2 class="govuk-heading-m">Delivery attempts</h2>
 ${attemptsPart(attempts, root)}`
-  return { title: event_type, section: 'webhooks', content, faults: edit?.faults }
+  return { title: event_type, section: 'webhooks', content }
 }
 
 /** The newest attempt, if it was made by hand. */
@@ -150,22 +151,16 @@ function whatHappened(
     : 'It was never sent: its webhook was deactivated before.'
 }
 
-function actions(
-  message: KeptMessage,
-  body: string | null,
-  { root, now, account }: AccountVisit,
-  edit: Edit | undefined,
-): Html {
+function actions(message: KeptMessage, body: string | null, visit: AccountVisit): Html {
+  const { root, now } = visit
   const compare = paragraph(
     link(`${root}signature?message=${message.message_id}`, 'Compare signatures'),
   )
   const kept = resendable(message, now)
   if ('reason' in kept)
     return html`${paragraph(`It cannot be sent again: ${kept.reason}.`)}${body !== null && compare}`
-  const action = `${root}messages/${message.message_id}/send`
-  return html`${sendForm(account, action)}
-${compare}
-${editForm(account, action, kept, edit)}`
+  return html`${sendForms(visit, `${root}messages/${message.message_id}/send`)}
+${compare}`
 }
 
 const summaryOf = (message: KeptMessage, root: string) => [

@@ -30,6 +30,8 @@ import { choiceIn, cursorIn, linksBeside } from '../frame/query.ts'
 import { pageRoute } from '../frame/route.ts'
 import { eventsOf, listenerState, nameOf } from './list.ts'
 import { sentAgainText, storyOfDelivery } from './message-attempts.ts'
+import { MOST_RECENT, recentPart } from './recent.ts'
+import { deactivateForm, testForm } from './webhook-actions.ts'
 
 const SIZE = 50
 const deliveries = ['SUCCESSFUL', 'FAILED', 'PENDING'] as const
@@ -62,9 +64,12 @@ async function readMessages(
     (from, options) =>
       messagesOfWebhook(database, webhook_id, { ...(delivery && { delivery }), ...from }, options),
   )
-  const failed = found.items.filter(({ status }) => status === 'FAILED')
-  const payments = new Set(failed.map(({ payment_id }) => payment_id))
-  return { ...found, accepted: await acceptedByHand(database, [...payments]) }
+  return { ...found, accepted: await acceptedOf({ database }, found.items) }
+}
+
+function acceptedOf({ database }: Pick<Context, 'database'>, messages: readonly MessageRow[]) {
+  const failed = messages.filter(({ status }) => status === 'FAILED')
+  return acceptedByHand(database, [...new Set(failed.map(({ payment_id }) => payment_id))])
 }
 
 const versionOfPage = (webhook: Webhook, { items, accepted }: Found, wall: number): string =>
@@ -93,15 +98,20 @@ export async function webhookNews(
 
 async function webhookPage(context: Context, visit: AccountVisit): Promise<Page> {
   const { request, root } = visit
+  const { database } = context
   const webhook = await webhookOf(context, visit, pathParam(request, 'webhook_id'))
   const { webhook_id } = webhook
   const delivery = deliveryIn(visit)
   const found = await readMessages(context, visit, webhook)
   const wall = context.time.wall()
+  const newest = { limit: MOST_RECENT, order: 'newest' } as const
+  const recent = await messagesOfWebhook(database, webhook_id, {}, newest)
   const content = html`<p class="govuk-body">${link(`${root}webhooks`, 'Webhooks')}</p>
 <h1 class="govuk-heading-l farthing-text">${untrusted(nameOf(webhook))}</h1>
 ${summaryList(summaryOf(webhook, wall))}
-${details('Signing secret', listing('Signing secret', webhook.signing_key), { id: 'signing-secret' })}
+${details('Signing key', listing('Signing key', webhook.signing_key), { id: 'signing-key' })}
+${recentPart(visit, recent, await acceptedOf(context, recent))}
+${testForm(visit, webhook)}
 <h2 class="govuk-heading-m">Messages</h2>
 ${filterForm(webhook_id, delivery, visit)}
 ${liveNotice(visit, {
@@ -111,17 +121,18 @@ ${liveNotice(visit, {
   href: webhook_id,
   query: { delivery, ...cursorIn(visit) },
 })}
-${messagesPart(found, delivery, visit)}`
+${messagesPart(found, delivery, visit)}
+${deactivateForm(visit, webhook)}`
   return { title: nameOf(webhook), section: 'webhooks', content }
 }
 
 function summaryOf(webhook: Webhook, wall: number): SummaryRow[] {
-  const { webhook_id, callback_url, status, fixed } = webhook
+  const { webhook_id, callback_url, status, fixed, from } = webhook
   const rows: Parameters<typeof summaryRows>[0] = [
     ['Callback URL', untrusted(callback_url)],
     ['Events', eventsOf(webhook)],
     ['Status', status],
-    ['From', fixed && 'the settings of the service'],
+    ['From', fixed ? 'the settings of the service' : from && 'this console'],
     ['farthing listen', listenerState(webhook, wall)],
     ['Date created', time(timeOf(webhook_id))],
     ['Webhook ID', webhook_id],

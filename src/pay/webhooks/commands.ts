@@ -1,0 +1,44 @@
+import type { Account } from '../../core/account.ts'
+import { tooManyWebhooks } from '../../core/errors.ts'
+import { idFloor } from '../../core/ids.ts'
+import type { Context } from '../context.ts'
+import { activeWebhooks, insertWithinLimit, MOST_ACTIVE, twinOf } from './store.ts'
+import { signingKeyOf, type Webhook, withAddress } from './webhook.ts'
+import type { NewWebhook } from './wire.ts'
+
+/** Milliseconds within which a form that is sent twice registers one webhook. */
+const TWICE_MS = 60_000
+
+type Registration = {
+  account: Account
+  given: NewWebhook
+  /** From a form: a twin that was registered a moment ago is returned, and none is made. */
+  from?: 'console'
+}
+
+/**
+ * Registers a webhook. Returns it, and the other active webhooks with its address. Throws an ApiError when the account
+ * has as many as it may.
+ */
+export async function registerWebhook(
+  { database, time, newId, secrets }: Context,
+  { account, given, from }: Registration,
+): Promise<{ webhook: Webhook; others: Webhook[] }> {
+  const { room } = account
+  const now = time.now(account)
+  const webhook: Webhook = {
+    webhook_id: newId(now, room),
+    room,
+    status: 'ACTIVE',
+    ...given,
+    signing_key: signingKeyOf(secrets.secret(room)),
+    ...(from && { from }),
+  }
+  const twin = from && { given, after: idFloor(now - TWICE_MS) }
+  const active = await activeWebhooks(database, room)
+  const others = withAddress(active, given.callback_url)
+  if (await database.write(insertWithinLimit(webhook, twin))) return { webhook, others }
+  const found = twin && (await twinOf(database, room, twin))
+  if (found) return { webhook: found, others }
+  throw tooManyWebhooks(MOST_ACTIVE)
+}

@@ -1,0 +1,97 @@
+/** Registering a webhook on a page: the rules of the API, with its errors at the fields. */
+import { ApiError } from '../../../core/errors.ts'
+import type { Context } from '../../../pay/context.ts'
+import { registerWebhook } from '../../../pay/webhooks/commands.ts'
+import { eventMeanings, eventTypes } from '../../../pay/webhooks/webhook.ts'
+import { readNewWebhook } from '../../../pay/webhooks/wire.ts'
+import { formBody } from '../../../platform/http/body.ts'
+import type { Route } from '../../../platform/http/endpoint.ts'
+import { button } from '../../../platform/web/components.ts'
+import { checkboxes, input } from '../../../platform/web/form-components.ts'
+import { type Html, html } from '../../../platform/web/html.ts'
+import { twoThirds } from '../../../platform/web/layout.ts'
+import { type AccountVisit, type Next, type Page, textsIn } from '../frame/page.ts'
+import { code, paragraph, postForm } from '../frame/parts.ts'
+import { actionRoute, pageRoute } from '../frame/route.ts'
+
+/** After a sign-in they are in the form again. */
+const TEXTS = ['callback_url', 'description'] as const
+const EVENTS = 'subscriptions'
+
+const TITLE = 'Register a webhook'
+
+type Typed = { form: URLSearchParams; faults: Record<string, string> }
+
+export const newWebhookRoutes = (context: Context): Route[] => [
+  pageRoute(context, 'webhooks/new', async visit => newPage(visit)),
+  actionRoute(context, 'webhooks/new/register', {
+    purpose: 'register',
+    keeps: TEXTS,
+    act: visit => register(context, visit),
+  }),
+]
+
+async function register(context: Context, visit: AccountVisit): Promise<Next | Page> {
+  const form = formBody(visit.request)
+  try {
+    const given = await readNewWebhook(
+      {
+        callback_url: form.get('callback_url')?.trim() || undefined,
+        description: form.get('description')?.trim() || undefined,
+        subscriptions: form.getAll(EVENTS),
+      },
+      context,
+    )
+    const { account } = visit
+    const { webhook } = await registerWebhook(context, { account, given, from: 'console' })
+    return { to: `webhooks/${webhook.webhook_id}`, done: { code: 'registered' } }
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status >= 500) throw error
+    const field = [...TEXTS, EVENTS].find(each => each === error.at.field) ?? 'callback_url'
+    return newPage(visit, { form, faults: { [field]: error.message } })
+  }
+}
+
+function newPage(visit: AccountVisit, typed?: Typed): Page {
+  const content = html`<h1 class="govuk-heading-l">${TITLE}</h1>
+${paragraph('Farthing sends it a signed message about each change of a payment. You see the signing key when it is registered.')}
+${postForm(visit.account, `${visit.root}webhooks/new/register`, fields(visit, typed))}
+${paragraph(html`A receiver on your machine that Farthing cannot reach needs no address: ${code('farthing listen')} fetches the messages from there.`)}`
+  return { title: TITLE, section: 'webhooks', content: twoThirds(content), faults: typed?.faults }
+}
+
+function fields(visit: AccountVisit, typed: Typed | undefined): Html {
+  const kept = textsIn(visit, TEXTS)
+  const hosts = [...visit.config.callbackHosts]
+  const textOf = (name: (typeof TEXTS)[number]) => typed?.form.get(name) ?? kept[name]
+  const chosen = typed ? typed.form.getAll(EVENTS) : eventTypes
+  return html`${input({
+    name: 'callback_url',
+    label: 'Callback URL',
+    hint:
+      hosts.length > 0
+        ? `An https address that is public, or a host of FARTHING_CALLBACK_HOSTS: ${hosts.join(', ')}`
+        : 'An https address that is public',
+    value: textOf('callback_url'),
+    error: typed?.faults.callback_url,
+  })}
+${input({
+  name: 'description',
+  label: 'Description',
+  hint: 'Its name on these pages. You may leave it out',
+  value: textOf('description'),
+  error: typed?.faults.description,
+})}
+${checkboxes({
+  name: EVENTS,
+  legend: 'Events',
+  items: eventTypes.map(value => ({
+    value,
+    text: value,
+    hint: eventMeanings[value],
+    checked: chosen.some(each => each === value),
+  })),
+  error: typed?.faults[EVENTS],
+})}
+${button({ id: 'register', text: 'Register the webhook' })}`
+}

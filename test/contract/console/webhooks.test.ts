@@ -1,0 +1,217 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { tagged } from '../../hosted/document.ts'
+import type { Body } from '../../support/client.ts'
+import {
+  consoleOf,
+  elementWith,
+  headingOf,
+  type Shown,
+  signIn,
+  stepsOf,
+} from '../../support/console.ts'
+import { startReceiver } from '../../support/receiver.ts'
+import { onEveryDatabase } from '../../support/service.ts'
+import { received, receiving, subscribe } from '../../support/subscriber.ts'
+
+const ALL = [
+  'card_payment_succeeded',
+  'card_payment_captured',
+  'card_payment_refunded',
+  'card_payment_failed',
+  'card_payment_cancelled',
+]
+
+onEveryDatabase(
+  'Webhooks made, tested and deactivated in the console',
+  service => {
+    const start = async () => {
+      const { api, name } = await service().newNamedAccount()
+      return { api, name, browser: await signIn(service(), api) }
+    }
+    const form = (fields: object, events: readonly string[] = ALL) =>
+      Object.entries(fields).concat(events.map(event => ['subscriptions', event]))
+    const listed = async ({ get }: Awaited<ReturnType<typeof start>>['api']): Promise<Body[]> =>
+      (await get('/v1/webhooks')).body.results
+
+    test('a webhook is registered as the API does it, is marked as made here, and one that is sent twice is made once', async t => {
+      const { api, browser } = await start()
+      const receiver = await startReceiver()
+      t.after(() => receiver.close())
+      const given = form({ callback_url: ` ${receiver.url} `, description: 'Ledger' }, ALL.slice(3))
+      const [made, twice] = await Promise.all(
+        [given, given].map(fields => browser.post('webhooks/new/register', fields)),
+      )
+      assert.deepEqual([made?.status, made?.done], [303, 'registered'])
+      assert.equal(twice?.location, made?.location)
+      const [webhook, ...others] = await listed(api)
+      assert.deepEqual(others, [])
+      const { external_id, created_date, ...rest } = webhook ?? {}
+      assert.deepEqual(rest, {
+        callback_url: receiver.url,
+        description: 'Ledger',
+        subscriptions: ALL.slice(3),
+        status: 'ACTIVE',
+      })
+      const page = await browser.get(`webhooks/${external_id}`)
+      assert.match(page.text, /The webhook is registered\. .* From this console/)
+      service().clock.advance(60_001)
+      const later = await browser.post('webhooks/new/register', given)
+      assert.notEqual(later.location, made?.location)
+      assert.equal((await listed(api)).length, 2)
+    })
+
+    test('the errors of the API stand at the fields, with what was typed, and nothing is registered', async () => {
+      const { api, browser } = await start()
+      for (const [fields, events, field, error] of [
+        [
+          { callback_url: 'http://10.0.0.1/' },
+          ALL,
+          'callback_url',
+          /must be an absolute https URL/,
+        ],
+        [{ callback_url: '' }, ALL, 'callback_url', /is required/],
+        [
+          { callback_url: 'https://localhost/', description: 'x'.repeat(256) },
+          ALL,
+          'description',
+          /at most 255 characters/,
+        ],
+        [
+          { callback_url: 'https://localhost/' },
+          [],
+          'subscriptions',
+          /must be a list of one or more/,
+        ],
+      ] as const) {
+        const page = await browser.post('webhooks/new/register', form(fields, events))
+        assert.equal(page.status, 400)
+        assert.match(elementWith(page, `${field}-error`).text, error)
+        const typed = elementWith(page, 'callback_url').attributes.value
+        assert.equal(typed, fields.callback_url)
+        const boxes = page.elements.filter(({ attributes }) => 'checked' in attributes)
+        assert.equal(boxes.length, events.length)
+      }
+      assert.deepEqual(await listed(api), [])
+      const lost = await consoleOf(service()).post(
+        'webhooks/new/register',
+        form({ description: 'L' }),
+      )
+      const to = new URL(lost.location ?? '', 'http://x').searchParams.get('to')
+      assert.equal(to, 'webhooks/new?description=L')
+      assert.equal(elementWith(await browser.get(to ?? ''), 'description').attributes.value, 'L')
+    })
+
+    test('a test message of each event is a real delivery to one webhook, about a payment that is made for it and marked', async t => {
+      const { api, browser } = await start()
+      const ours = await subscribe(t, api)
+      const other = await subscribe(t, api)
+      const path = `webhooks/${ours.webhook.external_id}`
+      const select = elementWith(await browser.get(path), 'event_type')
+      assert.deepEqual(
+        select.inside.filter(tagged('option')).map(({ text }) => text),
+        ALL,
+      )
+      const ended: Record<string, string> = {
+        card_payment_failed: 'failed',
+        card_payment_cancelled: 'cancelled',
+      }
+      for (const event_type of ALL) {
+        service().clock.advance(5)
+        const sent = await browser.post(`${path}/test`, { event_type })
+        const page = await browser.get(sent.location ?? '')
+        assert.match(page.text, /Delivered: the receiver answered 200 OK\./)
+        const message = received(ours).at(-1) ?? {}
+        assert.equal(message.event_type, event_type)
+        const { payment_id, state, refund_summary } = message.resource
+        assert.equal(state.status, ended[event_type] ?? 'success')
+        const isRefunded = event_type === 'card_payment_refunded'
+        assert.equal(refund_summary.status === 'full', isRefunded)
+        const { body } = await api.get(`/v1/payments/${payment_id}`)
+        assert.deepEqual(body, message.resource)
+        const refunds = (await api.get(`/v1/payments/${payment_id}/refunds`)).body._embedded.refunds
+        assert.equal(refunds.length, isRefunded ? 1 : 0)
+        const payment = await browser.get(`payments/${payment_id}`)
+        assert.match(payment.text, /made for a test message to one webhook/)
+        assert.doesNotMatch(payment.text, /no message to|not recorded/)
+        const [made] = stepsOf(payment).filter(step => step.includes('In the console'))
+        assert.match(made ?? '', /SUCCESSFUL 1 attempt/)
+      }
+      assert.equal(ours.requests.length, ALL.length)
+      assert.equal(other.requests.length, 0)
+      const wrong = await browser.post(`${path}/test`, { event_type: 'card_payment_settled' })
+      assert.deepEqual([wrong.location, wrong.done], [path, 'not-sent'])
+    })
+
+    test('a webhook is deactivated, twice as well as once, and nothing can be sent to it any more', async t => {
+      const { api, browser } = await start()
+      const { webhook, requests } = await subscribe(t, api)
+      const path = `webhooks/${webhook.external_id}`
+      elementWith(await browser.get(path), 'deactivate')
+      for (const _ of [1, 2])
+        assert.equal((await browser.post(`${path}/deactivate`)).done, 'deactivated')
+      const page = await browser.get(path)
+      assert.match(page.text, /Status INACTIVE/)
+      assert.ok(!page.html.includes('id="deactivate"') && !page.html.includes('id="send-test"'))
+      const test = await browser.post(`${path}/test`, { event_type: ALL[0] ?? '' })
+      assert.deepEqual([test.location, test.done], [path, 'not-sent'])
+      assert.equal(requests.length, 0)
+      assert.deepEqual((await api.get('/v1/payments')).body.results, [], 'no payment is left over')
+    })
+
+    test('the last deliveries are a row of marks with their number, rate and slowest response', async t => {
+      const { api, browser } = await start()
+      let status = 500
+      const { webhook } = await subscribe(t, api, {
+        behaviour: { onRequest: ({ response }) => response.writeHead(status).end() },
+      })
+      const path = `webhooks/${webhook.external_id}`
+      const none = await browser.get(path)
+      assert.ok(!none.html.includes('farthing-marks'))
+      const send = async () => {
+        service().clock.advance(5)
+        return (await browser.post(`${path}/test`, { event_type: ALL[0] ?? '' })).location ?? ''
+      }
+      const failed = [await send(), await send()]
+      status = 204
+      for (const _ of [1, 2]) await send()
+      await browser.post(`${failed[1]}/send`)
+      const page: Shown = await browser.get(path)
+      const marks = page.elements.find(each => each.attributes.class === 'farthing-marks')
+      assert.ok(marks)
+      assert.deepEqual(
+        marks.inside.filter(tagged('li')).map(({ text }) => text.slice(0, 1)),
+        ['✗', '↻', '✓', '✓'],
+      )
+      assert.match(
+        marks.text,
+        /card_payment_succeeded, FAILED: 500 .*, 2026-.*sent again and accepted/,
+      )
+      const links = marks.inside.filter(tagged('a')).map(({ attributes }) => attributes.href)
+      assert.deepEqual(
+        links,
+        failed.map(id => `../${id}`),
+      )
+      assert.match(
+        elementWith(page, 'recent').text,
+        /2 of 4 delivered \(50 %\)\. The slowest response took [\d,]+ ms\./,
+      )
+    })
+
+    test('a webhook of another account is an unknown one', async t => {
+      const { api } = await start()
+      const { webhook } = await subscribe(t, api)
+      const { browser } = await start()
+      for (const form of ['test', 'deactivate']) {
+        const answers = [webhook.external_id, '06g9u000000000000000000000'].map(async id => {
+          const page = await browser.post(`webhooks/${id}/${form}`, { event_type: ALL[0] ?? '' })
+          return [page.status, headingOf(page)]
+        })
+        for (const answer of await Promise.all(answers))
+          assert.deepEqual(answer, [404, 'Page not found'])
+      }
+      assert.equal((await listed(api))[0]?.status, 'ACTIVE')
+    })
+  },
+  receiving,
+)
