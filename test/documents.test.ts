@@ -3,6 +3,10 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, test } from 'node:test'
 import { settings } from '../src/app/settings.ts'
+import { EXIT } from '../src/cli/command-error.ts'
+import { loadCommands } from '../src/cli/commands.ts'
+import type { Command, CommandGroup } from '../src/cli/define-command.ts'
+import { flagOf, isGroup } from '../src/cli/program.ts'
 import { type Status, scenarios, transitions } from '../src/pay/payments/payment.ts'
 
 const ROOT = join(import.meta.dirname, '..')
@@ -84,6 +88,34 @@ describe('The documents', () => {
     assert.deepEqual(table, rows)
   })
 
+  test('The tables of commands and exit codes in docs/reference.md are those of the commands', async () => {
+    const commands = listCommands(await loadCommands())
+    const section = sectionOf('docs/reference.md', 'Commands')
+    const rows = [...section.matchAll(/^\| `farthing ([a-z]+(?: [a-z]+)?).*/gm)]
+    assert.deepEqual(
+      rows.map(([, name]) => name),
+      [...commands.keys(), 'completion'],
+    )
+    for (const [row, name = ''] of rows) {
+      const { options = {}, argument } = commands.get(name) ?? {}
+      const { url, key, json, ...own } = options
+      const named = new Set(row.match(/--[a-z-]+/g))
+      assert.deepEqual([...named].sort(), Object.keys(own).map(flagOf).sort(), name)
+      if (argument) assert.match(row, /^\| `farthing [a-z ]+ \[?([A-Z_]+|[a-z]+\\\|)/)
+    }
+    const [, speaking = ''] = /\. ([^.]+)\sspeak to the service/.exec(section) ?? []
+    assert.deepEqual(
+      [...speaking.matchAll(/`(\w+)/g)].map(([, name]) => name).sort(),
+      [...commands.keys()].filter(name => commands.get(name)?.options?.url).sort(),
+    )
+    for (const code of [EXIT.failed, EXIT.wrong]) {
+      const [row] = new RegExp(`^\\| ${code} \\| .*`, 'm').exec(section) ?? []
+      for (const [name, { exitCodes }] of commands)
+        if (exitCodes?.[code])
+          assert.match(row ?? '', new RegExp(`\`${name}\`[^.]*: ${exitCodes[code]}`))
+    }
+  })
+
   test('The documents show the signature examples exactly as another test runs them', () => {
     const [, isSigned = ''] =
       /(def is_signed[\s\S]+?)\n{3}/.exec(read('examples/verify_signature.py')) ?? []
@@ -117,6 +149,16 @@ describe('The documents', () => {
 /** "authorised" is success or, with delayed capture, capturable. */
 const endsOf = (status: Status | 'authorised'): Status[] =>
   status === 'authorised' ? ['success', 'capturable'] : [status]
+
+/** All commands by name, such as `keys create`. */
+const listCommands = (commands: Record<string, Command | CommandGroup>) =>
+  new Map(
+    Object.entries(commands).flatMap(([name, each]): [string, Command][] =>
+      isGroup(each)
+        ? Object.entries(each.commands).map(([part, command]) => [`${name} ${part}`, command])
+        : [[name, each]],
+    ),
+  )
 
 /** The text below a heading of the second level, up to the next one. */
 const sectionOf = (document: string, heading: string): string =>

@@ -43,6 +43,7 @@ describe('A file of src', () => {
       'doctor-webhooks',
       'keys',
       'listen',
+      'listen-deliver',
       'logs',
       'open',
       'seed',

@@ -18,14 +18,27 @@ import {
   SQLITE_IOERR_WRITE,
 } from '../platform/database/sqlite/connection.ts'
 import { OWNER_ONLY, refuseForeign } from '../platform/database/sqlite/file.ts'
-import { requireDatabase } from './database.ts'
+import { NEEDS_DATABASE, requireDatabase } from './database.ts'
+import { defineCommand, JSON_OPTION } from './define-command.ts'
 import { print, printJson } from './output.ts'
 
 /** One step copies all pages. With more steps SQLite would start again after each write of the service. */
 const ALL_PAGES = 2 ** 31 - 1
 
-/** `farthing backup`: copies the SQLite database to a new file. Throws if the copy could not be made or is damaged. */
-export async function backup(
+export const backup = defineCommand({
+  summary: 'copy the SQLite database to a new file, and check the copy',
+  examples: ['farthing backup /backup/farthing-monday.db'],
+  argument: { value: '<file>', meaning: 'the new file' },
+  options: JSON_OPTION,
+  after: `${NEEDS_DATABASE}
+To restore, stop the service and put the copy at the path in DATABASE_URL, in a
+folder without the files of an older database (-wal and -shm included). For
+PostgreSQL use pg_dump.`,
+  run: ({ config, argument, options }) => copyDatabase(config(), argument, options),
+})
+
+/** Throws if the copy could not be made or is damaged. */
+export async function copyDatabase(
   { database }: Config,
   file: string,
   { json }: { json?: boolean } = {},

@@ -1,51 +1,86 @@
-/** What a shell offers for the values of options and arguments. */
-import type { RootCommand } from '@bomb.sh/tab'
-import { ShellCompDirective } from '@bomb.sh/tab'
-import { type Argument, type Command, InvalidArgumentError, type Option } from 'commander'
+import { type RootCommand, ShellCompDirective } from '@bomb.sh/tab'
+import tab from '@bomb.sh/tab/commander'
+import type { Command as CommanderCommand } from 'commander'
+import type { Command, CommandGroup, Description, Row } from './define-command.ts'
+import { describe, flagOf, isGroup } from './program.ts'
 
-type Parse<Value> = (text: string) => Value
+const completion: Description = {
+  summary: 'print a script for your shell that completes commands',
+  examples: [],
+  after: `bash: add this line to ~/.bashrc
+  source <(farthing completion bash)
+zsh: add this line to ~/.zshrc, after compinit
+  source <(farthing completion zsh)
+fish: run this once
+  farthing completion fish > ~/.config/fish/completions/farthing.fish
+PowerShell: add this line to the file $PROFILE
+  farthing completion powershell | Out-String | Invoke-Expression
 
-/** A parser whose usual values a shell offers. */
-export const offering = <Value>(values: readonly string[], parse: Parse<Value>): Parse<Value> =>
-  Object.assign((text: string) => parse(text), { values })
+The command farthing must be on the PATH.`,
+}
 
-export const oneOf = (values: readonly string[]): Parse<string> =>
-  offering(values, text => {
-    if (values.includes(text)) return text
-    throw new InvalidArgumentError(`It must be one of ${values.join(', ')}.`)
-  })
+/** A substitute for the one function of bash-completion that the script for bash needs. */
+const BASH_PRELUDE = `if ! declare -F _get_comp_words_by_ref > /dev/null; then
+  _get_comp_words_by_ref() {
+    words=("\${COMP_WORDS[@]}") cword=$COMP_CWORD
+    cur=\${COMP_WORDS[COMP_CWORD]} prev=\${COMP_WORDS[COMP_CWORD-1]}
+  }
+fi
+`
 
-/** Adds the values of parsers, and the names of files where the value is called `file`. */
-export function offerValues(program: Command, root: RootCommand): void {
-  for (const [path, completed] of root.commands) {
-    const described = path
-      .split(' ')
-      .reduce<Command | undefined>((parent, name) => find(parent, name), program)
-    for (const option of described?.options ?? []) {
-      const handler = handlerFor(root, option, /<file>/.test(option.flags))
-      const known = completed.options.get(option.long?.slice(2) ?? '')
-      if (handler && known) known.handler = handler
+/** Where the script offers nothing of its own, bash completes the names of files. */
+const BASH_END = 'complete -o default -F __farthing_complete farthing\n'
+
+/** Adds `farthing completion`, and `farthing complete`, which its scripts call. */
+export function addCompletion(
+  program: CommanderCommand,
+  commands: Record<string, Command | CommandGroup>,
+): void {
+  const root = tab(program, { completionCommandName: 'completion' })
+  offerValues(root, commands)
+  const added = program.commands.find(command => command.name() === 'completion')
+  if (!added) throw new Error('there is no command completion')
+  describe(added, completion)
+    .hook('preAction', ({ args: [shell] }) => {
+      if (shell === 'bash') process.stdout.write(BASH_PRELUDE)
+    })
+    .hook('postAction', ({ args: [shell] }) => {
+      if (shell === 'bash') process.stdout.write(BASH_END)
+    })
+}
+
+/** Offers the values of options and arguments, and the names of files where the value is called `file`. */
+function offerValues(
+  root: RootCommand,
+  commands: Record<string, Command | CommandGroup>,
+  parent = '',
+): void {
+  for (const [name, command] of Object.entries(commands)) {
+    const path = `${parent}${name}`
+    if (isGroup(command)) {
+      offerValues(root, command.commands, `${path} `)
+      continue
     }
-    for (const argument of described?.registeredArguments ?? []) {
-      const handler = handlerFor(root, argument, argument.name() === 'file')
-      const known = completed.arguments.get(argument.name())
-      if (handler && known) known.handler = handler
+    const completed = root.commands.get(path)
+    const offer = (known: { handler?: unknown } | undefined, row: Row) => {
+      const handler = handlerFor(root, row)
+      if (known && handler) known.handler = handler
     }
+    for (const [key, row] of Object.entries(command.options ?? {}))
+      offer(completed?.options.get(flagOf(key).slice(2)), row)
+    if (command.argument)
+      offer(completed?.arguments.get(command.argument.value?.slice(1, -1) ?? ''), command.argument)
   }
 }
 
-const find = (parent: Command | undefined, name: string): Command | undefined =>
-  parent?.commands.find(command => command.name() === name)
+type Handler = (offer: (value: string, description: string) => void) => void
 
-type Offer = (value: string, description: string) => void
-
-function handlerFor(root: RootCommand, { parseArg }: Option | Argument, isFile: boolean) {
-  if (isFile) return () => offerFiles(root)
-  const values = parseArg && 'values' in parseArg ? (parseArg.values as string[]) : undefined
+function handlerFor(root: RootCommand, { value, values }: Row): Handler | undefined {
+  if (value === '<file>') return () => offerFiles(root)
   return (
     values &&
-    ((offer: Offer) => {
-      for (const value of values) offer(value, '')
+    (offer => {
+      for (const each of values) offer(each, '')
     })
   )
 }

@@ -2,13 +2,32 @@
 
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { DEFAULT_ACCOUNT } from '../core/account.ts'
 import type { DatabaseAddress } from '../core/config.ts'
 import type { Database } from '../core/ports.ts'
 import { inspectDatabase } from '../platform/database/inspect.ts'
 import { newestMigration } from '../platform/database/migrate.ts'
 import { openDatabase } from '../platform/database/open.ts'
 import { refuseForeign } from '../platform/database/sqlite/file.ts'
+import { JSON_OPTION } from './define-command.ts'
 import { note } from './output.ts'
+import { parseAccount } from './parse.ts'
+
+/** The last options of a command that adds something to an account. */
+export const accountOptions = {
+  account: {
+    value: '<name>',
+    meaning: 'the account',
+    parse: parseAccount,
+    initial: DEFAULT_ACCOUNT,
+  },
+  create: { meaning: 'make the SQLite file if there is none' },
+  ...JSON_OPTION,
+} as const
+
+/** The end of the help of a command that opens the database. */
+export const NEEDS_DATABASE =
+  'DATABASE_URL names the database, as for the service. The service may be running.'
 
 /** Where payments are kept, without a user name or a password. */
 export function placeOf(address: DatabaseAddress): string {

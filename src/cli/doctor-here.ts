@@ -5,8 +5,8 @@ import { statfsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import type { DatabaseAddress } from '../core/config.ts'
 import { inspectDatabase } from '../platform/database/inspect.ts'
-import { type Check, fail, ok, warn } from './check.ts'
 import { placeOf, requireDatabase } from './database.ts'
+import { type Check, fail, ok, warn } from './doctor-check.ts'
 import { explainError } from './explain-error.ts'
 
 export const checkNode = (): Check => ok('node', `Node ${process.versions.node} runs this command.`)

@@ -1,5 +1,5 @@
 /** The checks of the running service. */
-import { type Check, fail, ok, warn } from './check.ts'
+import { type Check, fail, ok, warn } from './doctor-check.ts'
 import { checkWebhooks } from './doctor-webhooks.ts'
 import { type Body, refusal, type Service, serviceAt } from './running-service.ts'
 

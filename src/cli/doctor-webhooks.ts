@@ -6,7 +6,7 @@ import { connect, isIP, type Socket } from 'node:net'
 import tls from 'node:tls'
 import { causeOf } from '../pay/webhooks/causes.ts'
 import { isListenerAddress, NOBODY_LISTENS } from '../pay/webhooks/listener.ts'
-import { type Check, ok, warn } from './check.ts'
+import { type Check, ok, warn } from './doctor-check.ts'
 import { shellWord } from './invocation.ts'
 import { type Body, nameOf, type Service } from './running-service.ts'
 

@@ -1,19 +1,29 @@
 import { ConfigError, readConfig } from '../app/config.ts'
 import type { Config } from '../core/config.ts'
-import { type Check, fail, ok, warn } from './check.ts'
 import { EXIT } from './command-error.ts'
+import { defineCommand, type Env } from './define-command.ts'
+import { type Check, fail, ok, warn } from './doctor-check.ts'
 import { checkDatabase, checkNode } from './doctor-here.ts'
 import { checkService } from './doctor-service.ts'
 import { colour, oneLine, print, printJson } from './output.ts'
 import { isLoopback } from './proxy.ts'
-import type { ServiceOptions } from './running-service.ts'
-import type { Env } from './verify.ts'
+import { NEEDS_SERVICE, type ServiceOptions, serviceOptions } from './running-service.ts'
 
-/** `farthing doctor`: exit code 3 if a check failed, also when the service cannot be reached. */
-export async function doctor(
-  env: Env,
-  options: ServiceOptions & { json?: boolean },
-): Promise<number> {
+export const doctor = defineCommand({
+  summary: 'look for mistakes in your set-up',
+  more: 'It makes one payment of 1p with the reference doctor, and changes nothing else.',
+  examples: [
+    'farthing doctor',
+    `farthing doctor --json | jq '.checks[] | select(.status != "ok")'`,
+  ],
+  options: serviceOptions,
+  exitCodes: { [EXIT.wrong]: 'a check failed' },
+  after: NEEDS_SERVICE,
+  run: ({ env, options }) => checkSetUp(env, options),
+})
+
+/** A check also fails when the service cannot be reached. */
+async function checkSetUp(env: Env, options: ServiceOptions): Promise<0 | typeof EXIT.wrong> {
   const checks: Check[] = []
   const add = (found: Check[]) => {
     checks.push(...found)

@@ -2,14 +2,50 @@ import type { Config } from '../core/config.ts'
 import { createNewId } from '../core/ids.ts'
 import { createTime, iso } from '../core/time.ts'
 import { type ApiKey, createKey, listKeys, revokeKey } from '../platform/accounts/store.ts'
-import { useDatabase } from './database.ts'
+import { accountOptions, NEEDS_DATABASE, useDatabase } from './database.ts'
+import { type CommandGroup, defineCommand, JSON_OPTION, type OptionsOf } from './define-command.ts'
 import { asTypedHere } from './invocation.ts'
 import { note, print, printJson } from './output.ts'
 
-/** `farthing keys create`: only the key goes to standard output, so that a script can read it. */
-export async function create(
+const create = defineCommand({
+  summary: 'make an API key and print it once',
+  examples: ['farthing keys create', 'farthing keys create --account licensing --create'],
+  options: accountOptions,
+  after: NEEDS_DATABASE,
+  run: ({ config, options }) => createAndPrint(config(), options),
+})
+
+const list = defineCommand({
+  summary: 'show the id, account and dates of each key, never the key',
+  examples: [
+    'farthing keys list',
+    "farthing keys list --json | jq '.keys[] | select(.revoked == null)'",
+  ],
+  options: JSON_OPTION,
+  after: NEEDS_DATABASE,
+  run: ({ config, options }) => printKeys(config(), options),
+})
+
+const revoke = defineCommand({
+  summary: 'stop a key; a running service refuses it within a second',
+  examples: ['farthing keys revoke 06h3k9v0u2j4m5n6p7q8r9s0t1'],
+  argument: { value: '<id>', meaning: 'from keys list' },
+  options: JSON_OPTION,
+  after: NEEDS_DATABASE,
+  run: ({ config, argument, options }) => revokeAndPrint(config(), argument, options),
+})
+
+export const keys: CommandGroup = {
+  summary: 'make, list and revoke API keys, each of which sees only its own account',
+  examples: ['farthing keys create', 'farthing keys list'],
+  after: NEEDS_DATABASE,
+  commands: { create, list, revoke },
+}
+
+/** Only the key goes to standard output, so that a script can read it. */
+async function createAndPrint(
   config: Config,
-  options: { account: string; create?: boolean; json?: boolean },
+  options: OptionsOf<typeof accountOptions>,
 ): Promise<void> {
   const { account } = options
   const { key, key_id, isNewAccount } = await useDatabase(config.database, options, database =>
@@ -21,8 +57,8 @@ export async function create(
   print(key)
 }
 
-/** `farthing keys list`: all keys of all accounts, oldest first. */
-export async function list(config: Config, { json }: { json?: boolean }): Promise<void> {
+/** All keys of all accounts, oldest first. */
+async function printKeys(config: Config, { json }: { json?: boolean }): Promise<void> {
   const keys = await useDatabase(config.database, undefined, listKeys)
   if (config.apiKey)
     note('The key in FARTHING_API_KEY is not listed: it is in the settings of the service.')
@@ -43,8 +79,8 @@ const presentKey = ({ created, revoked, ...key }: ApiKey) => ({
   revoked: revoked === null ? null : iso(revoked),
 })
 
-/** `farthing keys revoke`: throws if there is no active key with this id. */
-export async function revoke(
+/** Throws if there is no active key with this id. */
+async function revokeAndPrint(
   config: Config,
   key_id: string,
   { json }: { json?: boolean },

@@ -2,36 +2,74 @@ import { hostname, userInfo } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Config } from '../core/config.ts'
 import { idFloor } from '../core/ids.ts'
-import type { AttemptResult } from '../core/ports.ts'
 import { addressOf, labelOf, NOBODY_LISTENS } from '../pay/webhooks/listener.ts'
-import { callbackUrlProblem, hostAndPort } from '../platform/outbound/address.ts'
-import { createResolve } from '../platform/outbound/resolve.ts'
-import { createSend } from '../platform/outbound/send.ts'
+import { type EventType, eventTypes, eventTypesIn } from '../pay/webhooks/webhook.ts'
 import { CommandError, wrongUsage } from './command-error.ts'
-import { colouredStatus, note, oneLine, print, printJson, timeOfDay } from './output.ts'
+import { defineCommand, type OptionsOf } from './define-command.ts'
+import { createReceive, deliver } from './listen-deliver.ts'
+import { note, print, printJson } from './output.ts'
 import {
   type Answer,
   type Body,
   connect,
   keepAsking,
   lastAttempt,
+  NEEDS_SERVICE,
   RETRY_AFTER,
   refusal,
   type Service,
-  type ServiceOptions,
+  serviceOptions,
 } from './running-service.ts'
 
-type ListenOptions = ServiceOptions & {
-  forwardTo?: string
-  events?: string[]
-  name?: string
-  header?: [name: string, value: string][]
-  insecure?: boolean
-  missed?: boolean
-  bodies?: boolean
-  printSigningKey?: boolean
-  forget?: boolean
-  json?: boolean
+const options = {
+  forwardTo: { value: '<url>', meaning: 'where to send each message; without it they are printed' },
+  events: {
+    value: '<a,b>',
+    meaning: 'only these event types (default: all)',
+    values: eventTypes,
+    parse: parseEvents,
+  },
+  name: {
+    value: '<name>',
+    meaning: 'the name of the listener, which keeps its signing key (default: USER-MACHINE)',
+  },
+  header: {
+    value: '<header>',
+    meaning: "another header to send, as 'Name: value'",
+    parse: addHeader,
+  },
+  insecure: { meaning: 'accept any certificate of the receiver' },
+  missed: { meaning: 'begin with messages of the last day that nobody received' },
+  bodies: { meaning: 'show each message and the response of the receiver' },
+  printSigningKey: { meaning: 'print the signing key and end' },
+  forget: { meaning: 'delete the webhook of a listener that has stopped' },
+  ...serviceOptions,
+} as const
+export type ListenOptions = OptionsOf<typeof options>
+
+export const listen = defineCommand({
+  summary: 'receive webhooks here, wherever Farthing runs',
+  more: 'The bytes and the signature are those of the real delivery.',
+  examples: [
+    'farthing listen --forward-to http://localhost:4000/webhooks',
+    'SIGNING_KEY=$(farthing listen --print-signing-key) npm start',
+    'farthing listen --json | jq -r .event_type',
+  ],
+  options,
+  after: NEEDS_SERVICE,
+  run: ({ config, options }) => startListening(config(), options),
+})
+
+function parseEvents(text: string): EventType[] {
+  const types = eventTypesIn(text.split(',').map(type => type.trim()))
+  if (types) return types
+  throw wrongUsage(`It must be some of ${eventTypes.join(', ')}.`)
+}
+
+function addHeader(text: string, headers: [string, string][] = []): [string, string][] {
+  const [, name = '', value = ''] = /^([\w-]+):\s*(.*)$/.exec(text) ?? []
+  if (name) return [...headers, [name, value]]
+  throw wrongUsage("It must be 'Name: value'.")
 }
 
 /** Milliseconds. */
@@ -53,11 +91,8 @@ type Listener = {
 
 const pathOf = ({ webhook }: Listener): string => `/control/listeners/${webhook.webhook_id}`
 
-/** Receives one attempt and returns how it ended. */
-type Receive = (offer: Body) => Promise<AttemptResult>
-
-/** `farthing listen`. It runs until a signal, unless the first request to the service fails. */
-export async function listen(config: Config, options: ListenOptions): Promise<void> {
+/** Runs until a signal, unless the first request to the service fails. */
+async function startListening(config: Config, options: ListenOptions): Promise<void> {
   const receive = createReceive(options)
   const service = await connect(config, options)
   if (options.forget) return forget(service, options)
@@ -185,112 +220,6 @@ function stopWithSignals(listener: Listener): void {
         .catch(() => {})
         .finally(() => process.exit(0))
     })
-}
-
-function createReceive({ forwardTo, header = [], insecure = false }: ListenOptions): Receive {
-  if (forwardTo === undefined)
-    return async () => ({
-      status: 'SUCCESSFUL',
-      status_code: 200,
-      response_time: 0,
-      result: '200 OK',
-    })
-  const url = URL.parse(forwardTo)
-  const allowed = new Set(url ? [hostAndPort(url)] : [])
-  const problem = callbackUrlProblem(forwardTo, allowed)
-  if (!url || problem) throw wrongUsage(`--forward-to ${problem ?? 'must be a URL'}`)
-  const send = createSend({ resolve: createResolve(), allowed, insecure })
-  return ({ headers, body }) =>
-    send({
-      url: forwardTo,
-      headers: { ...headers, ...Object.fromEntries(header) },
-      body,
-      keepsAnswer: true,
-    })
-}
-
-/** The service waits for the result no longer than these take. */
-const MOST_TRIES = 8
-
-async function deliver(
-  service: Service,
-  path: string,
-  offer: Body,
-  receive: Receive,
-  options: ListenOptions,
-): Promise<void> {
-  const { answer: arriving, cause, ...result } = await receive(offer)
-  const answer = await arriving
-  const json = {
-    attempt_id: offer.attempt_id,
-    status_code: result.status_code,
-    response_time: result.response_time,
-    result: result.result,
-    ...(cause && { cause }),
-    ...(answer && {
-      headers: answer.headers.slice(0, 20),
-      body: answer.body.toString('base64'),
-      size: answer.size,
-    }),
-  }
-  show(offer, { ...result, ...(cause && { cause }) }, answer?.body, options)
-  for (let tries = 1; tries <= MOST_TRIES; tries++) {
-    const sent = await service.request('POST', `${path}/results`, { json }).catch(() => undefined)
-    if (sent && sent.status < 500) return
-    await sleep(RETRY_AFTER)
-  }
-}
-
-function show(
-  offer: Body,
-  { status, status_code, response_time, result, cause }: AttemptResult,
-  answer: Buffer | undefined,
-  options: ListenOptions,
-): void {
-  const { event_type = null, resource_id = null } = parsed(offer.body)
-  const { message_id, headers, body } = offer
-  const at = new Date().toISOString()
-  const said = answer?.toString('utf8') ?? ''
-  if (options.json)
-    return void printJson({
-      at,
-      event_type,
-      payment_id: resource_id,
-      message_id,
-      headers,
-      body,
-      ...(options.forwardTo && {
-        status_code,
-        response_time,
-        result,
-        ...(cause && { cause }),
-        answer: said,
-      }),
-    })
-  const delivered = status === 'SUCCESSFUL'
-  const reason = cause ? `${result} (${cause})` : result
-  const line = [
-    timeOfDay(at),
-    oneLine(String(event_type ?? '-')),
-    oneLine(String(resource_id ?? '-')),
-  ]
-  if (options.forwardTo)
-    line.push(
-      colouredStatus(delivered, oneLine(status_code ? String(status_code) : reason)),
-      `${response_time ?? 0} ms`,
-      ...(delivered && !options.bodies ? [] : [oneLine(said)]),
-    )
-  print(line.join('  ').trimEnd())
-  if (options.bodies || !options.forwardTo) print(`  ${oneLine(body, 100_000)}`)
-}
-
-/** For display only. The body that is forwarded is never parsed. */
-function parsed(body: string): Body {
-  try {
-    return Object(JSON.parse(body))
-  } catch {
-    return {}
-  }
 }
 
 const DAY = 24 * 60 * 60 * 1000

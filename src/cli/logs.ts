@@ -1,17 +1,45 @@
 import type { Config } from '../core/config.ts'
 import { remember } from '../core/remember.ts'
+import { wrongUsage } from './command-error.ts'
+import { defineCommand, type OptionsOf } from './define-command.ts'
 import { colour, oneLine, print, printJson, timeOfDay } from './output.ts'
-import { type Body, connect, keepAsking, type ServiceOptions } from './running-service.ts'
+import { type Body, connect, keepAsking, NEEDS_SERVICE, serviceOptions } from './running-service.ts'
 
-type LogsOptions = ServiceOptions & {
-  follow?: boolean
-  refused?: boolean
-  payment?: string
-  operation?: string
-  bodies?: boolean
-  /** Milliseconds ago. */
-  since?: number
-  json?: boolean
+const options = {
+  follow: { meaning: 'go on until Ctrl-C' },
+  refused: { meaning: 'only those that were refused' },
+  payment: { value: '<id>', meaning: 'only those of a payment' },
+  operation: { value: '<name>', meaning: 'only this operation, such as createPayment' },
+  bodies: { meaning: 'show the bodies of requests and responses' },
+  since: {
+    value: '<time>',
+    meaning: 'such as 30s, 10m, 2h (default: the newest 100 requests)',
+    parse: parseAge,
+  },
+  ...serviceOptions,
+} as const
+type LogsOptions = OptionsOf<typeof options>
+
+export const logs = defineCommand({
+  summary: 'show the requests of your service and its users',
+  examples: [
+    'farthing logs --refused',
+    'farthing logs --follow --bodies',
+    'farthing logs --since 10m --json | jq -r .path',
+  ],
+  options,
+  after: NEEDS_SERVICE,
+  run: ({ config, options }) => showRequests(config(), options),
+})
+
+const UNITS: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** Milliseconds. */
+function parseAge(text: string): number {
+  const [, count = '', unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? []
+  const ms = UNITS[unit]
+  if (ms !== undefined) return Number(count) * ms
+  throw wrongUsage('It must be a number with s, m, h or d, such as 10m.')
 }
 
 /** Without --since. */
@@ -22,8 +50,8 @@ const WAIT = 10_000
 /** The requests that are remembered, because --follow may get one again. */
 const MOST_SHOWN = 10_000
 
-/** `farthing logs`: the requests of the account, oldest first. With --follow it does not end by itself. */
-export async function logs(config: Config, options: LogsOptions): Promise<void> {
+/** The requests of the account, oldest first. With --follow it does not end by itself. */
+async function showRequests(config: Config, options: LogsOptions): Promise<void> {
   if (options.follow)
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => process.exit(0))
   const service = await connect(config, options)

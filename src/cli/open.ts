@@ -1,18 +1,49 @@
 import { spawn } from 'node:child_process'
+import { DEFAULT_ACCOUNT } from '../core/account.ts'
 import type { Config } from '../core/config.ts'
 import { ENTER_MS, enterUrl, seal } from '../platform/accounts/seal.ts'
 import { findLivingKey, listKeys } from '../platform/accounts/store.ts'
-import { CommandError } from './command-error.ts'
+import { CommandError, wrongUsage } from './command-error.ts'
 import { useDatabase } from './database.ts'
+import { defineCommand, type Env, type OptionsOf } from './define-command.ts'
 import { asTypedHere } from './invocation.ts'
 import { note, print, printJson } from './output.ts'
-import { connect, type ServiceOptions } from './running-service.ts'
-import type { Env } from './verify.ts'
+import { connect, serviceOptions } from './running-service.ts'
 
-export type OpenOptions = ServiceOptions & { account: string; json?: boolean }
+const options = {
+  account: {
+    value: '<name>',
+    meaning: 'without a key: the account in the database',
+    initial: DEFAULT_ACCOUNT,
+  },
+  ...serviceOptions,
+} as const
+type OpenOptions = OptionsOf<typeof options>
 
-/** `farthing open`: opens the console, signed in, or /docs. Prints the link where there is no desktop. */
-export async function open(
+export const open = defineCommand({
+  summary: 'open the console, signed in',
+  more: 'It prints the link where there is no desktop. The link works for a minute.',
+  examples: ['farthing open', 'farthing open docs', 'farthing open 06h3k9v0u2j4m5n6p7q8r9s0t1'],
+  argument: {
+    value: '[page]',
+    meaning: 'payments, docs, or the identifier of a payment',
+    values: ['payments', 'docs'],
+    parse: parsePage,
+    initial: 'payments',
+  },
+  options,
+  after: `Needs FARTHING_URL (default: http://127.0.0.1:3000). Without FARTHING_API_KEY it
+signs in with a key of the account in the database that DATABASE_URL names.`,
+  run: ({ config, env, argument, options }) => openPage(config(), env, argument, options),
+})
+
+function parsePage(text: string): string {
+  if (/^(payments|docs|[0-9a-v]{26})$/.test(text)) return text
+  throw wrongUsage('It must be payments, docs, or the identifier of a payment.')
+}
+
+/** Opens the console or /docs. Prints the link where there is no desktop. */
+async function openPage(
   config: Config,
   env: Env,
   page: string,

@@ -1,24 +1,94 @@
 import type { Config } from '../core/config.ts'
 import { newSecret } from '../core/ids.ts'
 import { DECLINED_CARD, MOCK_CARD } from '../pay/payments/card.ts'
-import type { Scenario } from '../pay/payments/payment.ts'
+import { type Scenario, scenarios } from '../pay/payments/payment.ts'
 import { CommandError, EXIT, wrongUsage } from './command-error.ts'
+import { defineCommand, type OptionsOf } from './define-command.ts'
 import { asTypedHere } from './invocation.ts'
 import { colour, colouredStatus, money, oneLine, print, printJson } from './output.ts'
-import { type PayOptions, type Plan, plans, triggered } from './payment-plan.ts'
+import { numberFrom } from './parse.ts'
 import {
   type Body,
   connect,
   lastAttempt,
+  NEEDS_SERVICE,
   nameOf,
   type Service,
-  type ServiceOptions,
+  serviceOptions,
 } from './running-service.ts'
 
 const DEFAULT_AMOUNT = 1450
 
-/** `farthing pay`: exit code 1 if the payment ends in another way than asked. */
-export async function pay(config: Config, outcome: Scenario, options: PayOptions): Promise<number> {
+const MOST_PENCE = 10_000_000
+const parsePence = numberFrom(1, MOST_PENCE, 'pence: ')
+
+const options = {
+  amount: {
+    value: '<pence>',
+    meaning: `the amount, 0 to ${MOST_PENCE} (default: ${DEFAULT_AMOUNT})`,
+    parse: numberFrom(0, MOST_PENCE, 'pence: '),
+  },
+  reference: { value: '<text>', meaning: 'the reference (default: CLI- and six letters)' },
+  set: {
+    value: '<name=value>',
+    meaning: 'a field of the payment, also metadata.KEY',
+    parse: addField,
+  },
+  delayedCapture: { meaning: 'leave it capturable' },
+  capture: { meaning: 'capture it afterwards; implies --delayed-capture' },
+  refund: {
+    value: '[pence]',
+    meaning: 'refund it afterwards, all by default',
+    // Empty for all of it: see `withEmptyRefund`.
+    parse: (text: string): number | true => text === '' || parsePence(text),
+  },
+  moto: { meaning: 'a moto_api payment, paid by card' },
+  agreement: { value: '<id>', meaning: 'a payment with this agreement' },
+  ...serviceOptions,
+} as const
+type PayOptions = OptionsOf<typeof options>
+
+/** A payment to make, and how it is to end. */
+export type Plan = PayOptions & { outcome: Scenario | 'cancel_by_api' }
+
+/** The exit code of a payment that ended in another way than asked. */
+export const ENDED_OTHERWISE = {
+  [EXIT.failed]: 'the payment ended in another way than asked',
+} as const
+type PayCode = 0 | typeof EXIT.failed
+
+export const pay = defineCommand({
+  summary: 'make a payment and take it to its end',
+  examples: [
+    'farthing pay',
+    'farthing pay declined --reference R-7',
+    'farthing pay --set metadata.team=ledger --json | jq .payment.state',
+  ],
+  argument: {
+    value: '[outcome]',
+    meaning: scenarios.join(', '),
+    values: scenarios,
+    initial: 'success',
+  },
+  options,
+  exitCodes: ENDED_OTHERWISE,
+  after: NEEDS_SERVICE,
+  run: ({ config, argument, options }) => payAsAsked(config(), argument, options),
+})
+
+/** The first = separates name and value. In metadata, digits, true and false become numbers and booleans. */
+function addField(text: string, fields: [string, unknown][] = []): [string, unknown][] {
+  const [, name = '', value = ''] = /^([^=]+)=(.*)$/s.exec(text) ?? []
+  if (name === '') throw wrongUsage('It must be NAME=VALUE.')
+  const isJson = name.startsWith('metadata.') && /^(\d{1,15}|true|false)$/.test(value)
+  return [...fields, [name, isJson ? JSON.parse(value) : value]]
+}
+
+async function payAsAsked(
+  config: Config,
+  outcome: Scenario,
+  options: PayOptions,
+): Promise<PayCode> {
   const { moto, agreement, capture } = options
   if (moto && (outcome === 'error' || outcome === 'cancel'))
     throw wrongUsage(`a moto payment cannot end with ${outcome}: use success or declined`)
@@ -28,21 +98,11 @@ export async function pay(config: Config, outcome: Scenario, options: PayOptions
     )
   if (outcome !== 'success' && (capture || options.refund !== undefined))
     throw wrongUsage('only a payment that succeeds can be captured or refunded')
-  return run(await connect(config, options), { ...options, outcome })
+  return carryOutAndShow(await connect(config, options), { ...options, outcome })
 }
 
-/** `farthing trigger`: the shortest payment that sends this event type. */
-export async function trigger(
-  config: Config,
-  eventType: string,
-  options: ServiceOptions & { json?: boolean },
-): Promise<number> {
-  const plan = plans[eventType]
-  if (!plan) throw wrongUsage(`${eventType} cannot be sent: use one of ${triggered.join(', ')}`)
-  return run(await connect(config, options), { ...plan, ...options })
-}
-
-async function run(service: Service, plan: Plan): Promise<number> {
+/** Makes the payment and prints it with its messages. */
+export async function carryOutAndShow(service: Service, plan: Plan): Promise<PayCode> {
   const began = performance.now()
   const { payment_id } = await carryOut(service, plan)
   const ms = Math.round(performance.now() - began)

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
 import type { Config } from '../core/config.ts'
 import type { ByHand } from '../core/exchange.ts'
+import { damages, MOST_TIMES } from '../pay/webhooks/send-again.ts'
 import {
   ACCEPTED_ADVICE,
   ACCEPTED_WRONG,
@@ -10,27 +11,59 @@ import {
 } from '../pay/webhooks/wrong-signature.ts'
 import { signatureOf } from '../tools/signature/digests.ts'
 import { CommandError, EXIT, wrongUsage } from './command-error.ts'
+import { defineCommand, type OptionsOf } from './define-command.ts'
 import { colour, colouredStatus, oneLine, print, printJson } from './output.ts'
-import { type Body, connect, type Service, type ServiceOptions } from './running-service.ts'
+import { numberFrom } from './parse.ts'
+import {
+  type Body,
+  connect,
+  NEEDS_SERVICE,
+  type Service,
+  serviceOptions,
+} from './running-service.ts'
 
-type ResendOptions = ServiceOptions & {
-  times?: number
-  damage?: string
-  signingKey?: string
-  body?: string
-  to?: string
-  json?: boolean
-}
+const options = {
+  times: {
+    value: '<number>',
+    meaning: `how many times, one after the other: 1 to ${MOST_TIMES} (default: 1)`,
+    parse: numberFrom(1, MOST_TIMES),
+  },
+  damage: {
+    value: '<kind>',
+    meaning: `with a signature that does not match: ${damages.join(', ')}`,
+    values: damages,
+  },
+  signingKey: {
+    value: '<key>',
+    meaning: 'signed with another key, which the receiver must refuse',
+  },
+  body: { value: '<file>', meaning: 'another body, signed anew; - reads it from standard input' },
+  to: { value: '<url>', meaning: 'another address; the rules for callback_url apply' },
+  ...serviceOptions,
+} as const
+type ResendOptions = OptionsOf<typeof options>
 
-/**
- * `farthing resend`: exit code 1 unless every delivery succeeded, or with a signature that is wrong on purpose, unless
- * every one was refused.
- */
-export async function resend(
+export const resend = defineCommand({
+  summary: 'send a webhook message again',
+  more: 'It does not count as one of its attempts, and no payment changes.',
+  examples: [
+    'farthing resend 06h3k9v0u2j4m5n6p7q8r9s0t1',
+    'farthing resend 06h3k9v0u2j4m5n6p7q8r9s0t1 --damage digit',
+  ],
+  argument: { value: '<message-id>', meaning: 'webhook_message_id in its body' },
+  options,
+  exitCodes: {
+    [EXIT.failed]: 'the receiver did not accept it, or accepted a wrong signature',
+  },
+  after: NEEDS_SERVICE,
+  run: ({ config, argument, options }) => sendAgain(config(), argument, options),
+})
+
+async function sendAgain(
   config: Config,
   message_id: string,
   options: ResendOptions,
-): Promise<number> {
+): Promise<0 | typeof EXIT.failed> {
   const { times, damage, signingKey: signing_key, to } = options
   if (options.body === '-' && options.key === '-')
     throw wrongUsage('standard input cannot be both the body and the key')

@@ -2,8 +2,10 @@ import { text } from 'node:stream/consumers'
 import { setTimeout } from 'node:timers/promises'
 import type { Config } from '../core/config.ts'
 import { CommandError, EXIT, wrongUsage } from './command-error.ts'
+import { JSON_OPTION, type OptionsOf } from './define-command.ts'
 import { asTypedHere, proxyHere } from './invocation.ts'
 import { note } from './output.ts'
+import { parseUrl } from './parse.ts'
 
 /** JSON of a service that may be of another version. */
 // biome-ignore lint/suspicious/noExplicitAny: see above
@@ -23,7 +25,20 @@ export type Service = {
   ask(method: string, path: string, sent?: Sent): Promise<Body>
 }
 
-export type ServiceOptions = { url?: string; key?: string }
+/** The last options of every command that speaks to a service. */
+export const serviceOptions = {
+  url: { value: '<url>', meaning: 'the service (default: FARTHING_URL)', parse: parseUrl },
+  key: {
+    value: '<key>',
+    meaning: 'the API key; - reads it from standard input (default: FARTHING_API_KEY)',
+  },
+  ...JSON_OPTION,
+} as const
+export type ServiceOptions = OptionsOf<typeof serviceOptions>
+
+/** The end of the help of such a command. */
+export const NEEDS_SERVICE =
+  'Needs FARTHING_URL (default: http://127.0.0.1:3000) and FARTHING_API_KEY.'
 
 /** The service and the key that the options or the settings name. */
 export async function connect(config: Config, options: ServiceOptions): Promise<Service> {

@@ -13,9 +13,11 @@ import type { Refund } from '../pay/refunds/refund.ts'
 import { insertRefund } from '../pay/refunds/store.ts'
 import { RETENTION_MS } from '../pay/retention.ts'
 import { findOrMakeAccount, listKeys } from '../platform/accounts/store.ts'
-import { useDatabase } from './database.ts'
+import { accountOptions, NEEDS_DATABASE, useDatabase } from './database.ts'
+import { defineCommand, type OptionsOf } from './define-command.ts'
 import { asTypedHere } from './invocation.ts'
 import { note, print, printJson } from './output.ts'
+import { numberFrom } from './parse.ts'
 
 const DAY = 24 * 60 * 60 * 1000
 
@@ -28,11 +30,34 @@ const LATEST = 5 * 60 * 1000
 /** Payments in one write. More would hold up the requests of a running service, fewer take longer in all. */
 const BATCH = 250
 
-/** `farthing seed`: makes payments in every state and mode, and shows progress on standard error. */
-export async function seed(
-  config: Config,
-  options: { payments: number; account: string; create?: boolean; json?: boolean },
-): Promise<void> {
+const MOST_PAYMENTS = 100_000_000
+
+const options = {
+  payments: {
+    value: '<number>',
+    meaning: 'how many',
+    parse: numberFrom(1, MOST_PAYMENTS),
+    isRequired: true,
+  },
+  ...accountOptions,
+} as const
+type SeedOptions = OptionsOf<typeof options>
+
+export const seed = defineCommand({
+  summary: 'fill the database with payments, refunds and agreements',
+  examples: [
+    'farthing seed --payments 1000',
+    'farthing seed --payments 1000 --account licensing --create',
+  ],
+  options,
+  after: `The payments cover every mode and state, and are dated over the last 6 days.
+Payments last 7 days, so the oldest expire tomorrow. No webhooks are sent.
+${NEEDS_DATABASE}`,
+  run: ({ config, options }) => makePayments(config(), options),
+})
+
+/** Makes payments in every state and mode, and shows progress on standard error. */
+async function makePayments(config: Config, options: SeedOptions): Promise<void> {
   const { payments, account } = options
   await useDatabase(config.database, options, async database => {
     const { room } = await findOrMakeAccount(database, account)

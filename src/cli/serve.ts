@@ -6,6 +6,7 @@ import type { Config } from '../core/config.ts'
 import { createLogger } from '../core/log.ts'
 import { paymentCommand } from '../pay/payments/first-payment.ts'
 import { placeOf } from './database.ts'
+import { defineCommand } from './define-command.ts'
 import { asTypedHere, shellWord } from './invocation.ts'
 import { print } from './output.ts'
 import { isLoopback } from './proxy.ts'
@@ -18,6 +19,13 @@ const SAME_KEY_PRESS = 1_000
  * request in this time, and gets `Connection: close` with the response.
  */
 const GRACE = 500
+
+export const serve = defineCommand({
+  summary: 'run the service (also without a command)',
+  more: 'Settings are environment variables: farthing --help lists them.',
+  examples: ['farthing serve', 'FARTHING_API_KEY=my-first-farthing-key farthing'],
+  run: ({ config }) => serveUntilStopped(config()),
+})
 
 /**
  * Starts the service and returns when it is listening. SIGTERM and SIGINT stop it, a second signal ends

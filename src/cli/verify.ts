@@ -4,31 +4,44 @@ import type { Config } from '../core/config.ts'
 import { type Analysis, analyse, type Given, type SentMessage } from '../tools/signature/analyse.ts'
 import type { NamedKey } from '../tools/signature/keys.ts'
 import { CommandError, EXIT, wrongUsage } from './command-error.ts'
+import { defineCommand, type Env, type OptionsOf } from './define-command.ts'
 import { colour, print, printJson } from './output.ts'
-import { type Body, connect, nameOf, type Service, type ServiceOptions } from './running-service.ts'
-
-type VerifyOptions = ServiceOptions & {
-  signature?: string
-  computed?: string
-  keyEnv?: string
-  message?: string
-  json?: boolean
-}
-
-export type Env = Record<string, string | undefined>
+import { type Body, connect, nameOf, type Service, serviceOptions } from './running-service.ts'
 
 const DEFAULT_VARIABLE = 'SIGNING_KEY'
 
-/**
- * `farthing verify`: exit code 3 if the signature does not match. `readInput` resolves to standard input, or to
- * undefined if there is none.
- */
-export async function verify(
+const options = {
+  signature: { value: '<header>', meaning: 'the header Pay-Signature' },
+  keyEnv: {
+    value: '<name>',
+    meaning: `the variable that holds the signing key (default: ${DEFAULT_VARIABLE})`,
+  },
+  computed: { value: '<text>', meaning: 'what your code computed instead' },
+  message: { value: '<id>', meaning: 'compare with this message of the service instead' },
+  ...serviceOptions,
+} as const
+type VerifyOptions = OptionsOf<typeof options>
+
+export const verify = defineCommand({
+  summary: 'say why the signature of a webhook message does not match',
+  examples: [
+    'SIGNING_KEY=webhook_test_... farthing verify --signature 5f8c... < body.json',
+    'farthing verify --message 06h3k9v0u2j4m5n6p7q8r9s0t1 --computed 5f8c...',
+    'farthing verify --message 06h3k9v0u2j4m5n6p7q8r9s0t1 < body.json',
+  ],
+  options,
+  exitCodes: { [EXIT.wrong]: 'the signature does not match' },
+  after: 'Only --message needs a running service, FARTHING_URL and FARTHING_API_KEY.',
+  run: ({ config, env, options }) => verifySignature(config, env, options),
+})
+
+/** `readInput` resolves to standard input, or to undefined if there is none. */
+export async function verifySignature(
   config: () => Config,
   env: Env,
   options: VerifyOptions,
   readInput = pipedInput,
-): Promise<number> {
+): Promise<0 | typeof EXIT.wrong> {
   const { message, signature, keyEnv, key, computed } = options
   if (message === undefined && signature === undefined)
     throw wrongUsage('give the header Pay-Signature with --signature, or a message with --message')

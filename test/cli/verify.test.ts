@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readConfig } from '../../src/app/config.ts'
-import { verify } from '../../src/cli/verify.ts'
+import { verifySignature } from '../../src/cli/verify.ts'
 import { createClient } from '../support/client.ts'
 import { capture } from '../support/command.ts'
 import { startService } from '../support/service.ts'
@@ -42,7 +42,7 @@ test('farthing verify names each of 40 mistakes in six languages, as the header 
     ] as const) {
       const options = { message, [option]: computed, json: true }
       const ran = await capture(() =>
-        verify(
+        verifySignature(
           () => readConfig(env),
           env,
           options,

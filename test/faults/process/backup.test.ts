@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { readConfig } from '../../../src/app/config.ts'
-import { backup } from '../../../src/cli/backup.ts'
+import { copyDatabase } from '../../../src/cli/backup.ts'
 import { openDatabase } from '../../../src/platform/database/open.ts'
 import { openSqlite } from '../../../src/platform/database/sqlite/sqlite.ts'
 import { createClient } from '../../support/client.ts'
@@ -89,7 +89,7 @@ test('A backup is in the named file, also if SQLite would read the name as a URI
   const home = process.cwd()
   process.chdir(folder)
   t.after(() => process.chdir(home))
-  await backup(config, 'file:copy.db')
+  await copyDatabase(config, 'file:copy.db')
   assert.equal(countPayments(`sqlite:${join(folder, 'file:copy.db')}`), 0)
   assert.deepEqual(
     readdirSync(folder).filter(name => name.endsWith('.part')),

@@ -1,0 +1,81 @@
+/** A command is one object: what it does, what it takes, how it ends, and the code that it runs. */
+
+import type { Config } from '../core/config.ts'
+
+export type Env = Record<string, string | undefined>
+
+/** An argument or an option. The key of an option is its name: `delayedCapture` is --delayed-capture. */
+export type Row = {
+  /** As the help shows it: `<pence>`, or `[pence]` if it may be missing. An option without it is a switch. */
+  value?: string
+  meaning: string
+  /** A shell offers them. Without `parse` it must be one of them. */
+  values?: readonly string[]
+  /** Throws `wrongUsage` with a sentence. An option that may be repeated also gets what it gave `before`. */
+  parse?: (text: string, before: never) => unknown
+  /** What it is when it is not given. */
+  initial?: string
+  isRequired?: true
+}
+export type Rows = Record<string, Row>
+
+type ValueOf<Given> = Given extends { parse: (...given: never[]) => infer Value }
+  ? Value
+  : Given extends { values: readonly (infer Value)[] }
+    ? Value
+    : Given extends { value: string }
+      ? string
+      : boolean
+type AlwaysThere = { initial: string } | { isRequired: true }
+
+/** The options as the command gets them. */
+export type OptionsOf<Options> = {
+  -readonly [Name in keyof Options as Options[Name] extends AlwaysThere ? Name : never]: ValueOf<
+    Options[Name]
+  >
+} & {
+  -readonly [Name in keyof Options as Options[Name] extends AlwaysThere ? never : Name]?: ValueOf<
+    Options[Name]
+  >
+}
+
+/** What the help of a command or of a group of commands says. */
+export type Description = {
+  /** For the list of commands, without a capital letter and a full stop. */
+  summary: string
+  /** More sentences for the help of the command itself. */
+  more?: string
+  /** Each is a line that begins with `farthing`, but for variables. */
+  examples: readonly string[]
+  /** The end of the help. */
+  after?: string
+}
+
+type Given<Options, Argument> = {
+  options: OptionsOf<Options>
+  argument: Argument extends Row ? ValueOf<Argument> : undefined
+  /** Reads the settings when it is called. Throws ConfigError. */
+  config: () => Config
+  env: Env
+}
+
+type CommandOf<Options, Argument, Code extends number> = Description & {
+  argument?: Argument
+  options?: Options
+  /** What its exit codes mean, beside those that every command has: see EXIT. */
+  exitCodes?: { [Each in Code]: string }
+  run(given: Given<Options, Argument>): Promise<void> | Promise<0 | NoInfer<Code>>
+}
+export type Command = CommandOf<Rows, Row, number>
+export type CommandGroup = Description & { commands: Record<string, Command> }
+
+/** The types of the options, the argument and the exit codes of `run` follow from the object. */
+export const defineCommand = <
+  const Argument extends Row | undefined = undefined,
+  const Options extends Rows = Record<never, never>,
+  Code extends number = never,
+>(
+  command: CommandOf<Options, Argument, Code>,
+): Command => command as Command
+
+export const JSON_OPTION = { json: { meaning: 'print JSON' } } as const

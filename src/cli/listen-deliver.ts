@@ -1,0 +1,124 @@
+/** How `farthing listen` receives an attempt, prints it and returns the result to the service. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { AttemptResult } from '../core/ports.ts'
+import { callbackUrlProblem, hostAndPort } from '../platform/outbound/address.ts'
+import { createResolve } from '../platform/outbound/resolve.ts'
+import { createSend } from '../platform/outbound/send.ts'
+import { wrongUsage } from './command-error.ts'
+import type { ListenOptions } from './listen.ts'
+import { colouredStatus, oneLine, print, printJson, timeOfDay } from './output.ts'
+import { type Body, RETRY_AFTER, type Service } from './running-service.ts'
+
+/** Receives one attempt and returns how it ended. */
+type Receive = (offer: Body) => Promise<AttemptResult>
+
+export function createReceive({
+  forwardTo,
+  header = [],
+  insecure = false,
+}: ListenOptions): Receive {
+  if (forwardTo === undefined)
+    return async () => ({
+      status: 'SUCCESSFUL',
+      status_code: 200,
+      response_time: 0,
+      result: '200 OK',
+    })
+  const url = URL.parse(forwardTo)
+  const allowed = new Set(url ? [hostAndPort(url)] : [])
+  const problem = callbackUrlProblem(forwardTo, allowed)
+  if (!url || problem) throw wrongUsage(`--forward-to ${problem ?? 'must be a URL'}`)
+  const send = createSend({ resolve: createResolve(), allowed, insecure })
+  return ({ headers, body }) =>
+    send({
+      url: forwardTo,
+      headers: { ...headers, ...Object.fromEntries(header) },
+      body,
+      keepsAnswer: true,
+    })
+}
+
+/** The service waits for the result no longer than these take. */
+const MOST_TRIES = 8
+
+export async function deliver(
+  service: Service,
+  path: string,
+  offer: Body,
+  receive: Receive,
+  options: ListenOptions,
+): Promise<void> {
+  const { answer: arriving, cause, ...result } = await receive(offer)
+  const answer = await arriving
+  const json = {
+    attempt_id: offer.attempt_id,
+    status_code: result.status_code,
+    response_time: result.response_time,
+    result: result.result,
+    ...(cause && { cause }),
+    ...(answer && {
+      headers: answer.headers.slice(0, 20),
+      body: answer.body.toString('base64'),
+      size: answer.size,
+    }),
+  }
+  show(offer, { ...result, ...(cause && { cause }) }, answer?.body, options)
+  for (let tries = 1; tries <= MOST_TRIES; tries++) {
+    const sent = await service.request('POST', `${path}/results`, { json }).catch(() => undefined)
+    if (sent && sent.status < 500) return
+    await sleep(RETRY_AFTER)
+  }
+}
+
+function show(
+  offer: Body,
+  { status, status_code, response_time, result, cause }: AttemptResult,
+  answer: Buffer | undefined,
+  options: ListenOptions,
+): void {
+  const { event_type = null, resource_id = null } = parsed(offer.body)
+  const { message_id, headers, body } = offer
+  const at = new Date().toISOString()
+  const said = answer?.toString('utf8') ?? ''
+  if (options.json)
+    return void printJson({
+      at,
+      event_type,
+      payment_id: resource_id,
+      message_id,
+      headers,
+      body,
+      ...(options.forwardTo && {
+        status_code,
+        response_time,
+        result,
+        ...(cause && { cause }),
+        answer: said,
+      }),
+    })
+  const delivered = status === 'SUCCESSFUL'
+  const reason = cause ? `${result} (${cause})` : result
+  const line = [
+    timeOfDay(at),
+    oneLine(String(event_type ?? '-')),
+    oneLine(String(resource_id ?? '-')),
+  ]
+  if (options.forwardTo)
+    line.push(
+      colouredStatus(delivered, oneLine(status_code ? String(status_code) : reason)),
+      `${response_time ?? 0} ms`,
+      ...(delivered && !options.bodies ? [] : [oneLine(said)]),
+    )
+  print(line.join('  ').trimEnd())
+  if (options.bodies || !options.forwardTo) print(`  ${oneLine(body, 100_000)}`)
+}
+
+/** For display only. The body that is forwarded is never parsed. */
+function parsed(body: string): Body {
+  try {
+    return Object(JSON.parse(body))
+  } catch {
+    return {}
+  }
+}

@@ -1,0 +1,33 @@
+/** Readers of arguments and options. */
+
+import { parseAddress } from '../app/settings.ts'
+import { isAccountName } from '../core/account.ts'
+import { wrongUsage } from './command-error.ts'
+
+/** `unit` has a colon at its end. */
+export const numberFrom =
+  (least: number, most: number, unit = '') =>
+  (text: string): number => {
+    const number = /^\d+$/.test(text) ? Number(text) : Number.NaN
+    if (number >= least && number <= most) return number
+    throw wrongUsage(`It must be ${unit}a number from ${least} to ${most}.`)
+  }
+
+export const oneOf =
+  <Value extends string>(values: readonly Value[]) =>
+  (text: string): Value => {
+    const found = values.find(value => value === text)
+    if (found !== undefined) return found
+    throw wrongUsage(`It must be one of ${values.join(', ')}.`)
+  }
+
+export function parseUrl(text: string): string {
+  const url = parseAddress(text)
+  if (typeof url === 'string') return url
+  throw wrongUsage(`It ${url?.message.trim() ?? 'must be an http or https address'}.`)
+}
+
+export function parseAccount(name: string): string {
+  if (isAccountName(name)) return name
+  throw wrongUsage('It must be 1 to 64 letters, digits, spaces, dots, hyphens or underscores.')
+}

@@ -1,0 +1,99 @@
+/** Makes commander's program of the commands. */
+
+import {
+  Argument,
+  type Command as CommanderCommand,
+  Help,
+  InvalidArgumentError,
+  Option,
+} from 'commander'
+import { CommandError } from './command-error.ts'
+import type { Command, CommandGroup, Description, Env, Row } from './define-command.ts'
+import { asTypedHere } from './invocation.ts'
+import { oneOf } from './parse.ts'
+
+/** What a command gets beside its options. `end` takes its exit code. */
+export type Shell = {
+  config: Parameters<Command['run']>[0]['config']
+  env: Env
+  end: (exitCode: number) => void
+}
+
+export const isGroup = (each: Command | CommandGroup): each is CommandGroup => 'commands' in each
+
+export function addCommand(
+  parent: CommanderCommand,
+  name: string,
+  command: Command | CommandGroup,
+  shell: Shell,
+): void {
+  const described = describe(parent.command(name), command)
+  if (isGroup(command)) {
+    for (const [each, part] of Object.entries(command.commands))
+      addCommand(described, each, part, shell)
+    return
+  }
+  const { argument } = command
+  if (argument) {
+    const added = new Argument(argument.value ?? '', argument.meaning)
+    if (argument.initial !== undefined) added.default(argument.initial)
+    described.addArgument(withParser(added, argument))
+  }
+  for (const [key, row] of Object.entries(command.options ?? {})) {
+    const added = new Option(`${flagOf(key)} ${row.value ?? ''}`.trim(), row.meaning)
+    if (row.initial !== undefined) added.default(row.initial)
+    described.addOption(withParser(added, row).makeOptionMandatory(row.isRequired ?? false))
+  }
+  described.action(async (...given) => {
+    const { config, env, end } = shell
+    const options = described.opts()
+    end((await command.run({ config, env, options, argument: given[0] })) ?? 0)
+  })
+}
+
+/** --delayed-capture for `delayedCapture`. */
+export const flagOf = (key: string): string =>
+  `--${key.replaceAll(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`
+
+function withParser<Added extends Argument | Option>(added: Added, row: Row): Added {
+  const parse = row.parse ?? (row.values && oneOf(row.values))
+  if (!parse) return added
+  added.argParser((text, before) => {
+    try {
+      return parse(text, before as never) // commander passes what the parser gave before
+    } catch (error) {
+      throw error instanceof CommandError ? new InvalidArgumentError(error.message) : error
+    }
+  })
+  return added
+}
+
+/**
+ * The help of a command has its examples before its options. They are not part of its description: a shell that
+ * completes the commands takes each line of that as another candidate, and bash runs the commands in it.
+ */
+export function describe(
+  described: CommanderCommand,
+  { summary, more, examples, after }: Description,
+): CommanderCommand {
+  const sentences = [`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`, more]
+  const text = [
+    asTypedHere(sentences.filter(Boolean).join(' ')),
+    ...examples.map((line, i) => `${i === 0 ? '\n' : ''}  ${asTypedHere(line)}`),
+  ].join('\n')
+  const names = [described.name()]
+  for (let { parent } = described; parent; { parent } = parent) names.unshift(parent.name())
+  return described
+    .description(summary)
+    .configureHelp({ commandDescription: () => text, commandUsage: usageHere })
+    .showHelpAfterError(moreHelp(names.join(' ')))
+    .addHelpText('after', after === undefined ? '' : `\n${after}\n`)
+}
+
+/** The line *Usage* of a help. */
+export const usageHere = (described: CommanderCommand): string =>
+  asTypedHere(new Help().commandUsage(described))
+
+/** After a message about wrong usage. `name` is that of the command, with `farthing`. */
+export const moreHelp = (name: string): string =>
+  asTypedHere(`(${name} --help explains the command)`)
