@@ -10,6 +10,7 @@ import { newestWebhooks } from '../../pay/webhooks/list-store.ts'
 import { type Resendable, sendByHand } from '../../pay/webhooks/send-again.ts'
 import { findWebhook } from '../../pay/webhooks/store.ts'
 import { signature, signingKeyOf, type Webhook } from '../../pay/webhooks/webhook.ts'
+import type { ActionName } from '../recorder/action.ts'
 import { adviceText } from '../signature/advice.ts'
 import { type Truth, wrongSignatures } from '../signature/wrong-signatures.ts'
 import { type Copy, findMistake, type Known } from './find-mistake.ts'
@@ -61,7 +62,7 @@ export async function askReceiver(
     message_id,
     webhook_id,
     kind: 'action',
-    operation: 'askReceiver',
+    operation: 'askReceiver' satisfies ActionName,
     status: null,
     refused: false,
     began,

@@ -6,11 +6,31 @@ import {
   type RecordEffects,
 } from '../../platform/http/request-state.ts'
 
+/**
+ * What can be done in the console or through /control, by the operationId of the request that would do it, in the words
+ * of a timeline. Not on the endpoints: those of /control do not exist while it is off, and the record shows their
+ * actions also then.
+ */
+export const actions = {
+  completePayment: 'the outcome was chosen',
+  capturePayment: 'the payment was captured',
+  cancelPayment: 'the payment was cancelled',
+  refundPayment: 'a refund was made',
+  createPayment: 'the payment was made',
+  buildPayment: 'the payment was made and brought into its state',
+  askReceiver: 'the receiver was asked what its mistake is',
+}
+
+export type ActionName = keyof typeof actions
+
+/** The name itself for an operation that is no action. */
+export const actionText = (operation: string): string =>
+  Object.hasOwn(actions, operation) ? actions[operation as ActionName] : operation
+
 /** What somebody does to a payment without a request that is recorded. */
 export type Action<Result> = {
   by: Actor
-  /** The operationId of the request that would have done it. */
-  operation: string
+  operation: ActionName
   /** What the action was, as a query: `scenario=declined`. */
   detail: (result: Result) => string
 }
@@ -45,7 +65,7 @@ export async function recordAction<Result>(
   }
 }
 
-type Did = { began: number; at: number; by: Actor; operation: string; query: string }
+type Did = { began: number; at: number; by: Actor; operation: ActionName; query: string }
 
 function actionRow({ account, payment, caused }: Effects, did: Did): NewExchange {
   const { began, at, by, operation, query } = did

@@ -21,7 +21,6 @@ import { recordAction } from '../../recorder/action.ts'
 import type { Done } from '../frame/banners.ts'
 import type { AccountVisit, Next, Page } from '../frame/page.ts'
 import { actionRoute } from '../frame/route.ts'
-import { inConsole, REFUND } from './action-names.ts'
 
 /** The last part of the address of a form. */
 const paths = ['complete', 'capture', 'cancel', 'refund'] as const
@@ -147,7 +146,7 @@ async function complete({ context, payment }: Asked, scenario: Scenario): Promis
   const result = await unlessRefused(async () => ({
     reason: await recordAction(
       context,
-      inConsole('completePayment', () => `scenario=${scenario}`),
+      { by: 'console', operation: 'completePayment', detail: () => `scenario=${scenario}` },
       recordEffects => completeByScenario(context, payment, { scenario, recordEffects }),
     ),
   }))
@@ -169,7 +168,7 @@ async function move(
   const operation = trigger === 'capture' ? 'capturePayment' : 'cancelPayment'
   const result = await recordAction(
     context,
-    inConsole(operation, () => ''),
+    { by: 'console', operation, detail: () => '' },
     recordEffects =>
       movePayment(
         context,
@@ -199,7 +198,11 @@ async function refund({ context, visit, payment }: Asked): Promise<Outcome> {
   const made = await unlessRefused(() =>
     recordAction(
       context,
-      inConsole(REFUND, ({ refund_id }: Refund) => `refund_id=${refund_id}&amount=${amount}`),
+      {
+        by: 'console',
+        operation: 'refundPayment',
+        detail: ({ refund_id }: Refund) => `refund_id=${refund_id}&amount=${amount}`,
+      },
       recordEffects => createRefund(context, { account, payment_id, asked, recordEffects }),
     ),
   )

@@ -15,7 +15,6 @@ import { recordAction } from '../../recorder/action.ts'
 import { type AccountVisit, type Next, notFound, type Page } from '../frame/page.ts'
 import { link, paragraph, statusTag, untrusted } from '../frame/parts.ts'
 import { actionRoute, pageRoute } from '../frame/route.ts'
-import { inConsole } from './action-names.ts'
 import { backAddress } from './back-address.ts'
 import { bodyIn, defaults, fieldOf, newPaymentForm, TEXTS, type Typed } from './new-form.ts'
 import { bringInto, type Ready, readyMade } from './ready-made.ts'
@@ -79,9 +78,12 @@ async function made(
   checkMode(given, hosts)
   const { payment, state } = await recordAction(
     context,
-    inConsole(ready ? 'buildPayment' : 'createPayment', ({ state }: { state: State }) =>
-      state?.refund ? `refund_id=${state.refund.refund_id}` : '',
-    ),
+    {
+      by: 'console',
+      operation: ready ? 'buildPayment' : 'createPayment',
+      detail: ({ state }: { state: State }) =>
+        state?.refund ? `refund_id=${state.refund.refund_id}` : '',
+    },
     async recordEffects => {
       const payment = await createPayment(context, {
         account,

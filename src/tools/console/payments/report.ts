@@ -6,9 +6,9 @@ import { version } from '../../../core/version.ts'
 import { type Payment, stateOf } from '../../../pay/payments/payment.ts'
 import { causeOf } from '../../../pay/webhooks/causes.ts'
 import { attemptsOf } from '../../../pay/webhooks/message-store.ts'
+import { actionText } from '../../recorder/action.ts'
 import { createMask } from '../../recorder/mask.ts'
 import { sentAgainText } from '../webhooks/message-attempts.ts'
-import { nameOfAction } from './action-names.ts'
 import type { Rows, Step } from './timeline.ts'
 import { reasonFor } from './timeline-view.ts'
 
@@ -55,7 +55,7 @@ function lineOf({ at, exchange, events, refunds, messages }: Step): string {
 function requestOf(exchange: Exchange | undefined): string {
   if (!exchange) return 'request not recorded'
   const { kind, operation, method, path, status, code, field } = exchange
-  if (kind === 'action') return nameOfAction(operation) ?? operation
+  if (kind === 'action') return actionText(operation)
   if (kind === 'out') return 'message by hand'
   return [method, path, '→', status ?? 'no answer', code, field].filter(Boolean).join(' ')
 }

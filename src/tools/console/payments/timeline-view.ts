@@ -7,10 +7,10 @@ import { shownStatus } from '../../../pay/webhooks/message-store.ts'
 import { ACCEPTED_WRONG, answerToWrong } from '../../../pay/webhooks/wrong-signature.ts'
 import { tag } from '../../../platform/web/components.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
+import { actionText } from '../../recorder/action.ts'
 import { MASK } from '../../recorder/mask.ts'
 import { code, deliveryTag, link, paragraph, untrusted } from '../frame/parts.ts'
 import { nameOfAttempt, type ShownAttempt, sentAgainText } from '../webhooks/message-attempts.ts'
-import { nameOfAction } from './action-names.ts'
 import type { MissingMessage, ShownMessage, Step } from './timeline.ts'
 
 /** What the timeline needs of its page. `hasWebhooks`: the account has or had any. */
@@ -92,7 +92,7 @@ function headingOf({ root, payment_id }: Timeline, { exchange, refunds }: Step):
   const { kind, by, operation, query, exchange_id, result, method, path, status } = exchange
   if (kind === 'action') {
     const scenario = new URLSearchParams(query).get('scenario')
-    const what = nameOfAction(operation) ?? operation
+    const what = actionText(operation)
     return `${didBy[by ?? 'console']}: ${what}${scenario ? `, ${scenario}` : ''}`
   }
   if (kind === 'out')

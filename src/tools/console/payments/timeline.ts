@@ -10,10 +10,10 @@ import {
 import type { Refund } from '../../../pay/refunds/refund.ts'
 import { attemptsOf, type KeptMessage } from '../../../pay/webhooks/message-store.ts'
 import type { EventType, Webhook } from '../../../pay/webhooks/webhook.ts'
+import type { ActionName } from '../../recorder/action.ts'
 import { acceptedAmong } from '../../recorder/by-hand.ts'
 import { nameOf } from '../webhooks/list.ts'
 import { mergeAttempts, type ShownAttempt } from '../webhooks/message-attempts.ts'
-import { REFUND } from './action-names.ts'
 
 /** How many equal reads followed, and when the last of them began on the account's clock. */
 export type Folded = { more: number; until: number }
@@ -100,7 +100,8 @@ function recordedStep(exchange: Exchange, rows: Rows, messages: ShownMessage[]):
 
 /** The response to a refund, and an action that refunded, name it. */
 const namesRefund = ({ operation, kind, query, response_body }: Exchange, refund_id: string) =>
-  (operation === REFUND && response_body?.text.includes(refund_id)) ||
+  (operation === ('refundPayment' satisfies ActionName) &&
+    response_body?.text.includes(refund_id)) ||
   (kind === 'action' && query.includes(refund_id))
 
 /** What no recorded request has caused: a step for each time at which the payment changed. */

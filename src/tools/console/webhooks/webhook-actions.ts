@@ -16,7 +16,6 @@ import { recordAction } from '../../recorder/action.ts'
 import { type AccountVisit, type Next, notFound } from '../frame/page.ts'
 import { paragraph, postForm } from '../frame/parts.ts'
 import { actionRoute } from '../frame/route.ts'
-import { inConsole } from '../payments/action-names.ts'
 import { backAddress } from '../payments/back-address.ts'
 
 export const webhookActionRoutes = (context: Context): Route[] => [
@@ -41,9 +40,12 @@ async function sendTest(context: Context, visit: AccountVisit): Promise<Next> {
     event_type &&
     (await recordAction(
       context,
-      inConsole('buildPayment', (result: TestMessage | undefined) =>
-        result?.refund_id ? `refund_id=${result.refund_id}` : '',
-      ),
+      {
+        by: 'console',
+        operation: 'buildPayment',
+        detail: (result: TestMessage | undefined) =>
+          result?.refund_id ? `refund_id=${result.refund_id}` : '',
+      },
       recordEffects =>
         sendTestMessage(context, {
           account,
