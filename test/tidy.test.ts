@@ -73,6 +73,7 @@ describe('A file of src', () => {
       'pay/webhooks/store', // identifiers
       'pay/webhooks/test-message', // identifiers, events
       'tools/check/ask', // when a receiver was asked
+      'tools/check/record', // how long ago a payment ended
       'tools/console/frame/page', // what has expired
       'tools/control/build', // what has expired
       'tools/control/clock', // how far the account's clock is

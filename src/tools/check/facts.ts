@@ -1,3 +1,4 @@
+import { submittedCard } from '../../pay/payments/card.ts'
 import type { RequestFacts } from './rule.ts'
 
 type Given = Omit<RequestFacts, 'query' | 'body'> & {
@@ -32,4 +33,33 @@ export function textsIn(value: unknown): string[] {
     if (typeof each === 'object' && each !== null)
       for (const entry of Object.entries(each)) left.push(...entry)
   return left.filter(each => typeof each === 'string')
+}
+
+/** A weight of 0 takes a media type out. */
+export const takesJson = (accept = ''): boolean =>
+  accept.trim() === '' ||
+  accept
+    .split(',')
+    .some(
+      range =>
+        /^\s*(?:\*\/\*|application\/\*|application\/json)\s*(?:;|$)/i.test(range) &&
+        !/;\s*q=0(?:\.0*)?\s*(?:;|$)/i.test(range),
+    )
+
+/** The Luhn check. */
+export const hasCheckDigit = (number: string): boolean =>
+  [...number].reverse().reduce((sum, character, place) => {
+    const digit = Number(character) * (place % 2 === 0 ? 1 : 2)
+    return sum + (digit > 9 ? digit - 9 : digit)
+  }, 0) %
+    10 ===
+  0
+
+export const isOfKnownBrand = (number: string): boolean =>
+  submittedCard(number, '', '').card_brand !== undefined
+
+/** MM/YY is over when its month is. */
+export function isOver(expiry_date: string, at: number): boolean {
+  const [month = NaN, year = NaN] = expiry_date.split('/').map(Number)
+  return Date.UTC(2000 + year, month, 1) <= at
 }

@@ -1,6 +1,5 @@
-import { submittedCard } from '../../pay/payments/card.ts'
-import { isForm, textsIn } from './facts.ts'
-import type { AttemptFacts, Level, RequestFacts, Rule, RuleText } from './rule.ts'
+import { hasCheckDigit, isForm, isOfKnownBrand, isOver, takesJson, textsIn } from './facts.ts'
+import type { Among, AttemptFacts, Level, RequestFacts, Rule } from './rule.ts'
 
 /** The documentation says that the firewall blocks these. */
 const BLOCKED = /[<>"\\|]/
@@ -14,6 +13,16 @@ const FAILING_CARDS = [
   '4000000000000119',
   '5105105105105100',
 ]
+
+const CREATES: Among = { operations: ['createPayment'], lacking: 'No payment was created.' }
+const CARDS: Among = {
+  operations: ['authorisePayment'],
+  lacking: 'No card was posted to /v1/auth and accepted.',
+}
+const SEARCHES: Among = { operations: ['searchPayments'], lacking: 'No payments were searched.' }
+const CAPTURES: Among = { operations: ['capturePayment'], lacking: 'No payment was captured.' }
+const REQUESTS: Among = { operations: 'any', lacking: 'No request to /v1 succeeded.' }
+const MESSAGES: Among = { operations: 'messages', lacking: 'No receiver accepted a message.' }
 
 const succeeded = ({ status }: RequestFacts): boolean =>
   status !== null && status >= 200 && status < 300
@@ -29,10 +38,11 @@ const hasUselessKey = ({ operation, headers, body }: RequestFacts): boolean =>
   headers['idempotency-key'] !== undefined &&
   body.authorisation_mode !== 'agreement'
 
-const requestRules: readonly Rule<RequestFacts>[] = [
+export const requestRules: readonly Rule<RequestFacts>[] = [
   {
     key: 'P1',
     id: 'P1',
+    among: CREATES,
     level: 'warn',
     title: 'A payment of amount 0',
     sentence: 'GOV.UK Pay answers an amount of 0 with 422 P0102.',
@@ -41,8 +51,20 @@ const requestRules: readonly Rule<RequestFacts>[] = [
     breaks: facts => created(facts) && facts.body.amount === 0,
   },
   {
+    key: 'P2',
+    id: 'P2',
+    among: CREATES,
+    level: 'warn',
+    title: 'A return_url with http',
+    sentence: 'A live account of GOV.UK Pay refuses a return_url that is not https.',
+    advice: 'Use https in production. Only FARTHING_RETURN_HOSTS allows http here.',
+    source: 'An http `return_url`',
+    breaks: facts => created(facts) && /^http:/i.test(String(facts.body.return_url)),
+  },
+  {
     key: 'P3',
     id: 'P3',
+    among: CREATES,
     level: 'note',
     title: 'A return_url without a public name',
     sentence: 'GOV.UK Pay answers 422 P0102, because the host of return_url is no public name.',
@@ -53,6 +75,7 @@ const requestRules: readonly Rule<RequestFacts>[] = [
   {
     key: 'P4',
     id: 'P4',
+    among: CREATES,
     level: 'note',
     title: 'Idempotency-Key outside agreement mode',
     sentence: 'GOV.UK Pay ignores Idempotency-Key here: two equal requests make two payments.',
@@ -63,6 +86,8 @@ const requestRules: readonly Rule<RequestFacts>[] = [
   {
     key: 'P4-used',
     id: 'P4',
+    with: 'P4',
+    among: CREATES,
     level: 'fail',
     title: 'Idempotency-Key outside agreement mode',
     sentence: 'GOV.UK Pay ignores Idempotency-Key here: this request would make a second payment.',
@@ -73,6 +98,7 @@ const requestRules: readonly Rule<RequestFacts>[] = [
   {
     key: 'P5',
     id: 'P5',
+    among: REQUESTS,
     level: 'warn',
     title: 'Characters that the firewall blocks',
     sentence: 'The firewall of GOV.UK Pay blocks <, >, ", \\ and | in a request, with P0920.',
@@ -83,6 +109,7 @@ const requestRules: readonly Rule<RequestFacts>[] = [
   {
     key: 'P6',
     id: 'P6',
+    among: REQUESTS,
     level: 'warn',
     title: 'The Accept header',
     sentence:
@@ -92,8 +119,21 @@ const requestRules: readonly Rule<RequestFacts>[] = [
     breaks: ({ headers }) => !takesJson(headers.accept),
   },
   {
+    key: 'P7',
+    id: 'P7',
+    among: CAPTURES,
+    level: 'note',
+    title: 'A second capture',
+    sentence: 'GOV.UK Pay answers 204 to a capture of a payment that is captured already.',
+    advice: 'Take 204 and 409 for the same: the payment is captured.',
+    source: 'Capturing a payment a second time',
+    breaks: ({ operation, code, description = '' }) =>
+      operation === 'capturePayment' && code === 'P1003' && /\bsuccess$/.test(description),
+  },
+  {
     key: 'P9',
     id: 'P9',
+    among: CARDS,
     level: 'fail',
     title: 'A card number that is refused',
     sentence:
@@ -108,6 +148,7 @@ const requestRules: readonly Rule<RequestFacts>[] = [
   {
     key: 'P9-expired',
     id: 'P9',
+    among: CARDS,
     level: 'fail',
     title: 'An expiry date that is over',
     sentence: 'GOV.UK Pay answers 422 P0102: the expiry date of the card is over.',
@@ -118,6 +159,7 @@ const requestRules: readonly Rule<RequestFacts>[] = [
   {
     key: 'P9-failing',
     id: 'P9',
+    among: CARDS,
     level: 'warn',
     title: 'A test card that fails',
     sentence: 'In GOV.UK Pay this test card is declined or fails.',
@@ -128,6 +170,7 @@ const requestRules: readonly Rule<RequestFacts>[] = [
   {
     key: 'P10',
     id: 'P10',
+    among: CARDS,
     level: 'warn',
     title: 'A card as a form',
     sentence: 'GOV.UK Pay takes the card as JSON only, not as a form.',
@@ -138,6 +181,7 @@ const requestRules: readonly Rule<RequestFacts>[] = [
   {
     key: 'P12-state',
     id: 'P12',
+    among: SEARCHES,
     level: 'note',
     title: 'A search for capturable payments',
     sentence: 'GOV.UK Pay refuses state=capturable in a search with 422 P0401.',
@@ -148,6 +192,7 @@ const requestRules: readonly Rule<RequestFacts>[] = [
   {
     key: 'P12-brand',
     id: 'P12',
+    among: SEARCHES,
     level: 'note',
     title: 'A search by card brand',
     sentence: 'In GOV.UK Pay card_brand has no effect in a search.',
@@ -157,10 +202,11 @@ const requestRules: readonly Rule<RequestFacts>[] = [
   },
 ]
 
-const attemptRules: readonly Rule<AttemptFacts>[] = [
+export const attemptRules: readonly Rule<AttemptFacts>[] = [
   {
     key: 'P11',
     id: 'P11',
+    among: MESSAGES,
     level: 'note',
     title: 'The message card_payment_cancelled',
     sentence: 'GOV.UK Pay has no card_payment_cancelled: such a cancel is card_payment_failed.',
@@ -170,45 +216,10 @@ const attemptRules: readonly Rule<AttemptFacts>[] = [
   },
 ]
 
-export type ProductionRule = RuleText & { key: string }
+/** What a report reads of a rule that ran when its exchange was recorded. */
+export type ProductionRule = Omit<Rule<never>, 'breaks'>
 
 export const productionRules: readonly ProductionRule[] = [...requestRules, ...attemptRules]
-
-export type Checks = {
-  /** The keys of the rules that a request breaks. */
-  request(facts: RequestFacts): string[]
-  /** The keys of the rules that an attempt breaks. */
-  attempt(facts: AttemptFacts): string[]
-}
-
-/**
- * The rules run beside the requests, on what clients send. One that throws breaks nothing and counts as not broken.
- * Only the first error is reported.
- */
-export function createChecks(
-  onFault: (error: unknown) => void,
-  rules: { request: readonly Rule<RequestFacts>[]; attempt: readonly Rule<AttemptFacts>[] } = {
-    request: requestRules,
-    attempt: attemptRules,
-  },
-): Checks {
-  let isReported = false
-  const isBroken = <Facts>({ breaks }: Rule<Facts>, facts: Facts): boolean => {
-    try {
-      return breaks(facts)
-    } catch (error) {
-      if (!isReported) onFault(error)
-      isReported = true
-      return false
-    }
-  }
-  const keysOf = <Facts>(among: readonly Rule<Facts>[], facts: Facts): string[] =>
-    among.filter(rule => isBroken(rule, facts)).map(({ key }) => key)
-  return {
-    request: facts => keysOf(rules.request, facts),
-    attempt: facts => keysOf(rules.attempt, facts),
-  }
-}
 
 export type Shown = { rule: string; level: Level; sentence: string; advice: string }
 
@@ -224,32 +235,3 @@ const searched = (facts: RequestFacts): boolean =>
 const hostOf = (url: unknown): string => URL.parse(String(url))?.hostname ?? ''
 
 const isBlocked = (value: unknown): boolean => textsIn(value).some(text => BLOCKED.test(text))
-
-/** A weight of 0 takes a media type out. */
-const takesJson = (accept = ''): boolean =>
-  accept.trim() === '' ||
-  accept
-    .split(',')
-    .some(
-      range =>
-        /^\s*(?:\*\/\*|application\/\*|application\/json)\s*(?:;|$)/i.test(range) &&
-        !/;\s*q=0(?:\.0*)?\s*(?:;|$)/i.test(range),
-    )
-
-/** The Luhn check. */
-const hasCheckDigit = (number: string): boolean =>
-  [...number].reverse().reduce((sum, character, place) => {
-    const digit = Number(character) * (place % 2 === 0 ? 1 : 2)
-    return sum + (digit > 9 ? digit - 9 : digit)
-  }, 0) %
-    10 ===
-  0
-
-const isOfKnownBrand = (number: string): boolean =>
-  submittedCard(number, '', '').card_brand !== undefined
-
-/** MM/YY is over when its month is. */
-function isOver(expiry_date: string, at: number): boolean {
-  const [month = NaN, year = NaN] = expiry_date.split('/').map(Number)
-  return Date.UTC(2000 + year, month, 1) <= at
-}

@@ -1,4 +1,6 @@
 /** What the check says of an integration: where it would break with GOV.UK Pay. */
+import type { Webhook } from '../../pay/webhooks/webhook.ts'
+import type { Seen } from './seen.ts'
 
 /** `fail`: will break in production. `warn`: is likely to. `note`: to know before going live. */
 export type Level = 'fail' | 'warn' | 'note'
@@ -19,10 +21,21 @@ export type RuleText = {
   source: string
 }
 
+/** The exchanges that would break a rule or, if they succeeded, show that it is kept. */
+export type Among = {
+  /** `any`: requests under /v1. `messages`: attempts to deliver one. */
+  operations: readonly string[] | 'any' | 'messages'
+  /** Said where there were none. */
+  lacking: string
+}
+
 /** A rule that looks at one exchange when it is recorded: the whole body is at hand, and the card number too. */
 export type Rule<Facts> = RuleText & {
   /** What is kept with the exchange. Rules of one id differ in level or sentence. */
   key: string
+  /** The key of the rule with which it makes one finding, at the worse level. */
+  with?: string
+  among: Among
   breaks: (facts: Facts) => boolean
 }
 
@@ -64,3 +77,42 @@ export type RequestFacts = {
 
 /** An attempt to deliver a message. */
 export type AttemptFacts = { event_type: string; failed: boolean }
+
+/** What a rule over the record says, with the exchanges that show it, oldest first. */
+export type Judgement = {
+  level: Level
+  evidence: readonly Seen[]
+  /** How often it was seen, if not every time is among the evidence. */
+  times?: number
+  /** In place of the rule's sentence. */
+  sentence?: string
+}
+
+/** A rule that looks at the kept record of an account when somebody asks. */
+export type RecordRule = Omit<RuleText, 'level'> & {
+  key: string
+  /** Said where nothing could be judged. */
+  lacking: string
+  judge: (facts: RecordFacts) => {
+    broken: readonly Judgement[]
+    /** What shows that it is kept. */
+    right: readonly Seen[]
+  }
+}
+
+/** The record of an account as the rules see it. Times in milliseconds. */
+export type RecordFacts = {
+  /** The account's time. */
+  now: number
+  /** In the order in which they began. Gaps are apart. */
+  seen: readonly Seen[]
+  ofPayment: ReadonlyMap<string, readonly Seen[]>
+  /** Times of the machine between which exchanges were only counted. */
+  gaps: readonly { from: number; to: number }[]
+  /** The active ones, without those of `farthing listen`. */
+  webhooks: readonly Webhook[]
+  /** Agreements that were cancelled before they were active. */
+  neverActive: ReadonlySet<string>
+  /** Payments that have waited for a capture for a day, after which the account created another. */
+  uncaptured: readonly string[]
+}

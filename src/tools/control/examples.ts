@@ -29,7 +29,7 @@ export const overview = {
   epoch: 3,
   plans: 0,
   clock,
-  has: ['accounts', 'clock', 'payments', 'plans', 'listeners', 'messages', 'requests'],
+  has: ['accounts', 'clock', 'payments', 'plans', 'check', 'listeners', 'messages', 'requests'],
 }
 
 const account = { account: NAME, clock, expires: '2026-12-01T09:12:44.201Z' }
@@ -168,4 +168,40 @@ export const attemptResult = {
 export const consoleLink = {
   url: `${exampleAddresses.api}/console/enter?code=EXAMPLE&to=payments`,
   expires: '2026-11-24T09:13:44.201Z',
+}
+
+export const check = {
+  version: overview.version,
+  account: 'default',
+  from: '2026-09-14T08:20:31.000Z',
+  to: '2026-09-14T09:20:31.000Z',
+  kept: 41,
+  not_kept: 0,
+  findings: [
+    {
+      rule: 'P4',
+      level: 'fail',
+      title: 'Idempotency-Key outside agreement mode',
+      sentence:
+        'GOV.UK Pay ignores Idempotency-Key here: this request would make a second payment.',
+      advice: 'Make sure that one order makes one payment. Only agreement mode uses the key.',
+      source: 'Idempotency-Key in the modes web and moto_api',
+      times: 2,
+      first: '2026-09-14T08:20:31.000Z',
+      newest: '2026-09-14T08:20:32.000Z',
+      evidence: [ID, ID],
+    },
+    {
+      rule: 'C9',
+      level: 'not seen',
+      title: 'An agreement payment that is believed at once',
+      sentence: 'No agreement payment was made 10 minutes ago or more.',
+      advice: 'Read the payment later, or take the messages of a webhook.',
+      source: 'Payments in agreement mode',
+      times: 0,
+      first: null,
+      newest: null,
+      evidence: [],
+    },
+  ],
 }

@@ -54,6 +54,6 @@ export const presentOverview = async (
   clock: presentClock(account, time),
   has: [
     ...(config.control ? ['accounts', 'clock', 'payments', 'plans'] : []),
-    ...(recorder ? ['listeners', 'messages', 'requests'] : []),
+    ...(recorder ? ['check', 'listeners', 'messages', 'requests'] : []),
   ],
 })

@@ -3,6 +3,7 @@ import type { Endpoint } from '../../platform/http/endpoint.ts'
 import { accountEndpoints } from './accounts.ts'
 import { askAboutMessage } from './ask.ts'
 import { buildPayment } from './build.ts'
+import { readCheck } from './check.ts'
 import { readClock, setClock } from './clock.ts'
 import { enterConsole } from './enter.ts'
 import { listenerEndpoints } from './listeners.ts'
@@ -34,6 +35,7 @@ const readingEndpoints = (context: Context, { waitFor, stopped, operations }: Po
     ? [
         listRequests(context, waitFor, operations),
         listMessages(context, waitFor),
+        readCheck(context),
         sendMessage(context),
         askAboutMessage(context, stopped),
         ...(context.config.console

@@ -11,8 +11,8 @@ import type {
 import type { Answer } from '../../core/ports.ts'
 import { inUtf8, isStorable } from '../../platform/http/fields.ts'
 import type { RecordedPayment } from '../../platform/http/request-state.ts'
+import type { Checks } from '../check/checks.ts'
 import { factsOf } from '../check/facts.ts'
-import type { Checks } from '../check/production.ts'
 import type { Gap } from './admission.ts'
 import { createMask, MASK, type Mask } from './mask.ts'
 

@@ -160,8 +160,9 @@ export async function followExchanges(
   }
 }
 
+type Begun = Pick<Exchange, 'began' | 'exchange_id'>
 /** Instances write in batches, and a slow request is written after a fast one that began later. */
-export const byBeginning = (one: Exchange, other: Exchange): number =>
+export const byBeginning = (one: Begun, other: Begun): number =>
   one.began - other.began || (one.exchange_id < other.exchange_id ? -1 : 1)
 
 const idOf = ({ exchange_id }: Exchange): string => exchange_id

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { createChecks, productionRules } from '../../../src/tools/check/production.ts'
+import { createChecks } from '../../../src/tools/check/checks.ts'
+import { productionRules } from '../../../src/tools/check/production.ts'
+import { recordRules, ruleIds } from '../../../src/tools/check/report.ts'
 import { type Body, type Client, webPayment } from '../../support/client.ts'
 import { ask } from '../../support/control.ts'
 import { authorise, card, paidPayment } from '../../support/journeys.ts'
@@ -39,6 +41,23 @@ const cases: Case[] = [
       await api.createPayment({}, { 'Idempotency-Key': 'k-1' })
       await api.post('/v1/payments', webPayment, { 'Idempotency-Key': 'k-1' })
     },
+  ],
+  [
+    'a capture of a captured payment, and of one that cannot be captured',
+    ['P7 note'],
+    async api => {
+      const { payment_id } = await paidPayment(api, { delayed_capture: true })
+      const created = await api.createPayment()
+      const statuses: number[] = []
+      for (const id of [payment_id, payment_id, created.payment_id])
+        statuses.push((await api.post(`/v1/payments/${id}/capture`)).status)
+      assert.deepEqual(statuses, [204, 409, 409])
+    },
+  ],
+  [
+    'a return_url with http',
+    ['P2 warn'],
+    api => api.createPayment({ return_url: 'http://localhost:3000/back' }),
   ],
   [
     'a quotation mark in metadata',
@@ -139,7 +158,7 @@ onEveryDatabase(
       )
     })
   },
-  receiving,
+  { ...receiving, env: { ...receiving.env, FARTHING_RETURN_HOSTS: 'localhost:3000' } },
 )
 
 test('a rule that throws is reported once and hides no other', () => {
@@ -164,8 +183,45 @@ test('a rule that throws is reported once and hides no other', () => {
   assert.equal(faults.length, 1)
 })
 
-test('the source of each rule is a row of what differs', () => {
-  const gaps = readFileSync(new URL('../../../docs/spec-gaps.md', import.meta.url), 'utf8')
-  for (const { key, source } of productionRules)
-    assert.ok(gaps.includes(`\n| ${source} |`), `${key}: ${source}`)
+const read = (file: string) =>
+  readFileSync(new URL(`../../../docs/${file}`, import.meta.url), 'utf8')
+
+/** Cells of the rows of tables. */
+const rowsOf = (text: string): string[][] =>
+  text
+    .split('\n')
+    .filter(line => /^\| (?!Rule \||Subject \|)/.test(line))
+    .map(line => line.replaceAll('\\|', '').slice(2, -2).split(' | '))
+
+test('each difference to GOV.UK Pay has a rule, or says that it cannot be seen', () => {
+  const [, differences = ''] = read('spec-gaps.md').split('## Where GOV.UK Pay differs')
+  const rows = rowsOf(differences)
+  assert.ok(rows.length > 45)
+  const rules = [...productionRules, ...recordRules]
+  for (const [subject = '', , , cell = ''] of rows) {
+    if (cell === 'cannot be seen from here') continue
+    const ids = cell.split(', ')
+    for (const id of ids) assert.ok(/^R\d$/.test(id) || ruleIds.includes(id), `${subject}: ${cell}`)
+    const citing = rules.filter(({ source }) => source === subject).map(({ id }) => id)
+    for (const id of ids.filter(each => !/^R/.test(each))) assert.ok(citing.includes(id), subject)
+  }
+  for (const { key, source } of rules)
+    assert.ok(
+      rows.some(([subject]) => subject === source) ||
+        /^Documentation of GOV\.UK Pay: /.test(source),
+      `${key}: ${source}`,
+    )
+})
+
+test('docs/check.md has each rule once, with its levels', () => {
+  const rows = rowsOf(read('check.md')).filter(([id = '']) => /^[PCW]\d+$/.test(id))
+  assert.deepEqual(rows.map(([id]) => id).toSorted(), [...ruleIds].toSorted())
+  for (const { id, level } of productionRules)
+    assert.ok(
+      rows
+        .find(row => row[0] === id)?.[1]
+        ?.split(', ')
+        .includes(level),
+      id,
+    )
 })

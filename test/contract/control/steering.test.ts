@@ -240,6 +240,7 @@ onEveryDatabase(
         'clock',
         'payments',
         'plans',
+        'check',
         'listeners',
         'messages',
         'requests',
@@ -259,6 +260,7 @@ onEveryDatabase('Without FARTHING_CONTROL', service => {
       assert.match(body.description, /FARTHING_CONTROL=true/)
     }
     assert.deepEqual((await ask(service(), api, '')).body.has, [
+      'check',
       'listeners',
       'messages',
       'requests',

@@ -1,0 +1,184 @@
+/** What the rules over the record look at, in a small fraction of the memory that the exchanges take. */
+import { hash } from 'node:crypto'
+import type { Exchange, KeptBody } from '../../core/exchange.ts'
+
+export type Seen = Pick<
+  Exchange,
+  | 'exchange_id'
+  | 'kind'
+  | 'operation'
+  | 'method'
+  | 'status'
+  | 'at'
+  | 'began'
+  | 'ms'
+  | 'payment_id'
+  | 'message_id'
+  | 'webhook_id'
+  | 'code'
+  | 'field'
+  | 'broken'
+  | 'reference'
+> & {
+  /** The response was of no use to the client: it had left, or a plan reset the connection or replaced the response. */
+  isLost: boolean
+  /** A plan made the response. */
+  isReplaced: boolean
+  /** The payment changed. */
+  isChange: boolean
+  /** An attempt that somebody made by hand; `again`: the message as it is, to its own receiver. */
+  byHand?: 'again' | 'other'
+  /** Of a create whose body is kept. */
+  created?: Created
+  /** Of a search: the payments that it listed. `all`: only the beginning of the response is kept. */
+  listed?: readonly string[] | 'all'
+  /** Of a search: what it searched for, in lower case. */
+  searched?: string
+  /** On the pages: the payment ended with it. */
+  isEnd?: boolean
+  /** Of a refusal: the value that was refused. */
+  refused?: string
+  /** Of an attempt: the status line, or why there is none. */
+  result?: string
+  /** The agreement or webhook that the request is about. */
+  about?: string
+}
+
+export type Created = {
+  mode: 'web' | 'moto_api' | 'agreement'
+  hasKey: boolean
+  /** The same for equal requests. */
+  content: string
+  isMoto: boolean
+  setsUpAgreement: boolean
+  /** return_url contains the reference, the email or metadata. */
+  tells: boolean
+}
+
+export function seenOf(exchange: Exchange): Seen {
+  const { exchange_id, kind, operation, method, status, at, began, ms } = exchange
+  const { payment_id, message_id, webhook_id, code, field, broken, reference } = exchange
+  const { ended, caused, result, by_hand } = exchange
+  const isFresh = by_hand?.kind === 'again' && !by_hand.other_key && !by_hand.other_address
+  return {
+    exchange_id,
+    kind,
+    operation,
+    method,
+    status,
+    at,
+    began,
+    ms,
+    payment_id,
+    message_id,
+    isLost: ended === 'gone' || ended === 'reset' || (ended === 'replaced' && payment_id !== null),
+    isReplaced: ended === 'replaced' || ended === 'reset',
+    isChange: (caused?.events.length ?? 0) > 0,
+    ...(webhook_id !== undefined && { webhook_id }),
+    ...(code !== undefined && { code }),
+    ...(field !== undefined && { field }),
+    ...(broken && { broken }),
+    ...(reference !== undefined && { reference }),
+    ...(result !== undefined && { result }),
+    ...(by_hand && { byHand: isFresh ? 'again' : 'other' }),
+    ...detailsOf(exchange),
+  }
+}
+
+function detailsOf(exchange: Exchange): Partial<Seen> {
+  const { kind, operation, path, query, status, code } = exchange
+  if (kind === 'page') return { isEnd: isEnd(exchange) }
+  if (kind !== 'api') return {}
+  const refused = code === undefined ? {} : { refused: refusedValue(exchange) }
+  switch (operation) {
+    case 'createPayment': {
+      const created = createdBy(exchange)
+      return { ...refused, ...(created && { created }) }
+    }
+    case 'searchPayments': {
+      const searched = new URLSearchParams(query).get('reference')?.toLowerCase()
+      return { ...refused, listed: listedBy(exchange), ...(searched && { searched }) }
+    }
+    case 'createWebhook':
+      return { ...refused, ...(status === 201 && { about: identifierIn(exchange.response_body) }) }
+    case 'cancelAgreement':
+      return { ...refused, about: /([0-9a-v]{26})\/cancel/.exec(path)?.[1] ?? '' }
+    default:
+      return refused
+  }
+}
+
+/** The first choice on the pages that ends a payment, or the confirmation. */
+function isEnd({ operation, caused, request_body }: Exchange): boolean {
+  if ((caused?.events.length ?? 0) === 0) return false
+  if (operation === 'confirmPayment') return true
+  const form = new URLSearchParams(request_body?.text ?? '')
+  const scenario = form.get('scenario') ?? ''
+  return form.get('step') === 'confirm' || ['declined', 'error', 'cancel'].includes(scenario)
+}
+
+/** undefined where only the beginning of the body is kept. */
+function fieldsOf(kept: KeptBody | undefined): Record<string, unknown> | undefined {
+  if (!kept || kept.cut !== undefined || kept.base64) return undefined
+  try {
+    const parsed: unknown = JSON.parse(kept.text)
+    return typeof parsed === 'object' && parsed !== null ? { ...parsed } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function createdBy({ request_headers, request_body }: Exchange): Created | undefined {
+  const fields = fieldsOf(request_body)
+  if (!fields) return undefined
+  const { authorisation_mode: mode } = fields
+  return {
+    mode: mode === 'moto_api' || mode === 'agreement' ? mode : 'web',
+    hasKey: request_headers['idempotency-key'] !== undefined,
+    content: hash('sha1', request_body?.text ?? ''),
+    isMoto: fields.moto === true,
+    setsUpAgreement: typeof fields.set_up_agreement === 'string',
+    tells: tells(fields),
+  }
+}
+
+/** Shorter values could be in an address by chance, and so could words. */
+const LEAST_TOLD = 6
+const NO_WORD = /[\d@\s]/
+
+function tells({ return_url, reference, email, metadata }: Record<string, unknown>): boolean {
+  const url = URL.parse(String(return_url))
+  if (!url) return false
+  const written = url.pathname + url.search + url.hash
+  const shown = `${decoded(written)} ${decoded(written.replaceAll('+', ' '))}`
+  const values = typeof metadata === 'object' && metadata !== null ? Object.values(metadata) : []
+  return [reference, email, ...values]
+    .filter(value => typeof value === 'string' || typeof value === 'number')
+    .map(String)
+    .some(value => value.length >= LEAST_TOLD && NO_WORD.test(value) && shown.includes(value))
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+const IDENTIFIERS = /"payment_id":"([0-9a-v]{26})"/g
+
+function listedBy({ response_body: kept }: Exchange): readonly string[] | 'all' {
+  if (!kept) return []
+  if (kept.cut !== undefined) return 'all'
+  return [...kept.text.matchAll(IDENTIFIERS)].map(([, payment_id = '']) => payment_id)
+}
+
+const identifierIn = (kept: KeptBody | undefined): string =>
+  /"external_id":"([0-9a-v]{26})"/.exec(kept?.text ?? '')?.[1] ?? ''
+
+function refusedValue({ field, request_body, query }: Exchange): string {
+  if (field === undefined) return query
+  const value = fieldsOf(request_body)?.[field]
+  return typeof value === 'object' && value !== null ? 'an object' : String(value)
+}

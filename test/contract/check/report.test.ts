@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Body, type Client, createClient } from '../../support/client.ts'
+import { ask } from '../../support/control.ts'
+import type { Kept } from '../../support/integration.ts'
+import { onEveryDatabase, type Service } from '../../support/service.ts'
+import { receiving } from '../../support/subscriber.ts'
+import { outcomes } from '../../support/zoo-outcomes.ts'
+import { receivers, requests } from '../../support/zoo-requests.ts'
+import { right } from '../../support/zoo-right.ts'
+
+/** A client whose requests are each a millisecond after the one before. */
+function ticking(api: Client, { clock }: Service): Client {
+  const tick =
+    <Given extends unknown[], Result>(act: (...given: Given) => Result) =>
+    (...given: Given): Result => {
+      clock.advance(1)
+      return act(...given)
+    }
+  const { get, post, postForm, createPayment, request } = api
+  return {
+    ...api,
+    get: tick(get),
+    post: tick(post),
+    postForm: tick(postForm),
+    createPayment: tick(createPayment),
+    request: tick(request),
+  }
+}
+
+const isOpen = ({ level }: Body): boolean => level !== 'pass' && level !== 'not seen'
+
+onEveryDatabase(
+  'The check of an account',
+  service => {
+    const report = async (api: Client, query = ''): Promise<Body> => {
+      const { status, body } = await ask(service(), api, `check${query}`)
+      assert.equal(status, 200, JSON.stringify(body))
+      return body
+    }
+
+    const judges = (title: string, integrations: Kept[]) =>
+      test(title, async t => {
+        for (const [what, expected, act] of integrations) {
+          const { name: room, api: plain } = await service().newNamedAccount()
+          const api = ticking(plain, service())
+          await act({ t, service: service(), room, api })
+          const { findings } = await report(api)
+          const found = findings.filter(isOpen).map(({ rule, level }: Body) => `${rule} ${level}`)
+          assert.deepEqual(found, expected, what)
+        }
+      })
+
+    judges('each integration in the zoo is found by exactly the rules that it breaks', [
+      ...outcomes,
+      ...requests,
+      ...receivers,
+    ])
+    judges('integrations that are right have no fail and no warning', right)
+
+    test('a rule with nothing to judge says what is lacking, and one with evidence passes', async () => {
+      const api = await service().newAccount()
+      const empty = await report(api)
+      assert.deepEqual([empty.from, empty.kept, empty.not_kept], [null, 0, 0])
+      assert.ok(empty.findings.every(({ level }: Body) => level === 'not seen'))
+      await api.createPayment()
+      const { findings, kept } = await report(api)
+      const [p1] = findings.filter(({ rule }: Body) => rule === 'P1')
+      assert.deepEqual([kept, p1.level, p1.times], [1, 'pass', 1])
+      assert.equal(p1.evidence.length, 1)
+      const ids = new Set(findings.map(({ rule }: Body) => rule))
+      assert.equal(ids.size, findings.length)
+    })
+
+    test('since leaves out what was before, and rule all other rules', async () => {
+      const api = await service().newAccount()
+      await api.createPayment({ amount: 0 })
+      const later = new Date(await api.advance(1_000)).toISOString()
+      await api.createPayment()
+      const levelOf = ({ findings }: Body) => findings.map(({ level }: Body) => level)
+      assert.deepEqual(levelOf(await report(api, '?rule=P1')), ['warn'])
+      const after = await report(api, `?rule=P1&since=${later}`)
+      assert.deepEqual([levelOf(after), after.from, after.kept], [['pass'], later, 1])
+      for (const query of ['?rule=P99', '?since=yesterday', '?level=fail']) {
+        const { status } = await ask(service(), api, `check${query}`)
+        assert.equal(status, 422, query)
+      }
+    })
+
+    test('a key at its second use is one finding at the worse level, with both requests', async () => {
+      const api = await service().newAccount()
+      const headers = { 'Idempotency-Key': 'k-1' }
+      await api.createPayment({}, headers)
+      await api.post(
+        '/v1/payments',
+        { amount: 1, reference: 'r', description: 'd', return_url: 'https://a.example.org' },
+        headers,
+      )
+      const { findings } = await report(api, '?rule=P4')
+      assert.deepEqual(
+        findings.map(({ level, times }: Body) => [level, times]),
+        [['fail', 2]],
+      )
+    })
+
+    test('an account sees nothing of another one in its check', async () => {
+      const [one, other] = [await service().newAccount(), await service().newAccount()]
+      await one.createPayment({ amount: 0 })
+      const { body: child } = await ask(service(), one, 'accounts', {})
+      const ofChild = createClient(service().baseUrls, child.key)
+      for (const api of [other, ofChild]) {
+        const { findings, kept } = await report(api)
+        assert.deepEqual([kept, findings.filter(isOpen)], [0, []])
+      }
+    })
+  },
+  { ...receiving, control: true },
+)

@@ -1,0 +1,169 @@
+/** Integrations that learn the outcome of payments in wrong ways, and next to them some that do not. */
+import { createNewId } from '../../src/core/ids.ts'
+import { makeGapRow } from '../../src/tools/recorder/row.ts'
+import { insertExchange } from '../../src/tools/recorder/store.ts'
+import { ask } from './control.ts'
+import {
+  agreementPayment,
+  KEY,
+  type Keeper,
+  type Kept,
+  MINUTE,
+  pay,
+  payAndRead,
+  SECOND,
+  search,
+  times,
+} from './integration.ts'
+import { choose, read } from './journeys.ts'
+
+/** Exchanges that were only counted, as if they had come at this moment. */
+async function leaveGap({ service, room }: Keeper): Promise<void> {
+  service.clock.advance(1)
+  const now = service.clock.now()
+  const gap = { count: 571, refused: 0, from: now, to: now, bounds: [] }
+  await service.database.write([insertExchange(makeGapRow(room, gap))(createNewId()(now))])
+}
+
+const threeUnread = async ({ api }: Keeper, passed: number): Promise<void> => {
+  await times(3, () => pay(api))
+  await api.advance(passed)
+}
+
+export const outcomes: Kept[] = [
+  ['three outcomes that are never read', ['C1 fail'], keeper => threeUnread(keeper, 10 * MINUTE)],
+  ['three outcomes just before ten minutes', [], keeper => threeUnread(keeper, 10 * MINUTE - 10)],
+  [
+    'two outcomes that are never read',
+    [],
+    async ({ api }) => {
+      await times(2, () => pay(api))
+      await api.advance(10 * MINUTE)
+    },
+  ],
+  [
+    'three outcomes of four that are never read',
+    ['C1 warn'],
+    async keeper => {
+      await payAndRead(keeper.api)
+      await threeUnread(keeper, 10 * MINUTE)
+    },
+  ],
+  [
+    'unread outcomes with a gap in the record after them',
+    [],
+    async keeper => {
+      await threeUnread(keeper, 10 * MINUTE)
+      await leaveGap(keeper)
+    },
+  ],
+  [
+    'unread outcomes with a gap in the record before them',
+    ['C1 fail'],
+    async keeper => {
+      await leaveGap(keeper)
+      await threeUnread(keeper, 10 * MINUTE)
+    },
+  ],
+  [
+    'unread outcomes while the clock stands still',
+    [],
+    async keeper => {
+      await ask(keeper.service, keeper.api, 'clock', { freeze: true })
+      await threeUnread(keeper, 0)
+      keeper.service.clock.advance(20 * MINUTE)
+    },
+  ],
+  [
+    'unread outcomes before a reset',
+    [],
+    async keeper => {
+      await threeUnread(keeper, 10 * MINUTE)
+      await ask(keeper.service, keeper.api, 'reset', {})
+    },
+  ],
+  [
+    'abandoned payments, and those that the API cancelled',
+    [],
+    async ({ api }) => {
+      await times(3, async () => {
+        await choose(api, await api.createPayment(), 'success')
+        const { payment_id } = await api.createPayment()
+        await api.post(`/v1/payments/${payment_id}/cancel`)
+      })
+      await api.advance(10 * MINUTE)
+    },
+  ],
+  [
+    'outcomes from a search within a minute',
+    ['C2 warn'],
+    ({ api }) =>
+      times(3, async i => {
+        await pay(api, { reference: `ORDER-${i}` })
+        await api.advance(MINUTE - 10)
+        await search(api, `order-${i}`)
+      }),
+  ],
+  [
+    'outcomes from a search after a minute, and one that is also read',
+    [],
+    ({ api }) =>
+      times(3, async i => {
+        const payment = await pay(api, { reference: `ORDER-${i}` })
+        await api.advance(i === 0 ? SECOND : MINUTE + 1)
+        await search(api, `ORDER-${i}`)
+        if (i === 0) await read(api, payment)
+      }),
+  ],
+  [
+    'eleven reads of three payments',
+    ['C3 warn'],
+    ({ api }) =>
+      times(3, async () => {
+        const payment = await api.createPayment()
+        await times(11, () => read(api, payment))
+      }),
+  ],
+  [
+    'ten reads before and after a change, and eleven in eleven seconds',
+    [],
+    ({ api }) =>
+      times(3, async () => {
+        const payment = await api.createPayment()
+        await times(10, () => read(api, payment))
+        await choose(api, payment, 'success')
+        await times(10, () => read(api, payment))
+        const other = await api.createPayment()
+        await times(11, async () => {
+          await api.advance(SECOND)
+          await read(api, other)
+        })
+      }),
+  ],
+  [
+    'an agreement payment that is never read',
+    ['C9 fail', 'P14 note'],
+    async ({ api }) => {
+      await agreementPayment(api, KEY)
+      await api.advance(10 * MINUTE)
+    },
+  ],
+  [
+    'an agreement payment that is read',
+    ['P14 note'],
+    async ({ api }) => {
+      await read(api, await agreementPayment(api, KEY))
+      await api.advance(10 * MINUTE)
+    },
+  ],
+  [
+    'pages that are opened twice after the payment',
+    ['C10 note'],
+    ({ api }) =>
+      times(3, async () => {
+        const payment = await pay(api)
+        await read(api, payment)
+        await times(2, () => api.get(payment._links.next_url.href))
+      }),
+  ],
+]
