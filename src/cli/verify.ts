@@ -5,7 +5,7 @@ import { type Analysis, analyse, type Given, type SentMessage } from '../tools/s
 import type { NamedKey } from '../tools/signature/keys.ts'
 import { CommandError, EXIT, wrongUsage } from './command-error.ts'
 import { defineCommand, type Env, type OptionsOf } from './define-command.ts'
-import { colour, print, printJson } from './output.ts'
+import { colour, oneLine, print, printJson } from './output.ts'
 import { type Body, connect, nameOf, type Service, serviceOptions } from './running-service.ts'
 
 const DEFAULT_VARIABLE = 'SIGNING_KEY'
@@ -18,6 +18,7 @@ const options = {
   },
   computed: { value: '<text>', meaning: 'what your code computed instead' },
   message: { value: '<id>', meaning: 'compare with this message of the service instead' },
+  ask: { value: '<id>', meaning: 'ask the receiver of this message, with at most 45 copies' },
   ...serviceOptions,
 } as const
 type VerifyOptions = OptionsOf<typeof options>
@@ -28,10 +29,12 @@ export const verify = defineCommand({
     'SIGNING_KEY=webhook_test_... farthing verify --signature 5f8c... < body.json',
     'farthing verify --message 06h3k9v0u2j4m5n6p7q8r9s0t1 --computed 5f8c...',
     'farthing verify --message 06h3k9v0u2j4m5n6p7q8r9s0t1 < body.json',
+    'farthing verify --ask 06h3k9v0u2j4m5n6p7q8r9s0t1',
   ],
   options,
-  exitCodes: { [EXIT.wrong]: 'the signature does not match' },
-  after: 'Only --message needs a running service, FARTHING_URL and FARTHING_API_KEY.',
+  exitCodes: { [EXIT.wrong]: 'the signature does not match, or the receiver makes a mistake' },
+  after:
+    'Only --message and --ask need a running service, with FARTHING_URL and\nFARTHING_API_KEY.',
   run: ({ config, env, options }) => verifySignature(config, env, options),
 })
 
@@ -42,9 +45,12 @@ export async function verifySignature(
   options: VerifyOptions,
   readInput = pipedInput,
 ): Promise<0 | typeof EXIT.wrong> {
-  const { message, signature, keyEnv, key, computed } = options
+  const { message, signature, keyEnv, key, computed, ask } = options
+  if (ask !== undefined) return askReceiver(config(), ask, options)
   if (message === undefined && signature === undefined)
-    throw wrongUsage('give the header Pay-Signature with --signature, or a message with --message')
+    throw wrongUsage(
+      'give the header Pay-Signature with --signature, a message with --message, or a message that its receiver refuses with --ask',
+    )
   if (key === '-') throw wrongUsage('--key - is not possible here: standard input is the body')
   // Never trimmed: a newline at its end is one of the mistakes.
   const signingKey = env[keyEnv ?? DEFAULT_VARIABLE]
@@ -66,6 +72,34 @@ export async function verifySignature(
   else printAnalysis(analysis, matches)
   return matches ? 0 : EXIT.wrong
 }
+
+/** `farthing verify --ask`: exit code 3 unless the receiver accepts the message and refuses a wrong signature. */
+async function askReceiver(
+  config: Config,
+  id: string,
+  options: VerifyOptions,
+): Promise<0 | typeof EXIT.wrong> {
+  const { message, signature, keyEnv, computed } = options
+  if ([message, signature, keyEnv, computed].some(each => each !== undefined))
+    throw wrongUsage(
+      '--ask takes nothing else: the receiver is asked, and what it answers is compared',
+    )
+  const service = await connect(config, options)
+  const asked = await service.ask('POST', `/control/messages/${encodeURIComponent(id)}/ask`)
+  const accepts = asked.cause === 'accepts'
+  if (options.json) printJson(asked)
+  else {
+    print(colour(accepts ? 'green' : 'red', shown(asked.sentence)))
+    print(`\n${asked.advice.split('\n').map(shown).join('\n  ')}`)
+    print(`\n${asked.posts} ${asked.posts === 1 ? 'copy' : 'copies'} sent. What shows it:`)
+    for (const each of asked.evidence) print(`  ${service.url}/console/requests/${each}`)
+  }
+  return accepts ? 0 : EXIT.wrong
+}
+
+const LONGEST_SENTENCE = 1_000
+
+const shown = (text: string): string => oneLine(text, LONGEST_SENTENCE)
 
 const NOTHING_GIVEN =
   'give what your receiver has, to compare it with the message: the signature that its code computed with --computed, the header that it got with --signature, its key in SIGNING_KEY, or the body that it read on standard input'

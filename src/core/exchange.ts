@@ -41,7 +41,8 @@ export type Asked = {
   /** `accepts`, `checks-nothing`, `body:newline`, `key:other-webhook`, `digest:base64`, `unknown` and the like. */
   cause: string
   sentence: string
-  advice: string
+  /** What to change, with the calls of frameworks. */
+  advice: readonly { text: string; calls?: readonly { framework: string; call: string }[] }[]
   /** How many copies were sent. */
   posts: number
   /** The exchanges that show it. */

@@ -11,7 +11,6 @@ import { type Resendable, sendByHand } from '../../pay/webhooks/send-again.ts'
 import { findWebhook } from '../../pay/webhooks/store.ts'
 import { signature, signingKeyOf, type Webhook } from '../../pay/webhooks/webhook.ts'
 import type { ActionName } from '../recorder/action.ts'
-import { adviceText } from '../signature/advice.ts'
 import { type Truth, wrongSignatures } from '../signature/wrong-signatures.ts'
 import { type Copy, findMistake, type Known } from './find-mistake.ts'
 
@@ -54,8 +53,7 @@ export async function askReceiver(
     })
   const mayPost = (posts: number) =>
     posts < MOST_POSTS && performance.now() - started < LAST_START && !isOver()
-  const { advice, ...found } = await findMistake(known, { post, mayPost })
-  const asked = { ...found, advice: adviceText(advice) }
+  const asked = await findMistake(known, { post, mayPost })
   await recorder?.action(account, {
     room: account.room,
     payment_id,

@@ -30,8 +30,7 @@ type Sending = {
   mayPost: (posts: number) => boolean
 }
 
-type Answer = Omit<Asked, 'advice'> & { advice: readonly Advice[] }
-type Conclusion = Omit<Answer, 'posts' | 'evidence'> & { evidence: readonly Exchange[] }
+type Conclusion = Omit<Asked, 'posts' | 'evidence'> & { evidence: readonly Exchange[] }
 
 /** Statuses with which a receiver refuses a signature. */
 export const isRefusal = (status: number | null): boolean =>
@@ -42,7 +41,7 @@ const isAccepted = ({ status }: Exchange): boolean =>
 const isRefused = ({ status }: Exchange): boolean => isRefusal(status)
 
 /** Sends the right copy, one with a random key, and unless they tell enough, the wrong ones until one is accepted. */
-export async function findMistake(known: Known, { post, mayPost }: Sending): Promise<Answer> {
+export async function findMistake(known: Known, { post, mayPost }: Sending): Promise<Asked> {
   let posts = 0
   const send = (copy: Copy) => {
     posts += 1

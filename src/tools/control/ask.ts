@@ -3,6 +3,7 @@ import type { Endpoint } from '../../platform/http/endpoint.ts'
 import { json, pathParameter } from '../../platform/http/openapi.ts'
 import { object } from '../../platform/http/schema.ts'
 import { askReceiver } from '../check/ask.ts'
+import { adviceText } from '../signature/advice.ts'
 import { withExamples } from './docs.ts'
 import { conflict, notFound } from './errors.ts'
 import { count, identifier, text } from './schemas.ts'
@@ -54,6 +55,13 @@ export const askAboutMessage = (context: Context, stopped: () => boolean): Endpo
       message,
       { by: 'control', isOver: () => stopped() || request.raw.socket.destroyed },
     )
-    return { message_id: message.message_id, cause, sentence, advice, posts, evidence }
+    return {
+      message_id: message.message_id,
+      cause,
+      sentence,
+      advice: adviceText(advice),
+      posts,
+      evidence,
+    }
   },
 })

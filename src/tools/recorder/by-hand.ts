@@ -1,4 +1,4 @@
-/** Messages whose delivery failed and that were accepted when somebody sent them again by hand. */
+/** Messages that somebody sent by hand: whether their receivers accepted them, and copies that asked a receiver. */
 import type { Exchange } from '../../core/exchange.ts'
 import type { Database } from '../../core/ports.ts'
 import { findPart, where } from '../../platform/database/select.ts'
@@ -43,3 +43,43 @@ const isAcceptedAgain = ({ kind, refused, by_hand }: Exchange): boolean =>
   by_hand?.kind === 'again' &&
   !by_hand.other_key &&
   !by_hand.other_address
+
+type MessageKey = { room: string; payment_id: string; message_id: string }
+
+const ofMessage = ({ room, payment_id, message_id }: MessageKey) =>
+  where('payment_id = ? and account = ? and message_id = ?', payment_id, room, message_id)
+
+const COPY = `body like '%"by_hand":{"kind":"asked"%'`
+
+/** The attempts of a message, newest first, also those by hand, without copies that asked its receiver. */
+export const attemptsOfMessage = (
+  database: Database,
+  key: MessageKey,
+  limit: number,
+): Promise<Exchange[]> =>
+  findPart(database, exchangeRows, [ofMessage(key), where(`kind = 'out' and not ${COPY}`)], {
+    limit,
+    order: 'newest',
+  })
+
+/** The newest time that the receiver of a message was asked, and the copies that it was sent, newest first. */
+export async function newestAsked(
+  database: Database,
+  key: MessageKey,
+): Promise<{ action: Exchange; copies: Exchange[] } | undefined> {
+  const asked = where(`kind = 'action' and operation = 'askReceiver'`)
+  const last = { limit: 1, order: 'newest' } as const
+  const [action] = await findPart(database, exchangeRows, [ofMessage(key), asked], last)
+  if (!action?.asked) return undefined
+  const before = where('exchange_id < ?', action.exchange_id)
+  const copies = await findPart(
+    database,
+    exchangeRows,
+    [ofMessage(key), where(`kind = 'out' and ${COPY}`), before],
+    { limit: Math.max(1, action.asked.posts), order: 'newest' },
+  )
+  return { action, copies }
+}
+
+/** Whether it is a copy that was sent to learn something about the receiver: one of many, told together. */
+export const isCopy = ({ by_hand }: Exchange): boolean => by_hand?.kind === 'asked'

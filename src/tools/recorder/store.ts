@@ -289,7 +289,7 @@ export const exchangesWithout = (
   )
 }
 
-/** The attempts of one message, newest first, also those that were made by hand. At most `limit`. */
+/** What was recorded of one message, newest first: its attempts, and what was done by hand. At most `limit`. */
 export const exchangesOfMessage = (
   database: Database,
   room: string,

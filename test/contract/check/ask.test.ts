@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { tagged } from '../../hosted/document.ts'
 import {
   deciding,
   hex,
@@ -9,6 +10,8 @@ import {
   signatureIn,
 } from '../../support/checking-receivers.ts'
 import type { Client } from '../../support/client.ts'
+import { runHere } from '../../support/command.ts'
+import { elementWith, signIn, stepsOf } from '../../support/console.ts'
 import { ask } from '../../support/control.ts'
 import type { Behaviour, Received } from '../../support/receiver.ts'
 import { onEveryDatabase } from '../../support/service.ts'
@@ -158,6 +161,59 @@ onEveryDatabase(
         const asked = await askAbout(api, id)
         assert.deepEqual([asked.cause, asked.posts], [cause, posts], asked.sentence)
       }
+    })
+
+    test('the page of a refused message says how many copies will be sent, asks, and shows the answer and the copies', async t => {
+      const { api, id } = await messageTo(t, keys =>
+        deciding(request => signatureIn(request) === mistaken['key:newline']?.(request.body, keys)),
+      )
+      const browser = await signIn(service(), api)
+      const before = await browser.get(`messages/${id}`)
+      const [, most] = /Sends at most (\d+) copies of this message to http/.exec(before.text) ?? []
+      assert.equal(most, '45')
+      const asked = await browser.post(`messages/${id}/ask`, {})
+      assert.deepEqual([asked.status, asked.location], [303, `messages/${id}`])
+      const page = await browser.get(`messages/${id}`)
+      const sentence =
+        'Your receiver checks a wrong signature: what it computes is made with the key with a newline at its end.'
+      const answer = elementWith(page, 'asked')
+      assert.ok(answer.text.includes(sentence), answer.text)
+      assert.match(answer.text, /nothing before or after it: no quotes, no space, no newline/)
+      const copies = elementWith(page, 'copies').inside.filter(tagged('a'))
+      assert.match(copies.at(-1)?.text ?? '', /Asked, with the right signature/)
+      assert.match(copies[1]?.text ?? '', /Asked, with the key with a newline at its end/)
+      assert.match(elementWith(page, 'cause').text, /^The receiver answered 401 Unauthorized/)
+      const copy = await browser.get(copies[1]?.attributes.href?.replace('../', '') ?? '')
+      assert.match(copy.text, /Sent by hand Asked, with the key with a newline/)
+      const [message] = (await ask(service(), api, `messages?message_id=${id}`)).body.results
+      const steps = stepsOf(await browser.get(`payments/${message.payment_id}`))
+      assert.equal(steps.filter(step => step.includes('Asked')).length, 0)
+      const step = steps.find(each => each.includes('In the console: the receiver was asked'))
+      assert.ok(step?.includes(sentence), steps.join('\n'))
+    })
+
+    test('farthing verify --ask tells the answer, as text and as JSON, and ends with 0 only for a receiver that is right', async t => {
+      const run = ({ key = '' }: Client, ...args: string[]) =>
+        runHere({
+          args: ['verify', ...args],
+          env: { FARTHING_API_KEY: key, FARTHING_URL: service().baseUrl },
+        })
+      const { api, id } = await messageTo(t, () => deciding(() => false))
+      const refused = await run(api, '--ask', id)
+      assert.equal(refused.code, 3)
+      assert.match(refused.stdout, /^None of the 43 known mistakes that were tried is accepted\./)
+      assert.match(
+        refused.stdout,
+        /^45 copies sent\. What shows it:\n {2}http\S+\/console\/requests\//m,
+      )
+      const json = await run(api, '--ask', id, '--json')
+      assert.deepEqual([json.code, JSON.parse(json.stdout).cause], [3, 'unknown'])
+      const mended = await messageTo(t, keys =>
+        deciding(request => signatureIn(request) === right(request.body, keys)),
+      )
+      assert.equal((await run(mended.api, '--ask', mended.id)).code, 0)
+      assert.equal((await run(api, '--ask', 'unknown')).code, 1)
+      assert.equal((await run(api, '--ask', id, '--computed', 'x')).code, 2)
     })
 
     test('an unknown message is a 404, one of a deactivated webhook or of a payment that is gone a 409', async t => {

@@ -53,6 +53,7 @@ const lost = {
   test: 'Nothing was sent.',
   deactivate: 'The webhook was not deactivated.',
   compare: 'Nothing was compared.',
+  ask: 'The receiver was not asked.',
 } as const
 
 export type FormPurpose = keyof typeof lost

@@ -78,7 +78,7 @@ function stepView(timeline: Timeline, step: Step, said: Set<string>): Html {
   ]
   return html`<li class="farthing-step">
 <h4 class="farthing-step__heading">${timeOfDay(step.at)} ${headingOf(timeline, step)}</h4>
-${exchange && factsOf(exchange)}
+${exchange && factsOf(timeline, exchange)}
 ${caused.length > 0 && html`<ul class="farthing-step__caused" role="list">${caused.map(line => html`<li>${line}</li>\n`)}</ul>`}
 ${folded && html`<p class="farthing-step__facts">and ${folded.more} more like it, the last at ${timeOfDay(folded.until)}</p>`}
 </li>
@@ -112,9 +112,11 @@ function headingOf({ root, payment_id }: Timeline, { exchange, refunds }: Step):
 }
 
 /** How long it took, with which key or in what browser, and how it ended. */
-function factsOf(exchange: Exchange): Html | undefined {
+function factsOf({ root }: Timeline, exchange: Exchange): Html | undefined {
   const { kind, ms, key_id, code, field, ended, by_hand, operation, request_headers, status } =
     exchange
+  if (exchange.asked)
+    return html`<p class="farthing-step__facts">${link(`${root}messages/${exchange.message_id}`, untrusted(exchange.asked.sentence))}</p>`
   if (kind === 'action') return undefined
   const agent = request_headers['user-agent'] ?? ''
   const facts: Part[] = [

@@ -11,7 +11,7 @@ import type { Refund } from '../../../pay/refunds/refund.ts'
 import { attemptsOf, type KeptMessage } from '../../../pay/webhooks/message-store.ts'
 import type { EventType, Webhook } from '../../../pay/webhooks/webhook.ts'
 import type { ActionName } from '../../recorder/action.ts'
-import { acceptedAmong } from '../../recorder/by-hand.ts'
+import { acceptedAmong, isCopy } from '../../recorder/by-hand.ts'
 import { nameOf } from '../webhooks/list.ts'
 import { mergeAttempts, type ShownAttempt } from '../webhooks/message-attempts.ts'
 
@@ -69,7 +69,7 @@ export function timelineOf(rows: Rows): Step[] {
     attempts: mergeAttempts(attemptsOf(message), attempts.get(message.message_id) ?? []).reverse(),
   }))
   const recorded = rows.exchanges
-    .filter(({ kind, by_hand }) => kind !== 'out' || by_hand)
+    .filter(each => each.kind !== 'out' || (each.by_hand && !isCopy(each)))
     .map(exchange => recordedStep(exchange, rows, messages))
   const steps = [...unrecordedSteps(rows, messages, recorded), ...recorded]
   // The sort is stable: of what began at once, that without a request comes first.

@@ -18,6 +18,7 @@ import { type AccountVisit, type Page, textsIn } from '../frame/page.ts'
 import { code, link, paragraph, untrusted, wideTable } from '../frame/parts.ts'
 import { actionRoute, pageRoute } from '../frame/route.ts'
 import { nameOf } from '../webhooks/list.ts'
+import { advicePart } from './advice.ts'
 import {
   type Answered,
   type Faults,
@@ -208,18 +209,7 @@ function result({ root }: AccountVisit, analysis: Analysis): Html {
 <p class="govuk-body-l">${untrusted(sentence)}</p>
 ${difference && differencePart(difference)}
 ${messages.length > 0 && paragraph(html`The header is the signature of ${messages.map((id, i) => html`${i > 0 && ', '}${link(`${root}messages/${id}`, id)}`)}.`)}
-${advice.map(
-  ({ text, calls = [] }) => html`${paragraph(text)}
-${
-  calls.length > 0 &&
-  wideTable({
-    caption: 'The call that gives the bytes, by framework',
-    hidesCaption: true,
-    columns: [{ text: 'Framework' }, { text: 'Call' }],
-    rows: calls.map(({ framework, call }) => [framework, code(call)]),
-  })
-}`,
-)}
+${advicePart(advice)}
 </div>
 <h2 class="govuk-heading-m">Compare again</h2>`
 }

@@ -32,7 +32,8 @@ export const damageNames: Record<Damage, string> = {
 }
 
 /** The differences between a message that was sent by hand and its own attempts. */
-export function nameOfAttempt({ kind, damage, other_key, other_address }: ByHand): string {
+export function nameOfAttempt({ kind, damage, words, other_key, other_address }: ByHand): string {
+  if (kind === 'asked') return `Asked, with ${words}`
   const key = `${other_key ? ', signed with another key' : ''}${other_address ? ', to another address' : ''}`
   if (kind === 'again') return `Sent again${key}`
   if (kind === 'edited') return `Edited${key}`
@@ -58,10 +59,13 @@ export const storyOfDelivery = (
   message: Pick<MessageRow, 'attempts'>,
 ): string => deliveries[status](attemptsOf(message).length)
 
+const ASKED_ADVICE = 'The page of the message says what that means.'
+
 /** What follows from the end of an attempt, in one or two sentences. undefined for one that succeeded. */
 export function whyOf(byHand: ByHand | undefined, ending: AttemptEnding): string | undefined {
   const answer = answerToWrong(byHand, ending.status)
-  if (answer === 'accepted') return `${ACCEPTED_WRONG} ${ACCEPTED_ADVICE}`
+  if (answer === 'accepted')
+    return `${ACCEPTED_WRONG} ${byHand?.kind === 'asked' ? ASKED_ADVICE : ACCEPTED_ADVICE}`
   return answer === 'refused' ? REFUSED_WRONG : causeOf(ending)
 }
 

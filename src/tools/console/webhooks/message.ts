@@ -18,12 +18,14 @@ import { pathParam, type Route } from '../../../platform/http/endpoint.ts'
 import { pageFault } from '../../../platform/http/errors.ts'
 import { details, summaryList } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
+import { attemptsOfMessage } from '../../recorder/by-hand.ts'
 import { exchangesOfMessage } from '../../recorder/store.ts'
 import { liveNotice, type News, versionOf } from '../frame/live.ts'
 import { type AccountVisit, type Next, notFound, type Page } from '../frame/page.ts'
 import { deliveryTag, link, listing, paragraph, time, untrusted } from '../frame/parts.ts'
 import { actionRoute, pageRoute } from '../frame/route.ts'
 import { prettyJson } from '../requests/exchange.ts'
+import { ask, askPart } from './message-ask.ts'
 import {
   attemptsPart,
   attemptTag,
@@ -43,6 +45,10 @@ export const messageRoutes = (context: Context): Route[] => [
   actionRoute(context, 'messages/{message_id}/send', {
     purpose: 'send',
     act: visit => sendByHand(context, visit),
+  }),
+  actionRoute(context, 'messages/{message_id}/ask', {
+    purpose: 'ask',
+    act: async visit => ask(context, visit, await messageOf(context, visit)),
   }),
 ]
 
@@ -85,13 +91,15 @@ async function messagePage(context: Context, visit: AccountVisit): Promise<Page>
   const { version } = await messageNews(context, visit, message_id)
   const isGone = payment_id < oldestKept(now)
   const body = isGone ? null : message.body
-  const exchanges = await exchangesOfMessage(context.database, account.room, message, MOST_ATTEMPTS)
+  const key = { room: account.room, payment_id, message_id }
+  const exchanges = await attemptsOfMessage(context.database, key, MOST_ATTEMPTS)
   const attempts = mergeAttempts(attemptsOf(message), exchanges)
   const status = statusAt(message, now)
   const content = html`<p class="govuk-body">${link(`${root}webhooks/${message.webhook_id}`, 'Webhook')}</p>
 <h1 class="govuk-heading-l">${event_type} ${deliveryTag(shownStatus(message, now))}</h1>
 ${liveNotice(visit, { list: `message:${message_id}`, version, href: `${root}messages/${message_id}` })}
 ${tagOfHand(attempts)}<p class="govuk-body-l" id="cause">${untrusted(storyOf(message, status, attempts, now))}</p>
+${await askPart(context, visit, message)}
 ${actions(message, body, visit)}
 ${summaryList(summaryOf(message, root))}
 <h2 class="govuk-heading-m">Body</h2>

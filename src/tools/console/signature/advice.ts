@@ -1,0 +1,18 @@
+import { type Html, html } from '../../../platform/web/html.ts'
+import type { Advice } from '../../signature/advice.ts'
+import { code, paragraph, wideTable } from '../frame/parts.ts'
+
+/** What to change in a receiver, with the calls of frameworks. */
+export const advicePart = (advice: readonly Advice[]): Html =>
+  html`${advice.map(
+    ({ text, calls = [] }) => html`${paragraph(text)}
+${
+  calls.length > 0 &&
+  wideTable({
+    caption: 'The call that gives the bytes, by framework',
+    hidesCaption: true,
+    columns: [{ text: 'Framework' }, { text: 'Call' }],
+    rows: calls.map(({ framework, call }) => [framework, code(call)]),
+  })
+}`,
+  )}`

@@ -1,0 +1,97 @@
+/** Ask the receiver: the button on a message that its receiver refuses, and the answer. */
+import type { Exchange } from '../../../core/exchange.ts'
+import { iso } from '../../../core/time.ts'
+import type { Context } from '../../../pay/context.ts'
+import { attemptsOf, type KeptMessage, statusAt } from '../../../pay/webhooks/message-store.ts'
+import { resendable } from '../../../pay/webhooks/send-again.ts'
+import { button, details } from '../../../platform/web/components.ts'
+import { type Html, html } from '../../../platform/web/html.ts'
+import { askReceiver, mostCopies } from '../../check/ask.ts'
+import { isRefusal } from '../../check/find-mistake.ts'
+import { newestAsked } from '../../recorder/by-hand.ts'
+import type { AccountVisit, Next } from '../frame/page.ts'
+import { link, paragraph, postForm, untrusted, wideTable } from '../frame/parts.ts'
+import { statusPart } from '../requests/list.ts'
+import { advicePart } from '../signature/advice.ts'
+import { nameOfAttempt } from './message-attempts.ts'
+
+/** Leads back to the page of the message, which says what came of it. */
+export async function ask(
+  context: Context,
+  { account, request, now }: AccountVisit,
+  found: KeptMessage,
+): Promise<Next> {
+  const message = resendable(found, now)
+  const to = `messages/${found.message_id}`
+  if ('reason' in message) return { to, done: { code: 'not-sent' } }
+  const isOver = () => request.raw.socket.destroyed
+  await askReceiver(context, account, message, { by: 'console', isOver })
+  return { to }
+}
+
+/** The newest answer, and the button with what it will do. Nothing for a message that no receiver refused. */
+export async function askPart(
+  context: Context,
+  visit: AccountVisit,
+  found: KeptMessage,
+): Promise<Html | false> {
+  const { account, root, now } = visit
+  const { payment_id, message_id } = found
+  const asked = await newestAsked(context.database, { room: account.room, payment_id, message_id })
+  const form = await askForm(context, visit, found, asked !== undefined)
+  if (!asked && !form) return false
+  return html`<h2 class="govuk-heading-m" id="ask">Ask the receiver</h2>
+${asked && answerPart(root, asked.action, asked.copies, now)}
+${form}`
+}
+
+async function askForm(
+  context: Context,
+  { account, root, now }: AccountVisit,
+  found: KeptMessage,
+  isAgain: boolean,
+): Promise<Html | false> {
+  const status = attemptsOf(found).at(-1)?.status_code ?? null
+  const message = resendable(found, now)
+  if ('reason' in message || statusAt(found, now) !== 'FAILED' || !isRefusal(status)) return false
+  const copies = await mostCopies(context, account, message)
+  return html`${paragraph(
+    html`Sends at most ${copies} copies of this message to ${untrusted(message.callback_url)}, one after the other: with the right signature, with one of a random key, and with one for each known mistake until one is accepted. That takes at most 30 seconds. The copies are no attempts of the message.`,
+  )}
+${postForm(
+  account,
+  `${root}messages/${found.message_id}/ask`,
+  button({ id: 'ask-receiver', text: isAgain ? 'Ask again' : 'Ask the receiver' }),
+)}`
+}
+
+function answerPart(
+  root: string,
+  { at, asked }: Exchange,
+  copies: readonly Exchange[],
+  now: number,
+): Html | undefined {
+  if (!asked) return undefined
+  const day = iso(at).slice(0, 10) === iso(now).slice(0, 10) ? '' : `${iso(at).slice(0, 10)} `
+  const sent = `${asked.posts} ${asked.posts === 1 ? 'copy' : 'copies'}`
+  return html`<div id="asked">
+<p class="govuk-body-l">${untrusted(asked.sentence)}</p>
+${advicePart(asked.advice)}
+${details(
+  `${sent} sent, asked at ${day}${iso(at).slice(11, 19)}`,
+  wideTable({
+    caption: 'The copies that were sent, newest first',
+    hidesCaption: true,
+    columns: [{ text: 'Copy' }, { text: 'Response' }],
+    rows: copies.map(each => [
+      link(
+        `${root}requests/${each.exchange_id}`,
+        untrusted(each.by_hand ? nameOfAttempt(each.by_hand) : ''),
+      ),
+      statusPart(each),
+    ]),
+  }),
+  { id: 'copies' },
+)}
+</div>`
+}
