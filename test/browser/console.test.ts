@@ -67,6 +67,7 @@ const states: Record<string, (page: Page) => Promise<unknown>> = {
   },
   payments: page => at(page, 'payments'),
   'payments without a match': page => at(page, 'payments?q=nothing'),
+  'payments from a day that cannot be read': page => at(page, 'payments?from=yesterday'),
   'a payment that failed': page => at(page, `payments/${shelf.declined.payment_id}`),
   'a payment that is open': page => at(page, `payments/${open.payment_id}`),
   'a payment that is paid, with all details open': async page => {
@@ -185,7 +186,7 @@ describe('The console', () => {
     signedIn(async ({ page }) => {
       await at(page, 'payments')
       const stops: string[] = []
-      for (let i = 0; i < 15; i++) {
+      for (let i = 0; i < 17; i++) {
         await page.keyboard.press('Tab')
         stops.push(
           await look<string>(
@@ -202,7 +203,7 @@ describe('The console', () => {
         )
         assert.ok(shown, stops.at(-1) ?? '')
       }
-      assert.deepEqual(stops.slice(0, 13), [
+      assert.deepEqual(stops.slice(0, 15), [
         'A Skip to main content',
         'A Home',
         'A Payments',
@@ -213,12 +214,14 @@ describe('The console', () => {
         'A Make a payment',
         'q',
         'status',
+        'from',
+        'to',
         'search',
         'A Refresh',
         'INPUT ',
       ])
-      assert.equal(stops[13], 'scroll')
-      assert.match(stops[14] ?? '', /^A ./)
+      assert.equal(stops[15], 'scroll')
+      assert.match(stops[16] ?? '', /^A ./)
       await page.keyboard.press('Enter')
       await page.waitForURL(/payments\/[0-9a-v]{26}$/)
     }))

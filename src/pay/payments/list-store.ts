@@ -1,34 +1,21 @@
 /** Lists of payments for the console and for /control, and the results of their webhook messages. */
 
 import type { Database } from '../../core/ports.ts'
-import { containing, fold, groupOf } from '../../platform/database/fold.ts'
-import {
-  findPart,
-  ifGiven,
-  inRange,
-  numbered,
-  type Part,
-  type Range,
-  where,
-} from '../../platform/database/select.ts'
+import { fold, groupOf } from '../../platform/database/fold.ts'
+import { findPart, ifGiven, numbered, type Part, where } from '../../platform/database/select.ts'
 import { oldestKept } from '../retention.ts'
 import { SHOWN_STATUS, type ShownStatus } from '../webhooks/message-store.ts'
 import { type Payment, type Status, statuses } from './payment.ts'
 import { paymentRows } from './store.ts'
 
-/** `reference` is the whole one, in any case; `part` is a part of it, among the newest payments of the account. */
-type ListFilter = Range & {
-  payment_id?: string
-  reference?: string | undefined
-  part?: string | undefined
-  status?: string | undefined
-}
+/** `reference` is the whole one, in any case. */
+type ListFilter = { payment_id?: string; reference?: string }
 
 /** Payments of the account that are not gone at `now`. */
 export function listPayments(
   database: Database,
   room: string,
-  { payment_id, reference, part: partOfReference, status, ...range }: ListFilter,
+  { payment_id, reference }: ListFilter,
   { now, ...part }: Part & { now: number },
 ): Promise<Payment[]> {
   const conditions = [
@@ -36,27 +23,12 @@ export function listPayments(
     where('payment_id >= ?', oldestKept(now)),
     ...ifGiven('payment_id = ?', payment_id),
     ...(reference === undefined ? [] : [ofReference(fold(reference))]),
-    ...(partOfReference === undefined ? [] : [withPart(room, partOfReference)]),
-    ...ifGiven('status = ?', status),
-    ...inRange('payment_id', range),
   ]
   return findPart(database, paymentRows, conditions, part)
 }
 
 const ofReference = (folded: string) =>
   where('reference_group = ? and reference_folded = ?', groupOf(folded), folded)
-
-/** No index finds a part of a reference, so only this many payments are looked through. */
-export const MOST_SEARCHED = 10_000
-
-const withPart = (room: string, part: string) =>
-  where(
-    `payment_id >= coalesce((select payment_id from payments where account = ?
-       order by payment_id desc limit 1 offset ${MOST_SEARCHED - 1}), '')
-     and reference_folded like ? escape '\\'`,
-    room,
-    containing(part),
-  )
 
 /** The number of messages of a payment with a delivery status, and the first of them. */
 export type Delivery = {

@@ -30,6 +30,19 @@ export async function findRefund(
   return rows[0]
 }
 
+/** The refund of any payment of the account. */
+export async function findRefundOfAccount(
+  database: Database,
+  room: string,
+  refund_id: string,
+): Promise<Refund | undefined> {
+  const rows = await database.query<Refund>(
+    `select ${COLUMNS} from refunds where account = $1 and refund_id = $2`,
+    [room, refund_id],
+  )
+  return rows[0]
+}
+
 export const refundRows = {
   from: 'refunds',
   columns: COLUMNS,

@@ -6,8 +6,19 @@
 export const fold = (text: string): string =>
   text.toLowerCase().toUpperCase().toLowerCase().replaceAll('ς', 'σ')
 
-/** A LIKE pattern, for use with `escape '\'`, that matches folded texts containing this one. */
-export const containing = (text: string): string => `%${fold(text).replace(/[\\%_]/g, '\\$&')}%`
+/** LIKE patterns, for use with `escape '\'`. */
+const literal = (text: string): string => text.replace(/[\\%_]/g, '\\$&')
+
+/** Matches folded texts that contain this one. */
+export const containing = (text: string): string => containingExactly(fold(text))
+
+/** Matches folded texts that begin with this one. */
+export const beginning = (text: string): string => `${literal(fold(text))}%`
+
+/** Matches texts that contain this one as it is. SQLite ignores the case of ASCII letters here, PostgreSQL does not. */
+export const containingExactly = (text: string): string => `%${literal(text)}%`
+
+export const GROUPS = 8
 
 /**
  * The group, from 0 to 7, of a folded text. An index by group and time appends to eight pages. An index by the
@@ -16,5 +27,5 @@ export const containing = (text: string): string => `%${fold(text).replace(/[\\%
 export function groupOf(folded: string): number {
   let hash = 0
   for (let i = 0; i < folded.length; i++) hash = (hash * 31 + folded.charCodeAt(i)) | 0
-  return (hash ^ (hash >>> 15)) & 7
+  return (hash ^ (hash >>> 15)) & (GROUPS - 1)
 }

@@ -1,10 +1,11 @@
 /** Reads the record of an account for the check, in slices, so that requests are answered in between. */
 import type { Account } from '../../core/account.ts'
-import { idFloor, timeOf } from '../../core/ids.ts'
+import { timeOf } from '../../core/ids.ts'
 import type { Database } from '../../core/ports.ts'
 import { DAY } from '../../core/time.ts'
 import { agreementRows } from '../../pay/agreements/store.ts'
 import type { Context } from '../../pay/context.ts'
+import { findPayments } from '../../pay/payments/find-store.ts'
 import { listPayments } from '../../pay/payments/list-store.ts'
 import { isListenerAddress } from '../../pay/webhooks/listener.ts'
 import { activeWebhooks } from '../../pay/webhooks/store.ts'
@@ -111,12 +112,9 @@ async function uncaptured(
   room: string,
   { now, since }: { now: number; since: number },
 ): Promise<string[]> {
-  const waiting = await listPayments(
-    database,
-    room,
-    { status: 'capturable', before: idFloor(now - DAY) },
-    { now, limit: MOST_ROWS, order: 'newest' },
-  )
+  const filter = { status: 'capturable', until: now - DAY }
+  const part = { limit: MOST_ROWS, order: 'newest' } as const
+  const waiting = await findPayments(database, { room, now, filter }, {}, part)
   if (waiting.length === 0) return []
   const [newest] = await listPayments(database, room, {}, { now, limit: 1, order: 'newest' })
   const newestAt = newest ? timeOf(newest.payment_id) : 0

@@ -30,13 +30,8 @@ export async function readTraffic(
 ): Promise<Traffic> {
   const first = firstMinute(wall)
   const begins = Array.from({ length: MINUTES }, (_, i) => first + i * MINUTE)
-  const [oldest] = await database.query<{ exchange_id: string }>(
-    `select exchange_id from exchanges where account = $1
-     order by exchange_id desc limit 1 offset ${most - 1}`,
-    [room],
-  )
-  const kept = oldest && timeOf(oldest.exchange_id)
-  const from = idFloor(Math.max(first, kept ?? first))
+  const kept = await keptFrom(database, room, { first, most })
+  const from = idFloor(kept ?? first)
   const [counted, gaps] = await Promise.all([
     countMinutes(database, room, begins, from),
     readGaps(database, room, from),
@@ -51,7 +46,26 @@ export async function readTraffic(
       unkept: unkept.reduce((sum, { count }) => sum + count, 0),
     }
   })
-  return { minutes, keptSince: kept !== undefined && kept > first ? kept : undefined }
+  return { minutes, keptSince: kept }
+}
+
+/** When the record of the account begins, if that is after `first` because older requests had to go. */
+async function keptFrom(
+  database: Database,
+  room: string,
+  { first, most }: { first: number; most: number },
+): Promise<number | undefined> {
+  const [oldest] = await database.query<{ exchange_id: string }>(
+    'select exchange_id from exchanges where account = $1 order by exchange_id limit 1',
+    [room],
+  )
+  if (!oldest || oldest.exchange_id < idFloor(first)) return undefined
+  const [last] = await database.query<{ exchange_id: string }>(
+    `select exchange_id from exchanges where account = $1
+     order by exchange_id desc limit 1 offset ${most - 1}`,
+    [room],
+  )
+  return last && timeOf(last.exchange_id)
 }
 
 type Counted = { minute: number; requests: number; refused: number }

@@ -189,7 +189,7 @@ onEveryDatabase(
   receiving,
 )
 
-test('the home page and its live notice read payments, requests and messages by indexes only', async t => {
+test('the home page and the list of payments read payments, requests and messages by indexes only', async t => {
   const seen = new Map<string, Statement>()
   let database: Database | undefined
   const farthing = await startFarthing({
@@ -211,6 +211,16 @@ test('the home page and its live notice read payments, requests and messages by 
   seen.clear()
   assert.equal((await browser.get('')).status, 200)
   await browser.get('newer.json?list=home')
+  for (const query of [
+    '',
+    'q=x',
+    'q=x&status=failed',
+    'q=a@b',
+    'q=1.00',
+    'q=metadata.a=b',
+    'from=00:00',
+  ])
+    assert.equal((await browser.get(`payments?${query}`)).status, 200)
   let steps = 0
   for (const { sql, values } of [...seen.values()]) {
     const plan = await database.query<{ detail: string }>(`explain query plan ${sql}`, values)

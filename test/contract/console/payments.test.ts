@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Found, only, tagged } from '../../hosted/document.ts'
 import type { Client } from '../../support/client.ts'
-import { type Console, consoleOf, type Shown, signIn } from '../../support/console.ts'
+import { type Console, consoleOf, elementWith, type Shown, signIn } from '../../support/console.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 import { answering, receiving, subscribe } from '../../support/subscriber.ts'
 
@@ -75,41 +75,128 @@ onEveryDatabase(
       )
     })
 
-    test('an identifier opens its payment, anything else is a reference or a part of one, in any case', async () => {
+    test('an identifier opens its page, in any case', async t => {
       const { api, browser } = await withConsole()
-      const { payment_id } = await api.createPayment({ reference: 'Pitch 7 È' })
-      await api.createPayment({ reference: 'Pitch 71' })
-      for (const id of [payment_id, payment_id.toUpperCase()]) {
-        const opened = await browser.get(`payments?q=${id}`)
-        assert.deepEqual([opened.status, opened.location], [303, `payments/${payment_id}`])
+      const { webhook } = await subscribe(t, api)
+      const made = await browser.post('payments/new/create', { ready: 'refunded' })
+      const payment = made.location ?? ''
+      const { body } = await api.get(`/v1/${payment}/refunds`)
+      const messages = await api.get(`/v1/webhooks/${webhook.external_id}/messages`)
+      const [message] = messages.body.results
+      const [, request] =
+        /requests\/(\w{26})"/.exec((await browser.get('requests')).html.replace('before', '')) ?? []
+      for (const [id = '', page] of [
+        [payment.slice(9), payment],
+        [body._embedded.refunds[0].refund_id, payment],
+        [message.external_id, `messages/${message.external_id}`],
+        [webhook.external_id, `webhooks/${webhook.external_id}`],
+        [request, `requests/${request}`],
+      ])
+        for (const typed of [id, ` ${id.toUpperCase()} `]) {
+          const opened = await browser.get(`payments?q=${encodeURIComponent(typed)}`)
+          assert.deepEqual([opened.status, opened.location], [303, page])
+        }
+      const other = await signIn(service(), await service().newAccount())
+      for (const id of [payment.slice(9), message.external_id, webhook.external_id, request])
+        assert.equal((await other.get(`payments?q=${id}`)).status, 200, 'of another account')
+    })
+
+    test('one field finds references, parts of them, email addresses, metadata and amounts', async () => {
+      const { api, browser } = await withConsole()
+      const metadata = { ledger: 'code-7', paid: true }
+      for (const fields of [
+        { reference: 'Pitch 7 È', amount: 7_777, email: 'Ann@Market.example', metadata },
+        {
+          reference: 'pitch 71',
+          amount: 777_700,
+          description: 'ledger',
+          metadata: { a: 'code-7' },
+        },
+        { reference: 'The pitch 7777', metadata: { ledger: 'code-71' }, email: 'bob@shop.example' },
+        { reference: 'v77.77%_\\', amount: 100 },
+      ]) {
+        service().clock.advance(1)
+        await api.createPayment(fields)
       }
-      const found = await browser.get(`payments?q=${encodeURIComponent(' pitch 7 è ')}`)
-      assert.deepEqual(
-        rowsOf(found).map(([reference]) => reference),
-        ['Pitch 7 È'],
-      )
-      for (const [part, references] of [
-        ['ITCH 7', ['Pitch 71', 'Pitch 7 È']],
-        ['71', ['Pitch 71']],
+      const [one, two, three, four] = ['Pitch 7 È', 'pitch 71', 'The pitch 7777', 'v77.77%_\\']
+      for (const [q, references] of [
+        ['pitch 7 è', [one]],
+        ['pitch 7', [three, two, one]],
+        ['ITCH 7', [three, two, one]],
+        ['71', [two]],
+        ['7777', [three]],
+        ['77.77', [one]],
+        ['£77.77', [one]],
+        ['£7,777', [two]],
+        ['£1', [four]],
+        ['%_\\', [four]],
+        ['v77.', [four]],
+        ['market.EXAMPLE', []],
+        ['@market.EXAMPLE', [one]],
+        ['metadata.ledger=code-7', [one]],
+        ['metadata.ledger=code-71', [three]],
+        ['metadata.paid=true', [one]],
+        ['metadata.a=code-7', [two]],
+        ['metadata.reference=pitch 71', []],
       ] as const) {
-        const page = await browser.get(`payments?q=${part}`)
+        const page = await browser.get(`payments?q=${encodeURIComponent(q)}`)
         const shown = rowsOf(page).map(([reference]) => reference)
-        assert.deepEqual(shown.toSorted(), references.toSorted(), part)
-        assert.match(page.text, /looked for among the newest 10,000 payments/)
+        assert.deepEqual(shown, references, q)
+        if (references.length > 0) assert.match(page.text, /among the newest 10,000/, q)
+        else assert.match(page.text, /no results .* Searched: .* The field understands/)
       }
+      const filtered = await browser.get('payments?q=pitch&status=success')
+      assert.match(filtered.text, /Searched: references with pitch, status success\./)
+    })
+
+    test('status, from and to narrow the list, and a time that cannot be read is said at its field', async () => {
+      const api = await service().newAccount()
+      const midnight = Date.parse('2026-10-01T00:00:00Z')
+      const at = async (ms: number, reference: string) => {
+        service().clock.advance(ms - service().clock.now())
+        return api.createPayment({ reference })
+      }
+      const early = await at(midnight - 1, 'early')
+      await at(midnight, 'morning')
+      await at(midnight + 50_000, 'same minute')
+      await at(midnight + 3_600_000, 'later')
+      await api.post(`/v1/payments/${early.payment_id}/cancel`)
+      const browser = await signIn(service(), api)
+      for (const [query, references] of [
+        ['from=2026-10-01', ['later', 'same minute', 'morning']],
+        ['to=2026-09-30', ['early']],
+        ['from=00:00&to=0:00', ['same minute', 'morning']],
+        ['from=2026-10-01+01:00', ['later']],
+        ['to=2026-09-30T23:59:59.999Z', ['early']],
+        ['to=2026-09-30T23:59:59.998Z', []],
+        ['from=2026-09-30&status=cancelled', ['early']],
+        ['from=2026-10-01&q=m', ['same minute', 'morning']],
+      ] as const)
+        assert.deepEqual(
+          rowsOf(await browser.get(`payments?${query}`)).map(([reference]) => reference),
+          references,
+          query,
+        )
+      for (const wrong of ['yesterday', '2026-02-30', '25:00', '2026-13-01 08:20']) {
+        const page = await browser.get(`payments?from=${wrong}&to=08:20`)
+        assert.equal(page.status, 400, wrong)
+        assert.equal(
+          elementWith(page, 'from-error').text,
+          'Error: Enter a day such as 2026-09-14, a time such as 08:20, or both',
+        )
+        assert.equal(elementWith(page, 'from').attributes.value, wrong)
+      }
+    })
+
+    test('any query is answered', async () => {
+      const { browser } = await withConsole()
       for (const query of [
         'q=pitch_7',
         'q=%25',
         `q=${'0'.repeat(26)}`,
-        'q=Pitch+71&status=success',
         'status=x',
-      ]) {
-        const { text, status } = await browser.get(`payments?${query}`)
-        assert.equal(status, 200)
-        assert.match(text, /There are no results for the filters you used\./, query)
-        assert.match(text, /The API searches by more/)
-      }
-      for (const query of [
+        'q=metadata.=',
+        'q=@',
         'q=%00',
         'q=%ff&q=x',
         'before=%00',
@@ -119,7 +206,7 @@ onEveryDatabase(
         assert.equal((await browser.get(`payments?${query}`)).status, 200, query)
     })
 
-    test('Older and Newer lead through all payments, fifty at a time, and nothing is counted', async () => {
+    test('Older and Newer lead through all payments, fifty at a time, and say how many there are', async () => {
       const { api, browser } = await withConsole()
       for (let i = 0; i < 101; i++) {
         service().clock.advance(8)
@@ -129,8 +216,10 @@ onEveryDatabase(
       const first = await browser.get('payments')
       assert.deepEqual([references(first)[0], references(first).length], ['N-100', 50])
       assert.equal(linkIn(first, 'Newer'), '')
+      assert.match(first.text, /1 to 50 of 101 payments/)
       const second = await browser.get(linkIn(first, 'Older'))
       const third = await browser.get(linkIn(second, 'Older'))
+      assert.match(second.text, /51 to 100 of 101 payments/)
       assert.deepEqual(references(third), ['N-0'])
       assert.equal(linkIn(third, 'Older'), '')
       const back = await browser.get(linkIn(third, 'Newer'))

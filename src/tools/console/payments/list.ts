@@ -1,23 +1,21 @@
 import { inPounds } from '../../../core/money.ts'
 import type { Database } from '../../../core/ports.ts'
 import type { Context } from '../../../pay/context.ts'
+import { countListed, findPayments } from '../../../pay/payments/find-store.ts'
 import { paymentCommand } from '../../../pay/payments/first-payment.ts'
-import {
-  type Delivery,
-  deliveriesOf,
-  listPayments,
-  MOST_SEARCHED,
-} from '../../../pay/payments/list-store.ts'
-import { type Payment, statuses, statusOf } from '../../../pay/payments/payment.ts'
+import { type Delivery, deliveriesOf } from '../../../pay/payments/list-store.ts'
+import { type Payment, statusOf } from '../../../pay/payments/payment.ts'
 import { findPayment } from '../../../pay/payments/store.ts'
+import { findRefundOfAccount } from '../../../pay/refunds/store.ts'
+import { findMessage } from '../../../pay/webhooks/message-store.ts'
+import { findWebhook } from '../../../pay/webhooks/store.ts'
 import type { Route } from '../../../platform/http/endpoint.ts'
-import { button } from '../../../platform/web/components.ts'
-import { input, select } from '../../../platform/web/form-components.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import { acceptedByHand } from '../../recorder/by-hand.ts'
+import { findExchange } from '../../recorder/store.ts'
 import { type CursorPage, readPage } from '../frame/cursor.ts'
 import { liveNotice, NEWEST, type News, versionOf } from '../frame/live.ts'
-import { type AccountVisit, textsIn } from '../frame/page.ts'
+import { type AccountVisit, type Next, type Page, textsIn } from '../frame/page.ts'
 import {
   code,
   link,
@@ -30,70 +28,113 @@ import {
 } from '../frame/parts.ts'
 import { cursorIn, linksBeside } from '../frame/query.ts'
 import { pageRoute } from '../frame/route.ts'
+import { type Asked, type Find, findForm, findIn, noMatch, scopeOf } from './find.ts'
 
 const PAGE_SIZE = 50
-const PAYMENT_ID = /^[0-9a-v]{26}$/
 
 /** The list of payments. */
 export const paymentsRoute = (context: Context): Route =>
   pageRoute(context, 'payments', visit => showPayments(context, visit))
 
-type Asked = { q: string; status: string }
+/** Characters of an identifier. */
+const ID = /^[0-9a-v]{26}$/
 
-async function showPayments(context: Context, visit: AccountVisit) {
-  const { account, now } = visit
-  // An identifier opens its payment; anything else is a reference.
-  const { q } = askedIn(visit)
-  const id = q.toLowerCase()
-  if (PAYMENT_ID.test(id) && (await findPayment(context.database, account.room, id, now)))
-    return { to: `payments/${id}` }
-  const shown = await readPayments(context, visit)
-  return {
-    title: 'Payments',
-    section: 'payments' as const,
-    content: html`<h1 class="govuk-heading-l">Payments</h1>
+async function showPayments(context: Context, visit: AccountVisit): Promise<Next | Page> {
+  const find = findIn(visit)
+  const page = await pageOfId(context, visit, find.asked.q.toLowerCase())
+  if (page !== undefined) return { to: page }
+  const isWrong = Object.keys(find.faults).length > 0
+  const content = html`<h1 class="govuk-heading-l">Payments</h1>
 ${paragraph(link(`${visit.root}payments/new`, 'Make a payment'))}
-${search(visit, shown.asked)}
-${found(visit, shown)}`,
+${findForm(visit, find)}
+${!isWrong && found(visit, await readPayments(context, visit, find))}`
+  return {
+    title: titleOf(find.asked),
+    section: 'payments',
+    content,
+    ...(isWrong && { faults: find.faults as Record<string, string> }),
   }
 }
 
-function askedIn(visit: AccountVisit): Asked {
-  const { q, status } = textsIn(visit, ['q', 'status'])
-  return { q: q.trim(), status }
+const titleOf = ({ q, status, from, to }: Asked): string =>
+  ['Payments', q, status, from && `from ${from}`, to && `to ${to}`]
+    .filter(part => part !== '')
+    .join(', ')
+
+/** The page of what has this identifier; undefined if the account has no such thing. */
+async function pageOfId(
+  { database }: Context,
+  { account: { room }, now }: AccountVisit,
+  id: string,
+): Promise<string | undefined> {
+  if (!ID.test(id)) return undefined
+  if (await findPayment(database, room, id, now)) return `payments/${id}`
+  const [refund, message, webhook, exchange] = await Promise.all([
+    findRefundOfAccount(database, room, id),
+    findMessage(database, room, id),
+    findWebhook(database, room, id),
+    findExchange(database, room, id),
+  ])
+  if (refund) return `payments/${refund.payment_id}`
+  if (message) return `messages/${id}`
+  if (webhook) return `webhooks/${id}`
+  return exchange && exchange.kind !== 'gap' ? `requests/${id}` : undefined
 }
 
 type Shown = {
-  asked: Asked
-  /** Whether the text is a part of the references. */
-  isPart: boolean
+  find: Find
   page: CursorPage<Payment>
+  /** "1 to 50 of 5,037 payments"; undefined where counting would take as long as the search. */
+  place: string | undefined
   deliveries: Map<string, Delivery[]>
 }
 
-async function readPayments({ database }: Context, visit: AccountVisit): Promise<Shown> {
+async function readPayments(
+  { database }: Context,
+  visit: AccountVisit,
+  find: Find,
+): Promise<Shown> {
   const { account, now } = visit
-  const asked = askedIn(visit)
-  const { room } = account
-  const reference = asked.q || undefined
-  // A whole reference is found by an index, among all payments.
-  const [whole] =
-    reference === undefined
-      ? []
-      : await listPayments(database, room, { reference }, { now, limit: 1, order: 'newest' })
-  const isPart = reference !== undefined && whole === undefined
-  const filter = {
-    ...(isPart ? { part: reference } : { reference }),
-    status: asked.status || undefined,
-  }
+  const asked = { room: account.room, now, filter: find.filter }
   const page = await readPage(
     cursorIn(visit),
     PAGE_SIZE,
     (payment: Payment) => payment.payment_id,
-    (at, options) => listPayments(database, room, { ...filter, ...at }, { now, ...options }),
+    (at, { limit, order }) => findPayments(database, asked, at, { limit, order }),
   )
-  return { asked, isPart, page, deliveries: await readDeliveries(database, page.items) }
+  return {
+    find,
+    page,
+    place: await placeOf(database, asked, page),
+    deliveries: await readDeliveries(database, page.items),
+  }
 }
+
+/** Payments that are counted. */
+const MOST_COUNTED = 10_000
+
+async function placeOf(
+  database: Database,
+  asked: Parameters<typeof countListed>[1],
+  { items, newer, older }: CursorPage<Payment>,
+): Promise<string | undefined> {
+  const [first] = items
+  if (!first) return undefined
+  const all = (count: number) =>
+    count > MOST_COUNTED
+      ? `more than ${inDigits(MOST_COUNTED)} payments`
+      : `${inDigits(count)} ${count === 1 ? 'payment' : 'payments'}`
+  if (!newer && !older) return all(items.length)
+  if (asked.filter.sought) return undefined
+  const [total, before] = await Promise.all([
+    countListed(database, asked, {}, MOST_COUNTED + 1),
+    newer ? countListed(database, asked, { after: first.payment_id }, MOST_COUNTED + 1) : 0,
+  ])
+  if (before > MOST_COUNTED) return all(total)
+  return `${inDigits(before + 1)} to ${inDigits(before + items.length)} of ${all(total)}`
+}
+
+const inDigits = (count: number): string => count.toLocaleString('en-GB')
 
 async function readDeliveries(
   database: Database,
@@ -117,43 +158,30 @@ const versionOfList = ({ page, deliveries }: Shown): string =>
   )
 
 export async function paymentsNews(context: Context, visit: AccountVisit): Promise<News> {
-  const shown = await readPayments(context, visit)
+  const shown = await readPayments(context, visit, findIn(visit))
   const { [NEWEST]: newest } = textsIn(visit, [NEWEST])
   const newer = shown.page.items.filter(({ payment_id }) => payment_id > newest).length
   return { version: versionOfList(shown), ...(shown.page.newer ? {} : { newer }) }
 }
 
 function found(visit: AccountVisit, shown: Shown): Html {
-  const { asked, page, deliveries } = shown
-  const isFiltered = asked.q !== '' || asked.status !== ''
+  const { find, page, place, deliveries } = shown
   const [newest] = page.items
   const notice = liveNotice(visit, {
     list: 'payments',
     version: versionOfList(shown),
     newest: newest?.payment_id,
     href: `${visit.root}payments`,
-    query: { ...asked, ...cursorIn(visit) },
+    query: { ...find.asked, ...cursorIn(visit) },
   })
+  if (newest === undefined)
+    return html`${notice}\n${find.isFiltered ? noMatch(visit, find) : none(visit)}`
   return html`${notice}
-${shown.isPart && newest !== undefined && paragraph(PARTS)}
-${newest === undefined ? (isFiltered ? noMatch(visit) : none(visit)) : list(visit, page.items, deliveries)}
-${linksBeside('Payments', page, `${visit.root}payments`, asked)}`
+${place !== undefined && paragraph(place)}
+${scopeOf(find)}
+${list(visit, page.items, deliveries)}
+${linksBeside('Payments', page, `${visit.root}payments`, find.asked)}`
 }
-
-const search = ({ root }: AccountVisit, { q, status }: Asked): Html =>
-  html`<form class="farthing-filter" method="get" action="${root}payments">
-${input({ name: 'q', label: 'Reference or payment ID', value: q, type: 'search' })}
-${select({
-  name: 'status',
-  label: 'Status',
-  value: status,
-  options: [
-    { value: '', text: 'All' },
-    ...statuses.filter(each => each !== 'submitted').map(each => ({ value: each, text: each })),
-  ],
-})}
-${button({ id: 'search', text: 'Search', secondary: true })}
-</form>`
 
 const list = (
   visit: AccountVisit,
@@ -207,12 +235,6 @@ function webhooks({ root }: AccountVisit, deliveries: readonly Delivery[]): Part
   })
   return parts.map((part, i) => (i === 0 ? part : html`, ${part}`))
 }
-
-const PARTS = `A part of a reference is looked for among the newest ${MOST_SEARCHED.toLocaleString('en-GB')} payments.`
-
-const noMatch = ({ root }: AccountVisit): Html =>
-  html`${paragraph('There are no results for the filters you used.')}
-${paragraph(html`The field understands a payment’s identifier, and a reference or a part of one, in any case. ${PARTS} ${link(`${root}../docs`, 'The API searches by more')}: part of an email address or name, card, agreement and dates.`)}`
 
 const none = ({ addresses }: AccountVisit): Html =>
   html`${paragraph(html`There are no payments in the last 7 days. To make one, set ${code('FARTHING_API_KEY')} to your key and run:`)}

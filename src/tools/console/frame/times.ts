@@ -1,0 +1,25 @@
+/** Times that a person types into a filter, in UTC. */
+
+export const TIME_RULE = 'Enter a day such as 2026-09-14, a time such as 08:20, or both'
+
+/** All that the text may mean, in milliseconds: a day or a minute, for example. `end` is excluded. */
+export type Span = { begin: number; end: number }
+
+const TEXT = /^(?:(\d{4}-\d\d-\d\d)(?:[T\s]+|$))?(?:(\d\d?:\d\d)(?::(\d\d)(?:\.(\d{3}))?)?)?\s*Z?$/i
+
+const DAY = 86_400_000
+const MINUTE = 60_000
+const SECOND = 1_000
+
+/** `2026-09-14`, `08:20` (of the day of `now`), both, or a time as the API prints it. undefined for any other text. */
+export function spanIn(text: string, now: number): Span | undefined {
+  const [, day, minute, second, ms] = TEXT.exec(text) ?? []
+  if (day === undefined && minute === undefined) return undefined
+  const date = day ?? new Date(now).toISOString().slice(0, 10)
+  const time = `${(minute ?? '0:00').padStart(5, '0')}:${second ?? '00'}.${ms ?? '000'}`
+  const begin = Date.parse(`${date}T${time}Z`)
+  // 31 February is read as a day of March.
+  if (Number.isNaN(begin) || !new Date(begin).toISOString().startsWith(date)) return undefined
+  const length = ms ? 1 : second ? SECOND : minute ? MINUTE : DAY
+  return { begin, end: begin + length }
+}
