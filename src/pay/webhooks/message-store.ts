@@ -1,5 +1,6 @@
 import { ACCOUNT_COLUMNS, type Account, accountIn, newAccount } from '../../core/account.ts'
 import type { Database, Statement, Time } from '../../core/ports.ts'
+import { LIVES_AT_SECOND } from '../../platform/accounts/store.ts'
 import { type FollowedPage, findFollowed, type Paging } from '../../platform/database/follow.ts'
 import { type Condition, findPart, ifGiven, where } from '../../platform/database/select.ts'
 import { oldestKept } from '../retention.ts'
@@ -36,15 +37,16 @@ type SendableRow = Omit<Sendable, 'account' | 'callback_url' | 'signing_key'> &
   (Account | Record<keyof Account, null>) & { webhook_body: string; webhook_account: string }
 
 /**
- * Returns undefined unless the message is PENDING. Its body is null when the payment has expired. Where the account was reset since, its webhook counts as inactive:
- * a request that began before the reset may register a webhook after it.
+ * Returns undefined unless the message is PENDING. Its body is null when the payment has expired. Where the account has
+ * expired or was reset since, its webhook counts as inactive: a request that began before the reset may register a
+ * webhook after it.
  */
 export async function findSendable(
   database: Database,
   message_id: string,
-  time: Pick<Time, 'now'>,
+  time: Pick<Time, 'now' | 'wall'>,
 ): Promise<Sendable | undefined> {
-  const [row] = await database.query<SendableRow>(FIND_SENDABLE, [message_id])
+  const [row] = await database.query<SendableRow>(FIND_SENDABLE, [message_id, time.wall()])
   if (!row) return undefined
   const isOfAccount = row.name !== null
   const account = isOfAccount ? accountIn(row) : newAccount(row.webhook_account)
@@ -188,7 +190,7 @@ const keptRows = {
 
 const FIND_SENDABLE = `select ${KEPT_COLUMNS}, claimed_until,
     webhooks.account as webhook_account, ${ACCOUNT_COLUMNS}
-  from ${KEPT} left join accounts on room = webhooks.account
+  from ${KEPT} left join accounts on room = webhooks.account and ${LIVES_AT_SECOND}
   where message_id = $1 and messages.status = 'PENDING'`
 
 export function keptFromRow<Row extends KeptRow>({ webhook_body, ...message }: Row) {
