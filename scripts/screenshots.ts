@@ -71,6 +71,7 @@ const consolePages = ({ declined, paid, archive, failed }: Shelf): Record<string
   payment: `payments/${declined.payment_id}`,
   'payment-paid': `payments/${paid.payment_id}`,
   requests: 'requests',
+  deliveries: 'deliveries',
   webhooks: 'webhooks',
   webhook: `webhooks/${archive.external_id}`,
   message: `messages/${failed[0].external_id}`,

@@ -68,6 +68,7 @@ describe('A file of src', () => {
       'pay/webhooks/deliver', // when an attempt began
       'pay/webhooks/listener-store', // identifiers
       'pay/webhooks/message-store', // whether the payment of a message has expired
+      'pay/webhooks/resend', // when a run began, what has expired
       'pay/webhooks/routes', // what has expired
       'pay/webhooks/send-again', // identifiers, when a message was sent by hand
       'pay/webhooks/store', // identifiers
@@ -93,9 +94,12 @@ describe('A file of src', () => {
       'pay/webhooks/deliver', // claims, when an attempt began
       'pay/webhooks/listener-store', // until when somebody listens
       'pay/webhooks/listeners', // until when somebody listens
+      'pay/webhooks/message-store', // whether a test account has expired
+      'pay/webhooks/resend', // claims
       'platform/accounts/bearer', // the cache of keys
       'platform/accounts/store', // when a key was made, when a test account expires
       'tools/check/ask', // when a receiver was asked
+      'tools/console/deliveries/list', // claims
       'tools/console/frame/session', // until when a session lasts
       'tools/console/frame/sign-in', // what has expired
       'tools/console/home/attention', // which requests are of the last minutes

@@ -59,6 +59,7 @@ export async function createApp(
       { ...facts, result, ms },
       `${facts.event_type} to ${facts.callback_host}: ${result}, ${ms} ms`,
     )
+  const stopped = () => limits.draining()
   const recorder = recorderOf(ports, config, logger)
   const send = withListeners(ports.send, { ...ports, signals })
   const deliveries = createDeliveries({
@@ -67,8 +68,8 @@ export async function createApp(
     onFault,
     onAttempt,
     record: recorder?.attempt,
+    isStopping: stopped,
   })
-  const stopped = () => limits.draining()
   const plans = config.control ? createPlans(ports, stopped) : undefined
   const scenarioFor: Context['scenarioFor'] = request => plans?.scenarioFor(request)
   const context: Context = {

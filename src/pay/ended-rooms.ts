@@ -22,6 +22,7 @@ const TABLES = {
   webhooks: 'webhook_id',
   exchanges: 'exchange_id',
   plans: 'plan_id',
+  resends: 'account',
 }
 
 const isOld = (table: string): string =>

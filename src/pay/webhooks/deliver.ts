@@ -51,6 +51,8 @@ export type Deliveries = {
    * aborted.
    */
   recover(stop?: AbortSignal): Promise<void>
+  /** Runs other work that sends, so that `settled` waits for it. It ends soon after `isStopping` is true. */
+  beside(work: (isStopping: () => boolean) => Promise<void>): void
   /** The number of calls of `deliver` that have not resolved. */
   waiting(): number
   /** Resolves when nothing is being delivered. */
@@ -78,6 +80,8 @@ type DeliveryPorts = {
   onFault: (error: unknown) => void
   /** Called after every attempt. */
   onAttempt?: (attempt: AttemptFacts) => void
+  /** Whether the service stops. */
+  isStopping?: () => boolean
   /** Records an attempt with its request and response. */
   record?: ((account: Account, attempted: RawAttempt) => void) | undefined
 }
@@ -107,6 +111,9 @@ export function createDeliveries(ports: DeliveryPorts): Deliveries {
       return track(byWebhook.map(group => inOrder(group).catch(onFault))).finally(() => {
         waiting -= 1
       })
+    },
+    beside(work) {
+      void track([work(ports.isStopping ?? (() => false)).catch(onFault)])
     },
     waiting: () => waiting,
     async recover(stop) {

@@ -153,13 +153,18 @@ export function shownStatus(
   now: number,
 ): ShownStatus {
   const status = statusAt(row, now)
-  const isAlone = status === 'FAILED' && attemptsOf(row).at(-1)?.result === NOBODY_LISTENS
-  return isAlone ? 'not listening' : status
+  return status === 'FAILED' && wasNotListening(row) ? 'not listening' : status
 }
 
-/** `shownStatus` as an SQL expression. The result is that of the last attempt, since no other follows. */
-export const SHOWN_STATUS = `case when status = 'FAILED' and attempts like '%"result":"${NOBODY_LISTENS}"%'
-  then 'not listening' else status end`
+/** Of a message that failed. */
+export const wasNotListening = (row: Pick<MessageRow, 'attempts'>): boolean =>
+  attemptsOf(row).at(-1)?.result === NOBODY_LISTENS
+
+/** `wasNotListening` as an SQL expression. The result is that of the last attempt, since no other follows. */
+export const IS_NOT_LISTENING = `attempts like '%"result":"${NOBODY_LISTENS}"%'`
+
+/** `shownStatus` as an SQL expression. */
+export const SHOWN_STATUS = `case when status = 'FAILED' and ${IS_NOT_LISTENING} then 'not listening' else status end`
 
 export const messageRows = {
   from: 'webhook_messages',

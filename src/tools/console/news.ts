@@ -1,5 +1,6 @@
 import type { Context } from '../../pay/context.ts'
 import type { Route } from '../../platform/http/endpoint.ts'
+import { deliveriesNews } from './deliveries/list.ts'
 import type { News } from './frame/live.ts'
 import { type AccountVisit, accountVisitOf, notFound, textsIn } from './frame/page.ts'
 import { ACCOUNT_FIELD } from './frame/parts.ts'
@@ -19,6 +20,7 @@ const pages: Record<string, Look> = {
   payments: paymentsNews,
   payment: paymentNews,
   requests: requestsNews,
+  deliveries: deliveriesNews,
   webhooks: webhooksNews,
   webhook: webhookNews,
   message: messageNews,

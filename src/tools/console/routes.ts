@@ -1,5 +1,6 @@
 import type { Context } from '../../pay/context.ts'
 import type { Endpoint, Route } from '../../platform/http/endpoint.ts'
+import { deliveriesRoutes } from './deliveries/list.ts'
 import { signInRoutes } from './frame/sign-in.ts'
 import { homeRoute } from './home/home.ts'
 import { newsRoute } from './news.ts'
@@ -31,6 +32,7 @@ export const consoleRoutes = (context: Context, operations: readonly Endpoint[])
         ...paymentRoutes(context, readOperations(operations)),
         requestsRoute(context, operations),
         requestRoute(context, operations),
+        ...deliveriesRoutes(context),
         webhooksRoute(context),
         ...newWebhookRoutes(context),
         webhookRoute(context),

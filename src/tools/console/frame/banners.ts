@@ -37,6 +37,18 @@ const banners = {
     success: true,
   },
   deactivated: { text: 'The webhook is deactivated. It gets no more messages.', success: false },
+  resending: {
+    text: 'The failed messages are being sent again, one after the other. Refresh the page to see how far it is.',
+    success: false,
+  },
+  'resending-already': {
+    text: 'Nothing was begun: failed messages of this account are being sent again already.',
+    success: false,
+  },
+  'none-failed': {
+    text: 'Nothing was sent: there is no failed message that can be sent again.',
+    success: false,
+  },
   'not-sent': { text: 'Nothing was sent.', success: false },
   'signed-out': { text: 'You have signed out.', success: true },
 } as const satisfies Record<string, Banner>
@@ -49,6 +61,7 @@ const lost = {
   cancel: 'Nothing was cancelled.',
   refund: 'Nothing was refunded.',
   send: 'Nothing was sent.',
+  resend: 'Nothing was sent.',
   register: 'No webhook was registered.',
   test: 'Nothing was sent.',
   deactivate: 'The webhook was not deactivated.',

@@ -23,8 +23,9 @@ const SERVICE = 'Farthing console'
 const sections = {
   home: 'Home',
   payments: 'Payments',
-  requests: 'Requests',
+  deliveries: 'Deliveries',
   webhooks: 'Webhooks',
+  requests: 'Requests',
   signature: 'Signature',
 }
 type Section = keyof typeof sections

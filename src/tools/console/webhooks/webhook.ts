@@ -3,9 +3,8 @@
 import type { Exchange } from '../../../core/exchange.ts'
 import { timeOf } from '../../../core/ids.ts'
 import type { Context } from '../../../pay/context.ts'
-import { causeOf } from '../../../pay/webhooks/causes.ts'
 import { messagesOfWebhook } from '../../../pay/webhooks/list-store.ts'
-import { attemptsOf, type MessageRow, shownStatus } from '../../../pay/webhooks/message-store.ts'
+import type { MessageRow } from '../../../pay/webhooks/message-store.ts'
 import { findWebhook } from '../../../pay/webhooks/store.ts'
 import type { Webhook } from '../../../pay/webhooks/webhook.ts'
 import { pathParam, type Route } from '../../../platform/http/endpoint.ts'
@@ -16,20 +15,11 @@ import { acceptedByHand } from '../../recorder/by-hand.ts'
 import { type CursorPage, readPage } from '../frame/cursor.ts'
 import { liveNotice, NEWEST, type News, versionOf } from '../frame/live.ts'
 import { type AccountVisit, notFound, type Page, textsIn } from '../frame/page.ts'
-import {
-  deliveryTag,
-  link,
-  listing,
-  paragraph,
-  summaryRows,
-  time,
-  untrusted,
-  wideTable,
-} from '../frame/parts.ts'
+import { link, listing, paragraph, summaryRows, time, untrusted } from '../frame/parts.ts'
 import { choiceIn, cursorIn, linksBeside } from '../frame/query.ts'
 import { pageRoute } from '../frame/route.ts'
 import { eventsOf, listenerState, nameOf } from './list.ts'
-import { sentAgainText, storyOfDelivery } from './message-attempts.ts'
+import { messageTable, shownOf } from './message-table.ts'
 import { MOST_RECENT, recentPart } from './recent.ts'
 import { deactivateForm, testForm } from './webhook-actions.ts'
 
@@ -73,15 +63,7 @@ function acceptedOf({ database }: Pick<Context, 'database'>, messages: readonly 
 }
 
 const versionOfPage = (webhook: Webhook, { items, accepted }: Found, wall: number): string =>
-  versionOf([
-    summaryOf(webhook, wall),
-    items.map(({ message_id, status, attempts }) => [
-      message_id,
-      status,
-      attempts,
-      accepted.get(message_id)?.exchange_id,
-    ]),
-  ])
+  versionOf([summaryOf(webhook, wall), shownOf(items, accepted)])
 
 export async function webhookNews(
   context: Context,
@@ -155,11 +137,8 @@ ${select({
 ${button({ id: 'filter', text: 'Filter', secondary: true })}
 </form>`
 
-function messagesPart(
-  found: Found,
-  delivery: Delivery | undefined,
-  { root, request, now }: AccountVisit,
-): Html {
+function messagesPart(found: Found, delivery: Delivery | undefined, visit: AccountVisit): Html {
+  const { request } = visit
   if (found.items.length === 0)
     return paragraph(
       delivery
@@ -168,29 +147,7 @@ function messagesPart(
     )
   const [page = ''] = request.url.split('?')
   const here = page.slice(page.lastIndexOf('/') + 1)
-  return html`${wideTable({
-    caption: 'Messages, newest first',
-    hidesCaption: true,
-    columns: ['Event date', 'Event name', 'Delivery status', 'Payment'].map(text => ({ text })),
-    rows: found.items.map(message => {
-      const { message_id, payment_id, event_type, created } = message
-      return [
-        time(created),
-        link(`${root}messages/${message_id}`, event_type),
-        deliveryPart(message, now, found.accepted.get(message_id)),
-        link(`${root}payments/${payment_id}`, payment_id),
-      ]
-    }),
-  })}
+  const { items: messages, accepted } = found
+  return html`${messageTable(visit, { caption: 'Messages, newest first', messages, accepted })}
 ${linksBeside('Messages', found, here, { delivery })}`
-}
-
-/** The status, and of a message that was not delivered why. `again` is the send by hand that was accepted. */
-function deliveryPart(message: MessageRow, now: number, again: Exchange | undefined): Html {
-  const shown = shownStatus(message, now)
-  const last = attemptsOf(message).at(-1)
-  const cause = last && causeOf({ status: last.status_code, result: last.result })
-  if (shown === 'FAILED' && again)
-    return html`${deliveryTag(shown)} ${untrusted(sentAgainText(again))} ${storyOfDelivery(shown, message)}`
-  return html`${deliveryTag(shown)} ${shown !== 'SUCCESSFUL' && shown !== 'PENDING' && cause && untrusted(cause)}`
 }

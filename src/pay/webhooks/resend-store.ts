@@ -1,0 +1,51 @@
+import type { Database, Statement } from '../../core/ports.ts'
+
+/** Failed messages of an account that are sent again one after the other. One run of an account at a time. */
+export type Resend = {
+  /** When it began, in milliseconds on the account's clock. */
+  at: number
+  /** The identifiers of the messages that are still to be sent, in order. */
+  left: string[]
+  accepted: number
+  failed: number
+  /** Those that could not be sent any more. */
+  skipped: number
+}
+
+/** Its row as it was read: a run goes on only if nobody else changed it. */
+export type ResendRow = { body: string; claimed_until: number }
+
+export const resendIn = ({ body }: ResendRow): Resend => JSON.parse(body) as Resend // written here
+
+/** The newest run of the account. */
+export async function findResend(database: Database, room: string): Promise<ResendRow | undefined> {
+  const [row] = await database.query<ResendRow>(
+    'select body, claimed_until from resends where account = $1',
+    [room],
+  )
+  return row
+}
+
+/** Fails its `expect` while another run of the account is claimed. `now` is the machine's time. */
+export const startResend = (
+  room: string,
+  { body, claimed_until }: ResendRow,
+  now: number,
+): Statement => ({
+  sql: `insert into resends (account, claimed_until, body) values ($1, $2, $3)
+        on conflict (account) do update set claimed_until = excluded.claimed_until, body = excluded.body
+        where resends.claimed_until <= $4`,
+  values: [room, claimed_until, body, now],
+  expect: 1,
+})
+
+/** Fails its `expect` when somebody else has changed the row since. */
+export const saveResend = (
+  room: string,
+  before: ResendRow,
+  { body, claimed_until }: ResendRow,
+): Statement => ({
+  sql: 'update resends set claimed_until = $3, body = $4 where account = $1 and body = $2',
+  values: [room, before.body, claimed_until, body],
+  expect: 1,
+})

@@ -1,0 +1,95 @@
+/** Sending all failed messages again: which they are, and how far it is. */
+import { DAY, iso } from '../../../core/time.ts'
+import type { Context } from '../../../pay/context.ts'
+import { oldestKept } from '../../../pay/retention.ts'
+import {
+  type DeliveryFilter,
+  type DeliveryRow,
+  listDeliveries,
+} from '../../../pay/webhooks/delivery-store.ts'
+import { findResend, type ResendRow, resendIn } from '../../../pay/webhooks/resend-store.ts'
+import type { Webhook } from '../../../pay/webhooks/webhook.ts'
+import { button, insetText } from '../../../platform/web/components.ts'
+import { type Html, html } from '../../../platform/web/html.ts'
+import { acceptedByHand } from '../../recorder/by-hand.ts'
+import type { AccountVisit } from '../frame/page.ts'
+import { hidden, postForm } from '../frame/parts.ts'
+
+/** The most messages of one run. */
+export const MOST_RESENT = 100
+/** Failed messages that are looked at to find those, a hundred at a time. */
+const MOST_LOOKED_AT = 1_000
+
+/**
+ * The newest failed messages that can be sent again, and that were not accepted by hand since: at most `MOST_RESENT`,
+ * oldest first.
+ */
+export async function failedToSend(
+  { database }: Context,
+  { now }: AccountVisit,
+  webhooks: readonly Webhook[],
+  filter: Pick<DeliveryFilter, 'event_type'>,
+): Promise<DeliveryRow[]> {
+  const active = webhooks.filter(({ status }) => status === 'ACTIVE')
+  const failed = { ...filter, status: 'FAILED' } as const
+  const part = { limit: MOST_RESENT, order: 'newest' } as const
+  const open: DeliveryRow[] = []
+  let before: string | undefined
+  for (let seen = 0; seen < MOST_LOOKED_AT && open.length < MOST_RESENT; seen += MOST_RESENT) {
+    const range = before === undefined ? failed : { ...failed, before }
+    const found = await listDeliveries(database, active, range, part)
+    const kept = found.filter(
+      ({ payment_id, body }) => body !== null && payment_id >= oldestKept(now),
+    )
+    const accepted = await acceptedByHand(database, [
+      ...new Set(kept.map(({ payment_id }) => payment_id)),
+    ])
+    open.push(...kept.filter(({ message_id }) => !accepted.has(message_id)))
+    before = found.at(-1)?.message_id
+    if (found.length < MOST_RESENT || kept.length === 0) break
+  }
+  return open.slice(0, MOST_RESENT).reverse()
+}
+
+/** The newest run, if it began within a day. */
+export async function readResend(
+  { database }: Context,
+  { account, now }: AccountVisit,
+): Promise<ResendRow | undefined> {
+  const row = await findResend(database, account.room)
+  return row && now - resendIn(row).at < DAY ? row : undefined
+}
+
+export const resendForm = (
+  { account, root }: AccountVisit,
+  count: number,
+  filter: Record<string, string | undefined>,
+): Html => {
+  const number = count === MOST_RESENT ? `the newest ${MOST_RESENT}` : `${count}`
+  return postForm(
+    account,
+    `${root}deliveries/resend`,
+    html`${Object.entries(filter).map(([name, value]) => value && hidden(name, value))}
+${button({ id: 'send-all', text: `Send all failed again (${number})` })}`,
+  )
+}
+
+/** How far a run is. `wall` is the machine's time. */
+export function progressOf(row: ResendRow, wall: number): string {
+  const { at, left, accepted, failed, skipped } = resendIn(row)
+  const done = accepted + failed + skipped
+  const of = `${done} of ${done + left.length}`
+  const results = [
+    accepted > 1 ? `${accepted} were accepted` : `${accepted === 1 ? '1' : 'none'} was accepted`,
+    ...(failed > 0 ? [`${failed} failed again`] : []),
+    ...(skipped > 0 ? [`${skipped} could not be sent any more`] : []),
+  ].join(', ')
+  const begun = `at ${iso(at).slice(11, 16)}`
+  if (left.length === 0) return `Sent again ${begun}: ${of}, ${results}.`
+  return row.claimed_until > wall
+    ? `Being sent again since ${iso(at).slice(11, 16)}: ${of} so far, ${results}.`
+    : `Sending again, begun ${begun}, has stopped after ${of}, because the service stopped: ${results}.`
+}
+
+export const progressPart = (row: ResendRow | undefined, wall: number): Html | undefined =>
+  row && html`<div id="resent">${insetText(progressOf(row, wall))}</div>`

@@ -1,0 +1,205 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Value } from '../../../src/core/ports.ts'
+import { listDeliveries } from '../../../src/pay/webhooks/delivery-store.ts'
+import { tagged } from '../../hosted/document.ts'
+import type { Body, Client } from '../../support/client.ts'
+import { elementWith, type Shown, signIn } from '../../support/console.ts'
+import { onEveryDatabase } from '../../support/service.ts'
+import { receiving, subscribe } from '../../support/subscriber.ts'
+
+onEveryDatabase(
+  'The deliveries of all webhooks',
+  service => {
+    /** A webhook whose receiver answers with `answers.status`. */
+    const start = async () => {
+      const { api } = await service().newNamedAccount()
+      return { api, browser: await signIn(service(), api), answers: { status: 500 } }
+    }
+    const behaviour = (answers: { status: number }) => ({
+      onRequest: ({ response }: { response: { writeHead(status: number): { end(): void } } }) =>
+        response.writeHead(answers.status).end(),
+    })
+    const cancelled = async (api: Client): Promise<string> => {
+      service().clock.advance(7)
+      const { payment_id } = await api.createPayment()
+      await api.post(`/v1/payments/${payment_id}/cancel`)
+      return payment_id
+    }
+    /** Of each row: the payment, and the first word of the status. */
+    const rowsOf = ({ elements }: Shown) =>
+      elements
+        .filter(tagged('tr'))
+        .map(({ inside }) => inside.filter(tagged('td')))
+        .filter(cells => cells.length > 0)
+        .map(cells => [
+          cells.at(-1)?.text ?? '',
+          /^[A-Z]+|^not/.exec(cells[0]?.text ?? '')?.[0] ?? '',
+        ])
+    const linkTo = ({ elements }: Shown, rel: string) =>
+      elements.find(each => each.attributes.rel === rel)?.attributes.href ?? ''
+    /** Reads the page until the run is over. */
+    const resent = async (get: () => Promise<Shown>): Promise<string> => {
+      for (;;) {
+        const { text } = elementWith(await get(), 'resent')
+        if (!text.includes('Being sent')) return text.trim()
+      }
+    }
+
+    test('failed messages come first or the newest, by webhook, event and status, in pages that lose none', async t => {
+      const { api, browser, answers } = await start()
+      const ours = await subscribe(t, api, { behaviour: behaviour(answers) })
+      const failed = [await cancelled(api), await cancelled(api)]
+      answers.status = 200
+      const other = await subscribe(t, api, { subscriptions: ['card_payment_failed'] })
+      const good: string[] = []
+      for (let i = 0; i < 51; i++) good.push(await cancelled(api))
+      const first = await browser.get('deliveries')
+      const shown = rowsOf(first)
+      assert.equal(shown.length, 50)
+      assert.deepEqual(shown.slice(0, 3), [
+        [failed[1], 'FAILED'],
+        [failed[0], 'FAILED'],
+        [good[50], 'SUCCESSFUL'],
+      ])
+      const second = await browser.get(linkTo(first, 'next'))
+      assert.deepEqual(
+        rowsOf(second).map(([id]) => id),
+        good.slice(0, 3).reverse(),
+      )
+      assert.equal(linkTo(second, 'next'), '')
+      assert.deepEqual(rowsOf(await browser.get(linkTo(second, 'prev'))), shown)
+      const newest = rowsOf(await browser.get('deliveries?order=newest'))
+      assert.deepEqual(newest[0], [good[50], 'SUCCESSFUL'])
+      const byWebhook = (id: string) => `webhook=${id}`
+      for (const [query, count] of [
+        ['status=FAILED', 2],
+        ['status=SUCCESSFUL', 50],
+        ['status=PENDING', 0],
+        ['event=card_payment_cancelled&status=FAILED', 2],
+        ['event=card_payment_failed', 0],
+        [byWebhook(ours.webhook.external_id), 50],
+        [byWebhook(other.webhook.external_id), 0],
+        [byWebhook('nonsense'), 0],
+      ] as const)
+        assert.equal(rowsOf(await browser.get(`deliveries?${query}`)).length, count, query)
+      const none = await browser.get('deliveries?event=card_payment_failed')
+      assert.match(none.text, /newest 500 messages of each webhook were looked through/)
+    })
+
+    test('a page of them reads as much of an index as it shows', async () => {
+      const { database } = service()
+      const webhooks = [{ webhook_id: 'a' }, { webhook_id: 'b' }]
+      const seen: [string, Value[]][] = []
+      const noting = {
+        ...database,
+        query: async (sql: string, values: Value[] = []) => {
+          seen.push([sql, values])
+          return []
+        },
+      } as typeof database
+      const part = { limit: 51, order: 'newest' } as const
+      for (const status of [undefined, 'FAILED', 'PENDING', 'SUCCESSFUL', 'ended well'] as const)
+        await listDeliveries(noting, webhooks, { status, before: 'c' }, part)
+      if (service().kind === 'postgres') return
+      for (const [sql, values] of seen) {
+        const plan = await database.query<{ detail: string }>(`explain query plan ${sql}`, values)
+        const reads = plan.filter(({ detail }) => detail.includes('webhook_messages'))
+        assert.ok(reads.length >= 3)
+        for (const { detail } of reads)
+          assert.match(detail, /\(webhook_id=\? AND message_id<\?\)|\(message_id=\?\)/, sql)
+      }
+    })
+
+    test('an account without webhooks or messages is told so, and sees nothing of another', async t => {
+      const { api, browser, answers } = await start()
+      assert.match((await browser.get('deliveries')).text, /the account has no webhook/)
+      await subscribe(t, api, { behaviour: behaviour(answers) })
+      assert.match((await browser.get('deliveries')).text, /There are no messages yet/)
+      await cancelled(api)
+      const stranger = await start()
+      const { webhook } = await subscribe(t, stranger.api)
+      const [{ external_id }] = (await api.get('/v1/webhooks')).body.results as [Body]
+      assert.ok(webhook)
+      const page = await stranger.browser.get(`deliveries?webhook=${external_id}`)
+      assert.deepEqual(rowsOf(page), [])
+      const sent = await stranger.browser.post('deliveries/resend', { webhook: external_id })
+      assert.equal(sent.done, 'none-failed')
+    })
+
+    test('all failed messages are sent again once, oldest first, and the page says what came of it', async t => {
+      const { api, browser, answers } = await start()
+      const { webhook, requests } = await subscribe(t, api, { behaviour: behaviour(answers) })
+      const ended = await subscribe(t, api, { behaviour: behaviour(answers) })
+      const ids = [await cancelled(api), await cancelled(api), await cancelled(api)]
+      await api.delete(`/v1/webhooks/${ended.webhook.external_id}`)
+      const page = await browser.get('deliveries')
+      assert.equal(elementWith(page, 'send-all').text, 'Send all failed again (3)')
+      const before = requests.length
+      const version = page.elements.find(each => each.attributes['data-version'])?.attributes
+      // The second press, at another instance, finds the run of the first.
+      const [one, two] = await Promise.all([1, 2].map(() => browser.post('deliveries/resend')))
+      assert.deepEqual([one?.done, two?.done].sort(), ['resending', 'resending-already'])
+      const get = () => browser.get('deliveries')
+      assert.match(
+        await resent(get),
+        /^Sent again at \d\d:\d\d: 3 of 3, none was accepted, 3 failed again\.$/,
+      )
+      const paymentsOf = () =>
+        requests.slice(before).map(({ body }) => JSON.parse(body).resource_id as string)
+      assert.deepEqual(paymentsOf(), ids)
+      answers.status = 200
+      service().clock.advance(11)
+      assert.equal(
+        (await browser.post('deliveries/resend', { webhook: webhook.external_id })).done,
+        'resending',
+      )
+      assert.match(await resent(get), /3 of 3, 3 were accepted\.$/)
+      assert.deepEqual(paymentsOf(), [...ids, ...ids])
+      const after = await get()
+      assert.ok(
+        !after.html.includes('id="send-all"'),
+        'those of a deactivated webhook cannot be sent',
+      )
+      assert.match(after.text, /FAILED Sent again at \d\d:\d\d: 200 OK/)
+      const later = after.elements.find(each => each.attributes['data-version'])?.attributes
+      assert.notEqual(later?.['data-version'], version?.['data-version'])
+      assert.equal((await browser.post('deliveries/resend')).done, 'none-failed')
+      const messages = (await api.get(`/v1/webhooks/${webhook.external_id}/messages`)).body.results
+      for (const { last_delivery_status, attempts } of messages)
+        assert.deepEqual([last_delivery_status, attempts.length], ['FAILED', 2])
+    })
+
+    test('a run whose instance ended says that it stopped, and can be begun again', async t => {
+      const { api, browser, answers } = await start()
+      const { requests } = await subscribe(t, api, { behaviour: behaviour(answers) })
+      const payment_id = await cancelled(api)
+      const [{ room }] = (await service().database.query<{ room: string }>(
+        'select account as room from payments where payment_id = $1',
+        [payment_id],
+      )) as [{ room: string }]
+      const claimed_until = service().clock.now() + 10_000
+      const at = claimed_until - 10_000
+      const body = JSON.stringify({ at, left: ['x', 'y'], accepted: 1, failed: 0, skipped: 0 })
+      await service().database.write([
+        {
+          sql: 'insert into resends (account, claimed_until, body) values ($1, $2, $3)',
+          values: [room, claimed_until, body],
+        },
+      ])
+      const text = async () => elementWith(await browser.get('deliveries'), 'resent').text.trim()
+      assert.match(
+        await text(),
+        /^Being sent again since \d\d:\d\d: 1 of 3 so far, 1 was accepted\.$/,
+      )
+      assert.equal((await browser.post('deliveries/resend')).done, 'resending-already')
+      service().clock.advance(10_000)
+      assert.match(await text(), /has stopped after 1 of 3, because the service stopped/)
+      const before = requests.length
+      assert.equal((await browser.post('deliveries/resend')).done, 'resending')
+      assert.match(await resent(() => browser.get('deliveries')), /1 of 1/)
+      assert.equal(requests.length, before + 1)
+    })
+  },
+  receiving,
+)
