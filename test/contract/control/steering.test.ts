@@ -9,6 +9,7 @@ import { newAgreement } from '../../support/new-payment.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 
 const DAY = 24 * 60 * 60 * 1000
+const TEN_YEARS = 3_653 * DAY
 /** The payments of 2.33 hours are deleted together. */
 const TOGETHER = 8_388_608
 const SEVEN_DAYS = 604_800_000
@@ -19,9 +20,6 @@ const masked = (value: unknown): string =>
     /[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-v]{52}|[0-9a-v]{26}|\d{4}-\d\d-\d\dT[\d:.]+Z/g,
     '*',
   )
-
-/** Milliseconds: 3,653 days. */
-const TEN_YEARS = 3_653 * 24 * 60 * 60 * 1000
 
 onEveryDatabase(
   'The control API: outcomes, waits and clocks',
