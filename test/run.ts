@@ -17,19 +17,21 @@ const EVERY = 'test/**/*.test.ts'
 
 /**
  * Files that share a process, in the order in which the processes start. A process of its own costs a file more than
- * a second, until the service has started in it and has responded once. The longest are first, so that none runs alone
- * at the end. A file belongs to the first group that names it.
+ * a second, until the service has started in it and has responded once. The longest are first and none is very long, so
+ * that none runs alone at the end. A file belongs to the first group that names it.
  */
 const GROUPS: Record<string, string> = {
-  contract: 'test/contract/{accounts,agreements,authorise,console,control,disputes}/*.test.ts',
   // They wait most of the time.
   absence: 'test/faults/process/{deleted-file,one-database,postgres-away}.test.ts',
+  payments: 'test/contract/{hosted,payments}/*.test.ts',
+  control: 'test/contract/{accounts,control}/*.test.ts',
+  contract: 'test/contract/{*,{http,recorder,refunds,retention}/*}.test.ts',
+  tools: 'test/contract/{agreements,authorise,check,console,disputes}/*.test.ts',
   processes: 'test/faults/process/*.test.ts',
   faults: 'test/faults/*.test.ts',
   // They count the objects of the heap, which takes seconds once a process has loaded the service.
   heap: 'test/webhooks/{resolve,slots}.test.ts',
   webhooks: 'test/{contract/webhooks,webhooks}/*.test.ts',
-  payments: 'test/contract/{*,{hosted,http,payments,recorder,refunds,retention}/*}.test.ts',
   windows: 'test/browser/{accessibility,console*}.test.ts',
   commands: 'test/{cli/*,command-line,start}.test.ts',
   journeys: 'test/browser/{documentation,journeys,safety}.test.ts',
