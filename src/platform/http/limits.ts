@@ -1,4 +1,5 @@
 import { Server } from 'node:net'
+import { setImmediate } from 'node:timers/promises'
 import type {
   FastifyInstance,
   FastifyReply,
@@ -14,13 +15,16 @@ const MAX_IN_FLIGHT = 1_000
 /** Connections that may be open at once; more are closed as they come. */
 const MAX_CONNECTIONS = 10_000
 
+/** Waiting connections that a stop accepts at most: clients that open one for each request would keep it from ending. */
+const MAX_ACCEPTING = 200
+
 export type Limits = {
   /** The preHandler hook of endpoints that count. Beyond the limit it refuses with 503 and Retry-After. */
   enter(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void
   draining(): boolean
   /**
-   * Takes no new connections, and closes each open one with its next response. Resolves when all are closed, or
-   * after `graceMs` milliseconds: a client may have sent a request that has not arrived yet, and to close its
+   * Accepts the connections that wait for it and no more, and closes each open one with its next response. Resolves
+   * when all are closed, or after `graceMs` milliseconds: a client may have sent a request that has not arrived yet, and to close its
    * connection without a warning would lose it.
    */
   drain(graceMs: number): Promise<void>
@@ -40,7 +44,8 @@ export function createLimits(app: FastifyInstance, waiting: () => number): Limit
   app.addHook('onSend', (request, reply, payload, done) => {
     if (request.inFlight) inFlight -= 1
     request.inFlight = false
-    if (draining) void reply.header('connection', 'close')
+    // A client that is told to close opens another connection, so it is told once it can reach only others.
+    if (!app.server.listening) void reply.header('connection', 'close')
     done(null, payload)
   })
 
@@ -51,9 +56,10 @@ export function createLimits(app: FastifyInstance, waiting: () => number): Limit
       done(inFlight - waiting() > MAX_IN_FLIGHT ? overloaded() : undefined)
     },
     draining: () => draining,
-    drain(graceMs) {
+    async drain(graceMs) {
       draining = true
-      return new Promise(resolve => {
+      await acceptWaiting(app.server)
+      await new Promise<void>(resolve => {
         const grace = setTimeout(resolve, graceMs)
         app.server.once('close', () => {
           clearTimeout(grace)
@@ -64,4 +70,23 @@ export function createLimits(app: FastifyInstance, waiting: () => number): Limit
       })
     },
   }
+}
+
+/**
+ * Resolves once no connection waits to be accepted: the system resets those when the server closes, although their
+ * clients may have sent requests. Node accepts one connection in each turn of the event loop. The first turn does not
+ * count, because it may not have asked for connections yet.
+ */
+async function acceptWaiting(server: Server): Promise<void> {
+  let accepted = true
+  const note = () => {
+    accepted = true
+  }
+  await setImmediate()
+  server.on('connection', note)
+  for (let turn = 0; accepted && turn < MAX_ACCEPTING; turn++) {
+    accepted = false
+    await setImmediate()
+  }
+  server.off('connection', note)
 }

@@ -87,6 +87,21 @@ describe('On SIGTERM', { concurrency: true }, () => {
     assert.equal(counts.refused, 64)
   })
 
+  test('the service responds to requests on connections that it has not accepted yet', async t => {
+    const service = await start(t)
+    service.signal('SIGSTOP') // the system goes on to establish connections
+    const connections = await Promise.all(Array.from({ length: 20 }, () => open(service.baseUrl)))
+    const answers = connections.map(async connection => {
+      connection.write('GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n')
+      const [bytes] = await once(connection, 'data')
+      return parseAnswer(bytes).status
+    })
+    service.signal('SIGTERM')
+    service.signal('SIGCONT')
+    assert.deepEqual(new Set(await Promise.all(answers)), new Set([200]))
+    assert.deepEqual(await service.exited, { code: 0, signal: null })
+  })
+
   test('to npm start the service stops, not npm alone', async t => {
     const npm = spawn('npm', ['start'], {
       env: { ...process.env, PORT: '0', DATABASE_URL: tempDatabase() },
