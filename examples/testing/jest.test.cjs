@@ -8,7 +8,8 @@ beforeAll(async () => {
 beforeEach(async () => {
   account = await farthing.account()
 })
-afterEach(() => account.end())
+// Fails the test if what it did would not work in production.
+afterEach(() => account.check().finally(() => account.end()))
 afterAll(() => farthing.stop())
 
 test('a payment is paid, refunded, and gone after 7 days', async () => {

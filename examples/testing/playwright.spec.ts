@@ -8,8 +8,10 @@ import { type Account, connectFarthing, payOnPages } from 'farthing/testing'
 const test = base.extend<{ account: Account }, { application: string }>({
   account: async ({}, use) => {
     const farthing = await connectFarthing()
-    await use(await farthing.account())
-    await farthing.stop()
+    const account = await farthing.account()
+    await use(account)
+    // Fails the test if what it did would not work in production.
+    await account.check().finally(() => farthing.stop())
   },
   application: [
     async ({}, use) => {

@@ -4,8 +4,10 @@ import { test as base, expect, inject } from 'vitest'
 const test = base.extend<{ account: Account }>({
   account: async ({}, use) => {
     const farthing = await connectFarthing(inject('farthing'))
-    await use(await farthing.account())
-    await farthing.stop()
+    const account = await farthing.account()
+    await use(account)
+    // Fails the test if what it did would not work in production.
+    await account.check().finally(() => farthing.stop())
   },
 })
 

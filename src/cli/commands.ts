@@ -21,6 +21,7 @@ const loaders: Record<string, Load> = {
   resend: async () => (await import('./resend.ts')).resend,
   verify: async () => (await import('./verify.ts')).verify,
   open: async () => (await import('./open.ts')).open,
+  check: async () => (await import('./check.ts')).check,
   doctor: async () => (await import('./doctor.ts')).doctor,
   keys: async () => (await import('./keys.ts')).keys,
   seed: async () => (await import('./seed.ts')).seed,

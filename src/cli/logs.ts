@@ -1,8 +1,8 @@
 import type { Config } from '../core/config.ts'
 import { remember } from '../core/remember.ts'
-import { wrongUsage } from './command-error.ts'
 import { defineCommand, type OptionsOf } from './define-command.ts'
 import { colour, oneLine, print, printJson, timeOfDay } from './output.ts'
+import { parseAge } from './parse.ts'
 import { type Body, connect, keepAsking, NEEDS_SERVICE, serviceOptions } from './running-service.ts'
 
 const options = {
@@ -31,16 +31,6 @@ export const logs = defineCommand({
   after: NEEDS_SERVICE,
   run: ({ config, options }) => showRequests(config(), options),
 })
-
-const UNITS: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
-
-/** Milliseconds. */
-function parseAge(text: string): number {
-  const [, count = '', unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? []
-  const ms = UNITS[unit]
-  if (ms !== undefined) return Number(count) * ms
-  throw wrongUsage('It must be a number with s, m, h or d, such as 10m.')
-}
 
 /** Without --since. */
 const NEWEST = 100

@@ -31,3 +31,13 @@ export function parseAccount(name: string): string {
   if (isAccountName(name)) return name
   throw wrongUsage('It must be 1 to 64 letters, digits, spaces, dots, hyphens or underscores.')
 }
+
+const UNITS: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** Milliseconds. */
+export function parseAge(text: string): number {
+  const [, count = '', unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? []
+  const ms = UNITS[unit]
+  if (ms !== undefined) return Number(count) * ms
+  throw wrongUsage('It must be a number with s, m, h or d, such as 10m.')
+}

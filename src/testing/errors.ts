@@ -1,4 +1,4 @@
-import type { UndeliveredMessage } from './public.d.ts'
+import type { Finding, UndeliveredMessage } from './public.d.ts'
 
 export class ControlError extends Error {
   readonly status: number
@@ -35,5 +35,18 @@ export class Undelivered extends Error {
     super(`${counts.filter(Boolean).join(', ')}:\n${lines.join('\n')}`)
     this.name = 'Undelivered'
     this.messages = messages
+  }
+}
+
+export class CheckFailed extends Error {
+  readonly findings: Finding[]
+  constructor(findings: Finding[]) {
+    const lines = findings.map(
+      ({ rule, level, times, sentence, advice, evidence }) =>
+        `  ${rule} ${level}, seen ${times} times: ${sentence}\n    ${advice}\n    ${evidence.slice(0, 3).join(' ')}`,
+    )
+    super(`this would not work in production:\n${lines.join('\n')}`)
+    this.name = 'CheckFailed'
+    this.findings = findings
   }
 }

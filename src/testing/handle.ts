@@ -1,3 +1,4 @@
+import { checkAccount } from './check.ts'
 import { ControlError } from './errors.ts'
 import { HostPromise } from './host-globals.ts'
 import type { Connection } from './http.ts'
@@ -72,6 +73,7 @@ export function createAccount(
     clock: createClock(call),
     requests: which => allRequests(call, which),
     settled: options => settled(connection, key, options),
+    check: options => checkAccount(call, options),
     async reset(options = {}) {
       checkOptions('reset', options, beginningRules)
       await call('POST', '/control/reset', beginning(options))

@@ -1,4 +1,4 @@
-import { ControlError, Undelivered, WaitError } from './errors.ts'
+import { CheckFailed, ControlError, Undelivered, WaitError } from './errors.ts'
 import { accountRules, beginning, createAccount, type Identity } from './handle.ts'
 import { HostPromise } from './host-globals.ts'
 import { type Connection, connect } from './http.ts'
@@ -6,7 +6,7 @@ import { payOnPages } from './pages.ts'
 import type { Account, Farthing, Moment, StartOptions } from './public.d.ts'
 import { anyText, check, checkOptions, moment, oneOf, type Rule, text, whole } from './values.ts'
 
-export { ControlError, payOnPages, Undelivered, WaitError }
+export { CheckFailed, ControlError, payOnPages, Undelivered, WaitError }
 
 const NEEDED_NODE = [24, 18, 1]
 const THIS_MACHINE = 'localhost,127.0.0.1,[::1]'

@@ -104,6 +104,11 @@ export interface Account extends AsyncDisposable {
    * given up, or not delivered in time.
    */
   settled(options?: WaitOptions): Promise<void>
+  /**
+   * Says where the service under test would break in production, from what it did with this account. Rejects with a
+   * CheckFailed if a rule is broken at the level of `failOn` or a worse one.
+   */
+  check(options?: CheckOptions): Promise<CheckReport>
   /** Empties the account. Its key stays. Its clock begins anew: at `at`, otherwise at the machine's time. */
   reset(options?: { at?: Moment; frozen?: boolean }): Promise<void>
   /**
@@ -394,6 +399,42 @@ export interface LoggedRequest {
   }[]
 }
 
+export interface CheckOptions {
+  /** Only what happened then or later. */
+  since?: Moment
+  /** Rules to leave out: `['P3']`. docs/check.md has all. */
+  ignore?: string[]
+  /** 'fail' by default. */
+  failOn?: 'fail' | 'warn' | 'note'
+}
+
+export interface CheckReport {
+  version: string
+  account: string
+  /** The account's times; null where nothing is kept. */
+  from: string | null
+  to: string
+  /** Requests and deliveries that were looked at, and those that were only counted. */
+  kept: number
+  not_kept: number
+  /** Each rule at least once, broken ones first. */
+  findings: Finding[]
+}
+
+export interface Finding {
+  rule: string
+  level: 'fail' | 'warn' | 'note' | 'pass' | 'not seen'
+  title: string
+  sentence: string
+  advice: string
+  source: string
+  times: number
+  first: string | null
+  newest: string | null
+  /** Identifiers of requests and deliveries, as in `/console/requests/{id}`, newest first. */
+  evidence: string[]
+}
+
 export interface Answer {
   status: number
   headers: Record<string, string>
@@ -411,6 +452,10 @@ export declare class ControlError extends Error {
 }
 /** The message describes the wait, its duration, and the state instead. */
 export declare class WaitError extends Error {}
+/** The service under test would break in production. The message lists the findings. */
+export declare class CheckFailed extends Error {
+  readonly findings: Finding[]
+}
 export declare class Undelivered extends Error {
   readonly messages: UndeliveredMessage[]
 }

@@ -6,12 +6,14 @@ import type { FromSchema } from 'json-schema-to-ts'
 import type { newPayment } from '../../src/pay/payments/request.ts'
 import type { payment } from '../../src/pay/payments/response.ts'
 import type {
+  CheckReport,
   LoggedRequest,
   NewPlan,
   Payment,
   PaymentFields,
   UndeliveredMessage,
 } from '../../src/testing/public.d.ts'
+import type { report } from '../../src/tools/control/check.ts'
 import type { message } from '../../src/tools/control/messages.ts'
 import type { newPlan } from '../../src/tools/control/plan-wire.ts'
 import type { recordedRequest } from '../../src/tools/control/requests.ts'
@@ -67,6 +69,8 @@ export type MessageLacks = Nothing<Exclude<InSchema<typeof message>, InType<Unde
 export type MessageHasTooMany = Nothing<
   Exclude<InType<UndeliveredMessage>, InSchema<typeof message>>
 >
+export type CheckLacks = Nothing<Exclude<InSchema<typeof report>, InType<CheckReport>>>
+export type CheckHasTooMany = Nothing<Exclude<InType<CheckReport>, InSchema<typeof report>>>
 type AttemptSchema = typeof message.properties.attempts.items
 type Attempt = UndeliveredMessage['attempts'][number]
 export type AttemptLacks = Nothing<Exclude<InSchema<AttemptSchema>, InType<Attempt>>>
@@ -75,6 +79,7 @@ export type AttemptHasTooMany = Nothing<Exclude<InType<Attempt>, InSchema<Attemp
 /** What the service sends can be read as the public type says. */
 export const asSent = (sent: FromSchema<typeof payment>): Payment => sent
 export const asRecorded = (sent: FromSchema<typeof recordedRequest>): LoggedRequest => sent
+export const asChecked = (sent: FromSchema<typeof report>): CheckReport => sent
 export const asAttempted = (sent: FromSchema<AttemptSchema>): Attempt => sent
 /** What the public type lets a test send is what the service accepts. */
 export const accepted = (given: PaymentFields): FromSchema<typeof newPayment> => ({ ...given })

@@ -38,7 +38,7 @@ export const finding = object('Finding', {
   },
 })
 
-const report = object('Check', {
+export const report = object('Check', {
   version: { ...text, description: 'The version of this Farthing' },
   account: text,
   from: {

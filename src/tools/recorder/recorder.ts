@@ -79,7 +79,8 @@ export function createRecorder(ports: RecorderPorts): RunningRecorder {
   function onSendOf(kind: 'api' | 'page', recorded: Recorded): RecordingHooks['onSend'] {
     return (request, reply, payload, done) => {
       const account = request.effects?.account ?? request.account
-      if (!account) return done(null, payload)
+      // An unknown path below /control has an account too, but is not recorded.
+      if (!account || request.began === 0) return done(null, payload)
       const raw = () => rawRequest(kind, recorded, time, { request, reply, payload, account })
       if (isTestAccount(account))
         return void writeNow(account, raw()).then(() => done(null, payload))

@@ -1,0 +1,129 @@
+import { writeFileSync } from 'node:fs'
+import type { Config } from '../core/config.ts'
+import { CommandError, EXIT, wrongUsage } from './command-error.ts'
+import { defineCommand, type OptionsOf } from './define-command.ts'
+import { junitOf } from './junit.ts'
+import { colour, note, oneLine, print, printJson } from './output.ts'
+import { parseAge } from './parse.ts'
+import {
+  type Body,
+  connect,
+  NEEDS_SERVICE,
+  type Service,
+  serviceOptions,
+} from './running-service.ts'
+
+/** The worst first. */
+const LEVELS = ['fail', 'warn', 'note'] as const
+type Level = (typeof LEVELS)[number]
+
+const options = {
+  since: {
+    value: '<time>',
+    meaning: 'such as 30s, 10m, 2h (default: all that is kept)',
+    parse: parseAge,
+  },
+  failOn: {
+    value: '<level>',
+    meaning: 'exit code 3 from this level on: fail, warn or note',
+    values: LEVELS,
+    initial: 'fail',
+  },
+  ignore: {
+    value: '<rules>',
+    meaning: 'such as P5,W1',
+    parse: (text: string) => text.split(',').map(rule => rule.trim()),
+  },
+  junit: { value: '<file>', meaning: 'also write a JUnit report, with a test case for each rule' },
+  probe: {
+    value: '<webhook-id>',
+    meaning: 'also send messages to this webhook that try its receiver',
+  },
+  ...serviceOptions,
+} as const
+type CheckOptions = OptionsOf<typeof options>
+
+export const check = defineCommand({
+  summary: 'say what would break in production',
+  more: 'It looks at the requests and webhook messages that the service has recorded. docs/check.md explains each rule.',
+  examples: [
+    'farthing check',
+    'farthing check --since 10m --fail-on warn --ignore P5,W1',
+    'farthing check --junit check.xml',
+  ],
+  options,
+  exitCodes: {
+    [EXIT.failed]: 'the webhook of --probe is unknown, or the report could not be written',
+    [EXIT.wrong]: 'a rule is broken, at the level of --fail-on or a worse one',
+  },
+  after: NEEDS_SERVICE,
+  run: ({ config, options }) => runCheck(config(), options),
+})
+
+async function runCheck(config: Config, options: CheckOptions): Promise<0 | typeof EXIT.wrong> {
+  const { failOn, ignore = [], junit, json } = options
+  const service = await connect(config, options)
+  const report = await readReport(service, options)
+  const known: string[] = report.findings.map(({ rule }: Body) => rule)
+  for (const rule of ignore)
+    if (!known.includes(rule) && !/^R[1-9]$/.test(rule))
+      throw wrongUsage(`There is no rule ${oneLine(rule)} to ignore.`)
+  report.findings = report.findings.filter(({ rule }: Body) => !ignore.includes(rule))
+  const counted: readonly string[] = LEVELS.slice(0, LEVELS.indexOf(failOn) + 1)
+  const failing = report.findings.filter(({ level }: Body) => counted.includes(level))
+  if (junit !== undefined) write(junit, junitOf(report, failing))
+  if (json) printJson(report)
+  else show(report, service.url)
+  return failing.length > 0 ? EXIT.wrong : 0
+}
+
+async function readReport(service: Service, { since, probe }: CheckOptions): Promise<Body> {
+  const query = since === undefined ? '' : `?since=${await timeAgo(service, since)}`
+  const report = await service.ask('GET', `/control/check${query}`)
+  if (probe === undefined) return report
+  const path = `/control/webhooks/${encodeURIComponent(probe)}/probe`
+  const { findings } = await service.ask('POST', path)
+  return { ...report, findings: [...report.findings, ...findings] }
+}
+
+/** In the account's time, which may not be this machine's. */
+async function timeAgo(service: Service, ms: number): Promise<string> {
+  const { clock } = await service.ask('GET', '/control')
+  return encodeURIComponent(new Date(Date.parse(clock.now) - ms).toISOString())
+}
+
+function write(file: string, text: string): void {
+  try {
+    writeFileSync(file, text)
+  } catch (error) {
+    throw new CommandError(`${file} could not be written: ${String(error)}`)
+  }
+}
+
+const COLOURS = { fail: 'red', warn: 'yellow', note: 'cyan' } as const
+
+function show({ kept, not_kept, from, to, findings }: Body, url: string): void {
+  const missing = not_kept > 0 ? `; ${not_kept} more were not kept` : ''
+  const window = from === null ? 'Nothing is kept' : `${kept} requests and deliveries since ${from}`
+  print(`${window}${missing}. It is ${to}.`)
+  for (const level of LEVELS)
+    for (const each of findings.filter((one: Body) => one.level === level))
+      showOne(level, each, url)
+  const count = (level: string) => findings.filter((each: Body) => each.level === level).length
+  print('')
+  print(
+    `${count('fail')} fail, ${count('warn')} warn, ${count('note')} note. ${count('pass')} rules passed. ${count('not seen')} had nothing to judge.`,
+  )
+  if (count('fail') + count('warn') + count('note') > 0)
+    note('docs/check.md explains the rules. --ignore leaves some out.')
+}
+
+function showOne(level: Level, finding: Body, url: string): void {
+  const { rule, title, sentence, advice, times, evidence } = finding
+  const often = times === 1 ? 'once' : `${times} times`
+  print('')
+  print(`${colour(COLOURS[level], `${rule} ${level}`)}  ${oneLine(title)} (${often})`)
+  print(`  ${oneLine(sentence, 500)}`)
+  print(`  ${oneLine(advice, 500)}`)
+  if (evidence.length > 0) print(`  ${url}/console/requests/${evidence[0]}`)
+}

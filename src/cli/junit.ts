@@ -1,0 +1,53 @@
+/** A report of the check in the form of JUnit, as the schema junit-10.xsd of Jenkins describes it. */
+import type { Body } from './running-service.ts'
+
+/** XML 1.0 allows no other control characters, and no half of a character. */
+const FORBIDDEN = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu
+const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
+
+const escaped = (text: string): string =>
+  text
+    .toWellFormed()
+    .replace(FORBIDDEN, '\u{FFFD}')
+    .replace(/[&<>"]/g, found => ENTITIES[found] ?? '')
+
+/** `failing` are those of its findings that count as failures. */
+export function junitOf({ account, to, findings }: Body, failing: Body[]): string {
+  const rules: Body[][] = [...Map.groupBy(findings, ({ rule }: Body) => rule).values()]
+  const failed = rules.filter(rule => rule.some(each => failing.includes(each)))
+  const skipped = rules.filter(([first]) => first.level === 'not seen')
+  const suite = [
+    'name="farthing check"',
+    `tests="${rules.length}"`,
+    `failures="${failed.length}"`,
+    'errors="0"',
+    `skipped="${skipped.length}"`,
+    'time="0"',
+    `timestamp="${escaped(to)}"`,
+    `package="${escaped(account)}"`,
+  ]
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    '<testsuites>',
+    `<testsuite ${suite.join(' ')}>`,
+    ...rules.flatMap(rule => testCase(rule, failing)),
+    '</testsuite>',
+    '</testsuites>',
+    '',
+  ].join('\n')
+}
+
+function testCase(findings: Body[], failing: Body[]): string[] {
+  const [{ rule, title }] = findings
+  const lines = findings.flatMap(finding => {
+    const { level, sentence, advice, source, evidence, times } = finding
+    if (level === 'not seen') return [`<skipped message="${escaped(sentence)}"/>`]
+    const seen = escaped(`${level}, seen ${times} times\n${evidence.join('\n')}`)
+    const output = `<system-out>${seen}</system-out>`
+    if (!failing.includes(finding)) return [output]
+    const text = escaped(`${sentence}\n${advice}\nSource: ${source}`)
+    return [`<failure type="${level}" message="${escaped(sentence)}">${text}</failure>`, output]
+  })
+  const name = escaped(`${rule} ${title}`)
+  return [`<testcase classname="farthing.check" name="${name}" time="0">`, ...lines, '</testcase>']
+}

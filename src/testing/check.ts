@@ -1,0 +1,35 @@
+import { CheckFailed } from './errors.ts'
+import type { Connection } from './http.ts'
+import type { CheckOptions, CheckReport } from './public.d.ts'
+import { checkOptions, isoOf, moment, oneOf, type Rule } from './values.ts'
+
+/** The worst first. */
+const LEVELS = ['fail', 'warn', 'note'] as const
+
+const rules: Record<keyof CheckOptions, Rule> = {
+  since: moment,
+  failOn: oneOf(LEVELS),
+  ignore: [
+    given => Array.isArray(given) && given.every(each => /^[PCWR]\d{1,2}$/.test(String(each))),
+    "is not a list of rules such as ['P3']",
+  ],
+}
+
+type Call = (method: string, path: string) => ReturnType<Connection['call']>
+
+/** Rejects with a CheckFailed when a rule is broken at the level of `failOn` or a worse one. */
+export async function checkAccount(call: Call, options: CheckOptions = {}): Promise<CheckReport> {
+  checkOptions('check', options, rules)
+  const { since, failOn = 'fail', ignore = [] } = options
+  const query = since === undefined ? '' : `?since=${encodeURIComponent(isoOf(since))}`
+  const whole: CheckReport = await call('GET', `/control/check${query}`)
+  const unknown = ignore.find(
+    rule => !/^R/.test(rule) && !whole.findings.some(finding => finding.rule === rule),
+  )
+  if (unknown) throw new TypeError(`check: there is no rule ${unknown} to ignore`)
+  const findings = whole.findings.filter(({ rule }) => !ignore.includes(rule))
+  const counted: readonly string[] = LEVELS.slice(0, LEVELS.indexOf(failOn) + 1)
+  const broken = findings.filter(({ level }) => counted.includes(level))
+  if (broken.length > 0) throw new CheckFailed(broken)
+  return { ...whole, findings }
+}

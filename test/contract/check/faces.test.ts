@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import * as library from '../../../src/testing/library.ts'
+import type { Farthing } from '../../../src/testing/public.d.ts'
+import { ruleIds } from '../../../src/tools/check/report.ts'
+import { runHere } from '../../support/command.ts'
+import { tempFolder } from '../../support/folders.ts'
+import { type Service, startService } from '../../support/service.ts'
+
+const KEY = 'key-of-the-check-of-tests'
+const web = { reference: 'R', description: 'D', return_url: 'https://shop.example.org/back' }
+
+describe('The check, for people and tests', () => {
+  let service: Service
+  let farthing: Farthing
+  before(async () => {
+    service = await startService('sqlite', { control: true, env: { FARTHING_API_KEY: KEY } })
+    farthing = await library.connectFarthing({ url: service.baseUrl, key: KEY })
+  })
+  after(() => service.stop())
+
+  const run = (line: string, key = KEY) =>
+    runHere({
+      args: ['check', ...line.split(' ').filter(Boolean)],
+      env: { FARTHING_URL: service.baseUrl, FARTHING_API_KEY: key },
+    })
+
+  test('farthing check says what is broken with its evidence, and its exit code is that of the worst level', async () => {
+    const account = await farthing.account()
+    const { body: payment } = await account.send('POST', '/v1/payments', { ...web, amount: 0 })
+    assert.ok(payment.payment_id)
+    await account.send('POST', '/control/nothing') // is not recorded
+    for (const [line, code] of [
+      ['', 0],
+      ['--fail-on warn', 3],
+      ['--fail-on note', 3],
+      ['--fail-on warn --ignore P1,R3', 0],
+      ['--since 10m --fail-on warn', 3],
+      ['--fail-on pass', 2],
+      ['--ignore P99', 2],
+      ['--since yesterday', 2],
+      [`--probe ${'0'.repeat(26)}`, 1],
+      ['--url http://127.0.0.1:1', 4],
+    ] as const) {
+      const { code: found, stdout, stderr } = await run(line, account.key)
+      assert.equal(found, code, `${line}: ${stdout}${stderr}`)
+    }
+    const { stdout } = await run('', account.key)
+    assert.match(stdout, /^1 requests and deliveries since 2026-/)
+    assert.match(stdout, /\nP1 warn {2}A payment of amount 0 \(once\)\n/)
+    assert.match(stdout, /\/console\/requests\/[0-9a-v]{26}\n/)
+    assert.match(stdout, /\n0 fail, 1 warn, 0 note\./)
+  })
+
+  test('--junit writes a test case for each rule: failures, what passed, and what was not seen as skipped', async () => {
+    const account = await farthing.account()
+    await account.send('POST', '/v1/payments', { ...web, amount: 0 })
+    const file = join(tempFolder(), 'check.xml')
+    const { code, stdout } = await run(`--junit ${file} --json --fail-on warn`, account.key)
+    const { findings } = JSON.parse(stdout)
+    const xml = readFileSync(file, 'utf8')
+    const count = (pattern: RegExp) => xml.match(pattern)?.length ?? 0
+    assert.equal(code, 3)
+    assert.equal(count(/<testcase /g), ruleIds.length)
+    assert.deepEqual(
+      [count(/<failure type="warn"/g), count(/<skipped /g)],
+      [1, findings.filter(({ level }: { level: string }) => level === 'not seen').length],
+    )
+    // The advice about P5 names the characters, which must be escaped here.
+    assert.doesNotMatch(xml.replaceAll(/<\/?[a-z?][^<>]*>/g, ''), /[<>]|&(?!(?:amp|lt|gt|quot);)/)
+  })
+
+  test('account.check() answers the report, or rejects with the findings as text', async () => {
+    const account = await farthing.account()
+    await account.send('POST', '/v1/payments', { ...web, amount: 0 })
+    assert.equal((await account.check()).findings[0]?.rule, 'P1')
+    await account.check({ failOn: 'warn', ignore: ['P1'] })
+    const since = await account.clock.advance('1s')
+    await account.check({ failOn: 'warn', since })
+    await assert.rejects(account.check({ failOn: 'warn' }), (error: Error) => {
+      assert.ok(error instanceof library.CheckFailed)
+      assert.match(
+        error.message,
+        /^this would not work in production:\n {2}P1 warn, seen 1 times: /,
+      )
+      assert.deepEqual(
+        error.findings.map(({ rule }) => rule),
+        ['P1'],
+      )
+      return true
+    })
+    for (const [options, message] of [
+      [{ ignore: ['P99'] }, /no rule P99/],
+      [{ ignore: 'P1' }, /ignore: 'P1' is not a list/],
+      [{ failOn: 'pass' }, /failOn: 'pass' is not one of/],
+    ] as [object, RegExp][])
+      await assert.rejects(account.check(options), message)
+  })
+})
