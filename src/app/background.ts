@@ -70,7 +70,7 @@ function createEmptying({ database, time }: Pick<Work, 'database' | 'time'>) {
   }
 }
 
-type Step = (signal?: AbortSignal) => Promise<void>
+type BackgroundStep = (signal?: AbortSignal) => Promise<void>
 
 /** One sweep of everything. Deletions that depend on the clock wait until the clock can be trusted. Never rejects. */
 export function createSweep(
@@ -83,19 +83,19 @@ export function createSweep(
     warn: line => warn(line),
     ...(elapsed && { elapsed }),
   })
-  const byAge: Step[] = [
+  const byAge: BackgroundStep[] = [
     signal => sweep(database, time.wall(), signal),
     signal => endExpiredAccounts(database, time.wall(), signal),
     async signal => recorder?.sweep(time.wall(), signal),
     () => deactivateIdle(database, time.wall()),
     () => deleteLeftOver(database, time.wall()),
   ]
-  const byCount: Step[] = [
+  const byCount: BackgroundStep[] = [
     signal => deleteEndedRooms(database, time.wall(), signal),
     async signal => recorder?.trim(signal),
   ]
 
-  async function run(steps: Step[], signal?: AbortSignal): Promise<void> {
+  async function run(steps: BackgroundStep[], signal?: AbortSignal): Promise<void> {
     for (const step of steps) if (!signal?.aborted) await step(signal).catch(report)
   }
 

@@ -19,11 +19,11 @@ export type Row = {
 }
 export type Rows = Record<string, Row>
 
-type ValueOf<Given> = Given extends { parse: (...given: never[]) => infer Value }
+type ValueOf<Parameter> = Parameter extends { parse: (...given: never[]) => infer Value }
   ? Value
-  : Given extends { values: readonly (infer Value)[] }
+  : Parameter extends { values: readonly (infer Value)[] }
     ? Value
-    : Given extends { value: string }
+    : Parameter extends { value: string }
       ? string
       : boolean
 type AlwaysThere = { initial: string } | { isRequired: true }
@@ -51,7 +51,7 @@ export type Description = {
   after?: string
 }
 
-type Given<Options, Argument> = {
+type Invocation<Options, Argument> = {
   options: OptionsOf<Options>
   argument: Argument extends Row ? ValueOf<Argument> : undefined
   /** Reads the settings when it is called. Throws ConfigError. */
@@ -64,7 +64,7 @@ type CommandOf<Options, Argument, Code extends number> = Description & {
   options?: Options
   /** What its exit codes mean, beside those that every command has: see EXIT. */
   exitCodes?: { [Each in Code]: string }
-  run(given: Given<Options, Argument>): Promise<void> | Promise<0 | NoInfer<Code>>
+  run(given: Invocation<Options, Argument>): Promise<void> | Promise<0 | NoInfer<Code>>
 }
 export type Command = CommandOf<Rows, Row, number>
 export type CommandGroup = Description & { commands: Record<string, Command> }

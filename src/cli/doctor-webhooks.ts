@@ -8,7 +8,7 @@ import { causeOf } from '../pay/webhooks/causes.ts'
 import { isListenerAddress, NOBODY_LISTENS } from '../pay/webhooks/listener.ts'
 import { type Check, ok, warn } from './doctor-check.ts'
 import { shellWord } from './invocation.ts'
-import { type Body, nameOf, type Service } from './running-service.ts'
+import { type Body, type Service, webhookName } from './running-service.ts'
 
 export async function* checkWebhooks(service: Service): AsyncGenerator<Check> {
   const { results } = await service.ask('GET', '/v1/webhooks')
@@ -37,7 +37,7 @@ const LAST = 10
 /** What its receiver answered to the last messages or, if the newest was delivered, whether it can be reached. */
 async function checkWebhook(service: Service, webhook: Body): Promise<Check> {
   const { external_id, callback_url } = webhook
-  const name = nameOf(webhook)
+  const name = webhookName(webhook)
   const path = `/v1/webhooks/${external_id}/messages?display_size=${LAST}`
   const { results } = await service.ask('GET', path)
   const failed = results.filter((each: Body) => each.last_delivery_status === 'FAILED')

@@ -2,14 +2,13 @@ import { hostname, userInfo } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Config } from '../core/config.ts'
 import { idFloor } from '../core/ids.ts'
-import { addressOf, labelOf, NOBODY_LISTENS } from '../pay/webhooks/listener.ts'
+import { labelOf, listenerAddress, NOBODY_LISTENS } from '../pay/webhooks/listener.ts'
 import { type EventType, eventTypes, eventTypesIn } from '../pay/webhooks/webhook.ts'
 import { CommandError, wrongUsage } from './command-error.ts'
 import { defineCommand, type OptionsOf } from './define-command.ts'
 import { createReceive, deliver } from './listen-deliver.ts'
 import { note, print, printJson } from './output.ts'
 import {
-  type Answer,
   type Body,
   connect,
   keepAsking,
@@ -18,6 +17,7 @@ import {
   RETRY_AFTER,
   refusal,
   type Service,
+  type ServiceAnswer,
   serviceOptions,
 } from './running-service.ts'
 
@@ -121,17 +121,18 @@ async function startListening(config: Config, options: ListenOptions): Promise<v
   return keepListening(listener, handle)
 }
 
-const nameOf = ({ name }: ListenOptions): string => name ?? `${userInfo().username}-${hostname()}`
+const listenerName = ({ name }: ListenOptions): string =>
+  name ?? `${userInfo().username}-${hostname()}`
 
 const LISTENERS = '/control/listeners'
 
 /** Deletes the webhook, so that no more messages are written for it. */
 async function forget(service: Service, options: ListenOptions): Promise<void> {
-  const name = nameOf(options)
+  const name = listenerName(options)
   const { results } = await service.ask('GET', '/v1/webhooks')
   const found = results.find(
     ({ callback_url, status }: Body) =>
-      status === 'ACTIVE' && callback_url === addressOf(labelOf(name)),
+      status === 'ACTIVE' && callback_url === listenerAddress(labelOf(name)),
   )
   if (!found) throw new CommandError(`the account has no active listener "${name}"`)
   await service.ask('DELETE', `/v1/webhooks/${found.external_id}`)
@@ -139,12 +140,12 @@ async function forget(service: Service, options: ListenOptions): Promise<void> {
   else print(`"${name}" is forgotten: it gets no more messages until you listen again.`)
 }
 
-function register(service: Service, options: ListenOptions): Promise<Answer> {
-  const json = { name: nameOf(options), ...(options.events && { events: options.events }) }
+function register(service: Service, options: ListenOptions): Promise<ServiceAnswer> {
+  const json = { name: listenerName(options), ...(options.events && { events: options.events }) }
   return service.request('POST', LISTENERS, { json })
 }
 
-function readWebhook({ status, body }: Answer, { url }: Service): Body {
+function readWebhook({ status, body }: ServiceAnswer, { url }: Service): Body {
   if (status === 404)
     throw new CommandError(
       `${url} does not support listeners: FARTHING_CONSOLE is false there, or it is an older version`,
@@ -164,7 +165,7 @@ function sayReady(listener: Listener): void {
     const { forwardTo } = options
     const what = forwardTo ? `Forwarding to ${forwardTo}` : 'Printing messages'
     const key = `Signing key: ${webhook.signing_key}  (the same at every start until the account is reset; --print-signing-key prints only the key)`
-    print(`Ready. ${what} as "${nameOf(options)}"\n${key}`)
+    print(`Ready. ${what} as "${listenerName(options)}"\n${key}`)
   }
 }
 
@@ -223,7 +224,7 @@ function stopWithSignals(listener: Listener): void {
 }
 
 const DAY = 24 * 60 * 60 * 1000
-const PAGE = 500
+const PAGE_SIZE = 500
 
 /** Sends the messages of the last day that nobody received, oldest first. */
 async function sendMissed(service: Service, webhook_id: string): Promise<void> {
@@ -246,7 +247,7 @@ async function sendMissed(service: Service, webhook_id: string): Promise<void> {
       const { status, body } = await service.request('POST', path, { json: {} })
       if (status >= 400) note(refusal('POST', path, status, body))
     }
-    if (results.length < PAGE) return
+    if (results.length < PAGE_SIZE) return
     after = next
   }
 }

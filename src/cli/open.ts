@@ -49,13 +49,13 @@ async function openPage(
   page: string,
   options: OpenOptions,
 ): Promise<void> {
-  const url = await addressOf(config, page, options)
+  const url = await pageUrl(config, page, options)
   if (options.json) return printJson({ url })
   if (!openBrowser(url, env)) return print(url)
   note(`Opened ${new URL(url).origin} in your browser.`)
 }
 
-async function addressOf(config: Config, page: string, options: OpenOptions): Promise<string> {
+async function pageUrl(config: Config, page: string, options: OpenOptions): Promise<string> {
   const site = options.url ?? config.url
   if (page === 'docs') return `${site}/docs`
   const to = page === 'payments' ? page : `payments/${page}`

@@ -12,9 +12,9 @@ import {
   connect,
   lastAttempt,
   NEEDS_SERVICE,
-  nameOf,
   type Service,
   serviceOptions,
+  webhookName,
 } from './running-service.ts'
 
 const DEFAULT_AMOUNT = 1450
@@ -230,7 +230,7 @@ async function show(
   const names = new Map<string, string>()
   for (const message of messages) {
     const { webhook_id, message_id, event_type, delivery, attempts } = message
-    const name = names.get(webhook_id) ?? (await webhookName(service, webhook_id))
+    const name = names.get(webhook_id) ?? (await findWebhookName(service, webhook_id))
     names.set(webhook_id, name)
     const delivered = delivery === 'SUCCESSFUL'
     const count = attempts.length > 1 ? ` (${attempts.length} attempts)` : ''
@@ -246,6 +246,6 @@ async function show(
   if (console) print(`  ${console}`)
 }
 
-async function webhookName(service: Service, webhook_id: string): Promise<string> {
-  return oneLine(nameOf(await service.ask('GET', `/v1/webhooks/${webhook_id}`)), 40)
+async function findWebhookName(service: Service, webhook_id: string): Promise<string> {
+  return oneLine(webhookName(await service.ask('GET', `/v1/webhooks/${webhook_id}`)), 40)
 }

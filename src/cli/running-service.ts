@@ -11,7 +11,7 @@ import { parseUrl } from './parse.ts'
 // biome-ignore lint/suspicious/noExplicitAny: see above
 export type Body = any
 
-export type Answer = { status: number; body: Body; date: string | null }
+export type ServiceAnswer = { status: number; body: Body; date: string | null }
 
 type Sent = { json?: unknown; form?: Record<string, string>; signal?: AbortSignal }
 
@@ -20,7 +20,7 @@ export type Service = {
   /** Without a slash at its end. */
   url: string
   /** Rejects with exit code 4 if the service cannot be reached or refuses the key. */
-  request(method: string, path: string, sent?: Sent): Promise<Answer>
+  request(method: string, path: string, sent?: Sent): Promise<ServiceAnswer>
   /** As `request`, and rejects with exit code 1 if the response is an error. Resolves to the body. */
   ask(method: string, path: string, sent?: Sent): Promise<Body>
 }
@@ -53,7 +53,7 @@ export async function connect(config: Config, options: ServiceOptions): Promise<
 }
 
 export function serviceAt(url: string, key: string): Service {
-  async function request(method: string, path: string, sent: Sent = {}): Promise<Answer> {
+  async function request(method: string, path: string, sent: Sent = {}): Promise<ServiceAnswer> {
     const { json, form, signal } = sent
     const response = await fetch(url + path, {
       method,
@@ -139,7 +139,7 @@ export async function keepAsking(ask: (wasAway: boolean) => Promise<void>): Prom
 }
 
 /** The name of a webhook for the user. */
-export const nameOf = (webhook: Body): string =>
+export const webhookName = (webhook: Body): string =>
   webhook?.description || (webhook ? new URL(webhook.callback_url).host : 'an unknown webhook')
 
 /** The last attempt to deliver a message: the service lists the newest first. undefined before the first. */

@@ -178,7 +178,7 @@ const byHundredth = courses.flatMap(course => Array<Course>(course.share).fill(c
 const STEP = 20_000
 
 const surnames = ['ashworth', 'begum', 'cadogan', 'driscoll', 'eze', 'farrow', 'hughes', 'ikeda']
-const things = ['Market pitch', 'Allotment', 'Parking permit', 'Garden waste', 'Skip licence']
+const descriptions = ['Market pitch', 'Allotment', 'Parking permit', 'Garden waste', 'Skip licence']
 
 /** Multiplicative hashing: scatters the numbers, in the same way in each run. */
 const scatter = (number: number): number => Math.imul(number + 1, 0x9e3779b1) >>> 7
@@ -197,7 +197,7 @@ function createHistory(room: string, newId: NewId) {
     const used = course.mode === 'agreement' ? active : undefined
     const given = readNewPayment(body(course, number, (created ?? used)?.agreement_id))
     const { after } = makePayment({ newId, secrets }, room, at, given, used)
-    const payment = walk({ ...after, origin: 'seed' }, course.triggers, at)
+    const payment = applyTriggers({ ...after, origin: 'seed' }, course.triggers, at)
     const end = at + course.triggers.length * STEP
     const agreement = created && payment.card && activate(created, payment.card, end)
     if (agreement) active = agreement
@@ -217,7 +217,7 @@ function body(course: Course, number: number, agreement_id: string | undefined) 
   return {
     amount: 100 + (scatter(number) % 50_000),
     reference: `SEED-${String(number).padStart(7, '0')}`,
-    description: `${things[number % things.length]}, number ${number}`,
+    description: `${descriptions[number % descriptions.length]}, number ${number}`,
     language: number % 20 === 0 ? 'cy' : 'en',
     delayed_capture: delayed,
     authorisation_mode: mode,
@@ -238,7 +238,7 @@ function newAgreement(room: string, agreement_id: string, number: number): Agree
   }
 }
 
-function walk(payment: Payment, triggers: Trigger[], created: number): Payment {
+function applyTriggers(payment: Payment, triggers: Trigger[], created: number): Payment {
   return triggers.reduce((before, trigger, i) => {
     const change = advance(before, trigger, created + (i + 1) * STEP, cardFor(trigger))
     if (!change) throw new Error(`a seeded payment cannot ${trigger}`)

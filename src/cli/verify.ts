@@ -6,7 +6,7 @@ import type { NamedKey } from '../tools/signature/keys.ts'
 import { CommandError, EXIT, wrongUsage } from './command-error.ts'
 import { defineCommand, type Env, type OptionsOf } from './define-command.ts'
 import { colour, oneLine, print, printJson } from './output.ts'
-import { type Body, connect, nameOf, type Service, serviceOptions } from './running-service.ts'
+import { type Body, connect, type Service, serviceOptions, webhookName } from './running-service.ts'
 
 const DEFAULT_VARIABLE = 'SIGNING_KEY'
 
@@ -132,10 +132,12 @@ async function compareWith(
     message_id: id,
     body: Buffer.from(found.raw),
     signing_key: webhook.signing_key,
-    webhook: nameOf(webhook),
+    webhook: webhookName(webhook),
   }
   const webhooks = await webhooksOf(service)
-  const keys = webhooks.map((each): NamedKey => ({ name: nameOf(each), key: each.signing_key }))
+  const keys = webhooks.map(
+    (each): NamedKey => ({ name: webhookName(each), key: each.signing_key }),
+  )
   return analyse({ ...given, body: body?.length ? body : undefined, message, keys })
 }
 

@@ -41,9 +41,9 @@ const BEHIND = 'select room from accounts where frozen_at is not null or clock_o
 /** Which rooms a sweep is about: a condition for the column `account`, and its value for `$2`. */
 type Scope = { inScope: string; values: Value[] }
 
-const everywhere: Scope = { inScope: '', values: [] }
-const notBehind: Scope = { inScope: ` and account not in (${BEHIND})`, values: [] }
-const only = (room: string): Scope => ({ inScope: ' and account = $2', values: [room] })
+const allRooms: Scope = { inScope: '', values: [] }
+const otherRooms: Scope = { inScope: ` and account not in (${BEHIND})`, values: [] }
+const oneRoom = (room: string): Scope => ({ inScope: ' and account = $2', values: [room] })
 
 /** Statements for the scope. Each begins with the same rows: those of payments with an identifier below `$1`. */
 function statementsFor({ inScope }: Scope) {
@@ -78,8 +78,8 @@ export async function sweep(database: Database, now: number, stop?: AbortSignal)
   )
   const time = createTime(() => now)
   for (const account of behind)
-    await sweepScope(database, oldestStored(time.now(account)), only(account.room), stop)
-  await sweepScope(database, oldestStored(now), behind.length > 0 ? notBehind : everywhere, stop)
+    await sweepScope(database, oldestStored(time.now(account)), oneRoom(account.room), stop)
+  await sweepScope(database, oldestStored(now), behind.length > 0 ? otherRooms : allRooms, stop)
 }
 
 async function sweepScope(

@@ -31,8 +31,8 @@ import { settled, waitForPayment } from './waits.ts'
 
 export type Identity = { name: string; key: string }
 
-const beginningRules = { at: moment, frozen: unchecked }
-export const accountRules = { name: unchecked, ...beginningRules }
+const accountStartRules = { at: moment, frozen: unchecked }
+export const accountRules = { name: unchecked, ...accountStartRules }
 const requestRules = {
   operation: text,
   payment_id: text,
@@ -41,7 +41,7 @@ const requestRules = {
 }
 
 /** The most rows in one response of /control. */
-const PAGE = 500
+const PAGE_SIZE = 500
 
 /** The account for a test. `finish` ends the account itself. */
 export function createAccount(
@@ -75,8 +75,8 @@ export function createAccount(
     settled: options => settled(connection, key, options),
     check: options => checkAccount(call, options),
     async reset(options = {}) {
-      checkOptions('reset', options, beginningRules)
-      await call('POST', '/control/reset', beginning(options))
+      checkOptions('reset', options, accountStartRules)
+      await call('POST', '/control/reset', accountStart(options))
     },
     send: (method, path, body, headers) =>
       connection.send(key, { method, path, body, ...(headers && { headers }) }),
@@ -101,7 +101,14 @@ function idOf(payment: Payment | string): string {
 }
 
 /** The body that makes or resets an account. */
-export const beginning = ({ at, ...rest }: { name?: string; at?: Moment; frozen?: boolean }) => ({
+export const accountStart = ({
+  at,
+  ...rest
+}: {
+  name?: string
+  at?: Moment
+  frozen?: boolean
+}) => ({
   ...rest,
   ...(at !== undefined && { at: isoOf(at) }),
 })
@@ -166,11 +173,11 @@ async function allRequests(call: Call, which: WhichRequests = {}): Promise<Logge
   const all = new Map<string, LoggedRequest>()
   let from = { since: '1970-01-01T00:00:00.000Z' } as Record<string, string>
   for (;;) {
-    const query = new URLSearchParams({ ...from, limit: String(PAGE) })
+    const query = new URLSearchParams({ ...from, limit: String(PAGE_SIZE) })
     for (const [name, value] of Object.entries(which)) query.set(name, String(value))
     const { results, next } = await call('GET', `/control/requests?${query}`)
     for (const each of results) all.set(each.request_id, each)
-    if (results.length < PAGE) return [...all.values()]
+    if (results.length < PAGE_SIZE) return [...all.values()]
     from = { after: next }
   }
 }

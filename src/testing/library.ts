@@ -1,5 +1,5 @@
 import { CheckFailed, ControlError, Undelivered, WaitError } from './errors.ts'
-import { accountRules, beginning, createAccount, type Identity } from './handle.ts'
+import { accountRules, accountStart, createAccount, type Identity } from './handle.ts'
 import { HostPromise } from './host-globals.ts'
 import { type Connection, connect } from './http.ts'
 import { payOnPages } from './pages.ts'
@@ -28,7 +28,7 @@ export async function startFarthing(options: StartOptions = {}): Promise<Farthin
   refuseOldNode()
   checkOptions('startFarthing', options, startRules)
   const { at } = options
-  const first = at === undefined ? undefined : beginning({ at })
+  const first = at === undefined ? undefined : accountStart({ at })
   const seed = options.seed === undefined ? undefined : String(options.seed)
   const { createHash, randomBytes } = process.getBuiltinModule('node:crypto')
   const bytes = seed === undefined ? randomBytes(32) : createHash('sha256').update(seed).digest()
@@ -106,7 +106,7 @@ function createFarthing(
     async account(options = {}) {
       checkOptions('account', options, accountRules)
       const at = options.at ?? first
-      const body = beginning({ ...options, ...(at !== undefined && { at }) })
+      const body = accountStart({ ...options, ...(at !== undefined && { at }) })
       const made = await connection.call(key, { method: 'POST', path: '/control/accounts', body })
       const path = `/control/accounts/${encodeURIComponent(made.account)}`
       const account = createAccount(connection, { name: made.account, key: made.key }, async () => {

@@ -8,9 +8,9 @@ import {
   checkFields,
   checkOptions,
   duration,
+  durationText,
   milliseconds,
   type Rule,
-  spoken,
   text,
   unchecked,
   waitRules,
@@ -19,7 +19,7 @@ import {
 
 export type Registration = { signingKey: string; remove(): Promise<void> }
 type Arrived = Message & { taken: boolean }
-type Wanted = Parameters<Receiver['next']>[0] & object
+type MessageFilter = Parameters<Receiver['next']>[0] & object
 
 const receiveRules: Record<keyof ReceiveOptions, Rule> = {
   events: unchecked,
@@ -28,7 +28,7 @@ const receiveRules: Record<keyof ReceiveOptions, Rule> = {
   port: whole(0, 65_535),
   url: text,
 }
-const wantedRules: Record<keyof Wanted, Rule> = { event: text, payment_id: text }
+const wantedRules: Record<keyof MessageFilter, Rule> = { event: text, payment_id: text }
 
 /** Starts a server and has it registered as a webhook by `register`. */
 export async function startReceiver(
@@ -132,7 +132,7 @@ function createInbox() {
     fail(error: unknown): void {
       failure ??= { error }
     },
-    take(which: Wanted): Message | undefined {
+    take(which: MessageFilter): Message | undefined {
       throwForgery()
       if (failure) {
         const { error } = failure
@@ -167,7 +167,7 @@ async function listen(
   server.unref()
   server.on('connection', socket => socket.unref())
   return {
-    address: addressOf(server.address() as AddressInfo), // it listens on a port
+    address: urlOf(server.address() as AddressInfo), // it listens on a port
     async close() {
       const closed = new HostPromise<void>(resolve => server.close(() => resolve()))
       server.closeAllConnections()
@@ -176,7 +176,7 @@ async function listen(
   }
 }
 
-const addressOf = ({ address, port, family }: AddressInfo): string =>
+const urlOf = ({ address, port, family }: AddressInfo): string =>
   `http://${family === 'IPv6' ? `[${address}]` : address}:${port}/webhooks`
 
 function checkReply(name: string, reply: unknown): void {
@@ -195,7 +195,7 @@ function checkAnswer(name: string, answer: unknown): void {
   if (typeof answer !== 'function') checkReply(name, answer)
 }
 
-const matches = (message: Message, { event, payment_id }: Wanted): boolean =>
+const matches = (message: Message, { event, payment_id }: MessageFilter): boolean =>
   (event === undefined || message.event_type === event) &&
   (payment_id === undefined || message.payment_id === payment_id)
 
@@ -208,7 +208,7 @@ function nextOf(
   return new HostPromise((resolve, reject) => {
     const ms = milliseconds(timeout)
     const timer = setTimer(
-      () => end(() => reject(new WaitError(`waited ${spoken(ms)} for ${explanation()}`))),
+      () => end(() => reject(new WaitError(`waited ${durationText(ms)} for ${explanation()}`))),
       ms,
     )
     const abort = () => end(() => reject(signal?.reason))
@@ -233,7 +233,7 @@ function nextOf(
   })
 }
 
-function explain(which: Wanted, arrived: readonly Arrived[]): string {
+function explain(which: MessageFilter, arrived: readonly Arrived[]): string {
   const wanted = Object.values(which).join(' of ') || 'a message'
   const came = arrived.map(
     ({ event_type, payment_id, taken }) =>

@@ -6,8 +6,8 @@ import {
   check,
   checkFields,
   checkOptions,
+  durationText,
   milliseconds,
-  spoken,
   text,
   waitRules,
 } from './values.ts'
@@ -15,7 +15,7 @@ import {
 const TIMEOUT = 5_000
 /** Milliseconds that the service holds one request. */
 const LONGEST_WAIT = 10_000
-const BETWEEN_LOOKS = 25
+const POLL_INTERVAL = 25
 const MOST_EXPLAINED = 5
 
 const whichRules = { payment_id: text, reference: text, status: text }
@@ -48,7 +48,7 @@ export async function waitForPayment(
   const sentences = await HostPromise.all(
     state.map(reading => reading.catch(error => `More could not be read: ${error.message}.`)),
   )
-  throw new WaitError(`waited ${spoken(ms)} for ${describe(wanted)}. ${sentences.join(' ')}`)
+  throw new WaitError(`waited ${durationText(ms)} for ${describe(wanted)}. ${sentences.join(' ')}`)
 }
 
 function wantedBy(which: string | Which | Payment): Which {
@@ -102,9 +102,9 @@ export async function settled(
   }
   let pending = await find('PENDING')
   while (pending.length > 0 && elapsed() < end) {
-    await sleep(BETWEEN_LOOKS)
+    await sleep(POLL_INTERVAL)
     pending = await find('PENDING')
   }
   const undelivered = [...(await find('FAILED')), ...pending]
-  if (undelivered.length > 0) throw new Undelivered(undelivered, spoken(ms))
+  if (undelivered.length > 0) throw new Undelivered(undelivered, durationText(ms))
 }

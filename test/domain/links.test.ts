@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { describe, test } from 'node:test'
 import { type AuthorisationMode, type Status, statuses } from '../../src/pay/payments/payment.ts'
-import { present, presentFound } from '../../src/pay/payments/response.ts'
+import { presentFound, presentPayment } from '../../src/pay/payments/response.ts'
 import { linkTo } from '../../src/platform/http/addresses.ts'
 import { samplePayment } from '../support/sample-payment.ts'
 
@@ -29,7 +29,7 @@ describe('Links of a payment', () => {
     test(`a payment in ${mode} mode has the links of its status`, () => {
       for (const status of visible) {
         const payment = samplePayment(status, { authorisation_mode: mode })
-        const links = Object.keys(present(payment, addresses)._links).sort()
+        const links = Object.keys(presentPayment(payment, addresses)._links).sort()
         const wanted = ['self', 'events', 'refunds', ...expected(status, mode)].sort()
         assert.deepEqual(links, wanted, `${status}, ${mode}`)
       }
@@ -39,7 +39,7 @@ describe('Links of a payment', () => {
     for (const mode of modes)
       for (const status of visible) {
         const payment = samplePayment(status, { authorisation_mode: mode })
-        const links = { ...present(payment, addresses)._links }
+        const links = { ...presentPayment(payment, addresses)._links }
         delete links.next_url
         delete links.next_url_post
         delete links.auth_url_post
@@ -52,7 +52,7 @@ describe('Links of a payment', () => {
     const token = payment.payment_id + payment.secret
     const self = `https://api.example.org/pay/v1/payments/${payment.payment_id}`
     const post = (href: string, params = {}) => ({ href, method: 'POST', type: FORM, params })
-    assert.deepEqual(present(payment, addresses)._links, {
+    assert.deepEqual(presentPayment(payment, addresses)._links, {
       self: { href: self, method: 'GET' },
       events: { href: `${self}/events`, method: 'GET' },
       refunds: { href: `${self}/refunds`, method: 'GET' },
@@ -62,14 +62,14 @@ describe('Links of a payment', () => {
     })
     const moto = samplePayment('created', { authorisation_mode: 'moto_api' })
     assert.deepEqual(
-      present(moto, addresses)._links.auth_url_post,
+      presentPayment(moto, addresses)._links.auth_url_post,
       post('https://api.example.org/pay/v1/auth', {
         one_time_token: moto.payment_id + moto.secret,
       }),
     )
     const waiting = samplePayment('capturable')
     assert.deepEqual(
-      present(waiting, addresses)._links.capture,
+      presentPayment(waiting, addresses)._links.capture,
       post(`https://api.example.org/pay/v1/payments/${waiting.payment_id}/capture`),
     )
   })

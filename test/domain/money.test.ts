@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { refund, refundSummary, type Status, statuses } from '../../src/pay/payments/payment.ts'
-import { present } from '../../src/pay/payments/response.ts'
+import { presentPayment } from '../../src/pay/payments/response.ts'
 import { fc } from '../support/properties.ts'
 import { samplePayment } from '../support/sample-payment.ts'
 
@@ -62,7 +62,7 @@ describe('Money', () => {
         ...event,
         ...(event.code && code && { code }),
       }))
-      const { fee, net_amount } = present({ ...payment, events }, addresses)
+      const { fee, net_amount } = presentPayment({ ...payment, events }, addresses)
       return [fee, net_amount]
     }
     const none = [undefined, undefined]
@@ -76,7 +76,7 @@ describe('Money', () => {
 
   test('a refunded payment keeps its fee and net_amount', () => {
     const { after } = refund(samplePayment('success'), 650, NOW)
-    const { fee, net_amount } = present(after, addresses)
+    const { fee, net_amount } = presentPayment(after, addresses)
     assert.deepEqual([fee, net_amount], [0, 4650])
   })
 })

@@ -9,7 +9,7 @@ import {
   type Trigger,
   transitions,
 } from '../../src/pay/payments/payment.ts'
-import { present } from '../../src/pay/payments/response.ts'
+import { presentPayment } from '../../src/pay/payments/response.ts'
 import type { EventType } from '../../src/pay/webhooks/webhook.ts'
 import { CREATED, samplePayment } from '../support/sample-payment.ts'
 
@@ -80,7 +80,7 @@ function checkMove({ before, after, sends }: Change, move: Move): void {
   assert.equal(after.version, before.version + 1)
   if (events.length === 0) return
   const status = move.events.at(-1) ?? ''
-  assert.deepEqual(present(after, addresses).state, {
+  assert.deepEqual(presentPayment(after, addresses).state, {
     status,
     finished: finished.includes(status),
     ...(move.code && { code: move.code, message: messages[move.code] }),

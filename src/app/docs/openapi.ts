@@ -135,8 +135,8 @@ const sharedErrors = {
 
 type SharedError = keyof typeof sharedErrors
 
-const always: SharedError[] = ['MethodNotAllowed', 'UnexpectedFault']
-const open: SharedError[] = [...always, 'Overloaded']
+const ofEveryEndpoint: SharedError[] = ['MethodNotAllowed', 'UnexpectedFault']
+const open: SharedError[] = [...ofEveryEndpoint, 'Overloaded']
 const token: SharedError[] = [...open, 'NoSuchEndpoint', 'BodyTooLarge', 'TooManyRequests']
 
 /** The errors that every endpoint of an area may return. */
@@ -148,7 +148,7 @@ const errorsOf: Record<AreaName, SharedError[]> = {
   console: [],
   'sign-in': [],
   open,
-  health: always,
+  health: ofEveryEndpoint,
 }
 
 /** Errors of the hosted pages are pages too. */

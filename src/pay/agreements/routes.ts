@@ -27,7 +27,7 @@ import {
 import type { Context } from '../context.ts'
 import { type Agreement, agreementStatuses, cancel as cancelled } from './agreement.ts'
 import { agreementRows, findAgreement, insertAgreement, saveAgreement } from './store.ts'
-import { agreement, newAgreement, present, readNewAgreement } from './wire.ts'
+import { agreement, newAgreement, presentAgreement, readNewAgreement } from './wire.ts'
 
 export const agreementSearch: SearchKind = {
   path: '/v1/agreements',
@@ -61,7 +61,9 @@ const create = ({ database, time, newId }: Context): Endpoint => ({
       description:
         'It becomes active when a web payment with its agreement_id as `set_up_agreement` is authorised. A later such payment replaces its card. A cancelled agreement stays cancelled.',
       requestBody: requestBody(newAgreement, { 'A monthly membership': request }),
-      responses: { 201: json('The agreement', agreement, { 'Just created': present(created) }) },
+      responses: {
+        201: json('The agreement', agreement, { 'Just created': presentAgreement(created) }),
+      },
       errors: [
         missing(codes, 'reference'),
         invalid(codes, 'description', 'must be a string'),
@@ -81,7 +83,7 @@ const create = ({ database, time, newId }: Context): Endpoint => ({
     }
     await database.write([insertAgreement(made)])
     void reply.code(201)
-    return present(made)
+    return presentAgreement(made)
   },
 })
 
@@ -96,7 +98,7 @@ const search = ({ database, config }: Context): Endpoint => ({
     const { active } = await import('./examples.ts')
     return {
       description: 'Newest first.',
-      ...searchDocs(agreementSearch, agreement, present(active), ['status']),
+      ...searchDocs(agreementSearch, agreement, presentAgreement(active), ['status']),
     }
   },
   handler: async request => {
@@ -108,7 +110,7 @@ const search = ({ database, config }: Context): Endpoint => ({
       ...(reference ? [where('reference_folded = ?', fold(reference))] : []),
     ]
     const found = await findPage(database, agreementRows, conditions, asked)
-    return pageOf(asked, found, addressesOf(request, config), present)
+    return pageOf(asked, found, addressesOf(request, config), presentAgreement)
   },
 })
 
@@ -122,7 +124,9 @@ const read = ({ database }: Context): Endpoint => ({
     const { active, agreementId } = await import('./examples.ts')
     return {
       parameters: [agreementId],
-      responses: { 200: json('The agreement', agreement, { 'An active one': present(active) }) },
+      responses: {
+        200: json('The agreement', agreement, { 'An active one': presentAgreement(active) }),
+      },
       errors: [agreementNotFound('P2200')],
     }
   },
@@ -130,7 +134,7 @@ const read = ({ database }: Context): Endpoint => ({
     const agreement_id = pathParam(request, 'agreement_id')
     const found = await findAgreement(database, request.account.room, agreement_id)
     if (!found) throw agreementNotFound('P2200')
-    return present(found)
+    return presentAgreement(found)
   },
 })
 

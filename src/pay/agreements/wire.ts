@@ -64,7 +64,7 @@ export const agreement = object(
 type AgreementBody = FromSchema<typeof agreement>
 
 /** The agreement as responses show it. */
-export function present(agreement: Agreement): AgreementBody {
+export function presentAgreement(agreement: Agreement): AgreementBody {
   const { agreement_id, user_identifier, cancelled_at, instrument } = agreement
   return {
     agreement_id,

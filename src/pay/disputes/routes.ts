@@ -12,7 +12,7 @@ import {
 } from '../../platform/http/search.ts'
 import type { Context } from '../context.ts'
 import { type Dispute, disputeStatuses, disputes } from './dispute.ts'
-import { dispute, disputesPage, present } from './wire.ts'
+import { dispute, disputesPage, presentDispute } from './wire.ts'
 
 export const disputeSearch: SearchKind = {
   path: '/v1/disputes',
@@ -32,7 +32,7 @@ export const disputeEndpoints = ({ config }: Context): Endpoint[] => [
     docs: () => {
       const [lost] = disputes
         .filter(({ status }) => status === 'lost')
-        .map(one => present(one, exampleAddresses))
+        .map(one => presentDispute(one, exampleAddresses))
       const search = { kind: disputeSearch, given: {}, page: 1, displaySize: 1 }
       const found = { total: disputes.length, results: [lost] }
       const example = withLinks(pageOf(search, found, exampleAddresses, shown => shown))
@@ -51,7 +51,7 @@ export const disputeEndpoints = ({ config }: Context): Endpoint[] => [
       const from = (search.page - 1) * search.displaySize
       const results = matching.slice(from, from + search.displaySize)
       const found = { total: matching.length, results }
-      return withLinks(pageOf(search, found, addressesOf(request, config), present))
+      return withLinks(pageOf(search, found, addressesOf(request, config), presentDispute))
     },
   },
 ]

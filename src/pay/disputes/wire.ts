@@ -47,7 +47,10 @@ export const disputesPage = {
 type DisputeBody = FromSchema<typeof dispute>
 
 /** The dispute as search results show it. */
-export function present({ settled_date, ...dispute }: Dispute, addresses: Addresses): DisputeBody {
+export function presentDispute(
+  { settled_date, ...dispute }: Dispute,
+  addresses: Addresses,
+): DisputeBody {
   return {
     ...dispute,
     ...(settled_date && { settlement_summary: { settled_date } }),

@@ -21,8 +21,8 @@ import {
   type Ending,
   endPage,
   type Form,
+  type ReturnLink,
   type Site,
-  type WayBack,
 } from './pages.ts'
 import type { PaymentSummary } from './summary.ts'
 
@@ -100,7 +100,7 @@ async function end(visit: Visit, scenario: keyof typeof endings): Promise<Next> 
  * The way back to the service for a refused request; undefined without a payment, or if it cannot be read: that fault
  * must not replace the one that is reported.
  */
-export async function findWayBack(holder: TokenHolder): Promise<WayBack | undefined> {
+export async function findWayBack(holder: TokenHolder): Promise<ReturnLink | undefined> {
   const found = await findByPageToken(holder).catch(() => undefined)
   if (!found) return undefined
   const { language, return_url = '' } = found.payment.given

@@ -38,16 +38,16 @@ export function page(
   content: Html,
   options?: Parameters<typeof layout.page>[3],
 ): string {
-  const shell = { ...messages[language].shell, serviceName: nameOf(site, language) }
+  const shell = { ...messages[language].shell, serviceName: serviceNameFor(site, language) }
   return layout.page({ basePath: site.basePath, language, ...shell }, title, content, options)
 }
 
-const nameOf = ({ serviceName }: Site, language: Language): string =>
+const serviceNameFor = ({ serviceName }: Site, language: Language): string =>
   serviceName ?? messages[language].shell.serviceName
 
 /** A page whose title is `heading` and the name of the service. */
-const headed = (site: Site, language: Language, heading: string, content: Html): string =>
-  page(site, language, `${heading} - ${nameOf(site, language)}`, content)
+const pageHeaded = (site: Site, language: Language, heading: string, content: Html): string =>
+  page(site, language, `${heading} - ${serviceNameFor(site, language)}`, content)
 
 /** The form of a page: the address it posts to, and its hidden fields. */
 export type Form = { id?: string; action: string; hidden: Record<string, string> }
@@ -81,7 +81,7 @@ ${formElement(form, [
 ])}
 ${formElement(cancel, [])}`
   const title = error ? text.errorTitle(heading) : heading
-  return headed(site, payment.language, title, beside(paymentPanel(payment, text), top, rest))
+  return pageHeaded(site, payment.language, title, beside(paymentPanel(payment, text), top, rest))
 }
 
 function scenarioPicker(
@@ -122,7 +122,7 @@ ${section(cardHeading, cardAndPerson)}
 ${formElement(form, [
   buttonGroup([button({ id: 'confirm', text: confirmButton }), cancelButton(text)]),
 ])}`
-  return headed(site, language, heading, beside(paymentPanel(payment, text), top, rest))
+  return pageHeaded(site, language, heading, beside(paymentPanel(payment, text), top, rest))
 }
 
 /** Submits the form with the id `form`, or the form around it. */
@@ -143,7 +143,7 @@ export function endPage(site: Site, ending: Ending, language: Language, returnUr
 <h1 class="govuk-heading-l">${heading}</h1>
 ${paragraphs([...body, text.continueHint])}
 ${returnButton(text, returnUrl)}`
-  return headed(site, language, heading, layout.twoThirds(content))
+  return pageHeaded(site, language, heading, layout.twoThirds(content))
 }
 
 /** Links to `returnUrl`, unchanged. */
@@ -159,13 +159,13 @@ const faults = {
 } as const
 
 /** The language of a payment and its return_url. */
-export type WayBack = { language: Language; returnUrl: string }
+export type ReturnLink = { language: Language; returnUrl: string }
 
 /**
  * The page for any error status. If it is about a payment, it is in the language of the payment and has a button to
  * its return_url. Otherwise it is in English with a section in Welsh.
  */
-export function faultPage(site: Site, status: number, way?: WayBack): string {
+export function faultPage(site: Site, status: number, way?: ReturnLink): string {
   const fault = faults[status as keyof typeof faults] ?? (status < 500 ? 'badRequest' : 'fault')
   if (way) {
     const text = messages[way.language]
@@ -174,7 +174,7 @@ export function faultPage(site: Site, status: number, way?: WayBack): string {
 <h1 class="govuk-heading-l">${heading}</h1>
 ${paragraphs(body)}
 ${returnButton(text, way.returnUrl)}`
-    return headed(site, way.language, heading, layout.twoThirds(content))
+    return pageHeaded(site, way.language, heading, layout.twoThirds(content))
   }
   const content = html`
 <h1 class="govuk-heading-l">${en[fault].heading}</h1>
@@ -184,7 +184,7 @@ ${paragraphs(en[fault].body)}
 <h2 class="govuk-heading-m">${cy[fault].heading}</h2>
 ${paragraphs(cy[fault].body)}
 </div>`
-  return headed(site, 'en', en[fault].heading, layout.twoThirds(content))
+  return pageHeaded(site, 'en', en[fault].heading, layout.twoThirds(content))
 }
 
 /** On a wide screen `panel` is on the right of the rest. On a narrow one it is between `top` and `rest`. */

@@ -26,7 +26,7 @@ import {
   statusOf,
   type Trigger,
 } from './payment.ts'
-import { present } from './response.ts'
+import { presentPayment } from './response.ts'
 import { insertPayment, isIdempotencyKeyTaken, savePayment, takeIdempotencyKey } from './store.ts'
 
 type Creation = {
@@ -233,7 +233,7 @@ async function messagesOf(
     payment_id: after.payment_id,
     at,
     eventTypes: sends,
-    resource: present(after, keptAddresses(config, after.base_url)),
+    resource: presentPayment(after, keptAddresses(config, after.base_url)),
   }
   return messagesFor(news, webhooks, newId)
 }

@@ -12,7 +12,7 @@ import { type CardDetails, DECLINED_CARD, submittedCard } from './card.ts'
 import { makePayment } from './commands.ts'
 import { advance, type Payment, refund, stateOf, type Trigger } from './payment.ts'
 import { checkMode, readNewPayment } from './request.ts'
-import { payment, present, presentEvents, presentFound } from './response.ts'
+import { payment, presentEvents, presentFound, presentPayment } from './response.ts'
 
 export const requests = {
   web: {
@@ -77,7 +77,7 @@ function created(body: Json, token: string, provider_id: string): Payment {
 const ONE_PAGE = 47_118
 
 /** The payment after these triggers, with `later` milliseconds between them. */
-function walked(
+function afterTriggers(
   payment: Payment,
   triggers: Trigger[],
   card?: CardDetails,
@@ -109,21 +109,24 @@ const byAgreement = created(
 )
 
 const confirmed = (payment: Payment): Payment =>
-  walked(payment, ['open_page', 'choose_success', 'confirm'])
+  afterTriggers(payment, ['open_page', 'choose_success', 'confirm'])
 
 const paid = confirmed(web)
 const capturable = confirmed(delayed)
 const declinedCard = submittedCard(DECLINED_CARD, authorisation.cardholder_name, '08/30')
-const declined = walked(moto, ['authorise_declined'], declinedCard)
+const declined = afterTriggers(moto, ['authorise_declined'], declinedCard)
 
 export const payments = {
-  created: present(web, exampleAddresses),
-  createdMoto: present(moto, exampleAddresses),
-  capturable: present(capturable, exampleAddresses),
-  paid: present(paid, exampleAddresses),
-  partlyRefunded: present(refund(paid, 1500, stateOf(paid).at).after, exampleAddresses),
-  declined: present(declined, exampleAddresses),
-  byAgreement: present(walked(byAgreement, ['use_agreement'], instrumentCard, 0), exampleAddresses),
+  created: presentPayment(web, exampleAddresses),
+  createdMoto: presentPayment(moto, exampleAddresses),
+  capturable: presentPayment(capturable, exampleAddresses),
+  paid: presentPayment(paid, exampleAddresses),
+  partlyRefunded: presentPayment(refund(paid, 1500, stateOf(paid).at).after, exampleAddresses),
+  declined: presentPayment(declined, exampleAddresses),
+  byAgreement: presentPayment(
+    afterTriggers(byAgreement, ['use_agreement'], instrumentCard, 0),
+    exampleAddresses,
+  ),
   found: presentFound(capturable, exampleAddresses),
 }
 

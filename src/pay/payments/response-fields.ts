@@ -46,7 +46,7 @@ const threeDSecure = object('ThreeDSecure', {
 })
 
 /** Fields that every payment has. */
-export const always = {
+export const alwaysPresent = {
   payment_id: id,
   amount: { ...pence, description: 'In pence, as given' },
   reference: text,
@@ -78,7 +78,7 @@ export const always = {
   },
 } as const
 
-export const sometimes = {
+export const sometimesPresent = {
   email: { type: 'string', description: 'Present if it was sent' },
   metadata: {
     type: 'object',

@@ -18,7 +18,7 @@ import {
   statusOf,
   tokenOf,
 } from './payment.ts'
-import { always, sometimes, state } from './response-fields.ts'
+import { alwaysPresent, sometimesPresent, state } from './response-fields.ts'
 
 const alwaysLinked = { self: link, events: link, refunds: link } as const
 
@@ -34,7 +34,7 @@ const linkedByState = {
 export const payment = object(
   'Payment',
   {
-    ...always,
+    ...alwaysPresent,
     _links: {
       ...object('PaymentLinks', alwaysLinked, {
         ...linkedByState,
@@ -55,20 +55,20 @@ export const payment = object(
       description: 'A link that does not apply is absent',
     },
   },
-  sometimes,
+  sometimesPresent,
 )
 
 /** A payment in search results: without the links that carry a token. */
 export const foundPayment = object(
   'FoundPayment',
   {
-    ...always,
+    ...alwaysPresent,
     _links: {
       ...object('FoundPaymentLinks', alwaysLinked, linkedByState),
       description: 'A link that does not apply is absent, and so is every link with a token',
     },
   },
-  sometimes,
+  sometimesPresent,
 )
 
 const paymentEvent = object('PaymentEvent', {
@@ -106,7 +106,7 @@ const presentState = ({ status, code }: PaymentEvent) => ({
 })
 
 /** The payment as responses and webhook messages show it. */
-export function present(payment: Payment, addresses: Addresses): PaymentBody {
+export function presentPayment(payment: Payment, addresses: Addresses): PaymentBody {
   return presentWith(payment, {
     ...stateLinks(payment, addresses),
     ...pageLinks(payment, addresses),

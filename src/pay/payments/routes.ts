@@ -39,9 +39,9 @@ import {
   payment,
   paymentAddress,
   paymentEvents,
-  present,
   presentEvents,
   presentFound,
+  presentPayment,
 } from './response.ts'
 import { findPayment, paymentRows, paymentSearch, quickTotal, searchConditions } from './store.ts'
 
@@ -130,7 +130,7 @@ Checks run in this order: the type of every field, and whether agreement_id and 
       ? await planned.exclusively(() => createPayment(context, { ...creation, bind: planned.bind }))
       : await createPayment(context, creation)
     void reply.code(201).header('location', paymentAddress(created.payment_id, addresses))
-    return present(created, addresses)
+    return presentPayment(created, addresses)
   },
 })
 
@@ -181,7 +181,10 @@ const read = (context: Context): Endpoint => ({
     }
   },
   handler: async request =>
-    present(await paymentInPath(request, context, 'P0200'), addressesOf(request, context.config)),
+    presentPayment(
+      await paymentInPath(request, context, 'P0200'),
+      addressesOf(request, context.config),
+    ),
 })
 
 const listEvents = (context: Context): Endpoint => ({

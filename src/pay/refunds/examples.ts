@@ -5,7 +5,7 @@ import { exampleAddresses } from '../../platform/http/addresses.ts'
 import { pathParameter } from '../../platform/http/openapi.ts'
 import { payments } from '../payments/examples.ts'
 import { type Refund, SUBMITTED_MS } from './refund.ts'
-import { present, presentAll, presentCreated } from './wire.ts'
+import { presentAll, presentCreated, presentRefund } from './wire.ts'
 
 const refund: Refund = {
   refund_id: '06gqo5e2ohiahek1mnnudttjr1',
@@ -16,7 +16,7 @@ const refund: Refund = {
 const at = timeOf(refund.refund_id)
 
 export const created = presentCreated(refund, at, exampleAddresses)
-export const succeeded = present(refund, at + SUBMITTED_MS, exampleAddresses)
+export const succeeded = presentRefund(refund, at + SUBMITTED_MS, exampleAddresses)
 export const list = presentAll(refund.payment_id, [refund], at, exampleAddresses)
 
 export const refundId = pathParameter('refund_id', 'A refund of this payment', refund.refund_id)

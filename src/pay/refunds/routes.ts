@@ -33,9 +33,9 @@ import { findRefund, refundRows, refundsOf } from './store.ts'
 import {
   createdRefund,
   newRefund,
-  present,
   presentAll,
   presentCreated,
+  presentRefund,
   readNewRefund,
   refund,
   refundsOfPayment,
@@ -152,7 +152,7 @@ const read = (context: Context): Endpoint => ({
     const found = await findRefund(context.database, payment_id, pathParam(request, 'refund_id'))
     if (!found) throw refundNotFound()
     const now = context.time.now(request.account)
-    return present(found, now, addressesOf(request, context.config))
+    return presentRefund(found, now, addressesOf(request, context.config))
   },
 })
 
@@ -182,7 +182,7 @@ const search = ({ database, time, config }: Context): Endpoint => ({
     ]
     const found = await findPage(database, refundRows, conditions, asked)
     return pageOf(asked, found, addressesOf(request, config), (each, addresses) =>
-      present(each, now, addresses),
+      presentRefund(each, now, addresses),
     )
   },
 })

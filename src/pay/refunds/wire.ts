@@ -70,7 +70,7 @@ type CreatedRefundBody = FromSchema<typeof createdRefund>
 type RefundsOfPaymentBody = FromSchema<typeof refundsOfPayment>
 
 /** The refund as every response but that to its creation shows it. Its status depends on `now`, in milliseconds. */
-export function present(refund: Refund, now: number, addresses: Addresses): RefundBody {
+export function presentRefund(refund: Refund, now: number, addresses: Addresses): RefundBody {
   const { refund_id, payment_id, amount } = refund
   const created = timeOf(refund_id)
   const payment = paymentAddress(payment_id, addresses)
@@ -91,7 +91,7 @@ export function presentCreated(
   now: number,
   addresses: Addresses,
 ): CreatedRefundBody {
-  const { payment_id, settlement_summary, ...created } = present(refund, now, addresses)
+  const { payment_id, settlement_summary, ...created } = presentRefund(refund, now, addresses)
   return created
 }
 
@@ -106,6 +106,6 @@ export function presentAll(
   return {
     payment_id,
     _links: { self: getLink(`${payment}/refunds`), payment: getLink(payment) },
-    _embedded: { refunds: refunds.map(refund => present(refund, now, addresses)) },
+    _embedded: { refunds: refunds.map(refund => presentRefund(refund, now, addresses)) },
   }
 }

@@ -2,7 +2,7 @@ import type { Account } from '../../core/account.ts'
 import { tooManyWebhooks } from '../../core/errors.ts'
 import { idFloor } from '../../core/ids.ts'
 import type { Context } from '../context.ts'
-import { activeWebhooks, insertWithinLimit, MOST_ACTIVE, twinOf } from './store.ts'
+import { activeWebhooks, duplicateOf, insertWithinLimit, MOST_ACTIVE } from './store.ts'
 import { signingKeyOf, type Webhook, withAddress } from './webhook.ts'
 import type { NewWebhook } from './wire.ts'
 
@@ -12,7 +12,7 @@ const TWICE_MS = 60_000
 type Registration = {
   account: Account
   given: NewWebhook
-  /** From a form: a twin that was registered a moment ago is returned, and none is made. */
+  /** From a form: a duplicate that was registered a moment ago is returned, and none is made. */
   from?: 'console'
 }
 
@@ -34,11 +34,11 @@ export async function registerWebhook(
     signing_key: signingKeyOf(secrets.secret(room)),
     ...(from && { from }),
   }
-  const twin = from && { given, after: idFloor(now - TWICE_MS) }
+  const duplicate = from && { given, after: idFloor(now - TWICE_MS) }
   const active = await activeWebhooks(database, room)
   const others = withAddress(active, given.callback_url)
-  if (await database.write(insertWithinLimit(webhook, twin))) return { webhook, others }
-  const found = twin && (await twinOf(database, room, twin))
+  if (await database.write(insertWithinLimit(webhook, duplicate))) return { webhook, others }
+  const found = duplicate && (await duplicateOf(database, room, duplicate))
   if (found) return { webhook: found, others }
   throw tooManyWebhooks(MOST_ACTIVE)
 }

@@ -1,7 +1,7 @@
 import type { Account } from '../../core/account.ts'
 import type { Database, Ports, Statement } from '../../core/ports.ts'
 import { DAY } from '../../core/time.ts'
-import { addressOf, RECONNECT_TIME } from './listener.ts'
+import { listenerAddress, RECONNECT_TIME } from './listener.ts'
 import {
   bodyOf,
   deactivateWebhook,
@@ -33,7 +33,7 @@ export async function keepListener(
   subscriptions: readonly EventType[],
 ): Promise<(Webhook & { other: boolean }) | undefined> {
   const { room } = account
-  const callback_url = addressOf(label)
+  const callback_url = listenerAddress(label)
   const find = async () =>
     (await listenersOf(database, room)).filter(each => each.callback_url === callback_url)
   const now = time.wall()

@@ -26,7 +26,7 @@ export const labelOf = (name: string): string =>
     .replace(/^-|-$/g, '')
 
 /** An address that cannot exist, and with which no webhook can be registered. */
-export const addressOf = (label: string): string => `https://${label}${HOSTS}/`
+export const listenerAddress = (label: string): string => `https://${label}${HOSTS}/`
 
 export const isListenerAddress = (url: string): boolean => {
   const host = URL.parse(url)?.hostname ?? ''

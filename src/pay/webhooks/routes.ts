@@ -25,9 +25,9 @@ import {
   listedWebhook,
   messageBody,
   newWebhook,
-  present,
   presentListed,
   presentMessage,
+  presentWebhook,
   readNewWebhook,
   webhook,
   webhookMessage,
@@ -73,7 +73,7 @@ Keep the signing_key, which signs every message. You cannot change a webhook or 
       requestBody: requestBody(newWebhook, { 'Two event types': examples.request }),
       responses: {
         201: json('The webhook, with its signing key', webhook, {
-          'A webhook': present(examples.webhook),
+          'A webhook': presentWebhook(examples.webhook),
         }),
       },
       errors: [
@@ -91,7 +91,7 @@ Keep the signing_key, which signs every message. You cannot change a webhook or 
     const { webhook, others } = await registerWebhook(context, { account, given })
     if (others.length > 0) request.log.warn(duplicateWarning(webhook.callback_url, others))
     void reply.code(201)
-    return present(webhook)
+    return presentWebhook(webhook)
   },
 })
 
@@ -130,13 +130,13 @@ const read = (context: Context): Endpoint => ({
       parameters: [examples.webhookId],
       responses: {
         200: json('The webhook, with its signing key', webhook, {
-          'A webhook': present(examples.webhook),
+          'A webhook': presentWebhook(examples.webhook),
         }),
       },
       errors: [webhookNotFound()],
     }
   },
-  handler: async request => present(await webhookInPath(request, context)),
+  handler: async request => presentWebhook(await webhookInPath(request, context)),
 })
 
 const deactivate = ({ database }: Context): Endpoint => ({

@@ -51,39 +51,39 @@ export const lockWebhooks = (room: string): Statement => ({
 })
 
 /** An active webhook that was made with the same fields, and whose identifier sorts after `after`. */
-type Twin = { given: object; after: string }
+type Duplicate = { given: object; after: string }
 
 /** The fields that a client gives are the first in the JSON of the row. */
-const startOf = ({ given }: Twin): string => JSON.stringify(given).slice(0, -1)
+const startOf = ({ given }: Duplicate): string => JSON.stringify(given).slice(0, -1)
 
-/** True for a twin in the room with the first of these parameters; the others are its `after` and its `startOf`. */
-const isTwin = (room: string, after: string, start: string): string =>
+/** True for a duplicate in the room with the first of these parameters; the others are its `after` and its `startOf`. */
+const isDuplicate = (room: string, after: string, start: string): string =>
   `account = ${room} and status = 'ACTIVE' and webhook_id > ${after}
    and substr(body, 1, length(cast(${start} as text))) = ${start}`
 
 /**
- * A write that fails its `expect` when the account has as many active webhooks as it may, or already has the twin.
+ * A write that fails its `expect` when the account has as many active webhooks as it may, or already has the duplicate.
  */
-export const insertWithinLimit = (webhook: Webhook, twin?: Twin): Statement[] => [
+export const insertWithinLimit = (webhook: Webhook, duplicate?: Duplicate): Statement[] => [
   lockWebhooks(webhook.room),
   {
     sql: `insert into webhooks (${INSERTED})
           select $1, $2, $3, cast($4 as bigint), $5 where ${hasPlace('$2')}
-          ${twin ? `and not exists (select 1 from webhooks where ${isTwin('$2', '$6', '$7')})` : ''}`,
-    values: [...valuesOf(webhook), ...(twin ? [twin.after, startOf(twin)] : [])],
+          ${duplicate ? `and not exists (select 1 from webhooks where ${isDuplicate('$2', '$6', '$7')})` : ''}`,
+    values: [...valuesOf(webhook), ...(duplicate ? [duplicate.after, startOf(duplicate)] : [])],
     expect: 1,
   },
 ]
 
-export async function twinOf(
+export async function duplicateOf(
   database: Database,
   room: string,
-  twin: Twin,
+  duplicate: Duplicate,
 ): Promise<Webhook | undefined> {
-  const [found] = await webhooksWhere(database, isTwin('$1', '$2', '$3'), [
+  const [found] = await webhooksWhere(database, isDuplicate('$1', '$2', '$3'), [
     room,
-    twin.after,
-    startOf(twin),
+    duplicate.after,
+    startOf(duplicate),
   ])
   return found
 }

@@ -5,7 +5,7 @@ import type { Context } from '../context.ts'
 import { makePayment } from '../payments/commands.ts'
 import { advance, type Payment, refund, type Trigger } from '../payments/payment.ts'
 import { readNewPayment } from '../payments/request.ts'
-import { present } from '../payments/response.ts'
+import { presentPayment } from '../payments/response.ts'
 import { insertPayment } from '../payments/store.ts'
 import { insertRefund } from '../refunds/store.ts'
 import { type EventType, messagesFor, type Webhook } from './webhook.ts'
@@ -31,7 +31,7 @@ export const TEST_REFERENCE = 'TEST-MESSAGE'
 
 const AMOUNT = 1450
 
-type Asked = {
+type TestMessageRequest = {
   account: Account
   webhook: Webhook
   event_type: TestEvent
@@ -49,7 +49,7 @@ export type TestMessage = { message_id: string; refund_id: string | undefined }
  */
 export async function sendTestMessage(
   context: Context,
-  { account, webhook, event_type, address, return_url, recordEffects }: Asked,
+  { account, webhook, event_type, address, return_url, recordEffects }: TestMessageRequest,
 ): Promise<TestMessage | undefined> {
   const { config, database, deliveries, newId, time } = context
   const { room } = account
@@ -69,7 +69,7 @@ export async function sendTestMessage(
   const refund_id = event_type === 'card_payment_refunded' ? newId(now, room) : undefined
   const payment = refund_id ? refund(ended, AMOUNT, now).after : ended
   const { payment_id } = payment
-  const resource = present(payment, keptAddresses(config, base_url))
+  const resource = presentPayment(payment, keptAddresses(config, base_url))
   const change = { payment_id, at: now, eventTypes: [event_type], resource }
   const messages = messagesFor(change, [webhook], newId)
   const written = await database.write([

@@ -66,7 +66,7 @@ function readSubscriptions(value: unknown): readonly EventType[] {
   throw invalid(codes, 'subscriptions', `must be a list of one or more of ${eventTypes.join(', ')}`)
 }
 
-const always = {
+const alwaysPresent = {
   external_id: id,
   callback_url: { type: 'string' },
   subscriptions: { ...subscriptions, description: 'The event types that the webhook receives' },
@@ -78,12 +78,12 @@ const always = {
   created_date: timestamp,
 } as const
 
-const sometimes = {
+const sometimesPresent = {
   description: { type: 'string', description: 'Absent if none was given' },
 } as const
 
 /** A webhook in lists: without its signing key. Specification, *Webhook*. */
-export const listedWebhook = object('ListedWebhook', always, sometimes)
+export const listedWebhook = object('ListedWebhook', alwaysPresent, sometimesPresent)
 
 const signing_key = {
   type: 'string',
@@ -93,7 +93,7 @@ const signing_key = {
 } as const
 
 /** A webhook in the responses to POST and GET. */
-export const webhook = object('Webhook', { ...always, signing_key }, sometimes)
+export const webhook = object('Webhook', { ...alwaysPresent, signing_key }, sometimesPresent)
 
 const attempt = object('Attempt', {
   created_date: { ...timestamp, description: 'When the attempt started' },
@@ -153,7 +153,7 @@ export function presentListed(webhook: Webhook): ListedWebhookBody {
   }
 }
 
-export const present = (webhook: Webhook): WebhookBody => ({
+export const presentWebhook = (webhook: Webhook): WebhookBody => ({
   ...presentListed(webhook),
   signing_key: webhook.signing_key,
 })

@@ -17,7 +17,7 @@ export class NewerDatabaseError extends Error {}
  */
 export async function migrate(database: Database, exec: Execute): Promise<void> {
   await createTable(database, exec)
-  const steps = readSteps()
+  const steps = readMigrations()
   const newest = steps.at(-1)?.number ?? 0
   while (true) {
     const done = new Set(await doneSteps(database))
@@ -32,10 +32,10 @@ export async function migrate(database: Database, exec: Execute): Promise<void> 
   }
 }
 
-type Step = { number: number; name: string; sql: string }
+type Migration = { number: number; name: string; sql: string }
 
 /** Throws if a number is missing or used twice. Of two steps with one number the second would never run. */
-function readSteps(): Step[] {
+function readMigrations(): Migration[] {
   const names = listShipped(FOLDER).filter(name => name.endsWith('.sql'))
   return names.sort().map((name, i) => {
     const number = Number.parseInt(name, 10)
@@ -45,7 +45,7 @@ function readSteps(): Step[] {
 }
 
 /** The number of the newest migration that this code knows. */
-export const newestMigration = (): number => readSteps().at(-1)?.number ?? 0
+export const newestMigration = (): number => readMigrations().at(-1)?.number ?? 0
 
 async function doneSteps(database: Database): Promise<number[]> {
   const rows = await database.query<{ number: number }>('select number from migrations')
@@ -63,7 +63,7 @@ async function createTable(database: Database, exec: Execute): Promise<void> {
   }
 }
 
-function statementsOf({ number, name, sql }: Step): Statement[] {
+function statementsOf({ number, name, sql }: Migration): Statement[] {
   const statements = sql
     .replace(/--.*$/gm, '')
     .split(';')

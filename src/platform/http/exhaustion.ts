@@ -3,7 +3,7 @@ import type { Server } from 'node:net'
 import { devNull } from 'node:os'
 
 /** Milliseconds between two looks, and looks between two lines. */
-const LOOK_EVERY = 1_000
+const CHECK_INTERVAL = 1_000
 const LOOKS_PER_LINE = 60
 
 /**
@@ -28,7 +28,7 @@ export function reportExhaustion(server: Server, warn: (line: string) => void): 
   }
 
   server.once('listening', () => {
-    const looking = setInterval(look, LOOK_EVERY).unref()
+    const looking = setInterval(look, CHECK_INTERVAL).unref()
     server.once('close', () => clearInterval(looking))
   })
 }

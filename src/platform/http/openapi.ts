@@ -138,14 +138,14 @@ export function errorResponse(errors: ApiError[], body: Schema): Response {
     content: {
       [JSON_TYPE]: {
         schema: { allOf: [body, { properties: { code: { enum: codes } } }] },
-        examples: Object.fromEntries(errors.map(error => [nameOf(error), exampleOf(error)])),
+        examples: Object.fromEntries(errors.map(error => [exampleName(error), exampleOf(error)])),
       },
     },
   }
 }
 
 /** The code and, where several errors have it, what is at fault: `P0102-amount`. */
-const nameOf = ({ code, at }: ApiError): string => [code, ...Object.values(at)].join('-')
+const exampleName = ({ code, at }: ApiError): string => [code, ...Object.values(at)].join('-')
 
 const exampleOf = (error: ApiError): Example => ({
   summary: meaningOf(error.code),

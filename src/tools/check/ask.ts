@@ -95,7 +95,7 @@ async function knownAbout(
 ): Promise<Known> {
   const webhooks = await newestWebhooks(database, room, MOST_WEBHOOKS)
   const own = await findWebhook(database, room, webhook_id)
-  const owner = own ? nameOf(own) : webhook_id
+  const owner = own ? webhookName(own) : webhook_id
   const truth: Truth = { body: Buffer.from(body), key: Buffer.from(signing_key), owner }
   const otherKeys = {
     webhooks: webhooks
@@ -113,10 +113,10 @@ async function knownAbout(
 }
 
 /** Without the path of its address, which may be secret: the answer is recorded. */
-const nameOf = ({ description, callback_url }: Webhook): string =>
+const webhookName = ({ description, callback_url }: Webhook): string =>
   description?.trim() || new URL(callback_url).host
 
 function nameBeside(owner: string, webhook: Webhook): string {
-  const name = nameOf(webhook)
+  const name = webhookName(webhook)
   return name === owner ? `another webhook that is named ${name} too` : name
 }

@@ -47,7 +47,7 @@ export function trueIn(given: Json, name: string): boolean {
   return value === true
 }
 
-export function wholeIn(
+export function integerIn(
   given: Json,
   name: string,
   least: number,

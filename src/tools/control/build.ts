@@ -14,7 +14,11 @@ import { createPayment, movePayment } from '../../pay/payments/commands.ts'
 import { completeByScenario, ENDED_MEANWHILE } from '../../pay/payments/complete.ts'
 import type { NewPayment, Scenario } from '../../pay/payments/payment.ts'
 import { checkMode, newPayment, readNewPayment } from '../../pay/payments/request.ts'
-import { paymentAddress, payment as paymentBody, present } from '../../pay/payments/response.ts'
+import {
+  paymentAddress,
+  payment as paymentBody,
+  presentPayment,
+} from '../../pay/payments/response.ts'
 import { countPayments, findPayment } from '../../pay/payments/store.ts'
 import { createRefund } from '../../pay/refunds/commands.ts'
 import type { Refund } from '../../pay/refunds/refund.ts'
@@ -107,7 +111,7 @@ export const buildPayment = (context: Context): Endpoint => {
       )
       const built = await found(context, account, payment_id)
       void reply.code(201).header('location', paymentAddress(payment_id, addresses))
-      return present(built, addresses)
+      return presentPayment(built, addresses)
     },
   }
 }

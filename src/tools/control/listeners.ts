@@ -127,7 +127,7 @@ const takeNext = (context: Context, stopped: () => boolean): Endpoint => ({
   },
 })
 
-type Why = 'over' | 'gone' | 'revoked' | 'stopped'
+type EndReason = 'over' | 'gone' | 'revoked' | 'stopped'
 
 /** Sets the signal when the request must end without an attempt; `stop` returns the reason. */
 function createEnding(
@@ -136,9 +136,9 @@ function createEnding(
   reply: FastifyReply,
   { wait, stopped }: { wait: number; stopped: () => boolean },
 ) {
-  let why: Why | undefined
+  let why: EndReason | undefined
   const signal = createSignal()
-  const end = (reason: Why) => {
+  const end = (reason: EndReason) => {
     why ??= reason
     signal.set()
   }
@@ -163,7 +163,7 @@ function createEnding(
   return {
     signal,
     isOver: () => why !== undefined,
-    stop: (): Why | undefined => {
+    stop: (): EndReason | undefined => {
       for (const timer of timers) clearTimeout(timer)
       reply.raw.removeListener('close', left)
       return why

@@ -69,14 +69,14 @@ export const listMessages = ({ database, time }: Context, waitFor: WaitFor): End
       limit = MOST_LISTED,
       ...filter
     } = readQuery(request, known)
-    const shown = (message: KeptMessage) => present(message, time.now(request.account))
+    const shown = (message: KeptMessage) => presentKeptMessage(message, time.now(request.account))
     return followed(waitFor, request, { ms, after }, shown, ({ room }) =>
       followMessages(database, room, filter, { after, before, limit }),
     )
   },
 })
 
-function present(message: KeptMessage, now: number) {
+function presentKeptMessage(message: KeptMessage, now: number) {
   const { message_id, webhook_id, event_type, payment_id, signing_key } = message
   const shown = presentMessage(message, now)
   const raw = shown.body === null ? null : message.body

@@ -10,7 +10,7 @@ import {
   statuses,
   statusOf,
 } from '../../pay/payments/payment.ts'
-import { payment as paymentBody, present } from '../../pay/payments/response.ts'
+import { payment as paymentBody, presentPayment } from '../../pay/payments/response.ts'
 import { paymentInPath } from '../../pay/payments/routes.ts'
 import { addressesOf } from '../../platform/http/addresses.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
@@ -91,7 +91,9 @@ export const findPayments = (context: Context, waitFor: WaitFor): Endpoint => ({
       return status === undefined ? newest : newest.filter(payment => hasBeen(payment, status))
     })
     const addresses = addressesOf(request, config)
-    return { results: found.slice(0, MOST_RETURNED).map(payment => present(payment, addresses)) }
+    return {
+      results: found.slice(0, MOST_RETURNED).map(payment => presentPayment(payment, addresses)),
+    }
   },
 })
 
@@ -137,7 +139,7 @@ export const completePayment = (context: Context): Endpoint => ({
       recordEffects => completeByScenario(context, payment, { scenario, recordEffects }),
     )
     if (reason) throw conflict(reason)
-    return present(await paymentInPath(request, context, 'P0200'), addresses)
+    return presentPayment(await paymentInPath(request, context, 'P0200'), addresses)
   },
 })
 

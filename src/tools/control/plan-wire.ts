@@ -13,7 +13,7 @@ import {
   type PlannedAnswer,
 } from '../plans/plan.ts'
 import { MOST_PLANS } from '../plans/store.ts'
-import { isWhole, textIn, trueIn, wholeIn } from './body.ts'
+import { integerIn, isWhole, textIn, trueIn } from './body.ts'
 import { badField, missingField, noSuchField } from './errors.ts'
 import { AGREEMENT_NEEDS_NONE, readScenario, scenarioSchema } from './payments.ts'
 import { count, identifier, text } from './schemas.ts'
@@ -87,10 +87,10 @@ export function readPlan(body: Json, operations: readonly Endpoint[]): ReadPlan 
   const which = { ...readOperation(body, operations), ...readGiven(body.given) }
   const payment_id = textIn(body, 'payment_id', PAYMENT_ID)
   const often = {
-    skip: wholeIn(body, 'skip', 0, MOST_REQUESTS) ?? 0,
+    skip: integerIn(body, 'skip', 0, MOST_REQUESTS) ?? 0,
     times: readTimes(body),
     probability: readProbability(body.probability),
-    seed: wholeIn(body, 'seed', 0, Number.MAX_SAFE_INTEGER) ?? 0,
+    seed: integerIn(body, 'seed', 0, Number.MAX_SAFE_INTEGER) ?? 0,
   }
   const outcome = body.scenario === undefined ? readFault(body) : readScenarioPlan(body)
   const plan = { ...which, ...(payment_id !== undefined && { payment_id }), ...often, ...outcome }

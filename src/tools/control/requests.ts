@@ -112,14 +112,14 @@ export const listRequests = (
       } = readQuery(request, known)
       const paging = { after, before, limit }
       const { since } = filter
-      return followed(waitFor, request, { ms, after, since }, present, ({ room }) =>
+      return followed(waitFor, request, { ms, after, since }, presentRequest, ({ room }) =>
         followExchanges(database, room, { ...filter, kinds }, paging),
       )
     },
   }
 }
 
-function present(exchange: Exchange) {
+function presentRequest(exchange: Exchange) {
   const { exchange_id, operation, method, path, query, kind, payment_id, status, ms } = exchange
   return {
     request_id: exchange_id,

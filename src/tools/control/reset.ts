@@ -16,9 +16,9 @@ import { overview, presentOverview } from './overview.ts'
 
 /** Milliseconds within which every delivery ends, unless its instance has died. */
 const LONGEST_DELIVERY = 3_000
-const LOOK_EVERY = 20
+const POLL_INTERVAL = 20
 
-const beginning = object('Beginning', {}, firstClock)
+const accountStart = object('Beginning', {}, firstClock)
 
 /**
  * Gives the account a new, empty room: one small write, however much the old one holds. A request that began before
@@ -34,14 +34,14 @@ export const resetAccount = (context: Context): Endpoint => ({
   docs: withExamples(examples => ({
     description:
       'The account moves to an empty room, and its keys stay. A request that began before ends in the old room.',
-    requestBody: optionalBody(beginning, { 'The usual call': {} }),
+    requestBody: optionalBody(accountStart, { 'The usual call': {} }),
     responses: { 200: json('The empty account', overview, { Empty: examples.overview }) },
     errors: [...examples.badBody, examples.unknownField, badFirstTime(), accountEnded()],
   })),
   handler: async request => {
     const { database, time, config } = context
     const { name } = request.account
-    const given = readBody(request, beginning)
+    const given = readBody(request, accountStart)
     const { before, after } = await untilWritten(async () => {
       const before = await accountOfName(database, name)
       if (!before) throw accountEnded()
@@ -61,8 +61,8 @@ export async function untilSent(
   { database, time }: Pick<Context, 'database' | 'time'>,
   room: string,
 ): Promise<void> {
-  for (let left = LONGEST_DELIVERY; left > 0; left -= LOOK_EVERY) {
+  for (let left = LONGEST_DELIVERY; left > 0; left -= POLL_INTERVAL) {
     if (!(await isSending(database, room, time.wall()))) return
-    await setTimeout(LOOK_EVERY)
+    await setTimeout(POLL_INTERVAL)
   }
 }

@@ -16,7 +16,7 @@ import { resetAccount } from './reset.ts'
 import { sendMessage } from './send.ts'
 import type { WaitFor } from './wait.ts'
 
-export type Ports = {
+export type ControlPorts = {
   waitFor: WaitFor
   stopped: () => boolean
   /** The endpoints whose requests are recorded, and that plans can name. */
@@ -24,13 +24,16 @@ export type Ports = {
 }
 
 /** Everything below /control. It has no endpoints while both of its halves are off. */
-export const controlEndpoints = (context: Context, ports: Ports): Endpoint[] => {
+export const controlEndpoints = (context: Context, ports: ControlPorts): Endpoint[] => {
   const endpoints = [...readingEndpoints(context, ports), ...steeringEndpoints(context, ports)]
   return endpoints.length > 0 ? [readOverview(context), ...endpoints] : []
 }
 
 /** Endpoints that read the record. There are none without a recorder. */
-const readingEndpoints = (context: Context, { waitFor, stopped, operations }: Ports): Endpoint[] =>
+const readingEndpoints = (
+  context: Context,
+  { waitFor, stopped, operations }: ControlPorts,
+): Endpoint[] =>
   context.recorder
     ? [
         listRequests(context, waitFor, operations),
@@ -45,7 +48,7 @@ const readingEndpoints = (context: Context, { waitFor, stopped, operations }: Po
     : []
 
 /** Endpoints that change payments, clocks and accounts. There are none without FARTHING_CONTROL=true. */
-const steeringEndpoints = (context: Context, { waitFor, operations }: Ports): Endpoint[] =>
+const steeringEndpoints = (context: Context, { waitFor, operations }: ControlPorts): Endpoint[] =>
   context.config.control
     ? [
         ...accountEndpoints(context),

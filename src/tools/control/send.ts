@@ -16,7 +16,7 @@ import { type Endpoint, pathParam } from '../../platform/http/endpoint.ts'
 import { json, pathParameter } from '../../platform/http/openapi.ts'
 import { object } from '../../platform/http/schema.ts'
 import { registrationProblem } from '../../platform/outbound/address.ts'
-import { flagIn, readBody, textIn, wholeIn } from './body.ts'
+import { flagIn, integerIn, readBody, textIn } from './body.ts'
 import { optionalBody, withExamples } from './docs.ts'
 import { badField, conflict, notFound } from './errors.ts'
 import { presentBody } from './requests.ts'
@@ -82,7 +82,7 @@ export const sendMessage = (context: Context): Endpoint => ({
     const asked = await readSendAgain(request, context)
     const message = await messageInPath(request, context)
     const sent = await sendAgain(context, request.account, message, asked)
-    return { results: sent.map(present) }
+    return { results: sent.map(presentSend) }
   },
 })
 
@@ -105,7 +105,7 @@ async function readSendAgain(
   { config, resolve }: Context,
 ): Promise<SendAgain> {
   const given = readBody(request, sendAgainBody)
-  const times = wholeIn(given, 'times', 1, MOST_TIMES) ?? 1
+  const times = integerIn(given, 'times', 1, MOST_TIMES) ?? 1
   const { damage } = given
   if (damage !== undefined && !damages.some(known => known === damage))
     throw badField('damage', `must be one of ${damages.join(', ')}`)
@@ -123,7 +123,7 @@ async function readSendAgain(
   }
 }
 
-function present(exchange: Exchange) {
+function presentSend(exchange: Exchange) {
   const { exchange_id, refused, status, result, ms, response_headers, response_body } = exchange
   return {
     exchange_id,

@@ -19,9 +19,9 @@ export type Plans = {
   scenarioFor(request: FastifyRequest): PlannedScenario | undefined
 }
 
-type Ports = { database: Database; time: Time }
+type PlanPorts = { database: Database; time: Time }
 
-export function createPlans(ports: Ports, stopped: () => boolean): Plans {
+export function createPlans(ports: PlanPorts, stopped: () => boolean): Plans {
   const holds = createHolds(ports.database, stopped)
   const findFault = createFindFault(ports)
   const found = new WeakMap<FastifyRequest, Found>()

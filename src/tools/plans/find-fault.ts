@@ -43,9 +43,9 @@ export type Found = { fault?: Fault | undefined; scenario?: Planned | undefined 
 
 type FindFault = (operation: string, request: FastifyRequest) => Promise<Found>
 
-type Ports = { database: Database; time: Time }
+type PlanPorts = { database: Database; time: Time }
 
-export function createFindFault(ports: Ports): FindFault {
+export function createFindFault(ports: PlanPorts): FindFault {
   const { database } = ports
   const exclusively = createMutex()
   const knownPlans = createKnownPlans(database)

@@ -65,9 +65,9 @@ export async function recordAction<Result>(
   }
 }
 
-type Did = { began: number; at: number; by: Actor; operation: ActionName; query: string }
+type ActionFacts = { began: number; at: number; by: Actor; operation: ActionName; query: string }
 
-function actionRow({ account, payment, caused }: Effects, did: Did): NewExchange {
+function actionRow({ account, payment, caused }: Effects, did: ActionFacts): NewExchange {
   const { began, at, by, operation, query } = did
   return {
     room: account.room,

@@ -88,7 +88,7 @@ export function createMask(known: readonly (string | undefined)[]): Mask {
       const masked = json(text ?? window.toString('latin1'))
       const kept = whole > window.length ? masked.slice(0, -longest) : masked
       const isCut = whole > MOST_BODY_BYTES
-      if (text !== undefined) return { text: beginning(kept), ...(isCut && { cut: whole }) }
+      if (text !== undefined) return { text: truncated(kept), ...(isCut && { cut: whole }) }
       const latin1 = Buffer.from(kept.replaceAll(MASK, '...'), 'latin1')
       const base64 = latin1.subarray(0, MOST_BODY_BYTES).toString('base64')
       return { text: base64, base64: true, ...(isCut && { cut: whole }) }
@@ -117,7 +117,7 @@ function textOf(bytes: Buffer): string | undefined {
 }
 
 /** The first 8 KiB of text in UTF-8, without half a character at the end. */
-function beginning(text: string): string {
+function truncated(text: string): string {
   if (Buffer.byteLength(text) <= MOST_BODY_BYTES) return text
   return textOf(Buffer.from(text).subarray(0, MOST_BODY_BYTES)) ?? ''
 }

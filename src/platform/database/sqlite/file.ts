@@ -34,7 +34,7 @@ export function refuseForeign(path: string): void {
 }
 
 /** Milliseconds between two looks at the file. */
-const LOOK_INTERVAL = 1_000
+const CHECK_INTERVAL = 1_000
 
 /**
  * Calls `onGone` once when the file at `path` or its write-ahead log has been deleted, moved or replaced: what is written
@@ -51,7 +51,7 @@ export function watchFile(path: string, onGone: (error: Error) => void): () => v
     onGone(
       new Error(`the SQLite file ${gone.path} was deleted or replaced, so no write would be kept`),
     )
-  }, LOOK_INTERVAL).unref()
+  }, CHECK_INTERVAL).unref()
   return () => clearInterval(looking)
 }
 

@@ -21,9 +21,9 @@ import { type CursorPage, readPage } from '../frame/cursor.ts'
 import { liveNotice, NEWEST, type News, versionOf } from '../frame/live.ts'
 import { type AccountVisit, type Next, type Page, textsIn } from '../frame/page.ts'
 import { link, paragraph, untrusted } from '../frame/parts.ts'
-import { addressOf, choiceIn, cursorIn, linksBeside } from '../frame/query.ts'
+import { choiceIn, cursorIn, linksBeside, pageAddress } from '../frame/query.ts'
 import { actionRoute, pageRoute } from '../frame/route.ts'
-import { nameOf } from '../webhooks/list.ts'
+import { webhookTitle } from '../webhooks/list.ts'
 import { type Accepted, messageTable, shownOf } from '../webhooks/message-table.ts'
 import { failedToSend, progressPart, readResend, resendForm } from './send-all.ts'
 
@@ -152,7 +152,7 @@ ${select({
     all,
     ...webhooks.map(webhook => ({
       value: webhook.webhook_id,
-      text: `${nameOf(webhook)}${webhook.status === 'INACTIVE' ? ' (deactivated)' : ''}`,
+      text: `${webhookTitle(webhook)}${webhook.status === 'INACTIVE' ? ' (deactivated)' : ''}`,
     })),
   ],
   value: asked.webhook ?? '',
@@ -183,7 +183,7 @@ ${button({ id: 'filter', text: 'Filter', secondary: true })}
 }
 
 function list(visit: AccountVisit, { asked, webhooks, page, accepted }: Shown): Html {
-  const names = new Map(webhooks.map(webhook => [webhook.webhook_id, nameOf(webhook)]))
+  const names = new Map(webhooks.map(webhook => [webhook.webhook_id, webhookTitle(webhook)]))
   const order = asked.order === 'newest' || asked.status ? 'newest first' : 'failed first'
   return messageTable(visit, {
     caption: `Messages, ${order}`,
@@ -210,7 +210,7 @@ async function resend(context: Context, visit: AccountVisit): Promise<Next> {
   const form = formBody(visit.request)
   const webhook = form.get('webhook') || undefined
   const event_type = eventTypes.find(each => each === form.get('event'))
-  const to = addressOf('deliveries', { webhook, event: event_type })
+  const to = pageAddress('deliveries', { webhook, event: event_type })
   const webhooks = chosenOf(await webhooksOf(context, visit), { webhook })
   const open = await failedToSend(context, visit, webhooks, { event_type })
   if (open.length === 0) return { to, done: { code: 'none-failed' } }

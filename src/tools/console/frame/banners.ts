@@ -7,7 +7,7 @@ import type { Config } from '../../../core/config.ts'
 import { inPounds } from '../../../core/money.ts'
 import { cookie, cookiesNamed } from './session.ts'
 
-type Asked = { request: FastifyRequest; config: Config }
+type BannerRequest = { request: FastifyRequest; config: Config }
 
 /** `success`, which is green, only where the payment or the refund went well: everything else is neutral. */
 export type Banner = { text: string; success: boolean }
@@ -81,7 +81,7 @@ const SECONDS = 60
 
 /** Lets the page `to` show a banner, once. */
 export function leaveBanner(
-  { request, config }: Asked,
+  { request, config }: BannerRequest,
   reply: FastifyReply,
   { to, done }: { to: string; done: Done },
 ): void {
@@ -92,7 +92,10 @@ export function leaveBanner(
 }
 
 /** The banner that was left for the page of this request. It is used up with that. */
-export function takeBanner({ request, config }: Asked, reply: FastifyReply): Banner | undefined {
+export function takeBanner(
+  { request, config }: BannerRequest,
+  reply: FastifyReply,
+): Banner | undefined {
   const [path] = request.url.split('?', 1)
   for (const value of cookiesNamed(request, COOKIE)) {
     const [code = '', pence = '', page] = value.split('.', 3)

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { type Html, html } from '../../../platform/web/html.ts'
 import type { AccountVisit } from './page.ts'
 import { ACCOUNT_FIELD, link } from './parts.ts'
-import { addressOf } from './query.ts'
+import { pageAddress } from './query.ts'
 
 export type News = {
   /** Of what the page shows: another one as soon as something of it has changed. */
@@ -43,7 +43,7 @@ export function liveNotice(
   { root, account }: AccountVisit,
   { list, version, newest, href, query = {} }: Live,
 ): Html {
-  const asks = addressOf(`${root}newer.json`, {
+  const asks = pageAddress(`${root}newer.json`, {
     list,
     [ACCOUNT_FIELD]: account.name,
     [NEWEST]: newest,
@@ -51,7 +51,7 @@ export function liveNotice(
   })
   return html`<div class="farthing-live" data-live="${asks}" data-version="${version}" data-account="${account.name}">
 <p class="govuk-body" role="status"></p>
-<p class="govuk-body">${link(addressOf(href, query), 'Refresh')}</p>
+<p class="govuk-body">${link(pageAddress(href, query), 'Refresh')}</p>
 <label class="govuk-body farthing-follow" hidden><input type="checkbox"> Follow</label>
 </div>`
 }

@@ -20,7 +20,7 @@ export function cursorIn(visit: Visit): Cursor {
 }
 
 /** `page?name=value`, without the parameters that are undefined or ''. */
-export function addressOf(page: string, given: Record<string, string | undefined>): string {
+export function pageAddress(page: string, given: Record<string, string | undefined>): string {
   const pairs = Object.entries(given).flatMap(([name, value]): [string, string][] =>
     value ? [[name, value]] : [],
   )
@@ -35,6 +35,6 @@ export function linksBeside(
   filters: Record<string, string | undefined>,
 ): Html | false {
   if (!newer && !older) return false
-  const to = (cursor: Cursor | undefined) => cursor && addressOf(page, { ...filters, ...cursor })
+  const to = (cursor: Cursor | undefined) => cursor && pageAddress(page, { ...filters, ...cursor })
   return pagination({ label, newer: to(newer), older: to(older) })
 }

@@ -13,10 +13,10 @@ import { findExchange, groupRefusals } from '../../recorder/store.ts'
 import { firstMinute, MINUTES } from '../../recorder/traffic-store.ts'
 import type { AccountVisit } from '../frame/page.ts'
 import { link, paragraph, untrusted } from '../frame/parts.ts'
-import { addressOf } from '../frame/query.ts'
+import { pageAddress } from '../frame/query.ts'
 import { NONE, requestLine } from '../requests/list.ts'
 import { refusalText } from '../requests/refusal.ts'
-import { nameOf } from '../webhooks/list.ts'
+import { webhookTitle } from '../webhooks/list.ts'
 
 const MOST_LINES = 5
 /** Webhooks that are looked at, and failed messages of each. */
@@ -86,7 +86,7 @@ function failedLine(
 ): Line {
   const many = count >= MOST_FAILED ? `${count} or more` : `${count}`
   return {
-    text: html`${many} ${count === 1 ? 'message' : 'messages'} to ${untrusted(nameOf(webhook))} failed: ${untrusted(result)}`,
+    text: html`${many} ${count === 1 ? 'message' : 'messages'} to ${untrusted(webhookTitle(webhook))} failed: ${untrusted(result)}`,
     buttons: [
       { text: 'Why it failed', href: `${root}messages/${message_id}` },
       { text: 'Show the messages', href: `${root}webhooks/${webhook.webhook_id}?delivery=FAILED` },
@@ -108,7 +108,7 @@ async function refusedLines(
     if (!exchange) return []
     const { exchange_id } = exchange
     const why = refusalText(exchange) ?? `${exchange.status ?? 'no response'}`
-    const all = addressOf(`${root}requests`, {
+    const all = pageAddress(`${root}requests`, {
       show: 'refused',
       operation,
       code: code ?? NONE,

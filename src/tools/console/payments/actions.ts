@@ -35,7 +35,7 @@ export type RefundFault = { given: string; message: string }
 /** undefined where the state of the payment did not allow it any more. */
 type Outcome = Done | { fault: RefundFault } | undefined
 
-type Asked = { context: Context; visit: AccountVisit; payment: Payment }
+type PaymentVisit = { context: Context; visit: AccountVisit; payment: Payment }
 
 export type PaymentAction = {
   path: Path
@@ -45,7 +45,7 @@ export type PaymentAction = {
   /** Which of the actions of its path it is. */
   scenario?: Scenario
   when: (payment: Payment) => boolean
-  run: (asked: Asked) => Promise<Outcome>
+  run: (asked: PaymentVisit) => Promise<Outcome>
 }
 
 const isOpen = (payment: Payment): boolean => isPayable(statusOf(payment))
@@ -142,7 +142,7 @@ async function unlessRefused<Result>(run: () => Promise<Result>): Promise<Result
 }
 
 /** The endings of an open payment, as its pages would bring them about. */
-async function complete({ context, payment }: Asked, scenario: Scenario): Promise<Outcome> {
+async function complete({ context, payment }: PaymentVisit, scenario: Scenario): Promise<Outcome> {
   const result = await unlessRefused(async () => ({
     reason: await recordAction(
       context,
@@ -161,7 +161,7 @@ async function complete({ context, payment }: Asked, scenario: Scenario): Promis
 }
 
 async function move(
-  { context, visit, payment: { payment_id } }: Asked,
+  { context, visit, payment: { payment_id } }: PaymentVisit,
   trigger: 'capture' | 'cancel',
 ): Promise<Outcome> {
   const { account } = visit
@@ -184,7 +184,7 @@ async function move(
   return { code: trigger === 'capture' ? 'captured' : 'cancelled-by-api' }
 }
 
-async function refund({ context, visit, payment }: Asked): Promise<Outcome> {
+async function refund({ context, visit, payment }: PaymentVisit): Promise<Outcome> {
   const { account, request } = visit
   const { amount_available: available } = refundSummary(payment)
   const given = (formBody(request).get(AMOUNT) ?? '').trim()

@@ -15,10 +15,10 @@ import { code, link, paragraph, untrusted } from '../frame/parts.ts'
 import { spanIn, TIME_RULE } from '../frame/times.ts'
 
 const FIELDS = ['q', 'status', 'from', 'to'] as const
-export type Asked = Record<(typeof FIELDS)[number], string>
+export type Filters = Record<(typeof FIELDS)[number], string>
 
 export type Find = {
-  asked: Asked
+  asked: Filters
   filter: PaymentFilter
   faults: { from?: string; to?: string }
   isFiltered: boolean

@@ -28,7 +28,7 @@ import {
 } from '../frame/parts.ts'
 import { cursorIn, linksBeside } from '../frame/query.ts'
 import { pageRoute } from '../frame/route.ts'
-import { type Asked, type Find, findForm, findIn, noMatch, scopeOf } from './find.ts'
+import { type Filters, type Find, findForm, findIn, noMatch, scopeOf } from './find.ts'
 
 const PAGE_SIZE = 50
 
@@ -56,7 +56,7 @@ ${!isWrong && found(visit, await readPayments(context, visit, find))}`
   }
 }
 
-const titleOf = ({ q, status, from, to }: Asked): string =>
+const titleOf = ({ q, status, from, to }: Filters): string =>
   ['Payments', q, status, from && `from ${from}`, to && `to ${to}`]
     .filter(part => part !== '')
     .join(', ')
@@ -81,7 +81,7 @@ async function pageOfId(
   return exchange && exchange.kind !== 'gap' ? `requests/${id}` : undefined
 }
 
-type Shown = {
+type ShownPayments = {
   find: Find
   page: CursorPage<Payment>
   /** "1 to 50 of 5,037 payments"; undefined where counting would take as long as the search. */
@@ -93,7 +93,7 @@ async function readPayments(
   { database }: Context,
   visit: AccountVisit,
   find: Find,
-): Promise<Shown> {
+): Promise<ShownPayments> {
   const { account, now } = visit
   const asked = { room: account.room, now, filter: find.filter }
   const page = await readPage(
@@ -148,7 +148,7 @@ async function readDeliveries(
   return accepted.size > 0 ? deliveriesOf(database, payments, [...accepted.keys()]) : found
 }
 
-const versionOfList = ({ page, deliveries }: Shown): string =>
+const versionOfList = ({ page, deliveries }: ShownPayments): string =>
   versionOf(
     page.items.map(({ payment_id, version }) => [
       payment_id,
@@ -164,7 +164,7 @@ export async function paymentsNews(context: Context, visit: AccountVisit): Promi
   return { version: versionOfList(shown), ...(shown.page.newer ? {} : { newer }) }
 }
 
-function found(visit: AccountVisit, shown: Shown): Html {
+function found(visit: AccountVisit, shown: ShownPayments): Html {
   const { find, page, place, deliveries } = shown
   const [newest] = page.items
   const notice = liveNotice(visit, {

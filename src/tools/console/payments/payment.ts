@@ -2,7 +2,7 @@ import { timeOf } from '../../../core/ids.ts'
 import { inPounds } from '../../../core/money.ts'
 import type { Context } from '../../../pay/context.ts'
 import { type Payment, stateOf } from '../../../pay/payments/payment.ts'
-import { present } from '../../../pay/payments/response.ts'
+import { presentPayment } from '../../../pay/payments/response.ts'
 import { findPayment } from '../../../pay/payments/store.ts'
 import { messagesOfPayment } from '../../../pay/webhooks/list-store.ts'
 import { attemptsOf } from '../../../pay/webhooks/message-store.ts'
@@ -130,7 +130,7 @@ ${details('The payment as GET answers it', listing('Payment', JSON.stringify(sho
 
 /** The payment as GET answers it, without the secret of its token. */
 const shownOf = ({ addresses }: AccountVisit, payment: Payment): object =>
-  JSON.parse(JSON.stringify(present(payment, addresses)).replaceAll(payment.secret, MASK))
+  JSON.parse(JSON.stringify(presentPayment(payment, addresses)).replaceAll(payment.secret, MASK))
 
 /** Of a long timeline the beginning and the end, so that the page stays below 400 KB. */
 const FIRST_STEPS = 50
@@ -169,10 +169,10 @@ function detailRows(payment: Payment, { refunds }: Rows): SummaryRow[] {
       String(value),
     ]),
   ]
-  const present = facts.filter((fact): fact is [string, string] => Boolean(fact[1]))
+  const known = facts.filter((fact): fact is [string, string] => Boolean(fact[1]))
   return [
     { id: 'detail-created', key: 'Date created', value: time(timeOf(payment_id)) },
-    ...present.map(([key, value], i) => ({ id: `detail-${i}`, key, value: untrusted(value) })),
+    ...known.map(([key, value], i) => ({ id: `detail-${i}`, key, value: untrusted(value) })),
     ...refunds.map(({ refund_id, amount }, i) => ({
       id: `refund-${i}`,
       key: 'Refund',

@@ -12,7 +12,7 @@ import { attemptsOf, type KeptMessage } from '../../../pay/webhooks/message-stor
 import type { EventType, Webhook } from '../../../pay/webhooks/webhook.ts'
 import type { ActionName } from '../../recorder/action.ts'
 import { acceptedAmong, isCopy } from '../../recorder/by-hand.ts'
-import { nameOf } from '../webhooks/list.ts'
+import { webhookTitle } from '../webhooks/list.ts'
 import { mergeAttempts, type ShownAttempt } from '../webhooks/message-attempts.ts'
 
 /** How many equal reads followed, and when the last of them began on the account's clock. */
@@ -63,7 +63,7 @@ export function timelineOf(rows: Rows): Step[] {
   const messages = rows.messages.map(message => ({
     message,
     again: message.status === 'FAILED' ? accepted.get(message.message_id) : undefined,
-    webhook: nameOf(
+    webhook: webhookTitle(
       rows.webhooks.find(({ webhook_id }) => webhook_id === message.webhook_id) ?? message,
     ),
     attempts: mergeAttempts(attemptsOf(message), attempts.get(message.message_id) ?? []).reverse(),
@@ -158,7 +158,7 @@ function missingOf(step: Drawn, { webhooks, payment }: Rows): MissingMessage[] {
         ),
     )
     const why = missed.length > 0 ? reasonOf(webhook, missed, step.at) : undefined
-    return why ? [{ webhook_id: webhook.webhook_id, webhook: nameOf(webhook), why }] : []
+    return why ? [{ webhook_id: webhook.webhook_id, webhook: webhookTitle(webhook), why }] : []
   })
 }
 
@@ -175,7 +175,7 @@ function foldReads(steps: (Drawn & { missing: MissingMessage[] })[]): Step[] {
   const shown: Step[] = []
   let reads = new Map<string, Step>()
   for (const { from, ...step } of steps) {
-    const read = readIn(step)
+    const read = readKey(step)
     const first = read === undefined ? undefined : reads.get(read)
     if (first) {
       const more = (first.folded?.more ?? 0) + 1 + (step.folded?.more ?? 0)
@@ -190,7 +190,7 @@ function foldReads(steps: (Drawn & { missing: MissingMessage[] })[]): Step[] {
 }
 
 /** What is equal of equal reads; undefined for a step that is no read. */
-function readIn({ exchange, events }: Pick<Step, 'exchange' | 'events'>): string | undefined {
+function readKey({ exchange, events }: Pick<Step, 'exchange' | 'events'>): string | undefined {
   if (exchange?.method !== 'GET' || events.length > 0) return undefined
   const { path, query, status } = exchange
   return `${status} ${path}?${query}`

@@ -23,7 +23,7 @@ import { type Cursor, type CursorPage, readPage } from '../frame/cursor.ts'
 import { liveNotice, MOST_NEWER, NEWEST, type News, versionOf } from '../frame/live.ts'
 import { type AccountVisit, type Page, textsIn } from '../frame/page.ts'
 import { code, hidden, link, paragraph, time, untrusted, wideTable } from '../frame/parts.ts'
-import { addressOf, choiceIn, cursorIn, linksBeside } from '../frame/query.ts'
+import { choiceIn, cursorIn, linksBeside, pageAddress } from '../frame/query.ts'
 import { pageRoute } from '../frame/route.ts'
 
 const SIZE = 50
@@ -39,7 +39,7 @@ export const requestsRoute = (context: Context, operations: readonly Endpoint[])
 }
 
 /** The query of the page; '' for what is not asked. `code` and `field` are those of a group of refusals; - is a group without. */
-type Asked = { show: 'refused' | ''; operation: string; code: string; field: string }
+type Filters = { show: 'refused' | ''; operation: string; code: string; field: string }
 
 export const NONE = '-'
 
@@ -83,12 +83,12 @@ ${list(root, asked, found, gaps)}`
   return { title: 'Requests', section: 'requests', content }
 }
 
-const askedIn = (visit: AccountVisit): Asked => ({
+const askedIn = (visit: AccountVisit): Filters => ({
   show: choiceIn(visit, 'show', ['refused']) ?? '',
   ...textsIn(visit, ['operation', 'code', 'field']),
 })
 
-const isFilter = (asked: Asked): boolean => Object.values(asked).some(value => value !== '')
+const isFilter = (asked: Filters): boolean => Object.values(asked).some(value => value !== '')
 
 /** A request does not change: what the list and the groups show changes when there is a newer one. */
 export async function requestsNews({ database }: Context, visit: AccountVisit): Promise<News> {
@@ -108,7 +108,7 @@ export async function requestsNews({ database }: Context, visit: AccountVisit): 
   return { version: versionOf([listed, refused].map(([each]) => each?.exchange_id)), newer }
 }
 
-function filterOf({ show, operation, code, field }: Asked): ExchangeFilter {
+function filterOf({ show, operation, code, field }: Filters): ExchangeFilter {
   const orNone = (text: string) => (text === NONE ? null : text)
   return {
     kinds: KINDS,
@@ -168,7 +168,7 @@ ${wideTable({
   ],
   rows: groups.map(group => {
     const { operation, field, newest, found } = group
-    const href = addressOf('requests', {
+    const href = pageAddress('requests', {
       show: 'refused',
       operation,
       code: group.code ?? NONE,
@@ -185,14 +185,14 @@ ${wideTable({
 })}`
 }
 
-function headingOf({ show, code, field }: Asked): string {
+function headingOf({ show, code, field }: Filters): string {
   if (!show) return 'All requests'
   const parts = [code !== NONE && code, field !== NONE && field && `in ${field}`].filter(Boolean)
   return ['Refused requests', ...parts].join(' ')
 }
 
 const filterForm = (
-  { show, operation, code, field }: Asked,
+  { show, operation, code, field }: Filters,
   operations: readonly string[],
 ): Html => html`<form method="get" action="requests" class="farthing-filter">
 ${select({
@@ -216,7 +216,7 @@ ${button({ id: 'filter', text: 'Filter', secondary: true })}
 ${(show || operation) && paragraph(link('requests', 'Show all requests'))}
 </form>`
 
-function list(root: string, asked: Asked, found: CursorPage<Exchange>, gaps: Exchange[]): Html {
+function list(root: string, asked: Filters, found: CursorPage<Exchange>, gaps: Exchange[]): Html {
   if (found.items.length === 0 && gaps.length === 0)
     return paragraph('There are no results for the filters you used.')
   const instances = new Set(found.items.map(({ instance }) => instance))

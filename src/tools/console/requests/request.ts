@@ -24,7 +24,7 @@ import {
   untrusted,
 } from '../frame/parts.ts'
 import { pageRoute } from '../frame/route.ts'
-import { nameOfAttempt, sentAgainText, whyOf } from '../webhooks/message-attempts.ts'
+import { consequenceOf, nameOfAttempt, sentAgainText } from '../webhooks/message-attempts.ts'
 import { headersAndBody } from './exchange.ts'
 import { codePart, requestLine, statusPart, tookText } from './list.ts'
 
@@ -75,7 +75,8 @@ const endings: Record<Ending, string | undefined> = {
 function summaryOf(exchange: Exchange, root: string): SummaryRow[] {
   const { kind, operation, began, at, status, result = '', key_id } = exchange
   const { payment_id, message_id, reference, ended, field, by_hand } = exchange
-  const cause = kind === 'out' && whyOf(by_hand, { status, result, answer: exchange.response_body })
+  const cause =
+    kind === 'out' && consequenceOf(by_hand, { status, result, answer: exchange.response_body })
   return summaryRows([
     ['Status', statusPart(exchange)],
     ['Result', kind === 'out' && untrusted(result)],

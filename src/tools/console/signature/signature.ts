@@ -17,7 +17,7 @@ import { signatureOf } from '../../signature/digests.ts'
 import { type AccountVisit, type Page, textsIn } from '../frame/page.ts'
 import { code, link, paragraph, untrusted, wideTable } from '../frame/parts.ts'
 import { actionRoute, pageRoute } from '../frame/route.ts'
-import { nameOf } from '../webhooks/list.ts'
+import { webhookTitle } from '../webhooks/list.ts'
 import { advicePart } from './advice.ts'
 import {
   type Answered,
@@ -36,7 +36,7 @@ const MOST_WEBHOOKS = 20
 export const signatureRoutes = (context: Context): Route[] => [
   pageRoute(context, 'signature', async visit => {
     const { message } = textsIn(visit, ['message'])
-    return signaturePage(visit, { ...noFields, message }, await knownTo(context, visit, message))
+    return signaturePage(visit, { ...noFields, message }, await knownFor(context, visit, message))
   }),
   actionRoute(context, 'signature', {
     purpose: 'compare',
@@ -45,7 +45,7 @@ export const signatureRoutes = (context: Context): Route[] => [
       const form = await multipartBody(visit.request)
       if (!form) throw pageFault(400)
       const given = await readGiven(form)
-      const known = await knownTo(context, visit, given.fields.message)
+      const known = await knownFor(context, visit, given.fields.message)
       const question = questionOf(given, known)
       const answered = 'faults' in question ? question : { analysis: analyse(question) }
       return signaturePage(visit, given.fields, known, answered)
@@ -60,7 +60,7 @@ type KnownHere = Pick<Known, 'keys' | 'apiKeys'> & {
 }
 
 /** The keys and the newest messages of the account, and the message that was picked, which may be an older one. */
-async function knownTo(
+async function knownFor(
   { database, config }: Context,
   { account, now }: AccountVisit,
   picked: string,
@@ -77,7 +77,7 @@ async function knownTo(
     message:
       listed ??
       (other && isKept(other) && other.body !== null ? knownMessage(other, other) : undefined),
-    keys: webhooks.map(webhook => ({ name: nameOf(webhook), key: webhook.signing_key })),
+    keys: webhooks.map(webhook => ({ name: webhookTitle(webhook), key: webhook.signing_key })),
     apiKeys: account.name === DEFAULT_ACCOUNT && config.apiKey ? [config.apiKey] : [],
   }
 }
@@ -91,7 +91,7 @@ const knownMessage = (
   payment_id: message.payment_id,
   body: Buffer.from(message.body ?? ''),
   signing_key: webhook.signing_key,
-  webhook: nameOf(webhook),
+  webhook: webhookTitle(webhook),
 })
 
 function signaturePage(

@@ -52,9 +52,9 @@ async function readWebhooks({ database, time }: Context, { account }: AccountVis
   }
 }
 
-type Shown = Awaited<ReturnType<typeof readWebhooks>>
+type ShownWebhooks = Awaited<ReturnType<typeof readWebhooks>>
 
-const versionOfList = ({ active, ended, ...shown }: Shown): string =>
+const versionOfList = ({ active, ended, ...shown }: ShownWebhooks): string =>
   versionOf(
     [active, ended].map(({ total, webhooks }) => [
       total,
@@ -81,7 +81,7 @@ ${cards('Deactivated', ended, shown)}`
 }
 
 /** What people call a webhook. */
-export const nameOf = ({
+export const webhookTitle = ({
   description,
   callback_url,
 }: Pick<Webhook, 'description' | 'callback_url'>): string => description?.trim() || callback_url
@@ -89,20 +89,20 @@ export const nameOf = ({
 function cards(
   heading: string,
   { total, webhooks }: { total: number; webhooks: ListedWebhook[] },
-  shown: Pick<Shown, 'accepted' | 'wall'>,
+  shown: Pick<ShownWebhooks, 'accepted' | 'wall'>,
 ): Html | false {
   if (total === 0) return false
   return html`<h2 class="govuk-heading-m">${heading} (${total.toLocaleString('en-GB')})</h2>
 ${total > webhooks.length && paragraph(`The newest ${webhooks.length} are shown.`)}
 ${webhooks.map(webhook => {
   const messages = { text: 'Messages', href: `webhooks/${webhook.webhook_id}` }
-  return summaryCard(nameOf(webhook), rowsOf(webhook, shown), messages)
+  return summaryCard(webhookTitle(webhook), rowsOf(webhook, shown), messages)
 })}`
 }
 
 function rowsOf(
   webhook: ListedWebhook,
-  { accepted, wall }: Pick<Shown, 'accepted' | 'wall'>,
+  { accepted, wall }: Pick<ShownWebhooks, 'accepted' | 'wall'>,
 ): SummaryRow[] {
   const { webhook_id, last } = webhook
   const again = last?.status === 'FAILED' ? accepted.get(last.message_id) : undefined

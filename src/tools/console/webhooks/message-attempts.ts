@@ -54,7 +54,7 @@ const deliveries: Record<DeliveryStatus, (attempts: number) => string> = {
 }
 
 /** What became of the delivery, in one sentence. */
-export const storyOfDelivery = (
+export const deliveryText = (
   status: DeliveryStatus,
   message: Pick<MessageRow, 'attempts'>,
 ): string => deliveries[status](attemptsOf(message).length)
@@ -62,7 +62,10 @@ export const storyOfDelivery = (
 const ASKED_ADVICE = 'The page of the message says what that means.'
 
 /** What follows from the end of an attempt, in one or two sentences. undefined for one that succeeded. */
-export function whyOf(byHand: ByHand | undefined, ending: AttemptEnding): string | undefined {
+export function consequenceOf(
+  byHand: ByHand | undefined,
+  ending: AttemptEnding,
+): string | undefined {
   const answer = answerToWrong(byHand, ending.status)
   if (answer === 'accepted')
     return `${ACCEPTED_WRONG} ${byHand?.kind === 'asked' ? ASKED_ADVICE : ACCEPTED_ADVICE}`
@@ -157,7 +160,7 @@ function attemptRow(attempt: ShownAttempt): Part[] {
 }
 
 function attemptDetails({ at, ending, exchange }: ShownAttempt, open: boolean, root: string): Html {
-  const cause = whyOf(exchange?.by_hand, ending)
+  const cause = consequenceOf(exchange?.by_hand, ending)
   const content = exchange
     ? html`${cause !== undefined && paragraph(untrusted(cause))}
 <h4 class="govuk-heading-s">Headers sent</h4>

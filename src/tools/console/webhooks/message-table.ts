@@ -5,7 +5,7 @@ import { attemptsOf, type MessageRow, shownStatus } from '../../../pay/webhooks/
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import type { AccountVisit } from '../frame/page.ts'
 import { deliveryTag, link, time, untrusted, wideTable } from '../frame/parts.ts'
-import { sentAgainText, storyOfDelivery } from './message-attempts.ts'
+import { deliveryText, sentAgainText } from './message-attempts.ts'
 
 /** Failed messages that were accepted when somebody sent them again by hand. */
 export type Accepted = ReadonlyMap<string, Exchange>
@@ -59,6 +59,6 @@ function deliveryPart(message: MessageRow, now: number, again: Exchange | undefi
   const last = attemptsOf(message).at(-1)
   const cause = last && causeOf({ status: last.status_code, result: last.result })
   if (shown === 'FAILED' && again)
-    return html`${deliveryTag(shown)} ${untrusted(sentAgainText(again))} ${storyOfDelivery(shown, message)}`
+    return html`${deliveryTag(shown)} ${untrusted(sentAgainText(again))} ${deliveryText(shown, message)}`
   return html`${deliveryTag(shown)} ${shown !== 'SUCCESSFUL' && shown !== 'PENDING' && cause && untrusted(cause)}`
 }

@@ -29,11 +29,11 @@ import { ask, askPart } from './message-ask.ts'
 import {
   attemptsPart,
   attemptTag,
+  consequenceOf,
+  deliveryText,
   mergeAttempts,
   nameOfAttempt,
   type ShownAttempt,
-  storyOfDelivery,
-  whyOf,
 } from './message-attempts.ts'
 import { readSend, sendForms } from './message-send.ts'
 
@@ -98,7 +98,7 @@ async function messagePage(context: Context, visit: AccountVisit): Promise<Page>
   const content = html`<p class="govuk-body">${link(`${root}webhooks/${message.webhook_id}`, 'Webhook')}</p>
 <h1 class="govuk-heading-l">${event_type} ${deliveryTag(shownStatus(message, now))}</h1>
 ${liveNotice(visit, { list: `message:${message_id}`, version, href: `${root}messages/${message_id}` })}
-${tagOfHand(attempts)}<p class="govuk-body-l" id="cause">${untrusted(storyOf(message, status, attempts, now))}</p>
+${byHandTag(attempts)}<p class="govuk-body-l" id="cause">${untrusted(outcomeOf(message, status, attempts, now))}</p>
 ${await askPart(context, visit, message)}
 ${actions(message, body, visit)}
 ${summaryList(summaryOf(message, root))}
@@ -110,12 +110,12 @@ ${attemptsPart(attempts, root)}`
 }
 
 /** The newest attempt, if it was made by hand. */
-const handOf = ([newest]: readonly ShownAttempt[]): ShownAttempt | undefined =>
+const newestByHand = ([newest]: readonly ShownAttempt[]): ShownAttempt | undefined =>
   newest?.exchange?.by_hand && newest
 
 /** What a receiver made of a signature that was wrong on purpose. */
-function tagOfHand(attempts: readonly ShownAttempt[]): Html | undefined {
-  const hand = handOf(attempts)
+function byHandTag(attempts: readonly ShownAttempt[]): Html | undefined {
+  const hand = newestByHand(attempts)
   return hand && answerToWrong(hand.exchange?.by_hand, hand.ending.status)
     ? html`<p id="answer-to-wrong">${attemptTag(hand)}</p>
 `
@@ -123,21 +123,21 @@ function tagOfHand(attempts: readonly ShownAttempt[]): Html | undefined {
 }
 
 /** What became of the message: of the newest send by hand, if there is one, and of its delivery. */
-function storyOf(
+function outcomeOf(
   message: KeptMessage,
   status: DeliveryStatus,
   attempts: readonly ShownAttempt[],
   now: number,
 ): string {
-  const hand = handOf(attempts)
+  const hand = newestByHand(attempts)
   const byHand = hand?.exchange?.by_hand
   if (!hand || !byHand) return whatHappened(message, status, attempts, now)
   const { at, ending } = hand
-  const why = whyOf(byHand, ending)
+  const why = consequenceOf(byHand, ending)
   return [
     `${nameOfAttempt(byHand)} at ${iso(at).slice(11, 16)}: ${ending.result}.`,
     ...(why === undefined ? [] : [why]),
-    storyOfDelivery(status, message),
+    deliveryText(status, message),
   ].join(' ')
 }
 

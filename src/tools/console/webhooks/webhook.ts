@@ -18,7 +18,7 @@ import { type AccountVisit, notFound, type Page, textsIn } from '../frame/page.t
 import { link, listing, paragraph, summaryRows, time, untrusted } from '../frame/parts.ts'
 import { choiceIn, cursorIn, linksBeside } from '../frame/query.ts'
 import { pageRoute } from '../frame/route.ts'
-import { eventsOf, listenerState, nameOf } from './list.ts'
+import { eventsOf, listenerState, webhookTitle } from './list.ts'
 import { messageTable, shownOf } from './message-table.ts'
 import { MOST_RECENT, recentPart } from './recent.ts'
 import { deactivateForm, testForm } from './webhook-actions.ts'
@@ -89,7 +89,7 @@ async function webhookPage(context: Context, visit: AccountVisit): Promise<Page>
   const newest = { limit: MOST_RECENT, order: 'newest' } as const
   const recent = await messagesOfWebhook(database, webhook_id, {}, newest)
   const content = html`<p class="govuk-body">${link(`${root}webhooks`, 'Webhooks')}</p>
-<h1 class="govuk-heading-l farthing-text">${untrusted(nameOf(webhook))}</h1>
+<h1 class="govuk-heading-l farthing-text">${untrusted(webhookTitle(webhook))}</h1>
 ${summaryList(summaryOf(webhook, wall))}
 ${details('Signing key', listing('Signing key', webhook.signing_key), { id: 'signing-key' })}
 ${recentPart(visit, recent, await acceptedOf(context, recent))}
@@ -105,7 +105,7 @@ ${liveNotice(visit, {
 })}
 ${messagesPart(found, delivery, visit)}
 ${deactivateForm(visit, webhook)}`
-  return { title: nameOf(webhook), section: 'webhooks', content }
+  return { title: webhookTitle(webhook), section: 'webhooks', content }
 }
 
 function summaryOf(webhook: Webhook, wall: number): SummaryRow[] {
