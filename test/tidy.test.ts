@@ -104,6 +104,7 @@ describe('A file of src', () => {
       'tools/console/frame/sign-in', // what has expired
       'tools/console/home/attention', // which requests are of the last minutes
       'tools/console/home/home', // which requests are of the last minutes
+      'tools/console/requests/list', // which requests are of the last minutes
       'tools/console/webhooks/list', // whether somebody listens
       'tools/console/webhooks/webhook', // whether somebody listens
       'tools/control/accounts', // what has expired, the first time of a clock

@@ -82,7 +82,7 @@ export const revokeKey = (database: Database, key_id: string, now: number): Prom
 export type KnownKey = { key_id: string; account: Account; lastPlan: LastPlan }
 
 /** The key_id of FARTHING_API_KEY, which has no row. */
-const CONFIGURED_KEY_ID = 'configured'
+export const CONFIGURED_KEY_ID = 'configured'
 
 const livesAt = (parameter: string) => `ended = 0 and (expires is null or expires > ${parameter})`
 

@@ -97,7 +97,10 @@ type Refuse = (request: FastifyRequest, reply: FastifyReply) => Error | undefine
 const NO_OPERATION = 'methodNotAllowed'
 
 /** The operations of recorded requests that reached no endpoint. */
-export const WITHOUT_ENDPOINT = [NO_OPERATION, NO_ENDPOINT]
+export const WITHOUT_ENDPOINT = [
+  { operation: NO_OPERATION, summary: 'A method that the address does not have' },
+  { operation: NO_ENDPOINT, summary: 'An address that the API does not have' },
+]
 
 function routeOptions(area: Area, recorded: Recorded, refuse: Refuse, plan?: PlanHooks) {
   const before = beforeHandler(area, refuse)

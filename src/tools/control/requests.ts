@@ -28,7 +28,10 @@ const kinds = ['api', 'page'] as const
 
 const parametersFor = (operations: readonly Endpoint[]) => ({
   operation: oneOf(
-    [...operations.map(({ operationId }) => operationId), ...WITHOUT_ENDPOINT],
+    [
+      ...operations.map(({ operationId }) => operationId),
+      ...WITHOUT_ENDPOINT.map(({ operation }) => operation),
+    ],
     'With this operationId',
   ),
   payment_id,

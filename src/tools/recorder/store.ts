@@ -90,6 +90,10 @@ export type ExchangeFilter = Range & {
   refused?: boolean
   operation?: string
   status?: number
+  /** All of a class, such as 4 for 4xx. */
+  class?: 2 | 4 | 5
+  /** Recorded then or later, in milliseconds on the machine's clock. */
+  recordedSince?: number
   /** null: of those without one. */
   code?: string | null
   field?: string | null
@@ -98,8 +102,9 @@ export type ExchangeFilter = Range & {
   reference?: string
 }
 
-function conditionsOf(room: string, filter: ExchangeFilter): Condition[] {
+export function conditionsOf(room: string, filter: ExchangeFilter): Condition[] {
   const { kinds, refused, operation, status, code, field, payment_id, reference } = filter
+  const { class: hundreds, recordedSince } = filter
   return [
     where('account = ?', room),
     ...inRange('exchange_id', filter),
@@ -107,6 +112,13 @@ function conditionsOf(room: string, filter: ExchangeFilter): Condition[] {
     ...(refused === undefined ? [] : [where(`refused = ${refused ? 1 : 0}`)]),
     ...ifGiven('operation = ?', operation),
     ...ifGiven('status = ?', status),
+    ...(hundreds === undefined
+      ? []
+      : [where('status >= ? and status < ?', hundreds * 100, (hundreds + 1) * 100)]),
+    ...ifGiven(
+      'exchange_id >= ?',
+      recordedSince === undefined ? undefined : idFloor(recordedSince),
+    ),
     ...(code === null ? [where('code is null')] : ifGiven('code = ?', code)),
     ...(field === null ? [where('field is null')] : ifGiven('field = ?', field)),
     ...ifGiven('payment_id = ?', payment_id),
@@ -183,38 +195,8 @@ export async function countExchanges(
   return row?.found ?? 0
 }
 
-/** A group of refused requests with the same fault. */
-export type Refusals = {
-  operation: string
-  status: number | null
-  code: string | null
-  field: string | null
-  found: number
-  /** The identifier of the newest. */
-  newest: string
-}
-
 /** The most exchanges that are looked at. No account keeps more. */
-const MOST_GROUPED = 10_000
-
-/**
- * The account's refused requests in groups, at most `limit`. The group with the newest request is first. `since`: only
- * those that were recorded then or later, in milliseconds on the machine's clock.
- */
-export const groupRefusals = (
-  database: Database,
-  room: string,
-  limit: number,
-  since = 0,
-): Promise<Refusals[]> =>
-  database.query<Refusals>(
-    `select operation, status, code, field, cast(count(*) as integer) as found, max(exchange_id) as newest
-     from (select exchange_id, operation, status, code, field from exchanges
-           where account = $1 and refused = 1 and kind in ('api', 'page') and exchange_id >= $3
-           order by exchange_id desc limit ${MOST_GROUPED}) refusals
-     group by operation, status, code, field order by newest desc limit $2`,
-    [room, limit, idFloor(since)],
-  )
+export const MOST_GROUPED = 10_000
 
 /** One exchange; undefined when the account does not have it. */
 export async function findExchange(

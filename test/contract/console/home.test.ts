@@ -135,7 +135,10 @@ onEveryDatabase(
         lines.join('\n'),
       )
       const links = linksIn(page)
-      assert.match(links.get('Why it failed') ?? '', /^messages\/\w{26}$/)
+      const ask = page.elements.find(each =>
+        /messages\/\w{26}\/ask$/.test(each.attributes.action ?? ''),
+      )
+      assert.equal(ask?.inside.find(tagged('button'))?.text, 'Ask the receiver')
       assert.equal(
         links.get('Show the messages'),
         `webhooks/${webhook.external_id}?delivery=FAILED`,

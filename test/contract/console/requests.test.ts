@@ -34,6 +34,8 @@ function rowsOf({ elements }: Shown, caption: string): string[][] {
 }
 
 const LIST = 'Requests, newest first'
+const UNKNOWN = 'this account has no payment of the last 7 days with the payment_id in the path'
+const NO_URL = 'return_url must be an absolute URL with a host'
 const GROUPS = 'Refused requests of the last 24 hours that are alike'
 
 onEveryDatabase('The pages of requests', service => {
@@ -66,20 +68,23 @@ onEveryDatabase('The pages of requests', service => {
     await api.get('/v1/payments')
     const page = await browser.get('requests')
     assert.deepEqual(
-      rowsOf(page, GROUPS).map(cells => cells.slice(0, 4).map(cell => cell.split(' ')[0])),
+      rowsOf(page, GROUPS).map(cells => cells.toSpliced(4, 1)),
       [
-        ['readPayment', 'P0200', '', '1'],
-        ['createPayment', 'P0101', 'amount', '1'],
-        ['createPayment', 'P0102', 'return_url', '3'],
+        ['Read a payment', 'P0200', '', '1', UNKNOWN],
+        ['Create a payment', 'P0101', 'amount', '1', 'amount is required'],
+        ['Create a payment', 'P0102', 'return_url', '3', `${NO_URL} (you sent no)`],
       ],
     )
     assert.deepEqual(
       rowsOf(page, LIST).map(([, request, status]) => [request, status]),
       [
         ['GET /v1/payments', '200'],
-        ['GET /v1/payments/unknown', '404 P0200'],
-        ['POST /v1/payments', '400 P0101 amount'],
-        ...Array.from({ length: 3 }, () => ['POST /v1/payments', '422 P0102 return_url']),
+        ['GET /v1/payments/unknown', `404 P0200 ${UNKNOWN}`],
+        ['POST /v1/payments', '400 P0101 amount is required'],
+        ...Array.from({ length: 3 }, () => [
+          'POST /v1/payments',
+          `422 P0102 ${NO_URL} (you sent no)`,
+        ]),
       ],
     )
     const group = linksIn(page).find(({ attributes }) =>
@@ -94,6 +99,60 @@ onEveryDatabase('The pages of requests', service => {
     assert.match(nothing.text, /There are no results for the filters you used\./)
     for (const query of ['show=x&operation=%00', 'before=%ff', 'after=zzz', 'show=refused&show=x'])
       assert.equal((await browser.get(`requests?${query}`)).status, 200, query)
+  })
+
+  test('requests are found by the class of their status, their payment, a text in address or body, and time', async () => {
+    const { api, browser } = await enter()
+    const { payment_id } = await api.createPayment({
+      reference: 'Stall 9 È',
+      description: '50%_\\ "off"',
+    })
+    service().clock.advance(10)
+    await api.get(`/v1/payments/${payment_id}/events?x=Needle-1`)
+    await api.get('/v1/payments/unknown')
+    await api.post('/v1/nothing')
+    const find = async (query: Record<string, string>) => {
+      const page = await browser.get(`requests?${new URLSearchParams(query)}`)
+      assert.equal(page.status, 200)
+      if (rowsOf(page, LIST).length === 0)
+        assert.match(page.text, /no results .* Searched: .* among the requests that are kept/)
+      return rowsOf(page, LIST)
+        .map(([, request = '']) => request.replace(payment_id, 'ID').replace(/^(\w+) .*?v1/, '$1'))
+        .toSorted()
+    }
+    const [created, events] = ['POST/payments', 'GET/payments/ID/events?x=Needle-1']
+    const [unknown, nothing] = ['GET/payments/unknown', 'POST/nothing']
+    for (const [query, requests] of [
+      [{ show: '2xx' }, [events, created]],
+      [{ show: '4xx' }, [unknown, nothing]],
+      [{ show: 'refused' }, [unknown, nothing]],
+      [{ show: '5xx' }, []],
+      [{ payment: payment_id.toUpperCase() }, [events, created]],
+      [{ payment: 'stall 9 è' }, [events, created]],
+      [{ payment: 'stall 9' }, []],
+      [{ text: 'needle' }, [events]],
+      [{ text: 'STALL 9 È' }, [created]],
+      [{ text: '50%_\\\\ \\"off\\"' }, [created]],
+      [{ text: '50%__' }, []],
+      [{ text: 'application/json' }, []],
+      [{ text: 'payment', show: '4xx' }, [unknown]],
+      [{ text: 'payment', operation: 'createPayment', last: '5' }, [created]],
+    ] as const)
+      assert.deepEqual(await find(query), requests.toSorted(), JSON.stringify(query))
+    const notice = only(
+      (await browser.get('requests?text=needle')).elements,
+      each => 'data-live' in each.attributes,
+    ).attributes['data-live']
+    const news = async () => JSON.parse((await browser.get(notice ?? '')).html)
+    assert.equal((await news()).newer, 0)
+    service().clock.advance(10)
+    await api.get('/v1/payments?reference=another')
+    assert.equal((await news()).newer, 0)
+    await api.get('/v1/payments?reference=needle')
+    assert.equal((await news()).newer, 1)
+    service().clock.advance(5 * 60_000 + 1)
+    assert.deepEqual(await find({ last: '5' }), [])
+    assert.equal((await browser.get('requests?text=%00&payment=%ff&last=9')).status, 200)
   })
 
   test('the list is read from a place in it, in both directions, without a request twice', async () => {

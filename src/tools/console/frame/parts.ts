@@ -3,6 +3,7 @@ import type { Account } from '../../../core/account.ts'
 import { timeOf } from '../../../core/ids.ts'
 import { iso } from '../../../core/time.ts'
 import type { ShownStatus } from '../../../pay/webhooks/message-store.ts'
+import { CONFIGURED_KEY_ID } from '../../../platform/accounts/store.ts'
 import {
   type SummaryRow,
   type Table,
@@ -16,6 +17,10 @@ export const link = (href: string, text: Part): Html =>
   html`<a class="govuk-link" href="${href}">${text}</a>`
 
 export const code = (text: Part): Html => html`<code class="farthing-code">${text}</code>`
+
+/** What a key is called on pages: the one of the settings has no identifier. */
+export const nameOfKey = (key_id: string): string =>
+  key_id === CONFIGURED_KEY_ID ? 'FARTHING_API_KEY' : key_id
 
 /** Text that somebody else wrote: it wraps anywhere, and its direction has no effect on the text around it. */
 export const untrusted = (text: string): Html => html`<bdi class="farthing-text">${text}</bdi>`

@@ -1,30 +1,34 @@
 /** What needs attention: messages that their receivers did not accept, and requests that were refused. */
 import { DAY } from '../../../core/time.ts'
 import type { Context } from '../../../pay/context.ts'
-import { newestFailures } from '../../../pay/webhooks/list-store.ts'
+import { type Failure, newestFailures } from '../../../pay/webhooks/list-store.ts'
 import { NOBODY_LISTENS } from '../../../pay/webhooks/listener.ts'
 import { attemptsOf } from '../../../pay/webhooks/message-store.ts'
 import { activeWebhooks } from '../../../pay/webhooks/store.ts'
 import type { Webhook } from '../../../pay/webhooks/webhook.ts'
-import { buttonLink } from '../../../platform/web/components.ts'
+import { button, buttonLink } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
+import { isRefusal } from '../../check/find-mistake.ts'
 import { acceptedByHand } from '../../recorder/by-hand.ts'
-import { findExchange, groupRefusals } from '../../recorder/store.ts'
+import { groupRefusals } from '../../recorder/refusal-store.ts'
+import { findExchange } from '../../recorder/store.ts'
 import { firstMinute, MINUTES } from '../../recorder/traffic-store.ts'
 import type { AccountVisit } from '../frame/page.ts'
-import { link, paragraph, untrusted } from '../frame/parts.ts'
+import { link, paragraph, postForm, untrusted } from '../frame/parts.ts'
 import { pageAddress } from '../frame/query.ts'
-import { NONE, requestLine } from '../requests/list.ts'
+import { NONE } from '../requests/find.ts'
+import { requestLine } from '../requests/list.ts'
 import { refusalText } from '../requests/refusal.ts'
 import { webhookTitle } from '../webhooks/list.ts'
 
 const MOST_LINES = 5
 /** Webhooks that are looked at, and failed messages of each. */
 const MOST_WEBHOOKS = 20
-const MOST_FAILED = 100
+const MOST_FAILED = 50
 
-/** One matter. `buttons` lead to what helps. */
-type Line = { text: Html; buttons: { text: string; href: string }[] }
+/** One matter. `help` are buttons that lead to what helps, or do it. */
+type Line = { text: Html; help: Help[] }
+type Help = { text: string; href: string; posts?: true }
 
 /** The lines, and how many there would be without the limit. */
 export type Attention = { lines: Line[]; more: number }
@@ -38,18 +42,23 @@ export async function readAttention(context: Context, visit: AccountVisit): Prom
   return { lines: lines.slice(0, MOST_LINES), more: Math.max(0, lines.length - MOST_LINES) }
 }
 
-export const attentionPart = ({ root }: AccountVisit, { lines, more }: Attention): Html =>
+export const attentionPart = (visit: AccountVisit, { lines, more }: Attention): Html =>
   lines.length === 0
     ? paragraph(
         `Nothing: no request was refused in the last ${MINUTES} minutes, and every message of the last 24 hours was accepted or is on its way.`,
       )
     : html`<ul class="farthing-attention" role="list">
 ${lines.map(
-  ({ text, buttons }, i) => html`<li><p class="govuk-body">${text}</p>
-<div class="govuk-button-group">${buttons.map((each, nth) => buttonLink(`help-${i}-${nth}`, each.text, each.href, { secondary: true }))}</div></li>
+  ({ text, help }, i) => html`<li>${paragraph(text)}
+<div class="govuk-button-group">${help.map((each, nth) => helpPart(visit, each, `help-${i}-${nth}`))}</div></li>
 `,
 )}</ul>
-${more > 0 && paragraph(html`And ${more} more: ${link(`${root}requests?show=refused`, 'all refused requests')}, ${link(`${root}webhooks`, 'all webhooks')}.`)}`
+${more > 0 && paragraph(html`And ${more} more: ${link(`${visit.root}requests?show=refused`, 'all refused requests')}, ${link(`${visit.root}webhooks`, 'all webhooks')}.`)}`
+
+const helpPart = ({ account }: AccountVisit, { text, href, posts }: Help, id: string): Html =>
+  posts
+    ? postForm(account, href, button({ id, text, secondary: true }))
+    : buttonLink(id, text, href, { secondary: true })
 
 /** The failed messages of one webhook that ended alike. */
 async function failedLines(
@@ -69,10 +78,8 @@ async function failedLines(
   return webhooks.flatMap(webhook => {
     const own = open.filter(({ webhook_id }) => webhook_id === webhook.webhook_id)
     const byEnding = Map.groupBy(own, each => attemptsOf(each).at(-1)?.result ?? NOBODY_LISTENS)
-    return [...byEnding].flatMap(([result, [newest, ...others]]) =>
-      newest === undefined || result === NOBODY_LISTENS
-        ? []
-        : [failedLine(root, webhook, result, newest.message_id, others.length + 1)],
+    return [...byEnding].flatMap(([result, failed]) =>
+      result === NOBODY_LISTENS ? [] : [failedLine(root, webhook, result, failed)],
     )
   })
 }
@@ -81,14 +88,19 @@ function failedLine(
   root: string,
   webhook: Webhook,
   result: string,
-  message_id: string,
-  count: number,
+  failed: readonly Failure[],
 ): Line {
+  const [newest] = failed
+  const count = failed.length
   const many = count >= MOST_FAILED ? `${count} or more` : `${count}`
+  const message = `${root}messages/${newest?.message_id}`
+  const status = newest ? attemptsOf(newest).at(-1)?.status_code : undefined
   return {
     text: html`${many} ${count === 1 ? 'message' : 'messages'} to ${untrusted(webhookTitle(webhook))} failed: ${untrusted(result)}`,
-    buttons: [
-      { text: 'Why it failed', href: `${root}messages/${message_id}` },
+    help: [
+      isRefusal(status ?? null)
+        ? { text: 'Ask the receiver', href: `${message}/ask`, posts: true }
+        : { text: 'Why it failed', href: message },
       { text: 'Show the messages', href: `${root}webhooks/${webhook.webhook_id}?delivery=FAILED` },
     ],
   }
@@ -117,7 +129,7 @@ async function refusedLines(
     return [
       {
         text: html`${found.toLocaleString('en-GB')} × ${untrusted(requestLine(exchange))} refused: ${untrusted(why)}`,
-        buttons: [
+        help: [
           { text: 'Show the request', href: `${root}requests/${exchange_id}` },
           ...(found > 1 ? [{ text: `Show all ${found.toLocaleString('en-GB')}`, href: all }] : []),
         ],

@@ -57,7 +57,7 @@ function requestOf(exchange: Exchange | undefined): string {
   const { kind, operation, method, path, status, code, field } = exchange
   if (kind === 'action') return actionText(operation)
   if (kind === 'out') return 'message by hand'
-  return [method, path, '→', status ?? 'no answer', code, field].filter(Boolean).join(' ')
+  return [method, path, '→', status ?? 'no response', code, field].filter(Boolean).join(' ')
 }
 
 /** Bytes of a report, so that it can be attached anywhere. */

@@ -9,7 +9,8 @@ import { tag } from '../../../platform/web/components.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import { actionText } from '../../recorder/action.ts'
 import { MASK } from '../../recorder/mask.ts'
-import { code, deliveryTag, link, paragraph, untrusted } from '../frame/parts.ts'
+import { code, deliveryTag, link, nameOfKey, paragraph, untrusted } from '../frame/parts.ts'
+import { refusalText } from '../requests/refusal.ts'
 import { nameOfAttempt, type ShownAttempt, sentAgainText } from '../webhooks/message-attempts.ts'
 import type { MissingMessage, ShownMessage, Step } from './timeline.ts'
 
@@ -104,7 +105,7 @@ function headingOf({ root, payment_id }: Timeline, { exchange, refunds }: Step):
   const short = path
     .replace(payment_id, `${payment_id.slice(0, 6)}${MASK}`)
     .replace(`${MASK}${MASK}`, MASK)
-  const answer = status === null ? 'no answer' : String(status)
+  const answer = status === null ? 'no response' : String(status)
   return link(
     `${root}requests/${exchange_id}`,
     html`${method} ${untrusted(query ? `${short}?${query}` : short)}${form && html` ${untrusted(form)}`} → ${answer}`,
@@ -113,20 +114,22 @@ function headingOf({ root, payment_id }: Timeline, { exchange, refunds }: Step):
 
 /** How long it took, with which key or in what browser, and how it ended. */
 function factsOf({ root }: Timeline, exchange: Exchange): Html | undefined {
-  const { kind, ms, key_id, code, field, ended, by_hand, operation, request_headers, status } =
-    exchange
+  const { kind, ms, key_id, code, field, ended, by_hand, request_headers, status } = exchange
   if (exchange.asked)
     return html`<p class="farthing-step__facts">${link(`${root}messages/${exchange.message_id}`, untrusted(exchange.asked.sentence))}</p>`
   if (kind === 'action') return undefined
   const agent = request_headers['user-agent'] ?? ''
+  const told = refusalText(exchange) ?? field
   const facts: Part[] = [
-    `${operation}, ${Math.round(ms).toLocaleString('en-GB')} ms`,
-    ...(code ? [html`refused with ${code}${field && html` for ${untrusted(field)}`}`] : []),
-    ...(key_id ? [`key ${key_id}`] : []),
+    `${Math.round(ms).toLocaleString('en-GB')} ms`,
+    ...(code
+      ? [html`refused with ${code}${told !== undefined && html`: ${untrusted(told)}`}`]
+      : []),
+    ...(key_id ? [`key ${nameOfKey(key_id)}`] : []),
     ...(kind === 'page' && agent !== '' ? [agentOf(agent)] : []),
     ...(by_hand ? [nameOfAttempt(by_hand)] : []),
     ...(answerToWrong(by_hand, status) === 'accepted' ? [tag(ACCEPTED_WRONG, 'red')] : []),
-    ...(ended === 'gone' ? ['the client had left before the answer'] : []),
+    ...(ended === 'gone' ? ['the client had left before the response'] : []),
     ...(ended === 'replaced' ? ['a plan sent another response'] : []),
     ...(ended === 'reset' ? ['a plan ended the connection'] : []),
   ]
@@ -185,7 +188,7 @@ function attemptsView(timeline: Timeline, attempts: readonly ShownAttempt[]): Ht
     const { at, ms, exchange } = attempt
     const when = exchange
       ? link(`${timeline.root}requests/${exchange.exchange_id}`, timeOfDay(at))
-      : html`${timeOfDay(at)}${!isFresh(timeline, attempt) && ' (answer not recorded)'}`
+      : html`${timeOfDay(at)}${!isFresh(timeline, attempt) && ' (response not recorded)'}`
     return html` at ${when}${ms !== null && ` in ${Math.round(ms)} ms`}`
   })
   return html`${untrusted(attempts[0]?.ending.result ?? '')}${times.map((each, i) => (i === 0 ? each : html`,${each}`))}`

@@ -6,71 +6,76 @@ import { timeOf } from '../../../core/ids.ts'
 import type { Database } from '../../../core/ports.ts'
 import type { Context } from '../../../pay/context.ts'
 import { answerToWrong } from '../../../pay/webhooks/wrong-signature.ts'
-import { type Endpoint, type Route, WITHOUT_ENDPOINT } from '../../../platform/http/endpoint.ts'
-import { button, type Table, tag } from '../../../platform/web/components.ts'
-import { select } from '../../../platform/web/form-components.ts'
+import type { Endpoint, Route } from '../../../platform/http/endpoint.ts'
+import { type Table, tag } from '../../../platform/web/components.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
+import { groupRefusals, type Refusals } from '../../recorder/refusal-store.ts'
 import {
   byBeginning,
   countExchanges,
   type ExchangeFilter,
   findExchange,
   findExchanges,
-  groupRefusals,
-  type Refusals,
 } from '../../recorder/store.ts'
+import { findWithText } from '../../recorder/text-store.ts'
 import { type Cursor, type CursorPage, readPage } from '../frame/cursor.ts'
 import { liveNotice, MOST_NEWER, NEWEST, type News, versionOf } from '../frame/live.ts'
 import { type AccountVisit, type Page, textsIn } from '../frame/page.ts'
-import { code, hidden, link, paragraph, time, untrusted, wideTable } from '../frame/parts.ts'
-import { choiceIn, cursorIn, linksBeside, pageAddress } from '../frame/query.ts'
+import { code, link, paragraph, time, untrusted, wideTable } from '../frame/parts.ts'
+import { cursorIn, linksBeside, pageAddress } from '../frame/query.ts'
 import { pageRoute } from '../frame/route.ts'
+import {
+  askedIn,
+  type Filters,
+  filterForm,
+  filterOf,
+  findRequests,
+  headingOf,
+  isFilter,
+  KINDS,
+  NONE,
+  noMatch,
+  type Operations,
+  operationsOf,
+  titleOf,
+} from './find.ts'
+import { refusalText } from './refusal.ts'
 
 const SIZE = 50
 const MOST_GROUPS = 20
 const MOST_GAPS = 10_000
 
-/** What the list shows. Attempts are on the pages of their messages. */
-const KINDS = ['api', 'page'] as const
-
-export const requestsRoute = (context: Context, operations: readonly Endpoint[]): Route => {
-  const names = [...operations.map(({ operationId }) => operationId), ...WITHOUT_ENDPOINT]
-  return pageRoute(context, 'requests', visit => requestsPage(context, visit, names))
-}
-
-/** The query of the page; '' for what is not asked. `code` and `field` are those of a group of refusals; - is a group without. */
-type Filters = { show: 'refused' | ''; operation: string; code: string; field: string }
-
-export const NONE = '-'
+export const requestsRoute = (context: Context, operations: readonly Endpoint[]): Route =>
+  pageRoute(context, 'requests', visit => requestsPage(context, visit, operationsOf(operations)))
 
 async function requestsPage(
   context: Context,
   visit: AccountVisit,
-  operations: readonly string[],
+  operations: Operations,
 ): Promise<Page> {
-  const { database } = context
+  const { database, time } = context
   const { root, account } = visit
   const asked = askedIn(visit)
   const cursor = cursorIn(visit)
   const isFiltered = isFilter(asked)
   const isFirst = cursor.before === undefined && cursor.after === undefined
   // Before the rows are read: what comes meanwhile is then announced, and not overlooked.
-  const { version } = await requestsNews(context, visit)
-  const found = await readRequests(database, account.room, filterOf(asked), cursor)
+  const { version, newest } = await readNews(context, visit)
+  const found = await readRequests(database, account.room, filterOf(asked, time.wall()), cursor)
   const gaps = isFiltered ? [] : await gapsAmong(database, account.room, found, cursor)
   const groups =
     isFirst && !asked.code ? await groupRefusals(database, account.room, MOST_GROUPS) : []
-  const newestOf = await beginnings(database, account.room, groups)
+  const newestOf = await newestRefused(database, account.room, groups)
   const isEmpty = !isFiltered && found.items.length === 0 && gaps.length === 0
   const notice = liveNotice(visit, {
     list: 'requests',
     version,
-    newest: isFirst ? found.items[0]?.exchange_id : undefined,
+    newest: isFirst ? newest : undefined,
     href: 'requests',
     query: { ...asked, ...cursor },
   })
   const content = html`<h1 class="govuk-heading-l">Requests</h1>
-${groups.length > 0 && groupsTable(root, groups, newestOf)}
+${groups.length > 0 && groupsTable(root, groups, newestOf, operations)}
 ${
   isEmpty
     ? html`${notice}
@@ -78,53 +83,67 @@ ${emptyState(visit)}`
     : html`<h2 class="govuk-heading-m">${headingOf(asked)}</h2>
 ${filterForm(asked, operations)}
 ${notice}
-${list(root, asked, found, gaps)}`
+${found.items.length + gaps.length === 0 ? noMatch(asked, operations) : list(root, asked, found, gaps)}`
 }`
-  return { title: 'Requests', section: 'requests', content }
+  return { title: titleOf(asked, operations), section: 'requests', content }
 }
 
-const askedIn = (visit: AccountVisit): Filters => ({
-  show: choiceIn(visit, 'show', ['refused']) ?? '',
-  ...textsIn(visit, ['operation', 'code', 'field']),
-})
-
-const isFilter = (asked: Filters): boolean => Object.values(asked).some(value => value !== '')
-
 /** A request does not change: what the list and the groups show changes when there is a newer one. */
-export async function requestsNews({ database }: Context, visit: AccountVisit): Promise<News> {
+export async function requestsNews(context: Context, visit: AccountVisit): Promise<News> {
+  const { newest: _, ...news } = await readNews(context, visit)
+  return news
+}
+
+/** `newest` is the newest exchange of any kind: what comes later is newer than the list. */
+async function readNews(
+  { database, time }: Context,
+  visit: AccountVisit,
+): Promise<News & { newest?: string }> {
   const { room } = visit.account
   const asked = askedIn(visit)
   const { before, after } = cursorIn(visit)
   if (before !== undefined || after !== undefined) return { version: 'older' }
-  const filter = filterOf(asked)
-  const { [NEWEST]: newest } = textsIn(visit, [NEWEST])
-  const kinds = isFilter(asked) ? KINDS : [...KINDS, 'gap' as const]
+  const filter = filterOf(asked, time.wall())
+  const { [NEWEST]: from } = textsIn(visit, [NEWEST])
   const last = { limit: 1, order: 'newest' } as const
-  const [listed, refused, newer] = await Promise.all([
-    findExchanges(database, room, { ...filter, kinds }, last),
+  const { text, ...others } = filter
+  const kinds = isFilter(asked) ? KINDS : [...KINDS, 'gap' as const]
+  const [any, listed, refused, newer] = await Promise.all([
+    findExchanges(database, room, {}, last),
+    // To look for a text takes too long for a look of every two seconds, unless only what is newer is looked at.
+    text === undefined ? findExchanges(database, room, { ...others, kinds }, last) : [],
     findExchanges(database, room, { kinds: KINDS, refused: true }, last),
-    countExchanges(database, room, { ...filter, after: newest }, MOST_NEWER),
+    text === undefined
+      ? countExchanges(database, room, { ...others, after: from }, MOST_NEWER)
+      : countWithText(database, room, { ...others, text, after: from }),
   ])
-  return { version: versionOf([listed, refused].map(([each]) => each?.exchange_id)), newer }
-}
-
-function filterOf({ show, operation, code, field }: Filters): ExchangeFilter {
-  const orNone = (text: string) => (text === NONE ? null : text)
   return {
-    kinds: KINDS,
-    ...(show && { refused: true }),
-    ...(operation && { operation }),
-    ...(code && { code: orNone(code) }),
-    ...(field && { field: orNone(field) }),
+    version: versionOf([listed, refused].map(([each]) => each?.exchange_id)),
+    newer,
+    ...(any[0] && { newest: any[0].exchange_id }),
   }
 }
 
-const readRequests = (database: Database, room: string, filter: ExchangeFilter, cursor: Cursor) =>
+const countWithText = async (
+  database: Database,
+  room: string,
+  filter: ExchangeFilter & { text: string; after: string },
+): Promise<number> =>
+  filter.after === ''
+    ? 0
+    : (await findWithText(database, room, filter, { limit: MOST_NEWER, order: 'oldest' })).length
+
+const readRequests = (
+  database: Database,
+  room: string,
+  filter: ReturnType<typeof filterOf>,
+  cursor: Cursor,
+) =>
   readPage<Exchange>(
     cursor,
     SIZE,
     ({ exchange_id }) => exchange_id,
-    (from, options) => findExchanges(database, room, { ...filter, ...from }, options),
+    (from, options) => findRequests(database, room, { ...filter, ...from }, options),
   )
 
 /** The gaps next to the requests that are shown, newest first. Those before the next page are shown with it. */
@@ -144,17 +163,22 @@ function gapsAmong(
   return findExchanges(database, room, filter, { limit: MOST_GAPS, order: 'newest' })
 }
 
-/** When the newest request of each group began, by its identifier. */
-async function beginnings(
+/** The newest request of each group, by its identifier. */
+async function newestRefused(
   database: Database,
   room: string,
   groups: Refusals[],
-): Promise<Map<string, number>> {
+): Promise<Map<string, Exchange>> {
   const found = await Promise.all(groups.map(each => findExchange(database, room, each.newest)))
-  return new Map(found.flatMap(each => (each ? [[each.exchange_id, each.at]] : [])))
+  return new Map(found.flatMap(each => (each ? [[each.exchange_id, each]] : [])))
 }
 
-function groupsTable(root: string, groups: Refusals[], beginningOf: Map<string, number>): Html {
+function groupsTable(
+  root: string,
+  groups: Refusals[],
+  newestOf: Map<string, Exchange>,
+  operations: Operations,
+): Html {
   return html`<h2 class="govuk-heading-m" id="refusals">Refusals</h2>
 ${wideTable({
   caption: 'Refused requests of the last 24 hours that are alike',
@@ -165,6 +189,7 @@ ${wideTable({
     { text: 'Field' },
     { text: 'How often', numeric: true },
     { text: 'Newest' },
+    { text: 'What it was told' },
   ],
   rows: groups.map(group => {
     const { operation, field, newest, found } = group
@@ -174,51 +199,20 @@ ${wideTable({
       code: group.code ?? NONE,
       field: field ?? NONE,
     })
+    const exchange = newestOf.get(newest)
     return [
-      link(href, operation),
-      group.code === null ? `${group.status}` : codePart(group.code),
+      link(href, operations.get(operation) ?? operation),
+      group.code ?? `${group.status}`,
       field === null ? '' : unbroken(code(field)),
       found.toLocaleString('en-GB'),
-      link(`${root}requests/${newest}`, time(beginningOf.get(newest) ?? timeOf(newest))),
+      link(`${root}requests/${newest}`, time(exchange?.at ?? timeOf(newest))),
+      untrusted((exchange && refusalText(exchange)) ?? ''),
     ]
   }),
 })}`
 }
 
-function headingOf({ show, code, field }: Filters): string {
-  if (!show) return 'All requests'
-  const parts = [code !== NONE && code, field !== NONE && field && `in ${field}`].filter(Boolean)
-  return ['Refused requests', ...parts].join(' ')
-}
-
-const filterForm = (
-  { show, operation, code, field }: Filters,
-  operations: readonly string[],
-): Html => html`<form method="get" action="requests" class="farthing-filter">
-${select({
-  name: 'show',
-  label: 'Show',
-  options: [
-    { value: '', text: 'All' },
-    { value: 'refused', text: 'Refused only' },
-  ],
-  value: show,
-})}
-${select({
-  name: 'operation',
-  label: 'Operation',
-  options: [{ value: '', text: 'All' }, ...operations.map(value => ({ value, text: value }))],
-  value: operation,
-})}
-${code && hidden('code', code)}
-${field && hidden('field', field)}
-${button({ id: 'filter', text: 'Filter', secondary: true })}
-${(show || operation) && paragraph(link('requests', 'Show all requests'))}
-</form>`
-
 function list(root: string, asked: Filters, found: CursorPage<Exchange>, gaps: Exchange[]): Html {
-  if (found.items.length === 0 && gaps.length === 0)
-    return paragraph('There are no results for the filters you used.')
   const instances = new Set(found.items.map(({ instance }) => instance))
   return html`${
     instances.size > 1 &&
@@ -314,11 +308,12 @@ export function statusPart(exchange: Exchange): string | Html {
   if (answer === 'accepted') return html`${tag(text, 'red')} accepted a wrong signature`
   if (answer === 'refused') return html`${tag(text, 'green')} refused a wrong signature`
   if (!exchange.refused) return text
-  return html`${tag(text, 'red')} ${exchange.code} ${exchange.field && code(exchange.field)}`
+  const told = refusalText(exchange)
+  return html`${tag(text, 'red')} ${exchange.code} ${told === undefined ? exchange.field && code(exchange.field) : untrusted(told)}`
 }
 
 export const statusText = ({ status }: Exchange): string =>
-  status === null ? 'no answer' : `${status}`
+  status === null ? 'no response' : `${status}`
 
 const emptyState = ({
   addresses,

@@ -17,6 +17,7 @@ import {
   deliveryTag,
   link,
   listing,
+  nameOfKey,
   paragraph,
   statusTag,
   summaryRows,
@@ -26,6 +27,7 @@ import {
 import { pageRoute } from '../frame/route.ts'
 import { consequenceOf, nameOfAttempt, sentAgainText } from '../webhooks/message-attempts.ts'
 import { headersAndBody } from './exchange.ts'
+import { type Operations, operationsOf } from './find.ts'
 import { codePart, requestLine, statusPart, tookText } from './list.ts'
 
 export const requestRoute = (context: Context, operations: readonly Endpoint[]): Route =>
@@ -48,12 +50,12 @@ async function requestPage(
     kind === 'out' ? ['the attempt', 'the receiver’s response'] : ['the request', 'the response']
   const content = html`<p class="govuk-body">${link(`${root}requests`, 'Requests')}</p>
 <h1 class="govuk-heading-l farthing-text">${untrusted(requestLine(exchange))}</h1>
-${summaryList(summaryOf(exchange, root))}
+${summaryList(summaryOf(exchange, root, operationsOf(operations)))}
 ${ignoredPart(exchange, operations)}
 <h2 class="govuk-heading-m">${kind === 'out' ? 'Sent' : 'Request'}</h2>
 ${headersAndBody(asked, request_headers, request_body)}
 ${exchange.secret_body && paragraph('Its body is a card, which is not kept.')}
-<h2 class="govuk-heading-m">${kind === 'out' ? 'Answer' : 'Response'}</h2>
+<h2 class="govuk-heading-m">Response</h2>
 ${
   kind === 'page'
     ? paragraph('The page itself is not kept.')
@@ -72,7 +74,7 @@ const endings: Record<Ending, string | undefined> = {
   reset: 'A plan of the control API ended the connection.',
 }
 
-function summaryOf(exchange: Exchange, root: string): SummaryRow[] {
+function summaryOf(exchange: Exchange, root: string, operations: Operations): SummaryRow[] {
   const { kind, operation, began, at, status, result = '', key_id } = exchange
   const { payment_id, message_id, reference, ended, field, by_hand } = exchange
   const cause =
@@ -84,11 +86,11 @@ function summaryOf(exchange: Exchange, root: string): SummaryRow[] {
     ['Code', exchange.code !== undefined && codePart(exchange.code)],
     ['Field', field !== undefined && code(field)],
     ['Sent by hand', by_hand && nameOfAttempt(by_hand)],
-    ['Operation', operation],
+    ['Operation', operations.get(operation) ?? operation],
     ['Time', time(at)],
     ['Time of the machine', began !== at && time(began)],
     ['Took', tookText(exchange)],
-    ['Key', key_id],
+    ['Key', key_id !== undefined && nameOfKey(key_id)],
     ['Ended', endings[ended]],
     [
       'Payment',

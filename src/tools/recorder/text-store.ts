@@ -1,0 +1,60 @@
+/** Finds exchanges with a text in their address or their bodies. */
+import type { Exchange } from '../../core/exchange.ts'
+import type { Database } from '../../core/ports.ts'
+import { containingExactly, fold } from '../../platform/database/fold.ts'
+import { findPart, type Part, type Range, where } from '../../platform/database/select.ts'
+import { conditionsOf, type ExchangeFilter, exchangeRows } from './store.ts'
+
+/** Rows that are read at once: on SQLite other requests wait meanwhile, some milliseconds. */
+const STEP = 500
+
+/** Those of the filter that have the text, in any case. All that the account keeps is looked at, if need be. */
+export async function findWithText(
+  database: Database,
+  room: string,
+  { text, before, after, ...filter }: ExchangeFilter & { text: string },
+  part: Part,
+): Promise<Exchange[]> {
+  const found: Exchange[] = []
+  let range: Range = {
+    ...(before !== undefined && { before }),
+    ...(after !== undefined && { after }),
+  }
+  while (found.length < part.limit) {
+    const ids = await findPart(
+      database,
+      { ...exchangeRows, columns: 'exchange_id', fromRow: (row: { exchange_id: string }) => row },
+      conditionsOf(room, { ...filter, ...range }),
+      { ...part, limit: STEP },
+    )
+    const [first, last] = [ids[0]?.exchange_id, ids.at(-1)?.exchange_id]
+    if (first === undefined || last === undefined) break
+    const [low, high] = first < last ? [first, last] : [last, first]
+    // The database leaves out nearly all that has not the text. Headers are in the same column, so a row is looked at again.
+    const rows = await findPart(
+      database,
+      exchangeRows,
+      [
+        ...conditionsOf(room, filter),
+        where('exchange_id >= ? and exchange_id <= ?', low, high),
+        where(`lower(body) like ? escape '\\'`, patternOf(text)),
+      ],
+      { ...part, limit: STEP },
+    )
+    found.push(...rows.filter(row => hasText(row, fold(text))))
+    if (ids.length < STEP) break
+    range = part.order === 'newest' ? { ...range, before: last } : { ...range, after: last }
+  }
+  return found.slice(0, part.limit)
+}
+
+/** The body of a row is JSON. The databases differ in the lower case of other letters than those of ASCII. */
+const patternOf = (text: string): string =>
+  containingExactly(JSON.stringify(text).slice(1, -1).toLowerCase()).replace(/[^\x20-\x7e]+/g, '%')
+
+function hasText({ path, query, request_body, response_body }: Exchange, folded: string): boolean {
+  const address = query === '' ? path : `${path}?${query}`
+  return [address, request_body?.text, response_body?.text].some(
+    each => each !== undefined && fold(each).includes(folded),
+  )
+}
