@@ -74,6 +74,8 @@ describe('A file of src', () => {
       'pay/webhooks/store', // identifiers
       'pay/webhooks/test-message', // identifiers, events
       'tools/check/ask', // when a receiver was asked
+      'tools/check/probe', // what has expired, identifiers
+      'tools/check/probe-forgeries', // how long a payment has been over
       'tools/check/record', // how long ago a payment ended
       'tools/console/frame/page', // what has expired
       'tools/control/build', // what has expired
@@ -127,6 +129,8 @@ describe('A file of src', () => {
       'pay/webhooks/deliver',
       'platform/outbound/send',
       'tools/check/ask',
+      'tools/check/probe',
+      'tools/check/probe-forgeries',
     ].map(name => `src/${name}.ts`)
     assert.deepEqual(find(sources, /performance\.now|hrtime/, allowed), [])
   })

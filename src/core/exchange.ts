@@ -22,11 +22,14 @@ export type Caused = { events: number[]; messages: string[] }
 
 /** Differences between an attempt that was made by hand and those of the message. */
 export type ByHand = {
-  /** `asked`: a copy that was sent to find out how the receiver checks signatures. */
-  kind: 'again' | 'edited' | 'damaged' | 'asked'
+  /**
+   * `asked`: a copy that was sent to find out how the receiver checks signatures. `probe`: a message that was made to
+   * find out what the receiver does with it.
+   */
+  kind: 'again' | 'edited' | 'damaged' | 'asked' | 'probe'
   /** The kind of damage; of an `asked` copy the mistake with which it is signed. */
   damage?: string
-  /** Of an `asked` copy: how it is signed. */
+  /** Of an `asked` copy: how it is signed. Of a probe: its rule, and what is special about it. */
   words?: string
   /** It was signed with a key that is not the receiver's. */
   other_key?: true
@@ -132,7 +135,8 @@ export type RawAttempt = {
   ms: number
   event_type: string
   payment_id: string
-  message_id: string
+  /** null for a probe, which is no message of the account. */
+  message_id: string | null
   webhook_id: string
   url: string
   headers: Headers

@@ -88,11 +88,13 @@ function damaged(body: string, key: string, damage: Damage | undefined): Signed 
   }
 }
 
+type SentByHand = Pick<KeptMessage, 'message_id' | 'webhook_id' | 'payment_id' | 'event_type'>
+
 /** Sends a message once, signed as given, and records it. Neither the message nor the payment changes. */
 export async function sendByHand(
   context: Context,
   account: Account,
-  { message_id, webhook_id, payment_id, event_type }: KeptMessage,
+  { message_id, webhook_id, payment_id, event_type }: SentByHand,
   { body, signature: signed, url, byHand }: Signed & { url: string; byHand: ByHand },
 ): Promise<Exchange> {
   if (!context.recorder) throw new Error('a message that is sent by hand is recorded')
@@ -109,6 +111,7 @@ export async function sendByHand(
   })
   return context.recorder.attemptByHand(account, {
     ...attempted,
+    ...(byHand.kind === 'probe' && { message_id: null }),
     ms: result.response_time ?? 0,
     byHand,
   })

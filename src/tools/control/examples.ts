@@ -156,6 +156,26 @@ export const askedReceiver = {
   evidence: [ID],
 }
 
+export const probed = {
+  version,
+  webhook_id: ID,
+  posts: 16,
+  findings: [
+    {
+      rule: 'R3',
+      level: 'warn',
+      title: 'The same message twice',
+      sentence: 'The receiver accepts a message and refuses the same one when it comes again.',
+      advice: 'Answer 2xx to a webhook_message_id that you know, and do nothing.',
+      source: 'Documentation of GOV.UK Pay: Webhooks',
+      times: 2,
+      first: AT,
+      newest: AT,
+      evidence: [ID],
+    },
+  ],
+}
+
 export const listener = { webhook_id: ID, signing_key: 'webhook_test_EXAMPLE', other: false }
 
 export const attemptResult = {

@@ -11,6 +11,7 @@ import { listMessages } from './messages.ts'
 import { readOverview } from './overview.ts'
 import { completePayment, findPayments } from './payments.ts'
 import { planEndpoints } from './plans.ts'
+import { probeWebhook } from './probe.ts'
 import { listRequests } from './requests.ts'
 import { resetAccount } from './reset.ts'
 import { sendMessage } from './send.ts'
@@ -41,6 +42,7 @@ const readingEndpoints = (
         readCheck(context),
         sendMessage(context),
         askAboutMessage(context, stopped),
+        probeWebhook(context, stopped),
         ...(context.config.console
           ? [...listenerEndpoints(context, stopped), enterConsole(context)]
           : []),

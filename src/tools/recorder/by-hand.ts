@@ -81,5 +81,6 @@ export async function newestAsked(
   return { action, copies }
 }
 
-/** Whether it is a copy that was sent to learn something about the receiver: one of many, told together. */
-export const isCopy = ({ by_hand }: Exchange): boolean => by_hand?.kind === 'asked'
+/** Whether it is one of many messages that were sent to learn something about the receiver. */
+export const isCopy = ({ by_hand }: Exchange): boolean =>
+  by_hand?.kind === 'asked' || by_hand?.kind === 'probe'

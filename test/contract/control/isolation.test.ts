@@ -74,6 +74,7 @@ onEveryDatabase(
           [`plans/${plan.plan_id}`, undefined, 'DELETE'],
           [`messages/${message.message_id}/send`, {}, 'POST'],
           [`messages/${message.message_id}/ask`, {}, 'POST'],
+          [`webhooks/${webhook.external_id}/probe`, {}, 'POST'],
           [`listeners/${listener.webhook_id}/next?wait=0`, undefined, 'GET'],
           [`listeners/${listener.webhook_id}/results`, attempt, 'POST'],
           [`listeners/${listener.webhook_id}`, undefined, 'DELETE'],

@@ -1,0 +1,47 @@
+import { version } from '../../core/version.ts'
+import type { Context } from '../../pay/context.ts'
+import { findWebhook } from '../../pay/webhooks/store.ts'
+import { type Endpoint, pathParam } from '../../platform/http/endpoint.ts'
+import { json, pathParameter } from '../../platform/http/openapi.ts'
+import { object } from '../../platform/http/schema.ts'
+import { probeReceiver } from '../check/probe.ts'
+import { MOST_POSTS } from '../check/probing.ts'
+import { finding } from './check.ts'
+import { withExamples } from './docs.ts'
+import { conflict, notFound } from './errors.ts'
+import { count, identifier, text } from './schemas.ts'
+
+const probed = object('Probed', {
+  version: { ...text, description: 'The version of this Farthing' },
+  webhook_id: identifier,
+  posts: { ...count, maximum: MOST_POSTS, description: 'How many messages were sent' },
+  findings: { type: 'array', items: finding, description: 'R1 to R9, in this order' },
+})
+
+const inactive = () => conflict('the webhook is INACTIVE: register another one')
+
+/** Probes the receiver of a webhook. */
+export const probeWebhook = (context: Context, stopped: () => boolean): Endpoint => ({
+  method: 'POST',
+  path: '/control/webhooks/{webhook_id}/probe',
+  area: 'control',
+  operationId: 'probeReceiver',
+  summary: 'Probe the receiver of a webhook',
+  docs: withExamples(examples => ({
+    description:
+      'Sends messages about paid payments of the account to the address of the webhook, and judges the responses: wrong signatures, the same message twice, an unknown payment, JSON that is printed differently, letters beyond ASCII, an unknown field, two at once, and the resource as GOV.UK Pay prints it. First the true message: if that is not accepted, or no payment is paid, all findings are `not seen`. At most 40 messages within 20 seconds. Each is recorded and marked as a probe. They are no attempts of any message, and no payment changes.',
+    parameters: [pathParameter('webhook_id', 'An active webhook of the account', examples.ID)],
+    responses: { 200: json('What the receiver does', probed, { 'A warning': examples.probed }) },
+    errors: [notFound('webhook'), inactive()],
+  })),
+  handler: async request => {
+    const { account } = request
+    const id = pathParam(request, 'webhook_id')
+    const webhook = await findWebhook(context.database, account.room, id)
+    if (!webhook) throw notFound('webhook')
+    if (webhook.status !== 'ACTIVE') throw inactive()
+    const isOver = () => stopped() || request.raw.socket.destroyed
+    const { posts, findings } = await probeReceiver(context, account, webhook, isOver)
+    return { version, webhook_id: webhook.webhook_id, posts, findings }
+  },
+})

@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { hex, right, signatureIn } from '../../support/checking-receivers.ts'
+import type { Body, Client } from '../../support/client.ts'
+import { ask } from '../../support/control.ts'
+import type { Received } from '../../support/receiver.ts'
+import { onEveryDatabase } from '../../support/service.ts'
+import { history, receiving, type Subscriber, subscribe } from '../../support/subscriber.ts'
+
+const TEN_MINUTES = 10 * 60 * 1000
+/** Three true messages, three of each of two forgeries, and one for all else: for a receiver that answers 2xx to them. */
+const ENOUGH = 10
+
+/** What a receiver knows of a message. */
+type Arrived = {
+  request: Received
+  message: Body
+  isRight: boolean
+  /** How often a message with this identifier has arrived, this time included. */
+  times: number
+  isAlone: boolean
+  isKnownPayment: boolean
+  key: string
+  /** Reads the payment, and resolves to the status. */
+  read: () => Promise<number>
+}
+
+type Judge = (arrived: Arrived) => number | Promise<number>
+
+const right401 = (arrived: Arrived): number => (arrived.isRight ? 200 : 401)
+const refusing =
+  (isRefused: (arrived: Arrived) => boolean, status = 400): Judge =>
+  arrived =>
+    arrived.isRight && isRefused(arrived) ? status : right401(arrived)
+const expecting =
+  (expected: (body: string, key: string) => string): Judge =>
+  ({ request, key }) =>
+    signatureIn(request) === expected(request.body, key) ? 200 : 401
+
+/** Each receiver, and the findings that are no pass. */
+const receivers: Record<string, [judge: Judge, found: Record<string, string>]> = {
+  'checks rightly': [right401, {}],
+  'checks nothing': [
+    async ({ read }) => {
+      await read()
+      return 200
+    },
+    { R1: 'fail', R2: 'fail' },
+  ],
+  'answers 200, whatever comes': [() => 200, { R1: 'not seen', R2: 'not seen' }],
+  'answers 200, and ignores what is wrong': [
+    async ({ isRight, read }) => {
+      if (isRight) await read()
+      return 200
+    },
+    {},
+  ],
+  'prints JSON again': [
+    expecting((body, key) => hex(JSON.stringify(JSON.parse(body)), key)),
+    { R5: 'fail' },
+  ],
+  'reads Latin-1': [
+    expecting((body, key) => hex(Buffer.from(body).toString('latin1'), key)),
+    { R6: 'fail' },
+  ],
+  'is not idempotent': [refusing(({ times }) => times > 1, 409), { R3: 'warn' }],
+  'needs to know the payment': [
+    refusing(({ isKnownPayment }) => !isKnownPayment, 404),
+    { R4: 'warn' },
+  ],
+  'reads the payment of each message': [
+    async arrived => (arrived.isRight ? ((await arrived.read()) === 200 ? 200 : 500) : 401),
+    { R4: 'not seen' },
+  ],
+  'is strict about unknown fields': [
+    refusing(({ message }) => 'a_field_that_is_new' in message.resource),
+    { R7: 'warn' },
+  ],
+  'fails when two come at once': [refusing(({ isAlone }) => !isAlone, 500), { R8: 'warn' }],
+  'needs the links': [refusing(({ message }) => !message.resource._links, 500), { R9: 'warn' }],
+}
+const ids = ['R1', 'R2', 'R3', 'R4', 'R5', 'R6', 'R7', 'R8', 'R9']
+
+onEveryDatabase(
+  'Probing a receiver',
+  service => {
+    const probe = async (api: Client, id: string) => {
+      const { status, body } = await ask(service(), api, `webhooks/${id}/probe`, {})
+      assert.equal(status, 200, JSON.stringify(body))
+      assert.deepEqual(
+        body.findings.map(({ rule }: Body) => rule),
+        ids,
+      )
+      return body
+    }
+    /** An account with paid payments that were over for ten minutes before it has a webhook. */
+    const withReceiver = async (
+      t: TestContext,
+      judge: Judge,
+      payments = 1,
+    ): Promise<{ api: Client; subscriber: Subscriber }> => {
+      const api = await service().newAccount()
+      const known: string[] = []
+      for (let i = 0; i < payments; i++) {
+        const { body } = await ask(service(), api, 'payments', { scenario: 'success' })
+        known.push(body.payment_id)
+      }
+      await api.advance(TEN_MINUTES)
+      const seen = new Map<string, number>()
+      let underWay = 0
+      let key = ''
+      const subscriber = await subscribe(t, api, {
+        behaviour: {
+          plain: true,
+          onRequest: async ({ request, response }) => {
+            const message = JSON.parse(request.body)
+            const { webhook_message_id: id, resource_id } = message
+            seen.set(id, (seen.get(id) ?? 0) + 1)
+            underWay += 1
+            // What arrives at the same moment is seen by the next turn of the event loop but one.
+            await new Promise(resolve => setTimeout(resolve, 20))
+            const status = await judge({
+              request,
+              message,
+              key,
+              isRight: signatureIn(request) === right(request.body, { own: key, other: '' }),
+              times: seen.get(id) ?? 0,
+              isAlone: underWay === 1,
+              isKnownPayment: known.includes(resource_id),
+              read: async () => (await api.get(`/v1/payments/${resource_id}`)).status,
+            })
+            underWay -= 1
+            response.writeHead(status).end()
+          },
+        },
+      })
+      key = subscriber.webhook.signing_key
+      return { api, subscriber }
+    }
+    const rows = async () => {
+      const { database } = service()
+      const [messages, payments] = await Promise.all([
+        database.query('select * from webhook_messages order by message_id'),
+        database.query('select * from payments order by payment_id'),
+      ])
+      return JSON.stringify([messages, payments])
+    }
+
+    test('each of twelve receivers is found to do what it does, and nothing else, and nothing changes', async t => {
+      const all = Object.entries(receivers)
+      const accounts = await Promise.all(
+        all.map(([name, [judge]]) => withReceiver(t, judge, /nothing|200/.test(name) ? ENOUGH : 1)),
+      )
+      const before = await rows()
+      const probed = await Promise.all(
+        accounts.map(({ api, subscriber }) => probe(api, subscriber.webhook.external_id)),
+      )
+      for (const [i, { posts, findings }] of probed.entries()) {
+        const [name, [, expected]] = all[i] ?? ['', [right401, {}]]
+        const broken = findings.filter(({ level }: Body) => level !== 'pass')
+        const found = Object.fromEntries(broken.map(({ rule, level }: Body) => [rule, level]))
+        assert.deepEqual(found, expected, `${name}: ${JSON.stringify(broken)}`)
+        assert.equal(accounts[i]?.subscriber.requests.length, posts, name)
+        assert.ok(posts <= 40, name)
+      }
+      assert.equal(await rows(), before)
+      for (const { api, subscriber } of accounts)
+        assert.deepEqual(await history(api, subscriber.webhook), [], 'they are no messages')
+    })
+
+    test('nothing is judged where the true message is refused, and where no payment is paid', async t => {
+      const wrong = expecting((body, key) => hex(JSON.stringify(JSON.parse(body), null, 2), key))
+      const { api, subscriber } = await withReceiver(t, wrong)
+      const refused = await probe(api, subscriber.webhook.external_id)
+      assert.equal(refused.posts, 1)
+      assert.equal(subscriber.requests.length, 1)
+      for (const { level, sentence } of refused.findings) {
+        assert.equal(level, 'not seen')
+        assert.match(sentence, /mend that first \(W3\)\. The receiver answered 401 Unauthorized/)
+      }
+      const empty = await withReceiver(t, right401, 0)
+      const none = await probe(empty.api, empty.subscriber.webhook.external_id)
+      assert.equal(none.posts, 0)
+      assert.match(none.findings[0].sentence, /^No payment of the account is paid/)
+    })
+
+    test('an unknown webhook is a 404, and one that is deactivated a 409', async t => {
+      const { api, subscriber } = await withReceiver(t, right401)
+      const path = `webhooks/${subscriber.webhook.external_id}/probe`
+      const refusedWith = async (asked: string) => {
+        const { status, body } = await ask(service(), api, asked, {})
+        return [status, body.code]
+      }
+      assert.deepEqual(await refusedWith('webhooks/unknown/probe'), [404, 'C0200'])
+      await api.delete(`/v1/webhooks/${subscriber.webhook.external_id}`)
+      assert.deepEqual(await refusedWith(path), [409, 'C0409'])
+      assert.equal(subscriber.requests.length, 0)
+    })
+  },
+  { ...receiving, control: true },
+)
