@@ -215,7 +215,8 @@ describe('The package', () => {
     })
     const port = await freePort()
     const written = join(folder, 'github-env')
-    const env: Record<string, string> = { ...settings, GITHUB_ENV: written }
+    const FARTHING_URL = `http://127.0.0.1:${port}`
+    const env: Record<string, string> = { ...settings, GITHUB_ENV: written, FARTHING_URL }
     // The package is installed above, from the same tarball.
     for (const { name, run: lines = '' } of steps.filter(
       step => step.run && step.name !== 'Install',

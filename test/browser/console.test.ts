@@ -107,10 +107,14 @@ const states: Record<string, (page: Page) => Promise<unknown>> = {
     at(page, `messages/${shelf.unsendable.webhook_message_id}`),
   'the signature workbench': page =>
     at(page, `signature?message=${shelf.failed[0].webhook_message_id}`),
+  'the check, with all details open': async page => {
+    await at(page, 'check')
+    for (const each of await page.locator('summary').all()) await each.click()
+  },
   'an unknown page': page => at(page, 'nothing'),
 }
 
-const emptyStates = ['deliveries', '', 'payments', 'requests', 'webhooks', 'signature']
+const emptyStates = ['deliveries', '', 'payments', 'requests', 'webhooks', 'signature', 'check']
 
 /** What axe finds, apart from the contrast of numbers of one digit and of signs, which it cannot tell from decoration. */
 const findings = async (page: Page): Promise<string[]> =>

@@ -1,5 +1,6 @@
 import type { Context } from '../../pay/context.ts'
 import type { Endpoint, Route } from '../../platform/http/endpoint.ts'
+import { checkRoute } from './check/check.ts'
 import { deliveriesRoutes } from './deliveries/list.ts'
 import { signInRoutes } from './frame/sign-in.ts'
 import { homeRoute } from './home/home.ts'
@@ -39,5 +40,6 @@ export const consoleRoutes = (context: Context, operations: readonly Endpoint[])
         ...webhookActionRoutes(context),
         ...messageRoutes(context),
         ...signatureRoutes(context),
+        checkRoute(context),
       ]
     : []

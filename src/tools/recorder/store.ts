@@ -88,6 +88,8 @@ export function insertExchange(exchange: NewExchange): (exchange_id: string) => 
 export type ExchangeFilter = Range & {
   kinds?: readonly ExchangeKind[]
   refused?: boolean
+  /** With a rule of the check that it breaks. */
+  broken?: true
   operation?: string
   status?: number
   /** All of a class, such as 4 for 4xx. */
@@ -110,6 +112,7 @@ export function conditionsOf(room: string, filter: ExchangeFilter): Condition[] 
     ...inRange('exchange_id', filter),
     ...(kinds ? [where(`kind in (${kinds.map(() => '?').join(', ')})`, ...kinds)] : []),
     ...(refused === undefined ? [] : [where(`refused = ${refused ? 1 : 0}`)]),
+    ...(filter.broken ? [where(`body like '%"broken":[%'`)] : []),
     ...ifGiven('operation = ?', operation),
     ...ifGiven('status = ?', status),
     ...(hundreds === undefined

@@ -27,6 +27,7 @@ const sections = {
   webhooks: 'Webhooks',
   requests: 'Requests',
   signature: 'Signature',
+  check: 'Check',
 }
 type Section = keyof typeof sections
 
@@ -39,6 +40,8 @@ export type Visit = {
   addresses: Addresses
   /** undefined on the pages where nobody is signed in. */
   account: Account | undefined
+  /** The number beside *Check*. */
+  fails?: number
 }
 
 /** A request by a person who is signed in. `now` is the account's time. */
@@ -120,7 +123,7 @@ function documentOf(
   { title, section, content, faults }: Page,
   banner: Banner | undefined,
 ): string {
-  const { root, account } = visit
+  const { root, account, fails = 0 } = visit
   const parts = html`
 ${
   faults &&
@@ -140,14 +143,18 @@ ${content}`
   const name = `${faults ? 'Error: ' : ''}${title} - ${SERVICE}`
   return layout.page(shell, name, parts, {
     more: 'console',
-    ...(account && { navigation: navigation(root, account, section) }),
+    ...(account && { navigation: navigation(root, account, { section, fails }) }),
   })
 }
 
-const navigation = (root: string, account: Account, section: Section | undefined): Html =>
+const navigation = (
+  root: string,
+  account: Account,
+  { section, fails }: { section: Section | undefined; fails: number },
+): Html =>
   serviceNavigation(
     Object.entries(sections).map(([page, text]) => ({
-      text,
+      text: page === 'check' && fails > 0 ? `${text} (${fails})` : text,
       href: page === 'home' ? homeOf(root) : `${root}${page}`,
       current: page === section,
     })),

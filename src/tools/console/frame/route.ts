@@ -6,6 +6,7 @@ import { type Accepts, formBody, isForm } from '../../../platform/http/body.ts'
 import type { Route } from '../../../platform/http/endpoint.ts'
 import { pageFault } from '../../../platform/http/errors.ts'
 import { html } from '../../../platform/web/html.ts'
+import { countFails } from '../check/fails.ts'
 import type { FormPurpose } from './banners.ts'
 import {
   type AccountVisit,
@@ -15,7 +16,6 @@ import {
   type Page,
   sendNext,
   sendPage,
-  type Visit,
   visitOf,
 } from './page.ts'
 import { ACCOUNT_FIELD, link, paragraph } from './parts.ts'
@@ -32,7 +32,7 @@ export const pageRoute = (
   area: 'console',
   handler: async (request, reply) => {
     const visit = accountVisitOf(request, context)
-    return sendResult(reply, visit, await show(visit))
+    return sendResult(context, reply, visit, await show(visit))
   },
 })
 
@@ -55,12 +55,20 @@ export const actionRoute = (context: Context, path: string, action: Action): Rou
     if (isFromOtherSite(request, context.config)) throw pageFault(403)
     if (!(await signedIn(context, request))) return sendSignedOut(context, request, reply, action)
     const visit = accountVisitOf(request, context)
-    return sendResult(reply, visit, otherAccount(visit) ?? (await action.act(visit)))
+    return sendResult(context, reply, visit, otherAccount(visit) ?? (await action.act(visit)))
   },
 })
 
-const sendResult = (reply: FastifyReply, visit: Visit, result: Next | Page): FastifyReply =>
-  'to' in result ? sendNext(reply, visit, result) : sendPage(reply, visit, result)
+async function sendResult(
+  context: Context,
+  reply: FastifyReply,
+  visit: AccountVisit,
+  result: Next | Page,
+): Promise<FastifyReply> {
+  if ('to' in result) return sendNext(reply, visit, result)
+  const fails = await countFails(context, visit.account)
+  return sendPage(reply, { ...visit, fails }, result)
+}
 
 /** An address of the console without the leading `/console/`; undefined for what no page can have. */
 export function pageOfAddress(url: string): string | undefined {

@@ -9,6 +9,7 @@ import { tag } from '../../../platform/web/components.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import { actionText } from '../../recorder/action.ts'
 import { MASK } from '../../recorder/mask.ts'
+import { inProduction } from '../check/findings.ts'
 import { code, deliveryTag, link, nameOfKey, paragraph, untrusted } from '../frame/parts.ts'
 import { refusalText } from '../requests/refusal.ts'
 import { nameOfAttempt, type ShownAttempt, sentAgainText } from '../webhooks/message-attempts.ts'
@@ -80,6 +81,7 @@ function stepView(timeline: Timeline, step: Step, said: Set<string>): Html {
   return html`<li class="farthing-step">
 <h4 class="farthing-step__heading">${timeOfDay(step.at)} ${headingOf(timeline, step)}</h4>
 ${exchange && factsOf(timeline, exchange)}
+${exchange && inProduction(exchange.broken)}
 ${caused.length > 0 && html`<ul class="farthing-step__caused" role="list">${caused.map(line => html`<li>${line}</li>\n`)}</ul>`}
 ${folded && html`<p class="farthing-step__facts">and ${folded.more} more like it, the last at ${timeOfDay(folded.until)}</p>`}
 </li>

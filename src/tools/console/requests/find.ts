@@ -24,6 +24,7 @@ const shows = {
   '2xx': '2xx',
   '4xx': '4xx',
   '5xx': '5xx',
+  'in-production': 'Different in production',
 }
 type Show = keyof typeof shows
 
@@ -71,7 +72,8 @@ export function filterOf(
   const orNone = (value: string) => (value === NONE ? null : value)
   return {
     kinds: KINDS,
-    ...(show !== '' && show !== '2xx' && { refused: true }),
+    ...(['refused', '4xx', '5xx'].includes(show) && { refused: true }),
+    ...(show === 'in-production' && { broken: true }),
     ...(show === '2xx' && { class: 2 }),
     ...(show === '4xx' && { class: 4 }),
     ...(show === '5xx' && { class: 5 }),
@@ -106,6 +108,7 @@ export const operationsOf = (endpoints: readonly Endpoint[]): Operations =>
 
 export function headingOf({ show, code, field }: Filters): string {
   if (show === '') return 'All requests'
+  if (show === 'in-production') return 'Requests that would differ in production'
   if (show !== 'refused') return `Requests with ${show}`
   const parts = [code !== NONE && code, field !== NONE && field && `in ${field}`].filter(Boolean)
   return ['Refused requests', ...parts].join(' ')

@@ -11,6 +11,7 @@ import { type Html, html } from '../../../platform/web/html.ts'
 import { acceptedByHand } from '../../recorder/by-hand.ts'
 import { asCurl } from '../../recorder/curl.ts'
 import { findExchange } from '../../recorder/store.ts'
+import { inProduction } from '../check/findings.ts'
 import { type AccountVisit, notFound, type Page } from '../frame/page.ts'
 import {
   code,
@@ -52,6 +53,7 @@ async function requestPage(
 <h1 class="govuk-heading-l farthing-text">${untrusted(requestLine(exchange))}</h1>
 ${summaryList(summaryOf(exchange, root, operationsOf(operations)))}
 ${ignoredPart(exchange, operations)}
+${inProduction(exchange.broken)}
 <h2 class="govuk-heading-m">${kind === 'out' ? 'Sent' : 'Request'}</h2>
 ${headersAndBody(asked, request_headers, request_body)}
 ${exchange.secret_body && paragraph('Its body is a card, which is not kept.')}

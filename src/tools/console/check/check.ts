@@ -1,0 +1,69 @@
+/** The check of the account: what would break in production. */
+import type { Context } from '../../../pay/context.ts'
+import type { Route } from '../../../platform/http/endpoint.ts'
+import { details } from '../../../platform/web/components.ts'
+import { type Html, html } from '../../../platform/web/html.ts'
+import { checkAccount, type Report } from '../../check/report.ts'
+import type { Finding, Level } from '../../check/rule.ts'
+import type { AccountVisit, Page } from '../frame/page.ts'
+import { code, paragraph, time, untrusted, wideTable } from '../frame/parts.ts'
+import { pageRoute } from '../frame/route.ts'
+import { findingView } from './findings.ts'
+
+export const checkRoute = (context: Context): Route =>
+  pageRoute(context, 'check', visit => checkPage(context, visit))
+
+const groups: [Level, heading: string][] = [
+  ['fail', 'Will break in production'],
+  ['warn', 'Likely to break'],
+  ['note', 'Before you go live'],
+]
+
+async function checkPage(context: Context, { account, root }: AccountVisit): Promise<Page> {
+  const report = await checkAccount(context, account)
+  const ofLevel = (level: Finding['level']) => report.findings.filter(each => each.level === level)
+  const open = groups.map(([level, heading]) => [level, heading, ofLevel(level)] as const)
+  const content = html`<h1 class="govuk-heading-l">Check</h1>
+${paragraph(`Would this integration work in production? What GOV.UK Pay does differently, as far as the requests and deliveries show it.`)}
+${windowPart(report)}
+${open.every(([, , findings]) => findings.length === 0) && paragraph('Nothing that was seen would break.')}
+${open.map(
+  ([level, heading, findings]) =>
+    findings.length > 0 &&
+    html`<h2 class="govuk-heading-m">${heading}</h2>
+${findings.map(each => findingView(root, each, level))}
+`,
+)}
+${restPart('What passed', ofLevel('pass'))}
+${restPart('What was not seen', ofLevel('not seen'))}
+${paragraph(html`The same in a terminal or a pipeline: ${code('farthing check')}. In a test: ${code('await account.check()')}.`)}`
+  return { title: 'Check', section: 'check', content }
+}
+
+function windowPart({ kept, not_kept, from }: Report): Html {
+  if (from === null)
+    return paragraph('Nothing is kept of the last 24 hours. Let your service make some requests.')
+  const all = (kept + not_kept).toLocaleString('en-GB')
+  const shown = kept.toLocaleString('en-GB')
+  return paragraph(
+    html`${not_kept === 0 ? shown : `${shown} of ${all}`} exchanges since ${time(Date.parse(from))}${not_kept > 0 && `; ${not_kept.toLocaleString('en-GB')} were not kept`}.`,
+  )
+}
+
+function restPart(heading: string, findings: Finding[]): Html | false {
+  if (findings.length === 0) return false
+  const rows = findings.map(({ rule, title, sentence, times }) => [
+    rule,
+    title,
+    times > 0 ? `Seen ${times.toLocaleString('en-GB')} times` : untrusted(sentence),
+  ])
+  return details(
+    `${heading} (${findings.length})`,
+    wideTable({
+      caption: heading,
+      hidesCaption: true,
+      columns: [{ text: 'Rule' }, { text: 'About' }, { text: 'Evidence' }],
+      rows,
+    }),
+  )
+}

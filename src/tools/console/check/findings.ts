@@ -1,0 +1,37 @@
+/** Findings of the check as parts of pages. */
+import { insetText, type TagColour, tag } from '../../../platform/web/components.ts'
+import { type Html, html } from '../../../platform/web/html.ts'
+import { showBroken } from '../../check/production.ts'
+import type { Finding, Level } from '../../check/rule.ts'
+import { link, paragraph, time, untrusted } from '../frame/parts.ts'
+
+const colours: Record<Level, TagColour> = { fail: 'red', warn: 'orange', note: 'blue' }
+
+const levelTag = (level: Level): Html => tag(level, colours[level])
+
+/** What GOV.UK Pay would do differently with a request or an attempt, from the keys that are kept with it. */
+export function inProduction(keys: readonly string[] | undefined): Html | false {
+  const broken = showBroken(keys)
+  if (broken.length === 0) return false
+  return insetText(
+    html`${broken.map(
+      ({ rule, level, sentence, advice }, i) =>
+        html`${i > 0 && html`<br>`}${levelTag(level)} <strong>In production:</strong> ${sentence} ${advice} (${rule})`,
+    )}`,
+  )
+}
+
+/** Links of one finding. */
+const MOST_LINKS = 5
+
+export function findingView(root: string, finding: Finding, level: Level): Html {
+  const { rule, title, sentence, advice, source, times, newest, evidence } = finding
+  const often = times === 1 ? 'Once' : `${times.toLocaleString('en-GB')} times`
+  const links = evidence
+    .slice(0, MOST_LINKS)
+    .map((id, i) => html`${i > 0 && ', '}${link(`${root}requests/${id}`, id.slice(0, 13))}`)
+  return html`<h3 class="govuk-heading-s" id="${rule}">${levelTag(level)} ${rule} ${title}</h3>
+${paragraph(untrusted(sentence))}
+${paragraph(html`<strong>What to do:</strong> ${untrusted(advice)}`)}
+${paragraph(html`${often}${newest !== null && html`, the newest at ${time(Date.parse(newest))}`}.${links.length > 0 && html` Evidence: ${links}.`} Source: ${untrusted(source)}.`)}`
+}

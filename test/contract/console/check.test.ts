@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { tagged } from '../../hosted/document.ts'
+import { webPayment } from '../../support/client.ts'
+import { signIn } from '../../support/console.ts'
+import { authorise } from '../../support/journeys.ts'
+import { onSharedDatabases } from '../../support/service.ts'
+
+onSharedDatabases('The check in the console', service => {
+  const navigationOf = (html: string) => /\bCheck(?: \(\d+\))?(?=\s*<)/.exec(html)?.[0]
+
+  test('the page has each finding with its evidence, and the navigation the number of fails', async () => {
+    const api = await service().newAccount()
+    const console = await signIn(service(), api)
+    const empty = await console.get('check')
+    assert.match(empty.text, /Nothing is kept of the last 24 hours/)
+    assert.equal(navigationOf(empty.html), 'Check')
+
+    const headers = { 'Idempotency-Key': 'k-1' }
+    await api.createPayment({ amount: 0 }, headers)
+    await api.post('/v1/payments', webPayment, headers)
+    const page = await console.get('check')
+    assert.match(page.text, /^Check Would this .* 2 exchanges since 2026-/)
+    assert.match(page.text, /Will break in production fail P4 .* Likely to break warn P1 /)
+    assert.match(page.text, /What passed \(\d+\).* What was not seen \(\d+\)/)
+    assert.equal(navigationOf(page.html), 'Check (1)')
+    const evidence = page.elements.filter(tagged('a')).flatMap(({ attributes: { href = '' } }) => {
+      return /^requests\/[0-9a-v]{26}$/.test(href) ? [href] : []
+    })
+    const [newest = ''] = evidence
+    assert.match(
+      (await console.get(newest)).text,
+      /In production: GOV\.UK Pay ignores Idempotency-Key here/,
+    )
+    assert.equal(navigationOf((await console.get('payments')).html), 'Check (1)')
+  })
+
+  test('a timeline says at a step what would differ, a filter finds such requests, and no page has a card number', async () => {
+    const api = await service().newAccount()
+    const payment = await api.createPayment({ authorisation_mode: 'moto_api' })
+    const card_number = '4000000000000069'
+    assert.equal((await authorise(api, payment, { card_number })).status, 204)
+    const console = await signIn(service(), api)
+    const pages = [
+      await console.get(`payments/${payment.payment_id}`),
+      await console.get('requests?show=in-production'),
+      await console.get('check'),
+    ]
+    const [timeline, requests, check] = pages
+    assert.match(timeline?.text ?? '', /warn In production: In GOV\.UK Pay this test card/)
+    assert.match(
+      requests?.text ?? '',
+      /Requests that would differ in production.*POST \/v1\/auth204/,
+    )
+    assert.doesNotMatch(requests?.text ?? '', /POST \/v1\/payments /)
+    assert.match(check?.text ?? '', /P9 A test card that fails/)
+    for (const { html } of pages) assert.ok(!html.includes(card_number))
+  })
+})
