@@ -72,4 +72,19 @@ describe('Tasks in the console, without script', () => {
         assert.equal(taken(), 2)
       }
     }))
+
+  test('a summary for a colleague takes two clicks from the list', () =>
+    visit(browser(), {}, async ({ page, context }) => {
+      const api = await service.newAccount()
+      await api.createPayment({ reference: 'R-summary' })
+      await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+      await page.goto(`${service.baseUrl}/console/payments`)
+      await page.fill('#key', api.key ?? '')
+      await counting(page).click('#sign-in')
+      await counting(page).click('a:has-text("R-summary")')
+      await page.getByRole('button', { name: 'Copy summary' }).click()
+      await page.getByText('Copied', { exact: false }).waitFor()
+      const copied = await page.evaluate('navigator.clipboard.readText()')
+      assert.match(String(copied), /^R-summary: £46\.50, created/)
+    }))
 })

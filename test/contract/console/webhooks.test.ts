@@ -185,7 +185,7 @@ onEveryDatabase(
       )
       assert.match(
         marks.text,
-        /card_payment_succeeded, FAILED: 500 .*, 2026-.*sent again and accepted/,
+        /card_payment_succeeded, FAILED, 2026-.*: 500 .*sent again and accepted/s,
       )
       const links = marks.inside.filter(tagged('a')).map(({ attributes }) => attributes.href)
       assert.deepEqual(

@@ -26,11 +26,36 @@ function addCopy(text) {
     await navigator.clipboard.writeText(text.textContent)
     status.textContent = ' Copied'
   })
-  text.after(button, status)
+  const summary = text.closest('#summary')
+  if (!summary) return text.after(button, status)
+  // It need not be unfolded first.
+  button.textContent = 'Copy summary'
+  button.removeAttribute('aria-label')
+  summary.before(button, status)
 }
 
 const live = document.querySelector('[data-live]')
-if (live) watch(live)
+if (live) {
+  tellAges(Number(live.dataset.now))
+  watch(live)
+}
+
+/** `now` is the account's time when the page was made. */
+function tellAges(now) {
+  const words = new Intl.RelativeTimeFormat('en-GB')
+  const units = [
+    ['day', 86_400_000],
+    ['hour', 3_600_000],
+    ['minute', 60_000],
+    ['second', 1_000],
+  ]
+  for (const time of document.querySelectorAll('.farthing-time')) {
+    const ms = now - Date.parse(time.dateTime)
+    const [unit, length] = units.find(([, length]) => ms >= length) ?? units.at(-1)
+    time.title = words.format(-Math.floor(ms / length), unit)
+    if ('age' in time.dataset) time.append(` (${time.title})`)
+  }
+}
 
 /**
  * Asks, while the page is visible, whether what it shows is still true. Without Follow it only says so; with it the

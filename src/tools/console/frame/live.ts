@@ -40,7 +40,7 @@ type Live = {
  * page of a form with errors leads to that of the form.
  */
 export function liveNotice(
-  { root, account }: AccountVisit,
+  { root, account, now }: AccountVisit,
   { list, version, newest, href, query = {} }: Live,
 ): Html {
   const asks = pageAddress(`${root}newer.json`, {
@@ -49,7 +49,7 @@ export function liveNotice(
     [NEWEST]: newest,
     ...query,
   })
-  return html`<div class="farthing-live" data-live="${asks}" data-version="${version}" data-account="${account.name}">
+  return html`<div class="farthing-live" data-live="${asks}" data-version="${version}" data-account="${account.name}" data-now="${now}">
 <p class="govuk-body" role="status"></p>
 <p class="govuk-body">${link(pageAddress(href, query), 'Refresh')}</p>
 <label class="govuk-body farthing-follow" hidden><input type="checkbox"> Follow</label>

@@ -8,6 +8,8 @@ export type Mark = {
   status: MarkStatus
   /** Read out, and shown when the pointer is on the mark. */
   text: string
+  /** Read out after it. Somebody else may have written it. */
+  detail: string
   href?: string | undefined
 }
 
@@ -22,9 +24,9 @@ const signs: Record<MarkStatus, [sign: string, className: string]> = {
 
 export const marksRow = (label: string, marks: readonly Mark[]): Html =>
   html`<ol class="farthing-marks" role="list" aria-label="${label}">
-${marks.map(({ status, text, href }) => {
+${marks.map(({ status, text, detail, href }) => {
   const [sign, className] = signs[status]
-  const content = html`<span aria-hidden="true">${sign}</span><span class="govuk-visually-hidden">${text}</span>`
+  const content = html`<span aria-hidden="true">${sign}</span><bdi class="govuk-visually-hidden">${text}: ${detail}</bdi>`
   const look = `farthing-mark farthing-mark--${className}`
   return href === undefined
     ? html`<li class="${look}" title="${text}">${content}</li>\n`

@@ -33,6 +33,10 @@ export const time = (ms: number): Html => {
   return html`<time class="farthing-time" datetime="${text}"><span>${text.slice(0, 11)}</span>${text.slice(11)}</time>`
 }
 
+/** A time of which the script also says how long ago it was. */
+export const timeWithAge = (ms: number): Html =>
+  html`<time class="farthing-time" datetime="${iso(ms)}" data-age>${iso(ms)}</time>`
+
 /** The time in an identifier. */
 export const timeIn = (id: string): Html => time(timeOf(id))
 
@@ -41,6 +45,9 @@ export const hidden = (name: string, value: string): Html =>
 
 /** The hidden field of each form that says for which account it was made. */
 export const ACCOUNT_FIELD = 'account'
+
+/** The parameter with the query of the list from which somebody came. */
+export const BACK = 'back'
 
 /** A form that does something: never for another account than that of its page, see otherAccount of route.ts. */
 export const postForm = (

@@ -9,6 +9,7 @@ import {
   type Payment,
   refundSummary,
   type Scenario,
+  type Status,
   statusOf,
 } from '../../../pay/payments/payment.ts'
 import { findPayment } from '../../../pay/payments/store.ts'
@@ -19,7 +20,9 @@ import type { Route } from '../../../platform/http/endpoint.ts'
 import { pageFault } from '../../../platform/http/errors.ts'
 import { recordAction } from '../../recorder/action.ts'
 import type { Done } from '../frame/banners.ts'
-import type { AccountVisit, Next, Page } from '../frame/page.ts'
+import { type AccountVisit, type Next, type Page, textsIn } from '../frame/page.ts'
+import { BACK } from '../frame/parts.ts'
+import { pageAddress } from '../frame/query.ts'
 import { actionRoute } from '../frame/route.ts'
 
 /** The last part of the address of a form. */
@@ -45,6 +48,8 @@ export type PaymentAction = {
   /** Which of the actions of its path it is. */
   scenario?: Scenario
   when: (payment: Payment) => boolean
+  /** The state that it leads to. */
+  to: (payment: Payment) => Status
   run: (asked: PaymentVisit) => Promise<Outcome>
 }
 
@@ -53,6 +58,12 @@ const isApi = ({ given }: Payment): boolean => given.authorisation_mode === 'mot
 const isOpenWeb = (payment: Payment): boolean => isOpen(payment) && !isApi(payment)
 const isOpenApi = (payment: Payment): boolean => isOpen(payment) && isApi(payment)
 const isCapturable = (payment: Payment): boolean => statusOf(payment) === 'capturable'
+
+function endOf({ given }: Payment, scenario: Scenario): Status {
+  if (scenario === 'error') return 'error'
+  if (scenario !== 'success') return 'failed'
+  return given.delayed_capture ? 'capturable' : 'success'
+}
 
 const ending = (
   scenario: Scenario,
@@ -64,6 +75,7 @@ const ending = (
   button,
   scenario,
   when,
+  to: payment => endOf(payment, scenario),
   run: asked => complete(asked, scenario),
 })
 
@@ -79,6 +91,7 @@ export const paymentActions: readonly PaymentAction[] = [
     id: 'capture',
     button: 'Capture the payment',
     when: isCapturable,
+    to: () => 'success',
     run: asked => move(asked, 'capture'),
   },
   {
@@ -86,6 +99,7 @@ export const paymentActions: readonly PaymentAction[] = [
     id: 'cancel',
     button: 'Cancel by the API',
     when: payment => isOpen(payment) || isCapturable(payment),
+    to: () => 'cancelled',
     run: asked => move(asked, 'cancel'),
   },
   {
@@ -93,6 +107,7 @@ export const paymentActions: readonly PaymentAction[] = [
     id: 'refund',
     button: 'Refund',
     when: payment => refundSummary(payment).status === 'available',
+    to: () => 'success',
     run: refund,
   },
 ]
@@ -119,6 +134,7 @@ async function perform(
   { find, show }: PaymentPage,
 ): Promise<Next | Page> {
   const payment = await find(visit)
+  const { [BACK]: back } = textsIn(visit, [BACK])
   const scenario = formBody(visit.request).get('scenario')
   const asked = paymentActions.filter(
     each => each.path === path && (each.scenario === undefined || each.scenario === scenario),
@@ -128,7 +144,8 @@ async function perform(
   const action = asked.find(({ when }) => when(payment))
   const outcome = await action?.run({ context, visit, payment })
   if (outcome && 'fault' in outcome) return show(visit, payment, outcome.fault)
-  return { to: `payments/${payment.payment_id}`, done: outcome ?? { code: 'overtaken' } }
+  const to = pageAddress(`payments/${payment.payment_id}`, { [BACK]: back })
+  return { to, done: outcome ?? { code: 'overtaken' } }
 }
 
 /** A refusal means that the state of the payment did not allow it any more. */

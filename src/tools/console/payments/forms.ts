@@ -1,4 +1,4 @@
-/** What can be done to a payment now, as forms of buttons: those of the table of actions. */
+/** What can be done to a payment, as forms of buttons: those of the table of actions. */
 import { inPounds, plainPounds } from '../../../core/money.ts'
 import {
   isPayable,
@@ -11,35 +11,32 @@ import { button, buttonGroup } from '../../../platform/web/components.ts'
 import { input } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import { type AccountVisit, textsIn } from '../frame/page.ts'
-import { link, paragraph, postForm } from '../frame/parts.ts'
-import { AMOUNT, type PaymentAction, paymentActions, type RefundFault } from './actions.ts'
+import { BACK, link, postForm } from '../frame/parts.ts'
+import { pageAddress } from '../frame/query.ts'
+import { AMOUNT, type PaymentAction, type RefundFault } from './actions.ts'
 
-export function whatYouCanDo(
+/** Where its user pays an open payment. */
+export function paymentPageLink({ addresses }: AccountVisit, payment: Payment): Html | undefined {
+  const hasPage = isPayable(statusOf(payment)) && payment.given.authorisation_mode !== 'moto_api'
+  const page = `${addresses.pages}/secure/${tokenOf(payment)}`
+  return hasPage ? link(page, 'Open the payment page') : undefined
+}
+
+/** The forms of these actions. */
+export function formsOf(
   visit: AccountVisit,
   payment: Payment,
+  actions: readonly PaymentAction[],
   fault: RefundFault | undefined,
-): Html {
-  const possible = paymentActions.filter(({ when }) => when(payment))
-  if (possible.length === 0)
-    return paragraph(
-      refundSummary(payment).status === 'full'
-        ? 'Nothing: it is refunded in full.'
-        : 'Nothing: the payment has ended.',
-    )
-  const forms = [...Map.groupBy(possible, ({ path }) => path)].map(([path, actions]) =>
+): Html[] {
+  const { [BACK]: back } = textsIn(visit, [BACK])
+  return [...Map.groupBy(actions, ({ path }) => path)].map(([path, each]) =>
     postForm(
       visit.account,
-      `${visit.root}payments/${payment.payment_id}/${path}`,
-      path === 'refund' ? refundFields(visit, payment, actions, fault) : buttonsOf(actions),
-      path === 'refund' ? 'farthing-filter' : undefined,
+      pageAddress(`${visit.root}payments/${payment.payment_id}/${path}`, { [BACK]: back }),
+      path === 'refund' ? refundFields(visit, payment, each, fault) : buttonsOf(each),
     ),
   )
-  const hasPage = isPayable(statusOf(payment)) && payment.given.authorisation_mode !== 'moto_api'
-  const page = `${visit.addresses.pages}/secure/${tokenOf(payment)}`
-  return html`${hasPage && paragraph(link(page, 'Open the payment page'))}
-<div class="farthing-actions">
-${forms}
-</div>`
 }
 
 const buttonsOf = (actions: readonly PaymentAction[]): Html =>

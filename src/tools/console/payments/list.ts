@@ -17,6 +17,7 @@ import { type CursorPage, readPage } from '../frame/cursor.ts'
 import { liveNotice, NEWEST, type News, versionOf } from '../frame/live.ts'
 import { type AccountVisit, type Next, type Page, textsIn } from '../frame/page.ts'
 import {
+  BACK,
   code,
   link,
   listing,
@@ -26,7 +27,7 @@ import {
   untrusted,
   wideTable,
 } from '../frame/parts.ts'
-import { cursorIn, linksBeside } from '../frame/query.ts'
+import { cursorIn, linksBeside, pageAddress } from '../frame/query.ts'
 import { pageRoute } from '../frame/route.ts'
 import { type Filters, type Find, findForm, findIn, noMatch, scopeOf } from './find.ts'
 
@@ -187,8 +188,9 @@ const list = (
   visit: AccountVisit,
   payments: readonly Payment[],
   deliveries: Map<string, Delivery[]>,
-): Html =>
-  wideTable({
+): Html => {
+  const back = pageAddress('', { ...findIn(visit).asked, ...cursorIn(visit) }).slice(1)
+  return wideTable({
     caption: 'Payments, newest first',
     hidesCaption: true,
     columns: [
@@ -202,7 +204,10 @@ const list = (
     rows: payments.map(payment => {
       const { payment_id, given, card } = payment
       return [
-        link(`${visit.root}payments/${payment_id}`, untrusted(given.reference)),
+        link(
+          pageAddress(`${visit.root}payments/${payment_id}`, { [BACK]: back }),
+          untrusted(given.reference),
+        ),
         inPounds(given.amount),
         statusTag(statusOf(payment)),
         webhooks(visit, deliveries.get(payment_id) ?? []),
@@ -211,6 +216,7 @@ const list = (
       ]
     }),
   })
+}
 
 /** A failure leads to its message, which says why. */
 function webhooks({ root }: AccountVisit, deliveries: readonly Delivery[]): Part {

@@ -12,15 +12,16 @@ import { html } from '../../../platform/web/html.ts'
 import { MASK } from '../../recorder/mask.ts'
 import { findExchanges } from '../../recorder/store.ts'
 import { liveNotice, type News, versionOf } from '../frame/live.ts'
-import { type AccountVisit, accountVisitOf, notFound, type Page } from '../frame/page.ts'
-import { code, link, listing, paragraph, statusTag, time, untrusted } from '../frame/parts.ts'
+import { type AccountVisit, accountVisitOf, notFound, type Page, textsIn } from '../frame/page.ts'
+import { BACK, code, link, listing, paragraph, statusTag, time, untrusted } from '../frame/parts.ts'
 import { pageRoute } from '../frame/route.ts'
 import { actionRoutes, type RefundFault } from './actions.ts'
-import { whatYouCanDo } from './forms.ts'
 import { report, summary } from './report.ts'
 import { rowsOf } from './rows.ts'
+import { statesPart } from './states.ts'
 import { type Rows, type Step, timelineOf } from './timeline.ts'
 import { reasonFor, timelineView } from './timeline-view.ts'
+import { toldPart } from './told.ts'
 
 /** The page of a payment, all of it as JSON, and what can be done there. `operations` are those that change nothing. */
 export const paymentRoutes = (context: Context, operations: readonly string[]): Route[] => [
@@ -106,17 +107,21 @@ async function showPayment(
   const address = `payments/${payment.payment_id}`
   const state = stateOf(payment)
   const reason = reasonFor(state)
-  const content = html`<span class="govuk-caption-l">${untrusted(payment.given.reference)}</span>
+  const { [BACK]: back } = textsIn(visit, [BACK])
+  const list = `${visit.root}payments`
+  const content = html`<p class="govuk-body">${link(back ? `${list}?${new URLSearchParams(back)}` : list, back ? 'Payments, as you found them' : 'Payments')}</p>
+<span class="govuk-caption-l">${untrusted(payment.given.reference)}</span>
 <h1 class="govuk-heading-l">${title} ${statusTag(state.status)}</h1>
 ${paragraph(html`${code(payment.payment_id)}${reason && html`, ${reason}`}`)}
 ${liveNotice(visit, {
   list: `payment:${payment.payment_id}`,
   version,
   href: `${visit.root}payments/${payment.payment_id}`,
+  query: { [BACK]: back },
 })}
-<h2 class="govuk-heading-m">What you can do now</h2>
-${whatYouCanDo(visit, payment, fault)}
-${details('Copy summary', listing('Summary', summary(payment, steps, `${visit.addresses.api}/console/${address}`)))}
+${statesPart(visit, payment, fault)}
+${toldPart(visit, steps)}
+${details('Summary for a colleague', listing('Summary', summary(payment, steps, `${visit.addresses.api}/console/${address}`)), { id: 'summary' })}
 ${paragraph(html`${link(`${visit.root}${address}/report.json`, 'Download JSON')} (all of it, without secrets)`)}
 <h2 class="govuk-heading-m">Timeline</h2>
 ${paragraph('Times are UTC. The time of a request is when it began.')}

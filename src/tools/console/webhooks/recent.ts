@@ -35,9 +35,9 @@ function markOf(
   const shown = shownStatus(message, now)
   const isAgain = shown === 'FAILED' && accepted.has(message_id)
   const result = attemptsOf(message).at(-1)?.result ?? 'not sent yet'
-  const text = `${event_type}, ${shown}: ${result}, ${iso(created)}${isAgain ? ', sent again and accepted' : ''}`
+  const text = `${event_type}, ${shown}, ${iso(created)}${isAgain ? ', sent again and accepted' : ''}`
   const href = shown === 'FAILED' ? `${root}messages/${message_id}` : undefined
-  return { status: isAgain ? 'sent again' : shown, text, href }
+  return { status: isAgain ? 'sent again' : shown, text, detail: result, href }
 }
 
 /** Such as `48 of 50 delivered (96 %). The slowest response took 1,203 ms.` */

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { tagged } from '../../hosted/document.ts'
+import type { Body } from '../../support/client.ts'
+import { signIn } from '../../support/console.ts'
+import { onSharedDatabases } from '../../support/service.ts'
+
+onSharedDatabases('The picture of a payment', service => {
+  test('the picture has the states that were, the present one and those that are possible, with the buttons that lead there', async () => {
+    const api = await service().newAccount()
+    const browser = await signIn(service(), api)
+    const picture = async (payment: Body, back = '') => {
+      const page = await browser.get(`payments/${payment.payment_id}${back}`)
+      const states = page.elements.filter(each =>
+        each.attributes.class?.startsWith('farthing-state '),
+      )
+      return states.map(({ attributes, text, inside }) => {
+        const [name = ''] =
+          /^(created|started|submitted|capturable|success|failed|error|cancelled)/.exec(text) ?? []
+        const buttons = inside.filter(tagged('button')).map(each => each.attributes.id)
+        const isNow = attributes['aria-current'] === 'step'
+        return [name, isNow ? 'now' : text.includes('not yet') ? 'next' : 'past', ...buttons]
+      })
+    }
+    const delayed = await api.createPayment({ delayed_capture: true })
+    const open = [
+      ['created', 'now'],
+      ['started', 'next'],
+      ['submitted', 'next'],
+      ['capturable', 'next', 'choose-success'],
+      ['success', 'next'],
+    ]
+    const ends = [
+      ['failed', 'next', 'choose-declined', 'choose-cancel'],
+      ['error', 'next', 'choose-error'],
+      ['cancelled', 'next', 'cancel'],
+    ]
+    assert.deepEqual(await picture(delayed), [...open, ...ends])
+    await browser.post(`payments/${delayed.payment_id}/complete`, { scenario: 'success' })
+    const past = [
+      ['created', 'past'],
+      ['started', 'past'],
+      ['submitted', 'past'],
+    ]
+    assert.deepEqual(await picture(delayed), [
+      ...past,
+      ['capturable', 'now'],
+      ['success', 'next', 'capture'],
+      ['cancelled', 'next', 'cancel'],
+    ])
+    const paid = await api.createPayment({ reference: 'R-pic' })
+    await browser.post(`payments/${paid.payment_id}/complete`, { scenario: 'success' })
+    assert.deepEqual(await picture(paid), [...past, ['success', 'now', 'refund']])
+    const declined = await api.createPayment()
+    await browser.post(`payments/${declined.payment_id}/complete`, { scenario: 'declined' })
+    assert.deepEqual(await picture(declined), [...past.slice(0, 2), ['failed', 'now']])
+    const moto = await api.createPayment({ authorisation_mode: 'moto_api' })
+    assert.deepEqual(
+      (await picture(moto)).slice(-2),
+      [ends[0]?.slice(0, 3), ends[2]],
+      'the pages are for web payments',
+    )
+  })
+
+  test('the way back leads to the list as it was filtered, also after an action', async () => {
+    const api = await service().newAccount()
+    const browser = await signIn(service(), api)
+    await api.createPayment({ reference: 'R-back' })
+    const list = await browser.get('payments?q=R-back&status=created')
+    const row = list.elements.find(({ attributes }) => attributes.href?.startsWith('payments/0'))
+    const page = await browser.get(row?.attributes.href ?? '')
+    const form = page.elements.find(({ attributes }) => attributes.action?.includes('/cancel'))
+    const action = form?.attributes.action?.replace(/^(\.\.\/)+/, '') ?? ''
+    const done = await browser.post(action)
+    const after = await browser.get(done.location ?? '')
+    assert.match(after.text, /cancelled through the API/)
+    for (const shown of [page, after])
+      assert.ok(
+        shown.elements.some(
+          ({ attributes }) => attributes.href === '../payments?q=R-back&status=created',
+        ),
+      )
+  })
+})
