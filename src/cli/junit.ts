@@ -42,7 +42,8 @@ function testCase(findings: Body[], failing: Body[]): string[] {
   const lines = findings.flatMap(finding => {
     const { level, sentence, advice, source, evidence, times } = finding
     if (level === 'not seen') return [`<skipped message="${escaped(sentence)}"/>`]
-    const seen = escaped(`${level}, seen ${times} times\n${evidence.join('\n')}`)
+    const often = times === 1 ? 'once' : `${times} times`
+    const seen = escaped(`${level}, seen ${often}\n${evidence.join('\n')}`)
     const output = `<system-out>${seen}</system-out>`
     if (!failing.includes(finding)) return [output]
     const text = escaped(`${sentence}\n${advice}\nSource: ${source}`)

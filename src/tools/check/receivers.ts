@@ -85,6 +85,8 @@ const slow: RecordRule = {
   },
 }
 
+const isRedirect = ({ status }: Seen): boolean => Math.floor((status ?? 0) / 100) === 3
+
 const redirects: RecordRule = {
   key: 'W2',
   id: 'W2',
@@ -96,7 +98,7 @@ const redirects: RecordRule = {
   lacking: 'No receiver answered a message.',
   judge(facts) {
     const answered = facts.webhooks.flatMap(each => attemptsTo(facts, each)).filter(isAnswered)
-    const evidence = answered.filter(({ status }) => Math.floor((status ?? 0) / 100) === 3)
+    const evidence = answered.filter(isRedirect)
     return { broken: evidence.length > 0 ? [{ level: 'fail', evidence }] : [], right: answered }
   },
 }
@@ -120,6 +122,8 @@ function refusing(facts: RecordFacts, webhook: Webhook): Judgement[] {
   if (!first || !newest || last.length < LAST_MESSAGES) return []
   if (last.flat().some(hasSucceeded) || facts.gaps.some(({ to }) => to >= first.began)) return []
   const { status, result = '' } = newest
+  // W2 says what to do then.
+  if (isRedirect(newest)) return []
   return [{ level: 'fail', evidence: last.flat(), sentence: causeOf({ status, result }) ?? '' }]
 }
 

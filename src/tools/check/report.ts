@@ -81,11 +81,10 @@ const byKey = (rules: readonly ProductionRule[]) =>
 function ofProduction(rules: readonly ProductionRule[], { seen }: RecordFacts): Finding[] {
   const [rule] = rules
   if (!rule) return []
-  const evidence = seen.filter(each => each.broken?.some(key => rules.some(one => one.key === key)))
-  const worst = inOrder(rules).find(({ key }) =>
-    evidence.some(({ broken }) => broken?.includes(key)),
-  )
-  if (worst) return [findingOf(worst, worst.level, evidence)]
+  for (const each of inOrder(rules)) {
+    const evidence = seen.filter(({ broken }) => broken?.includes(each.key))
+    if (evidence.length > 0) return [findingOf(each, each.level, evidence)]
+  }
   return [passing(rule, rule.among.lacking, seen.filter(isAmong(rule.among)))]
 }
 

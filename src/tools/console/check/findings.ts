@@ -26,12 +26,12 @@ const MOST_LINKS = 5
 
 export function findingView(root: string, finding: Finding, level: Level): Html {
   const { rule, title, sentence, advice, source, times, newest, evidence } = finding
-  const often = times === 1 ? 'Once' : `${times.toLocaleString('en-GB')} times`
+  const often = times === 1 ? 'Once, at' : `${times.toLocaleString('en-GB')} times, the newest at`
   const links = evidence
     .slice(0, MOST_LINKS)
-    .map((id, i) => html`${i > 0 && ', '}${link(`${root}requests/${id}`, id.slice(0, 13))}`)
+    .map((id, i) => html`${i > 0 && ', '}${link(`${root}requests/${id}`, `…${id.slice(-6)}`)}`)
   return html`<h3 class="govuk-heading-s" id="${rule}">${levelTag(level)} ${rule} ${title}</h3>
 ${paragraph(untrusted(sentence))}
 ${paragraph(html`<strong>What to do:</strong> ${untrusted(advice)}`)}
-${paragraph(html`${often}${newest !== null && html`, the newest at ${time(Date.parse(newest))}`}.${links.length > 0 && html` Evidence: ${links}.`} Source: ${untrusted(source)}.`)}`
+${paragraph(html`${newest !== null && html`${often} ${time(Date.parse(newest))}.`}${links.length > 0 && html` Evidence: ${links}.`} Source: ${untrusted(source)}.`)}`
 }
