@@ -1,27 +1,35 @@
 /**
- * Makes release/: the executable, the package, their licences, the components of both in CycloneDX's form, and the
- * checksums of all of these.
+ * Makes release/: the package, an executable for each kind of machine, an image for containers, their licences, their
+ * components in CycloneDX's form, and the checksums of all of these. Two builds of a commit have the same bytes.
  */
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { gzipSync } from 'node:zlib'
+import { buildExecutable, licences } from './executable.ts'
+import { imageArchive } from './image.ts'
+import { debianPackages } from './image-libraries.ts'
+import { nodeProgram, type Platform } from './node-programs.ts'
+import { tar } from './tar.ts'
 
 type Component = { name: string; version: string; 'bom-ref': string }
 type Bom = {
-  metadata: { component: Component }
+  serialNumber: string
+  metadata: { component: Component; timestamp: string }
   components: Component[]
   dependencies: { ref: string; dependsOn: string[] }[]
 }
 
-/** The list of npm, without what only builds and tests need, and with Node. */
-function components(contained: string[]): Bom {
-  const bom: Bom = JSON.parse(
+/** The list of npm, without what only builds and tests need, without number and time, which differ, with Node and with Debian's libraries in the image. */
+function components(contained: string[]): object {
+  const { serialNumber: _, ...bom }: Bom = JSON.parse(
     execFileSync('npm', ['sbom', '--sbom-format', 'cyclonedx'], {
       encoding: 'utf8',
       maxBuffer: 2 ** 26,
     }),
   )
-  const own = bom.metadata.component['bom-ref']
+  const { timestamp: _time, ...metadata } = bom.metadata
+  const own = metadata.component['bom-ref']
   const refs = new Set([own, ...contained.map(refOf)])
   const version = process.versions.node
   const node = {
@@ -33,10 +41,17 @@ function components(contained: string[]): Bom {
     cpe: `cpe:2.3:a:nodejs:node.js:${version}:*:*:*:-:*:*:*`,
     purl: `pkg:generic/node@${version}`,
   }
+  const inImage = debianPackages.map(([name = '', version = '']) => ({
+    type: 'library',
+    name,
+    version,
+    'bom-ref': `${name}@${version}`,
+    purl: `pkg:deb/debian/${name}@${encodeURIComponent(version)}?distro=trixie`,
+  }))
   return {
     ...bom,
-    metadata: { ...bom.metadata, component: { ...bom.metadata.component, name: 'farthing' } },
-    components: [...bom.components.filter(each => refs.has(each['bom-ref'])), node],
+    metadata: { ...metadata, component: { ...metadata.component, name: 'farthing' } },
+    components: [...bom.components.filter(each => refs.has(each['bom-ref'])), node, ...inImage],
     dependencies: bom.dependencies
       .filter(({ ref }) => refs.has(ref))
       .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter(each => refs.has(each)) })),
@@ -48,6 +63,21 @@ function refOf(folder: string): string {
   return `${name}@${version}`
 }
 
+/** Makes the executable for `platform`, and an archive of it with its licences. Returns the path of the executable. */
+function makeExecutable(platform: Platform): string {
+  const program = platform === 'win-x64' ? 'farthing.exe' : 'farthing'
+  const folder = `dist/${platform}`
+  const output = `${folder}/${program}`
+  mkdirSync(folder, { recursive: true })
+  buildExecutable({ output, node: nodeProgram(platform), useCodeCache: false })
+  const archive = tar([
+    { name: program, content: readFileSync(output), mode: 0o755 },
+    { name: 'licences.txt', content: licences() },
+  ])
+  writeFileSync(`release/${name}-${platform}.tar.gz`, gzipSync(archive))
+  return output
+}
+
 /** In the form that `sha256sum --check` reads. */
 const checksums = (names: string[]): string =>
   names
@@ -57,11 +87,20 @@ const checksums = (names: string[]): string =>
     })
     .join('')
 
+const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
+const name = `farthing-${version}`
 rmSync('release', { recursive: true, force: true })
-await import('./build-executable.ts')
-const { contained } = await import('./build.ts')
+mkdirSync('release')
 execFileSync('npm', ['pack', '--pack-destination', 'release'], {
   stdio: ['ignore', 'ignore', 'inherit'],
 })
-writeFileSync('release/farthing.cdx.json', `${JSON.stringify(components(contained), null, 2)}\n`)
+const { contained } = await import('./build.ts')
+const image = imageArchive(
+  version,
+  { amd64: makeExecutable('linux-x64'), arm64: makeExecutable('linux-arm64') },
+  licences(),
+)
+writeFileSync(`release/${name}-image.tar`, image)
+makeExecutable('win-x64')
+writeFileSync(`release/${name}.cdx.json`, `${JSON.stringify(components(contained), null, 2)}\n`)
 writeFileSync('release/SHA256SUMS', checksums(readdirSync('release').sort()))

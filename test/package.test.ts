@@ -8,12 +8,15 @@ import { createInterface } from 'node:readline'
 import { before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
 import { parse } from 'yaml'
+import { bundleService } from '../scripts/bundle.ts'
+import { tar } from '../scripts/tar.ts'
 import { SETTINGS } from '../src/app/settings.ts'
 import { startFarthing } from '../src/testing/library.ts'
 import { createClient } from './support/client.ts'
 import { tempFolder } from './support/folders.ts'
 import { install, packOnce } from './support/packed.ts'
 import { freePort, isFreeAgain, isListening } from './support/ports.ts'
+import { COMMAND } from './support/process.ts'
 import { runLines, shellBlocks } from './support/recipe.ts'
 
 const run = promisify(execFile)
@@ -50,6 +53,34 @@ describe('The package', () => {
       'dist/testing/index.d.cts',
       'dist/testing/index.d.ts',
     ])
+  })
+
+  test('Two builds of the bundle have the same bytes', async () => {
+    const again = join(folder, 'again')
+    await bundleService(again)
+    // `npm test` has made the other one, for the tests of processes.
+    const first = join(COMMAND, '../../dist')
+    for (const name of ['farthing.cjs', 'platform/database/sqlite/thread.cjs'])
+      assert.ok(read(join(again, name)) === read(join(first, name)), name)
+  })
+
+  test('An archive of the release has files, folders and links, and nothing of the machine that made it', async () => {
+    const file = join(folder, 'archive.tar')
+    const content = 'x'.repeat(513)
+    const entries = [
+      { name: 'data', isFolder: true, mode: 0o700, owner: 1000 } as const,
+      { name: 'bin/program', content, mode: 0o755 },
+      { name: 'lib', link: 'usr/lib' },
+    ]
+    writeFileSync(file, tar(entries))
+    const { stdout } = await run('tar', ['-tvf', file, '--numeric-owner', '--utc'])
+    assert.deepEqual(stdout.trim().replaceAll(/ +/g, ' ').split('\n'), [
+      'drwx------ 1000/1000 0 1970-01-01 00:00 data/',
+      '-rwxr-xr-x 0/0 513 1970-01-01 00:00 bin/program',
+      'lrwxrwxrwx 0/0 0 1970-01-01 00:00 lib -> usr/lib',
+    ])
+    await run('tar', ['-xf', file, '-C', folder, 'bin/program'])
+    assert.equal(read(join(folder, 'bin/program')), content)
   })
 
   test('The package has a README of its own that needs no other file, and the clone keeps its README', () => {
