@@ -3,8 +3,9 @@
  * /control/openapi.json: `tsc` fails, and names the field that one of the two lacks or whose type differs.
  */
 import type { FromSchema } from 'json-schema-to-ts'
-import type { newPayment } from '../../src/pay/payments/request.ts'
-import type { payment } from '../../src/pay/payments/response.ts'
+import type { NewPayment } from '../../src/pay/payments/payment.ts'
+import type { newPayment, readTypes } from '../../src/pay/payments/request.ts'
+import type { payment, presentWith } from '../../src/pay/payments/response.ts'
 import type {
   CheckReport,
   LoggedRequest,
@@ -75,6 +76,18 @@ type AttemptSchema = typeof message.properties.attempts.items
 type Attempt = UndeliveredMessage['attempts'][number]
 export type AttemptLacks = Nothing<Exclude<InSchema<AttemptSchema>, InType<Attempt>>>
 export type AttemptHasTooMany = Nothing<Exclude<InType<Attempt>, InSchema<AttemptSchema>>>
+
+/** Fields of GOV.UK Pay that this service describes and never sends. */
+type NeverSent = 'corporate_card_surcharge' | 'total_amount' | 'exemption'
+type Printed = keyof ReturnType<typeof presentWith>
+type Read = keyof ReturnType<typeof readTypes>
+export type NotPrinted = Nothing<Exclude<Names<typeof payment>, Printed | NeverSent>>
+export type PrintedUndescribed = Nothing<Exclude<Printed, Names<typeof payment>>>
+export type NotRead = Nothing<Exclude<keyof NewPayment, Read>>
+/** `prefilled` is prefilled_cardholder_details as it was read. */
+export type NotDescribed = Nothing<
+  Exclude<keyof NewPayment, Names<typeof newPayment> | 'prefilled'>
+>
 
 /** What the service sends can be read as the public type says. */
 export const asSent = (sent: FromSchema<typeof payment>): Payment => sent

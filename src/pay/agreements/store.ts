@@ -1,5 +1,6 @@
 import type { Database, Statement, Value } from '../../core/ports.ts'
 import { fold } from '../../platform/database/fold.ts'
+import { columnsFor } from '../../platform/database/select.ts'
 import type { Agreement, AgreementStatus } from './agreement.ts'
 
 type Row = {
@@ -11,7 +12,13 @@ type Row = {
 }
 type Body = Omit<Agreement, keyof Row>
 
-const COLUMNS = 'agreement_id, account as room, version, status, body'
+const COLUMNS = columnsFor<Row>({
+  agreement_id: 'agreement_id',
+  room: 'account',
+  version: 'version',
+  status: 'status',
+  body: 'body',
+})
 
 const fromRow = ({ body, ...columns }: Row): Agreement => ({
   ...columns,

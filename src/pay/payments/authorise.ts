@@ -16,9 +16,9 @@ import { noContent, requestBody } from '../../platform/http/openapi.ts'
 import { type RecordEffects, recordEffectsOf } from '../../platform/http/request-state.ts'
 import type { Context } from '../context.ts'
 import { DECLINED_CARD, submittedCard } from './card.ts'
+import { type CardAuthorisation, cardAuthorisation, readCardAuthorisation } from './card-request.ts'
 import { changePayment } from './commands.ts'
 import { advance, type Payment, type Scenario, statusOf } from './payment.ts'
-import { type CardAuthorisation, cardAuthorisation, readCardAuthorisation } from './request.ts'
 import { findByToken } from './store.ts'
 
 /** Specification, *POST /v1/auth*: completes a moto_api payment. The one-time token is the authorisation. */

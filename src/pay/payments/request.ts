@@ -2,7 +2,6 @@ import type { AllowedHosts } from '../../core/config.ts'
 import {
   badIdempotencyKey,
   fieldCodes,
-  invalid,
   missing,
   notAllowed,
   outsideLimit,
@@ -133,7 +132,8 @@ export function readNewPayment(body: Json): NewPayment {
 
 type Fields = ReturnType<typeof readFields>
 
-function readTypes(fields: Fields, body: Json): NewPayment {
+/** Its type lists the fields that it reads: test/testing/public-types.ts. */
+export function readTypes(fields: Fields, body: Json) {
   const amount = fields.pence('amount')
   const reference = fields.plainText('reference')
   const description = fields.plainText('description')
@@ -165,7 +165,7 @@ function readTypes(fields: Fields, body: Json): NewPayment {
     ...(set_up_agreement !== undefined && { set_up_agreement }),
     ...(agreement_payment_type && { agreement_payment_type }),
     ...(prefilled && { prefilled }),
-  }
+  } satisfies NewPayment
 }
 
 function readAgreementPaymentType(
@@ -303,38 +303,4 @@ export function readIdempotencyKey(header: string | string[] | undefined): strin
   // Node joins a header that was sent twice with a comma, which no key may contain.
   if (typeof header !== 'string' || !IDEMPOTENCY_KEY.test(header)) throw badIdempotencyKey()
   return header
-}
-
-/** Specification, *POST /v1/auth*: the body, as JSON or as a form. */
-export const cardAuthorisation = object('CardAuthorisation', {
-  one_time_token: {
-    type: 'string',
-    description: 'From auth_url_post of the payment. It works once',
-  },
-  card_number: { type: 'string', pattern: '^[0-9]{12,19}$', description: '12 to 19 digits' },
-  cardholder_name: { type: 'string', maxLength: 255, description: 'Not blank' },
-  cvc: { type: 'string', pattern: '^[0-9]{3,4}$', description: '3 or 4 digits' },
-  expiry_date: {
-    type: 'string',
-    pattern: '^(0[1-9]|1[0-2])/[0-9]{2}$',
-    description: 'a month and a year as MM/YY',
-  },
-})
-
-export type CardAuthorisation = Record<(typeof cardAuthorisation.required)[number], string>
-
-/** Checks that each field is text, then that each is given, then its limits. Throws the first fault. */
-export function readCardAuthorisation(body: Json): CardAuthorisation {
-  const { required: names } = cardAuthorisation
-  for (const name of names)
-    if (body[name] !== undefined && body[name] !== null && typeof body[name] !== 'string')
-      throw invalid(fieldCodes.authorisation, name, 'must be a string')
-  for (const name of names) {
-    const value = body[name]
-    const blankIsMissing = name === 'one_time_token' || name === 'cardholder_name'
-    if (typeof value !== 'string' || (blankIsMissing && !value.trim()))
-      throw missing(fieldCodes.authorisation, name)
-  }
-  readFields(body, cardAuthorisation, fieldCodes.authorisation).checkLimits()
-  return body as CardAuthorisation // every field has been checked to be text
 }

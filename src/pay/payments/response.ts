@@ -118,7 +118,8 @@ export function presentFound(payment: Payment, addresses: Addresses): PaymentBod
   return presentWith(payment, stateLinks(payment, addresses))
 }
 
-function presentWith(payment: Payment, links: Links): PaymentBody {
+/** Its type lists the fields that it prints: test/testing/public-types.ts. */
+export function presentWith(payment: Payment, links: Links) {
   const { given } = payment
   const card = payment.card ?? (given.prefilled && prefilledCard(given.prefilled))
   return {
@@ -144,7 +145,7 @@ function presentWith(payment: Payment, links: Links): PaymentBody {
     ...(payment.card && { authorisation_summary: { three_d_secure: { required: false } } }),
     ...fees(payment),
     _links: links,
-  }
+  } satisfies PaymentBody
 }
 
 const presentCard = (card: CardDetails) => ({

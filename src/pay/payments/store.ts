@@ -4,7 +4,7 @@ import { timeOf } from '../../core/ids.ts'
 import type { Database, Statement, Time, Value } from '../../core/ports.ts'
 import { LIVES_AT_SECOND } from '../../platform/accounts/store.ts'
 import { containing, fold, groupOf } from '../../platform/database/fold.ts'
-import { type Condition, ifGiven, where } from '../../platform/database/select.ts'
+import { type Condition, columnsFor, ifGiven, where } from '../../platform/database/select.ts'
 import { plainText } from '../../platform/http/schema.ts'
 import type { Search, SearchKind } from '../../platform/http/search.ts'
 import {
@@ -36,7 +36,13 @@ type Body = Omit<Payment, keyof Row>
  * A query by payment_id reads the column payment_id too. The payment_id of a request is a sliced
  * string of its URL, which JSON.stringify serialises at half the speed of a flat string.
  */
-const COLUMNS = 'payment_id, account as room, version, refunded_amount, body'
+const COLUMNS = columnsFor<Row>({
+  payment_id: 'payment_id',
+  room: 'account',
+  version: 'version',
+  refunded_amount: 'refunded_amount',
+  body: 'body',
+})
 const FIND = `select ${COLUMNS} from payments where payment_id = $1 and account = $2`
 const FIND_WITH_ACCOUNT = `select ${COLUMNS}, ${ACCOUNT_COLUMNS}
   from payments join accounts on room = account where payment_id = $1 and ${LIVES_AT_SECOND}`

@@ -1,7 +1,13 @@
 import type { Database, Statement } from '../../core/ports.ts'
+import { columnsFor } from '../../platform/database/select.ts'
 import type { Refund } from './refund.ts'
 
-const COLUMNS = 'refund_id, payment_id, account as room, amount'
+const COLUMNS = columnsFor<Refund>({
+  refund_id: 'refund_id',
+  payment_id: 'payment_id',
+  room: 'account',
+  amount: 'amount',
+})
 
 export function insertRefund({ refund_id, payment_id, room, amount }: Refund): Statement {
   return {

@@ -2,6 +2,7 @@ import { DEFAULT_ACCOUNT } from '../../core/account.ts'
 import type { FixedWebhook } from '../../core/config.ts'
 import type { Database, NewId, Statement, Time, Value } from '../../core/ports.ts'
 import { accountOfName } from '../../platform/accounts/store.ts'
+import { columnsFor } from '../../platform/database/select.ts'
 import { eventTypes, type Webhook, withAddress } from './webhook.ts'
 
 export type WebhookRow = Pick<Webhook, 'webhook_id' | 'room' | 'status'> & {
@@ -11,7 +12,13 @@ export type WebhookRow = Pick<Webhook, 'webhook_id' | 'room' | 'status'> & {
 /** The JSON of its row. */
 export type WebhookBody = Omit<Webhook, keyof WebhookRow>
 
-export const COLUMNS = 'webhook_id, account as room, status, listening_until, body'
+export const COLUMNS = columnsFor<WebhookRow>({
+  webhook_id: 'webhook_id',
+  room: 'account',
+  status: 'status',
+  listening_until: 'listening_until',
+  body: 'body',
+})
 const INSERTED = 'webhook_id, account, status, listening_until, body'
 
 export const fromRow = ({ body, ...columns }: WebhookRow): Webhook => ({

@@ -10,6 +10,15 @@ export const where = (sql: string, ...values: Value[]): Condition => ({ sql, val
 export const ifGiven = (sql: string, value: Value | undefined): Condition[] =>
   value === undefined ? [] : [where(sql, value)]
 
+/**
+ * The columns to select for a type of row: for each name in it, the column of the table. The compiler names a column
+ * that is missing.
+ */
+export const columnsFor = <Row>(columns: { [Name in keyof Row]-?: string }): string =>
+  Object.entries<string>(columns)
+    .map(([name, column]) => (name === column ? column : `${column} as ${name}`))
+    .join(', ')
+
 export const allOf = (conditions: Condition[]): Condition =>
   where(
     conditions.map(({ sql }) => sql).join(' and '),
