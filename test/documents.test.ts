@@ -12,7 +12,13 @@ import { type Status, scenarios, transitions } from '../src/pay/payments/payment
 const ROOT = join(import.meta.dirname, '..')
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
 const glob = (pattern: string): string[] => globSync(pattern, { cwd: ROOT })
-const documents = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...glob('docs/**/*.md')]
+const documents = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'CHANGELOG.md',
+  'SECURITY.md',
+  ...glob('docs/**/*.md'),
+]
 
 describe('The documents', () => {
   test('The documents link only to files and sections that exist', () => {

@@ -21,7 +21,14 @@ const sources = readTexts('src', ['.ts'])
 const tests = readTexts('test', ['.ts'])
 const code = new Map([...sources, ...tests, ...readTexts('scripts', ['.ts'])])
 const documents = readTexts('docs', ['.md'])
-for (const name of ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'bin/farthing.js', '.ci/run'])
+for (const name of [
+  'README.md',
+  'CONTRIBUTING.md',
+  'CHANGELOG.md',
+  'SECURITY.md',
+  'bin/farthing.js',
+  '.ci/run',
+])
   documents.set(name, readFileSync(join(ROOT, name), 'utf8'))
 
 /** Matching lines as `path:line: text`, except in the files that are allowed. */
