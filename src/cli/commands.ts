@@ -32,8 +32,9 @@ const loaders: Record<string, Load> = {
 export async function loadCommands(
   args: string[] = [],
 ): Promise<Record<string, Command | CommandGroup>> {
-  const named = args.find(arg => Object.hasOwn(loaders, arg))
-  const chosen = Object.entries(loaders).filter(([name]) => named === undefined || name === named)
+  const [named = ''] = args.filter(arg => !arg.startsWith('-'))
+  const isNamed = Object.hasOwn(loaders, named)
+  const chosen = Object.entries(loaders).filter(([name]) => !isNamed || name === named)
   return Object.fromEntries(
     await Promise.all(chosen.map(async ([name, load]) => [name, await load()] as const)),
   )

@@ -6,6 +6,8 @@ import { connect, isIP, type Socket } from 'node:net'
 import tls from 'node:tls'
 import { causeOf } from '../pay/webhooks/causes.ts'
 import { isListenerAddress, NOBODY_LISTENS } from '../pay/webhooks/listener.ts'
+import { duplicatesIn } from '../pay/webhooks/webhook.ts'
+import { REFUSALS } from '../pay/webhooks/wrong-signature.ts'
 import { type Check, ok, warn } from './doctor-check.ts'
 import { shellWord } from './invocation.ts'
 import { type Body, type Service, webhookName } from './running-service.ts'
@@ -19,16 +21,12 @@ export async function* checkWebhooks(service: Service): AsyncGenerator<Check> {
       'There is no active webhook.',
       'farthing listen --forward-to http://localhost:4000/webhooks',
     )
-  for (const [address, same] of Map.groupBy(
-    active,
-    ({ callback_url }) => new URL(callback_url).href,
-  ))
-    if (same.length > 1)
-      yield warn(
-        'webhooks',
-        `${same.length} active webhooks have the address ${address}: it gets each message ${same.length} times, signed with different keys. Delete all but one: ${same.map(({ external_id }) => external_id).join(', ')}.`,
-        `curl -X DELETE ${service.url}/v1/webhooks/${same[0]?.external_id} -H "Authorization: Bearer $FARTHING_API_KEY"`,
-      )
+  for (const same of duplicatesIn<Body>(active))
+    yield warn(
+      'webhooks',
+      `${same.length} active webhooks have the address ${same[0].callback_url} and events in common: it gets messages several times, signed with different keys. Delete what you do not need: ${same.map(({ external_id }) => external_id).join(', ')}.`,
+      `curl -X DELETE ${service.url}/v1/webhooks/${same[0]?.external_id} -H "Authorization: Bearer $FARTHING_API_KEY"`,
+    )
   for (const webhook of active) yield await checkWebhook(service, webhook)
 }
 
@@ -62,9 +60,15 @@ async function checkWebhook(service: Service, webhook: Body): Promise<Check> {
       `${name}: there is no message yet, so nothing shows that it is listening.`,
       'farthing trigger card_payment_succeeded',
     )
-  const state =
-    results.length === 0 ? 'there is no message yet' : 'the newest message was delivered'
+  const state = stateOf(results[0])
   return ok('webhooks', `${name}: ${state}${reached(callback_url)}.`)
+}
+
+/** `newest` is one that did not fail, if there is any. */
+function stateOf(newest: Body): string {
+  if (!newest) return 'there is no message yet'
+  const isOnItsWay = newest.last_delivery_status === 'PENDING'
+  return `the newest message ${isOnItsWay ? 'is on its way' : 'was delivered'}`
 }
 
 const reached = (address: string): string =>
@@ -75,7 +79,7 @@ function adviceFor(message: Body): { cause: string; command?: string } {
   const { status_code = null, result } = message.latest_attempt ?? {}
   if (result === undefined) return { cause: 'The newest was never sent.' }
   const cause = causeOf({ status: status_code, result }) ?? `The newest ended with "${result}".`
-  if ([400, 401, 403].includes(status_code))
+  if (REFUSALS.includes(status_code))
     return {
       cause,
       command: `farthing verify --message ${message.webhook_message_id} --computed HEX`,

@@ -7,8 +7,8 @@ import { createResolve } from '../platform/outbound/resolve.ts'
 import { createSend } from '../platform/outbound/send.ts'
 import { wrongUsage } from './command-error.ts'
 import type { ListenOptions } from './listen.ts'
-import { colouredStatus, oneLine, print, printJson, timeOfDay } from './output.ts'
-import { type Body, RETRY_AFTER, type Service } from './running-service.ts'
+import { colouredStatus, note, oneLine, print, printJson, timeOfDay } from './output.ts'
+import { type Body, RETRY_AFTER, refusal, type Service } from './running-service.ts'
 
 /** Receives one attempt and returns how it ended. */
 type Receive = (offer: Body) => Promise<AttemptResult>
@@ -66,6 +66,8 @@ export async function deliver(
   show(offer, { ...result, ...(cause && { cause }) }, answer?.body, options)
   for (let tries = 1; tries <= MOST_TRIES; tries++) {
     const sent = await service.request('POST', `${path}/results`, { json }).catch(() => undefined)
+    if (sent && sent.status >= 400 && sent.status < 500)
+      note(refusal('POST', `${path}/results`, sent.status, sent.body))
     if (sent && sent.status < 500) return
     await sleep(RETRY_AFTER)
   }

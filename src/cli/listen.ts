@@ -226,9 +226,10 @@ function stopWithSignals(listener: Listener): void {
 const DAY = 24 * 60 * 60 * 1000
 const PAGE_SIZE = 500
 
-/** Sends the messages of the last day that nobody received, oldest first. */
+/** Sends the messages of the account's last day that nobody received, oldest first. */
 async function sendMissed(service: Service, webhook_id: string): Promise<void> {
-  const since = Date.now() - DAY
+  const { clock } = await service.ask('GET', '/control')
+  const since = Date.parse(clock.now) - DAY
   const sent = new Set<string>()
   let after = idFloor(since)
   for (;;) {

@@ -2,6 +2,7 @@ import type { Config } from '../core/config.ts'
 import { newSecret } from '../core/ids.ts'
 import { DECLINED_CARD, MOCK_CARD } from '../pay/payments/card.ts'
 import { type Scenario, scenarios } from '../pay/payments/payment.ts'
+import { REFUSALS } from '../pay/webhooks/wrong-signature.ts'
 import { CommandError, EXIT, wrongUsage } from './command-error.ts'
 import { defineCommand, type OptionsOf } from './define-command.ts'
 import { asTypedHere } from './invocation.ts'
@@ -109,9 +110,10 @@ export async function carryOutAndShow(service: Service, plan: Plan): Promise<Pay
   const payment = await service.ask('GET', `/v1/payments/${payment_id}`)
   const messages = await messagesOf(service, payment_id)
   const console = messages && `${service.url}/console/payments/${payment_id}`
+  const isAsAsked = endedAsAsked(payment, plan)
   if (plan.json) printJson({ payment, messages: messages ?? [], console: console ?? null })
-  else await show(service, payment, messages ?? [], ms, console)
-  return endedAsAsked(payment, plan) ? 0 : EXIT.failed
+  else await show(service, payment, messages ?? [], { ms, console, isAsAsked })
+  return isAsAsked ? 0 : EXIT.failed
 }
 
 /** Creates the payment and takes it to its end as a user would. Returns the response to its creation. */
@@ -214,14 +216,13 @@ async function show(
   service: Service,
   { payment_id, reference, amount, state, refund_summary }: Body,
   messages: Body[],
-  ms: number,
-  console: string | undefined,
+  { ms, console, isAsAsked }: { ms: number; console: string | undefined; isAsAsked: boolean },
 ): Promise<void> {
   const { events } = await service.ask('GET', `/v1/payments/${payment_id}/events`)
   const end = [state.status, state.code].filter(Boolean).join(' ')
   const steps = [
     ...events.slice(0, -1).map((event: Body) => event.state.status),
-    colour(state.code ? 'red' : 'green', end),
+    colour(isAsAsked && !state.code ? 'green' : 'red', end),
     ...(refund_summary.amount_submitted
       ? [`refunded ${money(refund_summary.amount_submitted)}`]
       : []),
@@ -237,7 +238,7 @@ async function show(
     const last = lastAttempt(message)
     const result = colouredStatus(delivered, oneLine(last?.result ?? delivery))
     // Of other responses the signature is not the cause. HEX is what the receiver's code computed.
-    const isRefused = !delivered && [400, 401, 403].includes(last?.status_code)
+    const isRefused = !delivered && REFUSALS.includes(last?.status_code)
     const advice = isRefused
       ? `   ${asTypedHere(`farthing verify --message ${message_id} --computed HEX`)}`
       : ''

@@ -26,6 +26,7 @@ describe('The commands that speak to a service', () => {
         const fails = request.body.includes('FAILS-ONCE') && !failed
         failed ||= fails
         response.statusCode = fails ? 500 : refuses ? 401 : 200
+        if (request.path === '/elsewhere') response.statusCode = 404
         response.end(refuses ? `bad${ESCAPE}[2Jsignature` : '')
       },
     })
@@ -148,6 +149,9 @@ describe('The commands that speak to a service', () => {
     const damaged = await farthing(`resend ${message_id} --damage digit`)
     assert.equal(damaged.code, 0)
     assert.match(damaged.stdout, /^401 .*\nYour receiver refused it, as it must\.\n$/)
+    const elsewhere = `--damage digit --to ${new URL('/elsewhere', receiver.url)}`
+    const notFound = await farthing(`resend ${message_id} ${elsewhere}`)
+    assert.deepEqual([notFound.code, /as it must/.test(notFound.stdout)], [1, false])
     const { body: paid } = await json('pay')
     for (const damage of ['--damage missing', '--signing-key another', '--damage upper']) {
       const accepted = await farthing(`resend ${paid.messages[0].message_id} ${damage}`)

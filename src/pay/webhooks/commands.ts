@@ -3,7 +3,7 @@ import { tooManyWebhooks } from '../../core/errors.ts'
 import { idFloor } from '../../core/ids.ts'
 import type { Context } from '../context.ts'
 import { activeWebhooks, duplicateOf, insertWithinLimit, MOST_ACTIVE } from './store.ts'
-import { signingKeyOf, type Webhook, withAddress } from './webhook.ts'
+import { sendsTheSame, signingKeyOf, type Webhook } from './webhook.ts'
 import type { NewWebhook } from './wire.ts'
 
 /** Milliseconds within which a form that is sent twice registers one webhook. */
@@ -17,7 +17,7 @@ type Registration = {
 }
 
 /**
- * Registers a webhook. Returns it, and the other active webhooks with its address. Throws an ApiError when the account
+ * Registers a webhook. Returns it, and the other active webhooks that send the same to its address. Throws an ApiError when the account
  * has as many as it may.
  */
 export async function registerWebhook(
@@ -36,7 +36,7 @@ export async function registerWebhook(
   }
   const duplicate = from && { given, after: idFloor(now - TWICE_MS) }
   const active = await activeWebhooks(database, room)
-  const others = withAddress(active, given.callback_url)
+  const others = active.filter(other => sendsTheSame(other, given))
   if (await database.write(insertWithinLimit(webhook, duplicate))) return { webhook, others }
   const found = duplicate && (await duplicateOf(database, room, duplicate))
   if (found) return { webhook: found, others }

@@ -3,7 +3,7 @@ import type { FixedWebhook } from '../../core/config.ts'
 import type { Database, NewId, Statement, Time, Value } from '../../core/ports.ts'
 import { accountOfName } from '../../platform/accounts/store.ts'
 import { columnsFor } from '../../platform/database/select.ts'
-import { eventTypes, type Webhook, withAddress } from './webhook.ts'
+import { eventTypes, sendsTheSame, type Webhook } from './webhook.ts'
 
 export type WebhookRow = Pick<Webhook, 'webhook_id' | 'room' | 'status'> & {
   listening_until: number | null
@@ -151,7 +151,7 @@ export async function keepFixedWebhook(
   const outdated = active.filter(other => other.fixed && other !== kept)
   if (outdated.length > 0)
     await database.write(outdated.map(({ webhook_id }) => deactivateWebhook(room, webhook_id)))
-  return withAddress(active, callback_url).filter(other => !other.fixed)
+  return active.filter(other => !other.fixed && sendsTheSame(other, webhook))
 }
 
 const updateWebhook = (webhook: Webhook): Statement => ({

@@ -39,14 +39,25 @@ export type Webhook = {
   from?: 'console'
 }
 
-/** Those that send to this address, however it is written. */
-export const withAddress = (webhooks: Webhook[], callback_url: string): Webhook[] =>
-  webhooks.filter(other => new URL(other.callback_url).href === new URL(callback_url).href)
+type Subscription = Pick<Webhook, 'callback_url' | 'subscriptions'>
+
+/** Whether both send to one address, however it is written, and have an event type in common. */
+export const sendsTheSame = (one: Subscription, other: Subscription): boolean =>
+  new URL(one.callback_url).href === new URL(other.callback_url).href &&
+  one.subscriptions.some(type => other.subscriptions.includes(type))
+
+/** The webhooks whose receiver gets messages more than once, one list for each address. */
+export function duplicatesIn<Each extends Subscription>(webhooks: readonly Each[]): Each[][] {
+  const byAddress = Map.groupBy(webhooks, ({ callback_url }) => new URL(callback_url).href)
+  return [...byAddress.values()]
+    .map(same => same.filter(one => same.some(other => other !== one && sendsTheSame(one, other))))
+    .filter(same => same.length > 0)
+}
 
 /** For the log. It names the host only, because the rest of an address may be secret. */
 export function duplicateWarning(callback_url: string, others: Webhook[]): string {
   const ids = others.map(({ webhook_id }) => webhook_id).join(', ')
-  return `the receiver at ${new URL(callback_url).host} gets each message several times, signed with different keys: other active webhooks have the same callback_url (${ids})`
+  return `the receiver at ${new URL(callback_url).host} gets messages several times, signed with different keys: other active webhooks have the same callback_url (${ids})`
 }
 
 /** One attempt to deliver a message; `at` is its start in milliseconds. */

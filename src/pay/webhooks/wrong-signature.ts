@@ -8,6 +8,9 @@ export const ACCEPTED_ADVICE =
 
 export const REFUSED_WRONG = 'Your receiver refused it, as it must.'
 
+/** With these a receiver refuses a signature. Others, such as 404, say nothing about it. */
+export const REFUSALS: readonly number[] = [400, 401, 403]
+
 /** `status` is that of the response; null without one. undefined if the signature was right, or nothing follows from the response. */
 export function answerToWrong(
   byHand: ByHand | undefined,
@@ -16,5 +19,5 @@ export function answerToWrong(
   if (!byHand || status === null || (byHand.damage === undefined && !byHand.other_key))
     return undefined
   if (status >= 200 && status <= 299) return 'accepted'
-  return status >= 400 && status <= 499 ? 'refused' : undefined
+  return REFUSALS.includes(status) ? 'refused' : undefined
 }

@@ -1,6 +1,6 @@
 /** Rules about the receivers of an account, from what they answered. */
 import { causeOf } from '../../pay/webhooks/causes.ts'
-import type { Webhook } from '../../pay/webhooks/webhook.ts'
+import { duplicatesIn, type Webhook } from '../../pay/webhooks/webhook.ts'
 import { hasSucceeded } from './outcomes.ts'
 import type { Judgement, RecordFacts, RecordRule } from './rule.ts'
 import type { Seen } from './seen.ts'
@@ -149,11 +149,6 @@ const registrations = ({ seen }: RecordFacts, webhooks: readonly Webhook[]): See
       operation === 'createWebhook' && webhooks.some(({ webhook_id }) => webhook_id === about),
   )
 
-const sameReceiver = (one: Webhook, other: Webhook): boolean =>
-  one !== other &&
-  new URL(one.callback_url).href === new URL(other.callback_url).href &&
-  one.subscriptions.some(type => other.subscriptions.includes(type))
-
 const registeredTwice: RecordRule = {
   key: 'W4',
   id: 'W4',
@@ -165,7 +160,7 @@ const registeredTwice: RecordRule = {
   lacking: 'The account has no active webhook.',
   judge(facts) {
     const { webhooks } = facts
-    const twice = webhooks.filter(one => webhooks.some(other => sameReceiver(one, other)))
+    const twice = duplicatesIn(webhooks).flat()
     const evidence = registrations(facts, twice)
     return {
       broken: twice.length > 0 ? [{ level: 'warn', evidence, times: twice.length }] : [],

@@ -39,7 +39,7 @@ onEveryDatabase(
       assert.match(text, /Active webhooks \(3\).*Deactivated \(1\)/)
       assert.match(
         text,
-        /gets each message 2 times, signed with different keys: Ledger feed and \w+ have/,
+        /gets messages 2 times, signed with different keys: Ledger feed and \w+ have/,
       )
       assert.match(text, /Archive Messages.*Last answer FAILED 401 Unauthorized, 2026/)
       assert.match(text, /Ledger feed Messages .*Events All Last answer SUCCESSFUL 200 OK/)

@@ -9,9 +9,9 @@ import { attemptsOf } from '../../../pay/webhooks/message-store.ts'
 import { activeWebhooks } from '../../../pay/webhooks/store.ts'
 import {
   type Attempt,
+  duplicatesIn,
   eventTypes,
   type Webhook,
-  withAddress,
 } from '../../../pay/webhooks/webhook.ts'
 import type { Route } from '../../../platform/http/endpoint.ts'
 import { type SummaryRow, summaryCard, warningText } from '../../../platform/web/components.ts'
@@ -135,21 +135,16 @@ export function listenerState(
     : 'Nobody listens now'
 }
 
-/** Each message of two webhooks with one address arrives twice, signed with different keys. */
+/** A message of two webhooks with one address arrives twice, signed with different keys. */
 function duplicatesPart(active: Webhook[]): Html[] {
-  const byAddress = Map.groupBy(active, ({ callback_url }) => new URL(callback_url).href)
-  return [...byAddress.values()].flatMap(([first]) => {
-    const same = first ? withAddress(active, first.callback_url) : []
-    if (!first || same.length < 2) return []
+  return duplicatesIn(active).map(same => {
     const names = same.map(
       ({ webhook_id, description }, i) =>
         html`${i > 0 && ' and '}${link(`webhooks/${webhook_id}`, untrusted(description?.trim() || webhook_id))}`,
     )
-    return [
-      warningText(
-        html`${untrusted(first.callback_url)} gets each message ${same.length} times, signed with different keys: ${names} have the same callback URL.`,
-      ),
-    ]
+    return warningText(
+      html`${untrusted(same[0]?.callback_url ?? '')} gets messages ${same.length} times, signed with different keys: ${names} have the same callback URL, and events in common.`,
+    )
   })
 }
 
