@@ -73,7 +73,10 @@ async function runCheck(config: Config, options: CheckOptions): Promise<0 | type
   const failing = report.findings.filter(({ level }: Body) => counted.includes(level))
   if (junit !== undefined) write(junit, junitOf(report, failing))
   if (json) printJson(report)
-  else show(report, service.url)
+  else {
+    show(report, service.url)
+    showUnjudged(report)
+  }
   return failing.length > 0 ? EXIT.wrong : 0
 }
 
@@ -116,6 +119,18 @@ function show({ kept, not_kept, from, to, findings }: Body, url: string): void {
   )
   if (count('fail') + count('warn') + count('note') > 0)
     note('docs/check.md explains the rules. --ignore leaves some out.')
+}
+
+/** Why a probe judged nothing, or not everything. */
+function showUnjudged({ findings }: Body): void {
+  const ofProbe = findings.filter((each: Body) => /^R\d/.test(each.rule))
+  const unjudged = ofProbe.filter(({ level }: Body) => level === 'not seen')
+  const rulesBySentence = Map.groupBy(unjudged, ({ sentence }: Body) => sentence)
+  for (const [sentence, rules] of rulesBySentence) {
+    const ids = rules.map(({ rule }: Body) => rule).join(', ')
+    print(`\nNot judged: ${ids}`)
+    print(`  ${oneLine(sentence, 500)}`)
+  }
 }
 
 function showOne(level: Level, finding: Body, url: string): void {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { findExchanges } from '../../src/tools/recorder/store.ts'
+import { axe } from '../support/axe.ts'
 import {
   focusOf,
   look,
@@ -84,6 +85,19 @@ describe('The pages of requests, webhooks, messages and signatures', () => {
         )
       }),
     )
+  })
+
+  test('ask and probe a receiver, on pages in which axe finds nothing', async () => {
+    await open(full, failedPath(), async ({ page }) => {
+      await press(page, '#ask-receiver')
+      assert.match(await page.innerText('#asked'), /None of the \d+ known mistakes/)
+      await page.click('#copies summary')
+      assert.deepEqual(await axe(page), [])
+      await page.goto(`${service.baseUrl}/console/webhooks/${shelf.ledger.external_id}`)
+      await press(page, '#probe')
+      assert.match(await page.innerText('main'), /messages were sent\. 0 fail, 0 warn, 7 passed/)
+      assert.deepEqual(await axe(page), [])
+    })
   })
 
   test('can be used by the keyboard alone: every control is reached once, in order, and none is a trap', async () => {

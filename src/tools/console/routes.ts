@@ -15,6 +15,7 @@ import { signatureRoutes } from './signature/signature.ts'
 import { webhooksRoute } from './webhooks/list.ts'
 import { messageRoutes } from './webhooks/message.ts'
 import { newWebhookRoutes } from './webhooks/new.ts'
+import { probeRoute } from './webhooks/probe.ts'
 import { webhookRoute } from './webhooks/webhook.ts'
 import { webhookActionRoutes } from './webhooks/webhook-actions.ts'
 
@@ -38,6 +39,7 @@ export const consoleRoutes = (context: Context, operations: readonly Endpoint[])
         ...newWebhookRoutes(context),
         webhookRoute(context),
         ...webhookActionRoutes(context),
+        probeRoute(context),
         ...messageRoutes(context),
         ...signatureRoutes(context),
         checkRoute(context),

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { hex, right, signatureIn } from '../../support/checking-receivers.ts'
 import type { Body, Client } from '../../support/client.ts'
+import { runHere } from '../../support/command.ts'
+import { signIn } from '../../support/console.ts'
 import { ask } from '../../support/control.ts'
 import type { Received } from '../../support/receiver.ts'
 import { onEveryDatabase } from '../../support/service.ts'
@@ -182,6 +184,32 @@ onEveryDatabase(
       const none = await probe(empty.api, empty.subscriber.webhook.external_id)
       assert.equal(none.posts, 0)
       assert.match(none.findings[0].sentence, /^No payment of the account is paid/)
+    })
+
+    test('the page of a webhook says what a probe sends, and shows what was found; farthing check adds it', async t => {
+      const strict = refusing(({ message }) => 'a_field_that_is_new' in message.resource)
+      const { api, subscriber } = await withReceiver(t, strict)
+      const id = subscriber.webhook.external_id
+      const browser = await signIn(service(), api)
+      assert.match(
+        (await browser.get(`webhooks/${id}`)).text,
+        /Sends at most 40 messages about paid/,
+      )
+      const { status, text } = await browser.post(`webhooks/${id}/probe`, {})
+      assert.equal(status, 200)
+      assert.match(text, /\d+ messages were sent\. 0 fail, 1 warn, 8 passed, 0 not seen\./)
+      assert.match(text, /warn R7 An unknown field The receiver refuses a message with a field/i)
+      const run = async (...args: string[]) =>
+        runHere({
+          args: ['check', '--probe', id, ...args],
+          env: { FARTHING_API_KEY: api.key ?? '', FARTHING_URL: service().baseUrl },
+        })
+      const found = await run('--fail-on', 'warn', '--ignore', 'W1,W2,W3,W4')
+      assert.equal(found.code, 3)
+      assert.match(found.stdout, /R7 warn/)
+      await subscriber.close()
+      const none = await run()
+      assert.match(none.stdout, /Not judged: R1, R2, .*R9\n.*mend that first \(W3\)/)
     })
 
     test('an unknown webhook is a 404, and one that is deactivated a 409', async t => {

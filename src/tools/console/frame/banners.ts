@@ -67,6 +67,7 @@ const lost = {
   deactivate: 'The webhook was not deactivated.',
   compare: 'Nothing was compared.',
   ask: 'The receiver was not asked.',
+  probe: 'The receiver was not probed.',
 } as const
 
 export type FormPurpose = keyof typeof lost

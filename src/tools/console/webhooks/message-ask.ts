@@ -61,7 +61,11 @@ async function askForm(
 ${postForm(
   account,
   `${root}messages/${found.message_id}/ask`,
-  button({ id: 'ask-receiver', text: isAgain ? 'Ask again' : 'Ask the receiver' }),
+  button({
+    id: 'ask-receiver',
+    text: isAgain ? 'Ask again' : 'Ask the receiver',
+    secondary: isAgain,
+  }),
 )}`
 }
 

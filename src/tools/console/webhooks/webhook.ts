@@ -20,6 +20,7 @@ import { choiceIn, cursorIn, linksBeside } from '../frame/query.ts'
 import { pageRoute } from '../frame/route.ts'
 import { eventsOf, listenerState, webhookTitle } from './list.ts'
 import { messageTable, shownOf } from './message-table.ts'
+import { probeForm } from './probe.ts'
 import { MOST_RECENT, recentPart } from './recent.ts'
 import { deactivateForm, testForm } from './webhook-actions.ts'
 
@@ -94,6 +95,7 @@ ${summaryList(summaryOf(webhook, wall))}
 ${details('Signing key', listing('Signing key', webhook.signing_key), { id: 'signing-key' })}
 ${recentPart(visit, recent, await acceptedOf(context, recent))}
 ${testForm(visit, webhook)}
+${probeForm(visit, webhook)}
 <h2 class="govuk-heading-m">Messages</h2>
 ${filterForm(webhook_id, delivery, visit)}
 ${liveNotice(visit, {

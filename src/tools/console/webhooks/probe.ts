@@ -1,0 +1,86 @@
+/** Probe this receiver: the button on the page of a webhook, and the page with what was found. */
+import type { Context } from '../../../pay/context.ts'
+import { findWebhook } from '../../../pay/webhooks/store.ts'
+import type { Webhook } from '../../../pay/webhooks/webhook.ts'
+import { pathParam, type Route } from '../../../platform/http/endpoint.ts'
+import { button, insetText } from '../../../platform/web/components.ts'
+import { type Html, html } from '../../../platform/web/html.ts'
+import { probeReceiver } from '../../check/probe.ts'
+import { MOST_MS, MOST_POSTS } from '../../check/probing.ts'
+import type { Finding } from '../../check/rule.ts'
+import { findingView } from '../check/findings.ts'
+import { type AccountVisit, type Next, notFound, type Page } from '../frame/page.ts'
+import { link, paragraph, postForm, untrusted, wideTable } from '../frame/parts.ts'
+import { actionRoute } from '../frame/route.ts'
+import { webhookTitle } from './list.ts'
+
+export const probeRoute = (context: Context): Route =>
+  actionRoute(context, 'webhooks/{webhook_id}/probe', {
+    purpose: 'probe',
+    act: visit => probe(context, visit),
+  })
+
+async function probe(context: Context, visit: AccountVisit): Promise<Next | Page> {
+  const { account, request, root } = visit
+  const webhook_id = pathParam(request, 'webhook_id')
+  const webhook = await findWebhook(context.database, account.room, webhook_id)
+  if (!webhook) throw notFound()
+  if (webhook.status !== 'ACTIVE')
+    return { to: `webhooks/${webhook_id}`, done: { code: 'not-sent' } }
+  const isOver = () => request.raw.socket.destroyed
+  const { posts, findings } = await probeReceiver(context, account, webhook, isOver)
+  const name = untrusted(webhookTitle(webhook))
+  const content = html`<p class="govuk-body">${link(`${root}webhooks/${webhook_id}`, name)}</p>
+<h1 class="govuk-heading-l">What the receiver does</h1>
+${paragraph(summaryOf(posts, findings))}
+${brokenLevels.map(level => findings.filter(each => each.level === level).map(each => findingView(root, each, level)))}
+${table('What passed', findings, 'pass')}
+${nothingJudged(findings) ?? table('What was not seen', findings, 'not seen')}
+${probeForm(visit, webhook, 'Probe again')}`
+  return { title: 'What the receiver does', section: 'webhooks', content }
+}
+
+const brokenLevels = ['fail', 'warn', 'note'] as const
+
+function summaryOf(posts: number, findings: readonly Finding[]): string {
+  const count = (level: Finding['level']) => findings.filter(each => each.level === level).length
+  const sent = posts === 1 ? '1 message was sent' : `${posts} messages were sent`
+  return `${sent}. ${count('fail')} fail, ${count('warn')} warn, ${count('pass')} passed, ${count('not seen')} not seen.`
+}
+
+/** Where no rule could be judged, the reason is the same for all. */
+function nothingJudged(findings: readonly Finding[]): Html | undefined {
+  const [first] = findings
+  const isSame = findings.every(
+    ({ level, sentence }) => level === 'not seen' && sentence === first?.sentence,
+  )
+  return first && isSame ? insetText(untrusted(first.sentence)) : undefined
+}
+
+function table(
+  heading: string,
+  findings: readonly Finding[],
+  level: 'pass' | 'not seen',
+): Html | false {
+  const shown = findings.filter(each => each.level === level)
+  if (shown.length === 0) return false
+  return html`<h2 class="govuk-heading-m">${heading}</h2>
+${wideTable({
+  caption: heading,
+  hidesCaption: true,
+  columns: [{ text: 'Rule' }, { text: 'About' }, { text: 'Result' }],
+  rows: shown.map(({ rule, title, sentence }) => [rule, title, untrusted(sentence)]),
+})}`
+}
+
+/** Says before the click what will be sent. */
+export function probeForm(
+  { account, root }: AccountVisit,
+  { webhook_id, status, callback_url }: Webhook,
+  text = 'Probe this receiver',
+): Html | false {
+  if (status !== 'ACTIVE') return false
+  return html`<h2 class="govuk-heading-m">Probe it</h2>
+${paragraph(html`Sends at most ${MOST_POSTS} messages about paid payments to ${untrusted(callback_url)} within ${MOST_MS / 1000} seconds: true ones, wrong signatures, a message twice, JSON that is printed differently and the like. The receiver acts on them as on any other message. They are no attempts of a message.`)}
+${postForm(account, `${root}webhooks/${webhook_id}/probe`, button({ id: 'probe', text, secondary: true }))}`
+}
