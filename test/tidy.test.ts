@@ -64,7 +64,8 @@ describe('A file of src', () => {
     const callers = (pattern: RegExp) =>
       [...sources].filter(([, text]) => pattern.test(text)).map(([path]) => path.slice(4, -3))
     assert.deepEqual(callers(/time\.now\(/).sort(), [
-      'pay/agreements/routes', // identifiers, cancelled_date
+      'pay/agreements/commands', // cancelled_date
+      'pay/agreements/routes', // identifiers
       'pay/payments/commands', // identifiers, events, whether an Idempotency-Key is free
       'pay/payments/routes', // what has expired
       'pay/payments/store', // whether a token has expired

@@ -14,6 +14,7 @@ import {
 } from '../support/browser.ts'
 import type { Body, Client } from '../support/client.ts'
 import { signIn } from '../support/console.ts'
+import { consolePages, press } from '../support/console-pages.ts'
 import { fillAccount, type Shelf } from '../support/console-states.ts'
 import { type Service, startService } from '../support/service.ts'
 import { receiving } from '../support/subscriber.ts'
@@ -26,12 +27,17 @@ let cookie = ''
 /** Of an account that has nothing. */
 let emptyCookie = ''
 let open: Body
+let agreement: Body
 
 before(async () => {
   service = await startService('sqlite', receiving)
   api = await service.newAccount()
   shelf = await fillAccount(service, api)
-  open = await api.createPayment({ reference: 'R-open' })
+  agreement = (await api.post('/v1/agreements', { reference: 'CLUB-31', description: 'Club' })).body
+  open = await api.createPayment({
+    reference: 'R-open',
+    set_up_agreement: agreement.agreement_id,
+  })
   for (const { recorder } of service.apps) await recorder?.flush()
   cookie = (await signIn(service, api)).cookie ?? ''
   emptyCookie = (await signIn(service, await service.newAccount())).cookie ?? ''
@@ -55,66 +61,18 @@ const signedIn = (use: (visitor: Visitor) => Promise<void>, session = cookie) =>
 
 const at = (page: Page, path: string) => page.goto(`${service.baseUrl}/console/${path}`)
 
-/** Presses a button and waits for the page that it leads to. */
-const press = (page: Page, selector: string) =>
-  Promise.all([page.waitForEvent('load'), page.click(selector)])
+const states = consolePages(at, () => ({ shelf, open, agreement }))
 
-/** Every page in every state that differs in its parts. */
-const states: Record<string, (page: Page) => Promise<unknown>> = {
-  'the home page, with the table of its bars open': async page => {
-    await at(page, '')
-    await page.click('summary')
-  },
-  payments: page => at(page, 'payments'),
-  'payments without a match': page => at(page, 'payments?q=nothing'),
-  'payments from a day that cannot be read': page => at(page, 'payments?from=yesterday'),
-  'a payment that failed': page => at(page, `payments/${shelf.declined.payment_id}`),
-  'a payment that is open': page => at(page, `payments/${open.payment_id}`),
-  'a payment that is paid, with all details open': async page => {
-    await at(page, `payments/${shelf.paid.payment_id}`)
-    for (const each of await page.locator('summary').all()) await each.click()
-  },
-  'a refund that is too high': async page => {
-    await at(page, `payments/${shelf.paid.payment_id}`)
-    await page.fill('#amount', '99999999')
-    await press(page, '#refund')
-  },
-  'a new payment': page => at(page, 'payments/new'),
-  'a new payment that is refused, with all details open': async page => {
-    await at(page, 'payments/new?country=GB')
-    await page.fill('#amount', '')
-    await press(page, '#create')
-    await page.waitForSelector('#amount-error')
-  },
-  'a user who is back': page => at(page, `back/${shelf.declined.payment_id}`),
-  requests: page => at(page, 'requests'),
-  'refused requests': page => at(page, 'requests?show=refused'),
-  'a request': async page => {
-    await at(page, 'requests')
-    await Promise.all([page.waitForEvent('load'), page.click('a[href^="requests/"]')])
-  },
-  deliveries: page => at(page, 'deliveries'),
-  webhooks: page => at(page, 'webhooks'),
-  'a webhook': page => at(page, `webhooks/${shelf.archive.external_id}`),
-  'a new webhook that is refused': async page => {
-    await at(page, 'webhooks/new')
-    await page.fill('#callback_url', 'http://10.0.0.1/')
-    await press(page, '#register')
-    await page.waitForSelector('#callback_url-error')
-  },
-  'a message that failed': page => at(page, `messages/${shelf.failed[0].webhook_message_id}`),
-  'a message that cannot be sent': page =>
-    at(page, `messages/${shelf.unsendable.webhook_message_id}`),
-  'the signature workbench': page =>
-    at(page, `signature?message=${shelf.failed[0].webhook_message_id}`),
-  'the check, with all details open': async page => {
-    await at(page, 'check')
-    for (const each of await page.locator('summary').all()) await each.click()
-  },
-  'an unknown page': page => at(page, 'nothing'),
-}
-
-const emptyStates = ['deliveries', '', 'payments', 'requests', 'webhooks', 'signature', 'check']
+const emptyStates = [
+  'agreements',
+  'deliveries',
+  '',
+  'payments',
+  'requests',
+  'webhooks',
+  'signature',
+  'check',
+]
 
 /** What axe finds, apart from the contrast of numbers of one digit and of signs, which it cannot tell from decoration. */
 const findings = async (page: Page): Promise<string[]> =>

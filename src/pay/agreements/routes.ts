@@ -8,7 +8,6 @@ import {
   outsideLimit,
   wrongMediaType,
 } from '../../core/errors.ts'
-import { untilWritten } from '../../core/retry.ts'
 import { fold } from '../../platform/database/fold.ts'
 import { findPage, where } from '../../platform/database/select.ts'
 import { addressesOf } from '../../platform/http/addresses.ts'
@@ -25,8 +24,9 @@ import {
   textUpTo,
 } from '../../platform/http/search.ts'
 import type { Context } from '../context.ts'
-import { type Agreement, agreementStatuses, cancel as cancelled } from './agreement.ts'
-import { agreementRows, findAgreement, insertAgreement, saveAgreement } from './store.ts'
+import { type Agreement, agreementStatuses } from './agreement.ts'
+import { cancelAgreement } from './commands.ts'
+import { agreementRows, findAgreement, insertAgreement } from './store.ts'
 import { agreement, newAgreement, presentAgreement, readNewAgreement } from './wire.ts'
 
 export const agreementSearch: SearchKind = {
@@ -138,7 +138,7 @@ const read = ({ database }: Context): Endpoint => ({
   },
 })
 
-const cancel = ({ database, time }: Context): Endpoint => ({
+const cancel = (context: Context): Endpoint => ({
   method: 'POST',
   path: '/v1/agreements/{agreement_id}/cancel',
   area: 'api',
@@ -152,14 +152,7 @@ const cancel = ({ database, time }: Context): Endpoint => ({
   }),
   handler: async (request, reply) => {
     const { account } = request
-    await untilWritten(async () => {
-      const agreement_id = pathParam(request, 'agreement_id')
-      const found = await findAgreement(database, account.room, agreement_id)
-      if (!found) throw agreementNotFound('P2500')
-      const after = cancelled(found, time.now(account))
-      if (!after) throw cannotCancelAgreement()
-      return (await database.write([saveAgreement(after)])) ? after : undefined
-    })
+    await cancelAgreement(context, account, pathParam(request, 'agreement_id'))
     return reply.code(204).send()
   },
 })

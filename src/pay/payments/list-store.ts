@@ -84,3 +84,18 @@ export async function countStatuses(
   )
   return new Map(statuses.map((status, i) => [status, row?.[`found_${i}`] ?? 0]))
 }
+
+/** The newest payments that set the agreement up or were made with it, and are not gone at `now`. */
+export const paymentsOfAgreement = (
+  database: Database,
+  asked: { room: string; agreement_id: string; now: number; limit: number },
+): Promise<Payment[]> =>
+  findPart(
+    database,
+    paymentRows,
+    [
+      where('agreement_id = ? and account = ?', asked.agreement_id, asked.room),
+      where('payment_id >= ?', oldestKept(asked.now)),
+    ],
+    { limit: asked.limit, order: 'newest' },
+  )

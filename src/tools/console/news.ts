@@ -1,5 +1,7 @@
 import type { Context } from '../../pay/context.ts'
 import type { Route } from '../../platform/http/endpoint.ts'
+import { agreementNews } from './agreements/agreement.ts'
+import { agreementsNews } from './agreements/list.ts'
 import { deliveriesNews } from './deliveries/list.ts'
 import type { News } from './frame/live.ts'
 import { type AccountVisit, accountVisitOf, notFound, textsIn } from './frame/page.ts'
@@ -20,6 +22,8 @@ const pages: Record<string, Look> = {
   payments: paymentsNews,
   payment: paymentNews,
   requests: requestsNews,
+  agreements: agreementsNews,
+  agreement: agreementNews,
   deliveries: deliveriesNews,
   webhooks: webhooksNews,
   webhook: webhookNews,

@@ -1,5 +1,7 @@
 import type { Context } from '../../pay/context.ts'
 import type { Endpoint, Route } from '../../platform/http/endpoint.ts'
+import { agreementRoutes } from './agreements/agreement.ts'
+import { agreementsRoute } from './agreements/list.ts'
 import { checkRoute } from './check/check.ts'
 import { deliveriesRoutes } from './deliveries/list.ts'
 import { signInRoutes } from './frame/sign-in.ts'
@@ -34,6 +36,8 @@ export const consoleRoutes = (context: Context, operations: readonly Endpoint[])
         ...paymentRoutes(context, readOperations(operations)),
         requestsRoute(context, operations),
         requestRoute(context, operations),
+        agreementsRoute(context),
+        ...agreementRoutes(context),
         ...deliveriesRoutes(context),
         webhooksRoute(context),
         ...newWebhookRoutes(context),

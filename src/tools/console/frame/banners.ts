@@ -32,6 +32,11 @@ const banners = {
     text: 'Nothing was done: another request changed the payment first.',
     success: false,
   },
+  'agreement-cancelled': { text: 'The agreement is cancelled.', success: false },
+  'cancelled-before': {
+    text: 'Nothing was done: the agreement was cancelled before.',
+    success: false,
+  },
   registered: {
     text: 'The webhook is registered. Its signing key is on this page.',
     success: true,

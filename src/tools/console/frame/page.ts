@@ -23,6 +23,7 @@ const SERVICE = 'Farthing console'
 const sections = {
   home: 'Home',
   payments: 'Payments',
+  agreements: 'Agreements',
   deliveries: 'Deliveries',
   webhooks: 'Webhooks',
   requests: 'Requests',

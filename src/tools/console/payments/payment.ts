@@ -128,7 +128,7 @@ ${paragraph('Times are UTC. The time of a request is when it began.')}
 ${timelineView(timeline)}
 ${hidden > 0 && paragraph(`${hidden} steps between the first ${FIRST_STEPS} and the last ${LAST_STEPS} are not shown.`)}
 <h2 class="govuk-heading-m">Details</h2>
-${summaryList(detailRows(payment, rows))}
+${summaryList(detailRows(visit, payment, rows))}
 ${details('The payment as GET answers it', listing('Payment', JSON.stringify(shown, null, 2)))}`
   return { title, section: 'payments', content, faults: fault && { amount: fault.message } }
 }
@@ -146,8 +146,9 @@ const ends = (steps: Step[]): Step[] =>
     ? steps
     : [...steps.slice(0, FIRST_STEPS), ...steps.slice(-LAST_STEPS)]
 
-function detailRows(payment: Payment, { refunds }: Rows): SummaryRow[] {
+function detailRows({ root }: AccountVisit, payment: Payment, { refunds }: Rows): SummaryRow[] {
   const { payment_id, given, card, provider_id } = payment
+  const agreement_id = given.agreement_id ?? given.set_up_agreement
   const shown = card ?? given.prefilled
   const address = Object.values(shown?.billing_address ?? {})
     .filter(Boolean)
@@ -162,7 +163,6 @@ function detailRows(payment: Payment, { refunds }: Rows): SummaryRow[] {
     ['Language', given.language],
     ['Mode', given.moto ? `${given.authorisation_mode}, moto` : given.authorisation_mode],
     ['Delayed capture', given.delayed_capture ? 'yes' : 'no'],
-    ['Agreement', given.agreement_id ?? given.set_up_agreement],
     ['Card brand', card?.card_brand],
     ['Card number', number],
     ['Expiry date', card?.expiry_date],
@@ -177,6 +177,15 @@ function detailRows(payment: Payment, { refunds }: Rows): SummaryRow[] {
   const known = facts.filter((fact): fact is [string, string] => Boolean(fact[1]))
   return [
     { id: 'detail-created', key: 'Date created', value: time(timeOf(payment_id)) },
+    ...(agreement_id === undefined
+      ? []
+      : [
+          {
+            id: 'detail-agreement',
+            key: 'Agreement',
+            value: link(`${root}agreements/${agreement_id}`, agreement_id),
+          },
+        ]),
     ...known.map(([key, value], i) => ({ id: `detail-${i}`, key, value: untrusted(value) })),
     ...refunds.map(({ refund_id, amount }, i) => ({
       id: `refund-${i}`,

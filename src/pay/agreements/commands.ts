@@ -1,0 +1,21 @@
+import type { Account } from '../../core/account.ts'
+import { agreementNotFound, cannotCancelAgreement } from '../../core/errors.ts'
+import { untilWritten } from '../../core/retry.ts'
+import type { Context } from '../context.ts'
+import { cancel } from './agreement.ts'
+import { findAgreement, saveAgreement } from './store.ts'
+
+/** Throws an ApiError if the account has no such agreement, or it is cancelled already. */
+export async function cancelAgreement(
+  { database, time }: Pick<Context, 'database' | 'time'>,
+  account: Account,
+  agreement_id: string,
+): Promise<void> {
+  await untilWritten(async () => {
+    const found = await findAgreement(database, account.room, agreement_id)
+    if (!found) throw agreementNotFound('P2500')
+    const after = cancel(found, time.now(account))
+    if (!after) throw cannotCancelAgreement()
+    return (await database.write([saveAgreement(after)])) ? after : undefined
+  })
+}

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { tagged } from '../../hosted/document.ts'
+import { elementWith, headingOf, signIn } from '../../support/console.ts'
+import { onEveryDatabase } from '../../support/service.ts'
+
+onEveryDatabase('Agreements in the console', service => {
+  const start = async () => {
+    const api = await service().newAccount()
+    const browser = await signIn(service(), api)
+    const agree = async (reference: string) => {
+      service().clock.advance(5)
+      const { body } = await api.post('/v1/agreements', { reference, description: 'A club' })
+      return body.agreement_id as string
+    }
+    return { api, browser, agree }
+  }
+
+  test('the list has the newest first, and a page its card and the payments that were made with it', async () => {
+    const { api, browser, agree } = await start()
+    assert.match((await browser.get('agreements')).text, /There are no agreements/)
+    const first = await agree('CLUB-1')
+    const second = await agree('CLUB-2')
+    const list = await browser.get('agreements')
+    const rows = list.elements.filter(tagged('tr')).map(({ text }) => text.replace(/\s+/g, ' '))
+    assert.match(rows[1] ?? '', /^ ?CLUB-2 ?created ?A club ?none/)
+    assert.match(rows[2] ?? '', /^ ?CLUB-1/)
+    assert.match((await browser.get(`agreements/${second}`)).text, /Card none yet/)
+    const setUp = await api.createPayment({ reference: 'R-set-up', set_up_agreement: first })
+    await browser.post(`payments/${setUp.payment_id}/complete`, { scenario: 'success' })
+    service().clock.advance(5)
+    const { status } = await api.post('/v1/payments', {
+      amount: 100,
+      reference: 'R-monthly',
+      description: 'x',
+      authorisation_mode: 'agreement',
+      agreement_id: first,
+    })
+    assert.equal(status, 201)
+    const page = await browser.get(`agreements/${first}`)
+    assert.equal(headingOf(page), 'CLUB-1 active')
+    assert.match(page.text, /Card Visa 424242 … 4242, expires/)
+    assert.match(page.text, /R-monthly£1\.00successtake a payment.*R-set-up£46\.50successset it up/)
+  })
+
+  test('an agreement is cancelled once, and what was done before it is told', async () => {
+    const { api, browser, agree } = await start()
+    const id = await agree('CLUB-3')
+    elementWith(await browser.get(`agreements/${id}`), 'cancel')
+    const codes = []
+    for (const _ of [1, 2]) codes.push((await browser.post(`agreements/${id}/cancel`)).done)
+    assert.deepEqual(codes, ['agreement-cancelled', 'cancelled-before'])
+    const page = await browser.get(`agreements/${id}`)
+    assert.match(page.text, /Date cancelled 20/)
+    assert.ok(!page.html.includes('id="cancel"'))
+    assert.equal((await api.get(`/v1/agreements/${id}`)).body.status, 'cancelled')
+    const { browser: stranger } = await start()
+    for (const path of [id, '06g9u000000000000000000000']) {
+      assert.equal((await stranger.get(`agreements/${path}`)).status, 404)
+      assert.equal((await stranger.post(`agreements/${path}/cancel`)).status, 404)
+    }
+  })
+})
