@@ -122,6 +122,24 @@ describe('The documents', () => {
     }
   })
 
+  test('test/browser/console.test.ts looks at every page of the console', () => {
+    const routes = glob('src/tools/console/**/*.ts').flatMap(file =>
+      [...read(file).matchAll(/\bpageRoute\(\s*context,\s*'([^']*)'/g)].map(
+        ([, path = '']) => path,
+      ),
+    )
+    const browserTest = read('test/browser/console.test.ts')
+    const visited = [...browserTest.matchAll(/(?:\bat\(\s*page,\s*|href\^=")['`]?([^'"`?]*)/g)].map(
+      ([, path = '']) => path.replace(/\$\{.*/, 'ID').replace(/\/$/, '/ID'),
+    )
+    assert.ok(routes.length >= 12)
+    const isVisited = (route: string) => visited.includes(route.replace(/\{\w+\}/, 'ID'))
+    assert.deepEqual(
+      routes.filter(route => !isVisited(route)),
+      [],
+    )
+  })
+
   test('The documents show the signature examples exactly as another test runs them', () => {
     const [, isSigned = ''] =
       /(def is_signed[\s\S]+?)\n{3}/.exec(read('examples/verify_signature.py')) ?? []
