@@ -1,6 +1,6 @@
 <?php
 // Needs PHP 8 and a Farthing that was started with FARTHING_CONTROL=true and FARTHING_CALLBACK_HOSTS=127.0.0.1.
-// Reads FARTHING_URL and FARTHING_API_KEY. Run it with: php payments_test.php
+// Reads FARTHING_URL and FARTHING_API_KEY. Run it with: php payments_test.php (it uses ../receivers/receiver.php)
 
 function fail(string $message): never
 {
@@ -26,7 +26,9 @@ function expect(mixed $wanted, mixed $found): void
     $wanted === $found || fail('expected ' . json_encode($wanted) . ', found ' . json_encode($found));
 }
 
-// PHP does one thing at a time, so another process receives: ../receivers/receiver.php, which keeps each message in a file.
+// PHP does one thing at a time, so another process receives and keeps each message in a file.
+$program = __DIR__ . '/../receivers/receiver.php';
+is_file($program) || fail("there is no $program");
 $port = (int) explode(':', stream_socket_get_name($free = stream_socket_server('tcp://127.0.0.1:0'), false))[1];
 fclose($free);
 $file = tempnam(sys_get_temp_dir(), 'message');
@@ -35,7 +37,7 @@ $parent = getenv('FARTHING_API_KEY');
 $key = $account['key'];
 [, $webhook] = ask($key, 'POST', '/v1/webhooks', ['callback_url' => "http://127.0.0.1:$port/", 'subscriptions' => ['card_payment_succeeded']]);
 $environment = ['SIGNING_KEY' => $webhook['signing_key'], 'MESSAGES' => $file] + getenv();
-$receiver = proc_open(['php', '-q', '-S', "127.0.0.1:$port", __DIR__ . '/../receivers/receiver.php'], [2 => ['file', '/dev/null', 'w']], $pipes, null, $environment);
+$receiver = proc_open(['php', '-q', '-S', "127.0.0.1:$port", $program], [2 => ['file', '/dev/null', 'w']], $pipes, null, $environment);
 for ($i = 0; !($open = @fsockopen('127.0.0.1', $port)) && $i < 100; $i++) {
     usleep(50_000);
 }
