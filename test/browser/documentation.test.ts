@@ -162,7 +162,7 @@ describe('The pages about the service in a browser', () => {
       await page.goto(service.baseUrl)
       await page.getByRole('link', { name: 'API documentation' }).click()
       assert.equal(await page.title(), 'API documentation – Farthing payments')
-      await page.getByRole('link', { name: 'front page' }).click()
+      await page.getByRole('link', { name: 'front page', exact: true }).click()
       assert.equal(await page.title(), 'Farthing payments')
       await page.getByRole('link', { name: 'openapi.json' }).click()
       assert.match(await page.innerText('body'), /"openapi":\s*"3\.1\.0"/)

@@ -47,10 +47,17 @@ ${listing(read)}</li>
 }
 
 /** The place for the viewer of /openapi.json, which a script fills. Without it there are links. */
-export function docsPage(site: Site): string {
+export function docsPage(site: Site, { hasConsole }: { hasConsole: boolean }): string {
   const description = `${site.basePath}/openapi.json`
   const content = html`<h1 class="govuk-heading-xl">API documentation</h1>
 <p class="govuk-body">This page shows <a class="govuk-link" href="${description}">openapi.json</a>, which your tools can read. To try requests, choose Authorize and paste your API key.</p>
 <div id="docs" data-openapi="${description}"><noscript><p class="govuk-body">The viewer on this page needs JavaScript. Read openapi.json instead, or open it in another viewer. The <a class="govuk-link" href="${site.basePath}/">front page</a> shows how to make a first payment.</p></noscript></div>`
-  return page(site, 'en', 'API documentation – Farthing payments', content, { more: 'viewer' })
+  const links = [
+    { text: 'Front page', href: `${site.basePath}/` },
+    ...(hasConsole ? [{ text: 'Console', href: `${site.basePath}/console` }] : []),
+  ]
+  return page(site, 'en', 'API documentation – Farthing payments', content, {
+    more: 'viewer',
+    links,
+  })
 }

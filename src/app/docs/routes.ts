@@ -26,7 +26,7 @@ export function docsEndpoints(
   const basePath = pathOf(config.baseUrl)
   const docs = onFirstUse(async () => {
     const { docsPage } = await import('./pages.ts')
-    return Buffer.from(docsPage({ basePath }))
+    return Buffer.from(docsPage({ basePath }, { hasConsole: config.console }))
   })
 
   return [

@@ -18,8 +18,10 @@ type Shell = {
 type PageOptions = {
   /** Whose style sheet and script the page has besides those of all pages: the viewer's on /docs, or the console's. */
   more?: 'viewer' | 'console'
-  /** In place of the banner. */
+  /** Above the banner. */
   navigation?: Html
+  /** At the foot of the page. */
+  links?: { text: string; href: string }[]
 }
 
 const moreAssets = {
@@ -50,7 +52,7 @@ export function page(
   shell: Shell,
   title: string,
   content: Html,
-  { more, navigation }: PageOptions = {},
+  { more, navigation, links = [] }: PageOptions = {},
 ): string {
   const asset = (name: string) => `${shell.basePath}/assets/${name}`
   return html`<!doctype html>
@@ -73,7 +75,8 @@ ${
 ${skipLink(shell.skipLink)}
 <header class="govuk-template__header">
 ${genericHeader(shell.serviceName)}
-${navigation ?? phaseBanner(shell.banner.tag, shell.banner.text)}
+${navigation}
+${phaseBanner(shell.banner.tag, shell.banner.text)}
 </header>
 <div class="govuk-width-container">
 <main class="govuk-main-wrapper" id="main-content">
@@ -84,7 +87,11 @@ ${content}
 <div class="farthing-footer">
 <div class="govuk-width-container">
 <p class="farthing-footer__text">${shell.footer}</p>
-</div>
+${
+  links.length > 0 &&
+  html`<p class="farthing-footer__text">${links.map(({ text, href }, i) => html`${i > 0 && ' · '}<a class="govuk-link" href="${href}">${text}</a>`)}</p>
+`
+}</div>
 </div>
 </footer>
 </body>

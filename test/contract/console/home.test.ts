@@ -140,8 +140,8 @@ onEveryDatabase(
       )
       assert.equal(ask?.inside.find(tagged('button'))?.text, 'Ask the receiver')
       assert.equal(
-        links.get('Show the messages'),
-        `webhooks/${webhook.external_id}?delivery=FAILED`,
+        links.get('2 messages'),
+        `deliveries?webhook=${webhook.external_id}&status=FAILED`,
       )
       assert.match(links.get('Show the request') ?? '', /^requests\/\w{26}$/)
       const all = await browser.get(links.get('Show all 3') ?? '')
@@ -157,7 +157,7 @@ onEveryDatabase(
         await api.get(path)
       const more = await browser.get('')
       assert.equal(attentionIn(more).length, 5)
-      assert.match(more.text, /And 2 more: all refused requests, all webhooks\./)
+      assert.match(more.text, /And 2 more: all refused requests, all failed messages\./)
       service().clock.advance(15 * 60_000)
       assert.deepEqual(attentionIn(await browser.get('')), lines.slice(0, 1))
     })

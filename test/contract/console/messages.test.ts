@@ -41,8 +41,8 @@ onEveryDatabase(
         text,
         /gets messages 2 times, signed with different keys: Ledger feed and \w+ have/,
       )
-      assert.match(text, /Archive Messages.*Last answer FAILED 401 Unauthorized, 2026/)
-      assert.match(text, /Ledger feed Messages .*Events All Last answer SUCCESSFUL 200 OK/)
+      assert.match(text, /Archive Messages.*Last response failed 401 Unauthorized, 2026/)
+      assert.match(text, /Ledger feed Messages .*Events All Last response delivered 200 OK/)
       assert.ok(!JSON.stringify(elements).includes(ledger.signing_key))
     })
 
@@ -62,7 +62,7 @@ onEveryDatabase(
       assert.equal(secret.attributes.open, undefined)
       assert.ok(secret.text.includes(archive.signing_key))
       assert.equal(rowCount(page), 2)
-      assert.match(page.text, /FAILED The receiver answered 401 Unauthorized/)
+      assert.match(page.text, /failed The receiver answered 401 Unauthorized/)
       const none = await browser.get(`webhooks/${archive.external_id}?delivery=SUCCESSFUL`)
       assert.match(none.text, /There are no results for the filters you used\./)
       for (const [delivery, webhook, count] of [
@@ -145,7 +145,7 @@ onEveryDatabase(
       assert.equal(await rows(), before)
       const page = await browser.get(pathOf(message))
       for (const name of [
-        /SUCCESSFUL Sent again/,
+        /delivered Sent again/,
         /ACCEPTED, SIGNATURE WRONG Damaged: the signature in upper case/,
       ])
         assert.match(page.text, name)
@@ -228,7 +228,7 @@ onEveryDatabase(
       assert.ok(!after[0]?.html.includes('farthing-failed'))
       assert.match(
         after[1]?.text ?? '',
-        /FAILED Sent again .*: 200 OK\. The two attempts of the delivery failed/,
+        /failed Sent again .*: 200 OK\. The two attempts of the delivery failed/,
       )
       for (const page of [
         after[1],

@@ -56,7 +56,7 @@ onEveryDatabase(
       assert.match(opened ?? '', / GET \/secure\/\S+… → 200 .* started$/)
       assert.match(chose ?? '', / POST \/secure\/\S+… scenario=declined → 200 /)
       assert.match(chose ?? '', /failed, P0010 \(the card was declined\)/)
-      assert.match(chose ?? '', /card_payment_failed → \S+: FAILED 2 attempts/)
+      assert.match(chose ?? '', /card_payment_failed → \S+: failed 2 attempts/)
       assert.match(
         chose ?? '',
         /401 Unauthorized at [\d:.]{12} in \d+ ms, at [\d:.]{12} in \d+ ms ?The receiver answered 401 Unauthorized: \{"error":"bad signature"\}U\+202E\. Most often the signature does not match there/,
@@ -100,7 +100,7 @@ onEveryDatabase(
         const [, step = ''] = stepsOf(page)
         assert.match(step, new RegExp(`In the console: the outcome was chosen, ${scenario}`))
         assert.ok(step.includes(states), step)
-        assert.match(step, /SUCCESSFUL 1 attempt/)
+        assert.match(step, /delivered 1 attempt/)
         assert.doesNotMatch(step, /not recorded/)
         const again = await browser.post(`${address}/complete`, { scenario })
         assert.deepEqual([again.location, again.done], [address, 'overtaken'])
@@ -123,7 +123,7 @@ onEveryDatabase(
       const [, , refund = '', ...more] = stepsOf(await shown(browser, payment))
       assert.deepEqual(more, [])
       assert.match(refund, / POST \S+…\/refunds → 202 ?\d+ ms.* refund of £6\.50, /)
-      assert.match(refund, /card_payment_refunded → \S+: SUCCESSFUL 1 attempt/)
+      assert.match(refund, /card_payment_refunded → \S+: delivered 1 attempt/)
     })
 
     test('the timeline knows actions by the operationIds of the endpoints', async () => {

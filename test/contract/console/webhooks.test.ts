@@ -135,7 +135,7 @@ onEveryDatabase(
         assert.match(payment.text, /made for a test message to one webhook/)
         assert.doesNotMatch(payment.text, /no message to|not recorded/)
         const [made] = stepsOf(payment).filter(step => step.includes('In the console'))
-        assert.match(made ?? '', /SUCCESSFUL 1 attempt/)
+        assert.match(made ?? '', /delivered 1 attempt/)
       }
       assert.equal(ours.requests.length, ALL.length)
       assert.equal(other.requests.length, 0)

@@ -20,7 +20,7 @@ import { acceptedByHand } from '../../recorder/by-hand.ts'
 import { type CursorPage, readPage } from '../frame/cursor.ts'
 import { liveNotice, NEWEST, type News, versionOf } from '../frame/live.ts'
 import { type AccountVisit, type Next, type Page, textsIn } from '../frame/page.ts'
-import { link, paragraph, untrusted } from '../frame/parts.ts'
+import { deliveryName, link, paragraph, untrusted } from '../frame/parts.ts'
 import { choiceIn, cursorIn, linksBeside, pageAddress } from '../frame/query.ts'
 import { actionRoute, pageRoute } from '../frame/route.ts'
 import { webhookTitle } from '../webhooks/list.ts'
@@ -32,12 +32,6 @@ const SIZE = 50
 const MOST_ENDED = 100
 
 const statuses = ['SUCCESSFUL', 'FAILED', 'PENDING', 'not listening'] as const
-const statusTexts: Record<(typeof statuses)[number], string> = {
-  SUCCESSFUL: 'Delivered (SUCCESSFUL)',
-  FAILED: 'Failed (FAILED)',
-  PENDING: 'Pending (PENDING)',
-  'not listening': 'Not listening',
-}
 
 export const deliveriesRoutes = (context: Context): Route[] => [
   pageRoute(context, 'deliveries', visit => deliveriesPage(context, visit)),
@@ -166,7 +160,7 @@ ${select({
 ${select({
   name: 'status',
   label: 'Delivery status',
-  options: [all, ...statuses.map(value => ({ value, text: statusTexts[value] }))],
+  options: [all, ...statuses.map(value => ({ value, text: deliveryName(value) }))],
   value: asked.status ?? '',
 })}
 ${select({

@@ -144,6 +144,10 @@ ${content}`
   const name = `${faults ? 'Error: ' : ''}${title} - ${SERVICE}`
   return layout.page(shell, name, parts, {
     more: 'console',
+    links: [
+      { text: 'Front page', href: `${root}../` },
+      { text: 'API documentation', href: `${root}../docs` },
+    ],
     ...(account && { navigation: navigation(root, account, { section, fails }) }),
   })
 }

@@ -104,5 +104,18 @@ const deliveryColours: Record<ShownStatus, TagColour> = {
   'not listening': 'grey',
 }
 
+/** What pages call the delivery statuses of the API. */
+const deliveryNames: Record<ShownStatus, string> = {
+  SUCCESSFUL: 'delivered',
+  FAILED: 'failed',
+  PENDING: 'pending',
+  'not listening': 'not listening',
+}
+
+/** A delivery status as pages and the API call it, such as `failed (FAILED)`. */
+export const deliveryName = (status: ShownStatus): string =>
+  status === 'not listening' ? status : `${deliveryNames[status]} (${status})`
+
 /** The delivery status of a message, or of one attempt. */
-export const deliveryTag = (status: ShownStatus): Html => tag(status, deliveryColours[status])
+export const deliveryTag = (status: ShownStatus): Html =>
+  tag(deliveryNames[status], deliveryColours[status])

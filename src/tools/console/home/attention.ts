@@ -14,7 +14,7 @@ import { groupRefusals } from '../../recorder/refusal-store.ts'
 import { findExchange } from '../../recorder/store.ts'
 import { firstMinute, MINUTES } from '../../recorder/traffic-store.ts'
 import type { AccountVisit } from '../frame/page.ts'
-import { link, paragraph, postForm, untrusted } from '../frame/parts.ts'
+import { hidden, link, paragraph, postForm, untrusted } from '../frame/parts.ts'
 import { pageAddress } from '../frame/query.ts'
 import { NONE } from '../requests/find.ts'
 import { requestLine } from '../requests/list.ts'
@@ -28,7 +28,8 @@ const MOST_FAILED = 50
 
 /** One matter. `help` are buttons that lead to what helps, or do it. */
 type Line = { text: Html; help: Help[] }
-type Help = { text: string; href: string; posts?: true }
+/** `posts` are the fields of a form; without it the button is a link. */
+type Help = { text: string; href: string; posts?: Record<string, string> }
 
 /** The lines, and how many there would be without the limit. */
 export type Attention = { lines: Line[]; more: number }
@@ -53,11 +54,15 @@ ${lines.map(
 <div class="govuk-button-group">${help.map((each, nth) => helpPart(visit, each, `help-${i}-${nth}`))}</div></li>
 `,
 )}</ul>
-${more > 0 && paragraph(html`And ${more} more: ${link(`${visit.root}requests?show=refused`, 'all refused requests')}, ${link(`${visit.root}webhooks`, 'all webhooks')}.`)}`
+${more > 0 && paragraph(html`And ${more} more: ${link(`${visit.root}requests?show=refused`, 'all refused requests')}, ${link(`${visit.root}deliveries?status=FAILED`, 'all failed messages')}.`)}`
 
 const helpPart = ({ account }: AccountVisit, { text, href, posts }: Help, id: string): Html =>
   posts
-    ? postForm(account, href, button({ id, text, secondary: true }))
+    ? postForm(
+        account,
+        href,
+        html`${Object.entries(posts).map(([name, value]) => hidden(name, value))}${button({ id, text, secondary: true })}`,
+      )
     : buttonLink(id, text, href, { secondary: true })
 
 /** The failed messages of one webhook that ended alike. */
@@ -96,12 +101,16 @@ function failedLine(
   const message = `${root}messages/${newest?.message_id}`
   const status = newest ? attemptsOf(newest).at(-1)?.status_code : undefined
   return {
-    text: html`${many} ${count === 1 ? 'message' : 'messages'} to ${untrusted(webhookTitle(webhook))} failed: ${untrusted(result)}`,
+    text: html`${link(`${root}deliveries?${new URLSearchParams({ webhook: webhook.webhook_id, status: 'FAILED' })}`, `${many} ${count === 1 ? 'message' : 'messages'}`)} to ${untrusted(webhookTitle(webhook))} failed: ${untrusted(result)}`,
     help: [
       isRefusal(status ?? null)
-        ? { text: 'Ask the receiver', href: `${message}/ask`, posts: true }
+        ? { text: 'Ask the receiver', href: `${message}/ask`, posts: {} }
         : { text: 'Why it failed', href: message },
-      { text: 'Show the messages', href: `${root}webhooks/${webhook.webhook_id}?delivery=FAILED` },
+      {
+        text: 'Send all failed again',
+        href: `${root}deliveries/resend`,
+        posts: { webhook: webhook.webhook_id },
+      },
     ],
   }
 }

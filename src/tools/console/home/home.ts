@@ -102,4 +102,4 @@ ${paragraph(html`Those of the last 7 days. ${link(`${root}payments`, 'All paymen
 
 const addressPart = ({ addresses, root }: AccountVisit): Html =>
   html`<p class="govuk-body">Base URL of the API: <code class="farthing-code" data-copy="Base URL">${addresses.api}</code></p>
-${paragraph(html`${link(`${root}../docs`, 'API documentation')} · ${link(`${root}../`, 'Front page')}`)}`
+${paragraph(link(`${root}../docs`, 'API documentation'))}`

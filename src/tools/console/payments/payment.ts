@@ -129,8 +129,13 @@ ${timelineView(timeline)}
 ${hidden > 0 && paragraph(`${hidden} steps between the first ${FIRST_STEPS} and the last ${LAST_STEPS} are not shown.`)}
 <h2 class="govuk-heading-m">Details</h2>
 ${summaryList(detailRows(visit, payment, rows))}
-${details('The payment as GET answers it', listing('Payment', JSON.stringify(shown, null, 2)))}`
-  return { title, section: 'payments', content, faults: fault && { amount: fault.message } }
+${details('The payment as GET returns it', listing('Payment', JSON.stringify(shown, null, 2)))}`
+  return {
+    title: `${title}, ${payment.given.reference}`,
+    section: 'payments',
+    content,
+    faults: fault && { amount: fault.message },
+  }
 }
 
 /** The payment as GET answers it, without the secret of its token. */

@@ -1,6 +1,7 @@
 /** One recorded exchange: a request to the API or to the hosted pages, or an attempt to deliver a message. */
 
 import type { Ending, Exchange } from '../../../core/exchange.ts'
+import { iso } from '../../../core/time.ts'
 import type { Context } from '../../../pay/context.ts'
 import { findPayment } from '../../../pay/payments/store.ts'
 import { findMessage, type KeptMessage, shownStatus } from '../../../pay/webhooks/message-store.ts'
@@ -29,7 +30,7 @@ import { pageRoute } from '../frame/route.ts'
 import { consequenceOf, nameOfAttempt, sentAgainText } from '../webhooks/message-attempts.ts'
 import { headersAndBody } from './exchange.ts'
 import { type Operations, operationsOf } from './find.ts'
-import { codePart, requestLine, statusPart, tookText } from './list.ts'
+import { codePart, requestLine, statusPart, statusText, tookText } from './list.ts'
 
 export const requestRoute = (context: Context, operations: readonly Endpoint[]): Route =>
   pageRoute(context, 'requests/{exchange_id}', visit => requestPage(context, operations, visit))
@@ -66,7 +67,8 @@ ${
 ${await causedPart(context, visit, exchange)}
 <h2 class="govuk-heading-m" id="curl">As curl</h2>
 ${curlPart(exchange, addresses.api)}`
-  return { title: requestLine(exchange), section: 'requests', content }
+  const title = `${requestLine(exchange)}: ${statusText(exchange)} at ${iso(exchange.at).slice(11, 19)}`
+  return { title, section: 'requests', content }
 }
 
 const endings: Record<Ending, string | undefined> = {

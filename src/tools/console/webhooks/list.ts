@@ -109,7 +109,7 @@ function rowsOf(
   const rows: Parameters<typeof summaryRows>[0] = [
     ['Callback URL', untrusted(webhook.callback_url)],
     ['Events', eventsOf(webhook)],
-    ['Last answer', lastAnswer(last && attemptsOf(last).at(-1), again)],
+    ['Last response', lastResponse(last && attemptsOf(last).at(-1), again)],
     ['farthing listen', listenerState(webhook, wall)],
     ['Date created', time(timeOf(webhook_id))],
   ]
@@ -119,7 +119,7 @@ function rowsOf(
 export const eventsOf = ({ subscriptions }: Webhook): string =>
   subscriptions.length === eventTypes.length ? 'All' : subscriptions.join(', ')
 
-const lastAnswer = (attempt: Attempt | undefined, again: Exchange | undefined): string | Html =>
+const lastResponse = (attempt: Attempt | undefined, again: Exchange | undefined): string | Html =>
   attempt
     ? html`${deliveryTag(attempt.result === NOBODY_LISTENS ? 'not listening' : attempt.status)} ${untrusted(attempt.result)}, ${time(attempt.at)}${again && html` ${untrusted(sentAgainText(again))}`}`
     : 'Nothing was sent yet'

@@ -168,7 +168,7 @@ function attemptDetails({ at, ending, exchange }: ShownAttempt, open: boolean, r
 ${headersPart(exchange.request_headers)}
 ${differs(exchange) && bodyPart('the attempt', exchange.request_body)}
 <h4 class="govuk-heading-s">The receiver’s response</h4>
-${exchange.status === null ? paragraph('There was none.') : headersAndBody('the answer', exchange.response_headers, exchange.response_body)}
+${exchange.status === null ? paragraph('There was none.') : headersAndBody('the response', exchange.response_headers, exchange.response_body)}
 ${paragraph(link(`${root}requests/${exchange.exchange_id}`, 'This attempt alone, and as curl'))}`
     : html`${cause !== undefined && paragraph(untrusted(cause))}
 ${paragraph('The request and the response were not recorded, or are older than 24 hours.')}`

@@ -22,7 +22,15 @@ import { attemptsOfMessage } from '../../recorder/by-hand.ts'
 import { exchangesOfMessage } from '../../recorder/store.ts'
 import { liveNotice, type News, versionOf } from '../frame/live.ts'
 import { type AccountVisit, type Next, notFound, type Page } from '../frame/page.ts'
-import { deliveryTag, link, listing, paragraph, time, untrusted } from '../frame/parts.ts'
+import {
+  deliveryName,
+  deliveryTag,
+  link,
+  listing,
+  paragraph,
+  time,
+  untrusted,
+} from '../frame/parts.ts'
 import { actionRoute, pageRoute } from '../frame/route.ts'
 import { prettyJson } from '../requests/exchange.ts'
 import { ask, askPart } from './message-ask.ts'
@@ -101,12 +109,13 @@ ${liveNotice(visit, { list: `message:${message_id}`, version, href: `${root}mess
 ${byHandTag(attempts)}<p class="govuk-body-l" id="cause">${untrusted(outcomeOf(message, status, attempts, now))}</p>
 ${await askPart(context, visit, message)}
 ${actions(message, body, visit)}
-${summaryList(summaryOf(message, root))}
+${summaryList(summaryOf(message, visit))}
 <h2 class="govuk-heading-m">Body</h2>
 ${bodyOf(body)}
 <h2 class="govuk-heading-m">Delivery attempts</h2>
 ${attemptsPart(attempts, root)}`
-  return { title: event_type, section: 'webhooks', content }
+  const title = `${event_type} at ${iso(message.created).slice(11, 19)} to ${message.callback_url}`
+  return { title, section: 'webhooks', content }
 }
 
 /** The newest attempt, if it was made by hand. */
@@ -171,7 +180,12 @@ function actions(message: KeptMessage, body: string | null, visit: AccountVisit)
 ${compare}`
 }
 
-const summaryOf = (message: KeptMessage, root: string) => [
+const summaryOf = (message: KeptMessage, { root, now }: AccountVisit) => [
+  {
+    id: 'delivery-status',
+    key: 'Delivery status',
+    value: deliveryName(shownStatus(message, now)),
+  },
   {
     id: 'payment',
     key: 'Payment',

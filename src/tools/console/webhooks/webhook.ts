@@ -15,7 +15,15 @@ import { acceptedByHand } from '../../recorder/by-hand.ts'
 import { type CursorPage, readPage } from '../frame/cursor.ts'
 import { liveNotice, NEWEST, type News, versionOf } from '../frame/live.ts'
 import { type AccountVisit, notFound, type Page, textsIn } from '../frame/page.ts'
-import { link, listing, paragraph, summaryRows, time, untrusted } from '../frame/parts.ts'
+import {
+  deliveryName,
+  link,
+  listing,
+  paragraph,
+  summaryRows,
+  time,
+  untrusted,
+} from '../frame/parts.ts'
 import { choiceIn, cursorIn, linksBeside } from '../frame/query.ts'
 import { pageRoute } from '../frame/route.ts'
 import { eventsOf, listenerState, webhookTitle } from './list.ts'
@@ -133,7 +141,10 @@ const filterForm = (
 ${select({
   name: 'delivery',
   label: 'Delivery status',
-  options: [{ value: '', text: 'All' }, ...deliveries.map(value => ({ value, text: value }))],
+  options: [
+    { value: '', text: 'All' },
+    ...deliveries.map(value => ({ value, text: deliveryName(value) })),
+  ],
   value: delivery ?? '',
 })}
 ${button({ id: 'filter', text: 'Filter', secondary: true })}
