@@ -122,13 +122,13 @@ describe('The documents', () => {
     }
   })
 
-  test('test/browser/console.test.ts looks at every page of the console', () => {
+  test('The browser test of the console looks at every page: test/support/console-pages.ts', () => {
     const routes = glob('src/tools/console/**/*.ts').flatMap(file =>
       [...read(file).matchAll(/\bpageRoute\(\s*context,\s*'([^']*)'/g)].map(
         ([, path = '']) => path,
       ),
     )
-    const browserTest = read('test/browser/console.test.ts')
+    const browserTest = read('test/support/console-pages.ts')
     const visited = [...browserTest.matchAll(/(?:\bat\(\s*page,\s*|href\^=")['`]?([^'"`?]*)/g)].map(
       ([, path = '']) => path.replace(/\$\{.*/, 'ID').replace(/\/$/, '/ID'),
     )
