@@ -67,6 +67,7 @@ const STEADY = `(() => {
 
 /** Each page of the console by the name of its picture. */
 const consolePages = ({ declined, paid, archive, failed }: Shelf): Record<string, string> => ({
+  home: '',
   payments: 'payments',
   payment: `payments/${declined.payment_id}`,
   'payment-paid': `payments/${paid.payment_id}`,

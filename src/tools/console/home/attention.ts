@@ -1,4 +1,4 @@
-/** What needs attention: messages that their receivers did not accept, and requests that were refused. */
+/** What needs attention: messages that their receivers did not accept, fails of the check, and refused requests. */
 import { DAY } from '../../../core/time.ts'
 import type { Context } from '../../../pay/context.ts'
 import { type Failure, newestFailures } from '../../../pay/webhooks/list-store.ts'
@@ -13,6 +13,7 @@ import { acceptedByHand } from '../../recorder/by-hand.ts'
 import { groupRefusals } from '../../recorder/refusal-store.ts'
 import { findExchange } from '../../recorder/store.ts'
 import { firstMinute, MINUTES } from '../../recorder/traffic-store.ts'
+import { countFails } from '../check/fails.ts'
 import type { AccountVisit } from '../frame/page.ts'
 import { hidden, link, paragraph, postForm, untrusted } from '../frame/parts.ts'
 import { pageAddress } from '../frame/query.ts'
@@ -35,11 +36,12 @@ type Help = { text: string; href: string; posts?: Record<string, string> }
 export type Attention = { lines: Line[]; more: number }
 
 export async function readAttention(context: Context, visit: AccountVisit): Promise<Attention> {
-  const [failed, refused] = await Promise.all([
+  const [failed, checked, refused] = await Promise.all([
     failedLines(context, visit),
+    checkLines(context, visit),
     refusedLines(context, visit),
   ])
-  const lines = [...failed, ...refused]
+  const lines = [...failed, ...checked, ...refused]
   return { lines: lines.slice(0, MOST_LINES), more: Math.max(0, lines.length - MOST_LINES) }
 }
 
@@ -113,6 +115,14 @@ function failedLine(
       },
     ],
   }
+}
+
+/** The fails of the check. */
+async function checkLines(context: Context, { account, root }: AccountVisit): Promise<Line[]> {
+  const fails = await countFails(context, account)
+  if (fails === 0) return []
+  const text = html`${fails} ${fails === 1 ? 'thing' : 'things'} would break in production`
+  return [{ text, help: [{ text: 'Show the check', href: `${root}check` }] }]
 }
 
 /** The refused requests that are alike. */
