@@ -80,10 +80,7 @@ function adviceFor(message: Body): { cause: string; command?: string } {
   if (result === undefined) return { cause: 'The newest was never sent.' }
   const cause = causeOf({ status: status_code, result }) ?? `The newest ended with "${result}".`
   if (REFUSALS.includes(status_code))
-    return {
-      cause,
-      command: `farthing verify --message ${message.webhook_message_id} --computed HEX`,
-    }
+    return { cause, command: `farthing verify --ask ${message.webhook_message_id}` }
   return { cause }
 }
 

@@ -237,11 +237,9 @@ async function show(
     const count = attempts.length > 1 ? ` (${attempts.length} attempts)` : ''
     const last = lastAttempt(message)
     const result = colouredStatus(delivered, oneLine(last?.result ?? delivery))
-    // Of other responses the signature is not the cause. HEX is what the receiver's code computed.
+    // Of other responses the signature is not the cause.
     const isRefused = !delivered && REFUSALS.includes(last?.status_code)
-    const advice = isRefused
-      ? `   ${asTypedHere(`farthing verify --message ${message_id} --computed HEX`)}`
-      : ''
+    const advice = isRefused ? `   ${asTypedHere(`farthing verify --ask ${message_id}`)}` : ''
     print(`  ${name}   ${event_type}   ${result}${count}${advice}`)
   }
   if (console) print(`  ${console}`)

@@ -204,10 +204,7 @@ for (const kind of ['sqlite', 'postgres'] as const)
       found('webhooks', 'warn', /^2 active webhooks have the address http:\/\/localhost:1\/hook/)
       found('webhooks', 'warn', /1 of the last 1 messages failed\. .*is it running, and is the/)
       assert.equal(commandOf(/^localhost:1: 1 of/), undefined)
-      assert.match(
-        commandOf(/^401: .*signature does not match/) ?? '',
-        /^farthing verify --message /,
-      )
+      assert.match(commandOf(/^401: .*signature does not match/) ?? '', /^farthing verify --ask /)
       assert.equal(commandOf(/^404: .*Is the path/), undefined)
       assert.equal(commandOf(/^me: nobody was listening/), 'farthing listen --name me --missed')
     })

@@ -136,9 +136,7 @@ describe('farthing listen', () => {
     const listen = await listening(t, 'Ready', '--forward-to', wrong.url)
     const paid = await farthing('pay', 'declined')
     const [, id = ''] =
-      /401 Unauthorized \(2 attempts\) {3}farthing verify --message (\w+) --computed HEX/.exec(
-        paid.stdout,
-      ) ?? []
+      /401 Unauthorized \(2 attempts\) {3}farthing verify --ask (\w+)/.exec(paid.stdout) ?? []
     const [, computed = ''] = / {2}401 {2}\d+ ms {2}computed (\w+)\n/.exec(listen.stdout()) ?? []
     const explained = await farthing('verify', '--message', id, '--computed', computed)
     assert.equal(explained.code, 3)

@@ -69,7 +69,7 @@ describe('The commands that speak to a service', () => {
       ],
       [
         'pay declined',
-        /› failed P0010 .*\n {2}localhost:\d+ {3}card_payment_failed {3}401 Unauthorized \(2 attempts\) {3}farthing verify --message [0-9a-v]{26} --computed HEX\n/,
+        /› failed P0010 .*\n {2}localhost:\d+ {3}card_payment_failed {3}401 Unauthorized \(2 attempts\) {3}farthing verify --ask [0-9a-v]{26}\n/,
       ],
       ['pay error', /› error P0050 /],
       ['pay --delayed-capture', /› capturable /],

@@ -15,7 +15,7 @@ import { type Truth, wrongSignatures } from '../signature/wrong-signatures.ts'
 import { type Copy, findMistake, type Known } from './find-mistake.ts'
 
 /** All copies together, with the right one and that with a random key. */
-const MOST_POSTS = 45
+export const MOST_COPIES = 45
 /** Milliseconds for all copies. One takes 2 seconds at most, so none is sent in the last two. */
 const MOST_MS = 30_000
 const LAST_START = MOST_MS - 2_000
@@ -52,7 +52,7 @@ export async function askReceiver(
       byHand: { kind: 'asked', words: short, ...(cause !== undefined && { damage: cause }) },
     })
   const mayPost = (posts: number) =>
-    posts < MOST_POSTS && performance.now() - started < LAST_START && !isOver()
+    posts < MOST_COPIES && performance.now() - started < LAST_START && !isOver()
   const asked = await findMistake(known, { post, mayPost })
   await recorder?.action(account, {
     room: account.room,
@@ -85,7 +85,7 @@ export async function mostCopies(
   message: Resendable,
 ): Promise<number> {
   const { wrong } = await knownAbout(context, account, message)
-  return Math.min(MOST_POSTS, 2 + wrong.length)
+  return Math.min(MOST_COPIES, 2 + wrong.length)
 }
 
 async function knownAbout(

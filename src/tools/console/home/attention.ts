@@ -8,6 +8,7 @@ import { activeWebhooks } from '../../../pay/webhooks/store.ts'
 import type { Webhook } from '../../../pay/webhooks/webhook.ts'
 import { button, buttonLink } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
+import { MOST_COPIES } from '../../check/ask.ts'
 import { isRefusal } from '../../check/find-mistake.ts'
 import { acceptedByHand } from '../../recorder/by-hand.ts'
 import { groupRefusals } from '../../recorder/refusal-store.ts'
@@ -106,7 +107,11 @@ function failedLine(
     text: html`${link(`${root}deliveries?${new URLSearchParams({ webhook: webhook.webhook_id, status: 'FAILED' })}`, `${many} ${count === 1 ? 'message' : 'messages'}`)} to ${untrusted(webhookTitle(webhook))} failed: ${untrusted(result)}`,
     help: [
       isRefusal(status ?? null)
-        ? { text: 'Ask the receiver', href: `${message}/ask`, posts: {} }
+        ? {
+            text: `Ask the receiver (at most ${MOST_COPIES} copies)`,
+            href: `${message}/ask`,
+            posts: {},
+          }
         : { text: 'Why it failed', href: message },
       {
         text: 'Send all failed again',
