@@ -129,7 +129,7 @@ async function probeRule(
   if (!isSteady) return { level: 'not seen', sentence: VARY, evidence }
   if (rule === unknownPayment && (await countMissed(context, account)) > missed)
     return { level: 'not seen', sentence: READS_UNKNOWN, evidence }
-  return { level, evidence }
+  return { level, evidence: [...answers, ...again].filter(each => !isAccepted(each)) }
 }
 
 /** The most messages of a rule. */

@@ -162,6 +162,9 @@ onEveryDatabase(
         const broken = findings.filter(({ level }: Body) => level !== 'pass')
         const found = Object.fromEntries(broken.map(({ rule, level }: Body) => [rule, level]))
         assert.deepEqual(found, expected, `${name}: ${JSON.stringify(broken)}`)
+        for (const { rule, times } of broken)
+          if (Number(rule.slice(1)) > 3 && expected[rule] !== 'not seen')
+            assert.ok(times >= 2, `${rule} is found twice`)
         assert.equal(accounts[i]?.subscriber.requests.length, posts, name)
         assert.ok(posts <= 40, name)
       }
@@ -198,6 +201,7 @@ onEveryDatabase(
       const { status, text } = await browser.post(`webhooks/${id}/probe`, {})
       assert.equal(status, 200)
       assert.match(text, /\d+ messages were sent\. 0 fail, 1 warn, 8 passed, 0 not seen\./)
+      assert.match(text, /2 times, the newest/)
       assert.match(text, /warn R7 An unknown field The receiver refuses a message with a field/i)
       const run = async (...args: string[]) =>
         runHere({
