@@ -109,6 +109,7 @@ describe('A file of src', () => {
       'platform/accounts/bearer', // the cache of keys
       'platform/accounts/store', // when a key was made, when a test account expires
       'tools/check/ask', // when a receiver was asked
+      'tools/console/accounts/accounts', // how old a test account is
       'tools/console/check/fails', // how old the number in the navigation is
       'tools/console/deliveries/list', // claims
       'tools/console/frame/session', // until when a session lasts

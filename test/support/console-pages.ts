@@ -46,6 +46,7 @@ export const consolePages = (
     await at(page, 'requests')
     await Promise.all([page.waitForEvent('load'), page.click('a[href^="requests/"]')])
   },
+  accounts: page => at(page, 'accounts'),
   agreements: page => at(page, 'agreements'),
   'an agreement': page => at(page, `agreements/${shown().agreement.agreement_id}`),
   deliveries: page => at(page, 'deliveries'),

@@ -11,8 +11,9 @@ export type Purpose = 'session' | 'enter'
 /** Milliseconds for which a link to enter the console works. */
 export const ENTER_MS = 60_000
 
-/** The form of a page below /console, such as `payments/06h3k`, without its query. */
-export const CONSOLE_PAGE = /^[a-z][a-z-]*(\/[0-9a-z-]{1,26})?$/
+/** The form of a page below /console, such as `payments/06h3k` or `a/NAME/payments`, without its query. */
+export const CONSOLE_PAGE =
+  /^(a\/[\w.%-]{1,192}|(a\/[\w.%-]{1,192}\/)?[a-z][a-z-]*(\/[0-9a-z-]{1,26})?)$/
 
 /** The link with which a browser enters the console. `code` is a seal to enter, `to` a page below /console. */
 export const enterUrl = (site: string, code: string, to: string): string =>

@@ -174,7 +174,7 @@ export const moveClock = (
   ])
 
 /** When the keys of a test account stop working and its rows are deleted, in milliseconds on the machine's clock. */
-const TEST_ACCOUNT_LIVES = 7 * DAY
+export const TEST_ACCOUNT_LIVES = 7 * DAY
 /** The most test accounts that one parent may have at a time. */
 export const MOST_TEST_ACCOUNTS = 10_000
 
@@ -189,7 +189,7 @@ export async function createTestAccount(
   return (await ports.database.write([made, insert])) ? { key, expires } : undefined
 }
 
-type TestAccount = Account & { expires: number }
+export type TestAccount = Account & { expires: number }
 
 /** The test accounts of `parent` that have not ended, newest first. `now` is the machine's time. */
 export const testAccountsOf = (
@@ -202,6 +202,18 @@ export const testAccountsOf = (
     `select ${ACCOUNT_COLUMNS}, expires from accounts
      where parent = $2 and ${LIVES} order by expires desc, name limit ${limit}`,
     [now, parent],
+  )
+
+/** Those that have ended and that the service still knows, newest first. `since` is missing once their rows are deleted. */
+export const endedTestAccounts = (
+  database: Database,
+  parent: string,
+  limit: number,
+): Promise<{ name: string; since: number | null }[]> =>
+  database.query(
+    `select name, (select max(since) from ended_rooms where ended_rooms.account = accounts.name) as since
+     from accounts where parent = $1 and ended = 1 order by expires desc, name limit ${limit}`,
+    [parent],
   )
 
 /** True if the parent has as many test accounts as it may have. */
@@ -222,9 +234,9 @@ export async function findTestAccount(
   database: Database,
   parent: string,
   name: string,
-): Promise<(Account & { ended: number }) | undefined> {
-  const [found] = await database.query<Account & { ended: number }>(
-    `select ${ACCOUNT_COLUMNS}, ended from accounts where name = $1 and parent = $2`,
+): Promise<(TestAccount & { ended: number }) | undefined> {
+  const [found] = await database.query<TestAccount & { ended: number }>(
+    `select ${ACCOUNT_COLUMNS}, ended, expires from accounts where name = $1 and parent = $2`,
     [name, parent],
   )
   return found

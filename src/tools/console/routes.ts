@@ -1,9 +1,11 @@
 import type { Context } from '../../pay/context.ts'
 import type { Endpoint, Route } from '../../platform/http/endpoint.ts'
+import { accountsRoute } from './accounts/accounts.ts'
 import { agreementRoutes } from './agreements/agreement.ts'
 import { agreementsRoute } from './agreements/list.ts'
 import { checkRoute } from './check/check.ts'
 import { deliveriesRoutes } from './deliveries/list.ts'
+import { INSIDE } from './frame/session.ts'
 import { signInRoutes } from './frame/sign-in.ts'
 import { homeRoute } from './home/home.ts'
 import { newsRoute } from './news.ts'
@@ -25,27 +27,36 @@ import { webhookActionRoutes } from './webhooks/webhook-actions.ts'
  * Everything below /console: one line for each file of pages. There is nothing while the console is off. `operations`
  * are the endpoints whose requests it shows.
  */
-export const consoleRoutes = (context: Context, operations: readonly Endpoint[]): Route[] =>
-  context.config.console
-    ? [
-        homeRoute(context),
-        ...signInRoutes(context),
-        newsRoute(context),
-        paymentsRoute(context),
-        ...newPaymentRoutes(context),
-        ...paymentRoutes(context, readOperations(operations)),
-        requestsRoute(context, operations),
-        requestRoute(context, operations),
-        agreementsRoute(context),
-        ...agreementRoutes(context),
-        ...deliveriesRoutes(context),
-        webhooksRoute(context),
-        ...newWebhookRoutes(context),
-        webhookRoute(context),
-        ...webhookActionRoutes(context),
-        probeRoute(context),
-        ...messageRoutes(context),
-        ...signatureRoutes(context),
-        checkRoute(context),
-      ]
-    : []
+export function consoleRoutes(context: Context, operations: readonly Endpoint[]): Route[] {
+  if (!context.config.console) return []
+  const pages = accountRoutes(context, operations)
+  return [...signInRoutes(context), ...pages, ...pages.map(insideRoute)]
+}
+
+const accountRoutes = (context: Context, operations: readonly Endpoint[]): Route[] => [
+  homeRoute(context),
+  newsRoute(context),
+  paymentsRoute(context),
+  ...newPaymentRoutes(context),
+  ...paymentRoutes(context, readOperations(operations)),
+  requestsRoute(context, operations),
+  requestRoute(context, operations),
+  agreementsRoute(context),
+  ...agreementRoutes(context),
+  ...deliveriesRoutes(context),
+  webhooksRoute(context),
+  ...newWebhookRoutes(context),
+  webhookRoute(context),
+  ...webhookActionRoutes(context),
+  probeRoute(context),
+  ...messageRoutes(context),
+  ...signatureRoutes(context),
+  checkRoute(context),
+  accountsRoute(context),
+]
+
+/** The same page of a test account. */
+const insideRoute = (route: Route): Route => ({
+  ...route,
+  path: route.path.replace('/console', `/console/a/{${INSIDE}}`),
+})

@@ -5,9 +5,10 @@ import type { Area } from '../../../platform/http/areas.ts'
 import { toApiError } from '../../../platform/http/errors.ts'
 import { policies, setPageHeaders } from '../../../platform/web/headers.ts'
 import { html } from '../../../platform/web/html.ts'
-import { sendNext, sendPage, visitOf } from './page.ts'
+import { outside, sendNext, sendPage, visitOf } from './page.ts'
+import { link, paragraph } from './parts.ts'
 import { pageOfAddress, signInFirst } from './route.ts'
-import { signedIn } from './session.ts'
+import { NotInside, signedIn } from './session.ts'
 
 /** Bytes of a form: an edited message and its signature are a fraction of that. */
 const MAX_FORM = 256 * 1024
@@ -27,9 +28,10 @@ export function consoleAreas(context: Context): {
   const sendError: Area['sendError'] = (error, request, reply) => {
     setHeaders(request, reply)
     if (error instanceof SignInNeeded)
-      return void sendNext(reply, visitOf(request, context), {
+      return void sendNext(reply, outside(visitOf(request, context)), {
         to: signInFirst(pageOfAddress(request.url)),
       })
+    if (error instanceof NotInside) return void sendNotInside(context, request, reply)
     const { status } = toApiError(error, request, reply)
     // An error before the session was looked up is shown without navigation.
     const account = request.account ?? undefined
@@ -60,6 +62,16 @@ export function consoleAreas(context: Context): {
     },
     'sign-in': signIn,
   }
+}
+
+/** The same for a name that does not exist, and for an account of somebody else. */
+function sendNotInside(context: Context, request: FastifyRequest, reply: FastifyReply): void {
+  const { account } = request
+  const visit = { ...outside(visitOf(request, context)), account }
+  const content = html`<h1 class="govuk-heading-l">You are now in <bdi>${account.name}</bdi></h1>
+${paragraph('Nothing was done. The address is that of a test account which this account has not, or which has ended.')}
+${paragraph(link(`${visit.root}accounts`, 'Go to the accounts of this one'))}`
+  void sendPage(reply, visit, { title: 'You are now in another account', content, status: 404 })
 }
 
 /** The heading and the sentence for an error status. */

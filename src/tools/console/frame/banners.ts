@@ -99,13 +99,13 @@ export function leaveBanner(
 
 /** The banner that was left for the page of this request. It is used up with that. */
 export function takeBanner(
-  { request, config }: BannerRequest,
+  { request, config, base }: BannerRequest & { base: string },
   reply: FastifyReply,
 ): Banner | undefined {
   const [path] = request.url.split('?', 1)
   for (const value of cookiesNamed(request, COOKIE)) {
     const [code = '', pence = '', page] = value.split('.', 3)
-    if (path !== `/console/${page}`) continue
+    if (path !== `${base}/${page}`) continue
     void reply.header('set-cookie', cookie(request, config, { name: COOKIE, value: '' }, 0))
     return bannerOf(code, pence)
   }

@@ -16,7 +16,7 @@ import { sendHtml } from '../../../platform/web/headers.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import * as layout from '../../../platform/web/layout.ts'
 import { type Banner, type Done, leaveBanner, takeBanner } from './banners.ts'
-import { postForm } from './parts.ts'
+import { signOutForm } from './parts.ts'
 
 const SERVICE = 'Farthing console'
 
@@ -28,6 +28,7 @@ const sections = {
   webhooks: 'Webhooks',
   requests: 'Requests',
   signature: 'Signature',
+  accounts: 'Accounts',
   check: 'Check',
 }
 type Section = keyof typeof sections
@@ -36,8 +37,17 @@ type Section = keyof typeof sections
 export type Visit = {
   request: FastifyRequest
   config: Config
-  /** Relative links to pages of the console begin with it: it leads from the address of this page to `/console/`. */
+  /**
+   * Relative links to pages of the account begin with it: it leads from the address of this page to `/console/`, or to
+   * `/console/a/NAME/` of a test account.
+   */
   root: string
+  /** The relative address of the home page. It has no slash at its end, as in the links that lead to it. */
+  home: string
+  /** Leads to the front page, without a slash at its end. */
+  site: string
+  /** `/console` or `/console/a/NAME`. */
+  base: string
   addresses: Addresses
   /** undefined on the pages where nobody is signed in. */
   account: Account | undefined
@@ -66,19 +76,34 @@ export type Next = { to: string; done?: Done }
  * Links are relative, so that the console opens at every address of the service. Below `/console` each slash of the
  * request's path leads one level down.
  */
-function rootOf({ url }: FastifyRequest): string {
+function placeOf({ url }: FastifyRequest): Pick<Visit, 'root' | 'home' | 'site' | 'base'> {
   const [path = ''] = url.split('?', 1)
-  const levels = path.split('/').length - 3
-  return levels < 0 ? 'console/' : '../'.repeat(levels)
+  const [inside] = /^\/console\/a\/[^/]+/.exec(path) ?? []
+  const base = inside ?? '/console'
+  const name = base.slice(base.lastIndexOf('/') + 1)
+  const levels = path.slice(base.length).split('/').length - 2
+  const root = levels < 0 ? `${name}/` : '../'.repeat(levels)
+  return { root, home: `${root}../${name}`, site: `${root}${inside ? '../../..' : '..'}`, base }
 }
 
-/** The address of the home page: it has no slash at its end, because the front page links to it without one. */
-export const homeOf = (root: string): string => `${root}../console`
+/** The pages of a test account, below the root of its parent's. */
+export const insideOf = ({ name }: Account): string => `a/${encodeURIComponent(name)}`
+
+/** The same place among the pages of the account whose key signed in, where the pages to sign in are. */
+export const outside = (visit: Visit): Visit =>
+  visit.base === '/console'
+    ? visit
+    : {
+        ...visit,
+        root: `${visit.site}/console/`,
+        home: `${visit.site}/console`,
+        base: '/console',
+      }
 
 export const visitOf = (request: FastifyRequest, { config }: Context): Visit => ({
   request,
   config,
-  root: rootOf(request),
+  ...placeOf(request),
   addresses: addressesOf(request, config),
   account: undefined,
 })
@@ -108,7 +133,7 @@ export function sendNext(reply: FastifyReply, visit: Visit, { to, done }: Next):
   if (done) leaveBanner(visit, reply, { to, done })
   return reply
     .code(303)
-    .header('location', to === '' ? homeOf(visit.root) : visit.root + to)
+    .header('location', to === '' ? visit.home : visit.root + to)
     .send()
 }
 
@@ -124,7 +149,7 @@ function documentOf(
   { title, section, content, faults }: Page,
   banner: Banner | undefined,
 ): string {
-  const { root, account, fails = 0 } = visit
+  const { site, account, fails = 0 } = visit
   const parts = html`
 ${
   faults &&
@@ -137,7 +162,7 @@ ${banner && notificationBanner(banner.text, { success: banner.success })}
 ${content}`
   const shell = {
     ...layout.englishShell,
-    basePath: `${root}..`,
+    basePath: site,
     language: 'en',
     serviceName: SERVICE,
   }
@@ -145,27 +170,27 @@ ${content}`
   return layout.page(shell, name, parts, {
     more: 'console',
     links: [
-      { text: 'Front page', href: `${root}../` },
-      { text: 'API documentation', href: `${root}../docs` },
+      { text: 'Front page', href: `${site}/` },
+      { text: 'API documentation', href: `${site}/docs` },
     ],
-    ...(account && { navigation: navigation(root, account, { section, fails }) }),
+    ...(account && { navigation: navigation(visit, account, { section, fails }) }),
   })
 }
 
 const navigation = (
-  root: string,
+  { root, home, site, base }: Visit,
   account: Account,
   { section, fails }: { section: Section | undefined; fails: number },
 ): Html =>
   serviceNavigation(
     Object.entries(sections).map(([page, text]) => ({
       text: page === 'check' && fails > 0 ? `${text} (${fails})` : text,
-      href: page === 'home' ? homeOf(root) : `${root}${page}`,
+      href: page === 'home' ? home : `${root}${page}`,
       current: page === section,
     })),
-    postForm(
-      account,
-      `${root}sign-out`,
+    signOutForm(
+      base === '/console' ? account : undefined,
+      `${site}/console/sign-out`,
       html`<span><span class="govuk-visually-hidden">Account: </span><bdi>${account.name}</bdi></span>
 ${button({ id: 'sign-out', text: 'Sign out', secondary: true })}`,
       'farthing-account',

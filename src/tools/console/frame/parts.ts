@@ -60,6 +60,19 @@ ${hidden(ACCOUNT_FIELD, name)}
 ${content}
 </form>`
 
+/** The account is undefined on the pages of a test account, which the key of its parent may have opened. */
+export const signOutForm = (
+  account: Account | undefined,
+  action: string,
+  content: Part,
+  className: string,
+): Html =>
+  account
+    ? postForm(account, action, content, className)
+    : html`<form class="${className}" method="post" action="${action}">
+${content}
+</form>`
+
 /** Bytes or text as they are. Wide ones scroll, also by the keyboard. Where scripts run it has a button to copy it. */
 export const listing = (label: string, text: string): Html =>
   html`<pre class="farthing-listing farthing-scroll" tabindex="0" role="region" aria-label="${label}" data-copy>\n${text}</pre>`

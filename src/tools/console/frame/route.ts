@@ -11,8 +11,9 @@ import type { FormPurpose } from './banners.ts'
 import {
   type AccountVisit,
   accountVisitOf,
-  homeOf,
+  insideOf,
   type Next,
+  outside,
   type Page,
   sendNext,
   sendPage,
@@ -32,6 +33,12 @@ export const pageRoute = (
   area: 'console',
   handler: async (request, reply) => {
     const visit = accountVisitOf(request, context)
+    const { account, base } = visit
+    // A test account has its name in its addresses, so that two tabs of one browser can show two accounts.
+    if (account.parent !== null && base === '/console') {
+      const rest = request.url.slice(base.length).replace(/^\/$/, '')
+      return sendNext(reply, visit, { to: insideOf(account) + rest })
+    }
     return sendResult(context, reply, visit, await show(visit))
   },
 })
@@ -97,7 +104,7 @@ function sendSignedOut(
   const page = pageOfAddress(request.url.replace(new RegExp(`/${purpose}$`), ''))
   const query = new URLSearchParams(kept).toString()
   const to = signInFirst(page && (query ? `${page}?${query}` : page))
-  return sendNext(reply, visitOf(request, context), { to, done: { lost: purpose } })
+  return sendNext(reply, outside(visitOf(request, context)), { to, done: { lost: purpose } })
 }
 
 /** Characters of a field that is kept. */
@@ -108,7 +115,7 @@ const LONGEST_KEPT = 200
  * Nothing may be done then.
  */
 export function otherAccount(visit: Omit<AccountVisit, 'now'>): Page | undefined {
-  const { root, account, request } = visit
+  const { home, account, request } = visit
   const from = isForm(request) ? formBody(request).get(ACCOUNT_FIELD) : null
   if (from === null || from === account.name) return undefined
   const heading = html`You are now in <bdi>${account.name}</bdi>`
@@ -117,6 +124,6 @@ export function otherAccount(visit: Omit<AccountVisit, 'now'>): Page | undefined
     status: 409,
     content: html`<h1 class="govuk-heading-l">${heading}</h1>
 ${paragraph(html`Nothing was done. The page that you used is one of the account <bdi>${from}</bdi>, and this browser has signed in to <bdi>${account.name}</bdi> since.`)}
-${paragraph(html`${link(homeOf(root), 'Go to the home page of this account')}, or sign out and sign in with a key of the other.`)}`,
+${paragraph(html`${link(home, 'Go to the home page of this account')}, or sign out and sign in with a key of the other.`)}`,
   }
 }

@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Account } from '../../../core/account.ts'
+import { type Account, accountIn, isAccountName } from '../../../core/account.ts'
 import type { Config } from '../../../core/config.ts'
 import type { Context } from '../../../pay/context.ts'
 import { isSealedBy, type Purpose, readSeal, seal } from '../../../platform/accounts/seal.ts'
-import { accountOfName, findLivingKey } from '../../../platform/accounts/store.ts'
+import { accountOfName, findLivingKey, findTestAccount } from '../../../platform/accounts/store.ts'
 import { askedFor, pathOf } from '../../../platform/http/addresses.ts'
 import { isCrossSite } from '../../../platform/web/headers.ts'
 
@@ -37,13 +37,36 @@ async function sessionOf(context: Context, request: FastifyRequest): Promise<Ses
   return undefined
 }
 
-/** Sets the account and the key of a request by the session of its browser. Resolves to false if there is none. */
+/** The address is one of a test account that the account which is signed in has not. */
+export class NotInside extends Error {}
+
+/** The parameter of the addresses of a test account. */
+export const INSIDE = 'inside'
+
+/**
+ * Sets the account and the key of a request by the session of its browser, and by its address: below `/console/a/NAME`
+ * it is the test account of that name, which its own key opens and that of its parent. Resolves to false if there is no
+ * session. Throws `NotInside` with the account of the session in the request.
+ */
 export async function signedIn(context: Context, request: FastifyRequest): Promise<boolean> {
   const session = await sessionOf(context, request)
   if (!session) return false
   request.account = session.account
   request.key_id = session.key_id
+  const { [INSIDE]: name } = request.params as Record<string, string> // Fastify types parameters as unknown
+  if (name !== undefined) request.account = await accountInside(context, session.account, name)
   return true
+}
+
+async function accountInside(
+  { database, time }: Context,
+  own: Account,
+  name: string,
+): Promise<Account> {
+  if (own.parent !== null && own.name === name) return own
+  const found = isAccountName(name) ? await findTestAccount(database, own.name, name) : undefined
+  if (!found || found.ended === 1 || found.expires <= time.wall()) throw new NotInside(name)
+  return accountIn(found)
 }
 
 /** The values of a cookie: a browser sends several of one name if they were set below different paths. */

@@ -9,7 +9,7 @@ import { keptOf } from '../../recorder/recorder.ts'
 import { findExchanges } from '../../recorder/store.ts'
 import { MINUTES, readTraffic } from '../../recorder/traffic-store.ts'
 import { liveNotice, type News, versionOf } from '../frame/live.ts'
-import { type AccountVisit, homeOf, type Page } from '../frame/page.ts'
+import type { AccountVisit, Page } from '../frame/page.ts'
 import { link, paragraph, statusTag } from '../frame/parts.ts'
 import { pageRoute } from '../frame/route.ts'
 import { attentionPart, readAttention } from './attention.ts'
@@ -42,7 +42,7 @@ export const homeNews = async (context: Context, visit: AccountVisit): Promise<N
 
 async function homePage(context: Context, visit: AccountVisit): Promise<Page> {
   const { database, time } = context
-  const { account, root, now } = visit
+  const { account, now, home } = visit
   // Before anything else is read: what comes meanwhile is then announced, and not overlooked.
   const newest = await newestOf(context, visit)
   const [traffic, attention, counts] = await Promise.all([
@@ -55,7 +55,7 @@ async function homePage(context: Context, visit: AccountVisit): Promise<Page> {
   ])
   const isEmpty = !newest.exchange && !newest.payment
   const content = html`<h1 class="govuk-heading-l">Home</h1>
-${liveNotice(visit, { list: 'home', version: versionOfHome(newest), href: homeOf(root) })}
+${liveNotice(visit, { list: 'home', version: versionOfHome(newest), href: home })}
 ${isEmpty ? firstSteps(visit) : buttons(visit)}
 <h2 class="govuk-heading-m">Last ${MINUTES} minutes</h2>
 ${trafficPart(traffic)}
@@ -100,6 +100,6 @@ ${[...counts]
   )}</ul>
 ${paragraph(html`Those of the last 7 days. ${link(`${root}payments`, 'All payments')}`)}`
 
-const addressPart = ({ addresses, root }: AccountVisit): Html =>
+const addressPart = ({ addresses, site }: AccountVisit): Html =>
   html`<p class="govuk-body">Base URL of the API: <code class="farthing-code" data-copy="Base URL">${addresses.api}</code></p>
-${paragraph(link(`${root}../docs`, 'API documentation'))}`
+${paragraph(link(`${site}/docs`, 'API documentation'))}`

@@ -94,7 +94,7 @@ export function scopeOf(find: Find): Html | false {
 }
 
 /** No results: what was searched, and what the field understands. */
-export const noMatch = ({ root }: AccountVisit, find: Find): Html =>
+export const noMatch = ({ site }: AccountVisit, find: Find): Html =>
   html`${paragraph('There are no results for the filters you used.')}
 ${paragraph(html`Searched: ${searched(find).map((part, i) => html`${i > 0 && ', '}${part}`)}. ${find.filter.sought?.by === 'reference' && references(find)}`)}
 <p class="govuk-body">The field understands:</p>
@@ -105,7 +105,7 @@ ${paragraph(html`Searched: ${searched(find).map((part, i) => html`${i > 0 && ', 
 <li>${code('metadata.name=value')}, with the whole value</li>
 <li>an amount in pounds: ${code('£77.77')} or ${code('77.77')}</li>
 </ul>
-${paragraph(html`${link(`${root}../docs`, 'The API searches by more')}: name, card and agreement.`)}`
+${paragraph(html`${link(`${site}/docs`, 'The API searches by more')}: name, card and agreement.`)}`
 
 function searched(find: Find): Html[] {
   const { status, from, to } = find.asked

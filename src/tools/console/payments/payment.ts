@@ -121,7 +121,7 @@ ${liveNotice(visit, {
 })}
 ${statesPart(visit, payment, fault)}
 ${toldPart(visit, steps)}
-${details('Summary for a colleague', listing('Summary', summary(payment, steps, `${visit.addresses.api}/console/${address}`)), { id: 'summary' })}
+${details('Summary for a colleague', listing('Summary', summary(payment, steps, `${visit.addresses.api}${visit.base}/${address}`)), { id: 'summary' })}
 ${paragraph(html`${link(`${visit.root}${address}/report.json`, 'Download JSON')} (all of it, without secrets)`)}
 <h2 class="govuk-heading-m">Timeline</h2>
 ${paragraph('Times are UTC. The time of a request is when it began.')}

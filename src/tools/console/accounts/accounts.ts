@@ -1,0 +1,147 @@
+/** The account with its clock and its plans, and the test accounts that it has made. */
+import type { Account } from '../../../core/account.ts'
+import { iso } from '../../../core/time.ts'
+import type { Context } from '../../../pay/context.ts'
+import {
+  endedTestAccounts,
+  TEST_ACCOUNT_LIVES,
+  type TestAccount,
+  testAccountsOf,
+} from '../../../platform/accounts/store.ts'
+import type { Route } from '../../../platform/http/endpoint.ts'
+import { details, summaryList } from '../../../platform/web/components.ts'
+import { type Html, html } from '../../../platform/web/html.ts'
+import type { Plan } from '../../plans/plan.ts'
+import { findPlans } from '../../plans/store.ts'
+import { type AccountVisit, insideOf, type Page } from '../frame/page.ts'
+import { code, link, listing, paragraph, summaryRows, time, wideTable } from '../frame/parts.ts'
+import { pageRoute } from '../frame/route.ts'
+import { type Counts, countsOf } from './counts-store.ts'
+
+/** The most accounts that are shown, and of those that have ended. */
+const MOST_SHOWN = 100
+const MOST_ENDED = 50
+
+export const accountsRoute = (context: Context): Route =>
+  pageRoute(context, 'accounts', visit => accountsPage(context, visit))
+
+async function accountsPage(context: Context, visit: AccountVisit): Promise<Page> {
+  const { account } = visit
+  const plans = context.config.control ? await findPlans(context.database, account.room) : []
+  const content = html`<h1 class="govuk-heading-l">Accounts</h1>
+<h2 class="govuk-heading-m">This account</h2>
+${summaryList(
+  summaryRows(
+    [
+      ['Name', html`<bdi>${account.name}</bdi>`],
+      ['Test account of', account.parent !== null && html`<bdi>${account.parent}</bdi>`],
+      ['Clock', clockOf(account)],
+    ],
+    'account',
+  ),
+)}
+<h2 class="govuk-heading-m">Plans</h2>
+${plansPart(plans)}
+${account.parent === null ? await testAccountsPart(context, visit) : paragraph(link(`${visit.site}/console/accounts`, 'All accounts, with the key of the parent'))}`
+  return { title: 'Accounts', section: 'accounts', content }
+}
+
+/** How the account's clock differs from the machine's. */
+function clockOf({ clock_offset, frozen_at }: Account): string {
+  if (frozen_at !== null) return `stands still at ${iso(frozen_at)}`
+  if (clock_offset === 0) return 'that of the machine'
+  return `${ageOf(Math.abs(clock_offset))} ${clock_offset > 0 ? 'ahead of' : 'behind'} the machine`
+}
+
+const UNITS = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+  ['second', 1_000],
+] as const
+
+/** Such as 3 hours. */
+function ageOf(ms: number): string {
+  const [unit, length] = UNITS.find(each => ms >= each[1]) ?? UNITS[3]
+  const count = Math.floor(ms / length)
+  return `${count.toLocaleString('en-GB')} ${unit}${count === 1 ? '' : 's'}`
+}
+
+const plansPart = (plans: readonly Plan[]): Html =>
+  plans.length === 0
+    ? paragraph(html`There are none. Tests make them with ${code('POST /control/plans')}.`)
+    : html`${plans.map(({ plan_id, room, seen, acted, ...plan }) =>
+        details(
+          `${plan_id}: matched ${seen}, acted ${acted}`,
+          listing(`Plan ${plan_id}`, JSON.stringify(plan, null, 2)),
+        ),
+      )}`
+
+async function testAccountsPart(context: Context, visit: AccountVisit): Promise<Html> {
+  const { database } = context
+  const { name } = visit.account
+  const now = context.time.wall()
+  const [living, ended] = await Promise.all([
+    testAccountsOf(database, name, now, MOST_SHOWN + 1),
+    endedTestAccounts(database, name, MOST_ENDED),
+  ])
+  const shown = living.slice(0, MOST_SHOWN)
+  const counts = await countsOf(
+    database,
+    shown.map(({ room }) => room),
+  )
+  return html`<h2 class="govuk-heading-m">Test accounts</h2>
+${shown.length === 0 ? none : livingTable(visit, shown, counts, now)}
+${living.length > shown.length && paragraph(`The newest ${MOST_SHOWN} are shown. Others open at /console/a/NAME.`)}
+${ended.length > 0 && html`<h2 class="govuk-heading-m">Ended</h2>\n${endedTable(ended)}`}`
+}
+
+const none = paragraph(
+  html`There are none. Tests make them with ${code('POST /control/accounts')}, or ${code('farthing.account()')} of the library.`,
+)
+
+const livingTable = (
+  { root }: AccountVisit,
+  accounts: readonly TestAccount[],
+  countsIn: (room: string) => Counts,
+  now: number,
+): Html =>
+  wideTable({
+    caption: 'Test accounts, newest first',
+    hidesCaption: true,
+    columns: [
+      { text: 'Name' },
+      { text: 'Age' },
+      { text: 'Clock' },
+      { text: 'Payments', numeric: true },
+      { text: 'Refused requests', numeric: true },
+      { text: 'Failed messages', numeric: true },
+      { text: 'Look inside' },
+    ],
+    rows: accounts.map(account => {
+      const { payments, refused, failed } = countsIn(account.room)
+      return [
+        html`<bdi class="farthing-text">${account.name}</bdi>`,
+        ageOf(Math.max(0, now - account.expires + TEST_ACCOUNT_LIVES)),
+        clockOf(account),
+        payments,
+        refused,
+        failed,
+        link(
+          `${root}${insideOf(account)}`,
+          html`Look inside<span class="govuk-visually-hidden"> <bdi>${account.name}</bdi></span>`,
+        ),
+      ]
+    }),
+  })
+
+const endedTable = (ended: readonly { name: string; since: number | null }[]): Html =>
+  wideTable({
+    caption: 'Ended test accounts, newest first',
+    hidesCaption: true,
+    columns: [{ text: 'Name' }, { text: 'Ended' }],
+    rows: ended.map(({ name, since }) => [
+      html`<bdi class="farthing-text">${name}</bdi>`,
+      since === null ? 'before, and all of it is deleted' : time(since),
+    ]),
+  })

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { tagged } from '../../hosted/document.ts'
+import { createClient } from '../../support/client.ts'
+import { consoleOf, headingOf, type Shown, signIn } from '../../support/console.ts'
+import { ask } from '../../support/control.ts'
+import { onSharedDatabases } from '../../support/service.ts'
+
+onSharedDatabases(
+  'Accounts in the console',
+  service => {
+    const start = async () => {
+      const { api, name } = await service().newNamedAccount()
+      const made = async (fields = {}) => {
+        const { body } = await ask(service(), api, 'accounts', fields)
+        return { name: body.account as string, api: createClient(service().baseUrls, body.key) }
+      }
+      return { api, name, made, browser: await signIn(service(), api) }
+    }
+    const linkTo = ({ elements }: Shown, text: RegExp) =>
+      elements.find(each => each.tag === 'a' && text.test(each.text))?.attributes.href ?? ''
+
+    test('a parent lists its test accounts, and looks inside without their keys', async () => {
+      const { browser, made, api } = await start()
+      assert.match((await browser.get('accounts')).text, /Test accounts There are none/)
+      const inner = await made({ at: '2026-03-29T00:59:58Z' })
+      const { payment_id } = await inner.api.createPayment({ reference: 'R-inner' })
+      await inner.api.post('/v1/payments', {})
+      const ended = await made()
+      await ask(service(), api, `accounts/${ended.name}`, undefined, 'DELETE')
+      const list = await browser.get('accounts')
+      const [row = ''] = list.elements
+        .filter(tagged('tr'))
+        .map(({ text }) => text)
+        .filter(text => text.includes(inner.name))
+      assert.match(row, /(stands still at 2026-03-29T|behind the machine).*110Look inside/)
+      assert.match(list.text, new RegExp(`Ended .*${ended.name}20\\d\\d-`))
+      const home = linkTo(list, new RegExp(`Look inside ${inner.name}`))
+      const inside = await browser.get(home)
+      assert.equal(headingOf(inside), 'Home')
+      assert.ok(inside.html.includes(`<bdi>${inner.name}</bdi>`))
+      const payments = await browser.get(`${home}/payments`)
+      assert.match(payments.text, /R-inner/)
+      const acted = await browser.post(`${home}/payments/${payment_id}/cancel`, {
+        account: inner.name,
+      })
+      assert.equal(acted.location, `${home}/payments/${payment_id}`)
+      assert.match((await browser.get(acted.location ?? '')).text, /cancelled through the API/)
+      const news = await browser.get(`${home}/newer.json?list=payments&account=${inner.name}`)
+      assert.match(news.html, /"version"/)
+      assert.equal((await browser.get(`payments/${payment_id}`)).status, 404, 'not the parent’s')
+    })
+
+    test('a test account has its name in the address with its own key too', async () => {
+      const { made } = await start()
+      const inner = await made()
+      const { payment_id } = await inner.api.createPayment()
+      const own = await signIn(service(), inner.api)
+      const place = `a/${encodeURIComponent(inner.name)}`
+      const moved = await own.get(`payments/${payment_id}?back=q%3Dx`)
+      assert.deepEqual(
+        [moved.status, moved.location],
+        [303, `${place}/payments/${payment_id}?back=q%3Dx`],
+      )
+      const page = await own.get(moved.location ?? '')
+      assert.match(headingOf(page), /^Payment of/)
+      assert.match((await own.get(`${place}/accounts`)).text, /Test account of/)
+      const out = await own.post('sign-out')
+      assert.equal(out.location, 'sign-in')
+      const stranger = await consoleOf(service()).get(`${place}/payments`)
+      assert.equal(stranger.location, `sign-in?${new URLSearchParams({ to: `${place}/payments` })}`)
+    })
+
+    test('an unknown test account, one that has ended and one of another account answer alike, and nothing is done', async () => {
+      const { browser, name, made, api } = await start()
+      const other = await start()
+      const foreign = await other.made()
+      const { payment_id } = await foreign.api.createPayment()
+      const ended = await made()
+      await ask(service(), api, `accounts/${ended.name}`, undefined, 'DELETE')
+      const answers = new Set<string>()
+      for (const each of [foreign.name, ended.name, 'nobody', name, other.name, '%23']) {
+        const page = await browser.get(`a/${each}/payments`)
+        answers.add(`${page.status} ${page.text}`)
+        const form = await browser.post(`a/${each}/payments/${payment_id}/cancel`)
+        assert.equal(form.status, 404)
+        assert.equal(headingOf(form), `You are now in ${name}`)
+        assert.equal((await browser.get(`a/${each}/newer.json?list=payments`)).status, 404)
+      }
+      assert.equal(answers.size, 1)
+      const { body } = await foreign.api.get(`/v1/payments/${payment_id}`)
+      assert.equal(body.state.status, 'created')
+    })
+  },
+  { control: true },
+)
