@@ -83,7 +83,12 @@ export function imageArchive(
     mediaType: `${TYPE}.index.v1+json`,
     manifests: [manifestOf('amd64'), manifestOf('arm64')],
   })
-  const named = { ...index, annotations: { 'org.opencontainers.image.ref.name': version } }
+  const annotations = {
+    'org.opencontainers.image.ref.name': version,
+    // The name that podman and docker give to an image that they load from an archive.
+    'io.containerd.image.name': `localhost/farthing:${version}`,
+  }
+  const named = { ...index, annotations }
   const top = { schemaVersion: 2, mediaType: `${TYPE}.index.v1+json`, manifests: [named] }
   return tar([
     { name: 'oci-layout', content: JSON.stringify({ imageLayoutVersion: '1.0.0' }) },
