@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { hex, right, signatureIn } from '../../support/checking-receivers.ts'
 import type { Body, Client } from '../../support/client.ts'
 import { runHere } from '../../support/command.ts'
@@ -9,6 +10,8 @@ import type { Received } from '../../support/receiver.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 import { history, receiving, type Subscriber, subscribe } from '../../support/subscriber.ts'
 
+/** Milliseconds within which two messages arrive that are sent at once, also on a busy machine. */
+const SAME_MOMENT = 200
 const TEN_MINUTES = 10 * 60 * 1000
 /** Three true messages, three of each of two forgeries, and one for all else: for a receiver that answers 2xx to them. */
 const ENOUGH = 10
@@ -20,7 +23,8 @@ type Arrived = {
   isRight: boolean
   /** How often a message with this identifier has arrived, this time included. */
   times: number
-  isAlone: boolean
+  /** Resolves after a while to whether no other message was under way meanwhile. */
+  isAlone: () => Promise<boolean>
   isKnownPayment: boolean
   key: string
   /** Reads the payment, and resolves to the status. */
@@ -78,7 +82,10 @@ const receivers: Record<string, [judge: Judge, found: Record<string, string>]> =
     refusing(({ message }) => 'a_field_that_is_new' in message.resource),
     { R7: 'warn' },
   ],
-  'fails when two come at once': [refusing(({ isAlone }) => !isAlone, 500), { R8: 'warn' }],
+  'fails when two come at once': [
+    async arrived => (arrived.isRight ? ((await arrived.isAlone()) ? 200 : 500) : 401),
+    { R8: 'warn' },
+  ],
   'needs the links': [refusing(({ message }) => !message.resource._links, 500), { R9: 'warn' }],
 }
 const ids = ['R1', 'R2', 'R3', 'R4', 'R5', 'R6', 'R7', 'R8', 'R9']
@@ -110,6 +117,7 @@ onEveryDatabase(
       await api.advance(TEN_MINUTES)
       const seen = new Map<string, number>()
       let underWay = 0
+      let mostUnderWay = 0
       let key = ''
       const subscriber = await subscribe(t, api, {
         behaviour: {
@@ -119,15 +127,17 @@ onEveryDatabase(
             const { webhook_message_id: id, resource_id } = message
             seen.set(id, (seen.get(id) ?? 0) + 1)
             underWay += 1
-            // What arrives at the same moment is seen by the next turn of the event loop but one.
-            await new Promise(resolve => setTimeout(resolve, 20))
+            mostUnderWay = underWay === 1 ? 1 : Math.max(mostUnderWay, underWay)
             const status = await judge({
               request,
               message,
               key,
               isRight: signatureIn(request) === right(request.body, { own: key, other: '' }),
               times: seen.get(id) ?? 0,
-              isAlone: underWay === 1,
+              isAlone: async () => {
+                await sleep(SAME_MOMENT)
+                return mostUnderWay === 1
+              },
               isKnownPayment: known.includes(resource_id),
               read: async () => (await api.get(`/v1/payments/${resource_id}`)).status,
             })
