@@ -107,15 +107,18 @@ const COLOURS = { fail: 'red', warn: 'yellow', note: 'cyan' } as const
 
 function show({ kept, not_kept, from, to, findings }: Body, url: string): void {
   const missing = not_kept > 0 ? `; ${not_kept} more were not kept` : ''
-  const window = from === null ? 'Nothing is kept' : `${kept} requests and deliveries since ${from}`
-  print(`${window}${missing}. It is ${to}.`)
+  const window =
+    from === null
+      ? 'Nothing was recorded, so nothing was checked'
+      : `${kept} requests and deliveries since ${from}`
+  print(`${window}${missing}. The account’s clock says ${to}.`)
   for (const level of LEVELS)
     for (const each of findings.filter((one: Body) => one.level === level))
       showOne(level, each, url)
   const count = (level: string) => findings.filter((each: Body) => each.level === level).length
   print('')
   print(
-    `${count('fail')} fail, ${count('warn')} warn, ${count('note')} note. ${count('pass')} rules passed. ${count('not seen')} had nothing to judge.`,
+    `${count('fail')} fail, ${count('warn')} warn, ${count('note')} note. Passed: ${count('pass')}. Nothing to judge: ${count('not seen')}.`,
   )
   if (count('fail') + count('warn') + count('note') > 0)
     note('docs/check.md explains the rules. --ignore leaves some out.')

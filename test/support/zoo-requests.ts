@@ -111,6 +111,22 @@ export const requests: Kept[] = [
     },
   ],
   [
+    'a create that is repeated after an error that a plan put in place of the answer',
+    ['C5 fail'],
+    async keeper => {
+      await plan(keeper, { on: 'createPayment', answer: { status: 503 }, when: 'after' })
+      await times(2, () => tryToCreate(keeper))
+    },
+  ],
+  [
+    'a create that is repeated after a reset before it took effect',
+    [],
+    async keeper => {
+      await plan(keeper, { on: 'createPayment', reset: true })
+      await times(2, () => tryToCreate(keeper))
+    },
+  ],
+  [
     'a create that is repeated after 30 seconds, and one after an answer',
     [],
     async keeper => {
@@ -158,6 +174,14 @@ export const requests: Kept[] = [
     'five equal refusals',
     ['C8 warn'],
     ({ api }) => times(5, () => api.post('/v1/payments', { ...webPayment, amount: -1 })),
+  ],
+  [
+    'refusals of unlike requests with one code and field',
+    [],
+    async ({ api }) => {
+      await times(5, i => api.get(`/v1/payments/${'0'.repeat(25)}${i}`))
+      await times(5, i => api.post('/v1/payments', { ...webPayment, metadata: { [`${i}`]: {} } }))
+    },
   ],
   [
     'refusals with a success between, and unlike ones',

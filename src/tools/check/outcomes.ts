@@ -23,7 +23,7 @@ const isRead = (each: Seen): boolean =>
   each.kind === 'api' && READS.includes(each.operation) && hasSucceeded(each)
 
 const isTaken = (each: Seen): boolean =>
-  each.kind === 'out' && hasSucceeded(each) && each.byHand !== 'other'
+  each.kind === 'out' && hasSucceeded(each) && !each.isPrinted && each.byHand !== 'other'
 
 const sinceOf = (facts: RecordFacts, payment_id: string | null, { began }: Seen): Seen[] =>
   (facts.ofPayment.get(payment_id ?? '') ?? []).filter(each => each.began >= began)
@@ -58,12 +58,13 @@ const endsOnPages = ({ seen }: RecordFacts): Seen[] => seen.filter(({ isEnd }) =
 const neverRead: RecordRule = {
   key: 'C1',
   id: 'C1',
-  title: 'The outcome is never read',
+  title: 'Reading the outcome',
   sentence: 'Payments ended on the pages and nobody read how. The return of the user says nothing.',
   advice:
     'Read the payment when the user returns, and later those whose users did not return. Or take the messages of a webhook.',
   source: 'Documentation of GOV.UK Pay: How GOV.UK Pay works',
-  lacking: 'Fewer than 3 payments ended on the pages 10 minutes ago or more.',
+  lacking:
+    'Fewer than 3 payments ended on the pages 10 minutes ago or more, in a time of which all is kept.',
   judge(facts) {
     const hasLearnt = createLearnt(facts)
     const ends = endsOnPages(facts)
@@ -80,7 +81,7 @@ const neverRead: RecordRule = {
 const readBySearch: RecordRule = {
   key: 'C2',
   id: 'C2',
-  title: 'The outcome is taken from the search',
+  title: 'Where the outcome is read',
   sentence: 'In GOV.UK Pay a search may show a payment as it was before the user returned.',
   advice: 'Read the payment by its payment_id when the user returns.',
   source: 'Documentation of GOV.UK Pay: Reporting',
@@ -144,7 +145,7 @@ const isAgreementCreate = ({ status, created }: Seen): boolean =>
 const believedAtOnce: RecordRule = {
   key: 'C9',
   id: 'C9',
-  title: 'An agreement payment that is believed at once',
+  title: 'The outcome of agreement payments',
   sentence:
     'GOV.UK Pay answers created to a payment in agreement mode. Success or failure comes later, and nobody read it.',
   advice: 'Read the payment later, or take the messages of a webhook.',
@@ -166,7 +167,7 @@ const believedAtOnce: RecordRule = {
 const pageAgain: RecordRule = {
   key: 'C10',
   id: 'C10',
-  title: 'One payment, two pages',
+  title: 'Opening a payment page again',
   sentence:
     'In GOV.UK Pay next_url can be opened once. Here it was opened again after the payment.',
   advice: 'Create a new payment for a new try. To show an old one, read it.',

@@ -68,17 +68,17 @@ function slowness(attempts: Seen[]): Judgement[] {
 const slow: RecordRule = {
   key: 'W1',
   id: 'W1',
-  title: 'A receiver that is slow',
+  title: 'Speed of receivers',
   sentence: 'Half of the answers of the receiver take more than a second.',
   advice: 'Answer 2xx first, and do the work afterwards.',
   source: 'Documentation of GOV.UK Pay: Webhooks',
-  lacking: 'No receiver answered ten attempts.',
+  lacking: 'No receiver answered ten attempts, besides those after a pause of ten minutes.',
   judge(facts) {
     const ofWebhooks = facts.webhooks.map(webhook => attemptsTo(facts, webhook))
     return {
       broken: ofWebhooks.flatMap(slowness),
       right: ofWebhooks.flatMap(attempts => {
-        const answered = attempts.filter(isAnswered)
+        const answered = withoutFirst(attempts).filter(isAnswered)
         return answered.length >= ATTEMPTS ? answered : []
       }),
     }
@@ -90,7 +90,7 @@ const isRedirect = ({ status }: Seen): boolean => Math.floor((status ?? 0) / 100
 const redirects: RecordRule = {
   key: 'W2',
   id: 'W2',
-  title: 'A receiver that redirects',
+  title: 'Redirects of receivers',
   sentence: 'A redirect is not followed, so the message counts as not delivered.',
   advice:
     'Register the address to which the receiver redirects. Often only https or a slash at the end is missing.',
@@ -115,6 +115,8 @@ function messagesTo(facts: RecordFacts, { webhook_id }: Webhook): Seen[][] {
 const isOver = (attempts: Seen[]): boolean =>
   attempts.some(hasSucceeded) || attempts.length >= MOST_ATTEMPTS
 
+const ACCEPTED_NONE = 'The receiver accepted none of its last three messages.'
+
 function refusing(facts: RecordFacts, webhook: Webhook): Judgement[] {
   const last = messagesTo(facts, webhook).filter(isOver).slice(-LAST_MESSAGES)
   const [first] = last.flat()
@@ -124,22 +126,29 @@ function refusing(facts: RecordFacts, webhook: Webhook): Judgement[] {
   const { status, result = '' } = newest
   // W2 says what to do then.
   if (isRedirect(newest)) return []
-  return [{ level: 'fail', evidence: last.flat(), sentence: causeOf({ status, result }) ?? '' }]
+  const sentence = `${ACCEPTED_NONE} ${causeOf({ status, result }) ?? ''}`.trim()
+  return [{ level: 'fail', evidence: last.flat(), sentence }]
 }
 
 const refuses: RecordRule = {
   key: 'W3',
   id: 'W3',
-  title: 'A receiver that accepts nothing',
-  sentence: 'The receiver accepted none of its last three messages.',
+  title: 'Accepting messages',
+  sentence: ACCEPTED_NONE,
   advice:
     'Mend the receiver. The message in the console says more: its answer, and why the signature differs.',
   source: 'Documentation of GOV.UK Pay: Webhooks',
-  lacking: 'No receiver accepted a message.',
-  judge: facts => ({
-    broken: facts.webhooks.flatMap(webhook => refusing(facts, webhook)),
-    right: facts.webhooks.flatMap(each => attemptsTo(facts, each)).filter(hasSucceeded),
-  }),
+  lacking: 'There is a receiver that accepted no message, or no receiver got one.',
+  judge(facts) {
+    const accepted = facts.webhooks.flatMap(webhook => {
+      const attempts = messagesTo(facts, webhook).slice(-LAST_MESSAGES).flat()
+      return attempts.length > 0 ? [attempts.filter(hasSucceeded)] : []
+    })
+    return {
+      broken: facts.webhooks.flatMap(webhook => refusing(facts, webhook)),
+      right: accepted.every(each => each.length > 0) ? accepted.flat() : [],
+    }
+  },
 }
 
 /** The requests that registered these webhooks, as far as they are kept. */
@@ -152,7 +161,7 @@ const registrations = ({ seen }: RecordFacts, webhooks: readonly Webhook[]): See
 const registeredTwice: RecordRule = {
   key: 'W4',
   id: 'W4',
-  title: 'A receiver that is registered twice',
+  title: 'Webhooks with one callback URL',
   sentence:
     'Two active webhooks have one callback URL and an event in common: it gets each such message twice.',
   advice: 'Deactivate one of the webhooks.',

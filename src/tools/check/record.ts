@@ -36,7 +36,7 @@ export async function readRecord(
   await recorder?.flush()
   const { room } = account
   const now = time.now(account)
-  const { seen, gaps } = await readExchanges(database, room, {
+  const { seen, gaps, oldest } = await readExchanges(database, room, {
     isInside: at => since === undefined || at >= since,
     atOf: wall => time.now(account, wall),
   })
@@ -54,7 +54,7 @@ export async function readRecord(
     facts,
     kept: seen.filter(({ kind }) => kind !== 'action').length,
     not_kept: gaps.reduce((sum, { count }) => sum + count, 0),
-    from: since ?? seen[0]?.at ?? null,
+    from: oldest === undefined ? null : Math.max(since ?? oldest, oldest),
   }
 }
 
@@ -63,6 +63,7 @@ type Window = { isInside: (at: number) => boolean; atOf: (wall: number) => numbe
 async function readExchanges(database: Database, room: string, { isInside, atOf }: Window) {
   const seen: Seen[] = []
   const gaps: { from: number; to: number; count: number }[] = []
+  let oldest: number | undefined
   let after = ''
   for (;;) {
     const part = { limit: SLICE, order: 'oldest' } as const
@@ -71,10 +72,11 @@ async function readExchanges(database: Database, room: string, { isInside, atOf 
       if (exchange.gap) {
         if (isInside(atOf(exchange.gap.to))) gaps.push(exchange.gap)
       } else if (isInside(exchange.at)) seen.push(seenOf(exchange))
+    oldest ??= slice[0]?.at
     after = slice.at(-1)?.exchange_id ?? after
     if (slice.length < SLICE) break
   }
-  return { seen: seen.sort(byBeginning), gaps }
+  return { seen: seen.sort(byBeginning), gaps, oldest }
 }
 
 function byPayment(seen: readonly Seen[]): Map<string, Seen[]> {

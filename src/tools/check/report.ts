@@ -122,7 +122,8 @@ function findingOf(
   level: Verdict,
   evidence: readonly Seen[],
 ): Finding {
-  const [first, newest] = [evidence[0], evidence.at(-1)]
+  const inTime = evidence.toSorted((one, other) => one.began - other.began)
+  const [first, newest] = [inTime[0], inTime.at(-1)]
   return {
     rule: id,
     level,
@@ -133,7 +134,7 @@ function findingOf(
     times: evidence.length,
     first: first ? iso(first.at) : null,
     newest: newest ? iso(newest.at) : null,
-    evidence: evidence
+    evidence: inTime
       .slice(-MOST_EVIDENCE)
       .map(({ exchange_id }) => exchange_id)
       .toReversed(),

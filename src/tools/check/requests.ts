@@ -78,9 +78,9 @@ const features = [
 const agreementCancelled: RecordRule = {
   key: 'P8',
   id: 'P8',
-  title: 'Cancelling an agreement that is not active',
+  title: 'Cancelling agreements',
   sentence: 'GOV.UK Pay answers 400 P2501: only an active agreement can be cancelled.',
-  advice: 'Let an agreement that was never used be.',
+  advice: 'Leave an agreement as it is that was never used.',
   source: 'Cancelling an agreement that is only `created`',
   lacking: 'No agreement was cancelled.',
   judge({ seen, neverActive }) {
@@ -95,7 +95,7 @@ const agreementCancelled: RecordRule = {
 const withoutKey: RecordRule = {
   key: 'C4',
   id: 'C4',
-  title: 'A recurring payment without Idempotency-Key',
+  title: 'Idempotency-Key of recurring payments',
   sentence: 'If the answer is lost and the request is repeated, the user pays twice.',
   advice:
     'Send an Idempotency-Key with each payment in agreement mode, the same one when you repeat it.',
@@ -108,13 +108,10 @@ const withoutKey: RecordRule = {
   },
 }
 
-/** It may have made a payment, and the client cannot know. */
-const isLostCreate = ({ isLost, code }: Seen): boolean => isLost && code === undefined
-
 const repeated: RecordRule = {
   key: 'C5',
   id: 'C5',
-  title: 'A create that is repeated blindly',
+  title: 'Repeating a create',
   sentence: 'The answer to a create was lost and the same create was sent again: two payments.',
   advice:
     'After a lost answer search for the reference first. In agreement mode repeat with the same Idempotency-Key.',
@@ -130,10 +127,10 @@ const repeated: RecordRule = {
     const evidence = equals.flatMap(equal =>
       equal.filter((each, i) => {
         const before = equal[i - 1]
-        return before && isLostCreate(before) && isWithin(REPEATED_WITHIN, before, each)
+        return before?.isLost && isWithin(REPEATED_WITHIN, before, each)
       }),
     )
-    const lost = creates.filter(isLostCreate)
+    const lost = creates.filter(({ isLost }) => isLost)
     return { broken: evidence.length > 0 ? [{ level: 'fail', evidence }] : [], right: lost }
   },
 }
@@ -141,9 +138,9 @@ const repeated: RecordRule = {
 const tellsTooMuch: RecordRule = {
   key: 'C6',
   id: 'C6',
-  title: 'return_url tells too much',
+  title: 'What return_url contains',
   sentence:
-    'return_url contains the reference, the email or metadata of the payment. Others see addresses.',
+    'return_url contains the reference, the email or metadata of the payment. Addresses stand in logs and browser histories.',
   advice:
     'Put an identifier in return_url that you made for this payment only, or a secure cookie on the user.',
   source: 'Documentation of GOV.UK Pay: Choosing the return URL',
@@ -158,7 +155,7 @@ const tellsTooMuch: RecordRule = {
 const neverCaptured: RecordRule = {
   key: 'C7',
   id: 'C7',
-  title: 'Payments that are never captured',
+  title: 'Capturing payments',
   sentence: 'Payments have waited for a capture for a day or more. In the end they expire there.',
   advice: 'Capture or cancel each payment that you create with delayed_capture.',
   source: 'Documentation of GOV.UK Pay: Delayed capture',
@@ -180,7 +177,7 @@ const isRefusal = ({ kind, status, code, isReplaced }: Seen): boolean =>
 const refusedAgain: RecordRule = {
   key: 'C8',
   id: 'C8',
-  title: 'Refused again and again',
+  title: 'Repeating refused requests',
   sentence:
     'The same request was refused five times or more, and none of its kind succeeded in between.',
   advice:

@@ -78,7 +78,7 @@ export type RequestFacts = {
 /** An attempt to deliver a message. */
 export type AttemptFacts = { event_type: string; failed: boolean }
 
-/** What a rule over the record says, with the exchanges that show it, oldest first. */
+/** What a rule over the record says, with the exchanges that show it. */
 export type Judgement = {
   level: Level
   evidence: readonly Seen[]

@@ -1,6 +1,7 @@
 /** What the rules over the record look at, in a small fraction of the memory that the exchanges take. */
 import { hash } from 'node:crypto'
 import type { Exchange, KeptBody } from '../../core/exchange.ts'
+import { isListenerAddress } from '../../pay/webhooks/listener.ts'
 
 export type Seen = Pick<
   Exchange,
@@ -20,12 +21,14 @@ export type Seen = Pick<
   | 'broken'
   | 'reference'
 > & {
-  /** The response was of no use to the client: it had left, or a plan reset the connection or replaced the response. */
+  /** The client cannot know what it did: it had left, or a plan reset the connection or replaced the response. */
   isLost: boolean
   /** A plan made the response. */
   isReplaced: boolean
   /** The payment changed. */
   isChange: boolean
+  /** A message that `farthing listen` only printed. */
+  isPrinted: boolean
   /** An attempt that somebody made by hand; `again`: the message as it is, to its own receiver. */
   byHand?: 'again' | 'other'
   /** Of a create whose body is kept. */
@@ -36,7 +39,7 @@ export type Seen = Pick<
   searched?: string
   /** On the pages: the payment ended with it. */
   isEnd?: boolean
-  /** Of a refusal: the value that was refused. */
+  /** Of a refusal: a hash of what was refused. */
   refused?: string
   /** Of an attempt: the status line, or why there is none. */
   result?: string
@@ -55,10 +58,12 @@ export type Created = {
   tells: boolean
 }
 
+const noneOf = (headers: object): boolean => Object.keys(headers).length === 0
+
 export function seenOf(exchange: Exchange): Seen {
   const { exchange_id, kind, operation, method, status, at, began, ms } = exchange
   const { payment_id, message_id, webhook_id, code, field, broken, reference } = exchange
-  const { ended, caused, result, by_hand } = exchange
+  const { ended, caused, result, by_hand, path, response_headers } = exchange
   const isFresh = by_hand?.kind === 'again' && !by_hand.other_key && !by_hand.other_address
   return {
     exchange_id,
@@ -71,9 +76,10 @@ export function seenOf(exchange: Exchange): Seen {
     ms,
     payment_id,
     message_id,
-    isLost: ended === 'gone' || ended === 'reset' || (ended === 'replaced' && payment_id !== null),
+    isLost: ended !== 'sent' && payment_id !== null,
     isReplaced: ended === 'replaced' || ended === 'reset',
     isChange: (caused?.events.length ?? 0) > 0,
+    isPrinted: kind === 'out' && isListenerAddress(path) && noneOf(response_headers),
     ...(webhook_id !== undefined && { webhook_id }),
     ...(code !== undefined && { code }),
     ...(field !== undefined && { field }),
@@ -177,8 +183,9 @@ function listedBy({ response_body: kept }: Exchange): readonly string[] | 'all' 
 const identifierIn = (kept: KeptBody | undefined): string =>
   /"external_id":"([0-9a-v]{26})"/.exec(kept?.text ?? '')?.[1] ?? ''
 
-function refusedValue({ field, request_body, query }: Exchange): string {
-  if (field === undefined) return query
-  const value = fieldsOf(request_body)?.[field]
-  return typeof value === 'object' && value !== null ? 'an object' : String(value)
+/** The same for requests that were refused for the same value or, where that is not known, that are equal. */
+function refusedValue({ field, path, query, request_body }: Exchange): string {
+  const value = field === undefined ? undefined : fieldsOf(request_body)?.[field]
+  if (value !== undefined) return hash('sha1', JSON.stringify(value))
+  return hash('sha1', [path, query, request_body?.text].join('\n'))
 }

@@ -49,7 +49,7 @@ describe('The check, for people and tests', () => {
     }
     const { stdout } = await run('', account.key)
     assert.match(stdout, /^1 requests and deliveries since 2026-/)
-    assert.match(stdout, /\nP1 warn {2}A payment of amount 0 \(once\)\n/)
+    assert.match(stdout, /\nP1 warn {2}Amount 0 \(once\)\n/)
     assert.match(stdout, /\/console\/requests\/[0-9a-v]{26}\n/)
     assert.match(stdout, /\n0 fail, 1 warn, 0 note\./)
   })
