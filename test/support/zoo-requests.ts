@@ -143,14 +143,17 @@ export const requests: Kept[] = [
       api.createPayment({ return_url: 'https://shop.example.org/back?ref=PITCH%2D2207' }),
   ],
   [
-    'words in return_url, and a reference of five characters',
+    'words in return_url, a reference of five characters, and a random identifier',
     [],
-    ({ api }) =>
-      api.createPayment({
+    async ({ api }) => {
+      const reference = '3b241101-e2bb-4255-8caf-4136c566a962'
+      await api.createPayment({ reference, return_url: `https://shop.example.org/${reference}` })
+      await api.createPayment({
         reference: 'A-123',
         metadata: { channel: 'online' },
         return_url: 'https://shop.example.org/online/A-123',
-      }),
+      })
+    },
   ],
   [
     'a payment that waits a day for its capture',

@@ -151,6 +151,8 @@ function createdBy({ request_headers, request_body }: Exchange): Created | undef
 /** Shorter values could be in an address by chance, and so could words. */
 const LEAST_TOLD = 6
 const NO_WORD = /[\d@\s]/
+/** Random, so it tells nothing. */
+const UUID = /^[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}$/i
 
 function tells({ return_url, reference, email, metadata }: Record<string, unknown>): boolean {
   const url = URL.parse(String(return_url))
@@ -161,7 +163,8 @@ function tells({ return_url, reference, email, metadata }: Record<string, unknow
   return [reference, email, ...values]
     .filter(value => typeof value === 'string' || typeof value === 'number')
     .map(String)
-    .some(value => value.length >= LEAST_TOLD && NO_WORD.test(value) && shown.includes(value))
+    .filter(value => value.length >= LEAST_TOLD && NO_WORD.test(value) && !UUID.test(value))
+    .some(value => shown.includes(value))
 }
 
 function decoded(text: string): string {
