@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { idFloor } from '../../../src/core/ids.ts'
 import { exchangesOfPayment, insertExchange } from '../../../src/tools/recorder/store.ts'
 import { signIn, stepsOf } from '../../support/console.ts'
 import { onEveryDatabase } from '../../support/service.ts'
@@ -14,9 +15,10 @@ onEveryDatabase('The page of a payment with a long history', service => {
     const { database } = service()
     const [recorded] = await exchangesOfPayment(database, name, payment.payment_id)
     assert.ok(recorded)
-    const { exchange_id, caused, code, field, ...read } = recorded
+    const { caused, code, field, ...read } = recorded
     const text = JSON.stringify({ x: 'a"b '.repeat(2_000) }).slice(0, 8_192)
-    const idOf = (i: number) => `${exchange_id.slice(0, 22)}${1000 + i}`
+    // After that of the create, whose end is random.
+    const idOf = (i: number) => `${idFloor(read.began + 1).slice(0, 22)}${1000 + i}`
     const refused = Array.from({ length: 199 }, (_, i) => ({
       ...read,
       exchange_id: idOf(i),
