@@ -23,20 +23,21 @@ const EVERY = 'test/**/*.test.ts'
 const GROUPS: Record<string, string> = {
   // They wait most of the time.
   absence: 'test/faults/process/{deleted-file,one-database,postgres-away}.test.ts',
+  windows: 'test/browser/{accessibility,console*}.test.ts',
+  services: 'test/cli/{doctor,listen}.test.ts',
   payments: 'test/contract/{hosted,payments}/*.test.ts',
+  package: 'test/{executable,installation,package}.test.ts',
   control: 'test/contract/{accounts,control}/*.test.ts',
-  contract: 'test/contract/{*,{http,recorder,refunds,retention}/*}.test.ts',
+  commands: 'test/{cli/*,command-line,start}.test.ts',
   tools: 'test/contract/{agreements,authorise,check,console,disputes}/*.test.ts',
   processes: 'test/faults/process/*.test.ts',
+  contract: 'test/contract/{*,{http,recorder,refunds,retention}/*}.test.ts',
+  webhooks: 'test/contract/webhooks/*.test.ts',
   faults: 'test/faults/*.test.ts',
+  journeys: 'test/browser/{documentation,journeys,safety}.test.ts',
   // They count the objects of the heap, which takes seconds once a process has loaded the service.
   heap: 'test/webhooks/{resolve,slots}.test.ts',
-  webhooks: 'test/{contract/webhooks,webhooks}/*.test.ts',
-  windows: 'test/browser/{accessibility,console*}.test.ts',
-  commands: 'test/{cli/*,command-line,start}.test.ts',
-  journeys: 'test/browser/{documentation,journeys,safety}.test.ts',
-  package: 'test/{executable,installation,package}.test.ts',
-  parts: 'test/{database,domain,hosted,metrics,recorder,signature}/*.test.ts',
+  parts: 'test/{database,domain,hosted,metrics,recorder,signature,webhooks}/*.test.ts',
   library:
     'test/{testing/*,config,documents,log,openapi-difference,seed,start-farthing,tidy}.test.ts',
 }

@@ -46,7 +46,7 @@ export type PaymentFilter = {
 export const MOST_SEARCHED = 10_000
 
 /** An index has the references, in an order that does not help with their beginnings: so many of them are looked at. */
-export const MOST_BEGINNINGS = 50_000
+export const MOST_BEGINNINGS = 25_000
 
 const BELOW = 'payment_id < ?'
 
