@@ -49,7 +49,7 @@ export async function readAttention(context: Context, visit: AccountVisit): Prom
 export const attentionPart = (visit: AccountVisit, { lines, more }: Attention): Html =>
   lines.length === 0
     ? paragraph(
-        `Nothing: no request was refused in the last ${MINUTES} minutes, and every message of the last 24 hours was accepted or is on its way.`,
+        `Nothing: no request was refused in the last ${MINUTES} minutes, as far as they are kept, and no message of the last 24 hours failed at the receivers of the newest ${MOST_WEBHOOKS} active webhooks.`,
       )
     : html`<ul class="farthing-attention" role="list">
 ${lines.map(
