@@ -124,6 +124,15 @@ export type Exchange = {
 /** An exchange gets its identifier when it is written. */
 export type NewExchange = Omit<Exchange, 'exchange_id'>
 
+/** What an action and a gap have instead of a request and a response. */
+export const NO_REQUEST = {
+  method: '',
+  path: '',
+  query: '',
+  request_headers: {},
+  response_headers: {},
+} as const
+
 /** The bytes of a body that are kept. */
 export const MOST_BODY_BYTES = 8_192
 

@@ -3,7 +3,7 @@
  * another wrong way, until it accepts one.
  */
 import { type Account, DEFAULT_ACCOUNT } from '../../core/account.ts'
-import type { Actor, Asked } from '../../core/exchange.ts'
+import { type Actor, type Asked, NO_REQUEST } from '../../core/exchange.ts'
 import { newSecret } from '../../core/ids.ts'
 import type { Context } from '../../pay/context.ts'
 import { newestWebhooks } from '../../pay/webhooks/list-store.ts'
@@ -66,11 +66,7 @@ export async function askReceiver(
     began,
     at,
     by,
-    method: '',
-    path: '',
-    query: '',
-    request_headers: {},
-    response_headers: {},
+    ...NO_REQUEST,
     ms: Math.round(performance.now() - started),
     ended: 'sent',
     asked,

@@ -1,7 +1,6 @@
 /** Probes: messages that are made to find out what a receiver does with them. They are sent only when asked for. */
 import type { Account } from '../../core/account.ts'
 import type { Exchange } from '../../core/exchange.ts'
-import { iso } from '../../core/time.ts'
 import type { Context } from '../../pay/context.ts'
 import { findPayments } from '../../pay/payments/find-store.ts'
 import type { Payment } from '../../pay/payments/payment.ts'
@@ -16,6 +15,7 @@ import {
   type Webhook,
 } from '../../pay/webhooks/webhook.ts'
 import { keptAddresses } from '../../platform/http/addresses.ts'
+import { findingOf } from './finding.ts'
 import { probeForgeries } from './probe-forgeries.ts'
 import {
   changedSignature,
@@ -37,7 +37,7 @@ import {
   type Where,
 } from './probing.ts'
 import { countMissed } from './reads-store.ts'
-import { type Finding, MOST_EVIDENCE, type RuleText } from './rule.ts'
+import type { Finding, RuleText } from './rule.ts'
 
 /** Paid payments that are looked at. */
 const MOST_PAYMENTS = 50
@@ -194,22 +194,5 @@ function postProbe(
   })
 }
 
-function findingFor({ id, title, sentence, advice, source }: RuleText, outcome: Outcome): Finding {
-  const evidence = outcome.evidence ?? []
-  const times = evidence.map(({ at }) => at)
-  return {
-    rule: id,
-    level: outcome.level,
-    title,
-    sentence: outcome.sentence ?? sentence,
-    advice,
-    source,
-    times: evidence.length,
-    first: times.length > 0 ? iso(Math.min(...times)) : null,
-    newest: times.length > 0 ? iso(Math.max(...times)) : null,
-    evidence: evidence
-      .slice(-MOST_EVIDENCE)
-      .map(({ exchange_id }) => exchange_id)
-      .toReversed(),
-  }
-}
+const findingFor = (rule: RuleText, { level, sentence, evidence = [] }: Outcome): Finding =>
+  findingOf(sentence === undefined ? rule : { ...rule, sentence }, level, evidence)

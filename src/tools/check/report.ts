@@ -4,20 +4,13 @@ import type { Account } from '../../core/account.ts'
 import { iso } from '../../core/time.ts'
 import { version } from '../../core/version.ts'
 import type { Context } from '../../pay/context.ts'
+import { type Described, findingOf } from './finding.ts'
 import { hasSucceeded, outcomeRules } from './outcomes.ts'
 import { type ProductionRule, productionRules } from './production.ts'
 import { receiverRules } from './receivers.ts'
 import { readRecord } from './record.ts'
 import { clientRules } from './requests.ts'
-import {
-  type Among,
-  type Finding,
-  MOST_EVIDENCE,
-  type RecordFacts,
-  type RecordRule,
-  type RuleText,
-  type Verdict,
-} from './rule.ts'
+import type { Among, Finding, RecordFacts, RecordRule, Verdict } from './rule.ts'
 import type { Seen } from './seen.ts'
 
 export type Report = {
@@ -114,32 +107,6 @@ const passing = (rule: Described, lacking: string, right: readonly Seen[]): Find
   right.length > 0
     ? findingOf({ ...rule, sentence: 'Nothing that was seen breaks this rule.' }, 'pass', right)
     : findingOf({ ...rule, sentence: lacking }, 'not seen', [])
-
-type Described = Omit<RuleText, 'level'>
-
-function findingOf(
-  { id, title, sentence, advice, source }: Described,
-  level: Verdict,
-  evidence: readonly Seen[],
-): Finding {
-  const inTime = evidence.toSorted((one, other) => one.began - other.began)
-  const [first, newest] = [inTime[0], inTime.at(-1)]
-  return {
-    rule: id,
-    level,
-    title,
-    sentence,
-    advice,
-    source,
-    times: evidence.length,
-    first: first ? iso(first.at) : null,
-    newest: newest ? iso(newest.at) : null,
-    evidence: inTime
-      .slice(-MOST_EVIDENCE)
-      .map(({ exchange_id }) => exchange_id)
-      .toReversed(),
-  }
-}
 
 const inOrder = <Leveled extends { level: Verdict }>(given: readonly Leveled[]): Leveled[] =>
   given.toSorted((one, other) => levels.indexOf(one.level) - levels.indexOf(other.level))

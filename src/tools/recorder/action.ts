@@ -1,4 +1,4 @@
-import type { Actor, NewExchange, Recorder } from '../../core/exchange.ts'
+import { type Actor, type NewExchange, NO_REQUEST, type Recorder } from '../../core/exchange.ts'
 import type { Time } from '../../core/ports.ts'
 import {
   type Effects,
@@ -80,11 +80,8 @@ function actionRow({ account, payment, caused }: Effects, did: ActionFacts): New
     began,
     at,
     by,
-    method: '',
-    path: '',
+    ...NO_REQUEST,
     query,
-    request_headers: {},
-    response_headers: {},
     ms: 0,
     ended: 'sent',
     ...(caused && { caused }),

@@ -1,12 +1,13 @@
 /** Makes the row of an exchange. Until then the recorder keeps only references to objects of the request. */
 
-import type {
-  Exchange,
-  ExchangeKind,
-  Headers,
-  KeptBody,
-  NewExchange,
-  RawAttempt,
+import {
+  type Exchange,
+  type ExchangeKind,
+  type Headers,
+  type KeptBody,
+  type NewExchange,
+  NO_REQUEST,
+  type RawAttempt,
 } from '../../core/exchange.ts'
 import type { Answer } from '../../core/ports.ts'
 import { inUtf8, isStorable } from '../../platform/http/fields.ts'
@@ -239,11 +240,7 @@ export const makeGapRow = (room: string, gap: Gap): NewExchange => ({
   refused: false,
   began: gap.from,
   at: gap.from,
-  method: '',
-  path: '',
-  query: '',
-  request_headers: {},
-  response_headers: {},
+  ...NO_REQUEST,
   ms: 0,
   ended: 'sent',
   gap,
