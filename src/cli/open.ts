@@ -26,10 +26,10 @@ export const open = defineCommand({
   examples: ['farthing open', 'farthing open docs', 'farthing open 06h3k9v0u2j4m5n6p7q8r9s0t1'],
   argument: {
     value: '[page]',
-    meaning: 'payments, docs, or the identifier of a payment',
-    values: ['payments', 'docs'],
+    meaning: 'home, payments, docs, or the identifier of a payment',
+    values: ['home', 'payments', 'docs'],
     parse: parsePage,
-    initial: 'payments',
+    initial: 'home',
   },
   options,
   after: `Needs FARTHING_URL (default: http://127.0.0.1:3000). Without FARTHING_API_KEY it
@@ -38,8 +38,8 @@ signs in with a key of the account in the database that DATABASE_URL names.`,
 })
 
 function parsePage(text: string): string {
-  if (/^(payments|docs|[0-9a-v]{26})$/.test(text)) return text
-  throw wrongUsage('It must be payments, docs, or the identifier of a payment.')
+  if (/^(home|payments|docs|[0-9a-v]{26})$/.test(text)) return text
+  throw wrongUsage('It must be home, payments, docs, or the identifier of a payment.')
 }
 
 /** Opens the console or /docs. Prints the link where there is no desktop. */
@@ -58,11 +58,17 @@ async function openPage(
 async function pageUrl(config: Config, page: string, options: OpenOptions): Promise<string> {
   const site = options.url ?? config.url
   if (page === 'docs') return `${site}/docs`
-  const to = page === 'payments' ? page : `payments/${page}`
+  const to = pageBelow(page)
   if (options.key === undefined && config.apiKey === undefined)
     return enterUrl(site, await codeFromDatabase(config, options.account), to)
   const service = await connect(config, options)
-  return (await service.ask('POST', '/control/enter', { json: { to } })).url
+  return (await service.ask('POST', '/control/enter', { json: { ...(to && { to }) } })).url
+}
+
+/** The page below /console; undefined for home. */
+function pageBelow(page: string): string | undefined {
+  if (page === 'home') return undefined
+  return page === 'payments' ? page : `payments/${page}`
 }
 
 /** Without a key: sealed with the newest active key of the account. */

@@ -245,6 +245,8 @@ for (const kind of ['sqlite', 'postgres'] as const)
     })
 
     test('farthing open prints a link to the console, made with the key or from the database', async () => {
+      const pageOf = async (args: string[]) =>
+        new URL((await farthing(args)).stdout).searchParams.get('to')
       const { stdout } = await farthing(['open', '--json', '06h0qu8nq4niuu4gr0paa1n99j'])
       const url = new URL(JSON.parse(stdout).url)
       assert.equal(url.origin + url.pathname, `${running.baseUrl}/console/enter`)
@@ -258,6 +260,13 @@ for (const kind of ['sqlite', 'postgres'] as const)
         new URL(link.stdout).searchParams.get('code') ?? '',
         new RegExp(`^team%20a%2Eb\\.${key_id}\\.`),
       )
+      assert.equal(new URL(link.stdout).searchParams.get('to'), null)
+      for (const [page, to] of [
+        ['home', null],
+        ['payments', 'payments'],
+      ] as const)
+        assert.equal(await pageOf(['open', page]), to)
+      assert.equal(await pageOf(['open']), null, 'the home page')
       const docs = await farthing(['open', 'docs'])
       assert.equal(docs.stdout, `${running.baseUrl}/docs\n`)
       assert.equal((await farthing(['open', 'elsewhere'])).code, 2)

@@ -15,9 +15,9 @@ export const ENTER_MS = 60_000
 export const CONSOLE_PAGE =
   /^(a\/[\w.%-]{1,192}|(a\/[\w.%-]{1,192}\/)?[a-z][a-z-]*(\/[0-9a-z-]{1,26})?)$/
 
-/** The link with which a browser enters the console. `code` is a seal to enter, `to` a page below /console. */
-export const enterUrl = (site: string, code: string, to: string): string =>
-  `${site}/console/enter?${new URLSearchParams({ code, to })}`
+/** The link with which a browser enters the console. `code` is a seal to enter, `to` a page below /console: without it, home. */
+export const enterUrl = (site: string, code: string, to?: string): string =>
+  `${site}/console/enter?${new URLSearchParams({ code, ...(to && { to }) })}`
 
 type Sealed = {
   account: string

@@ -21,7 +21,7 @@ const PAGE = {
 const consolePage = object(
   'ConsolePage',
   {},
-  { to: { ...text, default: 'payments', description: 'A page below /console' } },
+  { to: { ...text, description: 'A page below /console; without it, the home page' } },
 )
 
 const consoleLink = object('ConsoleLink', {
@@ -39,14 +39,14 @@ export const enterConsole = ({ database, config, time }: Context): Endpoint => (
   accepts: 'json',
   docs: withExamples(examples => ({
     description: 'The link works for a minute of machine time.',
-    requestBody: optionalBody(consolePage, { 'The list of payments': {} }),
+    requestBody: optionalBody(consolePage, { 'The home page': {} }),
     responses: {
-      200: json('The link', consoleLink, { 'To the payments': examples.consoleLink }),
+      200: json('The link', consoleLink, { 'To the home page': examples.consoleLink }),
     },
     errors: [...examples.badBody, badField('to', PAGE.rule), examples.unknownField],
   })),
   handler: async request => {
-    const to = textIn(readBody(request, consolePage), 'to', PAGE) ?? 'payments'
+    const to = textIn(readBody(request, consolePage), 'to', PAGE)
     const { key_id, account } = request
     const key = await findLivingKey(database, key_id, config.apiKey)
     if (!key) throw unknownBearerKey()

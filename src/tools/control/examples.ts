@@ -186,7 +186,7 @@ export const attemptResult = {
 }
 
 export const consoleLink = {
-  url: `${exampleAddresses.api}/console/enter?code=EXAMPLE&to=payments`,
+  url: `${exampleAddresses.api}/console/enter?code=EXAMPLE`,
   expires: '2026-11-24T09:13:44.201Z',
 }
 

@@ -13,6 +13,9 @@ onEveryDatabase('A seal for the console', service => {
     const expires = service().clock.now() + 60_000
     assert.equal(body.expires, new Date(expires).toISOString())
     const url = new URL(body.url)
+    assert.equal(url.searchParams.get('to'), 'payments/06h3k')
+    const home = new URL((await ask(service(), api, 'enter', {})).body.url)
+    assert.equal(home.searchParams.get('to'), null)
     assert.equal(url.pathname, '/console/enter')
     const code = url.searchParams.get('code') ?? ''
     const sealed = readSeal(code)
