@@ -60,7 +60,9 @@ export async function createApp(
       `${facts.event_type} to ${facts.callback_host}: ${result}, ${ms} ms`,
     )
   const stopped = () => limits.draining()
-  const recorder = recorderOf(ports, config, logger)
+  const onRuleFault = (error: unknown) =>
+    logger?.warn({ err: error }, 'the check could not judge all')
+  const recorder = recorderOf({ ...ports, onRuleFault }, config, logger)
   const send = withListeners(ports.send, { ...ports, signals })
   const deliveries = createDeliveries({
     ...ports,
@@ -78,6 +80,7 @@ export async function createApp(
     config,
     deliveries,
     recorder,
+    onRuleFault,
     signals,
     scenarioFor,
   }
@@ -128,14 +131,17 @@ const paymentResource = async () => (await import('../pay/payments/examples.ts')
 const messageDocs = async () =>
   (await import('../pay/webhooks/message-docs.ts')).messageDocs(await paymentResource())
 
-function recorderOf(ports: Ports, config: Config, logger?: FastifyBaseLogger) {
+function recorderOf(
+  ports: Ports & Pick<Context, 'onRuleFault'>,
+  config: Config,
+  logger?: FastifyBaseLogger,
+) {
   if (!config.console && !config.control) return undefined
   return createRecorder({
     ...ports,
     secrets: [config.apiKey, config.fixedWebhook?.signing_key],
     isTestAccount: ({ parent }) => parent !== null,
     onFault: error => logger?.warn({ err: error }, 'requests could not be recorded'),
-    onRuleFault: error => logger?.warn({ err: error }, 'a rule of the check failed'),
   })
 }
 

@@ -61,8 +61,17 @@ export type KeptBody = {
   base64?: true
 }
 
+/** What the rules in src/tools/check say of an exchange, by their keys. Absent where they did not look at it. */
+export type Judged = {
+  /** Which rules looked at it. */
+  judged?: string
+  broken?: string[]
+  /** Those of them that failed by a mistake in them. */
+  unjudged?: string[]
+}
+
 /** The part of an exchange that is stored as JSON. */
-export type ExchangeBody = {
+export type ExchangeBody = Judged & {
   /** When the request began, in milliseconds: on the machine's clock, and on the account's. */
   began: number
   at: number
@@ -91,8 +100,6 @@ export type ExchangeBody = {
   /** The payment's reference. */
   reference?: string
   caused?: Caused
-  /** The keys of the rules in src/tools/check that it breaks. */
-  broken?: string[]
   webhook_id?: string
   by_hand?: ByHand
   /** The body of the request is a card or another secret, so it is not kept. */

@@ -12,6 +12,8 @@ export type Context = Ports & {
   deliveries: Deliveries
   /** undefined where nothing is recorded. */
   recorder: Recorder | undefined
+  /** Receives what went wrong in the check, which then says less: the error of a rule, or of a row that it could not read. */
+  onRuleFault: (error: unknown) => void
   /** The scenario that a plan sets for the payment which the request creates; undefined if no plan may set one. */
   scenarioFor: (request: FastifyRequest) => PlannedScenario | undefined
   /** Wake requests of this process that wait for a row. */

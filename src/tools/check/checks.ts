@@ -1,16 +1,15 @@
-import { attemptRules, requestRules } from './production.ts'
+import type { Judged } from '../../core/exchange.ts'
+import { attemptRules, RULE_SET, requestRules } from './production.ts'
 import type { AttemptFacts, RequestFacts, Rule } from './rule.ts'
 
 export type Checks = {
-  /** The keys of the rules that a request breaks. */
-  request(facts: RequestFacts): string[]
-  /** The keys of the rules that an attempt breaks. */
-  attempt(facts: AttemptFacts): string[]
+  request(facts: RequestFacts): Judged
+  attempt(facts: AttemptFacts): Judged
 }
 
 /**
- * The rules run beside the requests, on what clients send. One that throws breaks nothing and counts as not broken.
- * Only the first error is reported.
+ * The rules run beside the requests, on what clients send. One that throws breaks nothing, and is kept as one that has
+ * not judged the exchange. Only the first error is reported.
  */
 export function createChecks(
   onFault: (error: unknown) => void,
@@ -20,19 +19,24 @@ export function createChecks(
   },
 ): Checks {
   let isReported = false
-  const isBroken = <Facts>({ breaks }: Rule<Facts>, facts: Facts): boolean => {
-    try {
-      return breaks(facts)
-    } catch (error) {
-      if (!isReported) onFault(error)
-      isReported = true
-      return false
+  function judge<Facts>(among: readonly Rule<Facts>[], facts: Facts): Judged {
+    const [broken, unjudged]: [string[], string[]] = [[], []]
+    for (const { key, breaks } of among)
+      try {
+        if (breaks(facts)) broken.push(key)
+      } catch (error) {
+        if (!isReported) onFault(error)
+        isReported = true
+        unjudged.push(key)
+      }
+    return {
+      judged: RULE_SET,
+      ...(broken.length > 0 && { broken }),
+      ...(unjudged.length > 0 && { unjudged }),
     }
   }
-  const keysOf = <Facts>(among: readonly Rule<Facts>[], facts: Facts): string[] =>
-    among.filter(rule => isBroken(rule, facts)).map(({ key }) => key)
   return {
-    request: facts => keysOf(rules.request, facts),
-    attempt: facts => keysOf(rules.attempt, facts),
+    request: facts => judge(rules.request, facts),
+    attempt: facts => judge(rules.attempt, facts),
   }
 }

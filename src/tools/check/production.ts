@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto'
+import { version } from '../../core/version.ts'
 import { hasCheckDigit, isForm, isOfKnownBrand, isOver, takesJson, textsIn } from './facts.ts'
 import type { Among, AttemptFacts, Level, RequestFacts, Rule } from './rule.ts'
 
@@ -220,6 +222,12 @@ export const attemptRules: readonly Rule<AttemptFacts>[] = [
 export type ProductionRule = Omit<Rule<never>, 'breaks'>
 
 export const productionRules: readonly ProductionRule[] = [...requestRules, ...attemptRules]
+
+/** Kept with each exchange, because what another version recorded says nothing of a rule that it did not have. */
+export const RULE_SET = hash(
+  'sha1',
+  [version, ...productionRules.map(({ key }) => key)].join(' '),
+).slice(0, 8)
 
 export type Shown = { rule: string; level: Level; sentence: string; advice: string }
 

@@ -10,7 +10,7 @@ import { listPayments } from '../../pay/payments/list-store.ts'
 import { isListenerAddress } from '../../pay/webhooks/listener.ts'
 import { activeWebhooks } from '../../pay/webhooks/store.ts'
 import { findPart, where } from '../../platform/database/select.ts'
-import { among, byBeginning, findExchanges } from '../recorder/store.ts'
+import { among, byBeginning, conditionsOf, exchangeRows } from '../recorder/store.ts'
 import type { RecordFacts } from './rule.ts'
 import { type Seen, seenOf } from './seen.ts'
 
@@ -29,7 +29,7 @@ type ReadRecord = {
 
 /** `since`: leaves out what happened before, in milliseconds of the account's time. */
 export async function readRecord(
-  { database, recorder, time }: Context,
+  { database, recorder, time, onRuleFault }: Context,
   account: Account,
   since: number | undefined,
 ): Promise<ReadRecord> {
@@ -39,6 +39,7 @@ export async function readRecord(
   const { seen, gaps, oldest } = await readExchanges(database, room, {
     isInside: at => since === undefined || at >= since,
     atOf: wall => time.now(account, wall),
+    onRuleFault,
   })
   const webhooks = await activeWebhooks(database, room)
   const facts: RecordFacts = {
@@ -58,26 +59,57 @@ export async function readRecord(
   }
 }
 
-type Window = { isInside: (at: number) => boolean; atOf: (wall: number) => number }
+type Window = Pick<Context, 'onRuleFault'> & {
+  isInside: (at: number) => boolean
+  atOf: (wall: number) => number
+}
 
-async function readExchanges(database: Database, room: string, { isInside, atOf }: Window) {
+type Gap = { from: number; to: number; count: number }
+
+async function readExchanges(
+  database: Database,
+  room: string,
+  { isInside, atOf, onRuleFault }: Window,
+) {
+  const table = { ...exchangeRows, fromRow: readerOf(onRuleFault) }
   const seen: Seen[] = []
-  const gaps: { from: number; to: number; count: number }[] = []
+  const gaps: Gap[] = []
   let oldest: number | undefined
   let after = ''
   for (;;) {
-    const part = { limit: SLICE, order: 'oldest' } as const
-    const slice = await findExchanges(database, room, { after }, part)
-    for (const exchange of slice)
-      if (exchange.gap) {
-        if (isInside(atOf(exchange.gap.to))) gaps.push(exchange.gap)
-      } else if (isInside(exchange.at)) seen.push(seenOf(exchange))
-    oldest ??= slice[0]?.at
+    const conditions = conditionsOf(room, { after })
+    const slice = await findPart(database, table, conditions, { limit: SLICE, order: 'oldest' })
+    for (const { gap, exchange } of slice) {
+      const at = exchange?.at ?? atOf(gap?.to ?? 0)
+      oldest ??= at
+      if (gap && isInside(at)) gaps.push(gap)
+      if (exchange && isInside(at)) seen.push(exchange)
+    }
     after = slice.at(-1)?.exchange_id ?? after
     if (slice.length < SLICE) break
   }
   return { seen: seen.sort(byBeginning), gaps, oldest }
 }
+
+type ReadRow = { exchange_id: string; gap?: Gap; exchange?: Seen }
+type Row = Parameters<typeof exchangeRows.fromRow>[0]
+
+/** A row that cannot be read counts as one that was not kept. */
+const readerOf =
+  (onFault: (error: unknown) => void) =>
+  (row: Row): ReadRow => {
+    const { exchange_id } = row
+    try {
+      const exchange = exchangeRows.fromRow(row)
+      const { gap, at } = exchange
+      if (!Number.isFinite(at)) throw new Error('it has no time')
+      return { exchange_id, ...(gap ? { gap } : { exchange: seenOf(exchange) }) }
+    } catch (cause) {
+      onFault(new Error(`the exchange ${exchange_id} cannot be read`, { cause }))
+      const at = timeOf(exchange_id)
+      return { exchange_id, gap: { from: at, to: at, count: 1 } }
+    }
+  }
 
 function byPayment(seen: readonly Seen[]): Map<string, Seen[]> {
   const found = new Map<string, Seen[]>()

@@ -49,18 +49,13 @@ export async function checkAccount(
 ): Promise<Report> {
   const { facts, kept, not_kept, from } = await readRecord(context, account, since)
   const isAsked = ({ id }: { id: string }) => rule === undefined || id === rule
-  const judgements = [
-    ...[...byKey(productionRules.filter(isAsked)).values()].map(
-      rules => () => ofProduction(rules, facts),
+  const tasks = [
+    ...[...byKey(productionRules.filter(isAsked)).values()].flatMap(rules =>
+      ofProduction(rules, facts),
     ),
-    ...recordRules.filter(isAsked).map(each => () => ofRecord(each, facts)),
+    ...recordRules.filter(isAsked).map(each => ofRecord(each, facts)),
   ]
-  const findings: Finding[] = []
-  for (const judge of judgements) {
-    findings.push(...judge())
-    // One rule takes some milliseconds over 10,000 exchanges. Requests are answered in between.
-    await setImmediate()
-  }
+  const findings = await judgeAll(tasks, context.onRuleFault)
   return {
     version,
     account: account.name,
@@ -72,18 +67,58 @@ export async function checkAccount(
   }
 }
 
+/** What one rule says, or the parts of one. */
+export type Task = { rule: Described; judge: () => Finding[] }
+
+/** A rule that throws has judged nothing, and hides no other. */
+export async function judgeAll(
+  tasks: readonly Task[],
+  onFault: (error: unknown) => void,
+): Promise<Finding[]> {
+  const findings: Finding[] = []
+  for (const { rule, judge } of tasks) {
+    try {
+      findings.push(...judge())
+    } catch (error) {
+      onFault(error)
+      findings.push(notSeen(rule, HAS_FAILED))
+    }
+    // One rule takes some milliseconds over 10,000 exchanges. Requests are answered in between.
+    await setImmediate()
+  }
+  return findings
+}
+
+const HAS_FAILED =
+  'This rule is not judged: it failed by a mistake in Farthing. The log of the service has the error.'
+const OTHER_VERSION =
+  'This rule is not judged: another version of Farthing recorded what was seen, with other rules.'
+
 const byKey = (rules: readonly ProductionRule[]) =>
   Map.groupBy(rules, each => each.with ?? each.key)
 
 /** The finding of production rules that make one together, at the worst level that was seen. */
-function ofProduction(rules: readonly ProductionRule[], { seen }: RecordFacts): Finding[] {
+function ofProduction(rules: readonly ProductionRule[], { seen }: RecordFacts): Task[] {
   const [rule] = rules
   if (!rule) return []
-  for (const each of inOrder(rules)) {
-    const evidence = seen.filter(({ broken }) => broken?.includes(each.key))
-    if (evidence.length > 0) return [findingOf(each, each.level, evidence)]
+  const hasFailed = ({ unjudged }: Seen) => rules.some(({ key }) => unjudged?.includes(key))
+  const judge = () => {
+    for (const each of inOrder(rules)) {
+      const evidence = seen.filter(({ broken }) => broken?.includes(each.key))
+      if (evidence.length > 0) return [findingOf(each, each.level, evidence)]
+    }
+    if (seen.some(hasFailed)) return [notSeen(rule, HAS_FAILED)]
+    const among = seen.filter(isAmong(rule.among))
+    const lacking = among.length > 0 ? OTHER_VERSION : rule.among.lacking
+    return [
+      passing(
+        rule,
+        lacking,
+        among.filter(({ isJudged }) => isJudged),
+      ),
+    ]
   }
-  return [passing(rule, rule.among.lacking, seen.filter(isAmong(rule.among)))]
+  return [{ rule, judge }]
 }
 
 const isAmong =
@@ -94,27 +129,35 @@ const isAmong =
     return each.kind === 'api' && (operations === 'any' || operations.includes(each.operation))
   }
 
-function ofRecord(rule: RecordRule, facts: RecordFacts): Finding[] {
-  const { broken, right } = rule.judge(facts)
-  if (broken.length === 0) return [passing(rule, rule.lacking, right)]
-  return broken.map(({ level, evidence, times, sentence = rule.sentence }) => ({
-    ...findingOf({ ...rule, sentence }, level, evidence),
-    ...(times !== undefined && { times }),
-  }))
+function ofRecord(rule: RecordRule, facts: RecordFacts): Task {
+  const judge = () => {
+    const { broken, right } = rule.judge(facts)
+    if (broken.length === 0) return [passing(rule, rule.lacking, right)]
+    return broken.map(({ level, evidence, times, sentence = rule.sentence }) => ({
+      ...findingOf({ ...rule, sentence }, level, evidence),
+      ...(times !== undefined && { times }),
+    }))
+  }
+  return { rule, judge }
 }
 
 const passing = (rule: Described, lacking: string, right: readonly Seen[]): Finding =>
   right.length > 0
     ? findingOf({ ...rule, sentence: 'Nothing that was seen breaks this rule.' }, 'pass', right)
-    : findingOf({ ...rule, sentence: lacking }, 'not seen', [])
+    : notSeen(rule, lacking)
+
+const notSeen = (rule: Described, sentence: string): Finding =>
+  findingOf({ ...rule, sentence }, 'not seen', [])
 
 const inOrder = <Leveled extends { level: Verdict }>(given: readonly Leveled[]): Leveled[] =>
   given.toSorted((one, other) => levels.indexOf(one.level) - levels.indexOf(other.level))
 
-/** Of the parts of one rule those that are broken; if none is, one of them. */
+/** Of the parts of one rule those that are broken; if none is, one of them: one that failed before one that passed. */
 function together(findings: Finding[]): Finding[] {
   return [...Map.groupBy(findings, ({ rule }) => rule).values()].flatMap(ofRule => {
     const broken = ofRule.filter(({ level }) => level !== 'pass' && level !== 'not seen')
-    return broken.length > 0 ? broken : inOrder(ofRule).slice(0, 1)
+    if (broken.length > 0) return broken
+    const failed = ofRule.filter(({ sentence }) => sentence === HAS_FAILED)
+    return [...failed, ...inOrder(ofRule)].slice(0, 1)
   })
 }

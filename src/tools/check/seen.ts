@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto'
 import type { Exchange, KeptBody } from '../../core/exchange.ts'
 import { isListenerAddress } from '../../pay/webhooks/listener.ts'
+import { RULE_SET } from './production.ts'
 
 export type Seen = Pick<
   Exchange,
@@ -19,6 +20,7 @@ export type Seen = Pick<
   | 'code'
   | 'field'
   | 'broken'
+  | 'unjudged'
   | 'reference'
 > & {
   /** The client cannot know what it did: it had left, or a plan reset the connection or replaced the response. */
@@ -27,6 +29,8 @@ export type Seen = Pick<
   isReplaced: boolean
   /** The payment changed. */
   isChange: boolean
+  /** The rules of this version looked at it when it was recorded. */
+  isJudged: boolean
   /** A message that `farthing listen` only printed. */
   isPrinted: boolean
   /** An attempt that somebody made by hand; `again`: the message as it is, to its own receiver. */
@@ -62,8 +66,9 @@ const noneOf = (headers: object): boolean => Object.keys(headers).length === 0
 
 export function seenOf(exchange: Exchange): Seen {
   const { exchange_id, kind, operation, method, status, at, began, ms } = exchange
-  const { payment_id, message_id, webhook_id, code, field, broken, reference } = exchange
-  const { ended, caused, result, by_hand, path, response_headers } = exchange
+  const { payment_id, message_id, webhook_id, code, field, reference } = exchange
+  const { judged, broken, unjudged, ended, caused, result, by_hand, path, response_headers } =
+    exchange
   const isFresh = by_hand?.kind === 'again' && !by_hand.other_key && !by_hand.other_address
   return {
     exchange_id,
@@ -79,11 +84,13 @@ export function seenOf(exchange: Exchange): Seen {
     isLost: ended !== 'sent' && payment_id !== null,
     isReplaced: ended === 'replaced' || ended === 'reset',
     isChange: (caused?.events.length ?? 0) > 0,
+    isJudged: judged === RULE_SET,
     isPrinted: kind === 'out' && isListenerAddress(path) && noneOf(response_headers),
     ...(webhook_id !== undefined && { webhook_id }),
     ...(code !== undefined && { code }),
     ...(field !== undefined && { field }),
     ...(broken && { broken }),
+    ...(unjudged && { unjudged }),
     ...(reference !== undefined && { reference }),
     ...(result !== undefined && { result }),
     ...(by_hand && { byHand: isFresh ? 'again' : 'other' }),

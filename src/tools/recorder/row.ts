@@ -4,6 +4,7 @@ import {
   type Exchange,
   type ExchangeKind,
   type Headers,
+  type Judged,
   type KeptBody,
   type NewExchange,
   NO_REQUEST,
@@ -108,7 +109,7 @@ function requestRow(raw: RawRequest, secrets: (string | undefined)[], checks: Ch
   const response_body = kind === 'api' ? mask.body(bytesOf(responseBody)) : undefined
   const field = refusal?.at.field ?? refusal?.at.header
   const reference = payment?.given.reference ?? referenceOfRefused(raw)
-  const broken = brokenBy(raw, headers, query.join('?'), checks)
+  const judged = judge(raw, headers, query.join('?'), checks)
   return {
     ...facts,
     payment_id: payment?.payment_id ?? null,
@@ -124,7 +125,7 @@ function requestRow(raw: RawRequest, secrets: (string | undefined)[], checks: Ch
     ...(response_body && { response_body }),
     ...(refusal && { code: refusal.code }),
     ...(field && { field }),
-    ...(broken.length > 0 && { broken }),
+    ...judged,
     ...(reference !== undefined && { reference: mask.text(reference) }),
   }
 }
@@ -142,13 +143,13 @@ function referenceOfRefused({ operation, status, requestBody }: RawRequest): str
 }
 
 /** A response that a plan made says nothing about the request. */
-function brokenBy(
+function judge(
   { kind, operation, at, status, ended, url, refusal, requestBody }: RawRequest,
   headers: Headers,
   query: string,
   checks: Checks,
-): string[] {
-  if (kind !== 'api' || !url.startsWith('/v1/') || ended === 'replaced') return []
+): Judged {
+  if (kind !== 'api' || !url.startsWith('/v1/') || ended === 'replaced') return {}
   const body = bytesOf(requestBody)
   const { code, message: description } = refusal ?? {}
   return checks.request(factsOf({ operation, at, status, code, description, headers, query, body }))
@@ -195,7 +196,7 @@ function attemptRow(raw: AnsweredAttempt, mask: Mask, checks: Checks): NewExchan
   const request_body = mask.body(raw.body)
   const response_body = mask.body(answer?.body, answer?.size)
   const [path = '', ...query] = raw.url.split('?')
-  const broken = byHand ? [] : checks.attempt(raw)
+  const judged = byHand ? {} : checks.attempt(raw)
   // People compare signatures. A signature has the length of a secret but is not one.
   const maskHeader = ([name, value]: [string, string]) =>
     [name, /^pay-signature$/i.test(name) ? value : mask.text(value)] as const
@@ -224,7 +225,7 @@ function attemptRow(raw: AnsweredAttempt, mask: Mask, checks: Checks): NewExchan
     ...(response_body && { response_body }),
     ms: Math.round(raw.ms),
     ended: 'sent',
-    ...(broken.length > 0 && { broken }),
+    ...judged,
     ...(byHand && { by_hand: byHand }),
   }
 }

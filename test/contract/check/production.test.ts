@@ -161,7 +161,7 @@ onEveryDatabase(
   { ...receiving, env: { ...receiving.env, FARTHING_RETURN_HOSTS: 'localhost:3000' } },
 )
 
-test('a rule that throws is reported once and hides no other', () => {
+test('a rule that throws is reported once, kept as one that has not judged, and hides no other', () => {
   const [right] = productionRules
   assert.ok(right)
   const faults: unknown[] = []
@@ -179,7 +179,8 @@ test('a rule that throws is reported once and hides no other', () => {
     ],
   })
   const attempt = { event_type: 'card_payment_failed', failed: false }
-  assert.deepEqual([checks.attempt(attempt), checks.attempt(attempt)], [['always'], ['always']])
+  for (const { broken, unjudged } of [checks.attempt(attempt), checks.attempt(attempt)])
+    assert.deepEqual([broken, unjudged], [['always'], ['throws']])
   assert.equal(faults.length, 1)
 })
 

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { findingOf } from '../../../src/tools/check/finding.ts'
+import { judgeAll } from '../../../src/tools/check/report.ts'
 import { type Body, type Client, createClient } from '../../support/client.ts'
 import { ask } from '../../support/control.ts'
 import type { Kept } from '../../support/integration.ts'
@@ -103,6 +105,43 @@ onEveryDatabase(
       )
     })
 
+    const changeRows = async (room: string, body: string): Promise<void> => {
+      for (const { recorder } of service().apps) await recorder?.flush()
+      await service().database.write([
+        { sql: `update exchanges set body = ${body} where account = $1`, values: [room] },
+      ])
+    }
+
+    test('a row that cannot be read counts as not kept, and the rest is judged', async () => {
+      for (const damaged of ['{', '{}', 'null']) {
+        const { name, api } = await service().newNamedAccount()
+        await api.createPayment()
+        await changeRows(name, `'${damaged}'`)
+        await api.createPayment({ amount: 0 })
+        const { kept, not_kept, findings } = await report(api)
+        assert.deepEqual([kept, not_kept], [1, 1], damaged)
+        assert.deepEqual(
+          findings.filter(isOpen).map(({ rule }: Body) => rule),
+          ['P1'],
+          damaged,
+        )
+      }
+    })
+
+    test('what another version recorded counts where it broke a rule, and shows for no rule that it is kept', async () => {
+      const { name, api } = await service().newNamedAccount()
+      await api.createPayment({ amount: 0 })
+      await changeRows(name, `replace(body, '"judged":', '"was":')`)
+      const { findings } = await report(api)
+      const levelOf = (id: string) => findings.find(({ rule }: Body) => rule === id)
+      assert.equal(levelOf('P1').level, 'warn')
+      assert.equal(levelOf('P2').level, 'not seen')
+      assert.match(levelOf('P2').sentence, /another version of Farthing recorded/)
+      await api.createPayment()
+      const [p2] = (await report(api, '?rule=P2')).findings
+      assert.deepEqual([p2.level, p2.times], ['pass', 1])
+    })
+
     test('an account sees nothing of another one in its check', async () => {
       const [one, other] = [await service().newAccount(), await service().newAccount()]
       await one.createPayment({ amount: 0 })
@@ -116,3 +155,27 @@ onEveryDatabase(
   },
   { ...receiving, control: true },
 )
+
+test('a rule that throws is not judged, which the log has, and hides no other', async () => {
+  const rule = { id: 'P1', title: 'T', sentence: 'S', advice: 'A', source: 'Documentation' }
+  const mistake = new Error('a mistake in a rule')
+  const faults: unknown[] = []
+  const findings = await judgeAll(
+    [
+      {
+        rule,
+        judge: () => {
+          throw mistake
+        },
+      },
+      { rule, judge: () => [findingOf(rule, 'warn', [])] },
+    ],
+    error => faults.push(error),
+  )
+  assert.deepEqual(
+    findings.map(({ level }) => level),
+    ['not seen', 'warn'],
+  )
+  assert.match(findings[0]?.sentence ?? '', /^This rule is not judged: it failed/)
+  assert.deepEqual(faults, [mistake])
+})
