@@ -18,7 +18,11 @@ const rules: Record<keyof CheckOptions, Rule> = {
 type Call = (method: string, path: string) => ReturnType<Connection['call']>
 
 /** Rejects with a CheckFailed when a rule is broken at the level of `failOn` or a worse one. */
-export async function checkAccount(call: Call, options: CheckOptions = {}): Promise<CheckReport> {
+export async function checkAccount(
+  call: Call,
+  keep: () => string,
+  options: CheckOptions = {},
+): Promise<CheckReport> {
   checkOptions('check', options, rules)
   const { since, failOn = 'fail', ignore = [] } = options
   const query = since === undefined ? '' : `?since=${encodeURIComponent(isoOf(since))}`
@@ -30,6 +34,6 @@ export async function checkAccount(call: Call, options: CheckOptions = {}): Prom
   const findings = whole.findings.filter(({ rule }) => !ignore.includes(rule))
   const counted: readonly string[] = LEVELS.slice(0, LEVELS.indexOf(failOn) + 1)
   const broken = findings.filter(({ level }) => counted.includes(level))
-  if (broken.length > 0) throw new CheckFailed(broken)
+  if (broken.length > 0) throw new CheckFailed(broken, keep())
   return { ...whole, findings }
 }

@@ -23,6 +23,7 @@ import {
   isoOf,
   milliseconds,
   moment,
+  oneOf,
   text,
   unchecked,
   whole,
@@ -32,7 +33,11 @@ import { settled, waitForPayment } from './waits.ts'
 export type Identity = { name: string; key: string }
 
 const accountStartRules = { at: moment, frozen: unchecked }
-export const accountRules = { name: unchecked, ...accountStartRules }
+export const accountRules = {
+  name: unchecked,
+  ...accountStartRules,
+  keepOnFailure: oneOf([true, false]),
+}
 const requestRules = {
   operation: text,
   payment_id: text,
@@ -43,11 +48,14 @@ const requestRules = {
 /** The most rows in one response of /control. */
 const PAGE_SIZE = 500
 
-/** The account for a test. `finish` ends the account itself. */
+/** `finish` ends the account. `keep` says that it shall not: it returns the line that says so, or ''. */
+export type Ending = { finish(): Promise<void>; keep(): string }
+
+/** The account for a test. */
 export function createAccount(
   connection: Connection,
   { name, key }: Identity,
-  finish: () => Promise<void>,
+  { finish, keep }: Ending,
 ): Account {
   const receivers = new Set<Receiver>()
   const call = (method: string, path: string, body?: unknown) =>
@@ -63,17 +71,17 @@ export function createAccount(
       call('POST', `/control/payments/${idOf(payment)}/complete`, {
         ...(scenario && { scenario }),
       }),
-    waitForPayment: (which, options) => waitForPayment(connection, key, which, options),
+    waitForPayment: (which, options) => waitForPayment(connection, { key, keep }, which, options),
     plan: plan => makePlan(call, plan),
     async receive(options = {}) {
-      const receiver = await receive(call, options)
+      const receiver = await receive(call, keep, options)
       receivers.add(receiver)
       return receiver
     },
     clock: createClock(call),
     requests: which => allRequests(call, which),
-    settled: options => settled(connection, key, options),
-    check: options => checkAccount(call, options),
+    settled: options => settled(connection, { key, keep }, options),
+    check: options => checkAccount(call, keep, options),
     async reset(options = {}) {
       checkOptions('reset', options, accountStartRules)
       await call('POST', '/control/reset', accountStart(options))
@@ -155,8 +163,8 @@ async function makePlan(call: Call, plan: NewPlan): Promise<Plan> {
   return made
 }
 
-const receive = (call: Call, options: ReceiveOptions): Promise<Receiver> =>
-  startReceiver(options, async callback_url => {
+function receive(call: Call, keep: () => string, options: ReceiveOptions): Promise<Receiver> {
+  const register = async (callback_url: string) => {
     const { external_id, signing_key } = await call('POST', '/v1/webhooks', {
       callback_url,
       ...(options.events && { subscriptions: options.events }),
@@ -166,7 +174,9 @@ const receive = (call: Call, options: ReceiveOptions): Promise<Receiver> =>
       // A reset or the end of the account may have removed it.
       remove: () => call('DELETE', `/v1/webhooks/${external_id}`).catch(() => {}),
     }
-  })
+  }
+  return startReceiver(options, register, keep)
+}
 
 async function allRequests(call: Call, which: WhichRequests = {}): Promise<LoggedRequest[]> {
   checkFields('requests', which, requestRules)

@@ -3,7 +3,7 @@ import { accountRules, accountStart, createAccount, type Identity } from './hand
 import { HostPromise } from './host-globals.ts'
 import { type Connection, connect } from './http.ts'
 import { payOnPages } from './pages.ts'
-import type { Account, Farthing, Moment, StartOptions } from './public.d.ts'
+import type { Account, AccountOptions, Farthing, Moment, StartOptions } from './public.d.ts'
 import { anyText, check, checkOptions, moment, oneOf, type Rule, text, whole } from './values.ts'
 
 export { CheckFailed, ControlError, payOnPages, Undelivered, WaitError }
@@ -99,20 +99,16 @@ function createFarthing(
 ): Farthing {
   const accounts = new Set<Account>()
   let stopping: Promise<void> | undefined
-  const own = createAccount(connection, { name, key }, async () => {})
+  const own = createAccount(connection, { name, key }, { finish: async () => {}, keep: () => '' })
   const farthing: Farthing = {
     ...own,
     env: { FARTHING_URL: connection.url, FARTHING_API_KEY: key },
     async account(options = {}) {
       checkOptions('account', options, accountRules)
       const at = options.at ?? first
-      const body = accountStart({ ...options, ...(at !== undefined && { at }) })
-      const made = await connection.call(key, { method: 'POST', path: '/control/accounts', body })
-      const path = `/control/accounts/${encodeURIComponent(made.account)}`
-      const account = createAccount(connection, { name: made.account, key: made.key }, async () => {
-        accounts.delete(account)
-        await connection.call(key, { method: 'DELETE', path })
-      })
+      const given = { ...options, ...(at !== undefined && { at }) }
+      const ended = () => accounts.delete(account)
+      const account = await makeAccount(connection, key, given, ended)
       accounts.add(account)
       return account
     },
@@ -127,6 +123,36 @@ function createFarthing(
     [Symbol.asyncDispose]: () => farthing.stop(),
   }
   return farthing
+}
+
+async function makeAccount(
+  connection: Connection,
+  parentKey: string,
+  options: AccountOptions,
+  ended: () => unknown,
+): Promise<Account> {
+  const { keepOnFailure, ...start } = options
+  const path = '/control/accounts'
+  const body = accountStart(start)
+  const { account, key } = await connection.call(parentKey, { method: 'POST', path, body })
+  const name = encodeURIComponent(account)
+  let isKept = false
+  return createAccount(
+    connection,
+    { name: account, key },
+    {
+      async finish() {
+        ended()
+        if (isKept) return
+        await connection.call(parentKey, { method: 'DELETE', path: `${path}/${name}` })
+      },
+      keep() {
+        if (!keepOnFailure) return ''
+        isKept = true
+        return `\nIts account is kept: ${connection.url}/console/a/${name}`
+      },
+    },
+  )
 }
 
 function refuseOldNode(): void {

@@ -65,7 +65,7 @@ export interface StartOptions {
 /** The service, and the account of the key with which it was started or connected to. */
 export interface Farthing extends Account {
   /** Makes a test account with a key of its own. It takes about as long as making a payment. */
-  account(options?: { name?: string; at?: Moment; frozen?: boolean }): Promise<Account>
+  account(options?: AccountOptions): Promise<Account>
   /** Environment variables with which other processes can `connectFarthing()`. */
   readonly env: { FARTHING_URL: string; FARTHING_API_KEY: string }
   /**
@@ -73,6 +73,17 @@ export interface Farthing extends Account {
    * that were made here. May be called twice.
    */
   stop(): Promise<void>
+}
+
+export interface AccountOptions {
+  name?: string
+  at?: Moment
+  frozen?: boolean
+  /**
+   * The account is not ended if a wait or its check has failed. Their errors then have a link to its pages in the
+   * console, which open with the key of the account that made it, until 7 days have passed or the service has stopped.
+   */
+  keepOnFailure?: boolean
 }
 
 /** Ended by `await using`. */

@@ -30,10 +30,14 @@ const receiveRules: Record<keyof ReceiveOptions, Rule> = {
 }
 const wantedRules: Record<keyof MessageFilter, Rule> = { event: text, payment_id: text }
 
-/** Starts a server and has it registered as a webhook by `register`. */
+/**
+ * Starts a server and has it registered as a webhook by `register`. `keep` is called when a wait fails, and returns the
+ * line that says that the account is kept, or ''.
+ */
 export async function startReceiver(
   options: ReceiveOptions,
   register: (url: string) => Promise<Registration>,
+  keep: () => string,
 ): Promise<Receiver> {
   checkOptions('receive', options, receiveRules)
   let { answer: reply = 200 } = options
@@ -84,8 +88,9 @@ export async function startReceiver(
     async next(which = {}, waitOptions = {}) {
       checkFields('next', which, wantedRules)
       checkOptions('next', waitOptions, waitRules)
-      const explanation = () => explain(which, inbox.arrived)
-      return nextOf(() => inbox.take(which), waiting, waitOptions, explanation)
+      const failed = (waited: string) =>
+        new WaitError(`${waited} for ${explain(which, inbox.arrived)}`, keep())
+      return nextOf(() => inbox.take(which), waiting, waitOptions, failed)
     },
     all: inbox.all,
     answer(next = 200) {
@@ -203,14 +208,11 @@ function nextOf(
   take: () => Message | undefined,
   waiting: Set<() => void>,
   { timeout = 5_000, signal }: WaitOptions,
-  explanation: () => string,
+  failed: (waited: string) => WaitError,
 ): Promise<Message> {
   return new HostPromise((resolve, reject) => {
     const ms = milliseconds(timeout)
-    const timer = setTimer(
-      () => end(() => reject(new WaitError(`waited ${durationText(ms)} for ${explanation()}`))),
-      ms,
-    )
+    const timer = setTimer(() => end(() => reject(failed(`waited ${durationText(ms)}`))), ms)
     const abort = () => end(() => reject(signal?.reason))
     function end(settle: () => void): void {
       clearTimer(timer)

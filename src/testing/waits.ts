@@ -18,12 +18,15 @@ const LONGEST_WAIT = 10_000
 const POLL_INTERVAL = 25
 const MOST_EXPLAINED = 5
 
+/** The account whose state is waited for. `keep` keeps it, if that was asked for, and returns the line that says so, or ''. */
+type Waiting = { key: string; keep(): string }
+
 const whichRules = { payment_id: text, reference: text, status: text }
 const PAYMENT_ID = /^[0-9a-v]{26}$/
 
 export async function waitForPayment(
   connection: Connection,
-  key: string,
+  { key, keep }: Waiting,
   which: string | Which | Payment,
   options: WaitOptions = {},
 ): Promise<Payment> {
@@ -48,7 +51,8 @@ export async function waitForPayment(
   const sentences = await HostPromise.all(
     state.map(reading => reading.catch(error => `More could not be read: ${error.message}.`)),
   )
-  throw new WaitError(`waited ${durationText(ms)} for ${describe(wanted)}. ${sentences.join(' ')}`)
+  const waited = `waited ${durationText(ms)} for ${describe(wanted)}`
+  throw new WaitError(`${waited}. ${sentences.join(' ')}`, keep())
 }
 
 function wantedBy(which: string | Which | Payment): Which {
@@ -89,7 +93,7 @@ async function describeRequests(connection: Connection, key: string): Promise<st
 /** Polls until no message is PENDING. Then none may be FAILED. */
 export async function settled(
   connection: Connection,
-  key: string,
+  { key, keep }: Waiting,
   options: WaitOptions = {},
 ): Promise<void> {
   checkOptions('settled', options, waitRules)
@@ -106,5 +110,5 @@ export async function settled(
     pending = await find('PENDING')
   }
   const undelivered = [...(await find('FAILED')), ...pending]
-  if (undelivered.length > 0) throw new Undelivered(undelivered, durationText(ms))
+  if (undelivered.length > 0) throw new Undelivered(undelivered, durationText(ms), keep())
 }

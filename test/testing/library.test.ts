@@ -124,6 +124,34 @@ for (const [title, begin] of [
       await assert.rejects(aborted, { name: 'AbortError' })
     })
 
+    test('an account is kept if a wait fails and that was asked for, and the error has the link to its pages', async () => {
+      const statusWith = async ({ key }: Library.Account) => {
+        const headers = { Authorization: `Bearer ${key}` }
+        return (await fetch(`${farthing.url}/v1/payments`, { headers })).status
+      }
+      const kept = await farthing.account({ keepOnFailure: true })
+      const receiver = await kept.receive({ answer: 503 })
+      await kept.payment({ scenario: 'declined' })
+      const link = `\nIts account is kept: ${farthing.url}/console/a/${kept.name}`
+      for (const failing of [
+        () => kept.waitForPayment('R-8', { timeout: 0 }),
+        () => receiver.next({ event: 'card_payment_refunded' }, { timeout: 0 }),
+        () => kept.settled(),
+        () => kept.check({ failOn: 'note' }),
+      ])
+        await assert.rejects(failing(), (error: Error) => error.message.endsWith(link))
+      await kept.end()
+      const fine = await farthing.account({ keepOnFailure: true })
+      await fine.end()
+      const unasked = await farthing.account()
+      await assert.rejects(unasked.waitForPayment('R-8', { timeout: 0 }), /requests\.$/)
+      await unasked.end()
+      assert.deepEqual(
+        [await statusWith(kept), await statusWith(fine), await statusWith(unasked)],
+        [200, 401, 401],
+      )
+    })
+
     test('a receiver has the messages, checks their signatures and responds as set', async () => {
       await using account = await farthing.account()
       const receiver = await account.receive({

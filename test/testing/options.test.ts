@@ -27,7 +27,10 @@ describe('The library', () => {
       [() => startFarthing(unchecked({ log: 'all' })), /log: 'all' is not one of silent, error/],
       [() => connectFarthing(unchecked({ uri: '' })), /there is no uri: use url, key$/],
       [() => farthing.account(unchecked('checkout')), /^account: 'checkout' is not an object/],
-      [() => farthing.account(unchecked({ nme: 'x' })), /there is no nme: use name, at, frozen$/],
+      [
+        () => farthing.account(unchecked({ nme: 'x' })),
+        /there is no nme: use name, at, frozen, keepO/,
+      ],
       [() => account.reset(unchecked({ form: 1 })), /^reset: there is no form: use at, frozen$/],
       [() => account.receive(unchecked({ event: [] })), /^receive: there is no event: use events/],
       [() => receiver.next(unchecked({ evnt: 'x' })), /^next: there is no evnt: use event, pay/],
