@@ -38,7 +38,7 @@ const parametersFor = (operations: readonly Endpoint[]) => ({
   reference,
   status: whole(100, 599, 'With this status'),
   refused: flag('true: with a status of 400 or more, or a reset'),
-  since: instant('That began at this time or later'),
+  since: instant('That began at this time of the machine’s clock or later'),
   ...paging,
 })
 
