@@ -22,6 +22,7 @@ import { decorateRequests } from '../platform/http/request-state.ts'
 import { createServer, isLostInBrowser, setApiHeaders } from '../platform/http/server.ts'
 import { assetEndpoints } from '../platform/web/assets.ts'
 import { consoleAreas } from '../tools/console/frame/area.ts'
+import { routedInConsole } from '../tools/console/frame/session.ts'
 import { consoleRoutes } from '../tools/console/routes.ts'
 import { controlEndpoints } from '../tools/control/routes.ts'
 import { createWaitFor, WRITTEN } from '../tools/control/wait.ts'
@@ -85,7 +86,7 @@ export async function createApp(
     scenarioFor,
   }
   const areas = createAreas(context, recorder, plans)
-  const server = createServer(logger?.child({}), areas)
+  const server = createServer(logger?.child({}), areas, routedInConsole)
   decorateRequests(server)
   watch?.(server)
   const waiting = () => deliveries.waiting() + (plans?.held() ?? 0)

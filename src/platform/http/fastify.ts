@@ -36,7 +36,6 @@ export const fastifyOptions = {
   // One slash at the end of a path is accepted: "every page accepts one slash at the end of its path". An identifier
   // may be as long as a URL: "a path with a very long identifier reaches its route, which returns its own 404".
   routerOptions: { ignoreTrailingSlash: true, maxParamLength: 20_000, querystringParser },
-  rewriteUrl: foldMethod,
   // Idle connections do not delay a stop: faults/process/shutdown.
   forceCloseConnections: 'idle',
   serverFactory: createHttpServer,
@@ -139,14 +138,13 @@ export const METHODS = [...USED_METHODS, UNUSED_METHOD] as const
 /**
  * Lets a request of any HTTP method reach the routes, so that the response to a wrong one is 405. All unused methods become
  * one, because the router keeps a tree for each: thirty more would take an eighth of the start and 4 MB.
- * Returns the URL unchanged. contract/http/routes.
+ * contract/http/routes.
  */
-function foldMethod(raw: IncomingMessage): string {
+export function foldMethod(raw: IncomingMessage): void {
   if (!USED_METHODS.some(method => method === raw.method)) {
     raw.givenMethod = raw.method ?? ''
     raw.method = UNUSED_METHOD
   }
-  return raw.url ?? ''
 }
 
 /** The method that the client sent. */

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import {
   type FastifyBaseLogger,
   type FastifyInstance,
@@ -7,16 +8,27 @@ import {
 } from 'fastify'
 import { type Areas, areaOfPath, hasEmptySegment } from './areas.ts'
 import { MAX_BODY } from './body.ts'
-import { adjustFastify, fastifyOptions, hasTwoHosts, methodOf } from './fastify.ts'
+import { adjustFastify, fastifyOptions, foldMethod, hasTwoHosts, methodOf } from './fastify.ts'
 import { createRefuseUnknownPath } from './unknown-path.ts'
 
 /** The route of the files that pages link to. Each page loads several, so their lines are for debugging only. */
 const ASSETS = '/assets/:name'
 
-/** An HTTP server without endpoints: its limits, its headers, its errors and its log line. */
-export function createServer(logger: FastifyBaseLogger | undefined, areas: Areas): FastifyInstance {
+/**
+ * An HTTP server without endpoints: its limits, its headers, its errors and its log line. `routedAs` returns the
+ * address under which the router looks for a request.
+ */
+export function createServer(
+  logger: FastifyBaseLogger | undefined,
+  areas: Areas,
+  routedAs: (raw: IncomingMessage) => string,
+): FastifyInstance {
   const app = fastify({
     ...fastifyOptions,
+    rewriteUrl: raw => {
+      foldMethod(raw)
+      return routedAs(raw)
+    },
     ...(logger && { loggerInstance: logger }),
     bodyLimit: MAX_BODY,
     // A path that cannot be decoded is an unknown one.

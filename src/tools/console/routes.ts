@@ -5,7 +5,6 @@ import { agreementRoutes } from './agreements/agreement.ts'
 import { agreementsRoute } from './agreements/list.ts'
 import { checkRoute } from './check/check.ts'
 import { deliveriesRoutes } from './deliveries/list.ts'
-import { INSIDE } from './frame/session.ts'
 import { signInRoutes } from './frame/sign-in.ts'
 import { homeRoute } from './home/home.ts'
 import { newsRoute } from './news.ts'
@@ -29,34 +28,26 @@ import { webhookActionRoutes } from './webhooks/webhook-actions.ts'
  */
 export function consoleRoutes(context: Context, operations: readonly Endpoint[]): Route[] {
   if (!context.config.console) return []
-  const pages = accountRoutes(context, operations)
-  return [...signInRoutes(context), ...pages, ...pages.map(insideRoute)]
+  return [
+    ...signInRoutes(context),
+    homeRoute(context),
+    newsRoute(context),
+    paymentsRoute(context),
+    ...newPaymentRoutes(context),
+    ...paymentRoutes(context, readOperations(operations)),
+    requestsRoute(context, operations),
+    requestRoute(context, operations),
+    agreementsRoute(context),
+    ...agreementRoutes(context),
+    ...deliveriesRoutes(context),
+    webhooksRoute(context),
+    ...newWebhookRoutes(context),
+    webhookRoute(context),
+    ...webhookActionRoutes(context),
+    probeRoute(context),
+    ...messageRoutes(context),
+    ...signatureRoutes(context),
+    checkRoute(context),
+    accountsRoute(context),
+  ]
 }
-
-const accountRoutes = (context: Context, operations: readonly Endpoint[]): Route[] => [
-  homeRoute(context),
-  newsRoute(context),
-  paymentsRoute(context),
-  ...newPaymentRoutes(context),
-  ...paymentRoutes(context, readOperations(operations)),
-  requestsRoute(context, operations),
-  requestRoute(context, operations),
-  agreementsRoute(context),
-  ...agreementRoutes(context),
-  ...deliveriesRoutes(context),
-  webhooksRoute(context),
-  ...newWebhookRoutes(context),
-  webhookRoute(context),
-  ...webhookActionRoutes(context),
-  probeRoute(context),
-  ...messageRoutes(context),
-  ...signatureRoutes(context),
-  checkRoute(context),
-  accountsRoute(context),
-]
-
-/** The same page of a test account. */
-const insideRoute = (route: Route): Route => ({
-  ...route,
-  path: route.path.replace('/console', `/console/a/{${INSIDE}}`),
-})

@@ -29,7 +29,7 @@ export function consoleAreas(context: Context): {
     setHeaders(request, reply)
     if (error instanceof SignInNeeded)
       return void sendNext(reply, outside(visitOf(request, context)), {
-        to: signInFirst(pageOfAddress(request.url)),
+        to: signInFirst(pageOfAddress(request.originalUrl)),
       })
     if (error instanceof NotInside) return void sendNotInside(context, request, reply)
     const { status } = toApiError(error, request, reply)

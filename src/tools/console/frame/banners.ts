@@ -102,7 +102,7 @@ export function takeBanner(
   { request, config, base }: BannerRequest & { base: string },
   reply: FastifyReply,
 ): Banner | undefined {
-  const [path] = request.url.split('?', 1)
+  const [path] = request.originalUrl.split('?', 1)
   for (const value of cookiesNamed(request, COOKIE)) {
     const [code = '', pence = '', page] = value.split('.', 3)
     if (path !== `${base}/${page}`) continue

@@ -76,8 +76,8 @@ export type Next = { to: string; done?: Done }
  * Links are relative, so that the console opens at every address of the service. Below `/console` each slash of the
  * request's path leads one level down.
  */
-function placeOf({ url }: FastifyRequest): Pick<Visit, 'root' | 'home' | 'site' | 'base'> {
-  const [path = ''] = url.split('?', 1)
+function placeOf({ originalUrl }: FastifyRequest): Pick<Visit, 'root' | 'home' | 'site' | 'base'> {
+  const [path = ''] = originalUrl.split('?', 1)
   const [inside] = /^\/console\/a\/[^/]+/.exec(path) ?? []
   const base = inside ?? '/console'
   const name = base.slice(base.lastIndexOf('/') + 1)

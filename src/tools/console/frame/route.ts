@@ -36,7 +36,7 @@ export const pageRoute = (
     const { account, base } = visit
     // A test account has its name in its addresses, so that two tabs of one browser can show two accounts.
     if (account.parent !== null && base === '/console') {
-      const rest = request.url.slice(base.length).replace(/^\/$/, '')
+      const rest = request.originalUrl.slice(base.length).replace(/^\/$/, '')
       return sendNext(reply, visit, { to: insideOf(account) + rest })
     }
     return sendResult(context, reply, visit, await show(visit))
@@ -101,7 +101,7 @@ function sendSignedOut(
     const value = form.get(name)
     return value ? [[name, value.slice(0, LONGEST_KEPT)]] : []
   })
-  const page = pageOfAddress(request.url.replace(new RegExp(`/${purpose}$`), ''))
+  const page = pageOfAddress(request.originalUrl.replace(new RegExp(`/${purpose}$`), ''))
   const query = new URLSearchParams(kept).toString()
   const to = signInFirst(page && (query ? `${page}?${query}` : page))
   return sendNext(reply, outside(visitOf(request, context)), { to, done: { lost: purpose } })

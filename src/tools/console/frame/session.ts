@@ -1,11 +1,19 @@
+import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Account, accountIn, isAccountName } from '../../../core/account.ts'
 import type { Config } from '../../../core/config.ts'
 import type { Context } from '../../../pay/context.ts'
 import { isSealedBy, type Purpose, readSeal, seal } from '../../../platform/accounts/seal.ts'
 import { accountOfName, findLivingKey, findTestAccount } from '../../../platform/accounts/store.ts'
-import { askedFor, pathOf } from '../../../platform/http/addresses.ts'
+import { askedFor, decodeAscii, pathOf } from '../../../platform/http/addresses.ts'
 import { isCrossSite } from '../../../platform/web/headers.ts'
+
+declare module 'node:http' {
+  interface IncomingMessage {
+    /** The name in an address below `/console/a/NAME`. */
+    inside?: string
+  }
+}
 
 const COOKIE = 'farthing_console'
 
@@ -40,8 +48,14 @@ async function sessionOf(context: Context, request: FastifyRequest): Promise<Ses
 /** The address is one of a test account that the account which is signed in has not. */
 export class NotInside extends Error {}
 
-/** The parameter of the addresses of a test account. */
-export const INSIDE = 'inside'
+/** Sends `/console/a/NAME/payments` to the route of `/console/payments`, and keeps the name. */
+export function routedInConsole(raw: IncomingMessage): string {
+  const { url = '' } = raw
+  const [prefix, name] = /^\/console\/a\/([^/?#]+)/.exec(url) ?? []
+  if (prefix === undefined || name === undefined) return url
+  raw.inside = decodeAscii(name)
+  return `/console${url.slice(prefix.length)}`
+}
 
 /**
  * Sets the account and the key of a request by the session of its browser, and by its address: below `/console/a/NAME`
@@ -53,8 +67,8 @@ export async function signedIn(context: Context, request: FastifyRequest): Promi
   if (!session) return false
   request.account = session.account
   request.key_id = session.key_id
-  const { [INSIDE]: name } = request.params as Record<string, string> // Fastify types parameters as unknown
-  if (name !== undefined) request.account = await accountInside(context, session.account, name)
+  const { inside } = request.raw
+  if (inside !== undefined) request.account = await accountInside(context, session.account, inside)
   return true
 }
 

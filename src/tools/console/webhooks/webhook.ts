@@ -158,7 +158,7 @@ function messagesPart(found: Found, delivery: Delivery | undefined, visit: Accou
         ? 'There are no results for the filters you used.'
         : 'It got no message yet. One is sent when a payment changes, if the webhook is subscribed to that event.',
     )
-  const [page = ''] = request.url.split('?')
+  const [page = ''] = request.originalUrl.split('?')
   const here = page.slice(page.lastIndexOf('/') + 1)
   const { items: messages, accepted } = found
   return html`${messageTable(visit, { caption: 'Messages, newest first', messages, accepted })}
