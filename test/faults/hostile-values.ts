@@ -1,5 +1,5 @@
 /** Texts, JSON and forms that an attacker or a faulty client might send. */
-import { fc } from '../support/properties.ts'
+import { codePoint, fc } from '../support/properties.ts'
 
 /** Around the limits of fields, and far beyond. */
 const lengths = [25, 26, 27, 30, 31, 52, 100, 101, 254, 255, 256, 2000, 2001, 2048, 2049, 9_000]
@@ -71,7 +71,7 @@ const texts = [
 
 export const nastyText: fc.Arbitrary<string> = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom(...texts) },
-  { weight: 2, arbitrary: fc.string({ unit: 'binary', maxLength: 30 }) },
+  { weight: 2, arbitrary: fc.string({ unit: codePoint, maxLength: 30 }) },
   { weight: 1, arbitrary: fc.string({ unit: 'grapheme', maxLength: 30 }) },
   {
     weight: 2,

@@ -9,4 +9,9 @@ export const seed = Number(process.env.FARTHING_TEST_SEED ?? 1)
 
 fc.configureGlobal({ seed })
 
+/** Any character. The unit 'binary' of fast-check is the same, and takes a second of each process that makes one. */
+export const codePoint = fc
+  .nat({ max: 0x10ffff - 0x800 })
+  .map(n => String.fromCodePoint(n < 0xd800 ? n : n + 0x800))
+
 export { fc }
