@@ -78,6 +78,16 @@ describe('The documents', () => {
     assert.deepEqual(listed.map(([, name]) => name).sort(), made.sort())
   })
 
+  test('docs/architecture.md names every folder of src', () => {
+    const tree = sectionOf('docs/architecture.md', 'The tree')
+    const folders = glob('src/*/*/').map(folder => folder.split('/').at(-1) ?? '')
+    assert.ok(folders.length > 15)
+    assert.deepEqual(
+      folders.filter(folder => !tree.includes(`\`${folder}/\``)),
+      [],
+    )
+  })
+
   test('docs/testing.md lists each scenario of the picker', () => {
     const table = sectionOf('docs/testing.md', 'Choose how a payment ends')
     const named = [...table.matchAll(/^\|[^|]*\| "[^"]+" \(`(\w+)`\)/gm)].map(([, name]) => name)

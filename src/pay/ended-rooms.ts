@@ -11,7 +11,7 @@ const LATE_REQUESTS = 5 * 60 * 1000
 const ENDED = 'select room from ended_rooms where since >= $1 and since < $2'
 
 /** The tables with rows of rooms, each with a column of its rows. Messages go before their webhooks. */
-const TABLES = {
+export const ROOM_TABLES = {
   webhook_messages: 'message_id',
   refunds: 'refund_id',
   idempotency_keys: 'payment_id',
@@ -81,7 +81,7 @@ export async function emptyRooms(
 ): Promise<boolean> {
   const [any] = await database.query(`${ENDED} limit 1`, period)
   if (!any) return !stop?.aborted
-  for (const table of Object.entries(TABLES))
+  for (const table of Object.entries(ROOM_TABLES))
     await deleteInSteps(database, table, isOld(table[0]), period, stop)
   return !stop?.aborted
 }

@@ -3,15 +3,18 @@
  * /control/openapi.json: `tsc` fails, and names the field that one of the two lacks or whose type differs.
  */
 import type { FromSchema } from 'json-schema-to-ts'
-import type { NewPayment } from '../../src/pay/payments/payment.ts'
+import type { Scenario as KnownScenario, NewPayment } from '../../src/pay/payments/payment.ts'
 import type { newPayment, readTypes } from '../../src/pay/payments/request.ts'
 import type { payment, presentWith } from '../../src/pay/payments/response.ts'
+import type { EventType as KnownEventType } from '../../src/pay/webhooks/webhook.ts'
 import type {
   CheckReport,
+  EventType,
   LoggedRequest,
   NewPlan,
   Payment,
   PaymentFields,
+  Scenario,
   UndeliveredMessage,
 } from '../../src/testing/public.d.ts'
 import type { report } from '../../src/tools/control/check.ts'
@@ -92,6 +95,10 @@ export type NotDescribed = Nothing<
 /** What the service sends can be read as the public type says. */
 export const asSent = (sent: FromSchema<typeof payment>): Payment => sent
 export const asRecorded = (sent: FromSchema<typeof recordedRequest>): LoggedRequest => sent
+export const asScenario = (known: KnownScenario): Scenario => known
+/** No move sends `card_payment_settled`. */
+export const asEventType = (known: Exclude<KnownEventType, 'card_payment_settled'>): EventType =>
+  known
 export const asChecked = (sent: FromSchema<typeof report>): CheckReport => sent
 export const asAttempted = (sent: FromSchema<AttemptSchema>): Attempt => sent
 /** What the public type lets a test send is what the service accepts. */

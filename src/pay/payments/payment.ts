@@ -221,12 +221,22 @@ export const stateOf = (payment: Payment): PaymentEvent => {
 
 export const statusOf = (payment: Payment): Status => stateOf(payment).status
 
+const stages: Record<Status, 'payable' | 'authorised' | 'finished'> = {
+  created: 'payable',
+  started: 'payable',
+  submitted: 'authorised',
+  capturable: 'authorised',
+  success: 'finished',
+  failed: 'finished',
+  error: 'finished',
+  cancelled: 'finished',
+}
+
 /** True when the status is final. */
-export const isFinished = (status: Status): boolean =>
-  status === 'success' || status === 'failed' || status === 'error' || status === 'cancelled'
+export const isFinished = (status: Status): boolean => stages[status] === 'finished'
 
 /** True while a card can still be submitted. After that the hosted pages redirect to return_url. */
-export const isPayable = (status: Status): boolean => status === 'created' || status === 'started'
+export const isPayable = (status: Status): boolean => stages[status] === 'payable'
 
 /** The charge token in next_url, or the one_time_token of a moto_api payment. */
 export const tokenOf = (payment: Payment): string => flat(payment.payment_id, payment.secret)

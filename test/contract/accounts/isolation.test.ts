@@ -71,6 +71,22 @@ onEveryDatabase('Accounts: isolation', service => {
     assert.equal((await mine.get(path)).body.status, 'ACTIVE')
   })
 
+  test('another account gets 404 at every path of /openapi.json with an identifier', async () => {
+    const { payment_id } = payment
+    const ids: Body = { payment_id, refund_id: refund.refund_id, agreement_id, webhook_id }
+    const { paths } = (await other.get('/openapi.json')).body
+    for (const [path, methods] of Object.entries<Body>(paths)) {
+      if (!/^\/v1\/.*\{/.test(path)) continue
+      const asked = path.replaceAll(/\{(\w+)\}/g, (_, name) => ids[name] ?? assert.fail(path))
+      for (const method of Object.keys(methods)) {
+        const body = method === 'post' ? { body: '{"amount":1}' } : {}
+        const headers = { 'Content-Type': 'application/json' }
+        const { status } = await other.request(method.toUpperCase(), asked, { headers, ...body })
+        assert.equal(status, 404, `${method} ${path}`)
+      }
+    }
+  })
+
   test('no search of an account finds anything of another account', async () => {
     for (const path of ['payments', 'refunds', 'agreements', 'webhooks']) {
       const { body } = await other.get(`/v1/${path}`)

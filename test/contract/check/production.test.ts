@@ -9,6 +9,8 @@ import { ask } from '../../support/control.ts'
 import { authorise, card, paidPayment } from '../../support/journeys.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 import { receiving, subscribe } from '../../support/subscriber.ts'
+import { outcomes } from '../../support/zoo-outcomes.ts'
+import { receivers, requests } from '../../support/zoo-requests.ts'
 
 const moto = (api: Client) => api.createPayment({ authorisation_mode: 'moto_api' })
 const pays = async (api: Client, fields: Record<string, unknown>) => {
@@ -225,4 +227,17 @@ test('docs/check.md has each rule once, with its levels', () => {
         .includes(level),
       id,
     )
+})
+
+test('each rule, at each of its levels, is broken by an integration of these tests or of the zoo', () => {
+  const integrations = [...cases, ...outcomes, ...requests, ...receivers]
+  const broken = new Set(integrations.flatMap(([, expected]) => expected))
+  broken.add('P11 note') // A test above has its messages.
+  const missed = productionRules.filter(({ id, level }) => !broken.has(`${id} ${level}`))
+  assert.deepEqual(missed, [])
+  const ids = new Set([...broken].map(each => each.split(' ')[0]))
+  assert.deepEqual(
+    ruleIds.filter(id => !ids.has(id)),
+    [],
+  )
 })

@@ -61,6 +61,21 @@ onSharedDatabases('HTTP: routes', service => {
   const readable = routes.filter(([, allow]) => allow.includes('GET'))
   const listed = (answer: Answer) => answer.headers.get('allow')?.split(', ').sort()
 
+  test('these tests know every path under /v1 of /openapi.json, with its methods', async () => {
+    const { paths } = (await api.get('/openapi.json')).body
+    const shape = (path: string) => path.replaceAll(/\{\w+\}|:\w+/g, ':id')
+    const described = Object.keys(paths)
+      .filter(path => path.startsWith('/v1/'))
+      .map(path => {
+        const own = Object.keys(paths[path]).map(method => method.toUpperCase())
+        return [shape(path), [...own, ...(own.includes('GET') ? ['HEAD'] : [])].sort()]
+      })
+    const known = routes
+      .filter(([path]) => path.startsWith('/v1/'))
+      .map(([path, allow]) => [shape(path), allow.split(', ').sort()])
+    assert.deepEqual(known.sort(), described.sort())
+  })
+
   for (const [route, allow] of routes)
     test(`${route} allows ${allow} and returns 405 with Allow to every other method`, async () => {
       const wrong = methods.filter(method => !allow.split(', ').includes(method))

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { assertError } from '../../support/assertions.ts'
-import type { Client } from '../../support/client.ts'
+import type { Body, Client } from '../../support/client.ts'
 import { onSharedDatabases } from '../../support/service.ts'
 
 /** In the order in which error texts and links list them. */
@@ -69,6 +69,12 @@ onSharedDatabases('Payments: search parameters', service => {
     assert.equal((await api.get('/v1/payments?unknown=%E9&%E9=1')).status, 200)
     const many = 'a&'.repeat(2_000)
     assertError(await api.get(`/v1/payments?${many}page=0`), 422, 'P0401')
+  })
+
+  test('the description lists the parameters of a payment search in the order of its links', async () => {
+    const { paths } = (await api.get('/openapi.json')).body
+    const described = paths['/v1/payments'].get.parameters.map(({ name }: Body) => name)
+    assert.deepEqual(described, NAMES)
   })
 
   for (const name of NAMES)
