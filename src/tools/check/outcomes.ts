@@ -34,23 +34,32 @@ const isGapSince = ({ gaps }: RecordFacts, { began }: Seen): boolean =>
 
 const isOld = ({ now }: RecordFacts, { at }: Seen): boolean => at <= now - READ_WITHIN
 
-/** For each payment the newest search that listed it, as far as that is known. */
-function createListings({ seen }: RecordFacts): (payment_id: string, since: Seen) => boolean {
+/** Whether a search since then listed the payment. undefined: one did whose response is not wholly kept, perhaps. */
+function createListings({ seen }: RecordFacts): (ended: Seen) => boolean | undefined {
   const newest = new Map<string, number>()
-  let newestLong = -1
-  for (const { listed, began } of seen) {
-    if (listed === 'all') newestLong = began
-    else for (const payment_id of listed ?? []) newest.set(payment_id, began)
+  let newestCut = -1
+  for (const { listed = [], isCut, began } of seen) {
+    if (isCut) newestCut = began
+    for (const payment_id of listed) newest.set(payment_id, began)
   }
-  return (payment_id, { began }) => Math.max(newestLong, newest.get(payment_id) ?? -1) >= began
+  return ({ payment_id, began }) => {
+    if ((newest.get(payment_id ?? '') ?? -1) >= began) return true
+    return newestCut >= began ? undefined : false
+  }
 }
 
-/** Whether the client learnt the outcome: by a read, a search or a message that was taken. */
-function createLearnt(facts: RecordFacts): (ended: Seen) => boolean {
+/**
+ * Whether the client learnt the outcome: by a read, a search or a message that was taken. undefined where the record
+ * does not tell.
+ */
+function createLearnt(facts: RecordFacts): (ended: Seen) => boolean | undefined {
   const isListedSince = createListings(facts)
-  return ended =>
-    sinceOf(facts, ended.payment_id, ended).some(each => isRead(each) || isTaken(each)) ||
-    isListedSince(ended.payment_id ?? '', ended)
+  return ended => {
+    const listed = isListedSince(ended)
+    const since = sinceOf(facts, ended.payment_id, ended)
+    if (listed || since.some(each => isRead(each) || isTaken(each))) return true
+    return isGapSince(facts, ended) ? undefined : listed
+  }
 }
 
 const endsOnPages = ({ seen }: RecordFacts): Seen[] => seen.filter(({ isEnd }) => isEnd)
@@ -68,13 +77,13 @@ const neverRead: RecordRule = {
   judge(facts) {
     const hasLearnt = createLearnt(facts)
     const ends = endsOnPages(facts)
-    const right = ends.filter(hasLearnt)
-    const unread = ends.filter(
-      each => isOld(facts, each) && !isGapSince(facts, each) && !hasLearnt(each),
-    )
-    const level = right.length === 0 ? 'fail' : 'warn'
+    const unread = ends.filter(each => isOld(facts, each) && hasLearnt(each) === false)
+    const level = ends.every(each => hasLearnt(each) === false) ? 'fail' : 'warn'
     const isBroken = unread.length >= LEAST_PAYMENTS
-    return { broken: isBroken ? [{ level, evidence: unread }] : [], right }
+    return {
+      broken: isBroken ? [{ level, evidence: unread }] : [],
+      right: ends.filter(hasLearnt),
+    }
   },
 }
 
@@ -154,9 +163,7 @@ const believedAtOnce: RecordRule = {
   judge(facts) {
     const hasLearnt = createLearnt(facts)
     const creates = facts.seen.filter(isAgreementCreate)
-    const evidence = creates.filter(
-      each => isOld(facts, each) && !isGapSince(facts, each) && !hasLearnt(each),
-    )
+    const evidence = creates.filter(each => isOld(facts, each) && hasLearnt(each) === false)
     return {
       broken: evidence.length > 0 ? [{ level: 'fail', evidence }] : [],
       right: creates.filter(hasLearnt),

@@ -37,8 +37,10 @@ export type Seen = Pick<
   byHand?: 'again' | 'other'
   /** Of a create whose body is kept. */
   created?: Created
-  /** Of a search: the payments that it listed. `all`: only the beginning of the response is kept. */
-  listed?: readonly string[] | 'all'
+  /** Of a search: the payments that it listed, as far as the response is kept. */
+  listed?: readonly string[]
+  /** Only the beginning of the response is kept, so it may have listed more. */
+  isCut?: true
   /** Of a search: what it searched for, in lower case. */
   searched?: string
   /** On the pages: the payment ended with it. */
@@ -110,7 +112,7 @@ function detailsOf(exchange: Exchange): Partial<Seen> {
     }
     case 'searchPayments': {
       const searched = new URLSearchParams(query).get('reference')?.toLowerCase()
-      return { ...refused, listed: listedBy(exchange), ...(searched && { searched }) }
+      return { ...refused, ...listedBy(exchange), ...(searched && { searched }) }
     }
     case 'createWebhook':
       return { ...refused, ...(status === 201 && { about: identifierIn(exchange.response_body) }) }
@@ -184,10 +186,10 @@ function decoded(text: string): string {
 
 const IDENTIFIERS = /"payment_id":"([0-9a-v]{26})"/g
 
-function listedBy({ response_body: kept }: Exchange): readonly string[] | 'all' {
-  if (!kept) return []
-  if (kept.cut !== undefined) return 'all'
-  return [...kept.text.matchAll(IDENTIFIERS)].map(([, payment_id = '']) => payment_id)
+function listedBy({ response_body: kept }: Exchange): Pick<Seen, 'listed' | 'isCut'> {
+  const found = [...(kept?.text ?? '').matchAll(IDENTIFIERS)]
+  const listed = found.map(([, payment_id = '']) => payment_id)
+  return { listed, ...(kept?.cut !== undefined && { isCut: true }) }
 }
 
 const identifierIn = (kept: KeptBody | undefined): string =>

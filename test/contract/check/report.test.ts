@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { MOST_BODY_BYTES } from '../../../src/core/exchange.ts'
 import { findingOf } from '../../../src/tools/check/finding.ts'
 import { judgeAll } from '../../../src/tools/check/report.ts'
 import { type Body, type Client, createClient } from '../../support/client.ts'
 import { ask } from '../../support/control.ts'
-import type { Kept } from '../../support/integration.ts'
+import { type Kept, MINUTE, pay, times } from '../../support/integration.ts'
 import { onEveryDatabase, type Service } from '../../support/service.ts'
 import { receiving } from '../../support/subscriber.ts'
 import { outcomes } from '../../support/zoo-outcomes.ts'
@@ -140,6 +141,21 @@ onEveryDatabase(
       await api.createPayment()
       const [p2] = (await report(api, '?rule=P2')).findings
       assert.deepEqual([p2.level, p2.times], ['pass', 1])
+    })
+
+    test('a search of which only the beginning is kept shows nothing about the payments that it may have listed', async () => {
+      const api = ticking(await service().newAccount(), service())
+      await times(3, () => pay(api))
+      await times(9, () => api.createPayment())
+      const { text } = await api.get('/v1/payments')
+      assert.ok(text.length > MOST_BODY_BYTES)
+      await api.advance(10 * MINUTE)
+      const [unknown] = (await report(api, '?rule=C1')).findings
+      assert.equal(unknown.level, 'not seen')
+      await times(3, () => pay(api))
+      await api.advance(10 * MINUTE)
+      const [found] = (await report(api, '?rule=C1')).findings
+      assert.deepEqual([found.level, found.times], ['warn', 3])
     })
 
     test('an account sees nothing of another one in its check', async () => {
