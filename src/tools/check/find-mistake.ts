@@ -153,14 +153,14 @@ async function fromWrong(
     if (sent.status === 429)
       return {
         cause: 'stopped',
-        sentence: `${numberOf(tried.size)} tried. ${endingOf(sent)}`,
+        sentence: `Known mistakes that were tried: ${tried.size}. ${endingOf(sent)}`,
         advice: [{ text: 'Raise the limit for these messages, and ask again.' }],
         evidence: [sent, first],
       }
   }
   const left = new Set(copies.map(({ text }) => text)).size - tried.size
   const facts = [
-    `None of the ${numberOf(tried.size)} tried is accepted.`,
+    noneOf(tried.size),
     ...(otherwise > 0 ? [`${otherwise} of them got another answer than a refusal.`] : []),
     ...(left > 0 ? [`${left} more were not tried: ${BOUNDS}.`] : []),
   ]
@@ -172,8 +172,11 @@ async function fromWrong(
   }
 }
 
-const numberOf = (tried: number): string =>
-  tried === 1 ? '1 known mistake that was' : `${tried} known mistakes that were`
+const noneOf = (tried: number): string => {
+  if (tried === 0) return 'No known mistake was tried.'
+  if (tried === 1) return 'The one known mistake that was tried is not accepted.'
+  return `None of the ${tried} known mistakes that were tried is accepted.`
+}
 
 const BOUNDS = 'at most 45 copies are sent, within 30 seconds'
 

@@ -201,7 +201,7 @@ export const check = {
     {
       rule: 'P4',
       level: 'fail',
-      title: 'Idempotency-Key outside agreement mode',
+      title: 'A key that GOV.UK Pay ignores',
       sentence:
         'GOV.UK Pay ignores Idempotency-Key here: this request would make a second payment.',
       advice: 'Make sure that one order makes one payment. Only agreement mode uses the key.',
