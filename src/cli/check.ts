@@ -20,7 +20,7 @@ type Level = (typeof LEVELS)[number]
 const options = {
   since: {
     value: '<time>',
-    meaning: 'such as 30s, 10m, 2h (default: all that is kept)',
+    meaning: 'such as 30s, 10m, 2h on the account’s clock (default: all that is kept)',
     parse: parseAge,
   },
   failOn: {
@@ -53,7 +53,8 @@ export const check = defineCommand({
   ],
   options,
   exitCodes: {
-    [EXIT.failed]: 'the webhook of --probe is unknown, or the report could not be written',
+    [EXIT.failed]:
+      'nothing was judged, the webhook of --probe is unknown, or the report could not be written',
     [EXIT.wrong]: 'a rule is broken, at the level of --fail-on or a worse one',
   },
   after: NEEDS_SERVICE,
@@ -77,7 +78,25 @@ async function runCheck(config: Config, options: CheckOptions): Promise<0 | type
     show(report, service.url)
     showUnjudged(report)
   }
-  return failing.length > 0 ? EXIT.wrong : 0
+  if (failing.length > 0) return EXIT.wrong
+  refuseUnjudged(report, options)
+  return 0
+}
+
+const isOfProbe = ({ rule }: Body): boolean => /^R\d/.test(rule)
+const isUnjudged = ({ level }: Body): boolean => level === 'not seen'
+
+/** What judged nothing has not passed. */
+function refuseUnjudged({ findings, kept }: Body, { probe }: CheckOptions): void {
+  const ofProbe = findings.filter(isOfProbe)
+  if (probe !== undefined && ofProbe.every(isUnjudged))
+    throw new CommandError('The probe judged nothing, so nothing of it has passed.')
+  if (!findings.every(isUnjudged)) return
+  const why =
+    kept > 0
+      ? ''
+      : ' Run your tests before. A test account has a record of its own: check it with its key, or with account.check().'
+  throw new CommandError(`Nothing was judged, so nothing has passed.${why}`)
 }
 
 async function readReport(service: Service, { since, probe }: CheckOptions): Promise<Body> {
@@ -126,8 +145,7 @@ function show({ kept, not_kept, from, to, findings }: Body, url: string): void {
 
 /** Why a probe judged nothing, or not everything. */
 function showUnjudged({ findings }: Body): void {
-  const ofProbe = findings.filter((each: Body) => /^R\d/.test(each.rule))
-  const unjudged = ofProbe.filter(({ level }: Body) => level === 'not seen')
+  const unjudged = findings.filter(isOfProbe).filter(isUnjudged)
   const rulesBySentence = Map.groupBy(unjudged, ({ sentence }: Body) => sentence)
   for (const [sentence, rules] of rulesBySentence) {
     const ids = rules.map(({ rule }: Body) => rule).join(', ')

@@ -43,11 +43,15 @@ function testCase(findings: Body[], failing: Body[]): string[] {
     const { level, sentence, advice, source, evidence, times } = finding
     if (level === 'not seen') return [`<skipped message="${escaped(sentence)}"/>`]
     const often = times === 1 ? 'once' : `${times} times`
-    const seen = escaped(`${level}, seen ${often}\n${evidence.join('\n')}`)
-    const output = `<system-out>${seen}</system-out>`
-    if (!failing.includes(finding)) return [output]
-    const text = escaped(`${sentence}\n${advice}\nSource: ${source}`)
-    return [`<failure type="${level}" message="${escaped(sentence)}">${text}</failure>`, output]
+    const seen = [`${level}, seen ${often}`, ...evidence]
+    const text = [sentence, ...(level === 'pass' ? [] : [advice, `Source: ${source}`])]
+    const output = (lines: string[]) => `<system-out>${escaped(lines.join('\n'))}</system-out>`
+    if (!failing.includes(finding)) return [output([...text, ...seen])]
+    const message = escaped(sentence)
+    return [
+      `<failure type="${level}" message="${message}">${escaped(text.join('\n'))}</failure>`,
+      output(seen),
+    ]
   })
   const name = escaped(`${rule} ${title}`)
   return [`<testcase classname="farthing.check" name="${name}" time="0">`, ...lines, '</testcase>']

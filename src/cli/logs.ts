@@ -13,7 +13,7 @@ const options = {
   bodies: { meaning: 'show the bodies of requests and responses' },
   since: {
     value: '<time>',
-    meaning: 'such as 30s, 10m, 2h (default: the newest 100 requests)',
+    meaning: 'such as 30s, 10m, 2h on the machine’s clock (default: the newest 100 requests)',
     parse: parseAge,
   },
   ...serviceOptions,

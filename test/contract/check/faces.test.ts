@@ -72,6 +72,39 @@ describe('The check, for people and tests', () => {
     assert.doesNotMatch(xml.replaceAll(/<\/?[a-z?][^<>]*>/g, ''), /[<>]|&(?!(?:amp|lt|gt|quot);)/)
   })
 
+  test('where nothing was judged farthing check ends with 1, and each test case is skipped', async () => {
+    const account = await farthing.account()
+    const file = join(tempFolder(), 'check.xml')
+    const empty = await run(`--junit ${file}`, account.key)
+    const xml = readFileSync(file, 'utf8')
+    assert.equal(empty.code, 1)
+    assert.match(empty.stdout, /^Nothing was recorded, so nothing was checked/)
+    assert.match(empty.stderr, /Nothing was judged, so nothing has passed/)
+    assert.equal(xml.match(/<skipped /g)?.length, xml.match(/<testcase /g)?.length)
+
+    await account.send('POST', '/v1/payments', web)
+    const { body: webhook } = await account.send('POST', '/v1/webhooks', {
+      callback_url: 'https://shop.example.org/hook',
+    })
+    assert.equal((await run('', account.key)).code, 0)
+    const probed = await run(`--probe ${webhook.external_id}`, account.key)
+    assert.equal(probed.code, 1, probed.stdout)
+    assert.match(probed.stdout, /Not judged: R1, R2, .* R9\n {2}No payment of the account is paid/)
+    assert.match(probed.stderr, /The probe judged nothing/)
+    assert.equal((await account.check()).kept > 0, true)
+  })
+
+  test('a warning below --fail-on is no failure, and its test case has the sentence and the evidence', async () => {
+    const account = await farthing.account()
+    await account.send('POST', '/v1/payments', { ...web, amount: 0 })
+    const file = join(tempFolder(), 'check.xml')
+    assert.equal((await run(`--junit ${file}`, account.key)).code, 0)
+    assert.match(
+      readFileSync(file, 'utf8'),
+      /name="P1 Amount 0" time="0">\n<system-out>GOV\.UK Pay answers .*\n.*\nSource: .*\nwarn, seen once\n[0-9a-v]{26}<\/system-out>/,
+    )
+  })
+
   test('account.check() answers the report, or rejects with the findings as text', async () => {
     const account = await farthing.account()
     await account.send('POST', '/v1/payments', { ...web, amount: 0 })
