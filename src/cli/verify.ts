@@ -20,6 +20,10 @@ const options = {
   message: { value: '<id>', meaning: 'compare with this message of the service instead' },
   ask: { value: '<id>', meaning: 'ask the receiver of this message, with at most 45 copies' },
   ...serviceOptions,
+  key: {
+    ...serviceOptions.key,
+    meaning: 'the API key; with --ask, - reads it from standard input (default: FARTHING_API_KEY)',
+  },
 } as const
 type VerifyOptions = OptionsOf<typeof options>
 
