@@ -28,6 +28,9 @@ const receiveRules: Record<keyof ReceiveOptions, Rule> = {
   port: whole(0, 65_535),
   url: text,
 }
+/** Tells the check that a test decides what the receiver answers. */
+const OF_A_TEST = { 'Farthing-Receiver': 'test' }
+
 const wantedRules: Record<keyof MessageFilter, Rule> = { event: text, payment_id: text }
 
 /**
@@ -163,7 +166,7 @@ async function listen(
 ): Promise<{ address: string; close(): Promise<void> }> {
   const { createServer } = process.getBuiltinModule('node:http')
   const server = createServer(async (request, response) => {
-    response.writeHead(await respond(request)).end()
+    response.writeHead(await respond(request), OF_A_TEST).end()
   })
   await new HostPromise<void>((resolve, reject) => {
     server.once('error', reject)

@@ -15,6 +15,12 @@ const LAST_MESSAGES = 3
 const QUIET = 10 * MINUTE
 const MOST_ATTEMPTS = 2
 
+/** The active webhooks whose receivers say by themselves what they answer. */
+function judged({ seen, webhooks }: RecordFacts): Webhook[] {
+  const ofTests = new Set(seen.filter(({ isOfTest }) => isOfTest).map(each => each.webhook_id))
+  return webhooks.filter(({ webhook_id }) => !ofTests.has(webhook_id))
+}
+
 /** The attempts of a webhook without those that somebody made by hand. */
 const attemptsTo = ({ seen }: RecordFacts, { webhook_id }: Webhook): Seen[] =>
   seen.filter(each => each.kind === 'out' && each.webhook_id === webhook_id && !each.byHand)
@@ -72,9 +78,10 @@ const slow: RecordRule = {
   sentence: 'Half of the answers of the receiver take more than a second.',
   advice: 'Answer 2xx first, and do the work afterwards.',
   source: 'Documentation of GOV.UK Pay: Webhooks',
-  lacking: 'No receiver answered ten attempts, besides those after a pause of ten minutes.',
+  lacking:
+    'No receiver but those of tests answered ten attempts, besides those after a pause of ten minutes.',
   judge(facts) {
-    const ofWebhooks = facts.webhooks.map(webhook => attemptsTo(facts, webhook))
+    const ofWebhooks = judged(facts).map(webhook => attemptsTo(facts, webhook))
     return {
       broken: ofWebhooks.flatMap(slowness),
       right: ofWebhooks.flatMap(attempts => {
@@ -95,9 +102,11 @@ const redirects: RecordRule = {
   advice:
     'Register the address to which the receiver redirects. Often only https or a slash at the end is missing.',
   source: 'Documentation of GOV.UK Pay: Webhooks',
-  lacking: 'No receiver answered a message.',
+  lacking: 'No receiver but those of tests answered a message.',
   judge(facts) {
-    const answered = facts.webhooks.flatMap(each => attemptsTo(facts, each)).filter(isAnswered)
+    const answered = judged(facts)
+      .flatMap(each => attemptsTo(facts, each))
+      .filter(isAnswered)
     const evidence = answered.filter(isRedirect)
     return { broken: evidence.length > 0 ? [{ level: 'fail', evidence }] : [], right: answered }
   },
@@ -138,14 +147,16 @@ const refuses: RecordRule = {
   advice:
     'Mend the receiver. The message in the console says more: its answer, and why the signature differs.',
   source: 'Documentation of GOV.UK Pay: Webhooks',
-  lacking: 'There is a receiver that accepted no message, or no receiver got one.',
+  lacking:
+    'There is a receiver that accepted no message, or no receiver but those of tests got one.',
   judge(facts) {
-    const accepted = facts.webhooks.flatMap(webhook => {
+    const webhooks = judged(facts)
+    const accepted = webhooks.flatMap(webhook => {
       const attempts = messagesTo(facts, webhook).slice(-LAST_MESSAGES).flat()
       return attempts.length > 0 ? [attempts.filter(hasSucceeded)] : []
     })
     return {
-      broken: facts.webhooks.flatMap(webhook => refusing(facts, webhook)),
+      broken: webhooks.flatMap(webhook => refusing(facts, webhook)),
       right: accepted.every(each => each.length > 0) ? accepted.flat() : [],
     }
   },

@@ -29,6 +29,8 @@ export type Seen = Pick<
   isReplaced: boolean
   /** The payment changed. */
   isChange: boolean
+  /** A test decides what the receiver answers: it says so in the header that those of `farthing/testing` send. */
+  isOfTest: boolean
   /** The rules of this version looked at it when it was recorded. */
   isJudged: boolean
   /** A message that `farthing listen` only printed. */
@@ -86,6 +88,7 @@ export function seenOf(exchange: Exchange): Seen {
     isLost: ended !== 'sent' && payment_id !== null,
     isReplaced: ended === 'replaced' || ended === 'reset',
     isChange: (caused?.events.length ?? 0) > 0,
+    isOfTest: Object.keys(response_headers).some(name => /^farthing-receiver$/i.test(name)),
     isJudged: judged === RULE_SET,
     isPrinted: kind === 'out' && isListenerAddress(path) && noneOf(response_headers),
     ...(webhook_id !== undefined && { webhook_id }),

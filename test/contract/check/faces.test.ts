@@ -16,7 +16,8 @@ describe('The check, for people and tests', () => {
   let service: Service
   let farthing: Farthing
   before(async () => {
-    service = await startService('sqlite', { control: true, env: { FARTHING_API_KEY: KEY } })
+    const env = { FARTHING_API_KEY: KEY, FARTHING_CALLBACK_HOSTS: '127.0.0.1' }
+    service = await startService('sqlite', { control: true, env })
     farthing = await library.connectFarthing({ url: service.baseUrl, key: KEY })
   })
   after(() => service.stop())
@@ -103,6 +104,19 @@ describe('The check, for people and tests', () => {
       readFileSync(file, 'utf8'),
       /name="P1 Amount 0" time="0">\n<system-out>GOV\.UK Pay answers .*\n.*\nSource: .*\nwarn, seen once\n[0-9a-v]{26}<\/system-out>/,
     )
+  })
+
+  test('a receiver of the library answers what the test says, so it shows nothing of the receiver in production', async () => {
+    const account = await farthing.account()
+    await using receiver = await account.receive({ events: ['card_payment_captured'] })
+    for (const status of [503, 302, 200]) {
+      receiver.answer(status)
+      for (let i = 0; i < 3; i++) await account.payment({ scenario: 'success' })
+      await account.settled().catch(() => {}) // it rejects where the receiver refused
+      const { findings } = await account.check({ failOn: 'warn' })
+      for (const id of ['W1', 'W2', 'W3'])
+        assert.equal(findings.find(({ rule }) => rule === id)?.level, 'not seen', `${status} ${id}`)
+    }
   })
 
   test('account.check() answers the report, or rejects with the findings as text', async () => {
