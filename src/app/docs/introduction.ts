@@ -9,7 +9,7 @@ Every endpoint under \`/v1\` except \`POST /v1/auth\` needs the header \`Authori
 
 ## Requests
 
-- A body is one JSON object in UTF-8 of at most 65,536 bytes. Its Content-Type is \`application/json\`, any \`application/...+json\`, or absent. It has no Content-Encoding. Unknown keys are ignored. Of equal keys the last counts.
+- A body is one JSON object in UTF-8 of at most 65,536 bytes. Its Content-Type is \`application/json\`, any \`application/...+json\`, or absent. It has no Content-Encoding. Unknown keys are ignored. If a key occurs twice, the last counts.
 - Lengths are counted in UTF-16 code units. No text may contain U+0000 or half of a surrogate pair.
 - HEAD works wherever GET does, without an effect. A slash at the end of a path is accepted. There is no CORS, because the API is for servers.
 - The response reports the first problem found. Checks run in this order: the key (401), the path (404), the method (405), the media type (400), the size (413), one JSON object (400), the fields, whether the resource in the path exists (404), whether its state allows the request.
@@ -69,7 +69,7 @@ export const tags = [
 /** The same for the control API. */
 export const controlIntroduction = `The control API is for authors of tests: it makes test accounts, sets how payments end, moves time, plans faults, waits, and shows what happened. The application under test never needs it.
 
-\`FARTHING_CONTROL=true\` switches it on. Without it there is only what reads the record, sends messages again and listens. Every endpoint takes the bearer key of the API and acts on the key's own account.
+\`FARTHING_CONTROL=true\` switches it on. Without it there are only the endpoints that read and check the record, send messages to receivers, listen, or open the console. Every endpoint but this document takes the bearer key of the API and acts on the key's own account.
 
 Bodies are JSON in UTF-8 of at most 65,536 bytes. Unlike under \`/v1\`, an unknown field or query parameter is an error. Times are ISO 8601 in UTC, durations are whole milliseconds. Amounts are whole pence.`
 

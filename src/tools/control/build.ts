@@ -43,7 +43,7 @@ const builtPayment = object(
     capture: { const: true, description: 'Then captures it' },
     refund: {
       anyOf: [{ const: true }, { type: 'integer', minimum: 1 }],
-      description: 'Then refunds so many pence; true refunds all',
+      description: 'Then refunds these pence; true refunds all',
     },
     cancel: { const: true, description: 'Then cancels it through the API' },
   },

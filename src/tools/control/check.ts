@@ -10,7 +10,7 @@ import { instant, oneOf, queryParameters, readQuery } from './query.ts'
 import { count, identifier, nullable, text } from './schemas.ts'
 
 const known = {
-  since: instant("Only what happened at this time of the account's or later"),
+  since: instant('Only what happened at this time of the account’s clock or later'),
   rule: oneOf(ruleIds, 'Only this rule'),
 }
 

@@ -90,7 +90,7 @@ export const setClock = (context: Context): Endpoint => ({
   summary: "Advance, freeze or resume the account's clock",
   accepts: 'json',
   docs: withExamples(examples => ({
-    description: 'Exactly one of the fields. Time goes forward only.',
+    description: 'Give exactly one of the fields. Time goes forward only.',
     requestBody: requestBody(clockMove, {
       '7 days forward': { advance: 604_800_000 },
       'Stand still': { freeze: true },

@@ -52,7 +52,7 @@ export const listMessages = ({ database, time }: Context, waitFor: WaitFor): End
   summary: 'List the webhook messages of the account',
   docs: withExamples(examples => ({
     description:
-      'Messages of all webhooks, oldest first. With `after` it begins there, otherwise it ends with the newest. Who follows with `next` misses none while nobody advances the clock, and may see one again.',
+      'Messages of all webhooks, oldest first. With `after` it begins there, otherwise it ends with the newest. A client that follows with `next` misses none while nobody advances the clock, and may get one again.',
     parameters: queryParameters(known),
     responses: { 200: json('The messages', messages, { One: examples.messages }) },
     errors: [

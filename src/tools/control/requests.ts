@@ -96,7 +96,7 @@ export const listRequests = (
     summary: 'List the requests of the account',
     docs: withExamples(examples => ({
       description:
-        'What the application and browsers asked, oldest first. With `after` or `since` it begins there, otherwise it ends with the newest. Who follows with `next` misses none, and may see one again.',
+        'What the application and browsers asked, oldest first. With `after` or `since` it begins there, otherwise it ends with the newest. A client that follows with `next` misses none, and may get one again.',
       parameters: queryParameters(known),
       responses: { 200: json('The requests', recordedRequests, { One: examples.requests }) },
       errors: [

@@ -33,7 +33,7 @@ export const resetAccount = (context: Context): Endpoint => ({
   accepts: 'json',
   docs: withExamples(examples => ({
     description:
-      'The account moves to an empty room, and its keys stay. A request that began before ends in the old room.',
+      'Nothing of the account is left but its keys. A request that began before still finishes, and nobody can see its result.',
     requestBody: optionalBody(accountStart, { 'The usual call': {} }),
     responses: { 200: json('The empty account', overview, { Empty: examples.overview }) },
     errors: [...examples.badBody, examples.unknownField, badFirstTime(), accountEnded()],
