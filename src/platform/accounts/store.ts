@@ -10,6 +10,7 @@ import {
 import { secrets as randomSecrets } from '../../core/ids.ts'
 import type { Database, NewId, Secrets, Statement, Time } from '../../core/ports.ts'
 import { DAY } from '../../core/time.ts'
+import type { Part, Range } from '../database/select.ts'
 import type { LastPlan } from '../http/request-state.ts'
 
 export type ApiKey = { key_id: string; account: string; created: number; revoked: number | null }
@@ -191,18 +192,27 @@ export async function createTestAccount(
 
 export type TestAccount = Account & { expires: number }
 
-/** The test accounts of `parent` that have not ended, newest first. `now` is the machine's time. */
-export const testAccountsOf = (
+/** The place of a test account in the list of all, for `before` and `after`. */
+export const placeOf = ({ expires, name }: TestAccount): string => `${expires} ${name}`
+
+/**
+ * The test accounts of `parent` that have not ended, the newest first or the oldest. `before` and `after` are places,
+ * exclusive, and not given at once. `now` is the machine's time.
+ */
+export function testAccountsOf(
   database: Database,
-  parent: string,
-  now: number,
-  limit: number,
-): Promise<TestAccount[]> =>
-  database.query<TestAccount>(
-    `select ${ACCOUNT_COLUMNS}, expires from accounts
-     where parent = $2 and ${LIVES} order by expires desc, name limit ${limit}`,
-    [now, parent],
+  { parent, now, before, after }: { parent: string; now: number } & Range,
+  { limit, order }: Part,
+): Promise<TestAccount[]> {
+  const [, expires, name] = /^(\d{1,15}) (.+)$/.exec(before ?? after ?? '') ?? []
+  const beyond = `and (expires, name) ${before === undefined ? '>' : '<'} ($3, $4)`
+  const direction = order === 'newest' ? 'desc' : 'asc'
+  return database.query<TestAccount>(
+    `select ${ACCOUNT_COLUMNS}, expires from accounts where parent = $2 and ${LIVES} ${name === undefined ? '' : beyond}
+     order by expires ${direction}, name ${direction} limit ${limit}`,
+    [now, parent, ...(name === undefined ? [] : [Number(expires), name])],
   )
+}
 
 /** Those that have ended and that the service still knows, newest first. `since` is missing once their rows are deleted. */
 export const endedTestAccounts = (

@@ -135,7 +135,11 @@ const listAccounts = ({ database, time }: Context): Endpoint => ({
   handler: async request => {
     readQuery(request, {})
     const parent = nameOfParent(request.account)
-    const found = await testAccountsOf(database, parent, time.wall(), MOST_LISTED)
+    const found = await testAccountsOf(
+      database,
+      { parent, now: time.wall() },
+      { limit: MOST_LISTED, order: 'newest' },
+    )
     const results = found.map(({ expires, ...account }) => ({
       account: account.name,
       clock: presentClock(account, time),

@@ -51,6 +51,30 @@ onSharedDatabases(
       assert.equal((await browser.get(`payments/${payment_id}`)).status, 404, 'not the parent’s')
     })
 
+    test('test accounts are shown a hundred at a time, the newest first', async () => {
+      const { browser, name: parent, made } = await start()
+      const first = await made()
+      const others = Array.from(
+        { length: 100 },
+        (_, i) => `${parent}.${String(i).padStart(3, '0')}`,
+      )
+      await service().database.write(
+        others.map(name => ({
+          sql: `insert into accounts (name, room, clock_offset, parent, epoch, expires)
+                select $1, $1, 0, parent, 0, expires + 1 from accounts where name = $2`,
+          values: [name, first.name],
+        })),
+      )
+      const names = ({ elements }: Shown) =>
+        elements.filter(each => each.attributes.class === 'farthing-text').map(({ text }) => text)
+      const newest = await browser.get('accounts')
+      assert.deepEqual(names(newest), others.toReversed())
+      const older = await browser.get(linkTo(newest, /Older/))
+      assert.deepEqual(names(older), [first.name])
+      assert.deepEqual(names(await browser.get(linkTo(older, /Newer/))), others.toReversed())
+      assert.deepEqual(names(await browser.get('accounts?before=x')), others.toReversed())
+    })
+
     test('a test account has its name in the address with its own key too', async () => {
       const { made } = await start()
       const inner = await made()

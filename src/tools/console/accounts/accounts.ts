@@ -4,6 +4,7 @@ import { iso } from '../../../core/time.ts'
 import type { Context } from '../../../pay/context.ts'
 import {
   endedTestAccounts,
+  placeOf,
   TEST_ACCOUNT_LIVES,
   type TestAccount,
   testAccountsOf,
@@ -13,13 +14,15 @@ import { details, summaryList } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import type { Plan } from '../../plans/plan.ts'
 import { findPlans } from '../../plans/store.ts'
+import { readPage } from '../frame/cursor.ts'
 import { type AccountVisit, insideOf, type Page } from '../frame/page.ts'
 import { code, link, listing, paragraph, summaryRows, time, wideTable } from '../frame/parts.ts'
+import { cursorIn, linksBeside } from '../frame/query.ts'
 import { pageRoute } from '../frame/route.ts'
 import { type Counts, countsOf } from './counts-store.ts'
 
-/** The most accounts that are shown, and of those that have ended. */
-const MOST_SHOWN = 100
+/** Test accounts on a page, and the most that have ended. */
+const SIZE = 100
 const MOST_ENDED = 50
 
 export const accountsRoute = (context: Context): Route =>
@@ -79,21 +82,21 @@ const plansPart = (plans: readonly Plan[]): Html =>
 
 async function testAccountsPart(context: Context, visit: AccountVisit): Promise<Html> {
   const { database } = context
-  const { name } = visit.account
+  const { name: parent } = visit.account
   const now = context.time.wall()
   const [living, ended] = await Promise.all([
-    testAccountsOf(database, name, now, MOST_SHOWN + 1),
-    endedTestAccounts(database, name, MOST_ENDED),
+    readPage(cursorIn(visit), SIZE, placeOf, (range, part) =>
+      testAccountsOf(database, { parent, now, ...range }, part),
+    ),
+    endedTestAccounts(database, parent, MOST_ENDED + 1),
   ])
-  const shown = living.slice(0, MOST_SHOWN)
-  const counts = await countsOf(
-    database,
-    shown.map(({ room }) => room),
-  )
+  const rooms = living.items.map(({ room }) => room)
+  const counts = await countsOf(database, rooms)
   return html`<h2 class="govuk-heading-m">Test accounts</h2>
-${shown.length === 0 ? none : livingTable(visit, shown, counts, now)}
-${living.length > shown.length && paragraph(`The newest ${MOST_SHOWN} are shown. Others open at /console/a/NAME.`)}
-${ended.length > 0 && html`<h2 class="govuk-heading-m">Ended</h2>\n${endedTable(ended)}`}`
+${living.items.length === 0 ? none : livingTable(visit, living.items, counts, now)}
+${linksBeside('Test accounts', living, `${visit.root}accounts`, {})}
+${ended.length > 0 && html`<h2 class="govuk-heading-m">Ended</h2>\n${endedTable(ended.slice(0, MOST_ENDED))}`}
+${ended.length > MOST_ENDED && paragraph(`The newest ${MOST_ENDED} are shown.`)}`
 }
 
 const none = paragraph(
