@@ -15,20 +15,15 @@ export type Refusals = {
 }
 
 /**
- * The account's refused requests in groups, at most `limit`. The group with the newest request is first. `since`: only
- * those that were recorded then or later, in milliseconds on the machine's clock.
+ * The account's refused requests in groups. The group with the newest request is first. `since`: only those that were
+ * recorded then or later, in milliseconds on the machine's clock.
  */
-export const groupRefusals = (
-  database: Database,
-  room: string,
-  limit: number,
-  since = 0,
-): Promise<Refusals[]> =>
+export const groupRefusals = (database: Database, room: string, since = 0): Promise<Refusals[]> =>
   database.query<Refusals>(
     `select operation, status, code, field, cast(count(*) as integer) as found, max(exchange_id) as newest
      from (select exchange_id, operation, status, code, field from exchanges
-           where account = $1 and refused = 1 and kind in ('api', 'page') and exchange_id >= $3
+           where account = $1 and refused = 1 and kind in ('api', 'page') and exchange_id >= $2
            order by exchange_id desc limit ${MOST_GROUPED}) refusals
-     group by operation, status, code, field order by newest desc limit $2`,
-    [room, limit, idFloor(since)],
+     group by operation, status, code, field order by newest desc`,
+    [room, idFloor(since)],
   )

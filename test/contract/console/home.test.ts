@@ -153,11 +153,13 @@ onEveryDatabase(
         '/v1/payments/x',
         '/v1/webhooks/x',
         '/v1/payments/x/events',
+        '/v1/payments/x/refunds',
+        '/v1/webhooks/x/messages',
       ])
         await api.get(path)
       const more = await browser.get('')
       assert.equal(attentionIn(more).length, 5)
-      assert.match(more.text, /And 2 more: all refused requests, all failed messages\./)
+      assert.match(more.text, /And 4 more: all refused requests, all failed messages\./)
       service().clock.advance(15 * 60_000)
       assert.deepEqual(attentionIn(await browser.get('')), lines.slice(0, 1))
     })

@@ -42,8 +42,8 @@ export async function readAttention(context: Context, visit: AccountVisit): Prom
     checkLines(context, visit),
     refusedLines(context, visit),
   ])
-  const lines = [...failed, ...checked, ...refused]
-  return { lines: lines.slice(0, MOST_LINES), more: Math.max(0, lines.length - MOST_LINES) }
+  const lines = [...failed, ...checked, ...refused.lines].slice(0, MOST_LINES)
+  return { lines, more: failed.length + checked.length + refused.count - lines.length }
 }
 
 export const attentionPart = (visit: AccountVisit, { lines, more }: Attention): Html =>
@@ -130,16 +130,17 @@ async function checkLines(context: Context, { account, root }: AccountVisit): Pr
   return [{ text, help: [{ text: 'Show the check', href: `${root}check` }] }]
 }
 
-/** The refused requests that are alike. */
+/** A line for each group of refused requests that are alike, of the newest groups, and how many groups there are. */
 async function refusedLines(
   { database, time }: Context,
   { account, root }: AccountVisit,
-): Promise<Line[]> {
+): Promise<{ lines: Line[]; count: number }> {
   const { room } = account
   const since = firstMinute(time.wall())
-  const groups = await groupRefusals(database, room, MOST_LINES + 1, since)
-  const newest = await Promise.all(groups.map(each => findExchange(database, room, each.newest)))
-  return groups.flatMap(({ operation, code, field, found }, i) => {
+  const groups = await groupRefusals(database, room, since)
+  const shown = groups.slice(0, MOST_LINES)
+  const newest = await Promise.all(shown.map(each => findExchange(database, room, each.newest)))
+  const lines = shown.flatMap(({ operation, code, field, found }, i) => {
     const exchange = newest[i]
     if (!exchange) return []
     const { exchange_id } = exchange
@@ -160,4 +161,5 @@ async function refusedLines(
       },
     ]
   })
+  return { lines, count: groups.length }
 }

@@ -63,8 +63,8 @@ async function requestsPage(
   const { version, newest } = await readNews(context, visit)
   const found = await readRequests(database, account.room, filterOf(asked, time.wall()), cursor)
   const gaps = isFiltered ? [] : await gapsAmong(database, account.room, found, cursor)
-  const groups =
-    isFirst && !asked.code ? await groupRefusals(database, account.room, MOST_GROUPS) : []
+  const allGroups = isFirst && !asked.code ? await groupRefusals(database, account.room) : []
+  const groups = allGroups.slice(0, MOST_GROUPS)
   const newestOf = await newestRefused(database, account.room, groups)
   const isEmpty = !isFiltered && found.items.length === 0 && gaps.length === 0
   const notice = liveNotice(visit, {
@@ -76,6 +76,7 @@ async function requestsPage(
   })
   const content = html`<h1 class="govuk-heading-l">Requests</h1>
 ${groups.length > 0 && groupsTable(root, groups, newestOf, operations)}
+${allGroups.length > groups.length && paragraph(`The newest ${groups.length} of ${allGroups.length} kinds are shown.`)}
 ${
   isEmpty
     ? html`${notice}
