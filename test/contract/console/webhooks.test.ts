@@ -95,11 +95,16 @@ onEveryDatabase(
       assert.deepEqual(await listed(api), [])
       const lost = await consoleOf(service()).post(
         'webhooks/new/register',
-        form({ description: 'L' }),
+        form({ description: 'L' }, ALL.slice(3)),
       )
       const to = new URL(lost.location ?? '', 'http://x').searchParams.get('to')
-      assert.equal(to, 'webhooks/new?description=L')
-      assert.equal(elementWith(await browser.get(to ?? ''), 'description').attributes.value, 'L')
+      const back = await browser.get(to ?? '')
+      assert.equal(elementWith(back, 'description').attributes.value, 'L')
+      const ticked = ({ elements }: Shown) =>
+        elements.flatMap(({ attributes }) => ('checked' in attributes ? attributes.value : []))
+      assert.deepEqual(ticked(back), ALL.slice(3))
+      assert.deepEqual(ticked(await browser.get('webhooks/new?description=L')), [])
+      assert.deepEqual(ticked(await browser.get('webhooks/new')), [...ALL, 'card_payment_settled'])
     })
 
     test('a test message of each event is a real delivery to one webhook, about a payment that is made for it and marked', async t => {

@@ -98,8 +98,8 @@ function sendSignedOut(
 ): FastifyReply {
   const form = keeps.length > 0 ? formBody(request) : new URLSearchParams()
   const kept = keeps.flatMap((name): [string, string][] => {
-    const value = form.get(name)
-    return value ? [[name, value.slice(0, LONGEST_KEPT)]] : []
+    const values = form.getAll(name).filter(value => value !== '')
+    return values.map(value => [name, value.slice(0, LONGEST_KEPT)])
   })
   const page = pageOfAddress(request.originalUrl.replace(new RegExp(`/${purpose}$`), ''))
   const query = new URLSearchParams(kept).toString()
@@ -107,7 +107,7 @@ function sendSignedOut(
   return sendNext(reply, outside(visitOf(request, context)), { to, done: { lost: purpose } })
 }
 
-/** Characters of a field that is kept. */
+/** Characters of a value that is kept. */
 const LONGEST_KEPT = 200
 
 /**

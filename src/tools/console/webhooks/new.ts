@@ -14,7 +14,6 @@ import { type AccountVisit, type Next, type Page, textsIn } from '../frame/page.
 import { code, paragraph, postForm } from '../frame/parts.ts'
 import { actionRoute, pageRoute } from '../frame/route.ts'
 
-/** After a sign-in they are in the form again. */
 const TEXTS = ['callback_url', 'description'] as const
 const EVENTS = 'subscriptions'
 
@@ -26,7 +25,7 @@ export const newWebhookRoutes = (context: Context): Route[] => [
   pageRoute(context, 'webhooks/new', async visit => newPage(visit)),
   actionRoute(context, 'webhooks/new/register', {
     purpose: 'register',
-    keeps: TEXTS,
+    keeps: [...TEXTS, EVENTS],
     act: visit => register(context, visit),
   }),
 ]
@@ -61,10 +60,13 @@ ${paragraph(html`A receiver on your machine that Farthing cannot reach needs no 
 }
 
 function fields(visit: AccountVisit, typed: Typed | undefined): Html {
+  // After a sign-in they are in the form again.
   const kept = textsIn(visit, TEXTS)
+  const keptEvents = new URLSearchParams(visit.request.url.split('?', 2)[1]).getAll(EVENTS)
+  const isNew = keptEvents.length === 0 && TEXTS.every(name => kept[name] === '')
   const hosts = [...visit.config.callbackHosts]
   const textOf = (name: (typeof TEXTS)[number]) => typed?.form.get(name) ?? kept[name]
-  const chosen = typed ? typed.form.getAll(EVENTS) : eventTypes
+  const chosen = typed ? typed.form.getAll(EVENTS) : isNew ? eventTypes : keptEvents
   return html`${input({
     name: 'callback_url',
     label: 'Callback URL',
