@@ -34,7 +34,8 @@ function markOf(
   const { message_id, event_type, created } = message
   const shown = shownStatus(message, now)
   const isAgain = shown === 'FAILED' && accepted.has(message_id)
-  const result = attemptsOf(message).at(-1)?.result ?? 'not sent yet'
+  const result =
+    attemptsOf(message).at(-1)?.result ?? (shown === 'PENDING' ? 'not sent yet' : 'never sent')
   const text = `${event_type}, ${shown}, ${iso(created)}${isAgain ? ', sent again and accepted' : ''}`
   const href = shown === 'FAILED' ? `${root}messages/${message_id}` : undefined
   return { status: isAgain ? 'sent again' : shown, text, detail: result, href }
