@@ -237,6 +237,14 @@ onEveryDatabase(
         await browser.get(`messages/${id}`),
       ])
         assert.match(page?.text ?? '', again)
+      const [day] = new Date(service().clock.now()).toISOString().split('T')
+      service().clock.advance(20 * 3_600_000)
+      const tomorrow = await signIn(service(), api)
+      assert.match(
+        (await tomorrow.get(path)).text,
+        new RegExp(`Sent again at ${day} \\d\\d:\\d\\d: 200 OK`),
+        'a time of another day has its day',
+      )
     })
   },
   receiving,

@@ -129,7 +129,7 @@ async function deliveriesPage(context: Context, visit: AccountVisit): Promise<Pa
   const content = html`<h1 class="govuk-heading-l">Deliveries</h1>
 ${webhooks.length > 0 && filterForm(visit, asked, webhooks)}
 ${notice}
-${progressPart(resent, wall)}
+${progressPart(resent, visit.now, wall)}
 ${open.length > 0 && resendForm(visit, open.length, { webhook, event })}
 ${page.items.length === 0 ? nothing(visit, asked, webhooks) : list(visit, shown)}
 ${linksBeside('Messages', page, `${root}deliveries`, asked)}`

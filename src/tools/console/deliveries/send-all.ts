@@ -1,5 +1,5 @@
 /** Sending all failed messages again: which they are, and how far it is. */
-import { DAY, iso } from '../../../core/time.ts'
+import { DAY } from '../../../core/time.ts'
 import type { Context } from '../../../pay/context.ts'
 import { oldestKept } from '../../../pay/retention.ts'
 import {
@@ -14,6 +14,7 @@ import { type Html, html } from '../../../platform/web/html.ts'
 import { acceptedByHand } from '../../recorder/by-hand.ts'
 import type { AccountVisit } from '../frame/page.ts'
 import { hidden, postForm } from '../frame/parts.ts'
+import { shortTime } from '../frame/times.ts'
 
 /** The most messages of one run. */
 export const MOST_RESENT = 100
@@ -74,8 +75,8 @@ ${button({ id: 'send-all', text: `Send all failed again (${number})` })}`,
   )
 }
 
-/** How far a run is. `wall` is the machine's time. */
-export function progressOf(row: ResendRow, wall: number): string {
+/** How far a run is. `now` is the account's time, `wall` the machine's. */
+function progressOf(row: ResendRow, now: number, wall: number): string {
   const { at, left, accepted, failed, skipped } = resendIn(row)
   const done = accepted + failed + skipped
   const of = `${done} of ${done + left.length}`
@@ -84,12 +85,15 @@ export function progressOf(row: ResendRow, wall: number): string {
     ...(failed > 0 ? [`${failed} failed again`] : []),
     ...(skipped > 0 ? [`${skipped} could not be sent any more`] : []),
   ].join(', ')
-  const begun = `at ${iso(at).slice(11, 16)}`
-  if (left.length === 0) return `Sent again ${begun}: ${of}, ${results}.`
+  const begun = shortTime(at, now)
+  if (left.length === 0) return `Sent again at ${begun}: ${of}, ${results}.`
   return row.claimed_until > wall
-    ? `Being sent again since ${iso(at).slice(11, 16)}: ${of} so far, ${results}.`
-    : `Sending again, begun ${begun}, has stopped after ${of}, because the service stopped: ${results}.`
+    ? `Being sent again since ${begun}: ${of} so far, ${results}.`
+    : `Sending again, begun at ${begun}, has stopped after ${of}, because the service stopped: ${results}.`
 }
 
-export const progressPart = (row: ResendRow | undefined, wall: number): Html | undefined =>
-  row && html`<div id="resent">${insetText(progressOf(row, wall))}</div>`
+export const progressPart = (
+  row: ResendRow | undefined,
+  now: number,
+  wall: number,
+): Html | undefined => row && html`<div id="resent">${insetText(progressOf(row, now, wall))}</div>`

@@ -1,4 +1,12 @@
-/** Times that a person types into a filter, in UTC. */
+/** Times in sentences, and those that a person types into a filter. All are in UTC. */
+import { iso } from '../../../core/time.ts'
+
+/** `16:15` if it is of the day of `now`, otherwise `2026-09-14 16:15`; with seconds if asked for. */
+export function shortTime(at: number, now: number, seconds?: 'seconds'): string {
+  const [day = '', time = ''] = iso(at).split('T')
+  const shown = time.slice(0, seconds ? 8 : 5)
+  return iso(now).startsWith(day) ? shown : `${day} ${shown}`
+}
 
 export const TIME_RULE = 'Enter a day such as 2026-09-14, a time such as 08:20, or both'
 

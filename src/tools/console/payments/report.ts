@@ -46,7 +46,7 @@ function lineOf({ at, exchange, events, refunds, messages }: Step): string {
     ...messages.map(({ message, webhook, attempts, again }) => {
       const ending = attempts.at(-1)?.ending
       const why = ending && (causeOf(ending) ?? ending.result)
-      return `${message.event_type} to ${webhook} ${message.status}${why ? ` (${why})` : ''}${again ? `. ${sentAgainText(again)}` : ''}`
+      return `${message.event_type} to ${webhook} ${message.status}${why ? ` (${why})` : ''}${again ? `. ${sentAgainText(again, at)}` : ''}`
     }),
   ]
   return [`${iso(at)} ${requestOf(exchange)}`, ...effects.map(each => `  ${each}`)].join('\n')

@@ -171,7 +171,7 @@ function messageView(
   const { message_id, event_type } = message
   const tries = attempts.length === 1 ? '1 attempt' : `${attempts.length} attempts`
   const alike = [...Map.groupBy(attempts, ({ ending }) => ending.result).values()]
-  return html`${link(`${root}messages/${message_id}`, event_type)} → ${untrusted(webhook)}: ${deliveryTag(shownStatus(message, timeline.now))} ${attempts.length === 0 ? NOTHING_YET : tries}${again && html`. ${untrusted(sentAgainText(again))}`}
+  return html`${link(`${root}messages/${message_id}`, event_type)} → ${untrusted(webhook)}: ${deliveryTag(shownStatus(message, timeline.now))} ${attempts.length === 0 ? NOTHING_YET : tries}${again && html`. ${untrusted(sentAgainText(again, timeline.now))}`}
 ${
   alike.length > 0 &&
   html`<ol class="farthing-step__attempts" role="list">${alike.map(

@@ -1,7 +1,6 @@
 /** One recorded exchange: a request to the API or to the hosted pages, or an attempt to deliver a message. */
 
 import type { Ending, Exchange } from '../../../core/exchange.ts'
-import { iso } from '../../../core/time.ts'
 import type { Context } from '../../../pay/context.ts'
 import { findPayment } from '../../../pay/payments/store.ts'
 import { findMessage, type KeptMessage, shownStatus } from '../../../pay/webhooks/message-store.ts'
@@ -27,6 +26,7 @@ import {
   untrusted,
 } from '../frame/parts.ts'
 import { pageRoute } from '../frame/route.ts'
+import { shortTime } from '../frame/times.ts'
 import { consequenceOf, nameOfAttempt, sentAgainText } from '../webhooks/message-attempts.ts'
 import { headersAndBody } from './exchange.ts'
 import { type Operations, operationsOf } from './find.ts'
@@ -67,7 +67,7 @@ ${
 ${await causedPart(context, visit, exchange)}
 <h2 class="govuk-heading-m" id="curl">As curl</h2>
 ${curlPart(exchange, addresses.api)}`
-  const title = `${requestLine(exchange)}: ${statusText(exchange)} at ${iso(exchange.at).slice(11, 19)}`
+  const title = `${requestLine(exchange)}: ${statusText(exchange)} at ${shortTime(exchange.at, visit.now, 'seconds')}`
   return { title, section: 'requests', content }
 }
 
@@ -144,12 +144,12 @@ ${events.map(
 )}${messages.map(
   message =>
     message &&
-    html`<li>${link(`${root}messages/${message.message_id}`, message.event_type)} to ${untrusted(message.callback_url)} ${deliveryTag(shownStatus(message, now))}${againPart(again(message))}</li>\n`,
+    html`<li>${link(`${root}messages/${message.message_id}`, message.event_type)} to ${untrusted(message.callback_url)} ${deliveryTag(shownStatus(message, now))}${againPart(again(message), now)}</li>\n`,
 )}${events.length + messages.length === 0 && html`<li>Nothing</li>`}</ul>`
 }
 
-const againPart = (exchange: Exchange | undefined): Html | undefined =>
-  exchange && html` ${untrusted(sentAgainText(exchange))}`
+const againPart = (exchange: Exchange | undefined, now: number): Html | undefined =>
+  exchange && html` ${untrusted(sentAgainText(exchange, now))}`
 
 function curlPart(exchange: Exchange, site: string): Html {
   const curl = asCurl(exchange, site)

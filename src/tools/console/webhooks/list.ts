@@ -37,7 +37,7 @@ const MOST_SHOWN = 50
 export const webhooksRoute = (context: Context): Route =>
   pageRoute(context, 'webhooks', visit => webhooksPage(context, visit))
 
-async function readWebhooks({ database, time }: Context, { account }: AccountVisit) {
+async function readWebhooks({ database, time }: Context, { account, now }: AccountVisit) {
   const { room } = account
   const active = await listWebhooks(database, room, 'ACTIVE', MOST_SHOWN)
   const ended = await listWebhooks(database, room, 'INACTIVE', MOST_SHOWN)
@@ -48,6 +48,7 @@ async function readWebhooks({ database, time }: Context, { account }: AccountVis
     active,
     ended,
     accepted: await acceptedByHand(database, failed),
+    now,
     wall: time.wall(),
   }
 }
@@ -89,7 +90,7 @@ export const webhookTitle = ({
 function cards(
   heading: string,
   { total, webhooks }: { total: number; webhooks: ListedWebhook[] },
-  shown: Pick<ShownWebhooks, 'accepted' | 'wall'>,
+  shown: Pick<ShownWebhooks, 'accepted' | 'now' | 'wall'>,
 ): Html | false {
   if (total === 0) return false
   return html`<h2 class="govuk-heading-m">${heading} (${total.toLocaleString('en-GB')})</h2>
@@ -102,14 +103,14 @@ ${webhooks.map(webhook => {
 
 function rowsOf(
   webhook: ListedWebhook,
-  { accepted, wall }: Pick<ShownWebhooks, 'accepted' | 'wall'>,
+  { accepted, now, wall }: Pick<ShownWebhooks, 'accepted' | 'now' | 'wall'>,
 ): SummaryRow[] {
   const { webhook_id, last } = webhook
   const again = last?.status === 'FAILED' ? accepted.get(last.message_id) : undefined
   const rows: Parameters<typeof summaryRows>[0] = [
     ['Callback URL', untrusted(webhook.callback_url)],
     ['Events', eventsOf(webhook)],
-    ['Last response', lastResponse(last && attemptsOf(last).at(-1), again)],
+    ['Last response', lastResponse(last && attemptsOf(last).at(-1), again, now)],
     ['farthing listen', listenerState(webhook, wall)],
     ['Date created', time(timeOf(webhook_id))],
   ]
@@ -119,9 +120,13 @@ function rowsOf(
 export const eventsOf = ({ subscriptions }: Webhook): string =>
   subscriptions.length === eventTypes.length ? 'All' : subscriptions.join(', ')
 
-const lastResponse = (attempt: Attempt | undefined, again: Exchange | undefined): string | Html =>
+const lastResponse = (
+  attempt: Attempt | undefined,
+  again: Exchange | undefined,
+  now: number,
+): string | Html =>
   attempt
-    ? html`${deliveryTag(attempt.result === NOBODY_LISTENS ? 'not listening' : attempt.status)} ${untrusted(attempt.result)}, ${time(attempt.at)}${again && html` ${untrusted(sentAgainText(again))}`}`
+    ? html`${deliveryTag(attempt.result === NOBODY_LISTENS ? 'not listening' : attempt.status)} ${untrusted(attempt.result)}, ${time(attempt.at)}${again && html` ${untrusted(sentAgainText(again, now))}`}`
     : 'Nothing was sent yet'
 
 /** Whether somebody listens; undefined if it is not the webhook of a listener. `wall` is the machine's time. */

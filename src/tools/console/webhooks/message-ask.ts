@@ -1,6 +1,5 @@
 /** Ask the receiver: the button on a message that its receiver refuses, and the answer. */
 import type { Exchange } from '../../../core/exchange.ts'
-import { iso } from '../../../core/time.ts'
 import type { Context } from '../../../pay/context.ts'
 import { attemptsOf, type KeptMessage, statusAt } from '../../../pay/webhooks/message-store.ts'
 import { resendable } from '../../../pay/webhooks/send-again.ts'
@@ -11,6 +10,7 @@ import { isRefusal } from '../../check/find-mistake.ts'
 import { newestAsked } from '../../recorder/by-hand.ts'
 import type { AccountVisit, Next } from '../frame/page.ts'
 import { link, paragraph, postForm, untrusted, wideTable } from '../frame/parts.ts'
+import { shortTime } from '../frame/times.ts'
 import { statusPart } from '../requests/list.ts'
 import { advicePart } from '../signature/advice.ts'
 import { nameOfAttempt } from './message-attempts.ts'
@@ -76,13 +76,12 @@ function answerPart(
   now: number,
 ): Html | undefined {
   if (!asked) return undefined
-  const day = iso(at).slice(0, 10) === iso(now).slice(0, 10) ? '' : `${iso(at).slice(0, 10)} `
   const sent = `${asked.posts} ${asked.posts === 1 ? 'copy' : 'copies'}`
   return html`<div id="asked">
 <p class="govuk-body-l">${untrusted(asked.sentence)}</p>
 ${advicePart(asked.advice)}
 ${details(
-  `${sent} sent, asked at ${day}${iso(at).slice(11, 19)}`,
+  `${sent} sent, asked at ${shortTime(at, now, 'seconds')}`,
   wideTable({
     caption: 'The copies that were sent, newest first',
     hidesCaption: true,

@@ -1,7 +1,6 @@
 /** The attempts to deliver a message, each with its request and the receiver’s response. */
 
 import type { ByHand, Exchange } from '../../../core/exchange.ts'
-import { iso } from '../../../core/time.ts'
 import { type AttemptEnding, causeOf } from '../../../pay/webhooks/causes.ts'
 import { NOBODY_LISTENS } from '../../../pay/webhooks/listener.ts'
 import {
@@ -20,6 +19,7 @@ import {
 import { details, tag } from '../../../platform/web/components.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import { deliveryTag, link, paragraph, time, untrusted, wideTable } from '../frame/parts.ts'
+import { shortTime } from '../frame/times.ts'
 import { bodyPart, headersAndBody, headersPart } from '../requests/exchange.ts'
 
 export const damageNames: Record<Damage, string> = {
@@ -42,8 +42,8 @@ export function nameOfAttempt({ kind, damage, words, other_key, other_address }:
 }
 
 /** A failed delivery that the receiver accepted when the message was sent again by hand. The status stays FAILED. */
-export const sentAgainText = ({ at, result = '' }: Exchange): string =>
-  `Sent again at ${iso(at).slice(11, 16)}: ${result}.`
+export const sentAgainText = ({ at, result = '' }: Exchange, now: number): string =>
+  `Sent again at ${shortTime(at, now)}: ${result}.`
 
 const deliveries: Record<DeliveryStatus, (attempts: number) => string> = {
   SUCCESSFUL: () => 'The delivery succeeded.',

@@ -59,6 +59,6 @@ function deliveryPart(message: MessageRow, now: number, again: Exchange | undefi
   const last = attemptsOf(message).at(-1)
   const cause = last && causeOf({ status: last.status_code, result: last.result })
   if (shown === 'FAILED' && again)
-    return html`${deliveryTag(shown)} ${untrusted(sentAgainText(again))} ${deliveryText(shown, message)}`
+    return html`${deliveryTag(shown)} ${untrusted(sentAgainText(again, now))} ${deliveryText(shown, message)}`
   return html`${deliveryTag(shown)} ${shown !== 'SUCCESSFUL' && shown !== 'PENDING' && cause && untrusted(cause)}`
 }

@@ -1,5 +1,4 @@
 /** One message to one webhook: its result and the reason, its bytes, its attempts, and forms to send it again. */
-import { iso } from '../../../core/time.ts'
 import type { Context } from '../../../pay/context.ts'
 import { oldestKept } from '../../../pay/retention.ts'
 import { causeOf } from '../../../pay/webhooks/causes.ts'
@@ -32,6 +31,7 @@ import {
   untrusted,
 } from '../frame/parts.ts'
 import { actionRoute, pageRoute } from '../frame/route.ts'
+import { shortTime } from '../frame/times.ts'
 import { prettyJson } from '../requests/exchange.ts'
 import { ask, askPart } from './message-ask.ts'
 import {
@@ -114,7 +114,7 @@ ${summaryList(summaryOf(message, visit))}
 ${bodyOf(body)}
 <h2 class="govuk-heading-m">Delivery attempts</h2>
 ${attemptsPart(attempts, root)}`
-  const title = `${event_type} at ${iso(message.created).slice(11, 19)} to ${message.callback_url}`
+  const title = `${event_type} at ${shortTime(message.created, now, 'seconds')} to ${message.callback_url}`
   return { title, section: 'webhooks', content }
 }
 
@@ -144,7 +144,7 @@ function outcomeOf(
   const { at, ending } = hand
   const why = consequenceOf(byHand, ending)
   return [
-    `${nameOfAttempt(byHand)} at ${iso(at).slice(11, 16)}: ${ending.result}.`,
+    `${nameOfAttempt(byHand)} at ${shortTime(at, now)}: ${ending.result}.`,
     ...(why === undefined ? [] : [why]),
     deliveryText(status, message),
   ].join(' ')
