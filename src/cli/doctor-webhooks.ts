@@ -6,11 +6,11 @@ import { connect, isIP, type Socket } from 'node:net'
 import tls from 'node:tls'
 import { causeOf } from '../pay/webhooks/causes.ts'
 import { isListenerAddress, NOBODY_LISTENS } from '../pay/webhooks/listener.ts'
-import { duplicatesIn } from '../pay/webhooks/webhook.ts'
-import { REFUSALS } from '../pay/webhooks/wrong-signature.ts'
+import { duplicatesIn, webhookName } from '../pay/webhooks/webhook.ts'
+import { isSignatureRefusal } from '../pay/webhooks/wrong-signature.ts'
 import { type Check, ok, warn } from './doctor-check.ts'
 import { shellWord } from './invocation.ts'
-import { type Body, type Service, webhookName } from './running-service.ts'
+import type { Body, Service } from './running-service.ts'
 
 export async function* checkWebhooks(service: Service): AsyncGenerator<Check> {
   const { results } = await service.ask('GET', '/v1/webhooks')
@@ -79,7 +79,7 @@ function adviceFor(message: Body): { cause: string; command?: string } {
   const { status_code = null, result } = message.latest_attempt ?? {}
   if (result === undefined) return { cause: 'The newest was never sent.' }
   const cause = causeOf({ status: status_code, result }) ?? `The newest ended with "${result}".`
-  if (REFUSALS.includes(status_code))
+  if (isSignatureRefusal(status_code))
     return { cause, command: `farthing verify --ask ${message.webhook_message_id}` }
   return { cause }
 }

@@ -2,7 +2,8 @@ import type { Config } from '../core/config.ts'
 import { newSecret } from '../core/ids.ts'
 import { DECLINED_CARD, MOCK_CARD } from '../pay/payments/card.ts'
 import { type Scenario, scenarios } from '../pay/payments/payment.ts'
-import { REFUSALS } from '../pay/webhooks/wrong-signature.ts'
+import { webhookName } from '../pay/webhooks/webhook.ts'
+import { isSignatureRefusal } from '../pay/webhooks/wrong-signature.ts'
 import { CommandError, EXIT, wrongUsage } from './command-error.ts'
 import { defineCommand, type OptionsOf } from './define-command.ts'
 import { asTypedHere } from './invocation.ts'
@@ -15,7 +16,6 @@ import {
   NEEDS_SERVICE,
   type Service,
   serviceOptions,
-  webhookName,
 } from './running-service.ts'
 
 const DEFAULT_AMOUNT = 1450
@@ -238,7 +238,7 @@ async function show(
     const last = lastAttempt(message)
     const result = colouredStatus(delivered, oneLine(last?.result ?? delivery))
     // Of other responses the signature is not the cause.
-    const isRefused = !delivered && REFUSALS.includes(last?.status_code)
+    const isRefused = !delivered && isSignatureRefusal(last?.status_code)
     const advice = isRefused ? `   ${asTypedHere(`farthing verify --ask ${message_id}`)}` : ''
     print(`  ${name}   ${event_type}   ${result}${count}${advice}`)
   }

@@ -138,9 +138,5 @@ export async function keepAsking(ask: (wasAway: boolean) => Promise<void>): Prom
   }
 }
 
-/** The name of a webhook for the user. */
-export const webhookName = (webhook: Body): string =>
-  webhook?.description || (webhook ? new URL(webhook.callback_url).host : 'an unknown webhook')
-
 /** The last attempt to deliver a message: the service lists the newest first. undefined before the first. */
 export const lastAttempt = ({ attempts }: Body): Body => attempts[0]

@@ -1,6 +1,7 @@
 /** Why an attempt failed, in one sentence that says what to do. */
 
 import type { KeptBody } from '../../core/exchange.ts'
+import { isSuccess } from '../../core/http-status.ts'
 import { NOBODY_LISTENS } from './listener.ts'
 
 /** How an attempt ended: the status, or without one the reason and, if it is known, Node's code in brackets. */
@@ -15,7 +16,7 @@ export type AttemptEnding = {
 export function causeOf(ending: AttemptEnding): string | undefined {
   const { status, result } = ending
   if (status === null) return withoutStatus(result)
-  if (status >= 200 && status <= 299) return undefined
+  if (isSuccess(status)) return undefined
   const answered = `The receiver answered ${withoutControls(result)}`
   if (status >= 300 && status <= 399)
     return `${answered}, a redirect. 3xx counts as failed: register the address it leads to.`

@@ -39,6 +39,16 @@ export type Webhook = {
   from?: 'console'
 }
 
+type Named = Pick<Webhook, 'description' | 'callback_url'>
+
+/** What people call a webhook: without the path of its address, which may be secret. */
+export const webhookName = ({ description, callback_url }: Named): string =>
+  description?.trim() || new URL(callback_url).host
+
+/** The same on the pages of its account, which show the whole address. */
+export const webhookTitle = ({ description, callback_url }: Named): string =>
+  description?.trim() || callback_url
+
 type Subscription = Pick<Webhook, 'callback_url' | 'subscriptions'>
 
 /** Whether both send to one address, however it is written, and have an event type in common. */

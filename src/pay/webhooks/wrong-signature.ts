@@ -1,5 +1,7 @@
 /** What a receiver made of a message that was sent by hand with a signature that is wrong on purpose. */
+
 import type { ByHand } from '../../core/exchange.ts'
+import { isSuccess } from '../../core/http-status.ts'
 
 export const ACCEPTED_WRONG = 'Your receiver accepted a message whose signature is wrong.'
 
@@ -9,7 +11,8 @@ export const ACCEPTED_ADVICE =
 export const REFUSED_WRONG = 'Your receiver refused it, as it must.'
 
 /** With these a receiver refuses a signature. Others, such as 404, say nothing about it. */
-export const REFUSALS: readonly number[] = [400, 401, 403]
+export const isSignatureRefusal = (status: number | null): boolean =>
+  status === 400 || status === 401 || status === 403
 
 /** `status` is that of the response; null without one. undefined if the signature was right, or nothing follows from the response. */
 export function answerToWrong(
@@ -18,6 +21,6 @@ export function answerToWrong(
 ): 'accepted' | 'refused' | undefined {
   if (!byHand || status === null || (byHand.damage === undefined && !byHand.other_key))
     return undefined
-  if (status >= 200 && status <= 299) return 'accepted'
-  return REFUSALS.includes(status) ? 'refused' : undefined
+  if (isSuccess(status)) return 'accepted'
+  return isSignatureRefusal(status) ? 'refused' : undefined
 }

@@ -7,6 +7,7 @@ import type { ClientRequest, IncomingMessage } from 'node:http'
 import { isIP, type LookupFunction } from 'node:net'
 import type { SecureContext } from 'node:tls'
 import type { AllowedHosts } from '../../core/config.ts'
+import { isSuccess } from '../../core/http-status.ts'
 import type { Answer, AttemptResult, Post, Resolve } from '../../core/ports.ts'
 import { http, https, tls } from '../http/node-http.ts'
 import { callbackUrlProblem, hostOf, isAllowed, isPublicAddress } from './address.ts'
@@ -248,7 +249,7 @@ function answered(response: Head, responseTime: number | null): AttemptResult {
   const code = response.statusCode ?? 0
   const phrase = response.statusMessage?.trim() || http.STATUS_CODES[code] || ''
   return {
-    status: code >= 200 && code <= 299 ? 'SUCCESSFUL' : 'FAILED',
+    status: isSuccess(code) ? 'SUCCESSFUL' : 'FAILED',
     status_code: code,
     response_time: responseTime,
     result: `${code} ${phrase.slice(0, REASON_PHRASE_CHARACTERS)}`.trim(),

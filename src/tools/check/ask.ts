@@ -9,7 +9,7 @@ import type { Context } from '../../pay/context.ts'
 import { newestWebhooks } from '../../pay/webhooks/list-store.ts'
 import { type Resendable, sendByHand } from '../../pay/webhooks/send-again.ts'
 import { findWebhook } from '../../pay/webhooks/store.ts'
-import { signature, signingKeyOf, type Webhook } from '../../pay/webhooks/webhook.ts'
+import { signature, signingKeyOf, type Webhook, webhookName } from '../../pay/webhooks/webhook.ts'
 import type { ActionName } from '../recorder/action.ts'
 import { type Truth, wrongSignatures } from '../signature/wrong-signatures.ts'
 import { type Copy, findMistake, type Known } from './find-mistake.ts'
@@ -107,10 +107,6 @@ async function knownAbout(
     wrong: wrongSignatures(truth, otherKeys),
   }
 }
-
-/** Without the path of its address, which may be secret: the answer is recorded. */
-const webhookName = ({ description, callback_url }: Webhook): string =>
-  description?.trim() || new URL(callback_url).host
 
 function nameBeside(owner: string, webhook: Webhook): string {
   const name = webhookName(webhook)

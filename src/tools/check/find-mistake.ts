@@ -1,7 +1,8 @@
 /** Which copy of a message a receiver is sent next, and what follows from its answers. */
+
 import type { Asked, Exchange } from '../../core/exchange.ts'
 import { causeOf } from '../../pay/webhooks/causes.ts'
-import { ACCEPTED_ADVICE } from '../../pay/webhooks/wrong-signature.ts'
+import { ACCEPTED_ADVICE, isSignatureRefusal } from '../../pay/webhooks/wrong-signature.ts'
 import type { Advice } from '../signature/advice.ts'
 import { bodyVariants } from '../signature/bodies.ts'
 import { find } from '../signature/find.ts'
@@ -9,6 +10,7 @@ import { keyVariants, type OtherKeys } from '../signature/keys.ts'
 import type { Mistake } from '../signature/mistakes.ts'
 import { inWords } from '../signature/result.ts'
 import { mistakesIn, type Truth, type WrongSignature } from '../signature/wrong-signatures.ts'
+import { isAccepted } from './probing.ts'
 
 /** `text` is the header Pay-Signature. `cause` is missing where it is right. */
 export type Copy = { text: string; short: string; cause?: string }
@@ -32,13 +34,7 @@ type Sending = {
 
 type Conclusion = Omit<Asked, 'posts' | 'evidence'> & { evidence: readonly Exchange[] }
 
-/** Statuses with which a receiver refuses a signature. */
-export const isRefusal = (status: number | null): boolean =>
-  status === 400 || status === 401 || status === 403
-
-const isAccepted = ({ status }: Exchange): boolean =>
-  status !== null && status >= 200 && status <= 299
-const isRefused = ({ status }: Exchange): boolean => isRefusal(status)
+const isRefused = ({ status }: Exchange): boolean => isSignatureRefusal(status)
 
 /** Sends the right copy, one with a random key, and unless they tell enough, the wrong ones until one is accepted. */
 export async function findMistake(known: Known, { post, mayPost }: Sending): Promise<Asked> {

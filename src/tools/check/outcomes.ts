@@ -1,4 +1,5 @@
 /** Rules about how a client learns the outcome of a payment. */
+import { isSuccess } from '../../core/http-status.ts'
 import type { RecordFacts, RecordRule } from './rule.ts'
 import type { Seen } from './seen.ts'
 
@@ -16,8 +17,7 @@ const READS_WITHIN = 10 * SECOND
 
 const READS = ['readPayment', 'listPaymentEvents', 'listRefunds']
 
-export const hasSucceeded = ({ status }: Seen): boolean =>
-  status !== null && status >= 200 && status < 300
+export const hasSucceeded = ({ status }: Seen): boolean => isSuccess(status)
 
 const isRead = (each: Seen): boolean =>
   each.kind === 'api' && READS.includes(each.operation) && hasSucceeded(each)

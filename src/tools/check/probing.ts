@@ -1,6 +1,8 @@
 /** What the files about probes share. */
+
 import type { Account } from '../../core/account.ts'
 import type { Exchange } from '../../core/exchange.ts'
+import { isSuccess } from '../../core/http-status.ts'
 import type { Context } from '../../pay/context.ts'
 import type { Payment } from '../../pay/payments/payment.ts'
 import type { EventType, Message } from '../../pay/webhooks/webhook.ts'
@@ -39,5 +41,4 @@ export const OUT_OF_TIME: Outcome = {
   sentence: `The probe ended before: it takes at most ${MOST_MS / 1000} seconds and sends at most ${MOST_POSTS} messages.`,
 }
 
-export const isAccepted = ({ status }: Exchange): boolean =>
-  status !== null && status >= 200 && status <= 299
+export const isAccepted = ({ status }: Exchange): boolean => isSuccess(status)

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { isSuccess } from '../../core/http-status.ts'
 import { version } from '../../core/version.ts'
 import { hasCheckDigit, isForm, isOfKnownBrand, isOver, takesJson, textsIn } from './facts.ts'
 import type { Among, AttemptFacts, Level, RequestFacts, Rule } from './rule.ts'
@@ -26,8 +27,7 @@ const CAPTURES: Among = { operations: ['capturePayment'], lacking: 'No payment w
 const REQUESTS: Among = { operations: 'any', lacking: 'No request to /v1 succeeded.' }
 const MESSAGES: Among = { operations: 'messages', lacking: 'No receiver accepted a message.' }
 
-const succeeded = ({ status }: RequestFacts): boolean =>
-  status !== null && status >= 200 && status < 300
+const succeeded = ({ status }: RequestFacts): boolean => isSuccess(status)
 
 const created = (facts: RequestFacts): boolean =>
   facts.operation === 'createPayment' && facts.status === 201

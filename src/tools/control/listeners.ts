@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { unknownBearerKey } from '../../core/errors.ts'
+import { isSuccess } from '../../core/http-status.ts'
 import { createSignal } from '../../core/signal.ts'
 import type { Context } from '../../pay/context.ts'
 import { LONGEST_REQUEST, labelOf, RECONNECT_TIME } from '../../pay/webhooks/listener.ts'
@@ -238,9 +239,8 @@ function readResult(given: Json): ListenerAnswer {
     throw badField('result', `must be one of ${REASONS.join(', ')}, as there is no status_code`)
   if (cause !== undefined && (typeof cause !== 'string' || !CAUSE.test(cause)))
     throw badField('cause', 'must be upper-case letters, digits and underscores')
-  const delivered = status_code !== null && status_code >= 200 && status_code <= 299
   return {
-    status: delivered ? 'SUCCESSFUL' : 'FAILED',
+    status: isSuccess(status_code) ? 'SUCCESSFUL' : 'FAILED',
     status_code,
     response_time,
     result,

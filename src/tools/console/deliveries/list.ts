@@ -10,7 +10,7 @@ import {
 import { newestWebhooks } from '../../../pay/webhooks/list-store.ts'
 import { resendAll } from '../../../pay/webhooks/resend.ts'
 import { activeWebhooks } from '../../../pay/webhooks/store.ts'
-import { eventTypes, type Webhook } from '../../../pay/webhooks/webhook.ts'
+import { eventTypes, type Webhook, webhookTitle } from '../../../pay/webhooks/webhook.ts'
 import { formBody } from '../../../platform/http/body.ts'
 import type { Route } from '../../../platform/http/endpoint.ts'
 import { button } from '../../../platform/web/components.ts'
@@ -23,7 +23,6 @@ import { type AccountVisit, type Next, type Page, textsIn } from '../frame/page.
 import { deliveryName, link, paragraph, untrusted } from '../frame/parts.ts'
 import { choiceIn, cursorIn, linksBeside, pageAddress } from '../frame/query.ts'
 import { actionRoute, pageRoute } from '../frame/route.ts'
-import { webhookTitle } from '../webhooks/list.ts'
 import { type Accepted, messageTable, shownOf } from '../webhooks/message-table.ts'
 import { failedToSend, progressPart, readResend, resendForm } from './send-all.ts'
 

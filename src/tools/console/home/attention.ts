@@ -5,11 +5,11 @@ import { type Failure, newestFailures } from '../../../pay/webhooks/list-store.t
 import { NOBODY_LISTENS } from '../../../pay/webhooks/listener.ts'
 import { attemptsOf } from '../../../pay/webhooks/message-store.ts'
 import { activeWebhooks } from '../../../pay/webhooks/store.ts'
-import type { Webhook } from '../../../pay/webhooks/webhook.ts'
+import { type Webhook, webhookTitle } from '../../../pay/webhooks/webhook.ts'
+import { isSignatureRefusal } from '../../../pay/webhooks/wrong-signature.ts'
 import { button, buttonLink } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import { MOST_COPIES } from '../../check/ask.ts'
-import { isRefusal } from '../../check/find-mistake.ts'
 import { acceptedByHand } from '../../recorder/by-hand.ts'
 import { groupRefusals } from '../../recorder/refusal-store.ts'
 import { findExchange } from '../../recorder/store.ts'
@@ -21,7 +21,6 @@ import { pageAddress } from '../frame/query.ts'
 import { NONE } from '../requests/find.ts'
 import { requestLine } from '../requests/list.ts'
 import { refusalText } from '../requests/refusal.ts'
-import { webhookTitle } from '../webhooks/list.ts'
 
 const MOST_LINES = 5
 /** Webhooks that are looked at, and failed messages of each. */
@@ -106,7 +105,7 @@ function failedLine(
   return {
     text: html`${link(`${root}deliveries?${new URLSearchParams({ webhook: webhook.webhook_id, status: 'FAILED' })}`, `${many} ${count === 1 ? 'message' : 'messages'}`)} to ${untrusted(webhookTitle(webhook))} failed: ${untrusted(result)}`,
     help: [
-      isRefusal(status ?? null)
+      isSignatureRefusal(status ?? null)
         ? {
             text: `Ask the receiver (at most ${MOST_COPIES} copies)`,
             href: `${message}/ask`,

@@ -12,6 +12,7 @@ import {
   duplicatesIn,
   eventTypes,
   type Webhook,
+  webhookTitle,
 } from '../../../pay/webhooks/webhook.ts'
 import type { Route } from '../../../platform/http/endpoint.ts'
 import { type SummaryRow, summaryCard, warningText } from '../../../platform/web/components.ts'
@@ -80,12 +81,6 @@ ${cards('Active webhooks', active, shown)}
 ${cards('Deactivated', ended, shown)}`
   return { title: 'Webhooks', section: 'webhooks', content }
 }
-
-/** What people call a webhook. */
-export const webhookTitle = ({
-  description,
-  callback_url,
-}: Pick<Webhook, 'description' | 'callback_url'>): string => description?.trim() || callback_url
 
 function cards(
   heading: string,

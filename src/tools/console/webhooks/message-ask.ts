@@ -3,10 +3,10 @@ import type { Exchange } from '../../../core/exchange.ts'
 import type { Context } from '../../../pay/context.ts'
 import { attemptsOf, type KeptMessage, statusAt } from '../../../pay/webhooks/message-store.ts'
 import { resendable } from '../../../pay/webhooks/send-again.ts'
+import { isSignatureRefusal } from '../../../pay/webhooks/wrong-signature.ts'
 import { button, details } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import { askReceiver, mostCopies } from '../../check/ask.ts'
-import { isRefusal } from '../../check/find-mistake.ts'
 import { newestAsked } from '../../recorder/by-hand.ts'
 import type { AccountVisit, Next } from '../frame/page.ts'
 import { link, paragraph, postForm, untrusted, wideTable } from '../frame/parts.ts'
@@ -53,7 +53,8 @@ async function askForm(
 ): Promise<Html | false> {
   const status = attemptsOf(found).at(-1)?.status_code ?? null
   const message = resendable(found, now)
-  if ('reason' in message || statusAt(found, now) !== 'FAILED' || !isRefusal(status)) return false
+  if ('reason' in message || statusAt(found, now) !== 'FAILED' || !isSignatureRefusal(status))
+    return false
   const copies = await mostCopies(context, account, message)
   return html`${paragraph(
     html`Sends at most ${copies} copies of this message to ${untrusted(message.callback_url)}, one after the other: with the right signature, with one of a random key, and with one for each known mistake until one is accepted. That takes at most 30 seconds. The copies are no attempts of the message.`,

@@ -1,6 +1,7 @@
 /** The attempts to deliver a message, each with its request and the receiver’s response. */
 
 import type { ByHand, Exchange } from '../../../core/exchange.ts'
+import { isSuccess } from '../../../core/http-status.ts'
 import { type AttemptEnding, causeOf } from '../../../pay/webhooks/causes.ts'
 import { NOBODY_LISTENS } from '../../../pay/webhooks/listener.ts'
 import {
@@ -120,7 +121,7 @@ const fromExchange = (exchange: Exchange): ShownAttempt => ({
 
 function statusOf({ ending: { status, result } }: ShownAttempt): ShownStatus {
   if (status === null && result === NOBODY_LISTENS) return 'not listening'
-  return status !== null && status >= 200 && status <= 299 ? 'SUCCESSFUL' : 'FAILED'
+  return isSuccess(status) ? 'SUCCESSFUL' : 'FAILED'
 }
 
 export function attemptsPart(attempts: readonly ShownAttempt[], root: string): Html {

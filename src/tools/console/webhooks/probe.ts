@@ -1,7 +1,7 @@
 /** Probe this receiver: the button on the page of a webhook, and the page with what was found. */
 import type { Context } from '../../../pay/context.ts'
 import { findWebhook } from '../../../pay/webhooks/store.ts'
-import type { Webhook } from '../../../pay/webhooks/webhook.ts'
+import { type Webhook, webhookTitle } from '../../../pay/webhooks/webhook.ts'
 import { pathParam, type Route } from '../../../platform/http/endpoint.ts'
 import { button, insetText } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
@@ -12,7 +12,6 @@ import { findingView } from '../check/findings.ts'
 import { type AccountVisit, type Next, notFound, type Page } from '../frame/page.ts'
 import { link, paragraph, postForm, untrusted, wideTable } from '../frame/parts.ts'
 import { actionRoute } from '../frame/route.ts'
-import { webhookTitle } from './list.ts'
 
 export const probeRoute = (context: Context): Route =>
   actionRoute(context, 'webhooks/{webhook_id}/probe', {
