@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { signature } from '../../src/pay/webhooks/webhook.ts'
+import { checkAccountsOf } from '../support/checked-accounts.ts'
 import { freePort } from '../support/ports.ts'
 import { startService } from '../support/service.ts'
 
@@ -14,6 +15,7 @@ const languages = [
     command: 'python3',
     asks: '--version',
     run: [],
+    runTest: ['-m', 'unittest'],
     test: 'test_payments.py',
     receiver: 'receiver.py',
   },
@@ -42,6 +44,7 @@ const languages = [
     command: 'go',
     asks: 'version',
     run: ['run'],
+    runTest: ['test'],
     test: 'payments_test.go',
     receiver: 'receiver.go',
   },
@@ -80,15 +83,19 @@ describe('Examples in other languages', { concurrency: true }, () => {
   after(() => service.stop())
 
   for (const language of languages) {
-    const { command, run, test: file, receiver } = language
+    const { command, run, runTest = run, test: file, receiver } = language
 
-    test(`examples/testing/${file} pays, receives, refunds, expires and meets two faults`, async t => {
+    test(`examples/testing/${file} pays, receives, refunds, expires and meets two faults, and would work in production`, async t => {
       if (!isInstalled(t, language)) return
       const { key } = await service.newAccount()
-      const args = command === 'go' ? ['test'] : run
-      await promisify(execFile)(command, [...args, example(`testing/${file}`)], {
-        env: { ...process.env, FARTHING_URL: service.baseUrl, FARTHING_API_KEY: key },
+      const accounts = await checkAccountsOf(service.baseUrl)
+      t.after(() => accounts.close())
+      await promisify(execFile)(command, [...runTest, file], {
+        cwd: example('testing'),
+        env: { ...process.env, FARTHING_URL: accounts.url, FARTHING_API_KEY: key },
       })
+      assert.ok(accounts.ended > 0)
+      assert.deepEqual(accounts.broken, [])
     })
 
     test(`examples/receivers/${receiver} accepts only messages that are signed with the key`, async t => {

@@ -1,0 +1,56 @@
+/** Stands in front of a service, and asks for the check of each test account before it ends. */
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, request as sendRequest } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import type { Body } from './client.ts'
+
+export type CheckedAccounts = {
+  url: string
+  /** The number of accounts that have ended. */
+  ended: number
+  /** What their checks found with the levels fail and warn. */
+  broken: string[]
+  close(): void
+}
+
+export async function checkAccountsOf(service: string): Promise<CheckedAccounts> {
+  const keys = new Map<string, string>()
+
+  async function check(name: string): Promise<void> {
+    const headers = { Authorization: `Bearer ${keys.get(name)}` }
+    const { findings }: Body = await (await fetch(`${service}/control/check`, { headers })).json()
+    for (const { rule, level } of findings)
+      if (level === 'fail' || level === 'warn') checked.broken.push(`${rule} ${level}`)
+    checked.ended += 1
+  }
+
+  const server = createServer(async (request, response) => {
+    const { method, url = '', headers } = request
+    const [, accounts, name] = /^(\/control\/accounts)\/?([^/]*)$/.exec(url) ?? []
+    if (method === 'DELETE' && name) await check(decodeURIComponent(name))
+    const outgoing = sendRequest(service + url, { method, headers })
+    try {
+      outgoing.end(await text(request))
+      const [answer]: IncomingMessage[] = await once(outgoing, 'response')
+      if (!answer) return
+      const body = await text(answer)
+      if (method === 'POST' && accounts) {
+        const { account, key } = JSON.parse(body)
+        keys.set(account, key)
+      }
+      response.writeHead(answer.statusCode ?? 0, answer.headers).end(body)
+    } catch {
+      request.socket.resetAndDestroy() // as a plan did with the connection to the service
+    }
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as AddressInfo // it listens on a port
+  const checked: CheckedAccounts = {
+    url: `http://127.0.0.1:${port}`,
+    ended: 0,
+    broken: [],
+    close: () => server.close(),
+  }
+  return checked
+}
