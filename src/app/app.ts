@@ -27,7 +27,7 @@ import { consoleRoutes } from '../tools/console/routes.ts'
 import { controlEndpoints } from '../tools/control/routes.ts'
 import { createWaitFor, WRITTEN } from '../tools/control/wait.ts'
 import { createPlans, type Plans } from '../tools/plans/faults.ts'
-import { LAST_PLAN } from '../tools/plans/store.ts'
+import { LAST_PLAN_SQL } from '../tools/plans/store.ts'
 import { createRecorder, type RunningRecorder } from '../tools/recorder/recorder.ts'
 import type { Chapters } from './docs/openapi.ts'
 import { controlDescription, docsEndpoints } from './docs/routes.ts'
@@ -153,7 +153,7 @@ function createAreas(
   plans: Plans | undefined,
 ): Areas {
   const { config } = context
-  const authenticate = createAuthenticate(context, config.control ? LAST_PLAN : undefined)
+  const authenticate = createAuthenticate(context, config.control ? LAST_PLAN_SQL : undefined)
   const json = { setHeaders: setApiHeaders, sendError: sendApiError }
   const page = pageArea(context)
   const sendError: Area['sendError'] = (error, request, reply) =>

@@ -89,7 +89,7 @@ type Listener = {
   stopping?: true
 }
 
-const pathOf = ({ webhook }: Listener): string => `/control/listeners/${webhook.webhook_id}`
+const listenerPath = ({ webhook }: Listener): string => `/control/listeners/${webhook.webhook_id}`
 
 /** Runs until a signal, unless the first request to the service fails. */
 async function startListening(config: Config, options: ListenOptions): Promise<void> {
@@ -106,13 +106,14 @@ async function startListening(config: Config, options: ListenOptions): Promise<v
     const { signing_key } = webhook
     if (options.json) printJson({ signing_key })
     else print(signing_key)
-    if (!webhook.other) await service.request('DELETE', pathOf(listener))
+    if (!webhook.other) await service.request('DELETE', listenerPath(listener))
     return
   }
   stopWithSignals(listener)
-  const first = await service.ask('GET', `${pathOf(listener)}/next?wait=0`)
+  const first = await service.ask('GET', `${listenerPath(listener)}/next?wait=0`)
   sayReady(listener)
-  const handle = (offer: Body) => void deliver(service, pathOf(listener), offer, receive, options)
+  const handle = (offer: Body) =>
+    void deliver(service, listenerPath(listener), offer, receive, options)
   if (first.attempt) handle(first.attempt)
   if (options.missed)
     void sendMissed(service, webhook.webhook_id).catch(error =>
@@ -196,7 +197,7 @@ function keepListening(listener: Listener, handle: (offer: Body) => void): Promi
   return keepAsking(async wasAway => {
     if (listener.stopping) return sleep(LAST_REQUEST)
     if (wasAway) await renew(listener)
-    const path = `${pathOf(listener)}/next`
+    const path = `${listenerPath(listener)}/next`
     const failing = query
     query = `?wait=${SHORT_WAIT}`
     const { status, body } = await service.request('GET', path + failing)
@@ -217,7 +218,7 @@ function stopWithSignals(listener: Listener): void {
       listener.stopping = true
       const last = { signal: AbortSignal.timeout(LAST_REQUEST) }
       void listener.service
-        .request('DELETE', pathOf(listener), last)
+        .request('DELETE', listenerPath(listener), last)
         .catch(() => {})
         .finally(() => process.exit(0))
     })

@@ -102,7 +102,7 @@ const form = nastyPairs(
 
 const bytes = (text: fc.Arbitrary<string>): fc.Arbitrary<Buffer> => text.map(it => Buffer.from(it))
 
-const bodyOf = ({ body, path }: Operation): fc.Arbitrary<Buffer> =>
+const anyBody = ({ body, path }: Operation): fc.Arbitrary<Buffer> =>
   fc.oneof(
     {
       weight: 12,
@@ -234,7 +234,7 @@ function toOperation(operation: Operation): fc.Arbitrary<HostileRequest> {
       withKey: fc.nat(15),
       typed: fc.nat(9),
       strange: fc.array(strangeHeader, { maxLength: 2 }),
-      body: damaged(bodyOf(operation)),
+      body: damaged(anyBody(operation)),
       chunked: fc.boolean(),
     })
     .map(({ otherMethod, target, withKey, typed, strange, body, chunked }) => {

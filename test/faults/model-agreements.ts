@@ -41,10 +41,11 @@ export function agree(world: World, account: Account): Step {
   }
 }
 
-const pathOf = (agreement: Agreement | undefined) => `/v1/agreements/${agreement?.name ?? NO_ID}`
+const agreementPath = (agreement: Agreement | undefined) =>
+  `/v1/agreements/${agreement?.name ?? NO_ID}`
 
 export function readAgreement(account: Account, agreement: Agreement | undefined): Step {
-  const request = { method: 'GET', path: pathOf(agreement), account } as const
+  const request = { method: 'GET', path: agreementPath(agreement), account } as const
   if (agreement?.account !== account) return { request, expected: refusal(404, 'P2200') }
   return { request, expected: { status: 200, body: shownAgreement(agreement) } }
 }
@@ -54,7 +55,7 @@ export function cancelAgreement(
   account: Account,
   agreement: Agreement | undefined,
 ): Step {
-  const request = { method: 'POST', path: `${pathOf(agreement)}/cancel`, account } as const
+  const request = { method: 'POST', path: `${agreementPath(agreement)}/cancel`, account } as const
   if (agreement?.account !== account) return { request, expected: refusal(404, 'P2500') }
   if (agreement.status === 'cancelled') return { request, expected: refusal(400, 'P2501') }
   agreement.status = 'cancelled'

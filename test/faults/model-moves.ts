@@ -17,7 +17,7 @@ import {
   isOpen,
   known,
   type Payment,
-  pathOf,
+  paymentPath,
   refundStatus,
   type Status,
   shown,
@@ -112,7 +112,7 @@ function creation(account: Account, wanted: NewPayment): Request {
 }
 
 export function cancel(world: World, account: Account, payment: Payment | undefined): Step {
-  const request = { method: 'POST', path: `${pathOf(payment)}/cancel`, account } as const
+  const request = { method: 'POST', path: `${paymentPath(payment)}/cancel`, account } as const
   const found = known(world, account, payment)
   if (!found) return { request, expected: refusal(404, 'P0500') }
   if (!isOpen(found) && statusOf(found) !== 'capturable')
@@ -122,7 +122,7 @@ export function cancel(world: World, account: Account, payment: Payment | undefi
 }
 
 export function capture(world: World, account: Account, payment: Payment | undefined): Step {
-  const request = { method: 'POST', path: `${pathOf(payment)}/capture`, account } as const
+  const request = { method: 'POST', path: `${paymentPath(payment)}/capture`, account } as const
   const found = known(world, account, payment)
   if (!found) return { request, expected: refusal(404, 'P1000') }
   if (statusOf(found) !== 'capturable') return { request, expected: refusal(409, 'P1003') }
@@ -208,7 +208,12 @@ export function refund(
     'over' in asked ? left + asked.over : Math.max(1, Math.floor((left * asked.percent) / 100))
   const refund_amount_available = { none: undefined, right: left, wrong: left + 1 }[belief]
   const json = { amount, refund_amount_available }
-  const request = { method: 'POST', path: `${pathOf(payment)}/refunds`, account, json } as const
+  const request = {
+    method: 'POST',
+    path: `${paymentPath(payment)}/refunds`,
+    account,
+    json,
+  } as const
   const found = known(world, account, payment)
   if (!found) return { request, expected: refusal(404, 'P0600') }
   if (refundStatus(found) !== 'available') return { request, expected: refusal(400, 'P0603') }

@@ -99,17 +99,18 @@ export const known = (
 ): Payment | undefined =>
   payment?.account === account && !isGone(world, payment) ? payment : undefined
 
-export const pathOf = (payment: Payment | undefined) => `/v1/payments/${payment?.name ?? NO_ID}`
+export const paymentPath = (payment: Payment | undefined) =>
+  `/v1/payments/${payment?.name ?? NO_ID}`
 
 export function read(world: World, account: Account, payment: Payment | undefined): Step {
-  const request = { method: 'GET', path: pathOf(payment), account } as const
+  const request = { method: 'GET', path: paymentPath(payment), account } as const
   const found = known(world, account, payment)
   if (!found) return { request, expected: refusal(404, 'P0200') }
   return { request, expected: { status: 200, body: shown(found) } }
 }
 
 export function readEvents(world: World, account: Account, payment: Payment | undefined): Step {
-  const request = { method: 'GET', path: `${pathOf(payment)}/events`, account } as const
+  const request = { method: 'GET', path: `${paymentPath(payment)}/events`, account } as const
   const found = known(world, account, payment)
   if (!found) return { request, expected: refusal(404, 'P0300') }
   const events = found.events.map(event => ({ state: shownState(event), updated: iso(event.at) }))
@@ -134,7 +135,7 @@ export const shownRefund = (world: World, payment: Payment, refund: Refund) => (
 })
 
 export function readRefunds(world: World, account: Account, payment: Payment | undefined): Step {
-  const request = { method: 'GET', path: `${pathOf(payment)}/refunds`, account } as const
+  const request = { method: 'GET', path: `${paymentPath(payment)}/refunds`, account } as const
   const found = known(world, account, payment)
   if (!found) return { request, expected: refusal(404, 'P0800') }
   const refunds = found.refunds.map(refund => shownRefund(world, found, refund))

@@ -171,10 +171,10 @@ export function register(world: World, { account, manners, subscriptions }: NewW
   }
 }
 
-const pathOf = (webhook: Webhook | undefined) => `/v1/webhooks/${webhook?.name ?? NO_ID}`
+const webhookPath = (webhook: Webhook | undefined) => `/v1/webhooks/${webhook?.name ?? NO_ID}`
 
 export function removeWebhook(account: Account, webhook: Webhook | undefined): Step {
-  const request = { method: 'DELETE', path: pathOf(webhook), account } as const
+  const request = { method: 'DELETE', path: webhookPath(webhook), account } as const
   if (webhook?.account !== account) return { request, expected: refusal(404, 'P2700') }
   webhook.active = false
   return { request, expected: { status: 204 } }
@@ -182,7 +182,7 @@ export function removeWebhook(account: Account, webhook: Webhook | undefined): S
 
 /** All messages of a webhook on one page, newest first. */
 export function readMessages(world: World, account: Account, webhook: Webhook | undefined): Step {
-  const request = { method: 'GET', path: `${pathOf(webhook)}/messages`, account } as const
+  const request = { method: 'GET', path: `${webhookPath(webhook)}/messages`, account } as const
   if (webhook?.account !== account) return { request, expected: refusal(404, 'P2700') }
   const results = world.messages
     .filter(message => message.webhook === webhook)

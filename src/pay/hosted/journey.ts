@@ -60,7 +60,7 @@ export async function choose(visit: Visit, form: URLSearchParams): Promise<Next>
   if (scenario !== 'success') return end(visit, scenario)
   const outcome = await moveByToken(visit, scenarioTriggers.success)
   return unlessOver(outcome?.payment, payment =>
-    visit.hidden ? confirmation(visit, payment) : { location: `${pathOf(visit)}/confirm` },
+    visit.hidden ? confirmation(visit, payment) : { location: `${pagePath(visit)}/confirm` },
   )
 }
 
@@ -75,7 +75,7 @@ async function carryOut(visit: Visit, scenario: Scenario): Promise<Next> {
 /** Shows the confirm page, or redirects to the first page if success was not chosen. */
 export async function showConfirm(visit: Visit): Promise<Next> {
   return unlessOver(await find(visit), payment =>
-    payment.success_chosen ? confirmation(visit, payment) : { location: pathOf(visit) },
+    payment.success_chosen ? confirmation(visit, payment) : { location: pagePath(visit) },
   )
 }
 
@@ -84,7 +84,7 @@ export async function confirm(visit: Visit, form: URLSearchParams): Promise<Next
   if (form.getAll('scenario').includes('cancel')) return end(visit, 'cancel')
   const outcome = await moveByToken(visit, 'confirm')
   return unlessOver(outcome?.payment, payment =>
-    visit.hidden ? details(visit, payment) : { location: pathOf(visit) },
+    visit.hidden ? details(visit, payment) : { location: pagePath(visit) },
   )
 }
 
@@ -138,10 +138,10 @@ function confirmation(visit: Visit, payment: Payment): Next {
 
 const summaryOf = ({ given }: Payment): PaymentSummary => ({ ...given, ...given.prefilled })
 
-const pathOf = ({ basePath, token }: Visit): string => `${basePath}/secure/${token}`
+const pagePath = ({ basePath, token }: Visit): string => `${basePath}/secure/${token}`
 
 function formTo(visit: Visit, step: 'details' | 'confirm'): Form {
   const { basePath, token, hidden } = visit
   if (hidden) return { action: `${basePath}/secure`, hidden: { chargeTokenId: token, step } }
-  return { action: step === 'confirm' ? `${pathOf(visit)}/confirm` : pathOf(visit), hidden: {} }
+  return { action: step === 'confirm' ? `${pagePath(visit)}/confirm` : pagePath(visit), hidden: {} }
 }

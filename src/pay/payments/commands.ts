@@ -47,7 +47,7 @@ type Bind = (given: NewPayment) => Promise<{ scenario: Scenario | undefined; cou
 export type PlannedScenario = {
   bind: Bind
   /** Runs one creation at a time, because each counts the same plans. */
-  exclusively<Result>(create: () => Promise<Result>): Promise<Result>
+  withLock<Result>(create: () => Promise<Result>): Promise<Result>
 }
 
 /**

@@ -127,7 +127,7 @@ Checks run in this order: the type of every field, and whether agreement_id and 
       recordEffects: recordEffectsOf(request),
     }
     const created = planned
-      ? await planned.exclusively(() => createPayment(context, { ...creation, bind: planned.bind }))
+      ? await planned.withLock(() => createPayment(context, { ...creation, bind: planned.bind }))
       : await createPayment(context, creation)
     void reply.code(201).header('location', paymentAddress(created.payment_id, addresses))
     return presentPayment(created, addresses)

@@ -98,13 +98,13 @@ function fromStored(stored: string): AttemptResult {
 type TakenAttempt = Offer & { attempt_id: string }
 
 /**
- * Waits for an attempt, and takes it. Resolves to null when `isOver`, or when somebody has said that the listener
- * stopped: one that is still there then asks again. `wait` is the most milliseconds until `isOver`.
+ * Waits for an attempt, and takes it. Resolves to null when `mustReturn`, or when somebody has said that the listener
+ * stopped: one that is still there then asks again. `wait` is the most milliseconds until `mustReturn`.
  */
 export async function waitForAttempt(
   { database, time, signals }: ListenerPorts,
   webhook: Webhook,
-  { wait, signal, isOver }: { wait: number; signal: Signal; isOver: () => boolean },
+  { wait, signal, mustReturn }: { wait: number; signal: Signal; mustReturn: () => boolean },
 ): Promise<TakenAttempt | null> {
   const { webhook_id, room, listening_until } = webhook
   const connect = () =>
@@ -120,7 +120,7 @@ export async function waitForAttempt(
       if (await database.write([takeAttempt({ room, webhook_id, attempt_id })]))
         return { attempt_id, ...(JSON.parse(offer) as Offer) } // written by offerAttempt
       signal.set()
-    } else if (isOver()) return null
+    } else if (mustReturn()) return null
     // Another request of this listener was cut off.
     else if (due.listening_until <= now + RECONNECT_TIME) await connect()
     return undefined

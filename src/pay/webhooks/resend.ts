@@ -39,14 +39,14 @@ async function run(
   for (;;) {
     const resend = resendIn(row)
     const [message_id, ...left] = resend.left
-    const isOver = message_id === undefined || isStopping()
-    const next = isOver
+    const isEnd = message_id === undefined || isStopping()
+    const next = isEnd
       ? rowOf(resend, 0)
       : rowOf(
           { ...resend, left, ...(await sendOne(context, account, resend, message_id)) },
           time.wall() + CLAIM_MS,
         )
-    if (!(await database.write([saveResend(account.room, row, next)])) || isOver) return
+    if (!(await database.write([saveResend(account.room, row, next)])) || isEnd) return
     row = next
   }
 }

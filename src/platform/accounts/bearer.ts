@@ -25,12 +25,12 @@ function refusalOf(header: string | undefined): ApiError {
 /**
  * Specification, *Authentication*: sets `request.account`, or rejects with a 401. Keys that were just checked are
  * cached, so that the key of a busy client is hashed once a second. Returns undefined when there is nothing to
- * wait for: a promise for each request would cost more than the rest. `lastPlan` is SQL, see findKey; given where
+ * wait for: a promise for each request would cost more than the rest. `lastPlanSql` is SQL, see findKey; given where
  * control is on.
  */
 export function createAuthenticate(
   { database, time, config }: Ports & { config: Config },
-  lastPlan?: string,
+  lastPlanSql?: string,
 ) {
   const cache = new Map<string, KnownKey & { until: number }>()
 
@@ -42,7 +42,7 @@ export function createAuthenticate(
 
   async function lookUp(key: string): Promise<KnownKey | undefined> {
     const asked = time.wall() // before the query: the key may be revoked during it
-    const known = await findKey(database, inUtf8(key), config.apiKey, asked, lastPlan)
+    const known = await findKey(database, inUtf8(key), config.apiKey, asked, lastPlanSql)
     if (known) remember(cache, key, { ...known, until: asked + CACHE_MS }, MAX_CACHED)
     else cache.delete(key)
     return known

@@ -95,18 +95,18 @@ export const LIVES_AT_SECOND = livesAt('$2')
 
 /**
  * The bearer key with its account, or undefined; `configured` is the default account's fixed key. `now` is the
- * machine's time. `lastPlan` is SQL for the plan_id of the account's last plan, or null, so that one query reads both.
+ * machine's time. `lastPlanSql` is SQL for the plan_id of the account's last plan, or null, so that one query reads both.
  */
 export async function findKey(
   database: Database,
   key: string,
   configured: string | undefined,
   now: number,
-  lastPlan?: string,
+  lastPlanSql?: string,
 ): Promise<KnownKey | undefined> {
   const hash = sha256(key)
   const isConfigured = configured !== undefined && timingSafeEqual(hash, sha256(configured))
-  const columns = lastPlan ? `${ACCOUNT_COLUMNS}, ${lastPlan} as last_plan` : ACCOUNT_COLUMNS
+  const columns = lastPlanSql ? `${ACCOUNT_COLUMNS}, ${lastPlanSql} as last_plan` : ACCOUNT_COLUMNS
   const [row] = await database.query<Account & { key_id: string; last_plan?: string | null }>(
     isConfigured
       ? `select '${CONFIGURED_KEY_ID}' as key_id, ${columns} from accounts where name = $1 and ended = 0`

@@ -116,9 +116,9 @@ function oneAtATime(handle: Handle): Handle {
       next() {
         connection.serving = undefined
         const { waiting, refuse } = connection
-        const isOver = socket.destroyed
-        const [request, response] = (!isOver && waiting.shift()) || []
-        waitingInAll -= isOver ? waiting.splice(0).length : Number(request !== undefined)
+        const isClosed = socket.destroyed
+        const [request, response] = (!isClosed && waiting.shift()) || []
+        waitingInAll -= isClosed ? waiting.splice(0).length : Number(request !== undefined)
         if (request && response && (request.complete || !refuse))
           serve(connection, request, response)
         else refuse?.()

@@ -25,7 +25,7 @@ const MOST_WEBHOOKS = 20
 type Asking = {
   by: Actor
   /** Whether nobody waits for the answer any more. No further copy is sent then. */
-  isOver: () => boolean
+  isAbandoned: () => boolean
 }
 
 /**
@@ -36,7 +36,7 @@ export async function askReceiver(
   context: Context,
   account: Account,
   message: Resendable,
-  { by, isOver }: Asking,
+  { by, isAbandoned }: Asking,
 ): Promise<Asked> {
   const { recorder, time } = context
   const known = await knownAbout(context, account, message)
@@ -52,7 +52,7 @@ export async function askReceiver(
       byHand: { kind: 'asked', words: short, ...(cause !== undefined && { damage: cause }) },
     })
   const mayPost = (posts: number) =>
-    posts < MOST_COPIES && performance.now() - started < LAST_START && !isOver()
+    posts < MOST_COPIES && performance.now() - started < LAST_START && !isAbandoned()
   const asked = await findMistake(known, { post, mayPost })
   await recorder?.action(account, {
     room: account.room,

@@ -59,7 +59,7 @@ export const isOfKnownBrand = (number: string): boolean =>
   submittedCard(number, '', '').card_brand !== undefined
 
 /** MM/YY is over when its month is. */
-export function isOver(expiry_date: string, at: number): boolean {
+export function isExpired(expiry_date: string, at: number): boolean {
   const [month = NaN, year = NaN] = expiry_date.split('/').map(Number)
   return Date.UTC(2000 + year, month, 1) <= at
 }

@@ -101,8 +101,8 @@ async function sendAndWatch(
   for (;;) {
     const after = await countReads(context, account, ids)
     const isFollowed = (id: string) => (after.get(id) ?? 0) > (before.get(id) ?? 0)
-    const isOver = performance.now() >= until || !probing.maySend(0, 0)
-    if (isOver || sent.every(({ payment_id }) => isFollowed(payment_id)))
+    const isLate = performance.now() >= until || !probing.maySend(0, 0)
+    if (isLate || sent.every(({ payment_id }) => isFollowed(payment_id)))
       return sent.map(({ payment_id, ...each }) => ({
         ...each,
         isFollowed: isFollowed(payment_id),

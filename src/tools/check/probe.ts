@@ -49,13 +49,13 @@ export type Probed = { posts: number; findings: Finding[] }
 
 /**
  * Sends messages about paid payments of the account to the webhook's own address, and records each. They are no
- * attempts of any message. `isOver`: whether nobody waits for the result any more.
+ * attempts of any message. `isAbandoned`: whether nobody waits for the result any more.
  */
 export async function probeReceiver(
   context: Context,
   account: Account,
   webhook: Webhook,
-  isOver: () => boolean,
+  isAbandoned: () => boolean,
 ): Promise<Probed> {
   const started = performance.now()
   let posts = 0
@@ -66,7 +66,9 @@ export async function probeReceiver(
       return postProbe(context, account, webhook, message, { words, forgery })
     },
     maySend: (messages, ms = POST_MS) =>
-      posts + messages <= MOST_POSTS && performance.now() - started + ms <= MOST_MS && !isOver(),
+      posts + messages <= MOST_POSTS &&
+      performance.now() - started + ms <= MOST_MS &&
+      !isAbandoned(),
   }
   const findings = await findingsOf({ context, account, probing })
   return { posts, findings }

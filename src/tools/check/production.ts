@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { isSuccess } from '../../core/http-status.ts'
 import { version } from '../../core/version.ts'
-import { hasCheckDigit, isForm, isOfKnownBrand, isOver, takesJson, textsIn } from './facts.ts'
+import { hasCheckDigit, isExpired, isForm, isOfKnownBrand, takesJson, textsIn } from './facts.ts'
 import type { Among, AttemptFacts, Level, RequestFacts, Rule } from './rule.ts'
 
 /** The documentation says that the firewall blocks these. */
@@ -156,7 +156,7 @@ export const requestRules: readonly Rule<RequestFacts>[] = [
     sentence: 'GOV.UK Pay answers 422 P0102: the expiry date of the card is over.',
     advice: 'Use an expiry date in the future.',
     source: 'A past expiry date in `POST /v1/auth`',
-    breaks: facts => authorised(facts) && isOver(String(facts.body.expiry_date), facts.at),
+    breaks: facts => authorised(facts) && isExpired(String(facts.body.expiry_date), facts.at),
   },
   {
     key: 'P9-failing',

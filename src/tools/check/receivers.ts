@@ -121,13 +121,13 @@ function messagesTo(facts: RecordFacts, { webhook_id }: Webhook): Seen[][] {
 }
 
 /** The second attempt of the newest message may be on its way. */
-const isOver = (attempts: Seen[]): boolean =>
+const hasEnded = (attempts: Seen[]): boolean =>
   attempts.some(hasSucceeded) || attempts.length >= MOST_ATTEMPTS
 
 const ACCEPTED_NONE = 'The receiver accepted none of its last three messages.'
 
 function refusing(facts: RecordFacts, webhook: Webhook): Judgement[] {
-  const last = messagesTo(facts, webhook).filter(isOver).slice(-LAST_MESSAGES)
+  const last = messagesTo(facts, webhook).filter(hasEnded).slice(-LAST_MESSAGES)
   const [first] = last.flat()
   const newest = last.flat().at(-1)
   if (!first || !newest || last.length < LAST_MESSAGES) return []

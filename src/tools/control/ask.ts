@@ -53,7 +53,7 @@ export const askAboutMessage = (context: Context, stopped: () => boolean): Endpo
       context,
       request.account,
       message,
-      { by: 'control', isOver: () => stopped() || request.raw.socket.destroyed },
+      { by: 'control', isAbandoned: () => stopped() || request.raw.socket.destroyed },
     )
     return {
       message_id: message.message_id,

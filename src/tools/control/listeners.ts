@@ -163,7 +163,7 @@ function createEnding(
   ]
   return {
     signal,
-    isOver: () => why !== undefined,
+    mustReturn: () => why !== undefined,
     stop: (): EndReason | undefined => {
       for (const timer of timers) clearTimeout(timer)
       reply.raw.removeListener('close', left)

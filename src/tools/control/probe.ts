@@ -40,8 +40,8 @@ export const probeWebhook = (context: Context, stopped: () => boolean): Endpoint
     const webhook = await findWebhook(context.database, account.room, id)
     if (!webhook) throw notFound('webhook')
     if (webhook.status !== 'ACTIVE') throw inactive()
-    const isOver = () => stopped() || request.raw.socket.destroyed
-    const { posts, findings } = await probeReceiver(context, account, webhook, isOver)
+    const isAbandoned = () => stopped() || request.raw.socket.destroyed
+    const { posts, findings } = await probeReceiver(context, account, webhook, isAbandoned)
     return { version, webhook_id: webhook.webhook_id, posts, findings }
   },
 })

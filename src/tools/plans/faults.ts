@@ -34,7 +34,7 @@ export function createPlans(ports: PlanPorts, stopped: () => boolean): Plans {
   ): Promise<void> {
     if (fault?.plan.when !== 'before') return done()
     await holds.hold(fault.account, request.raw.socket, fault.delay)
-    fault.isOver = true
+    fault.hasActed = true
     const { plan, error } = fault
     const { plan_id } = plan
     if (plan.reset) {
@@ -48,7 +48,7 @@ export function createPlans(ports: PlanPorts, stopped: () => boolean): Plans {
   }
 
   async function actOnResponse(fault: Fault, request: FastifyRequest, reply: FastifyReply) {
-    fault.isOver = true
+    fault.hasActed = true
     await holds.hold(fault.account, request.raw.socket, fault.delay)
     const { plan, error } = fault
     const { plan_id } = plan
@@ -75,7 +75,7 @@ export function createPlans(ports: PlanPorts, stopped: () => boolean): Plans {
         const { fault, scenario } = found.get(request) ?? {}
         if (!fault && scenario?.plan_id && reply.statusCode === 201)
           request.actingPlan = { plan_id: scenario.plan_id }
-        if (!fault || fault.isOver) return done(null, payload)
+        if (!fault || fault.hasActed) return done(null, payload)
         // The error takes the place of the response: Fastify sends it as if the handler had thrown it.
         void actOnResponse(fault, request, reply).then(
           () => done(fault.error ?? null, payload),

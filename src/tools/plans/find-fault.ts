@@ -32,7 +32,7 @@ export type Fault = {
   delay: number
   error: ApiError | undefined
   /** True once the plan has acted on the response. */
-  isOver: boolean
+  hasActed: boolean
 }
 
 /** The scenario of a plan, and the plan once it was set. */
@@ -47,7 +47,7 @@ type PlanPorts = { database: Database; time: Time }
 
 export function createFindFault(ports: PlanPorts): FindFault {
   const { database } = ports
-  const exclusively = createMutex()
+  const withLock = createMutex()
   const knownPlans = createKnownPlans(database)
 
   return async (operation, request) => {
@@ -61,7 +61,7 @@ export function createFindFault(ports: PlanPorts): FindFault {
     const scenario =
       operation === CREATION && scenarios.length > 0 ? scenarioOf(account) : undefined
     if (faults.length === 0) return { scenario }
-    const fault = await exclusively(account.room, () => count(account, facts))
+    const fault = await withLock(account.room, () => count(account, facts))
     if (fault?.plan.when === 'before') await target.recordEffects()
     return { fault, scenario }
   }
@@ -79,7 +79,7 @@ export function createFindFault(ports: PlanPorts): FindFault {
 
   function scenarioOf({ room }: Account): Planned {
     const planned: Planned = {
-      exclusively: create => exclusively(room, create),
+      withLock: create => withLock(room, create),
       async bind(given) {
         const { scenarios } = sorted(await findPlans(database, room))
         const facts = { operation: CREATION, given: fieldsOf(given) }
@@ -119,7 +119,7 @@ const faultOf = (plan: Plan, account: Account): Fault => ({
   account,
   delay: delayOf(plan, plan.seen + 1),
   error: plan.answer && errorOf(plan.answer),
-  isOver: false,
+  hasActed: false,
 })
 
 /** The account of a request, and a function that finds its payment. */

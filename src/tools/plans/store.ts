@@ -20,7 +20,7 @@ export async function findPlans(database: Database, room: string): Promise<Plan[
 }
 
 /** SQL for the plan_id of the last plan of a row of `accounts`, or null. The look-up of a key reads it too. */
-export const LAST_PLAN =
+export const LAST_PLAN_SQL =
   '(select plan_id from plans where plans.account = accounts.room order by position desc limit 1)'
 
 /** The most rooms whose plans are remembered. */

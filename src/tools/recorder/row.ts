@@ -115,7 +115,7 @@ function requestRow(raw: RawRequest, secrets: (string | undefined)[], checks: Ch
     payment_id: payment?.payment_id ?? null,
     message_id: null,
     refused: facts.ended === 'reset' || (status ?? 0) >= 400,
-    path: pathOf(kind, path, payment, mask),
+    path: recordedPath(kind, path, payment, mask),
     query: mask.url(query.join('?')),
     request_headers: Object.fromEntries(kept(REQUEST_HEADERS)),
     ...(request_body && { request_body }),
@@ -156,7 +156,7 @@ function judge(
 }
 
 /** The path of a page ends with the payment's token, in any encoding. */
-function pathOf(
+function recordedPath(
   kind: ExchangeKind,
   path: string,
   payment: RecordedPayment | undefined,

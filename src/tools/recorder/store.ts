@@ -169,8 +169,8 @@ export async function followExchanges(
     const page = await findFollowed(database, exchangeRows, idOf, conditions, asked)
     // One that was written later may have begun before.
     const rows = page.rows.filter(({ began }) => began >= (since ?? 0))
-    const isOver = page.rows.length === 0 || paging.before !== undefined
-    if (rows.length > 0 || isOver) return { ...page, rows: rows.sort(byBeginning) }
+    const isLast = page.rows.length === 0 || paging.before !== undefined
+    if (rows.length > 0 || isLast) return { ...page, rows: rows.sort(byBeginning) }
     after = page.next
   }
 }

@@ -31,7 +31,7 @@ onEveryDatabase(
       t.after(shelf.close)
       return { api, name, ...shelf, browser: await signIn(service(), api) }
     }
-    const pathOf = ({ webhook_message_id }: Body) => `messages/${webhook_message_id}`
+    const messagePath = ({ webhook_message_id }: Body) => `messages/${webhook_message_id}`
 
     test('the list has a card for each webhook, says what its receiver answered last, and warns of two with one address', async t => {
       const { browser, ledger } = await enter(t)
@@ -77,7 +77,7 @@ onEveryDatabase(
 
     test('a message says at the top why it failed, and below what was sent and answered each time', async t => {
       const { browser, failed, delivered, archive } = await enter(t)
-      const page = await browser.get(pathOf(failed[0]))
+      const page = await browser.get(messagePath(failed[0]))
       assert.equal(
         causeIn(page),
         'The receiver answered 401 Unauthorized: {"error":"bad signature"}. Most often the signature does not match there: compare the signatures.',
@@ -90,11 +90,11 @@ onEveryDatabase(
       assert.equal(page.text.split(signature).length - 1, 2, 'the signature of both attempts')
       assert.match(page.text, /"error": "bad signature"/)
       assert.equal(
-        causeIn(await browser.get(pathOf(delivered[0]))),
+        causeIn(await browser.get(messagePath(delivered[0]))),
         'Delivered: the receiver answered 200 OK.',
       )
       await service().database.write([{ sql: 'delete from exchanges', values: [] }])
-      const forgotten = await browser.get(pathOf(failed[0]))
+      const forgotten = await browser.get(messagePath(failed[0]))
       assert.match(causeIn(forgotten), /^The receiver answered 401 Unauthorized\. Most often/)
       assert.equal(rowCount(forgotten), 2)
       assert.match(forgotten.text, /not recorded, or are older than 24 hours/)
@@ -102,22 +102,22 @@ onEveryDatabase(
 
     test('a message of a webhook that was deactivated, or of a payment that is gone, cannot be sent again', async t => {
       const { api, browser, unsendable, failed, receivers } = await enter(t)
-      const inactive = await browser.get(pathOf(unsendable))
+      const inactive = await browser.get(messagePath(unsendable))
       assert.match(inactive.text, /cannot be sent again: the webhook of this message is INACTIVE/)
       const count = () => receivers.reduce((sum, { requests }) => sum + requests.length, 0)
       const before = count()
-      const refused = await browser.post(`${pathOf(unsendable)}/send`)
-      assert.deepEqual([refused.location, refused.done], [pathOf(unsendable), 'not-sent'])
+      const refused = await browser.post(`${messagePath(unsendable)}/send`)
+      assert.deepEqual([refused.location, refused.done], [messagePath(unsendable), 'not-sent'])
       service().clock.advance(7 * DAY)
       const later = await signIn(service(), api)
-      const gone = await later.get(pathOf(failed[0]))
+      const gone = await later.get(messagePath(failed[0]))
       assert.match(
         gone.text,
         /cannot be sent again: the payment of this message is gone after 7 days/,
       )
       assert.match(gone.text, /It was deleted with the payment, after 7 days\./)
       assert.ok(!gone.html.includes(failed[0].body.resource.description))
-      assert.equal((await later.post(`${pathOf(failed[0])}/send`)).done, 'not-sent')
+      assert.equal((await later.post(`${messagePath(failed[0])}/send`)).done, 'not-sent')
       assert.equal(count(), before)
     })
 
@@ -136,14 +136,17 @@ onEveryDatabase(
         [{}, right],
         [{ damage: 'upper' }, right.toUpperCase()],
       ] as const) {
-        const sent = await browser.post(`${pathOf(message)}/send`, fields)
-        assert.deepEqual([sent.location, sent.done], [pathOf(message), undefined])
+        const sent = await browser.post(`${messagePath(message)}/send`, fields)
+        assert.deepEqual([sent.location, sent.done], [messagePath(message), undefined])
         const { body, headers } = receivers[0]?.requests.at(-1) ?? {}
         assert.deepEqual([body, headers?.['pay-signature']], [kept, signature])
       }
-      assert.equal((await browser.post(`${pathOf(message)}/send`, { damage: 'x' })).status, 400)
+      assert.equal(
+        (await browser.post(`${messagePath(message)}/send`, { damage: 'x' })).status,
+        400,
+      )
       assert.equal(await rows(), before)
-      const page = await browser.get(pathOf(message))
+      const page = await browser.get(messagePath(message))
       for (const name of [
         /delivered Sent again/,
         /ACCEPTED, SIGNATURE WRONG Damaged: the signature in upper case/,
@@ -153,7 +156,7 @@ onEveryDatabase(
 
     test('a send by hand and the delivery are one story, and a wrong signature that is accepted is red everywhere', async t => {
       const { browser, failed, delivered } = await enter(t)
-      const [refusing, accepting] = [pathOf(failed[0]), pathOf(delivered[0])]
+      const [refusing, accepting] = [messagePath(failed[0]), messagePath(delivered[0])]
       const send = async (path: string, fields: Record<string, string> = {}) => {
         const { status, done } = await browser.post(`${path}/send`, fields)
         assert.deepEqual([status, done], [303, undefined])

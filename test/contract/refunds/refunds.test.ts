@@ -9,16 +9,16 @@ import { onSharedDatabases } from '../../support/service.ts'
 const ID = /^[0-9a-v]{26}$/
 const WEEK_MS = 7 * 86_400_000
 
-const pathOf = ({ payment_id }: Body): string => `/v1/payments/${payment_id}/refunds`
+const refundsPath = ({ payment_id }: Body): string => `/v1/payments/${payment_id}/refunds`
 
 async function refund(api: Client, payment: Body, amount: number): Promise<Body> {
-  const answer = await api.post(pathOf(payment), { amount })
+  const answer = await api.post(refundsPath(payment), { amount })
   assert.equal(answer.status, 202, answer.text)
   return answer.body
 }
 
 const listed = async (api: Client, payment: Body): Promise<Body[]> =>
-  (await api.get(pathOf(payment))).body._embedded.refunds
+  (await api.get(refundsPath(payment))).body._embedded.refunds
 
 onSharedDatabases(
   'Refunds',
@@ -43,7 +43,7 @@ onSharedDatabases(
         assert.match(made.refund_id, ID)
         const read = { ...made, payment_id: payment.payment_id, settlement_summary: {} }
         assert.deepEqual((await api.get(self)).body, read)
-        assert.deepEqual((await api.get(pathOf(payment))).body, {
+        assert.deepEqual((await api.get(refundsPath(payment))).body, {
           payment_id: payment.payment_id,
           _links: {
             self: { href: payment._links.refunds.href, method: 'GET' },
@@ -110,15 +110,19 @@ onSharedDatabases(
         const second = await paidPayment(api)
         const theirs = await paidPayment(other)
         const made = await refund(api, payment, 100)
-        const own = `${pathOf(payment)}/${made.refund_id}`
-        assertError(await api.get(`${pathOf(second)}/${made.refund_id}`), 404, 'P0700')
-        assertError(await api.get(`${pathOf({ payment_id: 'x' })}/${made.refund_id}`), 404, 'P0700')
+        const own = `${refundsPath(payment)}/${made.refund_id}`
+        assertError(await api.get(`${refundsPath(second)}/${made.refund_id}`), 404, 'P0700')
+        assertError(
+          await api.get(`${refundsPath({ payment_id: 'x' })}/${made.refund_id}`),
+          404,
+          'P0700',
+        )
         for (const refund_id of ['x', '0'.repeat(26), '%00', payment.payment_id])
-          assertError(await api.get(`${pathOf(payment)}/${refund_id}`), 404, 'P0700')
+          assertError(await api.get(`${refundsPath(payment)}/${refund_id}`), 404, 'P0700')
         assertError(await other.get(own), 404, 'P0700')
-        assertError(await other.get(`${pathOf(theirs)}/${made.refund_id}`), 404, 'P0700')
-        assertError(await other.get(pathOf(payment)), 404, 'P0800')
-        assertError(await api.get(pathOf({ payment_id: '%00' })), 404, 'P0800')
+        assertError(await other.get(`${refundsPath(theirs)}/${made.refund_id}`), 404, 'P0700')
+        assertError(await other.get(refundsPath(payment)), 404, 'P0800')
+        assertError(await api.get(refundsPath({ payment_id: '%00' })), 404, 'P0800')
         assert.equal((await other.get('/v1/refunds')).body.total, 0)
         assert.equal((await api.get(own)).status, 200)
       })
@@ -131,7 +135,7 @@ onSharedDatabases(
         assert.equal((await api.get('/v1/refunds')).body.total, 1)
         await api.advance(1)
         assertError(await api.get(made._links.self.href), 404, 'P0700')
-        assertError(await api.get(pathOf(payment)), 404, 'P0800')
+        assertError(await api.get(refundsPath(payment)), 404, 'P0800')
         assert.equal((await api.get('/v1/refunds')).body.total, 0)
       })
 
@@ -139,7 +143,7 @@ onSharedDatabases(
         const api = await service().newAccount()
         const payment = await paidPayment(api, { amount: 1_000 })
         const twenty = Array.from({ length: 20 }, (_, i) =>
-          api.post(pathOf(payment), { amount: 60 + i }),
+          api.post(refundsPath(payment), { amount: 60 + i }),
         )
         const answers = await Promise.all(twenty)
         const accepted = answers.filter(({ status }) => status === 202)
@@ -159,10 +163,10 @@ onSharedDatabases(
         const payment = await paidPayment(api, { amount: 1_000 })
         const refunding = /insert into refunds/
         beforeWrite(refunding, () => refund(api, payment, 600))
-        assertError(await api.post(pathOf(payment), { amount: 401 }), 400, 'P0603')
+        assertError(await api.post(refundsPath(payment), { amount: 401 }), 400, 'P0603')
         beforeWrite(refunding, () => refund(api, payment, 100))
         const stale = { amount: 100, refund_amount_available: 400 }
-        assertError(await api.post(pathOf(payment), stale), 412, 'P0604')
+        assertError(await api.post(refundsPath(payment), stale), 412, 'P0604')
         beforeWrite(refunding, () => refund(api, payment, 100))
         await refund(api, payment, 200)
         const { refund_summary } = await read(api, payment)
@@ -179,14 +183,14 @@ onSharedDatabases(
         const payment = await paidPayment(api, { amount: 1_000 })
         const naming = await Promise.all(
           Array.from({ length: 20 }, () =>
-            api.post(pathOf(payment), { amount: 10, refund_amount_available: 1_000 }),
+            api.post(refundsPath(payment), { amount: 10, refund_amount_available: 1_000 }),
           ),
         )
         assert.equal(naming.filter(({ status }) => status === 202).length, 1)
         for (const answer of naming.filter(({ status }) => status !== 202))
           assertError(answer, 412, 'P0604')
         const fitting = await Promise.all(
-          Array.from({ length: 20 }, () => api.post(pathOf(payment), { amount: 49 })),
+          Array.from({ length: 20 }, () => api.post(refundsPath(payment), { amount: 49 })),
         )
         assert.deepEqual([...new Set(fitting.map(({ status }) => status))], [202])
         assert.equal((await read(api, payment)).refund_summary.amount_submitted, 990)

@@ -7,7 +7,7 @@ import { type Client, createClient } from '../../support/client.ts'
 import { read } from '../../support/journeys.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 import { endingsOf, history, receiving, subscribe } from '../../support/subscriber.ts'
-import { changes, pathOf } from './payment-changes.ts'
+import { changes, paymentPath } from './payment-changes.ts'
 
 const touches = (statements: Statement[], sql: RegExp): boolean =>
   statements.some(statement => sql.test(statement.sql))
@@ -51,7 +51,7 @@ onEveryDatabase(
       const subscriber = await subscribe(t, api)
       const failing: Database['write'] = () => Promise.reject(new Error('the disk is on fire'))
       const broken = t.mock.method(service().database, 'write', failing)
-      assertError(await api.post(`${pathOf(payment)}/cancel`), 500, 'P0999')
+      assertError(await api.post(`${paymentPath(payment)}/cancel`), 500, 'P0999')
       broken.mock.restore()
       assert.deepEqual(await read(api, payment), payment)
       assert.deepEqual(await history(api, subscriber.webhook), [])
@@ -68,7 +68,7 @@ onEveryDatabase(
         if (touches(statements, /set status = \$\d, attempts/)) throw new Error('no connection')
         return write(statements)
       })
-      assert.equal((await api.post(`${pathOf(payment)}/cancel`)).status, 204)
+      assert.equal((await api.post(`${paymentPath(payment)}/cancel`)).status, 204)
       broken.mock.restore()
       assert.deepEqual(await endingsOf(api, subscriber), [['PENDING', 0]])
       service().clock.advance(CLAIM_MS)
@@ -92,7 +92,7 @@ onEveryDatabase(
           return query<Row>(sql, values)
         },
       )
-      assert.equal((await api.post(`${pathOf(payment)}/cancel`)).status, 204)
+      assert.equal((await api.post(`${paymentPath(payment)}/cancel`)).status, 204)
       broken.mock.restore()
       assert.equal(subscriber.connections(), 0)
       service().clock.advance(CLAIM_MS)

@@ -17,7 +17,7 @@ import {
   type Subscriber,
   subscribe,
 } from '../../support/subscriber.ts'
-import { pathOf } from './payment-changes.ts'
+import { paymentPath } from './payment-changes.ts'
 
 const KEY = 'a-key-for-crash-tests'
 const folder = tempFolder()
@@ -80,7 +80,7 @@ describe('After kill -9 during a delivery and the end of its claim, the next sta
     const receiver = changing(silence)
     const subscriber = await subscribe(t, api, { behaviour: receiver.behaviour })
     const payment = await api.createPayment()
-    const request = api.post(`${pathOf(payment)}/cancel`).catch(() => 'no answer')
+    const request = api.post(`${paymentPath(payment)}/cancel`).catch(() => 'no answer')
     await subscriber.next()
     await service.kill()
     assert.equal(await request, 'no answer')
@@ -107,7 +107,7 @@ describe('After kill -9 during a delivery and the end of its claim, the next sta
     })
     const subscriber = await subscribe(t, api, { behaviour: receiver.behaviour })
     const payment = await api.createPayment()
-    void api.post(`${pathOf(payment)}/cancel`).catch(() => {})
+    void api.post(`${paymentPath(payment)}/cancel`).catch(() => {})
     await subscriber.next(2)
     await service.kill()
     receiver.changeTo(answering(503))
@@ -147,7 +147,7 @@ describe('After kill -9 during a delivery and the end of its claim, the next sta
     let api = await service.start()
     const subscriber = await subscribe(t, api, { behaviour: { onRequest: silence } })
     const payment = await api.createPayment()
-    void api.post(`${pathOf(payment)}/cancel`).catch(() => {})
+    void api.post(`${paymentPath(payment)}/cancel`).catch(() => {})
     await subscriber.next()
     await api.delete(`/v1/webhooks/${subscriber.webhook.external_id}`)
     await service.kill()
@@ -166,7 +166,7 @@ describe('SIGTERM during a delivery', () => {
     const gate = gated()
     const subscriber = await subscribe(t, api, { behaviour: gate.behaviour })
     const payment = await api.createPayment()
-    const request = api.post(`${pathOf(payment)}/cancel`)
+    const request = api.post(`${paymentPath(payment)}/cancel`)
     await subscriber.next()
     const stopped = service.stop()
     gate.open()

@@ -15,7 +15,7 @@ import {
   receiving,
   subscribe,
 } from '../../support/subscriber.ts'
-import { cancelOne, confirm, pathOf } from './payment-changes.ts'
+import { cancelOne, confirm, paymentPath } from './payment-changes.ts'
 
 const CANCELLED = { subscriptions: ['card_payment_cancelled'] }
 const moto = { authorisation_mode: 'moto_api' }
@@ -61,7 +61,7 @@ onEveryDatabase(
       const { next } = await subscribe(t, api, { behaviour: gate.behaviour })
       const payment = await api.createPayment()
       let answered = false
-      const answer = api.post(`${pathOf(payment)}/cancel`).finally(() => {
+      const answer = api.post(`${paymentPath(payment)}/cancel`).finally(() => {
         answered = true
       })
       await next()
@@ -84,9 +84,9 @@ onEveryDatabase(
       const refused = await api.createPayment(moto)
       requests.declined = [() => authorise(api, refused, { card_number: '4000000000000002' }), 402]
       const paid = await paidPayment(api)
-      requests.refund = [() => api.post(`${pathOf(paid)}/refunds`, { amount: 1 }), 202]
+      requests.refund = [() => api.post(`${paymentPath(paid)}/refunds`, { amount: 1 }), 202]
       const capturable = await paidPayment(api, { delayed_capture: true })
-      requests.capture = [() => api.post(`${pathOf(capturable)}/capture`), 204]
+      requests.capture = [() => api.post(`${paymentPath(capturable)}/capture`), 204]
       for (const [name, [request, status]] of Object.entries(requests)) {
         const gate = gated()
         const subscriber = await subscribe(t, api, { behaviour: gate.behaviour })
@@ -108,7 +108,7 @@ onEveryDatabase(
       const gate = gated()
       const payment = await paidPayment(api)
       const { next } = await subscribe(t, api, { behaviour: gate.behaviour })
-      const answer = api.post(`${pathOf(payment)}/refunds`, { amount: 1 })
+      const answer = api.post(`${paymentPath(payment)}/refunds`, { amount: 1 })
       await next()
       service().clock.advance(5_000)
       gate.open()
@@ -130,7 +130,7 @@ onEveryDatabase(
         const payment = await api.createPayment(moto)
         assert.equal((await authorise(api, payment)).status, 204)
         assert.equal((await read(api, payment)).state.status, 'success')
-        const { status, body } = await api.post(`${pathOf(payment)}/refunds`, { amount: 50 })
+        const { status, body } = await api.post(`${paymentPath(payment)}/refunds`, { amount: 50 })
         assert.deepEqual([status, body.status], [202, 'submitted'])
         assert.deepEqual(await endingsOf(api, subscriber), [
           ['FAILED', 2],
@@ -171,7 +171,7 @@ onEveryDatabase(
       const subscriber = await subscribe(t, api, { behaviour: gate.behaviour })
       const payment = await api.createPayment()
       const impatient = new AbortController()
-      const request = fetch(`${service().baseUrl}${pathOf(payment)}/cancel`, {
+      const request = fetch(`${service().baseUrl}${paymentPath(payment)}/cancel`, {
         method: 'POST',
         headers: { Authorization: `Bearer ${api.key}` },
         signal: impatient.signal,
@@ -190,8 +190,8 @@ onEveryDatabase(
       const api = await service().newAccount()
       const subscriber = await subscribe(t, api, CANCELLED)
       const payment = await api.createPayment()
-      await api.post(`${pathOf(payment)}/cancel`)
-      await api.post(`${pathOf(payment)}/cancel`)
+      await api.post(`${paymentPath(payment)}/cancel`)
+      await api.post(`${paymentPath(payment)}/cancel`)
       await read(api, payment)
       await history(api, subscriber.webhook)
       for (const { deliveries } of service().apps) await deliveries.recover()

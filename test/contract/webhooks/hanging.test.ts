@@ -5,7 +5,7 @@ import { authorise, read } from '../../support/journeys.ts'
 import type { Behaviour } from '../../support/receiver.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 import { endingsOf, receiving, subscribe } from '../../support/subscriber.ts'
-import { cancelOne, pathOf } from './payment-changes.ts'
+import { cancelOne, paymentPath } from './payment-changes.ts'
 
 const moto = { authorisation_mode: 'moto_api' }
 /** A receiver that accepts requests and never responds. */
@@ -32,7 +32,7 @@ describe('Webhooks: receivers that do not respond', { concurrency: true }, () =>
           const hanging = await Promise.all(
             Array.from({ length: 20 }, () => subscribe(t, api, { ...CANCELLED, behaviour: hang })),
           )
-          const took = await seconds(api.post(`${pathOf(payment)}/cancel`))
+          const took = await seconds(api.post(`${paymentPath(payment)}/cancel`))
           assert.ok(took >= 3.9 && took <= 4 + LEEWAY, `${took} s`)
           for (const subscriber of hanging) {
             assert.equal(subscriber.requests.length, 2)
@@ -68,7 +68,7 @@ describe('Webhooks: requests beside a receiver that does not respond', {
         const other = await service().newAccount()
         const subscriber = await subscribe(t, other)
         let answered = false
-        const answer = api.post(`${pathOf(payment)}/cancel`).finally(() => {
+        const answer = api.post(`${paymentPath(payment)}/cancel`).finally(() => {
           answered = true
         })
         await hanging.next()

@@ -16,7 +16,7 @@ import {
   subscribe,
 } from '../../support/subscriber.ts'
 
-import { cancelOne, pathOf } from './payment-changes.ts'
+import { cancelOne, paymentPath } from './payment-changes.ts'
 
 const DAY_MS = 86_400_000
 const WEEK_MS = 7 * DAY_MS
@@ -47,7 +47,7 @@ onEveryDatabase(
       })
       const payment = await api.createPayment()
       const changed = await api.now()
-      await api.post(`${pathOf(payment)}/cancel`)
+      await api.post(`${paymentPath(payment)}/cancel`)
 
       const iso = (time: number) => new Date(time).toISOString()
       const [message] = await history(api, subscriber.webhook)
@@ -144,7 +144,7 @@ onEveryDatabase(
       const payment = await api.createPayment(moto)
       await authorise(api, payment)
       await api.advance(1)
-      await api.post(`${pathOf(payment)}/refunds`, { amount: 1 })
+      await api.post(`${paymentPath(payment)}/refunds`, { amount: 1 })
       await api.advance(1)
       await cancelOne(api)
       const messages = await history(api, subscriber.webhook)
@@ -193,7 +193,7 @@ onEveryDatabase(
       const first = await subscribe(t, api, { subscriptions: ['card_payment_refunded'] })
       const second = await subscribe(t, api)
       const payment = await paidPayment(api)
-      await api.post(`${pathOf(payment)}/refunds`, { amount: 1 })
+      await api.post(`${paymentPath(payment)}/refunds`, { amount: 1 })
       const [one, ...none] = await history(api, first.webhook)
       assert.equal(none.length, 0)
       const [latest] = await history(api, second.webhook)

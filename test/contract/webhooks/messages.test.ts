@@ -20,7 +20,7 @@ import {
   subscribe,
 } from '../../support/subscriber.ts'
 
-import { changes, delayed, pathOf, refusals } from './payment-changes.ts'
+import { changes, delayed, paymentPath, refusals } from './payment-changes.ts'
 
 const byAgreement = async (api: Client, fields: object): Promise<Body> => {
   const agreement = await createAgreement(api)
@@ -99,8 +99,8 @@ onEveryDatabase(
         (await byAgreement(api, delayed)).body,
       ]
       const all = await subscribe(t, api)
-      await api.post(`${pathOf(payments[0])}/capture`)
-      await api.post(`${pathOf(payments[1])}/cancel`)
+      await api.post(`${paymentPath(payments[0])}/capture`)
+      await api.post(`${paymentPath(payments[1])}/cancel`)
       assert.deepEqual(eventTypesOf(received(all)), prefixed(['captured', 'cancelled']))
     })
 
@@ -118,7 +118,9 @@ onEveryDatabase(
       const all = await subscribe(t, api)
       const payment = await paidPayment(api)
       const refunds = await Promise.all(
-        Array.from({ length: 10 }, () => api.post(`${pathOf(payment)}/refunds`, { amount: 600 })),
+        Array.from({ length: 10 }, () =>
+          api.post(`${paymentPath(payment)}/refunds`, { amount: 600 }),
+        ),
       )
       const accepted = refunds.filter(({ status }) => status === 202).length
       assert.equal(accepted, 7)
@@ -135,7 +137,7 @@ onEveryDatabase(
       const all = await subscribe(t, api)
       const description = 'Caffè 😀 \u2028 "£46.50" \\'
       const payment = await api.createPayment({ description })
-      await api.post(`${pathOf(payment)}/cancel`)
+      await api.post(`${paymentPath(payment)}/cancel`)
       const [request] = await all.next()
       assert.equal(openMessage(request!, all.webhook).resource.description, description)
       assert.ok(request!.body.includes('Caffè 😀'))

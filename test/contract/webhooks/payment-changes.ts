@@ -5,7 +5,7 @@ import { authorise, choose, DECLINED, paidPayment } from '../../support/journeys
 
 const moto = { authorisation_mode: 'moto_api' }
 export const delayed = { delayed_capture: true }
-export const pathOf = ({ payment_id }: Body): string => `/v1/payments/${payment_id}`
+export const paymentPath = ({ payment_id }: Body): string => `/v1/payments/${payment_id}`
 
 export type PaymentChange = {
   /** Creates the payment and brings it to the state before the change. */
@@ -102,32 +102,32 @@ export const changes: Record<string, PaymentChange> = {
   },
   'is cancelled through the API in created': {
     from: api => api.createPayment(),
-    change: (api, payment) => api.post(`${pathOf(payment)}/cancel`),
+    change: (api, payment) => api.post(`${paymentPath(payment)}/cancel`),
     sends: ['cancelled'],
   },
   'is cancelled through the API in started': {
     from: opened,
-    change: (api, payment) => api.post(`${pathOf(payment)}/cancel`),
+    change: (api, payment) => api.post(`${paymentPath(payment)}/cancel`),
     sends: ['cancelled'],
   },
   'is cancelled through the API in capturable': {
     from: api => paidPayment(api, delayed),
-    change: (api, payment) => api.post(`${pathOf(payment)}/cancel`),
+    change: (api, payment) => api.post(`${paymentPath(payment)}/cancel`),
     sends: ['cancelled'],
   },
   'is captured': {
     from: api => paidPayment(api, delayed),
-    change: (api, payment) => api.post(`${pathOf(payment)}/capture`),
+    change: (api, payment) => api.post(`${paymentPath(payment)}/capture`),
     sends: ['captured'],
   },
   'is refunded in part': {
     from: api => paidPayment(api),
-    change: (api, payment) => api.post(`${pathOf(payment)}/refunds`, { amount: 1 }),
+    change: (api, payment) => api.post(`${paymentPath(payment)}/refunds`, { amount: 1 }),
     sends: ['refunded'],
   },
   'is refunded in full': {
     from: api => paidPayment(api),
-    change: (api, payment) => api.post(`${pathOf(payment)}/refunds`, { amount: 4650 }),
+    change: (api, payment) => api.post(`${paymentPath(payment)}/refunds`, { amount: 4650 }),
     sends: ['refunded'],
   },
   'sets up an agreement': {
@@ -153,17 +153,17 @@ export const refusals: Record<string, PaymentChange> = {
   },
   'is refused a cancel': {
     from: api => paidPayment(api),
-    change: (api, payment) => api.post(`${pathOf(payment)}/cancel`),
+    change: (api, payment) => api.post(`${paymentPath(payment)}/cancel`),
     sends: [],
   },
   'is refused a capture': {
     from: api => api.createPayment(),
-    change: (api, payment) => api.post(`${pathOf(payment)}/capture`),
+    change: (api, payment) => api.post(`${paymentPath(payment)}/capture`),
     sends: [],
   },
   'is refused a refund': {
     from: api => api.createPayment(),
-    change: (api, payment) => api.post(`${pathOf(payment)}/refunds`, { amount: 1 }),
+    change: (api, payment) => api.post(`${paymentPath(payment)}/refunds`, { amount: 1 }),
     sends: [],
   },
   'is authorised with a used token': {
@@ -179,5 +179,5 @@ export const refusals: Record<string, PaymentChange> = {
 
 /** Creates a payment and cancels it. Each webhook receives one message. */
 export async function cancelOne(api: Client): Promise<Answer> {
-  return api.post(`${pathOf(await api.createPayment())}/cancel`)
+  return api.post(`${paymentPath(await api.createPayment())}/cancel`)
 }

@@ -88,14 +88,14 @@ ${liveNotice(visit, {
   version: versionOfPage(shown),
   href: address,
 })}
-${summaryList(summaryOf(agreement))}
+${summaryList(rowsFor(agreement))}
 ${agreement.status !== 'cancelled' && cancelForm(visit, address)}
 <h2 class="govuk-heading-m">Payments</h2>
 ${payments.length === 0 ? paragraph('No payment of the last 7 days was made with it.') : paymentsPart(root, payments)}`
   return { title: `Agreement ${agreement.reference}`, section: 'agreements', content }
 }
 
-function summaryOf(agreement: Agreement) {
+function rowsFor(agreement: Agreement) {
   const { agreement_id, description, user_identifier, cancelled_at, instrument } = agreement
   const card = instrument?.card
   return summaryRows(

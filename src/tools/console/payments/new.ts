@@ -45,7 +45,7 @@ async function create(context: Context, visit: AccountVisit): Promise<Next | Pag
   const name = form.get('ready') ?? ''
   const ready = Object.hasOwn(readyMade, name) ? readyMade[name] : undefined
   const back = backAddress(visit)
-  const body = ready ? { ...bodyOf(ready, visit), return_url: back } : bodyIn(form, back)
+  const body = ready ? { ...readyBody(ready, visit), return_url: back } : bodyIn(form, back)
   if ('faults' in body) return newPage(visit, { form, faults: body.faults as Typed['faults'] }) // of bodyIn
   try {
     return await made(context, visit, body, back, ready)
@@ -55,7 +55,7 @@ async function create(context: Context, visit: AccountVisit): Promise<Next | Pag
   }
 }
 
-const bodyOf = ({ delayed = false }: Ready, { now }: AccountVisit): Json => {
+const readyBody = ({ delayed = false }: Ready, { now }: AccountVisit): Json => {
   const { reference, description } = defaults(now)
   return { amount: 1450, reference, description, delayed_capture: delayed }
 }

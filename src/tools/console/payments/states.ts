@@ -8,7 +8,7 @@ import { formsOf, paymentPageLink } from './forms.ts'
 import { reasonFor } from './timeline-view.ts'
 
 /** The states on the way to success. No payment stays in submitted. */
-const pathOf = ({ given }: Payment): Status[] => [
+const wayToSuccess = ({ given }: Payment): Status[] => [
   'created',
   'started',
   'submitted',
@@ -31,7 +31,7 @@ export function statesPart(
       possible.filter(({ to }) => to(payment) === status),
       fault,
     )
-  const path = pathOf(payment)
+  const path = wayToSuccess(payment)
   const goesOn = (status: Status) => possible.some(({ to }) => to(payment) === status)
   const after = path.slice(path.indexOf(now?.status ?? 'created') + 1)
   const next = after.some(goesOn) ? after : []

@@ -52,7 +52,7 @@ async function requestPage(
     kind === 'out' ? ['the attempt', 'the receiver’s response'] : ['the request', 'the response']
   const content = html`<p class="govuk-body">${link(`${root}requests`, 'Requests')}</p>
 <h1 class="govuk-heading-l farthing-text">${untrusted(requestLine(exchange))}</h1>
-${summaryList(summaryOf(exchange, root, operationsOf(operations)))}
+${summaryList(rowsFor(exchange, root, operationsOf(operations)))}
 ${ignoredPart(exchange, operations)}
 ${inProduction(exchange.broken)}
 <h2 class="govuk-heading-m">${kind === 'out' ? 'Sent' : 'Request'}</h2>
@@ -78,7 +78,7 @@ const endings: Record<Ending, string | undefined> = {
   reset: 'A plan of the control API ended the connection.',
 }
 
-function summaryOf(exchange: Exchange, root: string, operations: Operations): SummaryRow[] {
+function rowsFor(exchange: Exchange, root: string, operations: Operations): SummaryRow[] {
   const { kind, operation, began, at, status, result = '', key_id } = exchange
   const { payment_id, message_id, reference, ended, field, by_hand } = exchange
   const cause =

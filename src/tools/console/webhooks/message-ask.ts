@@ -24,8 +24,8 @@ export async function ask(
   const message = resendable(found, now)
   const to = `messages/${found.message_id}`
   if ('reason' in message) return { to, done: { code: 'not-sent' } }
-  const isOver = () => request.raw.socket.destroyed
-  await askReceiver(context, account, message, { by: 'console', isOver })
+  const isAbandoned = () => request.raw.socket.destroyed
+  await askReceiver(context, account, message, { by: 'console', isAbandoned })
   return { to }
 }
 

@@ -109,9 +109,9 @@ ${liveNotice(visit, { list: `message:${message_id}`, version, href: `${root}mess
 ${byHandTag(attempts)}<p class="govuk-body-l" id="cause">${untrusted(outcomeOf(message, status, attempts, now))}</p>
 ${await askPart(context, visit, message)}
 ${actions(message, body, visit)}
-${summaryList(summaryOf(message, visit))}
+${summaryList(rowsFor(message, visit))}
 <h2 class="govuk-heading-m">Body</h2>
-${bodyOf(body)}
+${bodyPart(body)}
 <h2 class="govuk-heading-m">Delivery attempts</h2>
 ${attemptsPart(attempts, root)}`
   const title = `${event_type} at ${shortTime(message.created, now, 'seconds')} to ${message.callback_url}`
@@ -180,7 +180,7 @@ function actions(message: KeptMessage, body: string | null, visit: AccountVisit)
 ${compare}`
 }
 
-const summaryOf = (message: KeptMessage, { root, now }: AccountVisit) => [
+const rowsFor = (message: KeptMessage, { root, now }: AccountVisit) => [
   {
     id: 'delivery-status',
     key: 'Delivery status',
@@ -196,7 +196,7 @@ const summaryOf = (message: KeptMessage, { root, now }: AccountVisit) => [
   { id: 'event-date', key: 'Event date', value: time(message.created) },
 ]
 
-function bodyOf(body: string | null): Html {
+function bodyPart(body: string | null): Html {
   if (body === null) return paragraph('It was deleted with the payment, after 7 days.')
   const pretty = prettyJson(body)
   return html`${paragraph('These bytes are sent and signed.')}

@@ -26,12 +26,12 @@ async function probe(context: Context, visit: AccountVisit): Promise<Next | Page
   if (!webhook) throw notFound()
   if (webhook.status !== 'ACTIVE')
     return { to: `webhooks/${webhook_id}`, done: { code: 'not-sent' } }
-  const isOver = () => request.raw.socket.destroyed
-  const { posts, findings } = await probeReceiver(context, account, webhook, isOver)
+  const isAbandoned = () => request.raw.socket.destroyed
+  const { posts, findings } = await probeReceiver(context, account, webhook, isAbandoned)
   const name = untrusted(webhookTitle(webhook))
   const content = html`<p class="govuk-body">${link(`${root}webhooks/${webhook_id}`, name)}</p>
 <h1 class="govuk-heading-l">What the receiver does</h1>
-${paragraph(summaryOf(posts, findings))}
+${paragraph(countsOf(posts, findings))}
 ${brokenLevels.map(level => findings.filter(each => each.level === level).map(each => findingView(root, each, level)))}
 ${table('What passed', findings, 'pass')}
 ${nothingJudged(findings) ?? table('What was not seen', findings, 'not seen')}
@@ -41,7 +41,7 @@ ${probeForm(visit, webhook, 'Probe again')}`
 
 const brokenLevels = ['fail', 'warn', 'note'] as const
 
-function summaryOf(posts: number, findings: readonly Finding[]): string {
+function countsOf(posts: number, findings: readonly Finding[]): string {
   const count = (level: Finding['level']) => findings.filter(each => each.level === level).length
   const sent = posts === 1 ? '1 message was sent' : `${posts} messages were sent`
   return `${sent}. ${count('fail')} fail, ${count('warn')} warn, ${count('pass')} passed, ${count('not seen')} not seen.`

@@ -21,7 +21,7 @@ export function recentPart(
   return html`<h2 class="govuk-heading-m">The last ${messages.length === 1 ? 'delivery' : `${messages.length} deliveries`}</h2>
 ${marksRow(label, marks)}
 <div id="recent">
-${paragraph(summaryOf(messages, now))}
+${paragraph(countsOf(messages, now))}
 </div>`
 }
 
@@ -42,7 +42,7 @@ function markOf(
 }
 
 /** Such as `48 of 50 delivered (96 %). The slowest response took 1,203 ms.` */
-function summaryOf(messages: readonly MessageRow[], now: number): string {
+function countsOf(messages: readonly MessageRow[], now: number): string {
   const shown = messages.map(message => shownStatus(message, now))
   const count = (status: string) => shown.filter(each => each === status).length
   const [delivered, failed] = [count('SUCCESSFUL'), count('FAILED')]

@@ -72,7 +72,7 @@ function acceptedOf({ database }: Pick<Context, 'database'>, messages: readonly 
 }
 
 const versionOfPage = (webhook: Webhook, { items, accepted }: Found, wall: number): string =>
-  versionOf([summaryOf(webhook, wall), shownOf(items, accepted)])
+  versionOf([rowsFor(webhook, wall), shownOf(items, accepted)])
 
 export async function webhookNews(
   context: Context,
@@ -99,7 +99,7 @@ async function webhookPage(context: Context, visit: AccountVisit): Promise<Page>
   const recent = await messagesOfWebhook(database, webhook_id, {}, newest)
   const content = html`<p class="govuk-body">${link(`${root}webhooks`, 'Webhooks')}</p>
 <h1 class="govuk-heading-l farthing-text">${untrusted(webhookTitle(webhook))}</h1>
-${summaryList(summaryOf(webhook, wall))}
+${summaryList(rowsFor(webhook, wall))}
 ${details('Signing key', listing('Signing key', webhook.signing_key), { id: 'signing-key' })}
 ${recentPart(visit, recent, await acceptedOf(context, recent))}
 ${testForm(visit, webhook)}
@@ -118,7 +118,7 @@ ${deactivateForm(visit, webhook)}`
   return { title: webhookTitle(webhook), section: 'webhooks', content }
 }
 
-function summaryOf(webhook: Webhook, wall: number): SummaryRow[] {
+function rowsFor(webhook: Webhook, wall: number): SummaryRow[] {
   const { webhook_id, callback_url, status, fixed, from } = webhook
   const rows: Parameters<typeof summaryRows>[0] = [
     ['Callback URL', untrusted(callback_url)],
