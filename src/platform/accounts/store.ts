@@ -252,6 +252,17 @@ export async function findTestAccount(
   return found
 }
 
+/** An account that has ended, in its last room; undefined once the rows of that are deleted. */
+export async function accountBeforeEnd(
+  database: Database,
+  account: Account,
+): Promise<Account | undefined> {
+  const epoch = account.epoch - 1
+  const room = roomOf(account.name, epoch)
+  const [kept] = await database.query('select room from ended_rooms where room = $1', [room])
+  return kept ? { ...account, room, epoch } : undefined
+}
+
 /**
  * Gives the account a new room, which is empty, and a clock; or ends it. Webhooks of the old room send nothing more.
  * Returns undefined when another request did so after `account` was read. `now` is the machine's time.

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { DAY } from '../../../src/core/time.ts'
+import { deleteEndedRooms } from '../../../src/pay/ended-rooms.ts'
 import { tagged } from '../../hosted/document.ts'
 import { createClient } from '../../support/client.ts'
-import { consoleOf, headingOf, type Shown, signIn } from '../../support/console.ts'
+import { consoleOf, headingOf, type Shown, signIn, stepsOf } from '../../support/console.ts'
 import { ask } from '../../support/control.ts'
-import { onSharedDatabases } from '../../support/service.ts'
+import { onEveryDatabase } from '../../support/service.ts'
 
-onSharedDatabases(
+onEveryDatabase(
   'Accounts in the console',
   service => {
     const start = async () => {
@@ -95,13 +97,57 @@ onSharedDatabases(
       assert.equal(stranger.location, `sign-in?${new URLSearchParams({ to: `${place}/payments` })}`)
     })
 
-    test('an unknown test account, one that has ended and one of another account answer alike, and nothing is done', async () => {
+    test('an account that has ended can be read by its parent until it is deleted, and nothing can be done in it', async () => {
+      const { browser, made, api } = await start()
+      const inner = await made()
+      const { payment_id } = await inner.api.createPayment({ reference: 'R-inner' })
+      const own = await signIn(service(), inner.api)
+      await ask(service(), api, `accounts/${inner.name}`, undefined, 'DELETE')
+      const home = linkTo(await browser.get('accounts'), new RegExp(`Look inside ${inner.name}`))
+      const ended = /This test account has ended\. Nothing can be done in it any more/
+      for (const page of ['', '/payments', '/webhooks', '/accounts'])
+        assert.match((await browser.get(home + page)).text, ended)
+      const payment = await browser.get(`${home}/payments/${payment_id}`)
+      assert.match(payment.text, /R-inner/)
+      const fields = { account: inner.name }
+      for (const action of [
+        `payments/${payment_id}/cancel`,
+        'payments/new/create',
+        'webhooks/new/register',
+      ]) {
+        const refused = await browser.post(`${home}/${action}`, fields)
+        assert.deepEqual([refused.status, headingOf(refused)], [409, 'This test account has ended'])
+        assert.match(refused.text, /Nothing was done/)
+      }
+      const after = await browser.get(`${home}/payments/${payment_id}`)
+      assert.deepEqual(stepsOf(after), stepsOf(payment))
+      const news = await browser.get(`${home}/newer.json?list=payments&account=${inner.name}`)
+      assert.match(news.html, /"version"/)
+      assert.match((await own.get(`${home}/payments`)).location ?? '', /^sign-in/, 'its own key')
+      service().clock.advance(5 * 60_000 + 1)
+      await deleteEndedRooms(service().database, service().clock.now())
+      assert.equal((await browser.get(`${home}/payments`)).status, 404)
+      assert.match((await browser.get('accounts')).text, /before ?All of it is deleted/)
+    })
+
+    test('an account that has expired can be read by its parent', async () => {
+      const { api, made } = await start()
+      const inner = await made()
+      service().clock.advance(7 * DAY)
+      const browser = await signIn(service(), api)
+      const page = await browser.get(`a/${inner.name}/payments`)
+      assert.match(page.text, /This test account has ended/)
+    })
+
+    test('an unknown test account, one that is deleted and one of another account answer alike, and nothing is done', async () => {
       const { browser, name, made, api } = await start()
       const other = await start()
       const foreign = await other.made()
       const { payment_id } = await foreign.api.createPayment()
       const ended = await made()
       await ask(service(), api, `accounts/${ended.name}`, undefined, 'DELETE')
+      service().clock.advance(5 * 60_000 + 1)
+      await deleteEndedRooms(service().database, service().clock.now())
       const answers = new Set<string>()
       for (const each of [foreign.name, ended.name, 'nobody', name, other.name, '%23']) {
         const page = await browser.get(`a/${each}/payments`)

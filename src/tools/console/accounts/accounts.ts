@@ -95,7 +95,7 @@ async function testAccountsPart(context: Context, visit: AccountVisit): Promise<
   return html`<h2 class="govuk-heading-m">Test accounts</h2>
 ${living.items.length === 0 ? none : livingTable(visit, living.items, counts, now)}
 ${linksBeside('Test accounts', living, `${visit.root}accounts`, {})}
-${ended.length > 0 && html`<h2 class="govuk-heading-m">Ended</h2>\n${endedTable(ended.slice(0, MOST_ENDED))}`}
+${ended.length > 0 && html`<h2 class="govuk-heading-m">Ended</h2>\n${endedTable(visit, ended.slice(0, MOST_ENDED))}`}
 ${ended.length > MOST_ENDED && paragraph(`The newest ${MOST_ENDED} are shown.`)}`
 }
 
@@ -130,21 +130,28 @@ const livingTable = (
         payments,
         refused,
         failed,
-        link(
-          `${root}${insideOf(account)}`,
-          html`Look inside<span class="govuk-visually-hidden"> <bdi>${account.name}</bdi></span>`,
-        ),
+        lookInside(root, account.name),
       ]
     }),
   })
 
-const endedTable = (ended: readonly { name: string; since: number | null }[]): Html =>
+const lookInside = (root: string, name: string): Html =>
+  link(
+    `${root}${insideOf({ name })}`,
+    html`Look inside<span class="govuk-visually-hidden"> <bdi>${name}</bdi></span>`,
+  )
+
+const endedTable = (
+  { root }: AccountVisit,
+  ended: readonly { name: string; since: number | null }[],
+): Html =>
   wideTable({
     caption: 'Ended test accounts, newest first',
     hidesCaption: true,
-    columns: [{ text: 'Name' }, { text: 'Ended' }],
+    columns: [{ text: 'Name' }, { text: 'Ended' }, { text: 'Look inside' }],
     rows: ended.map(({ name, since }) => [
       html`<bdi class="farthing-text">${name}</bdi>`,
-      since === null ? 'before, and all of it is deleted' : time(since),
+      since === null ? 'before' : time(since),
+      since === null ? 'All of it is deleted' : lookInside(root, name),
     ]),
   })

@@ -69,7 +69,7 @@ function sendNotInside(context: Context, request: FastifyRequest, reply: Fastify
   const { account } = request
   const visit = { ...outside(visitOf(request, context)), account }
   const content = html`<h1 class="govuk-heading-l">You are now in <bdi>${account.name}</bdi></h1>
-${paragraph('Nothing was done. The address is that of a test account which this account has not, or which has ended.')}
+${paragraph('Nothing was done. The address is that of a test account which this account has not, or whose data is deleted.')}
 ${paragraph(link(`${visit.root}accounts`, 'Go to the accounts of this one'))}`
   void sendPage(reply, visit, { title: 'You are now in another account', content, status: 404 })
 }

@@ -9,6 +9,7 @@ import { isStorable } from '../../../platform/http/fields.ts'
 import {
   button,
   errorSummary,
+  insetText,
   notificationBanner,
   serviceNavigation,
 } from '../../../platform/web/components.ts'
@@ -53,6 +54,8 @@ export type Visit = {
   account: Account | undefined
   /** The number beside *Check*. */
   fails?: number
+  /** The account has ended: its pages can only be read. */
+  hasEnded?: boolean | undefined
 }
 
 /** A request by a person who is signed in. `now` is the account's time. */
@@ -87,7 +90,7 @@ function placeOf({ originalUrl }: FastifyRequest): Pick<Visit, 'root' | 'home' |
 }
 
 /** The pages of a test account, below the root of its parent's. */
-export const insideOf = ({ name }: Account): string => `a/${encodeURIComponent(name)}`
+export const insideOf = ({ name }: Pick<Account, 'name'>): string => `a/${encodeURIComponent(name)}`
 
 /** The same place among the pages of the account whose key signed in, where the pages to sign in are. */
 export const outside = (visit: Visit): Visit =>
@@ -110,7 +113,8 @@ export const visitOf = (request: FastifyRequest, { config }: Context): Visit => 
 
 export function accountVisitOf(request: FastifyRequest, context: Context): AccountVisit {
   const { account } = request
-  return { ...visitOf(request, context), account, now: context.time.now(account) }
+  const { hasEnded } = request.raw
+  return { ...visitOf(request, context), account, now: context.time.now(account), hasEnded }
 }
 
 /** The named parameters of the query. Missing, repeated and unusable ones are ''. */
@@ -149,7 +153,7 @@ function documentOf(
   { title, section, content, faults }: Page,
   banner: Banner | undefined,
 ): string {
-  const { site, account, fails = 0 } = visit
+  const { site, account, fails = 0, hasEnded } = visit
   const parts = html`
 ${
   faults &&
@@ -159,6 +163,7 @@ ${
   )
 }
 ${banner && notificationBanner(banner.text, { success: banner.success })}
+${hasEnded && insetText('This test account has ended. Nothing can be done in it any more. Its pages can be read until its data is deleted.')}
 ${content}`
   const shell = {
     ...layout.englishShell,

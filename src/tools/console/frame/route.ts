@@ -62,7 +62,8 @@ export const actionRoute = (context: Context, path: string, action: Action): Rou
     if (isFromOtherSite(request, context.config)) throw pageFault(403)
     if (!(await signedIn(context, request))) return sendSignedOut(context, request, reply, action)
     const visit = accountVisitOf(request, context)
-    return sendResult(context, reply, visit, otherAccount(visit) ?? (await action.act(visit)))
+    const refused = otherAccount(visit) ?? endedAccount(visit)
+    return sendResult(context, reply, visit, refused ?? (await action.act(visit)))
   },
 })
 
@@ -109,6 +110,19 @@ function sendSignedOut(
 
 /** Characters of a value that is kept. */
 const LONGEST_KEPT = 200
+
+/** The page that says that nothing can be done, if the account has ended. */
+function endedAccount({ home, hasEnded }: AccountVisit): Page | undefined {
+  if (!hasEnded) return undefined
+  const title = 'This test account has ended'
+  return {
+    title,
+    status: 409,
+    content: html`<h1 class="govuk-heading-l">${title}</h1>
+${paragraph('Nothing was done.')}
+${paragraph(link(home, 'Read its pages'))}`,
+  }
+}
 
 /**
  * The page that says so, if the browser has signed in to another account since it opened the page of the form.

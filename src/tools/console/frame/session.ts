@@ -4,7 +4,12 @@ import { type Account, accountIn, isAccountName } from '../../../core/account.ts
 import type { Config } from '../../../core/config.ts'
 import type { Context } from '../../../pay/context.ts'
 import { isSealedBy, type Purpose, readSeal, seal } from '../../../platform/accounts/seal.ts'
-import { accountOfName, findLivingKey, findTestAccount } from '../../../platform/accounts/store.ts'
+import {
+  accountBeforeEnd,
+  accountOfName,
+  findLivingKey,
+  findTestAccount,
+} from '../../../platform/accounts/store.ts'
 import { askedFor, decodeAscii, pathOf } from '../../../platform/http/addresses.ts'
 import { isCrossSite } from '../../../platform/web/headers.ts'
 
@@ -12,6 +17,8 @@ declare module 'node:http' {
   interface IncomingMessage {
     /** The name in an address below `/console/a/NAME`. */
     inside?: string
+    /** That account has ended: its pages can be read, and nothing can be done on them. */
+    hasEnded?: boolean
   }
 }
 
@@ -59,7 +66,7 @@ export function routedInConsole(raw: IncomingMessage): string {
 
 /**
  * Sets the account and the key of a request by the session of its browser, and by its address: below `/console/a/NAME`
- * it is the test account of that name, which its own key opens and that of its parent. Resolves to false if there is no
+ * it is the test account of that name, which its own key opens and that of its parent, with that also after its end. Resolves to false if there is no
  * session. Throws `NotInside` with the account of the session in the request.
  */
 export async function signedIn(context: Context, request: FastifyRequest): Promise<boolean> {
@@ -68,7 +75,10 @@ export async function signedIn(context: Context, request: FastifyRequest): Promi
   request.account = session.account
   request.key_id = session.key_id
   const { inside } = request.raw
-  if (inside !== undefined) request.account = await accountInside(context, session.account, inside)
+  if (inside === undefined) return true
+  const { account, hasEnded } = await accountInside(context, session.account, inside)
+  request.account = account
+  request.raw.hasEnded = hasEnded
   return true
 }
 
@@ -76,11 +86,15 @@ async function accountInside(
   { database, time }: Context,
   own: Account,
   name: string,
-): Promise<Account> {
-  if (own.parent !== null && own.name === name) return own
+): Promise<{ account: Account; hasEnded: boolean }> {
+  if (own.parent !== null && own.name === name) return { account: own, hasEnded: false }
   const found = isAccountName(name) ? await findTestAccount(database, own.name, name) : undefined
-  if (!found || found.ended === 1 || found.expires <= time.wall()) throw new NotInside(name)
-  return accountIn(found)
+  if (!found) throw new NotInside(name)
+  const account = accountIn(found)
+  if (found.ended === 0) return { account, hasEnded: found.expires <= time.wall() }
+  const ended = await accountBeforeEnd(database, account)
+  if (!ended) throw new NotInside(name)
+  return { account: ended, hasEnded: true }
 }
 
 /** The values of a cookie: a browser sends several of one name if they were set below different paths. */
