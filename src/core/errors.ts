@@ -239,7 +239,7 @@ export const badSearch = (code: SearchCode, rules: string[]) =>
 export const noSuchPage = (code: PageCode, page: number, last: number) =>
   new ApiError(404, code, `page ${page} is after the last page, which is ${last}`)
 
-/** The three faults of a bearer key. None repeats the header, which may contain a key of another service. */
+/** The three errors of a bearer key. None repeats the header, which may contain a key of another service. */
 export const missingBearerKey = () =>
   new ApiError(
     401,

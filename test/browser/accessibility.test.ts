@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { faultPage } from '../../src/pay/hosted/pages.ts'
+import { errorPage } from '../../src/pay/hosted/pages.ts'
 import { axe } from '../support/axe.ts'
 import {
   atRest,
@@ -79,7 +79,7 @@ describe('axe', () => {
 
   test('axe finds nothing on an error page, which differs from the others in its words', () =>
     inWindow(async ({ page }) => {
-      const body = faultPage({ basePath: '' }, 400)
+      const body = errorPage({ basePath: '' }, 400)
       const url = `${service.baseUrl}/secure/fault`
       await page.route(url, route => route.fulfill({ status: 400, body, contentType: 'text/html' }))
       await page.goto(url)

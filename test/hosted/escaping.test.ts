@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { confirmPage, detailsPage, endPage, faultPage } from '../../src/pay/hosted/pages.ts'
+import { confirmPage, detailsPage, endPage, errorPage } from '../../src/pay/hosted/pages.ts'
 import { html } from '../../src/platform/web/html.ts'
 import { fc } from '../support/properties.ts'
 import { elementsOf, only, tagged, withId } from './document.ts'
@@ -37,7 +37,7 @@ const pages: Record<string, (text: string) => string> = {
     return confirmPage(site, { ...given, card: { ...card, ...shown } }, form)
   },
   'end page': text => endPage(site, 'declined', 'cy', text),
-  'not found page': text => faultPage({ basePath: text, serviceName: text }, 404),
+  'not found page': text => errorPage({ basePath: text, serviceName: text }, 404),
 }
 
 describe('Escaping', () => {

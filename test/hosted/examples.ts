@@ -3,7 +3,7 @@ import {
   confirmPage,
   detailsPage,
   endPage,
-  faultPage,
+  errorPage,
   type Site,
 } from '../../src/pay/hosted/pages.ts'
 import type { PaymentSummary } from '../../src/pay/hosted/summary.ts'
@@ -53,12 +53,12 @@ export const examples: Example[] = [
       named('cancelled', endPage(site, 'cancelled', language, returnUrl)),
       named('declined', endPage(site, 'declined', language, returnUrl)),
       named('technical problems', endPage(site, 'technical', language, returnUrl)),
-      named('refused', faultPage(site, 403, { language, returnUrl })),
+      named('refused', errorPage(site, 403, { language, returnUrl })),
     ]
   }),
   ...[400, 403, 404, 405, 413, 415, 500].map(status => ({
     name: `fault ${status}`,
     language: 'en' as const,
-    source: faultPage(site, status),
+    source: errorPage(site, status),
   })),
 ]

@@ -4,7 +4,7 @@ import {
   confirmPage,
   detailsPage,
   endPage,
-  faultPage,
+  errorPage,
   messages,
 } from '../../src/pay/hosted/pages.ts'
 import { scenarios } from '../../src/pay/payments/payment.ts'
@@ -196,15 +196,15 @@ describe('The end pages and the error pages', () => {
     })
 
   it('The page not found says for how many days links work, in both languages', () => {
-    const source = faultPage(site, 404)
+    const source = errorPage(site, 404)
     assert.match(source, /7 days/)
     assert.match(source, /7 diwrnod/)
   })
 
   it('Each error status of the routes has a page of its own, and any other a general one', () => {
-    const sources = [400, 403, 404, 405, 413, 415, 500].map(status => faultPage(site, status))
+    const sources = [400, 403, 404, 405, 413, 415, 500].map(status => errorPage(site, status))
     assert.equal(new Set(sources).size, sources.length)
-    assert.equal(faultPage(site, 431), faultPage(site, 400))
-    assert.equal(faultPage(site, 503), faultPage(site, 500))
+    assert.equal(errorPage(site, 431), errorPage(site, 400))
+    assert.equal(errorPage(site, 503), errorPage(site, 500))
   })
 })

@@ -150,7 +150,7 @@ ${returnButton(text, returnUrl)}`
 const returnButton = (text: Messages, returnUrl: string): Html =>
   buttonLink('return-url', text.continueButton, returnUrl)
 
-const faults = {
+const errorPages = {
   403: 'otherSite',
   404: 'notFound',
   405: 'wrongMethod',
@@ -165,11 +165,12 @@ export type ReturnLink = { language: Language; returnUrl: string }
  * The page for any error status. If it is about a payment, it is in the language of the payment and has a button to
  * its return_url. Otherwise it is in English with a section in Welsh.
  */
-export function faultPage(site: Site, status: number, way?: ReturnLink): string {
-  const fault = faults[status as keyof typeof faults] ?? (status < 500 ? 'badRequest' : 'fault')
+export function errorPage(site: Site, status: number, way?: ReturnLink): string {
+  const name =
+    errorPages[status as keyof typeof errorPages] ?? (status < 500 ? 'badRequest' : 'fault')
   if (way) {
     const text = messages[way.language]
-    const { heading, body } = text[fault]
+    const { heading, body } = text[name]
     const content = html`
 <h1 class="govuk-heading-l">${heading}</h1>
 ${paragraphs(body)}
@@ -177,14 +178,14 @@ ${returnButton(text, way.returnUrl)}`
     return pageHeaded(site, way.language, heading, layout.twoThirds(content))
   }
   const content = html`
-<h1 class="govuk-heading-l">${en[fault].heading}</h1>
-${paragraphs(en[fault].body)}
+<h1 class="govuk-heading-l">${en[name].heading}</h1>
+${paragraphs(en[name].body)}
 <hr class="govuk-section-break govuk-section-break--l govuk-section-break--visible">
 <div lang="cy">
-<h2 class="govuk-heading-m">${cy[fault].heading}</h2>
-${paragraphs(cy[fault].body)}
+<h2 class="govuk-heading-m">${cy[name].heading}</h2>
+${paragraphs(cy[name].body)}
 </div>`
-  return pageHeaded(site, 'en', en[fault].heading, layout.twoThirds(content))
+  return pageHeaded(site, 'en', en[name].heading, layout.twoThirds(content))
 }
 
 /** On a wide screen `panel` is on the right of the rest. On a narrow one it is between `top` and `rest`. */

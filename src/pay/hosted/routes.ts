@@ -27,7 +27,7 @@ import {
   showDetails,
   type Visit,
 } from './journey.ts'
-import { faultPage, type ReturnLink, type Site } from './pages.ts'
+import { errorPage, type ReturnLink, type Site } from './pages.ts'
 
 export const siteOf = ({ pagesUrl, baseUrl, serviceName }: Config): Site => ({
   basePath: pathOf(pagesUrl ?? baseUrl),
@@ -46,7 +46,7 @@ export function pageArea(context: Context): Pick<Area, 'setHeaders' | 'sendError
     sendError(error, request, reply) {
       const { status } = toApiError(error, request, reply)
       setHeaders(request, reply)
-      const show = (way?: ReturnLink) => void sendHtml(reply, status, faultPage(site, status, way))
+      const show = (way?: ReturnLink) => void sendHtml(reply, status, errorPage(site, status, way))
       // An unknown path has no payment, and a service that is overloaded must refuse without a query.
       if (status === 404 || status === 503) return show()
       const token = pathParam(request, 'token') || (formBody(request).get('chargeTokenId') ?? '')

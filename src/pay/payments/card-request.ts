@@ -20,7 +20,7 @@ export const cardAuthorisation = object('CardAuthorisation', {
 
 export type CardAuthorisation = Record<(typeof cardAuthorisation.required)[number], string>
 
-/** Checks that each field is text, then that each is given, then its limits. Throws the first fault. */
+/** Checks that each field is text, then that each is given, then its limits. Throws the first error. */
 export function readCardAuthorisation(body: Json): CardAuthorisation {
   const { required: names } = cardAuthorisation
   for (const name of names)

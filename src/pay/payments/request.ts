@@ -120,7 +120,7 @@ const limits = newPayment.properties
 
 /**
  * Reads the body of POST /v1/payments (Specification, *POST /v1/payments*). Checks the type of every
- * field, then every limit, and throws the first fault. `checkMode` is separate because the faults of
+ * field, then every limit, and throws the first error. `checkMode` is separate because the errors of
  * the Idempotency-Key come before those of the mode. The agreements that it names are not looked up.
  */
 export function readNewPayment(body: Json): NewPayment {
@@ -257,7 +257,7 @@ function checkMetadata(metadata: Json): void {
 }
 
 /**
- * Checks which fields the authorisation mode requires and forbids. Throws the first fault. `returnHosts` are the hosts
+ * Checks which fields the authorisation mode requires and forbids. Throws the first error. `returnHosts` are the hosts
  * that a return_url may name over http.
  */
 export function checkMode(given: NewPayment, returnHosts: AllowedHosts): void {

@@ -150,7 +150,7 @@ function oneAtATime(handle: Handle): Handle {
   }
 }
 
-/** Node's names for the faults below HTTP that are not simply a bad request. */
+/** Node's names for the errors below HTTP that are not simply a bad request. */
 const statuses: Record<string, number> = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,

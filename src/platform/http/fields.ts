@@ -37,7 +37,7 @@ export const PENCE_RULE = 'must be a whole number of pence'
 export const STORABLE_RULE = 'must not contain U+0000 or half of a surrogate pair'
 
 /**
- * Reads the fields of a body in the order in which the caller asks for them. The first fault is thrown with the
+ * Reads the fields of a body in the order in which the caller asks for them. The first error is thrown with the
  * endpoint's codes. The caller names each field's type, and calls `checkLimits` when the types are right: lengths,
  * ranges and allowed values are those of the schema that /openapi.json prints.
  */

@@ -82,7 +82,7 @@ const PAYMENT_ID = {
 
 type ReadPlan = Omit<Plan, 'plan_id' | 'room' | 'seen' | 'acted'>
 
-/** Reads a plan, with its defaults. `operations` are those that plans may name. Throws the first fault. */
+/** Reads a plan, with its defaults. `operations` are those that plans may name. Throws the first error. */
 export function readPlan(body: Json, operations: readonly Endpoint[]): ReadPlan {
   const which = { ...readOperation(body, operations), ...readGiven(body.given) }
   const payment_id = textIn(body, 'payment_id', PAYMENT_ID)

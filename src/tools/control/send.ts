@@ -99,7 +99,7 @@ export async function messageInPath(
   return message
 }
 
-/** Throws the first fault. */
+/** Throws the first error. */
 async function readSendAgain(
   request: FastifyRequest,
   { config, resolve }: Context,

@@ -3,7 +3,7 @@ import { idFloor } from '../../core/ids.ts'
 import type { Database } from '../../core/ports.ts'
 import { MOST_GROUPED } from './store.ts'
 
-/** A group of refused requests with the same fault. */
+/** A group of refused requests with the same error. */
 export type Refusals = {
   operation: string
   status: number | null

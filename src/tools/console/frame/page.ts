@@ -66,10 +66,10 @@ export type Page = {
   title: string
   section?: Section
   content: Html
-  /** Unless said otherwise 200, or 400 with faults. */
+  /** Unless said otherwise 200, or 400 with errors. */
   status?: number
-  /** Faults in the form, by field. */
-  faults?: Readonly<Record<string, string>> | undefined
+  /** Errors in the form, by field. */
+  errors?: Readonly<Record<string, string>> | undefined
 }
 
 /** A page of the console, such as `payments?status=failed`, or '' for home, to be opened after an action, and the banner that it shows. */
@@ -144,22 +144,22 @@ export function sendNext(reply: FastifyReply, visit: Visit, { to, done }: Next):
 export const sendPage = (reply: FastifyReply, visit: Visit, page: Page): FastifyReply =>
   sendHtml(
     reply,
-    page.status ?? (page.faults ? 400 : 200),
+    page.status ?? (page.errors ? 400 : 200),
     documentOf(visit, page, takeBanner(visit, reply)),
   )
 
 function documentOf(
   visit: Visit,
-  { title, section, content, faults }: Page,
+  { title, section, content, errors }: Page,
   banner: Banner | undefined,
 ): string {
   const { site, account, fails = 0, hasEnded } = visit
   const parts = html`
 ${
-  faults &&
+  errors &&
   errorSummary(
     'There is a problem',
-    Object.entries(faults).map(([name, text]) => ({ text, href: `#${name}` })),
+    Object.entries(errors).map(([name, text]) => ({ text, href: `#${name}` })),
   )
 }
 ${banner && notificationBanner(banner.text, { success: banner.success })}
@@ -171,7 +171,7 @@ ${content}`
     language: 'en',
     serviceName: SERVICE,
   }
-  const name = `${faults ? 'Error: ' : ''}${title} - ${SERVICE}`
+  const name = `${errors ? 'Error: ' : ''}${title} - ${SERVICE}`
   return layout.page(shell, name, parts, {
     more: 'console',
     links: [

@@ -149,7 +149,7 @@ ${button({ id: 'sign-in', text: 'Sign in' })}
   return {
     title: 'Sign in',
     content: twoThirds(content),
-    ...(refused && { status: 401, faults: { key: refused } }),
+    ...(refused && { status: 401, errors: { key: refused } }),
   }
 }
 

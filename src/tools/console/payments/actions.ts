@@ -33,10 +33,10 @@ type Path = (typeof paths)[number]
 export const AMOUNT = 'amount'
 
 /** What was wrong with the refund that was asked for. */
-export type RefundFault = { given: string; message: string }
+export type RefundError = { given: string; message: string }
 
 /** undefined where the state of the payment did not allow it any more. */
-type Outcome = Done | { fault: RefundFault } | undefined
+type Outcome = Done | { refundError: RefundError } | undefined
 
 type PaymentVisit = { context: Context; visit: AccountVisit; payment: Payment }
 
@@ -114,7 +114,7 @@ export const paymentActions: readonly PaymentAction[] = [
 
 type PaymentPage = {
   find: (visit: AccountVisit) => Promise<Payment>
-  show: (visit: AccountVisit, payment: Payment, fault: RefundFault) => Promise<Page>
+  show: (visit: AccountVisit, payment: Payment, refundError: RefundError) => Promise<Page>
 }
 
 /** Each action leads back to the page of the payment, with a banner that says what happened. */
@@ -143,7 +143,7 @@ async function perform(
   if (asked.length === 0) throw pageFault(400)
   const action = asked.find(({ when }) => when(payment))
   const outcome = await action?.run({ context, visit, payment })
-  if (outcome && 'fault' in outcome) return show(visit, payment, outcome.fault)
+  if (outcome && 'refundError' in outcome) return show(visit, payment, outcome.refundError)
   const to = pageAddress(`payments/${payment.payment_id}`, { [BACK]: back })
   return { to, done: outcome ?? { code: 'overtaken' } }
 }
@@ -208,7 +208,7 @@ async function refund({ context, visit, payment }: PaymentVisit): Promise<Outcom
   const amount = penceIn(given)
   if (amount === undefined || amount < 1 || amount > available) {
     const range = `from ${inPounds(1)} to ${inPounds(available)}`
-    return { fault: { given, message: `Enter an amount in pounds ${range}` } }
+    return { refundError: { given, message: `Enter an amount in pounds ${range}` } }
   }
   const { payment_id } = payment
   const asked = { amount, available: undefined }

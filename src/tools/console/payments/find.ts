@@ -20,7 +20,7 @@ export type Filters = Record<(typeof FIELDS)[number], string>
 export type Find = {
   asked: Filters
   filter: PaymentFilter
-  faults: { from?: string; to?: string }
+  errors: { from?: string; to?: string }
   isFiltered: boolean
 }
 
@@ -37,7 +37,7 @@ export function findIn(visit: AccountVisit): Find {
       until: to?.end,
       sought: asked.q === '' ? undefined : soughtIn(asked.q),
     },
-    faults: {
+    errors: {
       ...(asked.from !== '' && !from && { from: TIME_RULE }),
       ...(asked.to !== '' && !to && { to: TIME_RULE }),
     },
@@ -57,7 +57,7 @@ export function soughtIn(text: string): Sought {
   return { by: text.includes('@') ? 'email' : 'reference', text }
 }
 
-export const findForm = ({ root }: AccountVisit, { asked, faults }: Find): Html =>
+export const findForm = ({ root }: AccountVisit, { asked, errors }: Find): Html =>
   html`<form class="farthing-filter" method="get" action="${root}payments">
 ${input({ name: 'q', label: 'Reference, ID, email, amount or metadata', value: asked.q, type: 'search' })}
 ${select({
@@ -69,8 +69,8 @@ ${select({
     ...statuses.filter(each => each !== 'submitted').map(each => ({ value: each, text: each })),
   ],
 })}
-${input({ name: 'from', label: 'From (UTC)', value: asked.from, error: faults.from, width: 10 })}
-${input({ name: 'to', label: 'To (UTC)', value: asked.to, error: faults.to, width: 10 })}
+${input({ name: 'from', label: 'From (UTC)', value: asked.from, error: errors.from, width: 10 })}
+${input({ name: 'to', label: 'To (UTC)', value: asked.to, error: errors.to, width: 10 })}
 ${button({ id: 'search', text: 'Search', secondary: true })}
 </form>`
 

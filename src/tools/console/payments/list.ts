@@ -44,7 +44,7 @@ async function showPayments(context: Context, visit: AccountVisit): Promise<Next
   const find = findIn(visit)
   const page = await pageOfId(context, visit, find.asked.q.toLowerCase())
   if (page !== undefined) return { to: page }
-  const isWrong = Object.keys(find.faults).length > 0
+  const isWrong = Object.keys(find.errors).length > 0
   const content = html`<h1 class="govuk-heading-l">Payments</h1>
 ${paragraph(link(`${visit.root}payments/new`, 'Make a payment'))}
 ${findForm(visit, find)}
@@ -53,7 +53,7 @@ ${!isWrong && found(visit, await readPayments(context, visit, find))}`
     title: titleOf(find.asked),
     section: 'payments',
     content,
-    ...(isWrong && { faults: find.faults as Record<string, string> }),
+    ...(isWrong && { errors: find.errors as Record<string, string> }),
   }
 }
 

@@ -35,15 +35,15 @@ const modes = {
   moto_api: 'Your service sends the card (moto_api)',
 }
 
-/** What was typed, and the faults in it by field. */
-export type Typed = { form: URLSearchParams; faults: Record<string, string> }
+/** What was typed, and the errors in it by field. */
+export type Typed = { form: URLSearchParams; errors: Record<string, string> }
 
-/** The body for the API, or a fault that the API could not have. `back` is where the user returns unless said otherwise. */
-export function bodyIn(form: URLSearchParams, back: string): Json | { faults: Typed['faults'] } {
+/** The body for the API, or an error that the API could not have. `back` is where the user returns unless said otherwise. */
+export function bodyIn(form: URLSearchParams, back: string): Json | { errors: Typed['errors'] } {
   const text = (name: Text) => form.get(name)?.trim() || undefined
   const amount = penceIn(form.get('amount') ?? '')
   if (amount === undefined)
-    return { faults: { amount: 'Enter an amount in pounds, such as 14.50' } }
+    return { errors: { amount: 'Enter an amount in pounds, such as 14.50' } }
   const mode = form.get('mode')
   const isWeb = mode !== 'moto_api'
   const billing_address = Object.fromEntries(ADDRESS.map(name => [name, text(name)]))
@@ -103,11 +103,11 @@ export function newPaymentForm(visit: AccountVisit, typed: Typed | undefined): H
       name,
       label: labels[name],
       value: textOf(name),
-      error: typed?.faults[name],
+      error: typed?.errors[name],
       ...(hints[name] && { hint: hints[name] }),
       ...(name === 'amount' && { inputmode: 'decimal', width: 10 }),
     })
-  const isPrefilled = PREFILLED.some(name => textOf(name) !== '' || typed?.faults[name])
+  const isPrefilled = PREFILLED.some(name => textOf(name) !== '' || typed?.errors[name])
   const action = `${root}payments/new/create`
   const fields = html`${TEXTS.filter(name => !PREFILLED.includes(name)).map(field)}
 ${select({

@@ -36,7 +36,7 @@ ${newPaymentForm(visit, typed)}`
     title: 'Make a payment',
     section: 'payments',
     content: twoThirds(content),
-    faults: typed?.faults,
+    errors: typed?.errors,
   }
 }
 
@@ -46,12 +46,12 @@ async function create(context: Context, visit: AccountVisit): Promise<Next | Pag
   const ready = Object.hasOwn(readyMade, name) ? readyMade[name] : undefined
   const back = backAddress(visit)
   const body = ready ? { ...readyBody(ready, visit), return_url: back } : bodyIn(form, back)
-  if ('faults' in body) return newPage(visit, { form, faults: body.faults as Typed['faults'] }) // of bodyIn
+  if ('errors' in body) return newPage(visit, { form, errors: body.errors as Typed['errors'] }) // of bodyIn
   try {
     return await made(context, visit, body, back, ready)
   } catch (error) {
     if (!(error instanceof ApiError) || error.status >= 500) throw error
-    return newPage(visit, { form, faults: { [fieldOf(error.at.field)]: error.message } })
+    return newPage(visit, { form, errors: { [fieldOf(error.at.field)]: error.message } })
   }
 }
 

@@ -15,7 +15,7 @@ import { liveNotice, type News, versionOf } from '../frame/live.ts'
 import { type AccountVisit, accountVisitOf, notFound, type Page, textsIn } from '../frame/page.ts'
 import { BACK, code, link, listing, paragraph, statusTag, time, untrusted } from '../frame/parts.ts'
 import { pageRoute } from '../frame/route.ts'
-import { actionRoutes, type RefundFault } from './actions.ts'
+import { actionRoutes, type RefundError } from './actions.ts'
 import { report, summary } from './report.ts'
 import { rowsOf } from './rows.ts'
 import { statesPart } from './states.ts'
@@ -44,7 +44,8 @@ export const paymentRoutes = (context: Context, operations: readonly string[]): 
   },
   ...actionRoutes(context, {
     find: visit => paymentOf(context, visit),
-    show: (visit, payment, fault) => showPayment(context, visit, operations, payment, fault),
+    show: (visit, payment, refundError) =>
+      showPayment(context, visit, operations, payment, refundError),
   }),
 ]
 
@@ -87,7 +88,7 @@ async function showPayment(
   visit: AccountVisit,
   operations: readonly string[],
   payment: Payment,
-  fault?: RefundFault,
+  refundError?: RefundError,
 ): Promise<Page> {
   // Before the rows are read: what changes meanwhile is then announced, and not overlooked.
   const { version } = await paymentNews(context, visit, payment.payment_id)
@@ -119,7 +120,7 @@ ${liveNotice(visit, {
   href: `${visit.root}payments/${payment.payment_id}`,
   query: { [BACK]: back },
 })}
-${statesPart(visit, payment, fault)}
+${statesPart(visit, payment, refundError)}
 ${toldPart(visit, steps)}
 ${details('Summary for a colleague', listing('Summary', summary(payment, steps, `${visit.addresses.api}${visit.base}/${address}`)), { id: 'summary' })}
 ${paragraph(html`${link(`${visit.root}${address}/report.json`, 'Download JSON')} (all of it, without secrets)`)}
@@ -134,7 +135,7 @@ ${details('The payment as GET returns it', listing('Payment', JSON.stringify(sho
     title: `${title}, ${payment.given.reference}`,
     section: 'payments',
     content,
-    faults: fault && { amount: fault.message },
+    errors: refundError && { amount: refundError.message },
   }
 }
 

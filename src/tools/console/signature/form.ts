@@ -53,17 +53,17 @@ export type Known = {
   apiKeys: readonly string[]
 }
 
-export type Faults = Partial<Record<keyof Fields | 'file', string>>
+export type FieldErrors = Partial<Record<keyof Fields | 'file', string>>
 
 const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/
 
 /** What is not given comes from the message that was picked. */
-export function questionOf(given: Given, known: Known): Question | { faults: Faults } {
+export function questionOf(given: Given, known: Known): Question | { errors: FieldErrors } {
   const { fields, file } = given
   const { header, key, text, base64, computed } = fields
   const { message } = known
-  const faults = faultsOf(given, known)
-  if (Object.keys(faults).length > 0) return { faults }
+  const errors = errorsOf(given, known)
+  if (Object.keys(errors).length > 0) return { errors }
   const body =
     file ??
     (base64 !== '' ? Buffer.from(base64, 'base64') : undefined) ??
@@ -82,25 +82,25 @@ export function questionOf(given: Given, known: Known): Question | { faults: Fau
 }
 
 /** In the order of the fields. */
-function faultsOf({ fields, file }: Given, { message }: Known): Faults {
+function errorsOf({ fields, file }: Given, { message }: Known): FieldErrors {
   const { header, key, text, base64, computed } = fields
   const bodies = [file !== undefined, base64 !== '', text !== ''].filter(Boolean).length
   const hasSignature = header !== '' || computed !== ''
   const isEmpty = !hasSignature && key === '' && bodies === 0
-  const faults: Faults = {}
+  const errors: FieldErrors = {}
   if (fields.message !== '' && !message)
-    faults.message = 'Pick a message of this account whose bytes are kept'
-  else if (!message && isEmpty) faults.message = 'Pick a message'
-  if (isEmpty) faults.computed = 'Enter what your code computed, or what else you have'
+    errors.message = 'Pick a message of this account whose bytes are kept'
+  else if (!message && isEmpty) errors.message = 'Pick a message'
+  if (isEmpty) errors.computed = 'Enter what your code computed, or what else you have'
   else if (!message) {
-    if (!hasSignature) faults.header = 'Enter the header Pay-Signature, or what your code computed'
-    if (key === '') faults.key = 'Enter the signing key, or pick a message'
+    if (!hasSignature) errors.header = 'Enter the header Pay-Signature, or what your code computed'
+    if (key === '') errors.key = 'Enter the signing key, or pick a message'
   }
-  if (base64 !== '' && !BASE64.test(base64)) faults.base64 = 'Enter the body in base64'
-  if (bodies > 1) faults.text = 'Give the body once: as a file, in base64, or as text'
+  if (base64 !== '' && !BASE64.test(base64)) errors.base64 = 'Enter the body in base64'
+  if (bodies > 1) errors.text = 'Give the body once: as a file, in base64, or as text'
   else if (!message && !isEmpty && bodies === 0 && header === '')
-    faults.text = 'Enter the body, or pick a message'
-  return faults
+    errors.text = 'Enter the body, or pick a message'
+  return errors
 }
 
-export type Answered = { analysis: Analysis } | { faults: Faults }
+export type Answered = { analysis: Analysis } | { errors: FieldErrors }

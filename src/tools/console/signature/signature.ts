@@ -20,7 +20,7 @@ import { actionRoute, pageRoute } from '../frame/route.ts'
 import { advicePart } from './advice.ts'
 import {
   type Answered,
-  type Faults,
+  type FieldErrors,
   type Fields,
   type Known,
   noFields,
@@ -46,7 +46,7 @@ export const signatureRoutes = (context: Context): Route[] => [
       const given = await readGiven(form)
       const known = await knownFor(context, visit, given.fields.message)
       const question = questionOf(given, known)
-      const answered = 'faults' in question ? question : { analysis: analyse(question) }
+      const answered = 'errors' in question ? question : { analysis: analyse(question) }
       return signaturePage(visit, given.fields, known, answered)
     },
   }),
@@ -99,18 +99,23 @@ function signaturePage(
   known: KnownHere,
   answered?: Answered,
 ): Page {
-  const faults = answered && 'faults' in answered ? answered.faults : undefined
+  const errors = answered && 'errors' in answered ? answered.errors : undefined
   const content = html`<h1 class="govuk-heading-l">Signature</h1>
 ${answered && 'analysis' in answered ? result(visit, answered.analysis) : intro}
-${form(visit, fields, known, faults)}`
-  return { title: 'Signature', section: 'signature', content, faults }
+${form(visit, fields, known, errors)}`
+  return { title: 'Signature', section: 'signature', content, errors }
 }
 
 const intro = paragraph(
   'Pick the message, and enter what your code computed. The common mistakes with the body, the key and the signature are tried, and the nearest is named. Nothing of what you enter is kept.',
 )
 
-function form(visit: AccountVisit, fields: Fields, known: KnownHere, faults: Faults = {}): Html {
+function form(
+  visit: AccountVisit,
+  fields: Fields,
+  known: KnownHere,
+  errors: FieldErrors = {},
+): Html {
   const { messages, message } = known
   const options = message && !messages.includes(message) ? [message, ...messages] : messages
   const more = ['header', 'key', 'file', 'base64', 'text'] as const
@@ -126,7 +131,7 @@ ${select({
     })),
   ],
   value: fields.message,
-  error: faults.message,
+  error: errors.message,
 })}
 ${message && rightValues(visit, message)}
 ${input({
@@ -135,13 +140,13 @@ ${input({
   hint: 'The signature that your code compared with the header.',
   value: fields.computed,
   autocomplete: 'off',
-  error: faults.computed,
+  error: errors.computed,
 })}
-${details('I have more: the header, the key or the body', moreFields(fields, faults), {
+${details('I have more: the header, the key or the body', moreFields(fields, errors), {
   id: 'more',
   open:
     options.length === 0 ||
-    more.some(name => faults[name] || (name !== 'file' && fields[name] !== '')),
+    more.some(name => errors[name] || (name !== 'file' && fields[name] !== '')),
 })}
 ${button({ id: 'analyse', text: 'Compare' })}
 </form>`
@@ -163,7 +168,7 @@ const rightValues = ({ root }: AccountVisit, message: KnownMessage): Html =>
     },
   ])
 
-const moreFields = (fields: Fields, faults: Faults): Html => html`${paragraph(
+const moreFields = (fields: Fields, errors: FieldErrors): Html => html`${paragraph(
   'What you leave empty is taken from the message.',
 )}
 ${input({
@@ -172,26 +177,26 @@ ${input({
   hint: 'The value of the header, as your code got it.',
   value: fields.header,
   autocomplete: 'off',
-  error: faults.header,
+  error: errors.header,
 })}
 ${input({
   name: 'key',
   label: 'Signing key',
   hint: 'As your code has it, with any quotes or spaces. It is not shown again.',
   autocomplete: 'off',
-  error: faults.key,
+  error: errors.key,
 })}
 <fieldset class="govuk-fieldset">
 <legend class="govuk-fieldset__legend govuk-fieldset__legend--s">The body whose signature your code checked</legend>
 ${fileUpload({ name: 'file', label: 'As a file', hint: 'Best: its bytes arrive as they are.' })}
-${textarea({ name: 'base64', label: 'In base64', value: fields.base64, rows: 2, error: faults.base64 })}
+${textarea({ name: 'base64', label: 'In base64', value: fields.base64, rows: 2, error: errors.base64 })}
 ${textarea({
   name: 'text',
   label: 'As text',
   hint: 'A browser turns each LF into CRLF on its way, so both are tried.',
   value: fields.text,
   rows: 6,
-  error: faults.text,
+  error: errors.text,
 })}
 </fieldset>`
 

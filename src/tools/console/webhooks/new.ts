@@ -19,7 +19,7 @@ const EVENTS = 'subscriptions'
 
 const TITLE = 'Register a webhook'
 
-type Typed = { form: URLSearchParams; faults: Record<string, string> }
+type Typed = { form: URLSearchParams; errors: Record<string, string> }
 
 export const newWebhookRoutes = (context: Context): Route[] => [
   pageRoute(context, 'webhooks/new', async visit => newPage(visit)),
@@ -47,7 +47,7 @@ async function register(context: Context, visit: AccountVisit): Promise<Next | P
   } catch (error) {
     if (!(error instanceof ApiError) || error.status >= 500) throw error
     const field = [...TEXTS, EVENTS].find(each => each === error.at.field) ?? 'callback_url'
-    return newPage(visit, { form, faults: { [field]: error.message } })
+    return newPage(visit, { form, errors: { [field]: error.message } })
   }
 }
 
@@ -56,7 +56,7 @@ function newPage(visit: AccountVisit, typed?: Typed): Page {
 ${paragraph('Farthing sends it a signed message about each change of a payment. You see the signing key when it is registered.')}
 ${postForm(visit.account, `${visit.root}webhooks/new/register`, fields(visit, typed))}
 ${paragraph(html`A receiver on your machine that Farthing cannot reach needs no address: ${code('farthing listen')} fetches the messages from there.`)}`
-  return { title: TITLE, section: 'webhooks', content: twoThirds(content), faults: typed?.faults }
+  return { title: TITLE, section: 'webhooks', content: twoThirds(content), errors: typed?.errors }
 }
 
 function fields(visit: AccountVisit, typed: Typed | undefined): Html {
@@ -75,14 +75,14 @@ function fields(visit: AccountVisit, typed: Typed | undefined): Html {
         ? `An https address that is public, or a host of FARTHING_CALLBACK_HOSTS: ${hosts.join(', ')}`
         : 'An https address that is public',
     value: textOf('callback_url'),
-    error: typed?.faults.callback_url,
+    error: typed?.errors.callback_url,
   })}
 ${input({
   name: 'description',
   label: 'Description',
   hint: 'Its name on these pages. You may leave it out',
   value: textOf('description'),
-  error: typed?.faults.description,
+  error: typed?.errors.description,
 })}
 ${checkboxes({
   name: EVENTS,
@@ -93,7 +93,7 @@ ${checkboxes({
     hint: eventMeanings[value],
     checked: chosen.some(each => each === value),
   })),
-  error: typed?.faults[EVENTS],
+  error: typed?.errors[EVENTS],
 })}
 ${button({ id: 'register', text: 'Register the webhook' })}`
 }
