@@ -58,7 +58,11 @@ export const agreementPayment = async (
 
 export const KEY = { 'Idempotency-Key': 'one-order' }
 
-export const hook = async ({ t, api }: Keeper, status = 200): Promise<Body> => {
+export const hook = async (
+  { t, api }: Keeper,
+  status = 200,
+  subscriptions = ['card_payment_captured'],
+): Promise<Body> => {
   const behaviour = { onRequest: answering(status) }
-  return (await subscribe(t, api, { subscriptions: ['card_payment_captured'], behaviour })).webhook
+  return (await subscribe(t, api, { subscriptions, behaviour })).webhook
 }

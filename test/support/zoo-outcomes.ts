@@ -18,7 +18,7 @@ import {
 import { choose, read } from './journeys.ts'
 
 /** Exchanges that were only counted, as if they had come at this moment. */
-async function leaveGap({ service, room }: Keeper): Promise<void> {
+export async function leaveGap({ service, room }: Keeper): Promise<void> {
   service.clock.advance(1)
   const now = service.clock.now()
   const gap = { count: 571, refused: 0, from: now, to: now, bounds: [] }
@@ -116,6 +116,24 @@ export const outcomes: Kept[] = [
       }),
   ],
   [
+    'two outcomes from a search within a minute',
+    [],
+    ({ api }) =>
+      times(2, async i => {
+        await pay(api, { reference: `ORDER-${i}` })
+        await search(api, `ORDER-${i}`)
+      }),
+  ],
+  [
+    'eleven reads of two payments',
+    [],
+    ({ api }) =>
+      times(2, async () => {
+        const payment = await api.createPayment()
+        await times(11, () => read(api, payment))
+      }),
+  ],
+  [
     'eleven reads of three payments',
     ['C3 warn'],
     ({ api }) =>
@@ -149,6 +167,23 @@ export const outcomes: Kept[] = [
     },
   ],
   [
+    'an agreement payment that is not read just before ten minutes',
+    ['P14 note'],
+    async ({ api }) => {
+      await agreementPayment(api, KEY)
+      await api.advance(10 * MINUTE - 10)
+    },
+  ],
+  [
+    'an agreement payment that is not read, with a gap in the record after it',
+    ['P14 note'],
+    async keeper => {
+      await agreementPayment(keeper.api, KEY)
+      await keeper.api.advance(10 * MINUTE)
+      await leaveGap(keeper)
+    },
+  ],
+  [
     'an agreement payment that is read',
     ['P14 note'],
     async ({ api }) => {
@@ -164,6 +199,16 @@ export const outcomes: Kept[] = [
         const payment = await pay(api)
         await read(api, payment)
         await times(2, () => api.get(payment._links.next_url.href))
+      }),
+  ],
+  [
+    'pages of which two are opened twice after the payment, and others once',
+    [],
+    ({ api }) =>
+      times(4, async i => {
+        const payment = await pay(api)
+        await read(api, payment)
+        await times(i < 2 ? 2 : 1, () => api.get(payment._links.next_url.href))
       }),
   ],
 ]

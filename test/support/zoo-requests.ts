@@ -11,11 +11,13 @@ import {
   hook,
   type Keeper,
   type Kept,
+  MINUTE,
   payAndRead,
   SECOND,
   times,
 } from './integration.ts'
 import { authorise } from './journeys.ts'
+import { leaveGap } from './zoo-outcomes.ts'
 
 /** Attempts as they would have been recorded: `ms` and the status of each, or `timeout`. */
 async function recordAttempts(
@@ -165,6 +167,16 @@ export const requests: Kept[] = [
     },
   ],
   [
+    'a payment that waits nearly a day for its capture',
+    [],
+    async ({ api }) => {
+      await payAndRead(api, { delayed_capture: true })
+      await api.advance(DAY - SECOND)
+      await payAndRead(api)
+      await api.advance(DAY)
+    },
+  ],
+  [
     'a payment that waits for its capture, and none after it',
     [],
     async ({ api }) => {
@@ -219,6 +231,15 @@ export const receivers: Kept[] = [
     },
   ],
   [
+    'a receiver that refuses three messages, with a gap in the record after them',
+    ['P15 note'],
+    async keeper => {
+      await hook(keeper, 500)
+      await times(3, () => payAndRead(keeper.api))
+      await leaveGap(keeper)
+    },
+  ],
+  [
     'a receiver that refuses two messages',
     ['P15 note'],
     async keeper => {
@@ -251,6 +272,16 @@ export const receivers: Kept[] = [
     'a receiver that is late twice and answers in between',
     ['W1 fail', 'P15 note'],
     async keeper => recordAttempts(keeper, await hook(keeper), [9, 'timeout', 9, 'timeout']),
+  ],
+  [
+    'a receiver that is late twice, but not in one minute',
+    ['P15 note'],
+    async keeper => {
+      const webhook = await hook(keeper)
+      await recordAttempts(keeper, webhook, [9, 'timeout', 9])
+      keeper.service.clock.advance(MINUTE)
+      await recordAttempts(keeper, webhook, ['timeout'])
+    },
   ],
   [
     'a receiver that is late once',

@@ -1,16 +1,19 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { MOST_BODY_BYTES } from '../../../src/core/exchange.ts'
+import { eventTypes } from '../../../src/pay/webhooks/webhook.ts'
 import { findingOf } from '../../../src/tools/check/finding.ts'
 import { judgeAll } from '../../../src/tools/check/report.ts'
 import { type Body, type Client, createClient } from '../../support/client.ts'
 import { ask } from '../../support/control.ts'
-import { type Kept, MINUTE, pay, times } from '../../support/integration.ts'
+import { DAY, hook, type Kept, MINUTE, pay, SECOND, times } from '../../support/integration.ts'
+import { read } from '../../support/journeys.ts'
 import { onEveryDatabase, type Service } from '../../support/service.ts'
 import { receiving } from '../../support/subscriber.ts'
 import { outcomes } from '../../support/zoo-outcomes.ts'
 import { receivers, requests } from '../../support/zoo-requests.ts'
 import { right } from '../../support/zoo-right.ts'
+import { changes, refusals } from '../webhooks/payment-changes.ts'
 
 /** A client whose requests are each a millisecond after the one before. */
 function ticking(api: Client, { clock }: Service): Client {
@@ -30,6 +33,23 @@ function ticking(api: Client, { clock }: Service): Client {
     request: tick(request),
   }
 }
+
+/** As a service would make them: it reads each payment and takes each message, and there is a second between two payments. */
+const contractJourneys: Kept = [
+  'every change of a payment, and every refusal, in the contract tests of webhooks',
+  ['P11 note', 'P14 note', 'P14 note', 'P15 note'],
+  async keeper => {
+    const { api } = keeper
+    await hook(keeper, 200, eventTypes)
+    for (const { from, change } of Object.values({ ...changes, ...refusals })) {
+      const before = await from(api)
+      const changed = await change(api, before)
+      await read(api, before ?? changed)
+      await api.advance(SECOND)
+    }
+    await api.advance(DAY)
+  },
+]
 
 const isOpen = ({ level }: Body): boolean => level !== 'pass' && level !== 'not seen'
 
@@ -59,7 +79,7 @@ onEveryDatabase(
       ...requests,
       ...receivers,
     ])
-    judges('integrations that are right have no fail and no warning', right)
+    judges('integrations that are right have no fail and no warning', [...right, contractJourneys])
 
     test('a rule with nothing to judge says what is lacking, and one with evidence passes', async () => {
       const api = await service().newAccount()
