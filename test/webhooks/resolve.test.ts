@@ -75,7 +75,7 @@ describe('DNS:', () => {
     const resolve = resolver()
     const started = performance.now()
     const slow = [1, 2, 3, 4, 5].map(each => resolve(`slow-${each}.example.com`))
-    const inTime = endsWithin(Promise.all(slow), 1_900)
+    const inTime = endsWithin(Promise.all(slow), 4_500)
     const half = resolve('half.example.com')
     const first = await Promise.race([resolve('dual.example.com'), ...slow])
     assert.equal(first.length, 2)
