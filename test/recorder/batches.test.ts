@@ -41,7 +41,7 @@ test('exchanges that arrive while others are written wait for the next write', a
     onFault: assert.ifError,
     onWritten: () => {},
   })
-  const record = () => batches.add('default', false, () => attempt)
+  const record = () => batches.add({ name: 'default', unlimited: false }, false, () => attempt)
 
   for (let i = 0; i < 3; i++) record()
   t.mock.timers.tick(250)

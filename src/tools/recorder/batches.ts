@@ -15,10 +15,15 @@ const MOST_ROWS = 100
 const MOST_IN_MEMORY = 2_000
 const MOST_IN_MEMORY_BYTES = 8 * 1024 * 1024
 
+/** `unlimited`: all its exchanges are recorded. */
+export type Room = { name: string; unlimited: boolean }
+
 type Batches = {
-  /** Records the exchange, if its room may record one more. Otherwise it is counted. */
-  add(room: string, refused: boolean, exchange: () => RawExchange): void
-  /** Writes everything in memory. Never rejects. */
+  /** Records the exchange, if there is memory and its room may record one more. Otherwise it is counted. */
+  add(room: Room, refused: boolean, exchange: () => RawExchange): void
+  /** Writes the exchanges in memory. Never rejects. */
+  write(): Promise<void>
+  /** Writes everything in memory, also the counts that may still grow. Never rejects. */
   flush(): Promise<void>
   /** Removes the accounts that may record as much as new ones. */
   forget(): void
@@ -32,12 +37,14 @@ type BatchPorts = {
   nextId: () => string
   makeRow: RowMaker
   onFault: (error: unknown) => void
-  /** Receives the rooms that have new rows. */
-  onWritten: (room: string) => void
+  /** Receives the rooms whose exchanges were written. */
+  onWritten: (room: Room) => void
 }
 
+type Arrived = { room: Room; raw: RawExchange }
+
 type Row = {
-  room: string
+  room: Room
   refused: boolean
   began: number
   insert: (exchange_id: string) => Statement
@@ -48,10 +55,7 @@ type Row = {
 export function createBatches(ports: BatchPorts): Batches {
   const { time, onFault } = ports
   const admission = createAdmission()
-  /** Those of this turn of the event loop. */
-  const arrived: RawExchange[] = []
-  const rows: Row[] = []
-  let bytes = 0
+  const queue = createQueue(ports)
   let timer: NodeJS.Timeout | undefined
   let flushing: Promise<void> | undefined
   let closed = false
@@ -70,33 +74,21 @@ export function createBatches(ports: BatchPorts): Batches {
     schedule(admission.hasGaps(Infinity) ? WRITE_EVERY_UNDER_LOAD : WRITE_EVERY)
 
   /**
-   * Makes rows after the responses, but in the same turn of the event loop: objects of a request that are held longer
-   * leave V8's young generation, which took some 20 MB more under load.
-   */
-  function makeRows(): void {
-    const made = arrived.splice(0).map(raw => rowOf(ports, raw))
-    for (const row of made) bytes += row.bytes
-    rows.push(...made)
-  }
-
-  /**
    * Rows that cannot be written are counted. Exchanges that arrive meanwhile wait for the next write: otherwise each
    * would be a commit of its own.
    */
   async function writeRows(gapsUntil: number): Promise<void> {
-    makeRows()
     const gaps = admission.takeGaps(gapsUntil)
-    for (let due = rows.length; due > 0 || gaps.size > 0; ) {
-      const some = rows.splice(0, Math.min(due, MOST_ROWS))
+    for (let due = queue.length(); due > 0 || gaps.size > 0; ) {
+      const some = queue.take(Math.min(due, MOST_ROWS))
       due -= some.length
-      for (const row of some) bytes -= row.bytes
       try {
         await write(ports, some, gaps)
         gaps.clear()
       } catch (error) {
         admission.putBack(gaps)
         for (const { room, refused, began } of some)
-          admission.count(room, refused, began, 'database')
+          admission.count(room.name, refused, began, 'database')
         throw error
       }
     }
@@ -110,23 +102,27 @@ export function createBatches(ports: BatchPorts): Batches {
       })
       .finally(() => {
         flushing = undefined
-        if (rows.length > 0 || admission.hasGaps(Infinity)) scheduleNext()
+        if (queue.length() > 0 || admission.hasGaps(Infinity)) scheduleNext()
       })
     return flushing
   }
 
-  const flush = async (): Promise<void> =>
-    flushing?.then(() => flushDue(Infinity)) ?? flushDue(Infinity)
+  /** A write that has begun may not have the newest rows. */
+  const writeAfter = async (gapsUntil: number): Promise<void> =>
+    flushing?.then(() => flushDue(gapsUntil)) ?? flushDue(gapsUntil)
+  const flush = () => writeAfter(Infinity)
 
   return {
     add(room, refused, exchange) {
       const now = time.wall()
-      const fits = rows.length + arrived.length < MOST_IN_MEMORY && bytes < MOST_IN_MEMORY_BYTES
-      const bound = fits ? admission.refuse(room, refused, now) : 'memory'
-      if (bound) admission.count(room, refused, now, bound)
-      else if (arrived.push(exchange()) === 1) setImmediate(makeRows)
+      const { name, unlimited } = room
+      const limit = unlimited ? undefined : admission.refuse(name, refused, now)
+      const bound = queue.isFull() ? 'memory' : limit
+      if (bound) admission.count(name, refused, now, bound)
+      else queue.add({ room, raw: exchange() })
       if (!timer) scheduleNext()
     },
+    write: () => writeAfter(time.wall() - GAP_MS),
     flush,
     forget: () => admission.forget(time.wall()),
     async close() {
@@ -137,11 +133,43 @@ export function createBatches(ports: BatchPorts): Batches {
   }
 }
 
-function rowOf({ makeRow }: BatchPorts, raw: RawExchange): Row {
-  const { room, began } = raw
+/** The exchanges in memory. */
+function createQueue(ports: BatchPorts) {
+  /** Those of this turn of the event loop. */
+  const arrived: Arrived[] = []
+  const rows: Row[] = []
+  let bytes = 0
+
+  /**
+   * Makes rows after the responses, but in the same turn of the event loop: objects of a request that are held longer
+   * leave V8's young generation, which took some 20 MB more under load.
+   */
+  function makeRows(): void {
+    const made = arrived.splice(0).map(each => rowOf(ports, each))
+    for (const row of made) bytes += row.bytes
+    rows.push(...made)
+  }
+
+  return {
+    isFull: () => rows.length + arrived.length >= MOST_IN_MEMORY || bytes >= MOST_IN_MEMORY_BYTES,
+    add(exchange: Arrived): void {
+      if (arrived.push(exchange) === 1) setImmediate(makeRows)
+    },
+    length: () => rows.length + arrived.length,
+    /** Removes and returns the oldest. */
+    take(most: number): Row[] {
+      makeRows()
+      const taken = rows.splice(0, most)
+      for (const row of taken) bytes -= row.bytes
+      return taken
+    },
+  }
+}
+
+function rowOf({ makeRow }: BatchPorts, { room, raw }: Arrived): Row {
   const exchange = makeRow(raw)
   const insert = insertExchange(exchange)
-  return { room, refused: exchange.refused, began, insert, bytes: sizeOf(insert('')) }
+  return { room, refused: exchange.refused, began: raw.began, insert, bytes: sizeOf(insert('')) }
 }
 
 /** Roughly the bytes of memory that a statement takes: those of its texts. */
@@ -156,5 +184,5 @@ async function write(
   const ofGaps = [...gaps].map(([room, gap]) => insertExchange(makeGapRow(room, gap)))
   const inserts = [...some.map(({ insert }) => insert), ...ofGaps]
   await database.write(inserts.map(insert => insert(nextId())))
-  for (const room of [...some.map(({ room }) => room), ...gaps.keys()]) onWritten(room)
+  for (const { room } of some) onWritten(room)
 }

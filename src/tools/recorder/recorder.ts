@@ -10,8 +10,8 @@ import type { Database, Time } from '../../core/ports.ts'
 import type { Recorded, RecordingHooks } from '../../platform/http/areas.ts'
 import { methodOf } from '../../platform/http/fastify.ts'
 import { createChecks } from '../check/checks.ts'
-import { createBatches } from './batches.ts'
-import { type AnsweredAttempt, createRowMaker, type RawExchange, type RawRequest } from './row.ts'
+import { createBatches, type Room } from './batches.ts'
+import { type AnsweredAttempt, createRowMaker, type RawRequest } from './row.ts'
 import { deleteOldExchanges, insertExchange, trimExchanges } from './store.ts'
 
 /** The most exchanges of an account that are kept. */
@@ -30,7 +30,7 @@ type RecorderPorts = {
   onRuleFault: (error: unknown) => void
   /** Keys of the settings, never to be written. */
   secrets: (string | undefined)[]
-  /** All requests of these accounts are recorded, and written before their responses are sent. */
+  /** All requests of these accounts are recorded, and usually written before their responses are sent. */
   isTestAccount?: (account: Account) => boolean
 }
 
@@ -52,18 +52,19 @@ export function createRecorder(ports: RecorderPorts): RunningRecorder {
   const nextId = createNextId(time)
   /** The rooms with new rows since they were last trimmed, and the number of rows that each may keep. */
   const written = new Map<string, number>()
-  const onWritten = (room: string) => written.set(room, keptOf(false))
+  const onWritten = ({ name, unlimited }: Room) => written.set(name, keptOf(unlimited))
   const batches = createBatches({ database, time, nextId, makeRow, onFault, onWritten })
   const arriving = new Set<Promise<void>>()
-
-  const writeNow = (account: Account, raw: RawExchange): Promise<Exchange> =>
-    writeRow(account, makeRow(raw))
+  const roomOf = (account: Account): Room => ({
+    name: account.room,
+    unlimited: isTestAccount(account),
+  })
 
   async function writeRow(account: Account, row: NewExchange): Promise<Exchange> {
     const exchange_id = nextId()
     try {
       await database.write([insertExchange(row)(exchange_id)])
-      written.set(account.room, keptOf(isTestAccount(account)))
+      onWritten(roomOf(account))
     } catch (error) {
       onFault(error)
     }
@@ -72,8 +73,8 @@ export function createRecorder(ports: RecorderPorts): RunningRecorder {
 
   async function record(account: Account, raw: RawAttempt): Promise<void> {
     const attempt = await answered(account, raw)
-    if (isTestAccount(account)) await writeNow(account, attempt)
-    else batches.add(account.room, attempt.failed, () => attempt)
+    batches.add(roomOf(account), attempt.failed, () => attempt)
+    if (isTestAccount(account)) await batches.write()
   }
 
   function onSendOf(kind: 'api' | 'page', recorded: Recorded): RecordingHooks['onSend'] {
@@ -82,10 +83,9 @@ export function createRecorder(ports: RecorderPorts): RunningRecorder {
       // An unknown path below /control has an account too, but is not recorded.
       if (!account || request.began === 0) return done(null, payload)
       const raw = () => rawRequest(kind, recorded, time, { request, reply, payload, account })
-      if (isTestAccount(account))
-        return void writeNow(account, raw()).then(() => done(null, payload))
-      batches.add(account.room, reply.statusCode >= 400, raw)
-      done(null, payload)
+      batches.add(roomOf(account), reply.statusCode >= 400, raw)
+      if (!isTestAccount(account)) return done(null, payload)
+      void withinReason(batches.write()).then(() => done(null, payload))
     }
   }
 
@@ -102,7 +102,7 @@ export function createRecorder(ports: RecorderPorts): RunningRecorder {
       arriving.add(recording)
       void recording.finally(() => arriving.delete(recording))
     },
-    attemptByHand: async (account, raw) => writeNow(account, await answered(account, raw)),
+    attemptByHand: async (account, raw) => writeRow(account, makeRow(await answered(account, raw))),
     async action(account, action) {
       await writeRow(account, action)
     },
@@ -122,6 +122,16 @@ export function createRecorder(ports: RecorderPorts): RunningRecorder {
       await batches.close()
     },
   }
+}
+
+/** Milliseconds that a response waits for its row: a database whose record is locked delays no payment longer. */
+const LONGEST_WAIT = 1_000
+
+async function withinReason(writing: Promise<void>): Promise<void> {
+  const { promise: late, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, LONGEST_WAIT)
+  await Promise.race([writing, late])
+  clearTimeout(timer)
 }
 
 /** Of writes that fail one after the other only the first is reported. */

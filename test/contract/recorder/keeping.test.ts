@@ -135,3 +135,38 @@ test('Writes of the record that fail are one line of the log, payments go on, an
   const failed = lines.filter(line => line.includes('requests could not be recorded'))
   assert.equal(failed.length, 1)
 })
+
+test('A record whose table is locked delays a payment of a test account by a second at most', {
+  timeout: 60_000,
+}, async t => {
+  const { promise: unlocked, resolve: unlock } = Promise.withResolvers<void>()
+  const farthing = await startFarthing({
+    config: readConfig({ PORT: '0', DATABASE_URL: 'sqlite::memory:', FARTHING_CONTROL: 'true' }),
+    ports: real => ({
+      ...real,
+      database: {
+        ...real.database,
+        async write(statements) {
+          if (statements.some(({ sql }) => sql.includes('into exchanges'))) await unlocked
+          return real.database.write(statements)
+        },
+      },
+    }),
+  })
+  t.after(async () => {
+    unlock()
+    await farthing.close()
+  })
+  const post = { method: 'POST', headers: { Authorization: `Bearer ${farthing.apiKey}` } }
+  const made = await fetch(`${farthing.url}/control/accounts`, post)
+  const { key } = (await made.json()) as { key: string }
+  const { payment_id } = await createClient([farthing.url], key).createPayment()
+  unlock()
+  const headers = { Authorization: `Bearer ${key}` }
+  const found = await fetch(`${farthing.url}/control/requests`, { headers })
+  const { results } = (await found.json()) as { results: { payment_id: string }[] }
+  assert.deepEqual(
+    results.map(each => each.payment_id),
+    [payment_id],
+  )
+})
