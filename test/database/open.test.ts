@@ -45,7 +45,7 @@ const steps = (database: Database) =>
 
 test('Many threads can open a new SQLite file in a new folder at the same moment', async () => {
   const threads = 4
-  const paths = Array.from({ length: 40 }, newFile)
+  const paths = Array.from({ length: 12 }, newFile)
   const gate = new Int32Array(new SharedArrayBuffer(8))
   const inStep = { paths, threads, gate } satisfies InStep
   const problems = await Promise.all(

@@ -33,7 +33,7 @@ async function plantEverywhere(
     const first = await plant(farthing.baseUrl, FARTHING_API_KEY)
     const second = await plant(farthing.baseUrl, made.stdout.trim())
     await createClient([farthing.baseUrl], FARTHING_API_KEY).get('/v1/payments?reference=the-last')
-    while (!(await look()).some(text => text.includes('the-last'))) await setTimeout(20)
+    while (!(await look()).some(text => text.includes('the-last'))) await setTimeout(200)
     const pages = await visit(farthing.baseUrl, FARTHING_API_KEY)
     const whileRunning = await look()
     await farthing.terminate()
