@@ -12,17 +12,12 @@ import { createWorkload, seeded } from './workload.ts'
 const KEY = 'key-of-the-default-account'
 const DAY_MS = 24 * 60 * 60 * 1_000
 
-/** The statements of docs/shared-environment.md that are marked for this test. */
-function documented(): string {
-  const text = readFileSync(new URL('../../../docs/shared-environment.md', import.meta.url), 'utf8')
-  const [, sql] =
-    /<!-- run by test\/faults\/process\/partitions.test.ts -->\n```sql\n([\s\S]*?)```/.exec(text) ??
-    []
-  assert.ok(sql, 'docs/shared-environment.md has the statements')
-  return sql
-}
+const statements = readFileSync(
+  new URL('../../../examples/partitions.sql', import.meta.url),
+  'utf8',
+)
 
-test('Payments work in partitions by day as docs/shared-environment.md creates them', async t => {
+test('Payments work in partitions by day as examples/partitions.sql creates them', async t => {
   const DATABASE_URL = await createPostgresDatabase()
   const env = { DATABASE_URL, FARTHING_API_KEY: KEY, FARTHING_BASE_URL: 'http://farthing.test' }
   const baseUrls: string[] = []
@@ -45,7 +40,7 @@ test('Payments work in partitions by day as docs/shared-environment.md creates t
   }
 
   await work(300)
-  await client.query(documented())
+  await client.query(statements)
   await work(300)
 
   const fail = (error: unknown) => assert.fail(String(error))
