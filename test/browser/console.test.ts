@@ -9,7 +9,6 @@ import {
   shareBrowser,
   styleOf,
   type Visitor,
-  visit,
   visitInOneWindow,
 } from '../support/browser.ts'
 import type { Body, Client } from '../support/client.ts'
@@ -74,6 +73,9 @@ const emptyStates = [
   'check',
 ]
 
+/** Moves the clock of the page, which is installed, to its next look for something new. */
+const nextLook = (page: Page) => page.clock.fastForward(2_000)
+
 /** What axe finds, apart from the contrast of numbers of one digit and of signs, which it cannot tell from decoration. */
 const findings = async (page: Page): Promise<string[]> =>
   (await axe(page)).filter(
@@ -111,39 +113,6 @@ describe('The console', () => {
       assert.deepEqual(await findings(page), [])
     })
   })
-
-  test('without script one signs in, finds a payment, acts on it, sends a message again and compares its signature', () =>
-    visit(browser(), { javaScriptEnabled: false }, async ({ page }) => {
-      const { payment_id } = await api.createPayment({ reference: 'No script' })
-      await at(page, `payments?q=no+script`)
-      await page.fill('#key', api.key ?? '')
-      await press(page, '#sign-in')
-      await page.getByRole('link', { name: 'No script' }).click()
-      await page.waitForURL(new RegExp(payment_id))
-      await page.getByRole('button', { name: 'The card is declined' }).click()
-      await page
-        .getByText('The card was declined. The payment has failed (P0010).', {
-          exact: true,
-        })
-        .waitFor()
-      await press(page, 'a:has-text("Refresh")')
-      await page.getByRole('link', { name: 'card_payment_failed' }).first().click()
-      await page.waitForURL(/\/messages\//)
-      await page.getByRole('button', { name: 'Send again' }).first().click()
-      await page.getByText(/Sent again at/).waitFor()
-      await at(page, 'payments')
-      await page
-        .getByRole('link', { name: /failed/ })
-        .first()
-        .click()
-      await page
-        .getByRole('link', { name: /Compare signatures/ })
-        .first()
-        .click()
-      await page.waitForURL(/\/signature\?message=/)
-      await page.getByRole('button', { name: 'Sign out' }).click()
-      await page.waitForURL(/sign-in/)
-    }))
 
   test('the keyboard reaches everything in the order of the page, its focus can be seen, and it is nowhere caught', () =>
     signedIn(async ({ page }) => {
@@ -196,56 +165,6 @@ describe('The console', () => {
       await requests.waitFor({ state: 'visible' })
     }))
 
-  test('nothing changes by itself but the notice of what is newer, until Follow is ticked', () =>
-    signedIn(async ({ page }) => {
-      await at(page, 'payments')
-      const rows = () => page.locator('tbody tr').count()
-      const before = await rows()
-      await api.createPayment({ reference: 'R-newer' })
-      const status = page.locator('[data-live] [role=status]')
-      await status.getByText('1 newer.').waitFor()
-      assert.equal(await rows(), before)
-      // Later numbers are shown and not read out.
-      assert.equal(await status.getAttribute('aria-live'), 'off')
-      const show = status.getByRole('link', { name: 'Show' })
-      await Promise.all([page.waitForEvent('load'), show.click()])
-      assert.equal(await rows(), before + 1)
-      await page.getByRole('checkbox', { name: 'Follow' }).check()
-      await api.createPayment({ reference: 'R-followed' })
-      await page.getByRole('link', { name: 'R-followed' }).waitFor()
-      assert.equal(await page.isChecked('[data-live] input'), true, 'it stays ticked')
-      await page.getByRole('link', { name: 'R-followed' }).focus()
-      await api.createPayment({ reference: 'R-read' })
-      await status.getByText('1 newer.').waitFor()
-      assert.equal(await page.getByRole('link', { name: 'R-read' }).count(), 0, 'somebody reads')
-    }))
-
-  test('a page says that what it shows has changed, and when the session ends or another account signs in', () =>
-    signedIn(async ({ page, context }) => {
-      const { payment_id } = await api.createPayment({ reference: 'R-live' })
-      await at(page, 'payments?status=created&q=R-live')
-      await page.getByRole('checkbox', { name: 'Follow' }).check()
-      const payment = await context.newPage()
-      await at(payment, `payments/${payment_id}`)
-      await press(payment, '#choose-error')
-      await payment.close()
-      await page.getByText('There are no results').waitFor({ timeout: 4_000 })
-      await at(page, `payments/${payment_id}`)
-      const status = page.locator('[data-live] [role=status]')
-      await api.get(`/v1/payments/${payment_id}`)
-      await status.getByText(/^Changed \d+ s ago/).waitFor()
-      await status.getByRole('link', { name: 'Show' }).click()
-      await page.getByText('GET /v1/payments').first().waitFor()
-      const [name = '', value = ''] = emptyCookie.split('=')
-      await context.addCookies([{ name, value, url: service.baseUrl }])
-      await status.getByText('You are now in another account.').waitFor()
-      await at(page, 'payments')
-      await context.clearCookies()
-      await status.getByText('You are signed out.').waitFor()
-      await status.getByRole('link', { name: 'Sign in' }).click()
-      await page.waitForURL(/sign-in\?to=payments$/)
-    }))
-
   test('a form of another origin does nothing, and a link from there finds nobody signed in', () =>
     signedIn(async ({ page }) => {
       const { payment_id } = await api.createPayment()
@@ -286,5 +205,64 @@ describe('The console', () => {
         assert.notEqual(await styleOf(page, selector, 'border-top-style'), 'none', selector)
       assert.equal(await page.locator('h1 .govuk-tag').textContent(), 'success')
       assert.equal(await page.locator('h1 .govuk-tag').isVisible(), true)
+    }))
+
+  test('nothing changes by itself but the notice of what is newer, until Follow is ticked', () =>
+    signedIn(async ({ page }) => {
+      await page.clock.install()
+      await at(page, 'payments')
+      const rows = () => page.locator('tbody tr').count()
+      const before = await rows()
+      await api.createPayment({ reference: 'R-newer' })
+      await nextLook(page)
+      const status = page.locator('[data-live] [role=status]')
+      await status.getByText('1 newer.').waitFor()
+      assert.equal(await rows(), before)
+      // Later numbers are shown and not read out.
+      assert.equal(await status.getAttribute('aria-live'), 'off')
+      const show = status.getByRole('link', { name: 'Show' })
+      await Promise.all([page.waitForEvent('load'), show.click()])
+      assert.equal(await rows(), before + 1)
+      await page.getByRole('checkbox', { name: 'Follow' }).check()
+      await api.createPayment({ reference: 'R-followed' })
+      await nextLook(page)
+      await page.getByRole('link', { name: 'R-followed' }).waitFor()
+      assert.equal(await page.isChecked('[data-live] input'), true, 'it stays ticked')
+      await page.getByRole('link', { name: 'R-followed' }).focus()
+      await api.createPayment({ reference: 'R-read' })
+      await nextLook(page)
+      await status.getByText('1 newer.').waitFor()
+      assert.equal(await page.getByRole('link', { name: 'R-read' }).count(), 0, 'somebody reads')
+    }))
+
+  test('a page says that what it shows has changed, and when the session ends or another account signs in', () =>
+    signedIn(async ({ page, context }) => {
+      await page.clock.install()
+      const { payment_id } = await api.createPayment({ reference: 'R-live' })
+      await at(page, 'payments?status=created&q=R-live')
+      await page.getByRole('checkbox', { name: 'Follow' }).check()
+      const payment = await context.newPage()
+      await at(payment, `payments/${payment_id}`)
+      await press(payment, '#choose-error')
+      await payment.close()
+      await nextLook(page)
+      await page.getByText('There are no results').waitFor({ timeout: 4_000 })
+      await at(page, `payments/${payment_id}`)
+      const status = page.locator('[data-live] [role=status]')
+      await api.get(`/v1/payments/${payment_id}`)
+      await nextLook(page)
+      await status.getByText(/^Changed \d+ s ago/).waitFor()
+      await status.getByRole('link', { name: 'Show' }).click()
+      await page.getByText('GET /v1/payments').first().waitFor()
+      const [name = '', value = ''] = emptyCookie.split('=')
+      await context.addCookies([{ name, value, url: service.baseUrl }])
+      await nextLook(page)
+      await status.getByText('You are now in another account.').waitFor()
+      await at(page, 'payments')
+      await context.clearCookies()
+      await nextLook(page)
+      await status.getByText('You are signed out.').waitFor()
+      await status.getByRole('link', { name: 'Sign in' }).click()
+      await page.waitForURL(/sign-in\?to=payments$/)
     }))
 })
