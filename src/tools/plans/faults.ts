@@ -26,38 +26,35 @@ export function createPlans(ports: PlanPorts, stopped: () => boolean): Plans {
   const findFault = createFindFault(ports)
   const found = new WeakMap<FastifyRequest, Found>()
 
-  async function act(
+  /** Has the effect of the fault on the reply. Its error, if it has one, is still to be sent. */
+  async function act(fault: Fault, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    fault.hasActed = true
+    await holds.hold(fault.account, request.raw.socket, fault.delay)
+    const { error } = fault
+    const { plan_id, reset, when } = fault.plan
+    const ended = reset ? 'reset' : error && 'replaced'
+    request.actingPlan = {
+      plan_id,
+      ...(ended && { ended }),
+      ...(reset && when === 'before' && { isUnanswered: true }),
+    }
+    if (!error) return
+    reply.removeHeader('location')
+    reply.removeHeader('allow')
+    if (error.status === 401) void reply.header('www-authenticate', 'Bearer')
+  }
+
+  async function actBeforeHandler(
     fault: Fault | undefined,
     request: FastifyRequest,
     reply: FastifyReply,
     done: HookHandlerDoneFunction,
   ): Promise<void> {
     if (fault?.plan.when !== 'before') return done()
-    await holds.hold(fault.account, request.raw.socket, fault.delay)
-    fault.hasActed = true
-    const { plan, error } = fault
-    const { plan_id } = plan
-    if (plan.reset) {
-      request.actingPlan = { plan_id, ended: 'reset', isUnanswered: true }
-      // The client does not receive it: the connection is reset once the request is recorded.
-      return void reply.code(500).send()
-    }
-    request.actingPlan = { plan_id, ...(error && { ended: 'replaced' }) }
-    if (error?.status === 401) void reply.header('www-authenticate', 'Bearer')
-    done(error)
-  }
-
-  async function actOnResponse(fault: Fault, request: FastifyRequest, reply: FastifyReply) {
-    fault.hasActed = true
-    await holds.hold(fault.account, request.raw.socket, fault.delay)
-    const { plan, error } = fault
-    const { plan_id } = plan
-    request.actingPlan = { plan_id, ...(plan.reset && { ended: 'reset' }) }
-    if (!error) return
-    request.actingPlan = { plan_id, ended: 'replaced' }
-    reply.removeHeader('location')
-    reply.removeHeader('allow')
-    if (error.status === 401) void reply.header('www-authenticate', 'Bearer')
+    await act(fault, request, reply)
+    // The client does not receive it: the connection is reset once the request is recorded.
+    if (fault.plan.reset) void reply.code(500).send()
+    else done(fault.error)
   }
 
   return {
@@ -68,7 +65,7 @@ export function createPlans(ports: PlanPorts, stopped: () => boolean): Plans {
         if (request.lastPlan === 'none') return done()
         findFault(operation, request).then(each => {
           found.set(request, each)
-          void act(each.fault, request, reply, done)
+          void actBeforeHandler(each.fault, request, reply, done)
         }, done)
       },
       onSend(request, reply, payload, done) {
@@ -77,10 +74,7 @@ export function createPlans(ports: PlanPorts, stopped: () => boolean): Plans {
           request.actingPlan = { plan_id: scenario.plan_id }
         if (!fault || fault.hasActed) return done(null, payload)
         // The error takes the place of the response: Fastify sends it as if the handler had thrown it.
-        void actOnResponse(fault, request, reply).then(
-          () => done(fault.error ?? null, payload),
-          done,
-        )
+        void act(fault, request, reply).then(() => done(fault.error ?? null, payload), done)
       },
       afterRecord(request, _reply, payload, done) {
         if (request.actingPlan?.ended === 'reset') request.raw.socket.resetAndDestroy()
