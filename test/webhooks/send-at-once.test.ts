@@ -1,34 +1,10 @@
 /** How many messages are sent at once. One test after another, because so many connections delay each other. */
 import assert from 'node:assert/strict'
-import { after, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
-import type { Resolve } from '../../src/core/ports.ts'
-import { parseAllowedHosts } from '../../src/platform/outbound/address.ts'
-import { type ClosableSend, createSend } from '../../src/platform/outbound/send.ts'
-import { authority } from '../support/certificates.ts'
-import { type Behaviour, postTo, type Receiver, startReceiver } from '../support/receiver.ts'
+import { type Behaviour, postTo } from '../support/receiver.ts'
+import { HOSTS, loopbackSend, receiverThat } from '../support/sending.ts'
 import { endsWithin } from '../support/time.ts'
-
-const open: { close(): unknown }[] = []
-after(async () => {
-  for (const each of open) await each.close()
-})
-
-const HOSTS = ['a.test', 'b.test', 'c.test', 'd.test', 'e.test']
-
-/** Resolves every name to loopback. The hosts `localhost` and `receiver.test` and five more are exempt from the address rule. */
-function loopbackSend(resolve: Resolve = async () => ['127.0.0.1']): ClosableSend {
-  const allowed = parseAllowedHosts(['localhost, receiver.test', ...HOSTS].join()).hosts
-  const send = createSend({ resolve, allowed, ca: authority, userAgent: 'Farthing/1.2.3' })
-  open.push(send)
-  return send
-}
-
-async function receiverThat(behaviour: Behaviour = {}): Promise<Receiver> {
-  const receiver = await startReceiver(behaviour)
-  open.push(receiver)
-  return receiver
-}
 
 const nothing = async () => {}
 

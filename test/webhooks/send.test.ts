@@ -1,38 +1,15 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import type { Resolve } from '../../src/core/ports.ts'
-import { parseAllowedHosts } from '../../src/platform/outbound/address.ts'
-import { type ClosableSend, createSend } from '../../src/platform/outbound/send.ts'
-import { authority } from '../support/certificates.ts'
 import { misbehaviours } from '../support/misbehaviours.ts'
 import { closed } from '../support/raw-http.ts'
-import { type Behaviour, postTo, type Receiver, startReceiver } from '../support/receiver.ts'
+import { postTo } from '../support/receiver.ts'
+import { loopbackSend, open, receiverThat } from '../support/sending.ts'
 import { endsWithin } from '../support/time.ts'
-
-const open: { close(): unknown }[] = []
-after(async () => {
-  for (const each of open) await each.close()
-})
-
-const HOSTS = ['a.test', 'b.test', 'c.test', 'd.test', 'e.test']
-
-/** Resolves every name to loopback. The hosts `localhost` and `receiver.test` and five more are exempt from the address rule. */
-function loopbackSend(resolve: Resolve = async () => ['127.0.0.1']): ClosableSend {
-  const allowed = parseAllowedHosts(['localhost, receiver.test', ...HOSTS].join()).hosts
-  const send = createSend({ resolve, allowed, ca: authority, userAgent: 'Farthing/1.2.3' })
-  open.push(send)
-  return send
-}
-
-async function receiverThat(behaviour: Behaviour = {}): Promise<Receiver> {
-  const receiver = await startReceiver(behaviour)
-  open.push(receiver)
-  return receiver
-}
 
 /**
  * A receiver whose thread is blocked for a second and whose accept backlog is full. The kernel drops the next

@@ -10,12 +10,11 @@ import { badField } from './errors.ts'
 import {
   anyText,
   ends,
-  MOST_LISTED,
   oneOf,
   paging,
   payment_id,
   queryParameters,
-  readQuery,
+  readListQuery,
 } from './query.ts'
 import { headers, identifier, nullable } from './schemas.ts'
 import { followed, tooManyWaits, type WaitFor } from './wait.ts'
@@ -62,16 +61,10 @@ export const listMessages = ({ database, time }: Context, waitFor: WaitFor): End
     ],
   })),
   handler: async request => {
-    const {
-      wait: ms = 0,
-      after,
-      before,
-      limit = MOST_LISTED,
-      ...filter
-    } = readQuery(request, known)
+    const { ms, paging, filter } = readListQuery(request, known)
     const shown = (message: KeptMessage) => presentKeptMessage(message, time.now(request.account))
-    return followed(waitFor, request, { ms, after }, shown, ({ room }) =>
-      followMessages(database, room, filter, { after, before, limit }),
+    return followed(waitFor, request, { ms, after: paging.after }, shown, ({ room }) =>
+      followMessages(database, room, filter, paging),
     )
   },
 })

@@ -104,3 +104,12 @@ export function readQuery<Known extends Record<string, Parse<unknown>>>(
   }
   return read as Values<Known> // each was parsed by its own kind
 }
+
+/** As readQuery, for the parameters of a list: those of `paging` apart from the filter. `ms`: how long it may wait. */
+export function readListQuery<Known extends Record<string, Parse<unknown>>>(
+  request: FastifyRequest,
+  known: Known & typeof paging,
+) {
+  const { wait: ms = 0, after, before, limit = MOST_LISTED, ...filter } = readQuery(request, known)
+  return { ms, paging: { after, before, limit }, filter }
+}

@@ -12,12 +12,11 @@ import {
   ends,
   flag,
   instant,
-  MOST_LISTED,
   oneOf,
   paging,
   payment_id,
   queryParameters,
-  readQuery,
+  readListQuery,
   reference,
   whole,
 } from './query.ts'
@@ -106,14 +105,8 @@ export const listRequests = (
       ],
     })),
     handler: async request => {
-      const {
-        wait: ms = 0,
-        after,
-        before,
-        limit = MOST_LISTED,
-        ...filter
-      } = readQuery(request, known)
-      const paging = { after, before, limit }
+      const { ms, paging, filter } = readListQuery(request, known)
+      const { after } = paging
       const { since } = filter
       return followed(waitFor, request, { ms, after, since }, presentRequest, ({ room }) =>
         followExchanges(database, room, { ...filter, kinds }, paging),
