@@ -8,6 +8,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { type ComparedFigure, comparable, compareCheckouts } from './against.ts'
+import { checking } from './check.ts'
 import { listening, startingCommands } from './command-line.ts'
 import { resets, testAccounts } from './control.ts'
 import { type Bench, circumstances, type Figure } from './measure.ts'
@@ -31,6 +32,7 @@ const parts: Part[] = [
   { figures: ['P1', 'P2', 'N1'], seconds: 165, run: createAndRead },
   { figures: ['P3', 'P4', 'N1'], seconds: 115, run: journeys },
   { figures: ['N2'], seconds: 25, run: recording },
+  { figures: ['K1', 'K2'], seconds: 15, run: checking },
   { figures: ['N9'], seconds: 45, run: listening },
   { figures: ['N10'], seconds: 10, run: startingCommands },
   { figures: ['C4'], seconds: 90, run: resets },
