@@ -11,7 +11,7 @@ import {
   type Receiver,
   startReceiver,
 } from './receiver.ts'
-import type { ServiceOptions } from './service.ts'
+import type { Service, ServiceOptions } from './service.ts'
 
 /** A service whose webhooks may be on this machine, and that trusts the certificates of the tests. */
 export const receiving: ServiceOptions = {
@@ -73,6 +73,17 @@ export async function endingsOf(
     last_delivery_status,
     attempts.length,
   ])
+}
+
+/** All rows of messages and payments, to see that nothing changes them. */
+export async function messagesAndPayments({
+  database,
+}: Pick<Service, 'database'>): Promise<string> {
+  const [messages, payments] = await Promise.all([
+    database.query('select * from webhook_messages order by message_id'),
+    database.query('select * from payments order by payment_id'),
+  ])
+  return JSON.stringify([messages, payments])
 }
 
 /** Responds to one request. */

@@ -15,7 +15,13 @@ import { elementWith, signIn, stepsOf } from '../../support/console.ts'
 import { ask } from '../../support/control.ts'
 import type { Behaviour, Received } from '../../support/receiver.ts'
 import { onEveryDatabase } from '../../support/service.ts'
-import { history, receiving, type Subscriber, subscribe } from '../../support/subscriber.ts'
+import {
+  history,
+  messagesAndPayments,
+  receiving,
+  type Subscriber,
+  subscribe,
+} from '../../support/subscriber.ts'
 
 /** What libraries and encodings print differently. */
 const DESCRIPTION = "Crème & £5 / 'x' +1"
@@ -49,14 +55,7 @@ onEveryDatabase(
       assert.equal(body.message_id, id)
       return body
     }
-    const rows = async () => {
-      const { database } = service()
-      const [messages, payments] = await Promise.all([
-        database.query('select * from webhook_messages order by message_id'),
-        database.query('select * from payments order by payment_id'),
-      ])
-      return JSON.stringify([messages, payments])
-    }
+    const rows = () => messagesAndPayments(service())
 
     test('each known mistake is named, and no other, with at most 45 copies to the webhook alone', async t => {
       for (const [cause, expected] of Object.entries(mistaken)) {

@@ -8,7 +8,13 @@ import { signIn } from '../../support/console.ts'
 import { ask } from '../../support/control.ts'
 import type { Received } from '../../support/receiver.ts'
 import { onEveryDatabase } from '../../support/service.ts'
-import { history, receiving, type Subscriber, subscribe } from '../../support/subscriber.ts'
+import {
+  history,
+  messagesAndPayments,
+  receiving,
+  type Subscriber,
+  subscribe,
+} from '../../support/subscriber.ts'
 
 /** Milliseconds within which two messages arrive that are sent at once, also on a busy machine. */
 const SAME_MOMENT = 200
@@ -149,14 +155,7 @@ onEveryDatabase(
       key = subscriber.webhook.signing_key
       return { api, subscriber }
     }
-    const rows = async () => {
-      const { database } = service()
-      const [messages, payments] = await Promise.all([
-        database.query('select * from webhook_messages order by message_id'),
-        database.query('select * from payments order by payment_id'),
-      ])
-      return JSON.stringify([messages, payments])
-    }
+    const rows = () => messagesAndPayments(service())
 
     test('each of twelve receivers is found to do what it does, and nothing else, and nothing changes', async t => {
       const all = Object.entries(receivers)
