@@ -44,7 +44,7 @@ export class CheckFailed extends Error {
   constructor(findings: Finding[], kept: string) {
     const lines = findings.map(
       ({ rule, level, times, sentence, advice, evidence }) =>
-        `  ${rule} ${level}, seen ${times} times: ${sentence}\n    ${advice}\n    ${evidence.slice(0, 3).join(' ')}`,
+        `  ${rule} ${level}, seen ${times === 1 ? 'once' : `${times} times`}: ${sentence}\n    ${advice}\n    ${evidence.slice(0, 3).join(' ')}`,
     )
     super(`this would not work in production:\n${lines.join('\n')}${kept}`)
     this.name = 'CheckFailed'
