@@ -167,6 +167,10 @@ onEveryDatabase('The pages of requests', service => {
     const second = await browser.get(hrefOf(first, 'Older'))
     const third = await browser.get(hrefOf(second, 'Older'))
     assert.equal(hrefOf(third, 'Older'), '')
+    const [begins] = rowsOf(third, LIST).at(-1) ?? []
+    const none = await browser.get('requests?text=nowhere')
+    for (const page of [first, third, none])
+      assert.ok(page.text.includes(`The record of this account begins at ${begins}.`))
     const all = [first, second, third].flatMap(paths)
     // Two instances write in turn, so that a page may begin with one that began before the last of the page before.
     assert.deepEqual(
@@ -211,7 +215,7 @@ onEveryDatabase('The pages of requests', service => {
     const { text } = await browser.get('requests')
     assert.match(
       text,
-      /Nothing was requested in the last 24 hours\. The base URL of the API is http/,
+      /No request of the last 24 hours is recorded\. The base URL of the API is http/,
     )
     assert.match(text, /they are 401/)
   })

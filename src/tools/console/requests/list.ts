@@ -53,7 +53,7 @@ async function requestsPage(
   visit: AccountVisit,
   operations: Operations,
 ): Promise<Page> {
-  const { database, time } = context
+  const { database } = context
   const { root, account } = visit
   const asked = askedIn(visit)
   const cursor = cursorIn(visit)
@@ -61,11 +61,17 @@ async function requestsPage(
   const isFirst = cursor.before === undefined && cursor.after === undefined
   // Before the rows are read: what comes meanwhile is then announced, and not overlooked.
   const { version, newest } = await readNews(context, visit)
-  const found = await readRequests(database, account.room, filterOf(asked, time.wall()), cursor)
+  const found = await readRequests(
+    database,
+    account.room,
+    filterOf(asked, context.time.wall()),
+    cursor,
+  )
   const gaps = isFiltered ? [] : await gapsAmong(database, account.room, found, cursor)
   const allGroups = isFirst && !asked.code ? await groupRefusals(database, account.room) : []
   const groups = allGroups.slice(0, MOST_GROUPS)
   const newestOf = await newestRefused(database, account.room, groups)
+  const [oldest] = await findExchanges(database, account.room, {}, { limit: 1, order: 'oldest' })
   const isEmpty = !isFiltered && found.items.length === 0 && gaps.length === 0
   const notice = liveNotice(visit, {
     list: 'requests',
@@ -84,7 +90,8 @@ ${emptyState(visit)}`
     : html`<h2 class="govuk-heading-m">${headingOf(asked)}</h2>
 ${filterForm(asked, operations)}
 ${notice}
-${found.items.length + gaps.length === 0 ? noMatch(asked, operations) : list(root, asked, found, gaps)}`
+${found.items.length + gaps.length === 0 ? noMatch(asked, operations) : list(root, asked, found, gaps)}
+${oldest && paragraph(html`The record of this account begins at ${time(oldest.at)}.`)}`
 }`
   return { title: titleOf(asked, operations), section: 'requests', content }
 }
@@ -318,7 +325,7 @@ export const statusText = ({ status }: Exchange): string =>
 
 const emptyState = ({
   addresses,
-}: AccountVisit): Html => html`${paragraph('Nothing was requested in the last 24 hours.')}
+}: AccountVisit): Html => html`${paragraph('No request of the last 24 hours is recorded.')}
 ${paragraph(html`The base URL of the API is ${code(addresses.api)}. Send a request with the key of this account, and it is listed here.`)}
 ${paragraph(html`Requests with an unknown key are not shown: they are 401 and belong to no account. ${code('farthing doctor')} tells you whether a key works. Health checks, the documentation and this console are not shown either.`)}`
 
