@@ -50,8 +50,8 @@ export const seed = defineCommand({
     'farthing seed --payments 1000 --account licensing --create',
   ],
   options,
-  after: `The payments cover every mode and state, and are dated over the last 6 days.
-Payments last 7 days, so the oldest expire tomorrow. No webhooks are sent.
+  after: `From 400 on the payments cover every mode and state. They are dated over the
+last 6 days and last 7, so the oldest expire tomorrow. No webhooks are sent.
 ${NEEDS_DATABASE}`,
   run: ({ config, options }) => makePayments(config(), options),
 })
