@@ -7,9 +7,11 @@ import { mkdir, readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import type { Browser, Page } from 'playwright-core'
-import { atRest, startBrowser, visit } from '../test/support/browser.ts'
+import { atRest, look, startBrowser, visit } from '../test/support/browser.ts'
+import { type Client, createClient } from '../test/support/client.ts'
 import { signIn } from '../test/support/console.ts'
 import { fillAccount, type Shelf } from '../test/support/console-states.ts'
+import { ask } from '../test/support/control.ts'
 import { pageStates, showState } from '../test/support/page-states.ts'
 import { type Service, startService } from '../test/support/service.ts'
 import { receiving } from '../test/support/subscriber.ts'
@@ -41,11 +43,19 @@ async function typeface(): Promise<string> {
   return (await Promise.all(faces)).join('\n')
 }
 
-async function take(page: Page, styles: string, name: string): Promise<void> {
+/** Pixels from the top of a page of the console. What is further down makes the files large and explains no more. */
+const MOST_OF_CONSOLE = 1_700
+
+async function take(page: Page, styles: string, name: string, most = Infinity): Promise<void> {
   await page.addStyleTag({ content: styles })
   await atRest(page)
+  const { width, height } = await look<{ width: number; height: number }>(
+    page,
+    '({ width: innerWidth, height: document.documentElement.scrollHeight })',
+  )
+  const clip = { x: 0, y: 0, width, height: Math.min(height, most) }
   // 32 colours are enough for these pages and halve the files.
-  await sharp(await page.screenshot({ fullPage: true }))
+  await sharp(await page.screenshot({ fullPage: true, clip }))
     .png({ colours: 32, dither: 0, effort: 10, compressionLevel: 9 })
     .toFile(fileURLToPath(new URL(`${name}.png`, images)))
 }
@@ -66,12 +76,15 @@ const STEADY = `(() => {
 })()`
 
 /** Each page of the console by the name of its picture. */
-const consolePages = ({ declined, paid, archive, failed }: Shelf): Record<string, string> => ({
+const consolePages = ({ declined, archive, failed }: Shelf): Record<string, string> => ({
   home: '',
+  'new-payment': 'payments/new',
   payments: 'payments',
   payment: `payments/${declined.payment_id}`,
-  'payment-paid': `payments/${paid.payment_id}`,
   requests: 'requests',
+  check: 'check',
+  agreements: 'agreements',
+  accounts: 'accounts',
   deliveries: 'deliveries',
   webhooks: 'webhooks',
   webhook: `webhooks/${archive.external_id}`,
@@ -79,9 +92,24 @@ const consolePages = ({ declined, paid, archive, failed }: Shelf): Record<string
   signature: `signature?message=${failed[0].external_id}`,
 })
 
+/** An agreement that is active and one that is new, and two test accounts with a payment. */
+async function addOthers(service: Service, api: Client): Promise<void> {
+  for (const reference of ['CLUB-31', 'CLUB-32']) {
+    const agreement = { reference, description: 'Rowing club' }
+    const { agreement_id } = (await api.post('/v1/agreements', agreement)).body
+    const paid = { scenario: 'success', set_up_agreement: agreement_id, reference }
+    if (reference === 'CLUB-31') await ask(service, api, 'payments', paid)
+  }
+  for (const at of [undefined, '2026-03-29T00:59:58Z']) {
+    const { body } = await ask(service, api, 'accounts', at ? { at } : {})
+    await createClient(service.baseUrls, body.key).createPayment()
+  }
+}
+
 async function takeConsole(service: Service, browser: Browser, styles: string): Promise<void> {
   const api = await service.newAccount()
   const shelf = await fillAccount(service, api)
+  await addOthers(service, api)
   const [name = '', value = ''] = (await signIn(service, api)).cookie?.split('=') ?? []
   const pages = { 'sign-in': 'sign-in', ...consolePages(shelf) }
   for (const [screen, viewport] of Object.entries(screens))
@@ -90,12 +118,12 @@ async function takeConsole(service: Service, browser: Browser, styles: string): 
         await context.addCookies([{ name, value, url: service.baseUrl }])
         await page.goto(`${service.baseUrl}/console/${path}`)
         await page.evaluate(STEADY)
-        await take(page, styles, `console-${picture}-${screen}`)
+        await take(page, styles, `console-${picture}-${screen}`, MOST_OF_CONSOLE)
       })
   await shelf.close()
 }
 
-const service = await startService('sqlite', { ...receiving, seed: 'screenshots' })
+const service = await startService('sqlite', { ...receiving, control: true, seed: 'screenshots' })
 const browser = await startBrowser(['--disable-lcd-text', '--font-render-hinting=none'])
 try {
   await mkdir(images, { recursive: true })
