@@ -15,6 +15,7 @@ import type { Body, Client } from '../support/client.ts'
 import { signIn } from '../support/console.ts'
 import { consolePages, press } from '../support/console-pages.ts'
 import { fillAccount, type Shelf } from '../support/console-states.ts'
+import { ask } from '../support/control.ts'
 import { type Service, startService } from '../support/service.ts'
 import { receiving } from '../support/subscriber.ts'
 
@@ -27,9 +28,10 @@ let cookie = ''
 let emptyCookie = ''
 let open: Body
 let agreement: Body
+let ended = ''
 
 before(async () => {
-  service = await startService('sqlite', receiving)
+  service = await startService('sqlite', { ...receiving, control: true })
   api = await service.newAccount()
   shelf = await fillAccount(service, api)
   agreement = (await api.post('/v1/agreements', { reference: 'CLUB-31', description: 'Club' })).body
@@ -37,6 +39,8 @@ before(async () => {
     reference: 'R-open',
     set_up_agreement: agreement.agreement_id,
   })
+  for (const _ of [1, 2]) ended = (await ask(service, api, 'accounts', {})).body.account
+  await ask(service, api, `accounts/${ended}`, undefined, 'DELETE')
   for (const { recorder } of service.apps) await recorder?.flush()
   cookie = (await signIn(service, api)).cookie ?? ''
   emptyCookie = (await signIn(service, await service.newAccount())).cookie ?? ''
@@ -60,7 +64,7 @@ const signedIn = (use: (visitor: Visitor) => Promise<void>, session = cookie) =>
 
 const at = (page: Page, path: string) => page.goto(`${service.baseUrl}/console/${path}`)
 
-const states = consolePages(at, () => ({ shelf, open, agreement }))
+const states = consolePages(at, () => ({ shelf, open, agreement, ended }))
 
 const emptyStates = [
   'agreements',

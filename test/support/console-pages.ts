@@ -3,7 +3,8 @@ import type { Page } from 'playwright-core'
 import type { Body } from './client.ts'
 import type { Shelf } from './console-states.ts'
 
-type Shown = { shelf: Shelf; open: Body; agreement: Body }
+/** `ended` is the name of a test account that has ended. */
+type Shown = { shelf: Shelf; open: Body; agreement: Body; ended: string }
 
 /** Presses a button and waits for the page that it leads to. */
 export const press = (page: Page, selector: string) =>
@@ -46,7 +47,8 @@ export const consolePages = (
     await at(page, 'requests')
     await Promise.all([page.waitForEvent('load'), page.click('a[href^="requests/"]')])
   },
-  accounts: page => at(page, 'accounts'),
+  'accounts, one of which has ended': page => at(page, 'accounts'),
+  'a test account that has ended': page => at(page, `a/${shown().ended}`),
   agreements: page => at(page, 'agreements'),
   'an agreement': page => at(page, `agreements/${shown().agreement.agreement_id}`),
   deliveries: page => at(page, 'deliveries'),
