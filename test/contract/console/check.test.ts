@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
+import { createNewId } from '../../../src/core/ids.ts'
+import { findExchanges, insertExchange } from '../../../src/tools/recorder/store.ts'
 import { tagged } from '../../hosted/document.ts'
 import { webPayment } from '../../support/client.ts'
 import { signIn } from '../../support/console.ts'
 import { authorise } from '../../support/journeys.ts'
-import { onSharedDatabases } from '../../support/service.ts'
+import { onSharedDatabases, startService } from '../../support/service.ts'
+
+const navigationOf = (html: string) => /\bCheck(?: \(\d+\))?(?=\s*<)/.exec(html)?.[0]
 
 onSharedDatabases('The check in the console', service => {
-  const navigationOf = (html: string) => /\bCheck(?: \(\d+\))?(?=\s*<)/.exec(html)?.[0]
-
   test('the page has each finding with its evidence, and the navigation the number of fails', async () => {
     const api = await service().newAccount()
     const console = await signIn(service(), api)
@@ -56,4 +59,30 @@ onSharedDatabases('The check in the console', service => {
     assert.match(check?.text ?? '', /P9 Test cards that fail/)
     for (const { html } of pages) assert.ok(!html.includes(card_number))
   })
+})
+
+test('With more than 1,000 exchanges no page waits for the number of fails, which is counted anew after 10 seconds', async t => {
+  const service = await startService('sqlite')
+  t.after(() => service.stop())
+  const { database, clock, apps } = service
+  const { api, name } = await service.newNamedAccount()
+  const browser = await signIn(service, api)
+  const shown = async () => navigationOf((await browser.get('payments')).html)
+  await api.get('/v1/agreements')
+  await apps[0]?.recorder?.flush()
+  const [sample] = await findExchanges(database, name, {}, { limit: 1, order: 'newest' })
+  assert.ok(sample)
+  const { exchange_id: _, ...exchange } = sample
+  const newId = createNewId()
+  const insert = insertExchange(exchange)
+  await database.write(Array.from({ length: 1_000 }, () => insert(newId(clock.now()))))
+  assert.equal(await shown(), 'Check')
+
+  await api.createPayment({}, { 'Idempotency-Key': 'k-1' })
+  await api.post('/v1/payments', webPayment, { 'Idempotency-Key': 'k-1' })
+  clock.advance(9_999)
+  assert.equal(await shown(), 'Check')
+  clock.advance(1)
+  assert.equal(await shown(), 'Check')
+  while ((await shown()) !== 'Check (1)') await setTimeout(20)
 })
