@@ -214,16 +214,20 @@ export function testAccountsOf(
   )
 }
 
-/** Those that have ended and that the service still knows, newest first. `since` is missing once their rows are deleted. */
+/**
+ * Those that have ended or expired and that the service still knows, newest first. `since` is missing once their rows
+ * are deleted. `now` is the machine's time.
+ */
 export const endedTestAccounts = (
   database: Database,
-  parent: string,
+  { parent, now }: { parent: string; now: number },
   limit: number,
 ): Promise<{ name: string; since: number | null }[]> =>
   database.query(
-    `select name, (select max(since) from ended_rooms where ended_rooms.account = accounts.name) as since
-     from accounts where parent = $1 and ended = 1 order by expires desc, name limit ${limit}`,
-    [parent],
+    `select name, case when ended = 0 then expires
+       else (select max(since) from ended_rooms where ended_rooms.account = accounts.name) end as since
+     from accounts where parent = $2 and not (${LIVES}) order by expires desc, name limit ${limit}`,
+    [now, parent],
   )
 
 /** True if the parent has as many test accounts as it may have. */

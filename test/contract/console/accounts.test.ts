@@ -3,10 +3,13 @@ import { test } from 'node:test'
 import { DAY } from '../../../src/core/time.ts'
 import { deleteEndedRooms } from '../../../src/pay/ended-rooms.ts'
 import { tagged } from '../../hosted/document.ts'
+import { createAgreement } from '../../support/agreements.ts'
 import { createClient } from '../../support/client.ts'
 import { consoleOf, headingOf, type Shown, signIn, stepsOf } from '../../support/console.ts'
 import { ask } from '../../support/control.ts'
+import type { Behaviour } from '../../support/receiver.ts'
 import { onEveryDatabase } from '../../support/service.ts'
+import { history, receiving, subscribe } from '../../support/subscriber.ts'
 
 onEveryDatabase(
   'Accounts in the console',
@@ -130,13 +133,62 @@ onEveryDatabase(
       assert.match((await browser.get('accounts')).text, /before ?All of it is deleted/)
     })
 
-    test('an account that has expired can be read by its parent', async () => {
+    test('the pages of an account that has ended offer nothing that would be refused', async t => {
+      const { browser, made, api } = await start()
+      const inner = await made()
+      const refusing: Behaviour = { onRequest: ({ response }) => response.writeHead(401).end() }
+      const { webhook } = await subscribe(t, inner.api, { behaviour: refusing })
+      const { payment_id } = await inner.api.createPayment()
+      const paid = await inner.api.createPayment()
+      await inner.api.post(`/v1/payments/${paid.payment_id}/cancel`)
+      const [message] = await history(inner.api, webhook)
+      const { agreement_id } = await createAgreement(inner.api)
+      const pages = [
+        '',
+        'payments',
+        `payments/${payment_id}`,
+        `back/${payment_id}`,
+        'agreements',
+        `agreements/${agreement_id}`,
+        'deliveries',
+        'webhooks',
+        `webhooks/${webhook.external_id}`,
+        `messages/${message?.webhook_message_id}`,
+        'requests',
+        `signature?message=${message?.webhook_message_id}`,
+        'check',
+        'accounts',
+      ]
+      const actionsOf = ({ elements }: Shown): string[] =>
+        elements.flatMap(({ tag, attributes: { method, action, href, enctype } }) => {
+          if (tag === 'form' && method === 'post' && !enctype) return [action ?? '']
+          return tag === 'a' && /\/new$|\/secure\//.test(href ?? '') ? [href ?? ''] : []
+        })
+      const all = async () => {
+        const found: string[] = []
+        for (const page of pages)
+          found.push(...actionsOf(await browser.get(`a/${inner.name}/${page}`.replace(/\/$/, ''))))
+        return found.filter(each => !each.endsWith('sign-out'))
+      }
+      assert.ok((await all()).length > 15, 'before its end')
+      await ask(service(), api, `accounts/${inner.name}`, undefined, 'DELETE')
+      assert.deepEqual(await all(), [])
+      for (const page of ['payments/new', 'webhooks/new'])
+        assert.equal(
+          headingOf(await browser.get(`a/${inner.name}/${page}`)),
+          'This test account has ended',
+        )
+    })
+
+    test('an account that has expired is listed as ended, and can be read by its parent', async () => {
       const { api, made } = await start()
       const inner = await made()
       service().clock.advance(7 * DAY)
       const browser = await signIn(service(), api)
       const page = await browser.get(`a/${inner.name}/payments`)
       assert.match(page.text, /This test account has ended/)
+      const list = await browser.get('accounts')
+      assert.match(list.text, new RegExp(`Ended .*${inner.name}20\\d\\d-.*Look inside`))
     })
 
     test('an unknown test account, one that is deleted and one of another account answer alike, and nothing is done', async () => {
@@ -162,5 +214,5 @@ onEveryDatabase(
       assert.equal(body.state.status, 'created')
     })
   },
-  { control: true },
+  { ...receiving, control: true },
 )

@@ -203,7 +203,7 @@ onEveryDatabase(
       assert.match(created ?? '', /Request not recorded created$/)
       assert.match(states ?? '', /Request not recorded started → submitted → success$/)
       assert.match(refunded ?? '', /Refund: request not recorded refund of £2\.00/)
-      assert.match(page.text, /the account has no webhook\. How to register one/)
+      assert.match(page.text, /the account has no webhook\. Register one/)
     })
 
     test('tokens are masked everywhere but in the link to the payment page', async () => {

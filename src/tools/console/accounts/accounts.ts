@@ -88,7 +88,7 @@ async function testAccountsPart(context: Context, visit: AccountVisit): Promise<
     readPage(cursorIn(visit), SIZE, placeOf, (range, part) =>
       testAccountsOf(database, { parent, now, ...range }, part),
     ),
-    endedTestAccounts(database, parent, MOST_ENDED + 1),
+    endedTestAccounts(database, { parent, now }, MOST_ENDED + 1),
   ])
   const rooms = living.items.map(({ room }) => room)
   const counts = await countsOf(database, rooms)

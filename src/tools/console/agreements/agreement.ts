@@ -89,7 +89,7 @@ ${liveNotice(visit, {
   href: address,
 })}
 ${summaryList(rowsFor(agreement))}
-${agreement.status !== 'cancelled' && cancelForm(visit, address)}
+${agreement.status !== 'cancelled' && !visit.hasEnded && cancelForm(visit, address)}
 <h2 class="govuk-heading-m">Payments</h2>
 ${payments.length === 0 ? paragraph('No payment of the last 7 days was made with it.') : paymentsPart(root, payments)}`
   return { title: `Agreement ${agreement.reference}`, section: 'agreements', content }

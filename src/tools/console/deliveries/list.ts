@@ -129,7 +129,7 @@ async function deliveriesPage(context: Context, visit: AccountVisit): Promise<Pa
 ${webhooks.length > 0 && filterForm(visit, asked, webhooks)}
 ${notice}
 ${progressPart(resent, visit.now, wall)}
-${open.length > 0 && resendForm(visit, open.length, { webhook, event })}
+${open.length > 0 && !visit.hasEnded && resendForm(visit, open.length, { webhook, event })}
 ${page.items.length === 0 ? nothing(visit, asked, webhooks) : list(visit, shown)}
 ${linksBeside('Messages', page, `${root}deliveries`, asked)}`
   return { title: 'Deliveries', section: 'deliveries', content }
@@ -187,10 +187,14 @@ function list(visit: AccountVisit, { asked, webhooks, page, accepted }: Shown): 
   })
 }
 
-function nothing({ root }: AccountVisit, asked: Asked, webhooks: readonly Webhook[]): Html {
+function nothing(
+  { root, hasEnded }: AccountVisit,
+  asked: Asked,
+  webhooks: readonly Webhook[],
+): Html {
   if (webhooks.length === 0)
     return html`${paragraph('There are no messages, because the account has no webhook.')}
-${paragraph(link(`${root}webhooks/new`, 'Register a webhook'))}`
+${!hasEnded && paragraph(link(`${root}webhooks/new`, 'Register a webhook'))}`
   const { webhook, event, status } = asked
   if (!webhook && !event && !status)
     return paragraph('There are no messages yet. One is sent when a payment changes.')

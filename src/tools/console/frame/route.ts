@@ -48,6 +48,8 @@ type Action = {
   /** Fields that are in the form again after a sign-in. They stand in the address, so none may be secret. */
   keeps?: readonly string[]
   accepts?: Accepts
+  /** It can be used in an account that has ended. */
+  changesNothing?: true
   /** Reads the form, and returns the page to open then, or the page of the form with its errors. */
   act: (visit: AccountVisit) => Promise<Next | Page>
 }
@@ -62,7 +64,7 @@ export const actionRoute = (context: Context, path: string, action: Action): Rou
     if (isFromOtherSite(request, context.config)) throw pageFault(403)
     if (!(await signedIn(context, request))) return sendSignedOut(context, request, reply, action)
     const visit = accountVisitOf(request, context)
-    const refused = otherAccount(visit) ?? endedAccount(visit)
+    const refused = otherAccount(visit) ?? (action.changesNothing ? undefined : endedAccount(visit))
     return sendResult(context, reply, visit, refused ?? (await action.act(visit)))
   },
 })
@@ -112,7 +114,7 @@ function sendSignedOut(
 const LONGEST_KEPT = 200
 
 /** The page that says that nothing can be done, if the account has ended. */
-function endedAccount({ home, hasEnded }: AccountVisit): Page | undefined {
+export function endedAccount({ home, hasEnded }: AccountVisit): Page | undefined {
   if (!hasEnded) return undefined
   const title = 'This test account has ended'
   return {

@@ -53,10 +53,13 @@ export const attentionPart = (visit: AccountVisit, { lines, more }: Attention): 
     : html`<ul class="farthing-attention" role="list">
 ${lines.map(
   ({ text, help }, i) => html`<li>${paragraph(text)}
-<div class="govuk-button-group">${help.map((each, nth) => helpPart(visit, each, `help-${i}-${nth}`))}</div></li>
+<div class="govuk-button-group">${helpFor(visit, help).map((each, nth) => helpPart(visit, each, `help-${i}-${nth}`))}</div></li>
 `,
 )}</ul>
 ${more > 0 && paragraph(html`And ${more} more: ${link(`${visit.root}requests?show=refused`, 'all refused requests')}, ${link(`${visit.root}deliveries?status=FAILED`, 'all failed messages')}.`)}`
+
+const helpFor = ({ hasEnded }: AccountVisit, help: readonly Help[]): readonly Help[] =>
+  hasEnded ? help.filter(({ posts }) => !posts) : help
 
 const helpPart = ({ account }: AccountVisit, { text, href, posts }: Help, id: string): Html =>
   posts

@@ -56,7 +56,7 @@ async function homePage(context: Context, visit: AccountVisit): Promise<Page> {
   const isEmpty = !newest.exchange && !newest.payment
   const content = html`<h1 class="govuk-heading-l">Home</h1>
 ${liveNotice(visit, { list: 'home', version: versionOfHome(newest), href: home })}
-${isEmpty ? firstSteps(visit) : buttons(visit)}
+${!visit.hasEnded && (isEmpty ? firstSteps(visit) : buttons(visit))}
 <h2 class="govuk-heading-m">Last ${MINUTES} minutes</h2>
 ${trafficPart(traffic)}
 <h2 class="govuk-heading-m">Needs attention</h2>

@@ -16,8 +16,12 @@ import { pageAddress } from '../frame/query.ts'
 import { AMOUNT, type PaymentAction, type RefundError } from './actions.ts'
 
 /** Where its user pays an open payment. */
-export function paymentPageLink({ addresses }: AccountVisit, payment: Payment): Html | undefined {
-  const hasPage = isPayable(statusOf(payment)) && payment.given.authorisation_mode !== 'moto_api'
+export function paymentPageLink(
+  { addresses, hasEnded }: AccountVisit,
+  payment: Payment,
+): Html | undefined {
+  const hasPage =
+    !hasEnded && isPayable(statusOf(payment)) && payment.given.authorisation_mode !== 'moto_api'
   const page = `${addresses.pages}/secure/${tokenOf(payment)}`
   return hasPage ? link(page, 'Open the payment page') : undefined
 }

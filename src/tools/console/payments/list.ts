@@ -46,7 +46,7 @@ async function showPayments(context: Context, visit: AccountVisit): Promise<Next
   if (page !== undefined) return { to: page }
   const isWrong = Object.keys(find.errors).length > 0
   const content = html`<h1 class="govuk-heading-l">Payments</h1>
-${paragraph(link(`${visit.root}payments/new`, 'Make a payment'))}
+${!visit.hasEnded && paragraph(link(`${visit.root}payments/new`, 'Make a payment'))}
 ${findForm(visit, find)}
 ${!isWrong && found(visit, await readPayments(context, visit, find))}`
   return {

@@ -14,13 +14,13 @@ import { twoThirds } from '../../../platform/web/layout.ts'
 import { recordAction } from '../../recorder/action.ts'
 import { type AccountVisit, type Next, notFound, type Page } from '../frame/page.ts'
 import { link, paragraph, statusTag, untrusted } from '../frame/parts.ts'
-import { actionRoute, pageRoute } from '../frame/route.ts'
+import { actionRoute, endedAccount, pageRoute } from '../frame/route.ts'
 import { backAddress } from './back-address.ts'
 import { bodyIn, defaults, fieldOf, newPaymentForm, TEXTS, type Typed } from './new-form.ts'
 import { bringInto, type Ready, readyMade } from './ready-made.ts'
 
 export const newPaymentRoutes = (context: Context): Route[] => [
-  pageRoute(context, 'payments/new', async visit => newPage(visit)),
+  pageRoute(context, 'payments/new', async visit => endedAccount(visit) ?? newPage(visit)),
   actionRoute(context, 'payments/new/create', {
     purpose: 'create',
     keeps: TEXTS,
@@ -105,7 +105,7 @@ type State = Awaited<ReturnType<typeof bringInto>> | undefined
 
 async function backPage(
   { database }: Context,
-  { account, request, now, root }: AccountVisit,
+  { account, request, now, root, hasEnded }: AccountVisit,
 ): Promise<Page> {
   const payment_id = pathParam(request, 'payment_id')
   const payment = await findPayment(database, account.room, payment_id, now)
@@ -115,6 +115,6 @@ async function backPage(
 ${paragraph(html`The payment is ${statusTag(statusOf(payment))}`)}
 ${paragraph(html`${inPounds(amount)}, ${untrusted(reference)}. Here your own service would read the payment, and show your user what came of it.`)}
 ${paragraph(link(`${root}payments/${payment_id}`, 'Its timeline'))}
-${paragraph(link(`${root}payments/new`, 'Make another payment'))}`
+${!hasEnded && paragraph(link(`${root}payments/new`, 'Make another payment'))}`
   return { title: 'You are back', section: 'payments', content: twoThirds(content) }
 }

@@ -102,6 +102,7 @@ async function showPayment(
     payment_id: payment.payment_id,
     steps: ends(steps),
     hasWebhooks: rows.webhooks.length > 0,
+    hasEnded: visit.hasEnded,
     origin: payment.origin,
   }
   const hidden = steps.length - timeline.steps.length

@@ -23,7 +23,7 @@ export function statesPart(
 ): Html {
   const { events } = payment
   const now = events.at(-1)
-  const possible = paymentActions.filter(({ when }) => when(payment))
+  const possible = visit.hasEnded ? [] : paymentActions.filter(({ when }) => when(payment))
   const forms = (status: Status) =>
     formsOf(
       visit,
@@ -51,7 +51,7 @@ ${
 <ul class="farthing-states" aria-label="Other ends of the payment">
 ${ends.map(status => stateView('next', html`${status}<br>${NOT_YET}${forms(status)}`))}</ul>`
 }
-${possible.length === 0 && paragraph(overText(payment))}`
+${!visit.hasEnded && possible.length === 0 && paragraph(overText(payment))}`
 }
 
 const NOT_YET = html`<span class="farthing-step__facts">not yet</span>`

@@ -23,6 +23,8 @@ export type Timeline = {
   now: number
   steps: readonly Step[]
   hasWebhooks: boolean
+  /** Nothing can be done in the account any more. */
+  hasEnded?: boolean | undefined
   /** Of a payment that was made without requests. */
   origin: Payment['origin']
 }
@@ -37,7 +39,7 @@ const origins: Record<NonNullable<Payment['origin']>, string> = {
 export function timelineView(timeline: Timeline): Html {
   const said = new Set<string>()
   const days = Map.groupBy(timeline.steps, ({ at }) => iso(at).slice(0, 10))
-  return html`${!timeline.hasWebhooks && paragraph(html`No messages are sent about this payment, because the account has no webhook. ${link(`${timeline.root}webhooks`, 'How to register one')}.`)}
+  return html`${!timeline.hasWebhooks && paragraph(html`No messages are sent about this payment, because the account has no webhook. ${!timeline.hasEnded && link(`${timeline.root}webhooks/new`, 'Register one')}`)}
 ${timeline.origin && paragraph(origins[timeline.origin])}
 ${severalInstances(timeline.steps) && paragraph('Several instances of the service took part. Their clocks agree within a second, and so does the order.')}
 ${[...days].map(

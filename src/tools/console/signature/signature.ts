@@ -39,6 +39,7 @@ export const signatureRoutes = (context: Context): Route[] => [
   }),
   actionRoute(context, 'signature', {
     purpose: 'compare',
+    changesNothing: true,
     accepts: 'multipart',
     act: async visit => {
       const form = await multipartBody(visit.request)

@@ -73,10 +73,10 @@ async function webhooksPage(context: Context, visit: AccountVisit): Promise<Page
   const { active, ended } = shown
   const all = await activeWebhooks(context.database, visit.account.room)
   const content = html`<h1 class="govuk-heading-l">Webhooks</h1>
-${paragraph(link('webhooks/new', 'Register a webhook'))}
+${!visit.hasEnded && paragraph(link('webhooks/new', 'Register a webhook'))}
 ${liveNotice(visit, { list: 'webhooks', version: versionOfList(shown), href: 'webhooks' })}
 ${duplicatesPart(all)}
-${active.total === 0 && noneActive(visit.addresses.api)}
+${active.total === 0 && !visit.hasEnded && noneActive(visit.addresses.api)}
 ${cards('Active webhooks', active, shown)}
 ${cards('Deactivated', ended, shown)}`
   return { title: 'Webhooks', section: 'webhooks', content }

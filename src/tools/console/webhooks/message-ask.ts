@@ -47,10 +47,11 @@ ${form}`
 
 async function askForm(
   context: Context,
-  { account, root, now }: AccountVisit,
+  { account, root, now, hasEnded }: AccountVisit,
   found: KeptMessage,
   isAgain: boolean,
 ): Promise<Html | false> {
+  if (hasEnded) return false
   const status = attemptsOf(found).at(-1)?.status_code ?? null
   const message = resendable(found, now)
   if ('reason' in message || statusAt(found, now) !== 'FAILED' || !isSignatureRefusal(status))

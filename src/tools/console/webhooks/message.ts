@@ -169,10 +169,11 @@ function whatHappened(
 }
 
 function actions(message: KeptMessage, body: string | null, visit: AccountVisit): Html {
-  const { root, now } = visit
+  const { root, now, hasEnded } = visit
   const compare = paragraph(
     link(`${root}signature?message=${message.message_id}`, 'Compare signatures'),
   )
+  if (hasEnded) return html`${body !== null && compare}`
   const kept = resendable(message, now)
   if ('reason' in kept)
     return html`${paragraph(`It cannot be sent again: ${kept.reason}.`)}${body !== null && compare}`

@@ -12,7 +12,7 @@ import { type Html, html } from '../../../platform/web/html.ts'
 import { twoThirds } from '../../../platform/web/layout.ts'
 import { type AccountVisit, type Next, type Page, textsIn } from '../frame/page.ts'
 import { code, paragraph, postForm } from '../frame/parts.ts'
-import { actionRoute, pageRoute } from '../frame/route.ts'
+import { actionRoute, endedAccount, pageRoute } from '../frame/route.ts'
 
 const TEXTS = ['callback_url', 'description'] as const
 const EVENTS = 'subscriptions'
@@ -22,7 +22,7 @@ const TITLE = 'Register a webhook'
 type Typed = { form: URLSearchParams; errors: Record<string, string> }
 
 export const newWebhookRoutes = (context: Context): Route[] => [
-  pageRoute(context, 'webhooks/new', async visit => newPage(visit)),
+  pageRoute(context, 'webhooks/new', async visit => endedAccount(visit) ?? newPage(visit)),
   actionRoute(context, 'webhooks/new/register', {
     purpose: 'register',
     keeps: [...TEXTS, EVENTS],

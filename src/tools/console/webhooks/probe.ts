@@ -74,11 +74,11 @@ ${wideTable({
 
 /** Says before the click what will be sent. */
 export function probeForm(
-  { account, root }: AccountVisit,
+  { account, root, hasEnded }: AccountVisit,
   { webhook_id, status, callback_url }: Webhook,
   text = 'Probe this receiver',
 ): Html | false {
-  if (status !== 'ACTIVE') return false
+  if (hasEnded || status !== 'ACTIVE') return false
   return html`<h2 class="govuk-heading-m">Probe it</h2>
 ${paragraph(html`Sends at most ${MOST_POSTS} messages about paid payments to ${untrusted(callback_url)} within ${MOST_MS / 1000} seconds: true ones, wrong signatures, a message twice, JSON that is printed differently and the like. The receiver acts on them as on any other message. They are no attempts of a message.`)}
 ${postForm(account, `${root}webhooks/${webhook_id}/probe`, button({ id: 'probe', text, secondary: true }))}`

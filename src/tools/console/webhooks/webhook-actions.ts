@@ -72,9 +72,12 @@ async function deactivate(
   return { to: `webhooks/${webhook_id}`, done: { code: 'deactivated' } }
 }
 
-export function testForm({ account, root }: AccountVisit, webhook: Webhook): Html | false {
+export function testForm(
+  { account, root, hasEnded }: AccountVisit,
+  webhook: Webhook,
+): Html | false {
   const events = testEvents(webhook)
-  if (webhook.status !== 'ACTIVE' || events.length === 0) return false
+  if (hasEnded || webhook.status !== 'ACTIVE' || events.length === 0) return false
   const form = html`${select({
     name: 'event_type',
     label: 'Event',
@@ -87,10 +90,11 @@ ${postForm(account, `${root}webhooks/${webhook.webhook_id}/test`, form, 'farthin
 }
 
 export const deactivateForm = (
-  { account, root }: AccountVisit,
+  { account, root, hasEnded }: AccountVisit,
   { webhook_id, status, fixed }: Webhook,
 ): Html | false =>
   status === 'ACTIVE' &&
+  !hasEnded &&
   details(
     'Deactivate the webhook',
     html`${paragraph('It gets no more messages, and cannot be made active again. Its messages stay here.')}
