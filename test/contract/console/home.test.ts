@@ -130,7 +130,7 @@ onEveryDatabase(
       )
       assert.ok(
         lines.some(line =>
-          /^3 × POST \/v1\/payments refused: return_url .*\(you sent no host\)$/.test(line),
+          /^3 × POST \/v1\/payments refused: return_url .*\(you sent "no host"\)$/.test(line),
         ),
         lines.join('\n'),
       )

@@ -11,8 +11,8 @@ export function descriptionOf({ response_body }: Exchange): string | undefined {
 }
 
 /**
- * The value that the request had for the field of its refusal, in its body, its query or its headers: `-1`. undefined
- * where it had none, or where that is not kept.
+ * The value that the request had for the field of its refusal, in its body, its query or its headers, as JSON: `-1` or
+ * `"-1"`. undefined where it had none, or where that is not kept.
  */
 export function sentValue({
   field,
@@ -25,7 +25,7 @@ export function sentValue({
     valueAt(objectIn(request_body?.text), field) ??
     new URLSearchParams(query).get(field) ??
     request_headers[field.toLowerCase()]
-  return value === undefined ? undefined : shortened(textOf(value))
+  return value === undefined ? undefined : shortened(JSON.stringify(value))
 }
 
 /** The description, and in brackets the value that was sent. undefined where the response had no description. */
@@ -57,12 +57,6 @@ function valueAt(body: Json | undefined, field: string): unknown {
     value = isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined
   return value
 }
-
-/** A text as it is, unless it would be read as something else. */
-const textOf = (value: unknown): string =>
-  typeof value === 'string' && !/^(|[-\d.]+|true|false|null|\s.*|.*\s)$/s.test(value)
-    ? value
-    : JSON.stringify(value)
 
 const shortened = (text: string): string =>
   text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text
