@@ -45,7 +45,7 @@ type CheckOptions = OptionsOf<typeof options>
 
 export const check = defineCommand({
   summary: 'say what would break in production',
-  more: 'It looks at the requests and webhook messages that the service has recorded. docs/check.md explains each rule.',
+  more: 'It looks at the requests and webhook messages that the service has recorded. The page Check of the console lists all rules.',
   examples: [
     'farthing check',
     'farthing check --since 10m --fail-on warn --ignore P5,W1',
@@ -140,7 +140,7 @@ function show({ kept, not_kept, from, to, findings }: Body, url: string): void {
     `${count('fail')} fail, ${count('warn')} warn, ${count('note')} note. Passed: ${count('pass')}. Nothing to judge: ${count('not seen')}.`,
   )
   if (count('fail') + count('warn') + count('note') > 0)
-    note('docs/check.md explains the rules. --ignore leaves some out.')
+    note(`${url}/console/check has all rules. --ignore leaves some out.`)
 }
 
 /** Why a probe judged nothing, or not everything. */

@@ -413,7 +413,7 @@ export interface LoggedRequest {
 export interface CheckOptions {
   /** Only what happened then or later. */
   since?: Moment
-  /** Rules to leave out: `['P3']`. docs/check.md has all. */
+  /** Rules to leave out: `['P3']`. The page Check of the console lists all. */
   ignore?: string[]
   /** 'fail' by default. */
   failOn?: 'fail' | 'warn' | 'note'

@@ -90,6 +90,7 @@ test('The help of each command has its examples first, and fits a terminal', asy
       ),
     )
     assert.match(stdout, /--json +print JSON/)
+    assert.doesNotMatch(stdout, /docs\/\S+\.md/, 'the package has no such file')
     assert.ok(
       stdout.split('\n').every(line => line.length <= 80),
       'it fits a terminal',

@@ -15,7 +15,7 @@ const known = {
 }
 
 export const finding = object('Finding', {
-  rule: { ...text, description: 'Such as P4: docs/check.md has all rules' },
+  rule: { ...text, description: 'Such as P4. The page Check of the console lists all rules' },
   level: {
     ...text,
     enum: levels,
@@ -25,7 +25,11 @@ export const finding = object('Finding', {
   title: text,
   sentence: { ...text, description: 'What happens in production' },
   advice: text,
-  source: { ...text, description: 'A row of docs/spec-gaps.md, or where GOV.UK Pay documents it' },
+  source: {
+    ...text,
+    description:
+      'The difference from GOV.UK Pay that it is about, or where GOV.UK Pay documents it',
+  },
   times: { ...count, description: 'How often it was seen' },
   first: { ...nullable, description: "The account's time of the first" },
   newest: { ...nullable, description: "The account's time of the newest" },

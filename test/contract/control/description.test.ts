@@ -35,6 +35,11 @@ test('the description of control lists what is switched on, and /openapi.json st
   assert.ok(description)
   const all = operationsOf(description.document)
   for (const operation of STEERING) assert.ok(all.includes(operation), operation)
+  assert.doesNotMatch(
+    JSON.stringify(description.document),
+    /docs\/\S+\.md/,
+    'the package has no such file',
+  )
   assert.ok(all.includes('GET /control/openapi.json'))
   const { body } = await service.anonymous.get('/openapi.json')
   assert.deepEqual(
