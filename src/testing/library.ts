@@ -35,7 +35,8 @@ export async function startFarthing(options: StartOptions = {}): Promise<Farthin
   const key = `api_test_${bytes.toString('hex')}`
   const { url, stop } = await startThread({ env: environmentOf(options, key), seed })
   const connection = connect(url)
-  const farthing = createFarthing(connection, { name: 'default', key }, { at, stop })
+  const own = { name: 'default', key, hasConsole: true }
+  const farthing = createFarthing(connection, own, { at, stop })
   try {
     if (first) await connection.call(key, { method: 'POST', path: '/control/reset', body: first })
   } catch (error) {
@@ -63,8 +64,7 @@ export async function connectFarthing(to: { url?: string; key?: string } = {}): 
   const connection = connect(url)
   const stop = async () => {}
   try {
-    const name = await accountBehind(connection, key)
-    return createFarthing(connection, { name, key }, { stop })
+    return createFarthing(connection, { key, ...(await accountBehind(connection, key)) }, { stop })
   } catch (error) {
     await connection.end(stop)
     throw error
@@ -78,8 +78,11 @@ function isAddress(value: unknown): boolean {
   return /^https?:$/.test(protocol) && href === whole && !/\/v1\/*$/.test(pathname)
 }
 
-/** Returns the account's name. Rejects if control is off there, and for whatever is not Farthing. */
-async function accountBehind(connection: Connection, key: string): Promise<string> {
+/** Rejects if control is off there, and for whatever is not Farthing. */
+async function accountBehind(
+  connection: Connection,
+  key: string,
+): Promise<{ name: string; hasConsole: boolean }> {
   const { url } = connection
   const where = `connectFarthing: no Farthing responds at ${url}`
   const overview = await connection.call(key, { method: 'GET', path: '/control' }).catch(error => {
@@ -88,13 +91,14 @@ async function accountBehind(connection: Connection, key: string): Promise<strin
   })
   if (!Array.isArray(overview?.has))
     throw new Error(`${where}: GET /control: 200 without an account`)
-  if (overview.has.includes('accounts')) return overview.account
+  if (overview.has.includes('accounts'))
+    return { name: overview.account, hasConsole: overview.has.includes('console') }
   throw new ControlError(`control is off at ${url}: start Farthing with FARTHING_CONTROL=true`, 404)
 }
 
 function createFarthing(
   connection: Connection,
-  { name, key }: Identity,
+  { name, key, hasConsole }: Identity & { hasConsole: boolean },
   { at: first, stop }: { at?: Moment | undefined; stop: () => Promise<void> },
 ): Farthing {
   const accounts = new Set<Account>()
@@ -108,7 +112,7 @@ function createFarthing(
       const at = options.at ?? first
       const given = { ...options, ...(at !== undefined && { at }) }
       const ended = () => accounts.delete(account)
-      const account = await makeAccount(connection, key, given, ended)
+      const account = await makeAccount(connection, { key, hasConsole }, given, ended)
       accounts.add(account)
       return account
     },
@@ -127,14 +131,14 @@ function createFarthing(
 
 async function makeAccount(
   connection: Connection,
-  parentKey: string,
+  parent: { key: string; hasConsole: boolean },
   options: AccountOptions,
   ended: () => unknown,
 ): Promise<Account> {
   const { keepOnFailure, ...start } = options
   const path = '/control/accounts'
   const body = accountStart(start)
-  const { account, key } = await connection.call(parentKey, { method: 'POST', path, body })
+  const { account, key } = await connection.call(parent.key, { method: 'POST', path, body })
   const name = encodeURIComponent(account)
   let isKept = false
   return createAccount(
@@ -144,12 +148,14 @@ async function makeAccount(
       async finish() {
         ended()
         if (isKept) return
-        await connection.call(parentKey, { method: 'DELETE', path: `${path}/${name}` })
+        await connection.call(parent.key, { method: 'DELETE', path: `${path}/${name}` })
       },
       keep() {
         if (!keepOnFailure) return ''
         isKept = true
-        return `\nIts account is kept: ${connection.url}/console/a/${name}`
+        return parent.hasConsole
+          ? `\nIts account is kept: ${connection.url}/console/a/${name}`
+          : `\nIts account ${account} is kept, without pages: the console is off (FARTHING_CONSOLE=false)`
       },
     },
   )

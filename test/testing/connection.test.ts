@@ -11,6 +11,7 @@ import {
 import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { ControlError, connectFarthing, startFarthing } from '../../src/testing/library.ts'
+import { startService } from '../support/service.ts'
 
 async function listen(t: TestContext, respond: RequestListener): Promise<string> {
   const server = createServer(respond).listen(0, '127.0.0.1')
@@ -42,6 +43,22 @@ test('stop() of a connection ends its waits with the reason', async t => {
   const waiting = assert.rejects(connected.waitForPayment('none'), /stop\(\) was called$/)
   await connected.stop()
   await waiting
+})
+
+test('the error of an account that is kept has no link where the console is off', async t => {
+  const service = await startService('sqlite', {
+    control: true,
+    env: { FARTHING_CONSOLE: 'false', FARTHING_API_KEY: 'key-of-these-tests-1' },
+  })
+  t.after(() => service.stop())
+  const [url = ''] = service.baseUrls
+  const connected = await connectFarthing({ url, key: 'key-of-these-tests-1' })
+  t.after(() => connected.stop())
+  const kept = await connected.account({ keepOnFailure: true })
+  await assert.rejects(kept.waitForPayment('none', { timeout: 0 }), (error: Error) => {
+    const end = `Its account ${kept.name} is kept, without pages: the console is off (FARTHING_CONSOLE=false)`
+    return error.message.endsWith(`\n${end}`)
+  })
 })
 
 test('send sends the key to the service only', async t => {

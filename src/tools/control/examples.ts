@@ -29,7 +29,17 @@ export const overview = {
   epoch: 3,
   plans: 0,
   clock,
-  has: ['accounts', 'clock', 'payments', 'plans', 'check', 'listeners', 'messages', 'requests'],
+  has: [
+    'accounts',
+    'clock',
+    'payments',
+    'plans',
+    'check',
+    'listeners',
+    'messages',
+    'requests',
+    'console',
+  ],
 }
 
 const account = { account: NAME, clock, expires: '2026-12-01T09:12:44.201Z' }

@@ -20,7 +20,8 @@ export const overview = object('Control', {
   has: {
     type: 'array',
     items: text,
-    description: 'The features of the control API in this version',
+    description:
+      'The features of the control API in this version, and `console` if there are the pages below /console',
   },
 })
 
@@ -55,5 +56,6 @@ export const presentOverview = async (
   has: [
     ...(config.control ? ['accounts', 'clock', 'payments', 'plans'] : []),
     ...(recorder ? ['check', 'listeners', 'messages', 'requests'] : []),
+    ...(config.console ? ['console'] : []),
   ],
 })

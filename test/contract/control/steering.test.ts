@@ -247,6 +247,7 @@ onEveryDatabase(
         'listeners',
         'messages',
         'requests',
+        'console',
       ])
     })
   },
@@ -267,6 +268,7 @@ onEveryDatabase('Without FARTHING_CONTROL', service => {
       'listeners',
       'messages',
       'requests',
+      'console',
     ])
   })
 })
