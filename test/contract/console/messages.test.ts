@@ -121,6 +121,23 @@ onEveryDatabase(
       assert.equal(count(), before)
     })
 
+    test('a message that failed without an attempt was never sent, and its page says why', async t => {
+      const { api, browser, unsendable } = await enter(t)
+      await service().database.write([
+        {
+          sql: `update webhook_messages set status = 'FAILED', attempts = '[]' where message_id = $1`,
+          values: [unsendable.webhook_message_id],
+        },
+        { sql: 'delete from exchanges', values: [] },
+      ])
+      const page = await browser.get(messagePath(unsendable))
+      assert.equal(causeIn(page), 'It was never sent: its webhook was deactivated before.')
+      assert.match(page.text, /Delivery attempts It was never sent\./)
+      service().clock.advance(7 * DAY)
+      const later = await (await signIn(service(), api)).get(messagePath(unsendable))
+      assert.equal(causeIn(later), 'It was never sent: its payment was gone after 7 days.')
+    })
+
     test('a message is sent again or damaged, and neither it nor its payment changes', async t => {
       const { browser, delivered, receivers, ledger } = await enter(t)
       const [message] = delivered
