@@ -53,7 +53,7 @@ function tellAges(now) {
     const ms = now - Date.parse(time.dateTime)
     const [unit, length] = units.find(([, length]) => ms >= length) ?? units.at(-1)
     time.title = words.format(-Math.floor(ms / length), unit)
-    if ('age' in time.dataset) time.append(` (${time.title})`)
+    if ('age' in time.dataset) time.append(` (${time.title.replaceAll(' ', '\u00a0')})`)
   }
 }
 

@@ -39,8 +39,8 @@ function bars(minutes: readonly Minute[], text: string): Html {
 <title id="bars-title">Requests a minute from ${from} to ${to} UTC: ${text}</title>
 <path class="farthing-bars__line" d="M0 ${HEIGHT - 0.5}H${WIDTH}"></path>
 ${minutes.map((minute, i) => bar(minute, i, most))}</svg>
-<p class="farthing-bars__ends"><span>${from}</span> <span>at most ${inDigits(Math.max(...minutes.map(({ requests }) => requests)))} a minute</span> <span>${to} UTC</span></p>
-<p class="farthing-bars__key"><span class="farthing-bars__answered">answered</span> <span class="farthing-bars__refused">refused</span></p>`
+<p class="farthing-bars__ends"><span>${from}</span> <span>${to} UTC</span></p>
+<p class="farthing-bars__key"><span class="farthing-bars__answered">answered</span> <span class="farthing-bars__refused">refused</span> <span>at most ${inDigits(Math.max(...minutes.map(({ requests }) => requests)))} a minute</span></p>`
 }
 
 /** The refused part is at the foot, and narrower, so that it can be told without its colour. */
