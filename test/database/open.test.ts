@@ -269,3 +269,26 @@ test('A PostgreSQL database whose settings would lose writes or refuse texts is 
   await admin.exec(`create database ${narrow} encoding 'LATIN1' locale 'C' template template0`)
   await assert.rejects(open(hasty.replace(name, narrow)), /must be UTF8: it is LATIN1/)
 })
+
+test('A PostgreSQL older than 14 is refused in one sentence, and another database with its protocol is not judged', async t => {
+  const url = await createPostgresDatabase()
+  const admin = openPostgres({ url, onConnectionError: assert.ifError })
+  t.after(() => admin.close())
+  const { pathname } = new URL(url)
+  await admin.exec('create schema pretended')
+  await admin.exec(
+    `alter database ${pathname.slice(1)} set search_path = pretended, pg_catalog, public`,
+  )
+  const pretend = (version: string) =>
+    admin.exec(
+      `create or replace function pretended.version() returns text language sql as $$ select '${version}' $$`,
+    )
+
+  await pretend('PostgreSQL 13.22 on x86_64-pc-linux-gnu')
+  const message = 'Farthing needs PostgreSQL 14 or newer: this one is 13.22'
+  await assert.rejects(open(url), { message })
+  for (const version of ['PostgreSQL 14.0 on x86_64-pc-linux-gnu', 'PostgreSQL 11.2-YB-2.20']) {
+    await pretend(version)
+    await (await open(url)).close()
+  }
+})
