@@ -6,7 +6,7 @@ import { readConfig } from '../src/app/config.ts'
 import { statuses } from '../src/pay/payments/payment.ts'
 import { openDatabase } from '../src/platform/database/open.ts'
 import { checkInvariants } from './faults/invariants.ts'
-import { createClient } from './support/client.ts'
+import { type Body, createClient } from './support/client.ts'
 import { runHere } from './support/command.ts'
 import { tempDatabase, tempFolder } from './support/folders.ts'
 import { createPostgresDatabase } from './support/postgres.ts'
@@ -42,6 +42,13 @@ for (const kind of ['sqlite', 'postgres'] as const)
       assert.equal((await api.get(`/v1/payments?reference=seed-0000500`)).body.total, 1)
       assert.ok((await api.get('/v1/refunds')).body.total > 0)
       assert.ok((await api.get('/v1/agreements?status=active')).body.total > 0)
+
+      const headers = { Authorization: `Bearer ${env.FARTHING_API_KEY}` }
+      const check: Body = await (
+        await fetch(`${running.baseUrl}/control/check?rule=C7`, { headers })
+      ).json()
+      const found = check.findings.filter(({ level }: Body) => level === 'warn')
+      assert.deepEqual(found, [], 'the check is about what the client made')
 
       const database = await openDatabase(readConfig(env).database, {
         onUnknownOutcome: assert.ifError,

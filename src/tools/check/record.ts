@@ -153,7 +153,8 @@ async function uncaptured(
   const [newest] = await listPayments(database, room, {}, { now, limit: 1, order: 'newest' })
   const newestAt = newest ? timeOf(newest.payment_id) : 0
   return waiting
-    .filter(({ events }) => {
+    .filter(({ events, origin }) => {
+      if (origin !== undefined) return false
       const at = events.findLast(({ status }) => status === 'capturable')?.at ?? now
       return at >= since && at + DAY <= newestAt
     })

@@ -144,11 +144,12 @@ const tellsTooMuch: RecordRule = {
   advice:
     'Put an identifier in return_url that you made for this payment only, or a secure cookie on the user.',
   source: 'Documentation of GOV.UK Pay: Choosing the return URL',
-  lacking: 'No payment was created in web mode.',
+  lacking: 'No payment was created in web mode, with a return_url that is recorded in full.',
   judge({ seen }) {
     const creates = seen.filter(each => madePayment(each) && each.created?.mode === 'web')
     const evidence = creates.filter(({ created }) => created?.tells)
-    return { broken: evidence.length > 0 ? [{ level: 'warn', evidence }] : [], right: creates }
+    const right = creates.filter(({ created }) => created?.tells === false)
+    return { broken: evidence.length > 0 ? [{ level: 'warn', evidence }] : [], right }
   },
 }
 

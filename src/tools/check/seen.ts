@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto'
 import type { Exchange, KeptBody } from '../../core/exchange.ts'
 import { isListenerAddress } from '../../pay/webhooks/listener.ts'
+import { MASK } from '../recorder/mask.ts'
 import { RULE_SET } from './production.ts'
 
 export type Seen = Pick<
@@ -62,8 +63,8 @@ export type Created = {
   content: string
   isMoto: boolean
   setsUpAgreement: boolean
-  /** return_url contains the reference, the email or metadata. */
-  tells: boolean
+  /** return_url contains the reference, the email or metadata. undefined where the record has masked a part of it. */
+  tells: boolean | undefined
 }
 
 const noneOf = (headers: object): boolean => Object.keys(headers).length === 0
@@ -166,17 +167,23 @@ const NO_WORD = /[\d@\s]/
 /** Random, so it tells nothing. */
 const UUID = /^[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}$/i
 
-function tells({ return_url, reference, email, metadata }: Record<string, unknown>): boolean {
+function tells({
+  return_url,
+  reference,
+  email,
+  metadata,
+}: Record<string, unknown>): boolean | undefined {
   const url = URL.parse(String(return_url))
   if (!url) return false
   const written = url.pathname + url.search + url.hash
   const shown = `${decoded(written)} ${decoded(written.replaceAll('+', ' '))}`
   const values = typeof metadata === 'object' && metadata !== null ? Object.values(metadata) : []
-  return [reference, email, ...values]
+  const isTold = [reference, email, ...values]
     .filter(value => typeof value === 'string' || typeof value === 'number')
     .map(String)
     .filter(value => value.length >= LEAST_TOLD && NO_WORD.test(value) && !UUID.test(value))
     .some(value => shown.includes(value))
+  return !isTold && shown.includes(MASK) ? undefined : isTold
 }
 
 function decoded(text: string): string {

@@ -95,6 +95,14 @@ onEveryDatabase(
       assert.equal(ids.size, findings.length)
     })
 
+    test('a return_url whose digits are masked shows nothing about what it tells', async () => {
+      const api = await service().newAccount()
+      const reference = 'ORDER-1795666324143'
+      await api.createPayment({ reference, return_url: `https://shop.example.org/${reference}` })
+      const { findings } = await report(api, '?rule=C6')
+      assert.deepEqual([findings[0].level, findings[0].times], ['not seen', 0])
+    })
+
     test('since leaves out what was before, and rule all other rules', async () => {
       const api = await service().newAccount()
       await api.createPayment({ amount: 0 })
