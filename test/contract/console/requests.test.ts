@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { MOST_BODY_BYTES } from '../../../src/core/exchange.ts'
+import { type Exchange, MOST_BODY_BYTES } from '../../../src/core/exchange.ts'
 import { createNewId } from '../../../src/core/ids.ts'
+import { mayBeOutOfOrder } from '../../../src/tools/console/requests/exchange.ts'
 import { makeGapRow } from '../../../src/tools/recorder/row.ts'
 import { insertExchange } from '../../../src/tools/recorder/store.ts'
 import { type Found, only, tagged, withId } from '../../hosted/document.ts'
@@ -37,6 +38,14 @@ const LIST = 'Requests, newest first'
 const UNKNOWN = 'this account has no payment of the last 7 days with the payment_id in the path'
 const NO_URL = 'return_url must be an absolute URL with a host'
 const GROUPS = 'Refused requests of the last 24 hours that are alike'
+
+test('the order is uncertain where two instances took part within a second, and not after a restart', () => {
+  const exchange = (instance: string, began: number) => ({ instance, began }) as Exchange
+  const a = exchange('a', 10_000)
+  assert.ok(!mayBeOutOfOrder([exchange('a', 10_001), a]))
+  assert.ok(mayBeOutOfOrder([exchange('b', 11_000), a]))
+  assert.ok(!mayBeOutOfOrder([exchange('b', 11_001), a]))
+})
 
 onEveryDatabase('The pages of requests', service => {
   const enter = async () => {

@@ -11,6 +11,7 @@ import { actionText } from '../../recorder/action.ts'
 import { MASK } from '../../recorder/mask.ts'
 import { inProduction } from '../check/findings.ts'
 import { code, deliveryTag, link, nameOfKey, paragraph, untrusted } from '../frame/parts.ts'
+import { mayBeOutOfOrder } from '../requests/exchange.ts'
 import { refusalText } from '../requests/refusal.ts'
 import { nameOfAttempt, type ShownAttempt, sentAgainText } from '../webhooks/message-attempts.ts'
 import type { MissingMessage, ShownMessage, Step } from './timeline.ts'
@@ -41,7 +42,7 @@ export function timelineView(timeline: Timeline): Html {
   const days = Map.groupBy(timeline.steps, ({ at }) => iso(at).slice(0, 10))
   return html`${!timeline.hasWebhooks && paragraph(html`No messages are sent about this payment, because the account has no webhook. ${!timeline.hasEnded && link(`${timeline.root}webhooks/new`, 'Register one')}`)}
 ${timeline.origin && paragraph(origins[timeline.origin])}
-${severalInstances(timeline.steps) && paragraph('Several instances of the service took part. Their clocks agree within a second, and so does the order.')}
+${mayBeOutOfOrder(timeline.steps.flatMap(({ exchange }) => exchange ?? [])) && paragraph('Several instances of the service took part. Their clocks agree within a second, and so does the order.')}
 ${[...days].map(
   ([
     day,
@@ -51,11 +52,6 @@ ${[...days].map(
 ${steps.map(step => stepView(timeline, step, said))}</ol>
 `,
 )}`
-}
-
-function severalInstances(steps: readonly Step[]): boolean {
-  const instances = steps.flatMap(({ exchange }) => exchange?.instance ?? [])
-  return new Set(instances).size > 1
 }
 
 let days: Intl.DateTimeFormat | undefined

@@ -1,11 +1,28 @@
 /** Parts of pages that show a recorded exchange: its headers and bodies, as far as they were kept. */
 
-import type { Headers, KeptBody } from '../../../core/exchange.ts'
+import type { Exchange, Headers, KeptBody } from '../../../core/exchange.ts'
 import { MOST_BODY_BYTES } from '../../../core/exchange.ts'
 import { details } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import { printJson, readJson } from '../../signature/json-text.ts'
 import { listing, paragraph, untrusted } from '../frame/parts.ts'
+
+/** Milliseconds by which the clocks of two instances may differ. */
+const CLOCKS_AGREE = 1_000
+
+/**
+ * Whether two in a row are of two instances and too close for their clocks. After a restart the instance is another one,
+ * but the order is certain.
+ */
+export const mayBeOutOfOrder = (exchanges: readonly Exchange[]): boolean =>
+  exchanges.some(({ instance, began }, i) => {
+    const next = exchanges[i + 1]
+    return (
+      next !== undefined &&
+      next.instance !== instance &&
+      Math.abs(next.began - began) <= CLOCKS_AGREE
+    )
+  })
 
 /** `whose` completes the names of what is shown, such as "the request". */
 export function headersAndBody(whose: string, headers: Headers, body: KeptBody | undefined): Html {

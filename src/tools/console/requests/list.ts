@@ -24,6 +24,7 @@ import { type AccountVisit, type Page, textsIn } from '../frame/page.ts'
 import { code, link, paragraph, time, untrusted, wideTable } from '../frame/parts.ts'
 import { cursorIn, linksBeside, pageAddress } from '../frame/query.ts'
 import { pageRoute } from '../frame/route.ts'
+import { mayBeOutOfOrder } from './exchange.ts'
 import {
   askedIn,
   type Filters,
@@ -221,9 +222,8 @@ ${wideTable({
 }
 
 function list(root: string, asked: Filters, found: CursorPage<Exchange>, gaps: Exchange[]): Html {
-  const instances = new Set(found.items.map(({ instance }) => instance))
   return html`${
-    instances.size > 1 &&
+    mayBeOutOfOrder(found.items) &&
     paragraph(
       'Several instances of the service took part. Their clocks may differ by up to a second, and so may the order.',
     )
