@@ -29,11 +29,15 @@ export async function ask(
   return { to }
 }
 
-/** The newest answer, and the button with what it will do. Nothing for a message that no receiver refused. */
+/**
+ * The newest answer, and the button with what it will do. Nothing for a message that no receiver refused. `accepted` is
+ * the newest send by hand that the receiver accepted.
+ */
 export async function askPart(
   context: Context,
   visit: AccountVisit,
   found: KeptMessage,
+  accepted: Exchange | undefined,
 ): Promise<Html | false> {
   const { account, root, now } = visit
   const { payment_id, message_id } = found
@@ -41,6 +45,7 @@ export async function askPart(
   const form = await askForm(context, visit, found, asked !== undefined)
   if (!asked && !form) return false
   return html`<h2 class="govuk-heading-m" id="ask">Ask the receiver</h2>
+${asked && accepted && accepted.at > asked.action.at && paragraph(`It was asked at ${shortTime(asked.action.at, now, 'seconds')}, and accepted the message afterwards, at ${shortTime(accepted.at, now, 'seconds')}.`)}
 ${asked && answerPart(root, asked.action, asked.copies, now)}
 ${form}`
 }

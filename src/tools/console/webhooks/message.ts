@@ -17,7 +17,7 @@ import { pathParam, type Route } from '../../../platform/http/endpoint.ts'
 import { pageFault } from '../../../platform/http/errors.ts'
 import { details, summaryList } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
-import { attemptsOfMessage } from '../../recorder/by-hand.ts'
+import { acceptedAmong, attemptsOfMessage } from '../../recorder/by-hand.ts'
 import { exchangesOfMessage } from '../../recorder/store.ts'
 import { liveNotice, type News, versionOf } from '../frame/live.ts'
 import { type AccountVisit, type Next, notFound, type Page } from '../frame/page.ts'
@@ -107,7 +107,7 @@ async function messagePage(context: Context, visit: AccountVisit): Promise<Page>
 <h1 class="govuk-heading-l">${event_type} ${deliveryTag(shownStatus(message, now))}</h1>
 ${liveNotice(visit, { list: `message:${message_id}`, version, href: `${root}messages/${message_id}` })}
 ${byHandTag(attempts)}<p class="govuk-body-l" id="cause">${untrusted(outcomeOf(message, status, attempts, now))}</p>
-${await askPart(context, visit, message)}
+${await askPart(context, visit, message, acceptedAmong(exchanges).get(message_id))}
 ${actions(message, body, visit)}
 ${summaryList(rowsFor(message, visit))}
 <h2 class="govuk-heading-m">Body</h2>
