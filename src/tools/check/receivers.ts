@@ -145,7 +145,7 @@ const refuses: RecordRule = {
   title: 'Accepting messages',
   sentence: ACCEPTED_NONE,
   advice:
-    'Mend the receiver. The message in the console says more: its answer, and why the signature differs.',
+    'Mend the receiver. The message in the console has its response. If that is 400, 401 or 403, Ask the receiver there, or farthing verify --ask MESSAGE_ID, finds the mistake.',
   source: 'Documentation of GOV.UK Pay: Webhooks',
   lacking:
     'There is a receiver that accepted no message, or no receiver but those of tests got one.',

@@ -13,6 +13,7 @@ import {
 } from '../../support/console.ts'
 import { ask } from '../../support/control.ts'
 import { pageOf } from '../../support/hosted-page.ts'
+import { pay } from '../../support/integration.ts'
 import { authorise } from '../../support/journeys.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 import { type answering, receiving, subscribe } from '../../support/subscriber.ts'
@@ -110,6 +111,17 @@ onEveryDatabase(
         const { status } = await browser.post(`payments/${payment.payment_id}/complete`, fields)
         assert.equal(status, 400)
       }
+    })
+
+    test('a webhook that was told of some changes only is in one line, with the reason', async t => {
+      const { api } = await service().newNamedAccount()
+      await subscribe(t, api, { subscriptions: ['card_payment_captured'] })
+      const { payment_id } = await pay(api)
+      const page = await (await signIn(service(), api)).get(`payments/${payment_id}`)
+      assert.match(
+        page.text,
+        /1 attempt, 200 OK; no other message: not subscribed to card_payment_succeeded/,
+      )
     })
 
     test('a refund through the API is one step, with its request and its effects', async t => {

@@ -33,5 +33,5 @@ export function findingView(root: string, finding: Finding, level: Level): Html 
   return html`<h3 class="govuk-heading-s" id="${rule}">${levelTag(level)} ${rule} ${title}</h3>
 ${paragraph(untrusted(sentence))}
 ${paragraph(html`<strong>What to do:</strong> ${untrusted(advice)}`)}
-${paragraph(html`${newest !== null && html`${often} ${time(Date.parse(newest))}.`}${links.length > 0 && html` Evidence: ${links}.`} Source: ${untrusted(source)}.`)}`
+${paragraph(html`${newest !== null && html`${often} ${time(Date.parse(newest))}.`}${links.length > 0 && html` Evidence: ${links}.`} Source: ${untrusted(source.replaceAll('`', ''))}.`)}`
 }

@@ -54,7 +54,8 @@ function row(
       href: `${root}messages/${message.message_id}`,
     }
   })
-  const texts = [...new Set([...messages.map(textOf), ...missing])].join('; ')
+  const reasons = messages.length > 0 ? missing.map(why => `no other message: ${why}`) : missing
+  const texts = [...new Set([...messages.map(textOf), ...reasons])].join('; ')
   return html`<li>${link(`${root}webhooks/${webhook_id}`, untrusted(name))}
 ${marks.length > 0 && marksRow('Messages', marks)}
 <span>${untrusted(texts)}</span></li>

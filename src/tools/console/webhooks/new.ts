@@ -55,7 +55,7 @@ function newPage(visit: AccountVisit, typed?: Typed): Page {
   const content = html`<h1 class="govuk-heading-l">${TITLE}</h1>
 ${paragraph('Farthing sends it a signed message about each change of a payment. You see the signing key when it is registered.')}
 ${postForm(visit.account, `${visit.root}webhooks/new/register`, fields(visit, typed))}
-${paragraph(html`A receiver on your machine that Farthing cannot reach needs no address: ${code('farthing listen')} fetches the messages from there.`)}`
+${paragraph(html`For a receiver on your own machine, start Farthing with its host and port: ${code('FARTHING_CALLBACK_HOSTS=localhost:4000')}. Or register nothing: ${code('farthing listen')} fetches the messages from there.`)}`
   return { title: TITLE, section: 'webhooks', content: twoThirds(content), errors: typed?.errors }
 }
 
