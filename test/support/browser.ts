@@ -66,14 +66,20 @@ export function shareBrowser(): () => Browser {
   before(async () => {
     users += 1
     shared ??= startBrowser()
-    browser = await shared
+    browser = await shared.catch(endProcess)
   })
   after(async () => {
     if (--users > 0) return
     shared = undefined
-    await browser?.close() // there is none if its start has failed, as the tests say
+    await browser.close()
   })
   return () => browser
+}
+
+/** After a hook that failed the runner calls no other, so the services of the tests would keep the process for ever. */
+function endProcess({ message }: Error): never {
+  process.stderr.write(`${message}\n`)
+  process.exit(1)
 }
 
 /** A browser window of its own, with a record of its requests and errors. */
