@@ -26,7 +26,7 @@ async function checkPage(context: Context, { account, root }: AccountVisit): Pro
   const content = html`<h1 class="govuk-heading-l">Check</h1>
 ${paragraph(`Would this integration work in production? What GOV.UK Pay does differently, as far as the requests and deliveries show it.`)}
 ${windowPart(report)}
-${open.every(([, , findings]) => findings.length === 0) && paragraph('Nothing that was seen would break.')}
+${report.from !== null && open.every(([, , findings]) => findings.length === 0) && paragraph('Nothing that was seen would break.')}
 ${open.map(
   ([level, heading, findings]) =>
     findings.length > 0 &&

@@ -242,7 +242,9 @@ function webhooks({ root }: AccountVisit, deliveries: readonly Delivery[]): Part
   return parts.map((part, i) => (i === 0 ? part : html`, ${part}`))
 }
 
-const none = ({ addresses }: AccountVisit): Html =>
-  html`${paragraph(html`There are no payments in the last 7 days. To make one, set ${code('FARTHING_API_KEY')} to your key and run:`)}
+const none = ({ addresses, hasEnded }: AccountVisit): Html =>
+  hasEnded
+    ? paragraph('There are no payments in the last 7 days.')
+    : html`${paragraph(html`There are no payments in the last 7 days. Make one here, or set ${code('FARTHING_API_KEY')} to your key and run:`)}
 ${listing('Command to make a payment', paymentCommand(addresses.api))}
 ${paragraph('Requests with an unknown key are not shown: they are 401 and belong to no account.')}`

@@ -325,8 +325,9 @@ export const statusText = ({ status }: Exchange): string =>
 
 const emptyState = ({
   addresses,
+  hasEnded,
 }: AccountVisit): Html => html`${paragraph('No request of the last 24 hours is recorded.')}
-${paragraph(html`The base URL of the API is ${code(addresses.api)}. Send a request with the key of this account, and it is listed here.`)}
+${!hasEnded && paragraph(html`The base URL of the API is ${code(addresses.api)}. Send a request with the key of this account, and it is listed here.`)}
 ${paragraph(html`Requests with an unknown key are not shown: they are 401 and belong to no account. ${code('farthing doctor')} tells you whether a key works. Health checks, the documentation and this console are not shown either.`)}`
 
 /** An error code with what it means. */

@@ -124,6 +124,9 @@ function form(
 ${select({
   name: 'message',
   label: 'Message',
+  ...(options.length === 0 && {
+    hint: 'There is none yet: enter the header, the key and the body below',
+  }),
   options: [
     { value: '', text: 'None' },
     ...options.map(each => ({

@@ -92,6 +92,10 @@ export async function messageNews(
   }
 }
 
+/** On a phone the line breaks after an underscore, and not within a word. */
+const breaking = (event_type: string): Html =>
+  html`${event_type.split('_').map((part, i) => html`${i > 0 && html`_<wbr>`}${part}`)}`
+
 async function messagePage(context: Context, visit: AccountVisit): Promise<Page> {
   const { account, now, root } = visit
   const message = await messageOf(context, visit)
@@ -104,7 +108,7 @@ async function messagePage(context: Context, visit: AccountVisit): Promise<Page>
   const attempts = mergeAttempts(attemptsOf(message), exchanges)
   const status = statusAt(message, now)
   const content = html`<p class="govuk-body">${link(`${root}webhooks/${message.webhook_id}`, 'Webhook')}</p>
-<h1 class="govuk-heading-l">${event_type} ${deliveryTag(shownStatus(message, now))}</h1>
+<h1 class="govuk-heading-l">${breaking(event_type)} ${deliveryTag(shownStatus(message, now))}</h1>
 ${liveNotice(visit, { list: `message:${message_id}`, version, href: `${root}messages/${message_id}` })}
 ${byHandTag(attempts)}<p class="govuk-body-l" id="cause">${untrusted(outcomeOf(message, status, attempts, now))}</p>
 ${await askPart(context, visit, message, acceptedAmong(exchanges).get(message_id))}
