@@ -12,7 +12,7 @@ import { onEveryDatabase } from '../../support/service.ts'
 import { history, receiving } from '../../support/subscriber.ts'
 
 const TAGS = new Set(
-  'html head meta title link script body a header div span section nav button ul li strong form main h1 h2 h3 h4 p table caption thead tbody tr th td time code bdi dl dt dd details summary pre label input select option textarea svg path footer fieldset legend ol em br'.split(
+  'html head meta title link script body a header div span section nav button ul li strong form main h1 h2 h3 h4 p table caption thead tbody tr th td time code bdi dl dt dd details summary pre label input select option textarea svg path footer fieldset legend ol em br wbr'.split(
     ' ',
   ),
 )
