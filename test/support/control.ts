@@ -4,7 +4,8 @@ import type { SharedService } from './service.ts'
 
 let asked = 0
 
-const descriptions = new Map<string, ReturnType<typeof controlDescriptionOf>>()
+/** By the apps of the service: a later service of the process can have its port. */
+const descriptions = new WeakMap<object, ReturnType<typeof controlDescriptionOf>>()
 
 /**
  * Sends a request to the control API with the key of a client. The instances of the service take turns. An exchange that
@@ -23,8 +24,8 @@ export async function ask(
   const sent = body && JSON.stringify(body)
   const authorised = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' }
   const { status, headers, text } = await exchange(method, base + asks, authorised, sent)
-  const description = descriptions.get(base) ?? controlDescriptionOf(base)
-  descriptions.set(base, description)
+  const description = descriptions.get(apps) ?? controlDescriptionOf(base)
+  descriptions.set(apps, description)
   const described = await description
   described?.check({ method, path: asks, sent, status, headers, text })
   return { status, body: text === '' ? undefined : JSON.parse(text) }
