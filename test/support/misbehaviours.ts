@@ -170,8 +170,8 @@ export const misbehaviours: Record<string, Misbehaviour> = {
   'drips the status line': fails(drips('HTTP/1.1 200 O', 'K'), timeout),
   'drips the headers': fails(drips('HTTP/1.1 200 OK\r\n', 'X-Drop: x\r\n'), timeout),
   'drips the body': succeeds(drips('HTTP/1.1 200 OK\r\nContent-Length: 99999\r\n\r\n', 'x')),
-  'sends a body of 10 MB': succeeds({
-    onRequest: ({ response }) => response.end(Buffer.alloc(10_000_000)),
+  'sends a body of 1 MB': succeeds({
+    onRequest: ({ response }) => response.end(Buffer.alloc(1_000_000)),
   }),
   'sends a body without end': succeeds({ onRequest: endlessBody }),
   'promises more body than it sends': succeeds(
