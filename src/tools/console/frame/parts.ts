@@ -132,3 +132,6 @@ export const deliveryName = (status: ShownStatus): string =>
 /** The delivery status of a message, or of one attempt. */
 export const deliveryTag = (status: ShownStatus): Html =>
   tag(deliveryNames[status], deliveryColours[status])
+
+/** On one line. */
+export const unbroken = (part: Part): Html => html`<span class="farthing-nowrap">${part}</span>`

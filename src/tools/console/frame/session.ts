@@ -66,8 +66,8 @@ export function routedInConsole(raw: IncomingMessage): string {
 
 /**
  * Sets the account and the key of a request by the session of its browser, and by its address: below `/console/a/NAME`
- * it is the test account of that name, which its own key opens and that of its parent, with that also after its end. Resolves to false if there is no
- * session. Throws `NotInside` with the account of the session in the request.
+ * it is the test account of that name. Its own key opens it, and that of its parent, which can still read it after its
+ * end. Resolves to false if there is no session. Throws `NotInside` with the account of the session in the request.
  */
 export async function signedIn(context: Context, request: FastifyRequest): Promise<boolean> {
   const session = await sessionOf(context, request)

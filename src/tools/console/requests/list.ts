@@ -2,27 +2,24 @@
 
 import { type Code, meanings } from '../../../core/errors.ts'
 import type { Exchange } from '../../../core/exchange.ts'
-import { timeOf } from '../../../core/ids.ts'
 import type { Database } from '../../../core/ports.ts'
 import type { Context } from '../../../pay/context.ts'
 import { answerToWrong } from '../../../pay/webhooks/wrong-signature.ts'
 import type { Endpoint, Route } from '../../../platform/http/endpoint.ts'
 import { type Table, tag } from '../../../platform/web/components.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
-import { groupRefusals, type Refusals } from '../../recorder/refusal-store.ts'
 import {
   byBeginning,
   countExchanges,
   type ExchangeFilter,
-  findExchange,
   findExchanges,
 } from '../../recorder/store.ts'
 import { findWithText } from '../../recorder/text-store.ts'
 import { type Cursor, type CursorPage, readPage } from '../frame/cursor.ts'
 import { liveNotice, MOST_NEWER, NEWEST, type News, versionOf } from '../frame/live.ts'
 import { type AccountVisit, type Page, textsIn } from '../frame/page.ts'
-import { code, link, paragraph, time, untrusted, wideTable } from '../frame/parts.ts'
-import { cursorIn, linksBeside, pageAddress } from '../frame/query.ts'
+import { code, link, paragraph, time, unbroken, untrusted, wideTable } from '../frame/parts.ts'
+import { cursorIn, linksBeside } from '../frame/query.ts'
 import { pageRoute } from '../frame/route.ts'
 import { mayBeOutOfOrder } from './exchange.ts'
 import {
@@ -34,16 +31,15 @@ import {
   headingOf,
   isFilter,
   KINDS,
-  NONE,
   noMatch,
   type Operations,
   operationsOf,
   titleOf,
 } from './find.ts'
 import { refusalText } from './refusal.ts'
+import { refusalsPart } from './refusals.ts'
 
 const SIZE = 50
-const MOST_GROUPS = 20
 const MOST_GAPS = 10_000
 
 export const requestsRoute = (context: Context, operations: readonly Endpoint[]): Route =>
@@ -69,9 +65,7 @@ async function requestsPage(
     cursor,
   )
   const gaps = isFiltered ? [] : await gapsAmong(database, account.room, found, cursor)
-  const allGroups = isFirst && !asked.code ? await groupRefusals(database, account.room) : []
-  const groups = allGroups.slice(0, MOST_GROUPS)
-  const newestOf = await newestRefused(database, account.room, groups)
+  const refusals = isFirst && !asked.code && (await refusalsPart(database, visit, operations))
   const [oldest] = await findExchanges(database, account.room, {}, { limit: 1, order: 'oldest' })
   const isEmpty = !isFiltered && found.items.length === 0 && gaps.length === 0
   const notice = liveNotice(visit, {
@@ -82,8 +76,7 @@ async function requestsPage(
     query: { ...asked, ...cursor },
   })
   const content = html`<h1 class="govuk-heading-l">Requests</h1>
-${groups.length > 0 && groupsTable(root, groups, newestOf, operations)}
-${allGroups.length > groups.length && paragraph(`The newest ${groups.length} of ${allGroups.length} kinds are shown.`)}
+${refusals}
 ${
   isEmpty
     ? html`${notice}
@@ -117,7 +110,7 @@ async function readNews(
   const last = { limit: 1, order: 'newest' } as const
   const { text, ...others } = filter
   const kinds = isFilter(asked) ? KINDS : [...KINDS, 'gap' as const]
-  const [any, listed, refused, newer] = await Promise.all([
+  const [newest, listed, refused, newer] = await Promise.all([
     findExchanges(database, room, {}, last),
     // To look for a text takes too long for a look of every two seconds, unless only what is newer is looked at.
     text === undefined ? findExchanges(database, room, { ...others, kinds }, last) : [],
@@ -129,7 +122,7 @@ async function readNews(
   return {
     version: versionOf([listed, refused].map(([each]) => each?.exchange_id)),
     newer,
-    ...(any[0] && { newest: any[0].exchange_id }),
+    ...(newest[0] && { newest: newest[0].exchange_id }),
   }
 }
 
@@ -170,55 +163,6 @@ function gapsAmong(
     ...(older && last !== undefined && { after: last }),
   }
   return findExchanges(database, room, filter, { limit: MOST_GAPS, order: 'newest' })
-}
-
-/** The newest request of each group, by its identifier. */
-async function newestRefused(
-  database: Database,
-  room: string,
-  groups: Refusals[],
-): Promise<Map<string, Exchange>> {
-  const found = await Promise.all(groups.map(each => findExchange(database, room, each.newest)))
-  return new Map(found.flatMap(each => (each ? [[each.exchange_id, each]] : [])))
-}
-
-function groupsTable(
-  root: string,
-  groups: Refusals[],
-  newestOf: Map<string, Exchange>,
-  operations: Operations,
-): Html {
-  return html`<h2 class="govuk-heading-m" id="refusals">Refusals</h2>
-${wideTable({
-  caption: 'Refused requests of the last 24 hours that are alike',
-  hidesCaption: true,
-  columns: [
-    { text: 'Operation' },
-    { text: 'Code' },
-    { text: 'Field' },
-    { text: 'How often', numeric: true },
-    { text: 'Newest' },
-    { text: 'What it was told' },
-  ],
-  rows: groups.map(group => {
-    const { operation, field, newest, found } = group
-    const href = pageAddress('requests', {
-      show: 'refused',
-      operation,
-      code: group.code ?? NONE,
-      field: field ?? NONE,
-    })
-    const exchange = newestOf.get(newest)
-    return [
-      link(href, operations.get(operation) ?? operation),
-      group.code ?? `${group.status}`,
-      field === null ? '' : unbroken(code(field)),
-      found.toLocaleString('en-GB'),
-      link(`${root}requests/${newest}`, time(exchange?.at ?? timeOf(newest))),
-      untrusted((exchange && refusalText(exchange)) ?? ''),
-    ]
-  }),
-})}`
 }
 
 function list(root: string, asked: Filters, found: CursorPage<Exchange>, gaps: Exchange[]): Html {
@@ -306,8 +250,6 @@ function requestRow(root: string, exchange: Exchange): Part[] {
     payment_id && link(`${root}payments/${payment_id}`, untrusted(reference ?? payment_id)),
   ].map(part => part ?? '')
 }
-
-const unbroken = (part: Part): Html => html`<span class="farthing-nowrap">${part}</span>`
 
 /** The status, and the code and the field of a refusal. */
 export function statusPart(exchange: Exchange): string | Html {

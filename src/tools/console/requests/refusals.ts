@@ -1,0 +1,78 @@
+/** The refused requests that are alike, as one table. */
+
+import type { Exchange } from '../../../core/exchange.ts'
+import { timeOf } from '../../../core/ids.ts'
+import type { Database } from '../../../core/ports.ts'
+import { type Html, html } from '../../../platform/web/html.ts'
+import { groupRefusals, type Refusals } from '../../recorder/refusal-store.ts'
+import { findExchange } from '../../recorder/store.ts'
+import type { AccountVisit } from '../frame/page.ts'
+import { code, link, paragraph, time, unbroken, untrusted, wideTable } from '../frame/parts.ts'
+import { pageAddress } from '../frame/query.ts'
+import { NONE, type Operations } from './find.ts'
+import { refusalText } from './refusal.ts'
+
+const MOST_GROUPS = 20
+
+/** The newest groups with their heading; false where nothing was refused. */
+export async function refusalsPart(
+  database: Database,
+  { root, account: { room } }: AccountVisit,
+  operations: Operations,
+): Promise<Html | false> {
+  const all = await groupRefusals(database, room)
+  if (all.length === 0) return false
+  const groups = all.slice(0, MOST_GROUPS)
+  const newestOf = await newestRefused(database, room, groups)
+  return html`${groupsTable(root, groups, newestOf, operations)}
+${all.length > groups.length && paragraph(`The newest ${groups.length} of ${all.length} kinds are shown.`)}`
+}
+
+/** The newest request of each group, by its identifier. */
+async function newestRefused(
+  database: Database,
+  room: string,
+  groups: Refusals[],
+): Promise<Map<string, Exchange>> {
+  const found = await Promise.all(groups.map(each => findExchange(database, room, each.newest)))
+  return new Map(found.flatMap(each => (each ? [[each.exchange_id, each]] : [])))
+}
+
+function groupsTable(
+  root: string,
+  groups: Refusals[],
+  newestOf: Map<string, Exchange>,
+  operations: Operations,
+): Html {
+  return html`<h2 class="govuk-heading-m" id="refusals">Refusals</h2>
+${wideTable({
+  caption: 'Refused requests of the last 24 hours that are alike',
+  hidesCaption: true,
+  columns: [
+    { text: 'Operation' },
+    { text: 'Code' },
+    { text: 'Field' },
+    { text: 'How often', numeric: true },
+    { text: 'Newest' },
+    { text: 'What it was told' },
+  ],
+  rows: groups.map(group => {
+    const { operation, field, newest, found } = group
+    const href = pageAddress('requests', {
+      show: 'refused',
+      operation,
+      code: group.code ?? NONE,
+      field: field ?? NONE,
+    })
+    const exchange = newestOf.get(newest)
+    return [
+      link(href, operations.get(operation) ?? operation),
+      group.code ?? `${group.status}`,
+      field === null ? '' : unbroken(code(field)),
+      found.toLocaleString('en-GB'),
+      link(`${root}requests/${newest}`, time(exchange?.at ?? timeOf(newest))),
+      untrusted((exchange && refusalText(exchange)) ?? ''),
+    ]
+  }),
+})}`
+}
