@@ -116,8 +116,8 @@ export function createBatches(ports: BatchPorts): Batches {
     add(room, refused, exchange) {
       const now = time.wall()
       const { name, unlimited } = room
-      const limit = unlimited ? undefined : admission.refuse(name, refused, now)
-      const bound = queue.isFull() ? 'memory' : limit
+      const limit = () => (unlimited ? undefined : admission.refuse(name, refused, now))
+      const bound = queue.isFull() ? 'memory' : limit()
       if (bound) admission.count(name, refused, now, bound)
       else queue.add({ room, raw: exchange() })
       if (!timer) scheduleNext()

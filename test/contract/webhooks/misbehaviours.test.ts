@@ -51,10 +51,10 @@ const all = Object.entries(misbehaviours)
 const waiting = all.filter(([, { attempts }]) =>
   attempts.some(({ result }) => result === 'timeout'),
 )
-const others = all.filter(each => !waiting.includes(each))
+const answering = all.filter(each => !waiting.includes(each))
 // One after another, so that a busy machine has the two seconds of an attempt for each.
 describe('Webhooks: misbehaving receivers', { timeout: 120_000 }, () => {
-  testEach(others)
+  testEach(answering)
 
   test('there are at least thirty kinds of misbehaving receivers', () => {
     assert.ok(Object.keys(misbehaviours).length >= 30)

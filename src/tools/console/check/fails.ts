@@ -39,21 +39,29 @@ export async function countFails(context: Context, account: Account): Promise<nu
     return last.fails
   }
   const newest = await newestOf(database, account)
-  return last && age < VALID && last.newest === newest ? last.fails : count(context, account)
+  return last && age < VALID && last.newest === newest
+    ? last.fails
+    : count(context, account, newest)
 }
 
 /** A count that fails is repeated, and after a minute a page waits for it and shows its error. */
 function countBeside(context: Context, account: Account, last: Counted): void {
   if (last.isOverdue) return
   last.isOverdue = true
-  void count(context, account).catch(() => {
-    last.isOverdue = false
-  })
+  void newestOf(context.database, account)
+    .then(newest => count(context, account, newest))
+    .catch(() => {
+      last.isOverdue = false
+    })
 }
 
-async function count(context: Context, account: Account): Promise<number> {
+/** `newest` is the newest exchange before the count. */
+async function count(
+  context: Context,
+  account: Account,
+  newest: Counted['newest'],
+): Promise<number> {
   const { database, time } = context
-  const newest = await newestOf(database, account)
   const at = time.wall()
   const { findings, kept } = await checkAccount(context, account)
   const fails = findings.filter(({ level }) => level === 'fail').length
