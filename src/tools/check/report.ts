@@ -34,7 +34,12 @@ export const recordRules: readonly RecordRule[] = [
 /** The identifiers of all rules but those of probes, in the order of docs/check.md. */
 export const ruleIds: readonly string[] = [
   ...new Set([...productionRules, ...recordRules].map(({ id }) => id)),
-].toSorted((one, other) => one.localeCompare(other, 'en', { numeric: true }))
+].toSorted((one, other) => rankOf(one) - rankOf(other))
+
+/** C10 comes after C9. A comparison of texts by number would load a collator, at every start. */
+function rankOf(id: string): number {
+  return id.charCodeAt(0) * 1_000 + Number(id.slice(1))
+}
 
 const byRule = (one: { rule: string }, other: { rule: string }): number =>
   ruleIds.indexOf(one.rule) - ruleIds.indexOf(other.rule)
