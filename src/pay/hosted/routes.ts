@@ -5,6 +5,7 @@ import type { Area } from '../../platform/http/areas.ts'
 import { FORM_TYPE, formBody } from '../../platform/http/body.ts'
 import { type Endpoint, pathParam } from '../../platform/http/endpoint.ts'
 import { pageFault, toApiError } from '../../platform/http/errors.ts'
+import { methodOf } from '../../platform/http/fastify.ts'
 import {
   html,
   type Parameter,
@@ -101,7 +102,7 @@ const detailsEndpoints = (visit: (request: FastifyRequest) => Visit): Endpoint[]
       },
     }),
     handler: async (request, reply) =>
-      send(reply, await showDetails(visit(request), { starts: request.method !== 'HEAD' })),
+      send(reply, await showDetails(visit(request), { starts: methodOf(request) !== 'HEAD' })),
   },
   {
     method: 'POST',

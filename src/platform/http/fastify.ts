@@ -38,6 +38,7 @@ export const fastifyOptions = {
   routerOptions: { ignoreTrailingSlash: true, maxParamLength: 20_000, querystringParser },
   // Idle connections do not delay a stop: faults/process/shutdown.
   forceCloseConnections: 'idle',
+  exposeHeadRoutes: false, // foldMethod
   serverFactory: createHttpServer,
   clientErrorHandler: refuseUnreadable,
 } as const
@@ -87,7 +88,7 @@ function readBodiesAsBytes(app: FastifyInstance): void {
  * without Content-Length and Transfer-Encoding is answered without waiting for a body".
  */
 const hasEndedUnseen = ({ method, raw }: FastifyRequest): boolean =>
-  raw.readableEnded && method !== 'GET' && method !== 'HEAD'
+  raw.readableEnded && method !== 'GET'
 
 /**
  * After the response to a request with an Upgrade header, as Java's client sends with every request, Node drops what
@@ -128,23 +129,22 @@ function decodeParameter(text: string): string {
   return isUtf8(Buffer.from(bytes, 'latin1')) ? decodeURIComponent(text) : INVALID
 }
 
-/** The methods that endpoints have. */
-const USED_METHODS = ['GET', 'HEAD', 'POST', 'DELETE'] as const
-/** A method that no endpoint has. */
+/** The methods that routes have. */
+const ROUTED = ['GET', 'POST', 'DELETE'] as const
+/** A method that no route has. */
 const UNUSED_METHOD = 'PUT'
 
-export const METHODS = [...USED_METHODS, UNUSED_METHOD] as const
+export const METHODS = [...ROUTED, UNUSED_METHOD] as const
 
 /**
- * Lets a request of any HTTP method reach the routes, so that the response to a wrong one is 405. All unused methods become
- * one, because the router keeps a tree for each: thirty more would take an eighth of the start and 4 MB.
- * contract/http/routes.
+ * Lets a request of any HTTP method reach the routes, so that the response to a wrong one is 405. HEAD becomes GET: Node
+ * has decided by then that its response has no body. All unused methods become one. The router keeps a tree for each
+ * method, and thirty more would take an eighth of the start and 4 MB. contract/http/routes.
  */
 export function foldMethod(raw: IncomingMessage): void {
-  if (!USED_METHODS.some(method => method === raw.method)) {
-    raw.givenMethod = raw.method ?? ''
-    raw.method = UNUSED_METHOD
-  }
+  if (ROUTED.some(method => method === raw.method)) return
+  raw.givenMethod = raw.method ?? ''
+  raw.method = raw.method === 'HEAD' ? 'GET' : UNUSED_METHOD
 }
 
 /** The method that the client sent. */

@@ -83,7 +83,9 @@ export const routeOf = (request: FastifyRequest): string | undefined =>
 
 /** True for a GET of a path without endpoint by a browser, whose Accept header prefers HTML to JSON. */
 export const isLostInBrowser = (request: FastifyRequest): boolean =>
-  request.method === 'GET' && routeOf(request) === undefined && prefersHtml(request.headers.accept)
+  methodOf(request) === 'GET' &&
+  routeOf(request) === undefined &&
+  prefersHtml(request.headers.accept)
 
 /** RFC 9110, section 12.5.1. A wildcard counts for JSON, because command-line clients send nothing else. */
 function prefersHtml(accept = ''): boolean {
