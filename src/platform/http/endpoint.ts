@@ -1,20 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { methodNotAllowed } from '../../core/errors.ts'
-import {
-  type Area,
-  type AreaName,
-  type Areas,
-  beforeHandler,
-  type PlanHooks,
-  type Recorded,
-} from './areas.ts'
+import { type AreaName, type Areas, beforeHandler } from './areas.ts'
 import { type Accepts, wrongMediaTypeOf } from './body.ts'
-import { METHODS, methodOf } from './fastify.ts'
 import { isStorable } from './fields.ts'
 import type { Limits } from './limits.ts'
 import type { Docs } from './openapi.ts'
 import type { SearchKind } from './search.ts'
-import { NO_ENDPOINT } from './unknown-path.ts'
 
 /** One method of one path: what it is and what it does. */
 export type Route = {
@@ -42,75 +32,37 @@ export type Endpoint = Route & {
   docs: () => Docs | Promise<Docs>
 }
 
-/** Registers routes. HEAD works wherever GET does; another method of a known path is a 405 with `Allow`. */
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Of the endpoint. */
+    area?: AreaName
+  }
+}
+
+/** Registers routes. HEAD works wherever GET does; without-endpoint.ts refuses another method of a known path. */
 export function registerRoutes(
   app: FastifyInstance,
   routes: readonly Route[],
   areas: Areas,
   limits: Limits,
 ): void {
-  for (const [path, group] of Map.groupBy(routes, route => route.path)) {
-    const url = path.replace(/\{(\w+)\}/g, ':$1')
-    for (const { method, area: name, operationId = path, accepts, secretBody, handler } of group) {
-      const area = areas[name]
-      const refuse = (request: FastifyRequest) => accepts && wrongMediaTypeOf(request, accepts)
-      const plan = area.plan?.(operationId)
-      const preHandler = [area.limited && limits.enter, plan?.preHandler].filter(step => !!step)
-      app.route({
-        method,
-        url,
-        handler,
-        preHandler,
-        ...routeOptions(area, { operationId, secretBody }, refuse, plan),
-      })
-    }
-    refuseOtherMethods(app, url, group, areas)
-  }
-}
-
-function refuseOtherMethods(
-  app: FastifyInstance,
-  url: string,
-  group: readonly Route[],
-  areas: Areas,
-): void {
-  const allowed = group.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : method))
-  const allow = allowed.join(', ')
-  const [first] = group
-  if (!first) return
-  const refuse = (request: FastifyRequest, reply: FastifyReply) => {
-    void reply.header('allow', allow)
-    return methodNotAllowed(methodOf(request), allow)
-  }
-  const method = METHODS.filter(name => !allowed.includes(name))
-  app.route({
-    method,
-    url,
-    handler: async () => {},
-    ...routeOptions(areas[first.area], { operationId: NO_OPERATION }, refuse),
-  })
-}
-
-type Refuse = (request: FastifyRequest, reply: FastifyReply) => Error | undefined
-
-/** The operation that a request of another method is recorded as. */
-const NO_OPERATION = 'methodNotAllowed'
-
-/** The operations of recorded requests that reached no endpoint. */
-export const WITHOUT_ENDPOINT = [
-  { operation: NO_OPERATION, summary: 'A method that the address does not have' },
-  { operation: NO_ENDPOINT, summary: 'An address that the API does not have' },
-]
-
-function routeOptions(area: Area, recorded: Recorded, refuse: Refuse, plan?: PlanHooks) {
-  const before = beforeHandler(area, refuse)
-  const recording = area.record?.(recorded)
-  const onSend = [plan?.onSend, recording?.onSend, plan?.afterRecord].filter(hook => !!hook)
-  return {
-    onRequest: recording ? recording.onRequest(before) : before,
-    onSend,
-    ...(area.bodyLimit && { bodyLimit: area.bodyLimit }),
-    errorHandler: area.sendError,
+  for (const { method, path, area: name, operationId = path, ...route } of routes) {
+    const area = areas[name]
+    const { accepts, secretBody, handler } = route
+    const plan = area.plan?.(operationId)
+    const before = beforeHandler(area, request => accepts && wrongMediaTypeOf(request, accepts))
+    const recording = area.record?.({ operationId, secretBody })
+    app.route({
+      method,
+      url: path.replace(/\{(\w+)\}/g, ':$1'),
+      config: { area: name },
+      onRequest: recording ? recording.onRequest(before) : before,
+      preHandler: [area.limited && limits.enter, plan?.preHandler].filter(step => !!step),
+      handler,
+      onSend: [plan?.onSend, recording?.onSend, plan?.afterRecord].filter(hook => !!hook),
+      ...(area.bodyLimit && { bodyLimit: area.bodyLimit }),
+      errorHandler: area.sendError,
+    })
   }
 }
 

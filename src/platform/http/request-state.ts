@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Account } from '../../core/account.ts'
 import type { ApiError } from '../../core/errors.ts'
 import type { Caused } from '../../core/exchange.ts'
+import type { Area, RecordingHooks } from './areas.ts'
 
 /** The payment that a request is about. `secret` is the second half of its token. */
 export type RecordedPayment = { payment_id: string; secret: string; given: { reference: string } }
@@ -25,6 +26,9 @@ type ActingPlan = {
   isUnanswered?: boolean
 }
 
+/** Of a request that reaches no endpoint. `route` is that of a path which has other methods. */
+type WithoutEndpoint = { area: Area; route?: string; recording: RecordingHooks | undefined }
+
 declare module 'fastify' {
   interface FastifyRequest {
     /** Of the bearer key, or of the session in the console. Only endpoints of the areas `api`, `control` and `console` have it. */
@@ -40,6 +44,7 @@ declare module 'fastify' {
     /** The machine's time at which it began, in milliseconds; 0 where it is not recorded. */
     began: number
     effects: Effects | null
+    withoutEndpoint: WithoutEndpoint | null
   }
 }
 
@@ -55,6 +60,7 @@ export function decorateRequests(app: FastifyInstance): void {
   app.decorateRequest('refusal', null)
   app.decorateRequest('began', 0)
   app.decorateRequest('effects', null)
+  app.decorateRequest('withoutEndpoint', null)
 }
 
 /** Tells the record which payment a request is about, and what the request caused. */

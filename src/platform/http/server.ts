@@ -6,10 +6,10 @@ import {
   type FastifyRequest,
   fastify,
 } from 'fastify'
-import { type Areas, areaOfPath, hasEmptySegment } from './areas.ts'
+import { type Areas, hasEmptySegment } from './areas.ts'
 import { MAX_BODY } from './body.ts'
 import { adjustFastify, fastifyOptions, foldMethod, hasTwoHosts, methodOf } from './fastify.ts'
-import { createRefuseUnknownPath } from './unknown-path.ts'
+import { areaOf, createRefuse } from './without-endpoint.ts'
 
 /** The route of the files that pages link to. Each page loads several, so their lines are for debugging only. */
 const ASSETS = '/assets/:name'
@@ -34,13 +34,11 @@ export function createServer(
     // A path that cannot be decoded is an unknown one.
     frameworkErrors: (_error, request, reply) => {
       setCommonHeaders(reply)
-      refuseUnknownPath(request, reply, error =>
-        areaOfPath(areas, request).sendError(error, request, reply),
-      )
+      refuse(request, reply, error => areaOf(areas, request).sendError(error, request, reply))
     },
   })
   adjustFastify(app)
-  const refuseUnknownPath = createRefuseUnknownPath(app, areas)
+  const refuse = createRefuse(app, areas)
   app.addHook('onRequest', (request, reply, done) => {
     if (hasTwoHosts(request)) {
       reply.hijack()
@@ -48,8 +46,8 @@ export function createServer(
       return
     }
     setCommonHeaders(reply)
-    // Here, because the handler for unknown paths would run after the body is read.
-    if (request.is404) refuseUnknownPath(request, reply, done)
+    // Here, because Fastify's handler of such requests would run after the body is read.
+    if (request.is404) refuse(request, reply, done)
     else done()
   })
   app.addHook('onResponse', (request, reply, done) => {
@@ -57,7 +55,7 @@ export function createServer(
     done()
   })
   app.setErrorHandler((error, request, reply) =>
-    areaOfPath(areas, request).sendError(error, request, reply),
+    areaOf(areas, request).sendError(error, request, reply),
   )
   return app
 }
@@ -79,7 +77,9 @@ function logRequest(request: FastifyRequest, reply: FastifyReply): void {
 
 /** The route's pattern, for logs and metrics: URLs carry tokens, and there are as many as payments. */
 export const routeOf = (request: FastifyRequest): string | undefined =>
-  hasEmptySegment(request.url) ? undefined : request.routeOptions.url
+  hasEmptySegment(request.url)
+    ? undefined
+    : (request.routeOptions.url ?? request.withoutEndpoint?.route)
 
 /** True for a GET of a path without endpoint by a browser, whose Accept header prefers HTML to JSON. */
 export const isLostInBrowser = (request: FastifyRequest): boolean =>

@@ -1,0 +1,129 @@
+/** Requests that reach no endpoint: the path is unknown, or has other methods. Their error, and their record. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import findMyWay from 'find-my-way'
+import { methodNotAllowed, noSuchEndpoint } from '../../core/errors.ts'
+import {
+  type Area,
+  type AreaName,
+  type Areas,
+  areaOfPath,
+  beforeHandler,
+  decodedPath,
+} from './areas.ts'
+import { fastifyOptions, methodOf } from './fastify.ts'
+
+/** The operations that such requests are recorded as. */
+const NO_ENDPOINT = 'noSuchEndpoint'
+const NO_OPERATION = 'methodNotAllowed'
+
+export const WITHOUT_ENDPOINT = [
+  { operation: NO_OPERATION, summary: 'A method that the address does not have' },
+  { operation: NO_ENDPOINT, summary: 'An address that the API does not have' },
+]
+
+type Refuse = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => void
+
+/**
+ * Returns the hook that refuses such a request before its body is read. Of unknown paths those below `/` and `/v1` are
+ * recorded, with a good key.
+ */
+export function createRefuse(app: FastifyInstance, areas: Areas): Refuse {
+  const findPath = createFindPath(app)
+  // In a plugin of its own, because the hooks of the server run for all requests.
+  void app.register((plugin, _options, done) => {
+    plugin.addHook('onSend', (request, reply, payload, next) => {
+      const { recording } = request.withoutEndpoint ?? {}
+      if (recording) recording.onSend(request, reply, payload, next)
+      else next(null, payload)
+    })
+    plugin.setNotFoundHandler(() => {
+      throw noSuchEndpoint()
+    })
+    done()
+  })
+
+  function unknownPath({ url }: FastifyRequest): Error {
+    const path = decodedPath(url)
+    if (/^\/v1\/v1(\/|$)/.test(path)) return noSuchEndpoint('twice')
+    return noSuchEndpoint(findPath(`/v1${path}`) ? 'missing' : undefined)
+  }
+
+  function refuseMethod(
+    request: FastifyRequest,
+    { url, area: name, methods, params }: Path,
+  ): Refuse {
+    const area = areas[name]
+    const recording = area.record?.({ operationId: NO_OPERATION })
+    request.withoutEndpoint = { area, route: url, recording }
+    request.params = params
+    const refuse = beforeHandler(area, (_request, reply) => {
+      const allow = methods.join(', ')
+      void reply.header('allow', allow)
+      return methodNotAllowed(methodOf(request), allow)
+    })
+    return recording ? recording.onRequest(refuse) : refuse
+  }
+
+  function refusePath(request: FastifyRequest): Refuse {
+    const area = areaOfPath(areas, request)
+    const refuse = beforeHandler(area, area.unknown ?? unknownPath)
+    const isOpen = area === areas.open
+    const recording =
+      isOpen || area === areas.api ? areas.api.record?.({ operationId: NO_ENDPOINT }) : undefined
+    request.withoutEndpoint = { area, recording }
+    if (!recording) return refuse
+    return recording.onRequest(isOpen ? afterIdentifying(areas, refuse) : refuse)
+  }
+
+  return (request, reply, done) => {
+    const path = findPath(request.url)
+    const refuse = path ? refuseMethod(request, path) : refusePath(request)
+    refuse(request, reply, done)
+  }
+}
+
+/** The area of a request. */
+export const areaOf = (areas: Areas, request: FastifyRequest): Area =>
+  request.withoutEndpoint?.area ?? areaOfPath(areas, request)
+
+type Path = {
+  url: string
+  area: AreaName
+  methods: string[]
+  params: Record<string, string | undefined>
+}
+
+/**
+ * Returns a function that finds the path of a URL, whatever its method, as the router of Fastify does. It makes its own
+ * when it is first called: at the start this would cost as much as all routes.
+ */
+function createFindPath(app: FastifyInstance): (url: string) => Path | undefined {
+  const paths = new Map<string, Omit<Path, 'params'>>()
+  app.addHook('onRoute', ({ url, method, config }) => {
+    const path = paths.get(url) ?? { url, area: config?.area ?? 'open', methods: [] }
+    path.methods.push(...(method === 'GET' ? ['GET', 'HEAD'] : [method].flat()))
+    paths.set(url, path)
+  })
+  let router: findMyWay.Instance<findMyWay.HTTPVersion.V1> | undefined
+  return url => {
+    if (!router) {
+      router = findMyWay(fastifyOptions.routerOptions)
+      for (const path of paths.values()) router.on('GET', path.url, () => {}, path)
+    }
+    const found = router.find('GET', url)
+    return found?.store && { ...found.store, params: found.params }
+  }
+}
+
+/** Sets the account of a good key where none is needed. Without a good key nothing changes. */
+const afterIdentifying =
+  ({ api }: Areas, next: Refuse): Refuse =>
+  (request, reply, done) => {
+    const goOn = () => {
+      void reply.removeHeader('www-authenticate')
+      next(request, reply, done)
+    }
+    const identified = request.headers.authorization && api.authenticate?.(request, reply)
+    if (identified) identified.then(goOn, goOn)
+    else next(request, reply, done)
+  }
