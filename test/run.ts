@@ -21,25 +21,25 @@ const EVERY = 'test/**/*.test.ts'
  * that none runs alone at the end. A file belongs to the first group that names it.
  */
 const GROUPS: Record<string, string> = {
-  // They wait most of the time.
+  // It waits most of the time.
   absence: 'test/faults/process/{deleted-file,one-database,postgres-away}.test.ts',
-  windows: 'test/browser/{accessibility,console*}.test.ts',
-  services: 'test/cli/{doctor,listen}.test.ts',
-  payments: 'test/contract/{hosted,payments}/*.test.ts',
-  package: 'test/{executable,installation,package}.test.ts',
-  control: 'test/contract/{accounts,control}/*.test.ts',
-  commands: 'test/{cli/*,command-line,start}.test.ts',
   tools: 'test/contract/{agreements,authorise,check,console,disputes}/*.test.ts',
   processes: 'test/faults/process/*.test.ts',
-  contract: 'test/contract/{*,{http,recorder,refunds,retention}/*}.test.ts',
+  windows: 'test/browser/{accessibility,console*}.test.ts',
   webhooks: 'test/contract/webhooks/*.test.ts',
-  faults: 'test/faults/*.test.ts',
+  services: 'test/cli/{doctor,listen}.test.ts',
+  package: 'test/{executable,installation,package}.test.ts',
+  commands: 'test/{cli/*,command-line,start}.test.ts',
+  control: 'test/contract/{accounts,control}/*.test.ts',
+  payments: 'test/contract/{hosted,payments}/*.test.ts',
+  contract: 'test/contract/{*,{http,recorder,refunds,retention}/*}.test.ts',
   journeys: 'test/browser/{documentation,journeys,safety}.test.ts',
   // They count the objects of the heap, which takes seconds once a process has loaded the service.
   heap: 'test/webhooks/{resolve,slots}.test.ts',
   parts: 'test/{database,domain,hosted,metrics,recorder,signature,webhooks}/*.test.ts',
   library:
     'test/{testing/*,config,documents,log,openapi-difference,seed,start-farthing,tidy}.test.ts',
+  faults: 'test/faults/*.test.ts',
 }
 
 /** Many tests wait, for time-outs or for other processes, so two more processes than there are cores keep them all busy. */

@@ -39,7 +39,9 @@ export function addCompletion(
   const root = tab(program, { completionCommandName: 'completion' })
   offerValues(root, commands)
   const added = program.commands.find(command => command.name() === 'completion')
-  if (!added) throw new Error('there is no command completion')
+  const offered = root.commands.get('completion')
+  if (!added || !offered) throw new Error('there is no command completion')
+  offered.description = completion.summary
   describe(added, completion)
     .hook('preAction', ({ args: [shell] }) => {
       if (shell === 'bash') process.stdout.write(BASH_PRELUDE)

@@ -30,7 +30,7 @@ export const NEEDS_DATABASE =
   'DATABASE_URL names the database, as for the service. The service may be running.'
 
 /** Where payments are kept, without a user name or a password. */
-export function placeOf(address: DatabaseAddress): string {
+export function locationOf(address: DatabaseAddress): string {
   if (address.kind === 'sqlite')
     return address.path === ':memory:'
       ? 'memory until Farthing stops'
@@ -70,9 +70,11 @@ async function refuseOlder(address: DatabaseAddress, mayBeEmpty: boolean): Promi
   })
   if (has >= knows || (has === 0 && mayBeEmpty)) return
   if (has === 0)
-    throw new Error(`${placeOf(address)} has no tables yet: start the service before this command`)
+    throw new Error(
+      `${locationOf(address)} has no tables yet: start the service before this command`,
+    )
   throw new Error(
-    `${placeOf(address)} has version ${has}. The next start of the service brings it to ${knows}: start it before this command`,
+    `${locationOf(address)} has version ${has}. The next start of the service brings it to ${knows}: start it before this command`,
   )
 }
 
@@ -109,7 +111,7 @@ export async function useDatabase<Result>(
     onConnectionError: () => {},
   })
   try {
-    note(`Database: ${placeOf(address)}`)
+    note(`Database: ${locationOf(address)}`)
     return await work(database)
   } finally {
     await database.close()

@@ -5,7 +5,7 @@ import { statfsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import type { DatabaseAddress } from '../core/config.ts'
 import { inspectDatabase } from '../platform/database/inspect.ts'
-import { placeOf, requireDatabase } from './database.ts'
+import { locationOf, requireDatabase } from './database.ts'
 import { type Check, fail, ok, warn } from './doctor-check.ts'
 import { explainError } from './explain-error.ts'
 
@@ -26,7 +26,10 @@ export async function checkDatabase(
     requireDatabase(address)
     const hash = createHash('sha256').update(key ?? '')
     const { has, knows, walBytes, hasKey } = await inspectDatabase(address, hash.digest('hex'))
-    return { hasKey, checks: [versionOf(placeOf(address), has, knows), ...room(address, walBytes)] }
+    return {
+      hasKey,
+      checks: [versionOf(locationOf(address), has, knows), ...room(address, walBytes)],
+    }
   } catch (error) {
     const missing = error instanceof Error && error.message.startsWith('there is no database')
     const check = missing

@@ -5,7 +5,7 @@ import { type Farthing, startFarthing } from '../app/start.ts'
 import type { Config } from '../core/config.ts'
 import { createLogger } from '../core/log.ts'
 import { paymentCommand } from '../pay/payments/first-payment.ts'
-import { placeOf } from './database.ts'
+import { locationOf } from './database.ts'
 import { defineCommand } from './define-command.ts'
 import { asTypedHere, shellWord } from './invocation.ts'
 import { print } from './output.ts'
@@ -88,7 +88,7 @@ function printFirstLines({ url, apiKey }: Farthing, config: Config): void {
   const authorization = shown && shellWord(`Authorization: Bearer ${shown}`)
   const key = shown ? ` --key ${shellWord(shown)}` : ''
   const service = url === DEFAULT_URL ? '' : ` --url ${url}`
-  print(`Payments are kept in ${placeOf(config.database)}.\n\n${keyLines(apiKey, config)}`)
+  print(`Payments are kept in ${locationOf(config.database)}.\n\n${keyLines(apiKey, config)}`)
   print('In another terminal, make a payment and pay it:\n')
   print(`  ${asTypedHere(`farthing pay${service}${key}`)}\n`)
   print('Or make one that you pay in a browser, at its next_url:\n')
@@ -99,7 +99,7 @@ function printFirstLines({ url, apiKey }: Farthing, config: Config): void {
 
 function logFirstLines({ url, apiKey }: Farthing, config: Config, logger: Logger): void {
   const site = config.baseUrl ?? url
-  const place = placeOf(config.database)
+  const place = locationOf(config.database)
   logger.info({ address: site }, 'listening')
   logger.info({ database: place }, `payments are kept in ${place}`)
   if (config.console)
