@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { before, describe, type TestContext, test } from 'node:test'
 import { readConfig } from '../src/app/config.ts'
 import { startFarthing } from '../src/app/start.ts'
-import { placeOf } from '../src/cli/database.ts'
+import { locationOf } from '../src/cli/database.ts'
 import { createClient, webPayment } from './support/client.ts'
 import { capture, runHere } from './support/command.ts'
 import { tempFolder } from './support/folders.ts'
@@ -99,7 +99,7 @@ describe('A start of the service', () => {
         'PostgreSQL on /run/postgresql, database farthing',
       'postgres://db': 'PostgreSQL on db, its default database',
     }))
-      assert.equal(placeOf({ kind: 'postgres', url }), place)
+      assert.equal(locationOf({ kind: 'postgres', url }), place)
   })
 
   test('A start with unusable settings ends with one line for each of them', async () => {
