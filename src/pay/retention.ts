@@ -33,7 +33,7 @@ const oldestStored = (now: number): string =>
   idFloor(now - RETENTION_MS - DELETION_DELAY_MS + 1).slice(0, COUNTER_PREFIX)
 
 /** Tables whose rows are deleted with their payment. The payment is last. */
-const TABLES = ['refunds', 'idempotency_keys', 'payments']
+export const PAYMENT_TABLES = ['refunds', 'idempotency_keys', 'payments']
 
 /** Rooms whose clock is behind the machine's. They are swept by their own time. */
 const BEHIND = 'select room from accounts where frozen_at is not null or clock_offset < 0'
@@ -50,11 +50,11 @@ function statementsFor({ inScope }: Scope) {
   const scoped =
     inScope && ` and webhook_id in (select webhook_id from webhooks where true${inScope})`
   const oldMessages = `webhook_messages where payment_id < $1 and body is not null${scoped}`
-  const old = TABLES.map(table => `${table} where payment_id < $1${inScope}`)
+  const old = PAYMENT_TABLES.map(table => `${table} where payment_id < $1${inScope}`)
   return {
     find: [...old, oldMessages].map(from => `(select payment_id from ${from} limit 1)`).join(', '),
     change: [
-      ...TABLES.map(
+      ...PAYMENT_TABLES.map(
         (table, i) => `delete from ${table} where payment_id in
           (select payment_id from ${old[i]} order by payment_id limit ${STEP})`,
       ),

@@ -1,24 +1,41 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { after, before, test } from 'node:test'
 import { readConfig } from '../../src/app/config.ts'
+import type { Database } from '../../src/core/ports.ts'
 import { ROOM_TABLES } from '../../src/pay/ended-rooms.ts'
+import { PAYMENT_TABLES } from '../../src/pay/retention.ts'
 import { openDatabase } from '../../src/platform/database/open.ts'
 
 /** Their column `account` has the name of an account, not a room: docs/glossary.md. */
 const OF_ACCOUNTS = ['api_keys', 'ended_rooms']
+/** A message loses its body with its payment. What the others keep is deleted by its own age. */
+const NOT_WITH_PAYMENTS = ['exchanges', 'webhook_messages']
 
-test('the rows of every table with a column account are deleted with their room', async t => {
-  const database = await openDatabase(readConfig({ DATABASE_URL: 'sqlite::memory:' }).database, {
+let database: Database
+before(async () => {
+  database = await openDatabase(readConfig({ DATABASE_URL: 'sqlite::memory:' }).database, {
     onUnknownOutcome: assert.ifError,
     onConnectionError: assert.ifError,
   })
-  t.after(() => database.close())
+})
+after(() => database?.close())
+
+async function tablesWith(column: string): Promise<string[]> {
   const tables = await database.query<{ name: string }>(
     `select tables.name from sqlite_master as tables, pragma_table_info(tables.name) as columns
-     where tables.type = 'table' and columns.name = 'account'`,
-    [],
+     where tables.type = 'table' and columns.name = $1`,
+    [column],
   )
+  return tables.map(({ name }) => name).sort()
+}
+
+test('the rows of every table with a column account are deleted with their room', async () => {
   // A message has the room of its webhook.
   const swept = new Set(Object.keys(ROOM_TABLES)).difference(new Set(['webhook_messages']))
-  assert.deepEqual(tables.map(({ name }) => name).sort(), [...swept, ...OF_ACCOUNTS].sort())
+  assert.deepEqual(await tablesWith('account'), [...swept, ...OF_ACCOUNTS].sort())
+})
+
+test('the rows of every table with a column payment_id are deleted with their payment', async () => {
+  const kept = [...PAYMENT_TABLES, ...NOT_WITH_PAYMENTS].sort()
+  assert.deepEqual(await tablesWith('payment_id'), kept)
 })

@@ -148,13 +148,23 @@ export const transitions: Record<Trigger, Transition[]> = {
 
 /** Specification, *Webhook event types*: those of a transition. */
 export function eventTypesBetween(from: Status, to: Status): EventType[] {
-  if (to === 'capturable') return ['card_payment_succeeded']
-  if (to === 'success')
-    return from === 'capturable'
-      ? ['card_payment_captured']
-      : ['card_payment_succeeded', 'card_payment_captured']
-  if (to === 'failed' || to === 'error') return ['card_payment_failed']
-  return to === 'cancelled' ? ['card_payment_cancelled'] : []
+  switch (to) {
+    case 'created':
+    case 'started':
+    case 'submitted':
+      return []
+    case 'capturable':
+      return ['card_payment_succeeded']
+    case 'success':
+      return from === 'capturable'
+        ? ['card_payment_captured']
+        : ['card_payment_succeeded', 'card_payment_captured']
+    case 'failed':
+    case 'error':
+      return ['card_payment_failed']
+    case 'cancelled':
+      return ['card_payment_cancelled']
+  }
 }
 
 /**
