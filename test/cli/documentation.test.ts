@@ -15,7 +15,8 @@ snapshot.setResolveSnapshotPath(() => `${import.meta.filename}.snapshot`)
 /** Runs a command that does not end by itself, until it is ready, and then interrupts it as Ctrl-C does. */
 const UNTIL_READY = `
 until_ready() {
-  "$@" > ready & local pid=$!
+  : > ready
+  "$@" >> ready & local pid=$!
   while kill -0 $pid && ! grep -q '^Signing key' ready; do sleep 0.1; done
   kill -INT $pid
   wait $pid
