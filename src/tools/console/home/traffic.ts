@@ -31,7 +31,7 @@ ${details('The bars as a table', table(minutes))}`
 }
 
 function bars(minutes: readonly Minute[], text: string): Html {
-  const most = Math.max(1, ...minutes.map(({ requests }) => requests))
+  const most = Math.max(0, ...minutes.map(({ requests }) => requests))
   const [first] = minutes
   const last = minutes.at(-1)
   const [from, to] = [minuteOf(first?.from ?? 0), minuteOf((last?.from ?? 0) + 60_000)]
@@ -40,7 +40,7 @@ function bars(minutes: readonly Minute[], text: string): Html {
 <path class="farthing-bars__line" d="M0 ${HEIGHT - 0.5}H${WIDTH}"></path>
 ${minutes.map((minute, i) => bar(minute, i, most))}</svg>
 <p class="farthing-bars__ends"><span>${from}</span> <span>${to} UTC</span></p>
-<p class="farthing-bars__key"><span class="farthing-bars__answered">answered</span> <span class="farthing-bars__refused">refused</span> <span>at most ${inDigits(Math.max(...minutes.map(({ requests }) => requests)))} a minute</span></p>`
+<p class="farthing-bars__key"><span class="farthing-bars__answered">answered</span> <span class="farthing-bars__refused">refused</span> ${most > 0 && html`<span>at most ${inDigits(most)} a minute</span>`}</p>`
 }
 
 /** The refused part is at the foot, and narrower, so that it can be told without its colour. */
