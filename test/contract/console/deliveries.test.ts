@@ -5,20 +5,23 @@ import { listDeliveries } from '../../../src/pay/webhooks/delivery-store.ts'
 import { tagged } from '../../hosted/document.ts'
 import type { Body, Client } from '../../support/client.ts'
 import { elementWith, type Shown, signIn } from '../../support/console.ts'
+import type { Answer } from '../../support/receiver.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 import { receiving, subscribe } from '../../support/subscriber.ts'
 
 onEveryDatabase(
   'The deliveries of all webhooks',
   service => {
-    /** A webhook whose receiver answers with `answers.status`. */
+    /** How a receiver answers: with `status`, once `held` is over. */
+    type Answers = { status: number; held: Promise<void> }
     const start = async () => {
       const { api } = await service().newNamedAccount()
-      return { api, browser: await signIn(service(), api), answers: { status: 500 } }
+      const answers: Answers = { status: 500, held: Promise.resolve() }
+      return { api, browser: await signIn(service(), api), answers }
     }
-    const behaviour = (answers: { status: number }) => ({
-      onRequest: ({ response }: { response: { writeHead(status: number): { end(): void } } }) =>
-        response.writeHead(answers.status).end(),
+    const behaviour = (answers: Answers) => ({
+      onRequest: ({ response }: Answer) =>
+        void answers.held.then(() => response.writeHead(answers.status).end()),
     })
     const cancelled = async (api: Client): Promise<string> => {
       service().clock.advance(7)
@@ -135,7 +138,10 @@ onEveryDatabase(
       const before = requests.length
       const version = page.elements.find(each => each.attributes['data-version'])?.attributes
       // The second press, at another instance, finds the run of the first.
+      const { promise, resolve: release } = Promise.withResolvers<void>()
+      answers.held = promise
       const [one, two] = await Promise.all([1, 2].map(() => browser.post('deliveries/resend')))
+      release()
       assert.deepEqual([one?.done, two?.done].sort(), ['resending', 'resending-already'])
       const get = () => browser.get('deliveries')
       assert.match(

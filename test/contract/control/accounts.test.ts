@@ -244,10 +244,10 @@ onEveryDatabase(
       await control(api, 'reset', {})
       const arrived = slow.requests.length
       assert.equal(answered, arrived)
-      assert.deepEqual(
-        (await Promise.all(cancels)).map(({ status }) => status),
-        [204, 204],
-      )
+      const statuses = (await Promise.all(cancels)).map(({ status }) => status)
+      // On a busy machine the other request can begin after the reset, where its payment is unknown.
+      assert.ok(statuses.includes(204), String(statuses))
+      for (const status of statuses) assert.ok([204, 404].includes(status), String(statuses))
       assert.equal(slow.requests.length, arrived)
     })
 
