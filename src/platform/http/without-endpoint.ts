@@ -95,7 +95,7 @@ type Path = {
 
 /**
  * Returns a function that finds the path of a URL, whatever its method, as the router of Fastify does. It makes its own
- * when it is first called: at the start this would cost as much as all routes.
+ * when it is first called: most services never need it.
  */
 function createFindPath(app: FastifyInstance): (url: string) => Path | undefined {
   const paths = new Map<string, Omit<Path, 'params'>>()
