@@ -2,15 +2,29 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { resets, testAccounts } from './control.ts'
 import { newFolder, removeFolder } from './folders.ts'
 import type { Work } from './load.ts'
-import { compare, median, round, steadyTurns, warmUp } from './measure.ts'
+import {
+  type Bench,
+  compare,
+  type Measured,
+  median,
+  round,
+  steadyTurns,
+  warmUp,
+} from './measure.ts'
 import { buildPackage, packaged } from './package.ts'
+import { recordingAtRest, recordingUnderLoad } from './recording.ts'
 import { creating, journey, reading } from './requests.ts'
 import { type Server, startFarthing } from './servers.ts'
 import { IDLE, ROUNDS, startAndPay } from './start.ts'
+import { manyAccounts } from './suite.ts'
 
-/** `old` is the other checkout. `ratio` is the median of each round's new/old. */
+/**
+ * `old` is the other checkout. `ratio` is the median of each round's new/old. Of a figure that is itself a ratio, `old`
+ * and `new` are those of the same rounds, and `ratio` is new/old.
+ */
 export type ComparedFigure = {
   figure: string
   what: string
@@ -20,44 +34,69 @@ export type ComparedFigure = {
   ratio: number
 }
 
-export const comparable = ['P1', 'P2', 'P3', 'P7', 'P8']
+type MeasurePrograms = (programs: string[], bench: Bench) => Promise<Measured[]>
 
-type Command = readonly [program: string, ...args: string[]]
+/** Figures that are ratios of two measurements of one program. */
+export const ratiosOfPrograms: Record<string, MeasurePrograms> = {
+  N1: recordingUnderLoad,
+  N2: recordingAtRest,
+  C4: resets,
+  C8: testAccounts,
+  P12: manyAccounts,
+}
 
-type Options = { scale: number; report: (figure: ComparedFigure) => void }
+export const comparable = ['P1', 'P2', 'P3', 'P7', 'P8', ...Object.keys(ratiosOfPrograms)]
+
+type Options = Bench & { report: (figure: ComparedFigure) => void }
 
 /** Measures the wanted figures and reports each one. Rates are per second, times ms, memory MB. */
 export async function compareCheckouts(
   folder: string,
   wanted: string[],
-  { scale, report }: Options,
+  { report, ...bench }: Options,
 ): Promise<void> {
   const checkout = resolve(folder)
   if (!existsSync(join(checkout, 'bin/farthing.js'))) throw new Error(`no checkout in ${checkout}`)
-  const other: Command = [process.execPath, buildPackage(checkout)]
-  packaged() // outside the times that are measured
+  const other = buildPackage(checkout)
+  const own = packaged()
   const has = (...names: string[]) => names.some(name => wanted.includes(name))
   if (has('P7', 'P8'))
     for (const figure of await starts(other, has('P8'))) if (has(figure.figure)) report(figure)
   if (has('P1', 'P2'))
-    for (const figure of await createsAndReads(other, scale)) if (has(figure.figure)) report(figure)
-  if (has('P3')) report(await journeys(other, scale))
+    for (const figure of await createsAndReads(other, bench.scale))
+      if (has(figure.figure)) report(figure)
+  if (has('P3')) report(await journeys(other, bench.scale))
+  for (const [name, measure] of Object.entries(ratiosOfPrograms))
+    if (has(name)) for (const each of await measure([other, own], bench)) report(ratiosOfBoth(each))
 }
 
 const ratiosOf = (news: number[], olds: number[]): number =>
   round(median(news.map((value, i) => value / (olds[i] ?? 1))), 3)
 
+function ratiosOfBoth({ figure, what, ratios }: Measured): ComparedFigure {
+  const [old = 0, current = 0] = ratios.map(({ value, floor, ratio = value / floor }) => ratio)
+  const unit = `to ${ratios[0]?.against}`
+  return {
+    figure,
+    what,
+    unit,
+    old: round(old, 3),
+    new: round(current, 3),
+    ratio: round(current / old, 3),
+  }
+}
+
 /** Both start in turn, and which is first alternates. */
-async function starts(other: Command, withMemory: boolean): Promise<ComparedFigure[]> {
+async function starts(other: string, withMemory: boolean): Promise<ComparedFigure[]> {
   const times = { old: [] as number[], new: [] as number[] }
   const idle = { old: [] as number[], new: [] as number[] }
   const sides = [
-    { side: 'old', command: other },
-    { side: 'new', command: undefined },
+    { side: 'old', program: other },
+    { side: 'new', program: undefined },
   ] as const
   for (let i = 0; i < ROUNDS; i++)
-    for (const { side, command } of i % 2 ? sides : sides.toReversed()) {
-      const { ms, farthing, stop } = await startAndPay(command)
+    for (const { side, program } of i % 2 ? sides : sides.toReversed()) {
+      const { ms, farthing, stop } = await startAndPay(program)
       times[side].push(ms)
       if (withMemory) {
         await pause(IDLE)
@@ -82,14 +121,14 @@ async function starts(other: Command, withMemory: boolean): Promise<ComparedFigu
 }
 
 /** Starts both on new SQLite files. The other checkout is the first. */
-async function startBoth(other: Command) {
+async function startBoth(other: string) {
   const folder = newFolder()
   const servers: Server[] = []
-  for (const [name, command] of [
+  for (const [name, program] of [
     ['old', other],
     ['new', undefined],
   ] as const)
-    servers.push(await startFarthing({ database: `sqlite:${join(folder, `${name}.db`)}`, command }))
+    servers.push(await startFarthing({ database: `sqlite:${join(folder, `${name}.db`)}`, program }))
   return {
     servers,
     async stop() {
@@ -118,7 +157,7 @@ async function rounds(
   }
 }
 
-async function createsAndReads(other: Command, scale: number): Promise<ComparedFigure[]> {
+async function createsAndReads(other: string, scale: number): Promise<ComparedFigure[]> {
   const { servers, stop } = await startBoth(other)
   const both = servers.map(server => ({ server, ids: [] as string[] }))
   const creates = both.map(({ server, ids }) => ({ server, work: creating(ids) }))
@@ -135,7 +174,7 @@ async function createsAndReads(other: Command, scale: number): Promise<ComparedF
   return [created, read]
 }
 
-async function journeys(other: Command, scale: number): Promise<ComparedFigure> {
+async function journeys(other: string, scale: number): Promise<ComparedFigure> {
   const { servers, stop } = await startBoth(other)
   const contenders = servers.map(server => ({ server, work: journey() }))
   const warm = 15_000 * scale

@@ -5,11 +5,12 @@ import type { Account } from '../src/testing/public.d.ts'
 import { newFolder, removeFolder } from './folders.ts'
 import {
   type Bench,
+  type Contender,
   compare,
-  comparedFigure,
-  type Figure,
+  type Measured,
   median,
-  ratioFigure,
+  pairsOf,
+  type Ratio,
   steadyTurns,
   warmUp,
 } from './measure.ts'
@@ -26,56 +27,68 @@ const ON = { FARTHING_CONTROL: 'true' }
 const create = (account: Account) => account.send('POST', '/v1/payments', newPayment())
 
 /** The milliseconds that a reset takes, of an account with many payments and of an empty one, in turn. */
-export async function resets({ scale, step }: Bench): Promise<Figure[]> {
+export async function resets(programs: string[], { scale, step }: Bench): Promise<Measured[]> {
   step('C4: resets')
-  const farthing = await (await loadLibrary()).startFarthing()
-  const [account, other] = [await farthing.account(), await farthing.account()]
   const payments = Math.ceil(100_000 * scale)
-  const [full, empty]: [number[], number[]] = [[], []]
-  for (let round = 0; round < 3; round++) {
-    for (let done = 0; done < payments; done += CONNECTIONS)
-      await Promise.all(Array.from({ length: CONNECTIONS }, () => create(account)))
-    for (const taken of [full, empty]) {
-      await pause(SETTLED)
-      await other.reset() // after a pause the first is slower, whatever it resets
-      const began = performance.now()
-      await account.reset()
-      taken.push(performance.now() - began)
+  const ratios: Ratio[] = []
+  for (const program of programs) {
+    const farthing = await (await loadLibrary(program)).startFarthing()
+    const [account, other] = [await farthing.account(), await farthing.account()]
+    const [full, empty]: [number[], number[]] = [[], []]
+    for (let round = 0; round < 3; round++) {
+      for (let done = 0; done < payments; done += CONNECTIONS)
+        await Promise.all(Array.from({ length: CONNECTIONS }, () => create(account)))
+      for (const taken of [full, empty]) {
+        await pause(SETTLED)
+        await other.reset() // after a pause the first is slower, whatever it resets
+        const began = performance.now()
+        await account.reset()
+        taken.push(performance.now() - began)
+      }
     }
+    await farthing.stop()
+    ratios.push({
+      value: median(full),
+      floor: median(empty),
+      unit: 'ms',
+      against: 'a reset of none',
+    })
   }
-  await farthing.stop()
-  const measured = { value: median(full), floor: median(empty), unit: 'ms', against: 'of none' }
-  return [ratioFigure('C4', `a reset of ${payments} payments`, measured, { most: 1.2 })]
+  return [{ figure: 'C4', what: `a reset of ${payments} payments`, bar: { most: 1.2 }, ratios }]
 }
 
 /** A test account records every request; the account of FARTHING_API_KEY up to 100 a second. */
-export async function testAccounts({ scale, step }: Bench): Promise<Figure[]> {
-  const figures: Figure[] = []
+export async function testAccounts(
+  programs: string[],
+  { scale, step }: Bench,
+): Promise<Measured[]> {
+  const measured: Measured[] = []
   for (const [where, least] of [
     ['in memory', 0.7],
     ['in a file', 0.5],
   ] as const) {
     step(`C8: creations with control on, ${where}`)
     const folder = newFolder()
-    const start = (name: string, env: Record<string, string>) =>
-      startFarthing({
-        database:
-          where === 'in memory' ? 'sqlite::memory:' : `sqlite:${join(folder, `${name}.db`)}`,
-        env,
-      })
-    const [off, on] = [await start('off', {}), await start('on', ON)]
-    const [key] = await makeAccounts(on, 1)
-    const contenders = [
-      { server: off, work: creating() },
-      { server: on, work: creating([], key) },
-    ]
+    const contenders: Contender[] = []
+    for (const program of programs)
+      for (const env of [{}, ON]) {
+        const file = `sqlite:${join(folder, `${contenders.length}.db`)}`
+        const database = where === 'in memory' ? 'sqlite::memory:' : file
+        const server = await startFarthing({ program, database, env })
+        const [key] = env === ON ? await makeAccounts(server, 1) : []
+        contenders.push({ server, work: creating([], key) })
+      }
     for (const each of contenders) await warmUp(each, 20_000 * scale)
     const { lead: _, ...limit } = steadyTurns(scale / 2)
-    const created = await compare(contenders, limit)
-    const what = `creations of a test account, ${where}`
-    figures.push(comparedFigure('C8', what, created, { against: 'an ordinary one', least }))
-    for (const server of [off, on]) await server.stop()
+    const ratios = pairsOf(await compare(contenders, limit), 'an ordinary one')
+    measured.push({
+      figure: 'C8',
+      what: `creations of a test account, ${where}`,
+      bar: { least },
+      ratios,
+    })
+    for (const { server } of contenders) await server.stop()
     removeFolder(folder)
   }
-  return figures
+  return measured
 }

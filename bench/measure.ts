@@ -33,13 +33,49 @@ function judge(ratio: number, { least, most, prize }: Bar): Pick<Figure, 'target
   return { target: target + wish, met: ratio <= (most ?? Infinity) && ratio >= (least ?? 0) }
 }
 
-type Ratio = { value: number; floor: number; unit: string; against: string; ratio?: number }
+export type Ratio = {
+  value: number
+  floor: number
+  unit: string
+  against: string
+  ratio?: number
+  /** Milliseconds. */
+  p50?: number
+  p99?: number
+}
+
+/** A figure that was measured for one or more programs in the same rounds, with a ratio for each. */
+export type Measured = { figure: string; what: string; bar: Bar; ratios: Ratio[] }
+
+/** The contenders are two for each program, and each second one is measured by the one before. */
+export const pairsOf = ({ series, ratio }: Comparison, against: string): Ratio[] =>
+  series.flatMap(({ rate, p50, p99 }, i) =>
+    i % 2
+      ? [
+          {
+            value: rate,
+            floor: series[i - 1]?.rate ?? 0,
+            unit: 'a second',
+            against,
+            ratio: ratio(i, i - 1),
+            p50,
+            p99,
+          },
+        ]
+      : [],
+  )
+
+/** The figures of the first program. */
+export const figuresOf = (measured: Measured[]): Figure[] =>
+  measured.flatMap(({ figure, what, bar, ratios: [first] }) =>
+    first ? [ratioFigure(figure, what, first, bar)] : [],
+  )
 
 /** A figure that is judged by its ratio to something measured in turn with it: `ratio`, or value by floor. */
 export function ratioFigure(
   figure: string,
   what: string,
-  { value, floor, unit, against, ratio = value / floor }: Ratio,
+  { value, floor, unit, against, ratio = value / floor, p50, p99 }: Ratio,
   bar: Bar = {},
 ): Figure {
   return {
@@ -50,6 +86,8 @@ export function ratioFigure(
     value: round(value, 2),
     floor: round(floor, 2),
     ratio: round(ratio, 3),
+    ...(p50 !== undefined && { p50: round(p50, 2) }),
+    ...(p99 !== undefined && { p99: round(p99, 2) }),
     ...judge(ratio, bar),
   }
 }
@@ -63,11 +101,9 @@ export function comparedFigure(
 ): Figure {
   const { rate: value, p50, p99, units } = series[of] ?? NOTHING
   const { rate: floor } = series[to] ?? NOTHING
-  const measured = { value, floor, unit: 'a second', against, ratio: ratio(of, to) }
+  const measured = { value, floor, unit: 'a second', against, ratio: ratio(of, to), p50, p99 }
   return {
     ...ratioFigure(figure, what, measured, bar),
-    p50,
-    p99,
     ...(rss !== undefined && { rss }),
     details: { units },
   }

@@ -17,9 +17,9 @@ export function packaged(): string {
   return built
 }
 
-/** The test library of this checkout's package. */
-export const loadLibrary = (): Promise<typeof Library> =>
-  import(new URL('../dist/testing/index.js', pathToFileURL(packaged())).href)
+/** The test library of a package. */
+export const loadLibrary = (program: string): Promise<typeof Library> =>
+  import(new URL('../dist/testing/index.js', pathToFileURL(program)).href)
 
 /** Returns the program of the package. */
 export function buildPackage(checkout: string): string {

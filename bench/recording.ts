@@ -1,11 +1,76 @@
-/** N2: what the recorder adds to journeys under a light, steady load. The same service with and without it, in turn. */
+/** What the recorder costs: the same service with and without the console, in turn. */
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { newFolder, removeFolder } from './folders.ts'
-import { connect, load, percentile } from './load.ts'
-import { type Bench, type Figure, ratioFigure, round } from './measure.ts'
-import { journey } from './requests.ts'
-import { startFarthing } from './servers.ts'
+import { connect, load, percentile, type Work } from './load.ts'
+import {
+  type Bench,
+  compare,
+  type Measured,
+  pairsOf,
+  type Ratio,
+  steadyTurns,
+  warmUp,
+} from './measure.ts'
+import { creating, journey, reading } from './requests.ts'
+import { type Server, startFarthing } from './servers.ts'
+
+const AGAINST = 'the same without the console'
+
+/** Starts each program on SQLite files, without the console and then with it. */
+async function startPairs(programs: string[]) {
+  const folder = newFolder()
+  const servers: Server[] = []
+  for (const program of programs)
+    for (const console of ['false', 'true'])
+      servers.push(
+        await startFarthing({
+          program,
+          database: `sqlite:${join(folder, `${servers.length}.db`)}`,
+          env: { FARTHING_CONSOLE: console },
+        }),
+      )
+  return {
+    servers,
+    async stop() {
+      for (const server of servers) await server.stop()
+      removeFolder(folder)
+    },
+  }
+}
+
+const ROWS = 100_000
+
+/** N1: creates, reads among many payments and journeys, as many as the service can do. */
+export async function recordingUnderLoad(
+  programs: string[],
+  { step, scale }: Bench,
+): Promise<Measured[]> {
+  const { servers, stop } = await startPairs(programs)
+  const pairs = servers.map(server => ({ server, ids: [] as string[] }))
+  async function measure(
+    what: string,
+    least: number,
+    warm: number,
+    work: (of: { server: Server; ids: string[] }) => Work,
+  ): Promise<Measured> {
+    step(`N1: ${what}, recorded`)
+    const contenders = pairs.map(of => ({ server: of.server, work: work(of) }))
+    for (const each of contenders) await warmUp(each, warm * scale)
+    const ratios = pairsOf(await compare(contenders, steadyTurns(scale)), AGAINST)
+    return { figure: 'N1', what: `${what}, recorded`, bar: { least }, ratios }
+  }
+  const created = await measure('POST /v1/payments', 0.98, 60_000, ({ ids }) => creating(ids))
+  for (const { server, ids } of pairs)
+    if (ids.length < ROWS * scale)
+      await load(server.port, 64, { units: ROWS * scale - ids.length }, creating(ids))
+  const read = await measure(`GET, any of ${ROWS * scale}`, 0.98, 100_000, ({ ids }) =>
+    reading(ids.slice(0, ROWS * scale)),
+  )
+  const journeys = await measure('a whole journey', 0.98, 15_000, () => journey())
+  await stop()
+  return [created, read, journeys]
+}
 
 const A_SECOND = 50
 /** Seconds for each server. */
@@ -13,16 +78,13 @@ const SECONDS = 10
 /** Journeys before. With those of ten seconds they have fewer requests than the recorder admits. */
 const WARM = 150
 
-/** An open loop, in which a journey begins every 20 ms. The servers take turns of a second. */
-export async function recording({ step, scale }: Bench): Promise<Figure[]> {
+/** N2: a light, steady load. An open loop, in which a journey begins every 20 ms. The servers take turns of a second. */
+export async function recordingAtRest(
+  programs: string[],
+  { step, scale }: Bench,
+): Promise<Measured[]> {
   step('N2: journeys, 50 a second, all of them recorded')
-  const folder = newFolder()
-  const start = (console: boolean) =>
-    startFarthing({
-      database: `sqlite:${join(folder, `${console}.db`)}`,
-      env: { FARTHING_CONSOLE: String(console) },
-    })
-  const servers = [await start(false), await start(true)]
+  const { servers, stop } = await startPairs(programs)
   const times = servers.map((): number[] => [])
   const work = journey()
   for (const { port } of servers) await load(port, 4, { units: WARM }, work)
@@ -39,15 +101,20 @@ export async function recording({ step, scale }: Bench): Promise<Figure[]> {
         }),
       )
     }
-  for (const server of servers) await server.stop()
-  removeFolder(folder)
-  const [floor = 0, value = 0] = times.map(each => percentile(each, 0.5))
-  const measured = { value, floor, unit: 'ms', against: 'the same without the console' }
+  await stop()
+  const ratios = programs.map((_, i): Ratio => {
+    const [off = [], on = []] = times.slice(2 * i)
+    const [floor, value] = [percentile(off, 0.5), percentile(on, 0.5)]
+    return {
+      value,
+      floor,
+      unit: 'ms',
+      against: AGAINST,
+      p50: value,
+      p99: percentile(on, 0.99),
+    }
+  })
   return [
-    {
-      ...ratioFigure('N2', 'a journey, 50 begun a second, recorded', measured, { most: 1.02 }),
-      p50: round(value, 2),
-      p99: round(percentile(times[1] ?? [], 0.99), 2),
-    },
+    { figure: 'N2', what: 'a journey, 50 begun a second, recorded', bar: { most: 1.02 }, ratios },
   ]
 }

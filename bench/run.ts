@@ -7,17 +7,16 @@
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { type ComparedFigure, comparable, compareCheckouts } from './against.ts'
+import { type ComparedFigure, comparable, compareCheckouts, ratiosOfPrograms } from './against.ts'
 import { checking } from './check.ts'
 import { listening, startingCommands } from './command-line.ts'
-import { resets, testAccounts } from './control.ts'
-import { type Bench, circumstances, type Figure } from './measure.ts'
+import { type Bench, circumstances, type Figure, figuresOf } from './measure.ts'
+import { packaged } from './package.ts'
 import { drawPeers, peers } from './peers.ts'
 import { postgres } from './postgres.ts'
-import { recording } from './recording.ts'
 import { createAndRead, journeys } from './single.ts'
 import { start } from './start.ts'
-import { manyAccounts, oneTest } from './suite.ts'
+import { oneTest } from './suite.ts'
 import { writeTables } from './table.ts'
 
 type Part = {
@@ -27,19 +26,27 @@ type Part = {
   run: (bench: Bench) => Promise<Figure[]>
 }
 
+/** The figures of this checkout's package. */
+const ofPackage = (name: string, seconds: number): Part => ({
+  figures: [name],
+  seconds,
+  run: async bench => figuresOf((await ratiosOfPrograms[name]?.([packaged()], bench)) ?? []),
+})
+
 const parts: Part[] = [
   { figures: ['P7', 'P8'], seconds: 45, run: start },
-  { figures: ['P1', 'P2', 'N1'], seconds: 165, run: createAndRead },
-  { figures: ['P3', 'P4', 'N1'], seconds: 115, run: journeys },
-  { figures: ['N2'], seconds: 25, run: recording },
+  { figures: ['P1', 'P2'], seconds: 130, run: createAndRead },
+  { figures: ['P3', 'P4'], seconds: 90, run: journeys },
+  ofPackage('N1', 200),
+  ofPackage('N2', 25),
   { figures: ['K1', 'K2'], seconds: 15, run: checking },
   { figures: ['N9'], seconds: 45, run: listening },
   { figures: ['N10'], seconds: 10, run: startingCommands },
-  { figures: ['C4'], seconds: 90, run: resets },
-  { figures: ['C8'], seconds: 50, run: testAccounts },
+  ofPackage('C4', 90),
+  ofPackage('C8', 50),
   { figures: ['P9'], seconds: 30, run: postgres },
   { figures: ['P11'], seconds: 40, run: oneTest },
-  { figures: ['P12'], seconds: 30, run: manyAccounts },
+  ofPackage('P12', 30),
   { figures: ['peers'], seconds: 165, run: peers },
 ]
 
@@ -87,11 +94,10 @@ function keep(name: string): void {
 
 const about = circumstances()
 if (values.against) {
-  const scale = Number(values.scale)
   const report = (figure: ComparedFigure) =>
     process.stdout.write(`${JSON.stringify({ ...figure, against: values.against, ...about })}\n`)
   const chosen = positionals.length > 0 ? positionals : comparable
-  await compareCheckouts(values.against, chosen, { scale, report })
+  await compareCheckouts(values.against, chosen, { ...bench, report })
   process.exit()
 }
 

@@ -46,15 +46,14 @@ export type FarthingOptions = {
   /** As in DATABASE_URL. */
   database: string
   env?: Record<string, string>
-  /** The program and its arguments; by default Node with this checkout's package. */
-  command?: readonly [program: string, ...args: string[]] | undefined
+  /** The farthing.js of a package; by default of this checkout's. */
+  program?: string | undefined
 }
 
 /** The real program as in production: WAL, synchronous=FULL, its log at level info in a file. */
 export const startFarthing = (options: FarthingOptions): Promise<Server> => {
-  const { database, env, command = [process.execPath, packaged()] } = options
-  const [program, ...args] = command
-  return start(program, args, {
+  const { database, env, program = packaged() } = options
+  return start(process.execPath, [program], {
     DATABASE_URL: database,
     FARTHING_API_KEY: KEY,
     PORT: '0',

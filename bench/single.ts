@@ -1,4 +1,4 @@
-/** P1 to P4 and N1: one kind of work at a time, on one SQLite file. */
+/** P1 to P4: one kind of work at a time, on one SQLite file. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import tls from 'node:tls'
@@ -10,9 +10,7 @@ import { answerSizes, creating, expect, journey, post, reading } from './request
 import { type Server, startBare, startFarthing, startFloor } from './servers.ts'
 
 const CONNECTIONS = 64
-const WITHOUT_CONSOLE = { FARTHING_CONSOLE: 'false' }
 const P1 = { least: 0.3, prize: 0.4 }
-const RECORDED = { to: 2, against: 'the same without the console' }
 
 type Pair = { farthing: Server; floor: Server; folder: string; stop(): Promise<void> }
 
@@ -39,16 +37,14 @@ export async function sizesOf(farthing: Server): Promise<{ post: number; get: nu
   return sizes
 }
 
-/** P1, P2, and N1: the console on against off, in the same rounds. */
+/** P1 and P2. */
 export async function createAndRead({ step, scale }: Bench): Promise<Figure[]> {
   const { farthing, floor, folder, stop } = await startPair()
   const bare = await startBare(folder, await sizesOf(farthing))
-  const quiet = await startPair(WITHOUT_CONSOLE)
-  const [ids, quietIds]: [string[], string[]] = [[], []]
+  const ids: string[] = []
   const creators = [
     { server: floor, work: creating() },
     { server: farthing, work: creating(ids) },
-    { server: quiet.farthing, work: creating(quietIds) },
     { server: bare, work: creating() },
   ]
   step('P1: warming up')
@@ -60,16 +56,11 @@ export async function createAndRead({ step, scale }: Bench): Promise<Figure[]> {
 
   step('P2: making 100,000 payments to read')
   const rows = 100_000 * scale
-  for (const [{ port }, made] of [
-    [farthing, ids],
-    [quiet.farthing, quietIds],
-  ] as const)
-    if (made.length < rows)
-      await load(port, CONNECTIONS, { units: rows - made.length }, creating(made))
+  if (ids.length < rows)
+    await load(farthing.port, CONNECTIONS, { units: rows - ids.length }, creating(ids))
   const readers = [
     { server: floor, work: reading(ids.slice(0, rows)) },
     { server: farthing, work: reading(ids.slice(0, rows)) },
-    { server: quiet.farthing, work: reading(quietIds.slice(0, rows)) },
   ]
   for (const each of readers) await warmUp(each, 150_000 * scale)
   step('P2: reading payments')
@@ -78,18 +69,16 @@ export async function createAndRead({ step, scale }: Bench): Promise<Figure[]> {
   const row = 'the same row by a server that only keeps it'
   const figures = [
     comparedFigure('P1', 'POST /v1/payments', created, { against: post, rss, ...P1 }),
-    comparedFigure('P1', row, created, { of: 3, against: post, rss: rssBare }),
-    comparedFigure('P1', 'POST /v1/payments', created, { to: 3, against: row, least: 0.75 }),
-    comparedFigure('N1', 'POST /v1/payments', created, { ...RECORDED, least: 0.95 }),
+    comparedFigure('P1', row, created, { of: 2, against: post, rss: rssBare }),
+    comparedFigure('P1', 'POST /v1/payments', created, { to: 2, against: row, least: 0.75 }),
     comparedFigure('P2', `GET /v1/payments/{id}, any of ${rows}`, read, {
       against: get,
       rss: farthing.rss(),
       least: 0.38,
       prize: 0.45,
     }),
-    comparedFigure('N1', 'GET /v1/payments/{id}', read, RECORDED),
   ]
-  await Promise.all([stop(), quiet.stop()])
+  await stop()
   return figures
 }
 
@@ -101,12 +90,10 @@ export async function journeys({ step, scale }: Bench): Promise<Figure[]> {
     FARTHING_CALLBACK_HOSTS: `localhost:${receiver.port}`,
     NODE_EXTRA_CA_CERTS: receiver.authority,
   })
-  const quiet = await startPair(WITHOUT_CONSOLE)
   await register(hooked.farthing, receiver.port)
   const contenders = [
     { server: plain.floor, work: creating() },
     { server: plain.farthing, work: journey() },
-    { server: quiet.farthing, work: journey() },
     { server: hooked.farthing, work: journey(receiver.check) },
   ]
   step('P3 and P4: warming up')
@@ -119,16 +106,15 @@ export async function journeys({ step, scale }: Bench): Promise<Figure[]> {
       rss: plain.farthing.rss(),
       least: 0.055,
     }),
-    comparedFigure('N1', 'a whole journey', made, { ...RECORDED, least: 0.95 }),
     comparedFigure('P4', 'the same with 2 messages to a webhook over TLS', made, {
-      of: 3,
+      of: 2,
       to: 1,
       against: 'P3',
       rss: hooked.farthing.rss(),
       least: 0.42,
     }),
   ]
-  for (const pair of [plain, hooked, quiet]) await pair.stop()
+  for (const pair of [plain, hooked]) await pair.stop()
   await receiver.close()
   return figures
 }

@@ -64,11 +64,11 @@ export async function start({ step, scale }: Bench): Promise<Figure[]> {
 }
 
 /** Starts the service in an empty folder. `ms`: until the first 201. */
-export async function startAndPay(command?: readonly [string, ...string[]]) {
+export async function startAndPay(program?: string) {
   const folder = newFolder()
   const began = performance.now()
   const database = `sqlite:${join(folder, 'farthing.db')}`
-  const farthing = await startFarthing({ database, command })
+  const farthing = await startFarthing({ database, program })
   await pay(farthing)
   const ms = performance.now() - began
   return {

@@ -2,7 +2,16 @@
 import { join } from 'node:path'
 import { newFolder, removeFolder } from './folders.ts'
 import { connect, type Send, type Work } from './load.ts'
-import { type Bench, compare, comparedFigure, type Figure, ratioFigure, warmUp } from './measure.ts'
+import {
+  type Bench,
+  type Contender,
+  compare,
+  type Figure,
+  type Measured,
+  pairsOf,
+  ratioFigure,
+  warmUp,
+} from './measure.ts'
 import { creating, expect, journey, post } from './requests.ts'
 import { type Server, startFarthing, startFloor } from './servers.ts'
 import { sizesOf } from './single.ts'
@@ -38,16 +47,21 @@ const ACCOUNTS = 64
 const CONNECTIONS = 64
 
 /** With control. The same number of connections, which share one test account or have one each. */
-export async function manyAccounts({ step, scale }: Bench): Promise<Figure[]> {
+export async function manyAccounts(
+  programs: string[],
+  { step, scale }: Bench,
+): Promise<Measured[]> {
   const folder = newFolder()
-  const start = async (count: number) => {
-    const server = await startFarthing({
-      database: `sqlite:${join(folder, `${count}.db`)}`,
-      env: { FARTHING_CONTROL: 'true' },
-    })
-    return { server, work: inAccounts(await makeAccounts(server, count)) }
-  }
-  const contenders = [await start(1), await start(ACCOUNTS)]
+  const contenders: Contender[] = []
+  for (const program of programs)
+    for (const count of [1, ACCOUNTS]) {
+      const server = await startFarthing({
+        program,
+        database: `sqlite:${join(folder, `${contenders.length}.db`)}`,
+        env: { FARTHING_CONTROL: 'true' },
+      })
+      contenders.push({ server, work: inAccounts(await makeAccounts(server, count)) })
+    }
   step(`P12: journeys in ${ACCOUNTS} accounts at once`)
   for (const each of contenders) await warmUp(each, 10_000 * scale)
   const limit = { connections: CONNECTIONS, seconds: scale / 2 }
@@ -55,9 +69,8 @@ export async function manyAccounts({ step, scale }: Bench): Promise<Figure[]> {
   for (const { server } of contenders) await server.stop()
   removeFolder(folder)
   const what = `journeys in ${ACCOUNTS} accounts at once, with control`
-  return [
-    comparedFigure('P12', what, journeys, { against: 'the same in one account', least: 0.95 }),
-  ]
+  const ratios = pairsOf(journeys, 'the same in one account')
+  return [{ figure: 'P12', what, bar: { least: 0.95 }, ratios }]
 }
 
 /** Makes test accounts. Returns their keys. */
