@@ -11,8 +11,9 @@ import type { Recorded, RecordingHooks } from '../../platform/http/areas.ts'
 import { methodOf } from '../../platform/http/fastify.ts'
 import { createChecks } from '../check/checks.ts'
 import { createBatches, type Room } from './batches.ts'
+import { deleteOldExchanges, trimExchanges } from './retention-store.ts'
 import { type AnsweredAttempt, createRowMaker, type RawRequest } from './row.ts'
-import { deleteOldExchanges, insertExchange, trimExchanges } from './store.ts'
+import { insertExchange } from './store.ts'
 
 /** The most exchanges of an account that are kept. */
 const KEPT = 10_000

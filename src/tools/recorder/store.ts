@@ -1,9 +1,12 @@
-import type { Exchange, ExchangeBody, ExchangeKind, NewExchange } from '../../core/exchange.ts'
-import { idFloor } from '../../core/ids.ts'
+import {
+  type Exchange,
+  type ExchangeBody,
+  type ExchangeKind,
+  type NewExchange,
+  NO_REQUEST,
+} from '../../core/exchange.ts'
+import { idFloor, timeOf } from '../../core/ids.ts'
 import type { Database, Statement } from '../../core/ports.ts'
-import { DAY } from '../../core/time.ts'
-import { oldestKept } from '../../pay/retention.ts'
-import { deleteInSteps } from '../../platform/database/delete-in-steps.ts'
 import { fold, groupOf } from '../../platform/database/fold.ts'
 import { type FollowedPage, findFollowed, type Paging } from '../../platform/database/follow.ts'
 import {
@@ -39,6 +42,9 @@ const DEFAULTS = {
   ended: 'sent',
 } as const satisfies Partial<ExchangeBody>
 
+/** `ExchangeBody` without what `DEFAULTS` and the columns have. */
+type StoredBody = Pick<ExchangeBody, 'at' | 'method' | 'path' | 'ms'> & Partial<ExchangeBody>
+
 function bodyOf({
   began,
   query,
@@ -57,8 +63,20 @@ function bodyOf({
   })
 }
 
+/**
+ * What a row says beside its columns. Of a row that is damaged only the time is known: a page that shows it shows the
+ * others too.
+ */
+export function readBody({ exchange_id, body }: Pick<Row, 'exchange_id' | 'body'>): StoredBody {
+  try {
+    return JSON.parse(body) // written by bodyOf
+  } catch {
+    return { ...NO_REQUEST, at: timeOf(exchange_id), ms: 0 }
+  }
+}
+
 function fromRow({ refused, code, field, body, ...columns }: Row): Exchange {
-  const stored = JSON.parse(body) // written by bodyOf
+  const stored = readBody({ ...columns, body })
   return {
     ...columns,
     refused: refused === 1,
@@ -287,42 +305,3 @@ export const exchangesOfMessage = (
     [where('payment_id = ? and account = ? and message_id = ?', payment_id, room, message_id)],
     { limit, order: 'newest' },
   )
-
-const TABLE = ['exchanges', 'exchange_id'] as const
-
-/**
- * Deletes exchanges that began more than 24 hours ago or belong to a payment that is gone. `now` is the machine's
- * time.
- */
-export async function deleteOldExchanges(
-  database: Database,
-  now: number,
-  stop?: AbortSignal,
-): Promise<void> {
-  await deleteInSteps(database, TABLE, 'exchange_id < $1', [idFloor(now - DAY)], stop)
-  const gone = 'payment_id is not null and payment_id < $1'
-  await deleteInSteps(database, TABLE, gone, [oldestKept(now)], stop)
-}
-
-/** Deletes of each room all but the newest. */
-export async function trimExchanges(
-  database: Database,
-  written: Iterable<{ room: string; most: number }>,
-  stop?: AbortSignal,
-): Promise<void> {
-  for (const { room, most } of written) {
-    const [first] = await database.query<{ exchange_id: string }>(
-      `select exchange_id from exchanges where account = $1
-       order by exchange_id desc limit 1 offset ${most}`,
-      [room],
-    )
-    if (first)
-      await deleteInSteps(
-        database,
-        TABLE,
-        'account = $1 and exchange_id <= $2',
-        [room, first.exchange_id],
-        stop,
-      )
-  }
-}

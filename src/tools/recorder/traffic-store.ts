@@ -3,7 +3,7 @@
 import { idFloor, timeOf } from '../../core/ids.ts'
 import type { Database } from '../../core/ports.ts'
 import { numbered, where } from '../../platform/database/select.ts'
-import type { Gap } from './admission.ts'
+import { readBody } from './store.ts'
 
 const MINUTE = 60_000
 export const MINUTES = 15
@@ -105,8 +105,5 @@ async function readGaps(
      where account = $1 and exchange_id >= $2 and kind = 'gap' order by exchange_id`,
     [room, from],
   )
-  return rows.map(({ exchange_id, body }) => {
-    const { gap } = JSON.parse(body) as { gap?: Gap } // written by insertExchange
-    return { at: timeOf(exchange_id), count: gap?.count ?? 0 }
-  })
+  return rows.map(row => ({ at: timeOf(row.exchange_id), count: readBody(row).gap?.count ?? 0 }))
 }

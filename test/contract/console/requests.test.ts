@@ -4,10 +4,11 @@ import { type Exchange, MOST_BODY_BYTES } from '../../../src/core/exchange.ts'
 import { createNewId } from '../../../src/core/ids.ts'
 import { mayBeOutOfOrder } from '../../../src/tools/console/requests/exchange.ts'
 import { makeGapRow } from '../../../src/tools/recorder/row.ts'
-import { insertExchange } from '../../../src/tools/recorder/store.ts'
+import { findExchanges, insertExchange } from '../../../src/tools/recorder/store.ts'
 import { type Found, only, tagged, withId } from '../../hosted/document.ts'
 import type { Body } from '../../support/client.ts'
 import { type Console, headingOf, type Shown, signIn } from '../../support/console.ts'
+import { ask } from '../../support/control.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 
 const newId = createNewId()
@@ -52,6 +53,28 @@ onEveryDatabase('The pages of requests', service => {
     const { api, name } = await service().newNamedAccount()
     return { api, name, browser: await signIn(service(), api) }
   }
+
+  test('a request whose row is damaged breaks no page and hides no other request', async () => {
+    const { api, name, browser } = await enter()
+    const { payment_id } = await api.createPayment()
+    await api.get(`/v1/payments/${payment_id}`)
+    await browser.get('requests')
+    const wanted = { operation: 'createPayment' }
+    const first = { limit: 1, order: 'oldest' } as const
+    const [created] = await findExchanges(service().database, name, wanted, first)
+    assert.ok(created)
+    const sql = `update exchanges set body = substr(body, 1, 20) where exchange_id = $1`
+    await service().database.write([{ sql, values: [created.exchange_id] }])
+    const pages = ['', 'requests', `requests/${created.exchange_id}`, `payments/${payment_id}`]
+    for (const path of [...pages, 'check', 'requests?text=PITCH'])
+      assert.equal((await browser.get(path)).status, 200, path)
+    const { status, body } = await ask(service(), api, 'requests')
+    assert.equal(status, 200)
+    assert.deepEqual(body.results.map(({ operation }: Body) => operation).toSorted(), [
+      'createPayment',
+      'readPayment',
+    ])
+  })
 
   test('the list groups refusals that are alike before all requests, and each group leads to its requests', async () => {
     const { api, browser } = await enter()
