@@ -18,6 +18,8 @@ export type Quiet = {
   since?: number
   /** No delivery was cut off, so no message may be PENDING. */
   settled?: boolean
+  /** The record of requests was damaged on purpose, so it is not read, and the file is not checked. */
+  damagedRecord?: boolean
 }
 
 const MOST_PROBLEMS = 20
@@ -26,7 +28,7 @@ const MOST_PROBLEMS = 20
 export async function checkInvariants(database: Database, quiet: Quiet): Promise<void> {
   const rows = await readRows(database, quiet)
   const problems = [
-    ...(await damage(database)),
+    ...(quiet.damagedRecord ? [] : await damage(database)),
     ...paymentProblems(rows),
     ...agreementProblems(rows),
     ...messageProblems(rows, quiet),
@@ -37,7 +39,10 @@ export async function checkInvariants(database: Database, quiet: Quiet): Promise
   throw new Error(`${problems.length} invariants are broken:\n${shown.join('\n')}`)
 }
 
-async function readRows(database: Database, { now, since = 0 }: Quiet): Promise<Rows> {
+async function readRows(
+  database: Database,
+  { now, since = 0, damagedRecord }: Quiet,
+): Promise<Rows> {
   const made = idFloor(since)
   const kept = [made, oldestKept(now)].sort().at(-1) ?? made
   return {
@@ -49,12 +54,15 @@ async function readRows(database: Database, { now, since = 0 }: Quiet): Promise<
     agreements: await read(database, 'agreements', 'agreement_id', made),
     webhooks: await read(database, 'webhooks', 'webhook_id', made),
     messages: await read(database, 'webhook_messages', 'payment_id', kept),
-    exchanges: (await read<StoredExchange>(database, 'exchanges', 'payment_id', kept)).map(row => ({
-      ...row,
-      body: JSON.parse(row.body),
-    })),
+    exchanges: damagedRecord ? [] : await readExchanges(database, kept),
   }
 }
+
+const readExchanges = async (database: Database, kept: string): Promise<ExchangeRow[]> =>
+  (await read<StoredExchange>(database, 'exchanges', 'payment_id', kept)).map(row => ({
+    ...row,
+    body: JSON.parse(row.body),
+  }))
 
 type StoredExchange = Omit<ExchangeRow, 'body'> & { body: string }
 

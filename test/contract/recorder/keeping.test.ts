@@ -8,6 +8,7 @@ import { startFarthing } from '../../../src/app/start.ts'
 import { createNewId } from '../../../src/core/ids.ts'
 import { findExchanges, insertExchange } from '../../../src/tools/recorder/store.ts'
 import { createClient } from '../../support/client.ts'
+import { damageLastPage } from '../../support/damaged-page.ts'
 import { tempFolder } from '../../support/folders.ts'
 import { onEveryDatabase, type Service } from '../../support/service.ts'
 
@@ -135,6 +136,35 @@ test('Writes of the record that fail are one line of the log, payments go on, an
   const failed = lines.filter(line => line.includes('requests could not be recorded'))
   assert.equal(failed.length, 1)
 })
+
+for (const name of ['exchanges', 'exchanges_by_account'])
+  test(`Payments go on although ${name} is damaged in the file`, async () => {
+    const path = join(tempFolder(), 'farthing.db')
+    const lines: string[] = []
+    const logger = pino({ level: 'warn' }, { write: line => void lines.push(line) })
+    const key = 'key-of-the-default-account'
+    const config = readConfig({ PORT: '0', DATABASE_URL: `sqlite:${path}`, FARTHING_API_KEY: key })
+    const before = await startFarthing({ config, logger })
+    const payments = await Promise.all(
+      Array.from({ length: 20 }, () => createClient([before.url], key).createPayment()),
+    )
+    await before.close()
+    damageLastPage(path, name)
+    const farthing = await startFarthing({ config, logger })
+    const api = createClient([farthing.url], key)
+    for (let i = 0; i < 3; i++) {
+      // Both are in one transaction.
+      const [created] = await Promise.all([api.createPayment(), farthing.app.recorder?.flush()])
+      payments.push(created)
+    }
+    await farthing.app.recorder?.flush()
+    for (const { payment_id } of payments)
+      assert.equal((await api.get(`/v1/payments/${payment_id}`)).status, 200)
+    assert.equal((await api.get('/readyz')).status, 200)
+    await farthing.close()
+    const failed = lines.filter(line => line.includes('requests could not be recorded'))
+    assert.equal(failed.length, 1)
+  })
 
 test('A record whose table is locked delays a payment of a test account by a second at most', {
   timeout: 60_000,

@@ -19,6 +19,8 @@ export type CrashOptions = {
   seed: number
   /** Called after each cycle. */
   progress?: (cycle: number, report: CrashReport) => void
+  /** Damages the record of requests after each crash of the service on a SQLite file, before it starts again. */
+  damageRecord?: (at: { path: string; output: string }) => void
 }
 
 /** `unanswered`: requests that a crash cut off; `payments`: those that were acknowledged. */
@@ -63,6 +65,7 @@ export async function crashSqlite(options: CrashOptions): Promise<CrashReport> {
     return await runCycles(options, baseUrls, hookedKey, receiver.received, {
       async crash() {
         await service?.kill()
+        options.damageRecord?.({ path, output: service?.output() ?? '' })
         await start()
       },
       read: use => reading(openSqlite({ path, onUnknownOutcome: fail }), use),
@@ -138,12 +141,13 @@ type Subject = {
 }
 
 async function runCycles(
-  { cycles, seed, progress }: CrashOptions,
+  { cycles, seed, progress, damageRecord }: CrashOptions,
   baseUrls: string[],
   hookedKey: string,
   received: Map<string, number>,
   subject: Subject,
 ): Promise<CrashReport> {
+  const damagedRecord = damageRecord !== undefined
   const random = seeded(seed)
   const plain = createWorkload(baseUrls, KEY, random)
   const hooked = createWorkload(baseUrls, hookedKey, random)
@@ -174,14 +178,16 @@ async function runCycles(
       unanswered += unansweredOf(workload)
       await workload.check([...workload.touched, ...sample(workload, random)])
     }
-    await subject.read(database => checkInvariants(database, { now: Date.now(), since }))
+    await subject.read(database =>
+      checkInvariants(database, { now: Date.now(), since, damagedRecord }),
+    )
     progress?.(cycle, report(cycle))
   }
   for (const workload of both) await workload.check()
   // Messages that a crash left unsent are sent once their claims have ended.
   await subject.read(async database => {
     await checkAllDelivered(database, received, LONGEST_DELIVERY)
-    await checkInvariants(database, { now: Date.now(), settled: true })
+    await checkInvariants(database, { now: Date.now(), settled: true, damagedRecord })
   })
   return report(cycles)
 }

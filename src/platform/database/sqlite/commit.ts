@@ -78,7 +78,16 @@ export function createCommit(connection: Connection): (batch: Statement[][]) => 
 
   let broken: Failure | undefined
 
-  return batch => {
+  /** The record of requests may be lost: if it is damaged, its writes fail and the others are committed without them. */
+  function commitOthers(batch: Statement[][], failure: Failure): Result[] {
+    connection.exec('rollback')
+    const results = commit(batch.filter(write => !write.some(isOfRecord)))
+    return batch.map(write =>
+      write.some(isOfRecord) ? { ...failure, kind: 'undone' } : (results.shift() ?? failure),
+    )
+  }
+
+  function commit(batch: Statement[][]): Result[] {
     if (broken) return batch.map(() => broken ?? false)
     try {
       connection.exec('begin immediate')
@@ -92,12 +101,19 @@ export function createCommit(connection: Connection): (batch: Statement[][]) => 
       return results
     } catch (error) {
       const failure = failureOf(error)
+      const mayBeOfRecord = primaryCode(error) === SQLITE.CORRUPT && batch.flat().some(isOfRecord)
+      if (mayBeOfRecord && connection.inTransaction()) return commitOthers(batch, failure)
       if (failure.kind === 'unknown') broken = failure
       else if (connection.inTransaction()) connection.exec('rollback')
       return batch.map(() => failure)
     }
   }
+
+  return commit
 }
+
+const isOfRecord = ({ sql }: Statement): boolean =>
+  /^(insert into|delete from) exchanges\b/.test(sql)
 
 const stepsOf = (statement: Statement): Statement[] =>
   statement.also ? [statement, statement.also] : [statement]
