@@ -29,7 +29,7 @@ type ReadRecord = {
 
 /** `since`: leaves out what happened before, in milliseconds of the account's time. */
 export async function readRecord(
-  { database, recorder, time, onRuleFault }: Context,
+  { database, recorder, time }: Context,
   account: Account,
   since: number | undefined,
 ): Promise<ReadRecord> {
@@ -39,7 +39,6 @@ export async function readRecord(
   const { seen, gaps, oldest } = await readExchanges(database, room, {
     isInside: at => since === undefined || at >= since,
     atOf: wall => time.now(account, wall),
-    onRuleFault,
   })
   const webhooks = await activeWebhooks(database, room)
   const facts: RecordFacts = {
@@ -59,19 +58,15 @@ export async function readRecord(
   }
 }
 
-type Window = Pick<Context, 'onRuleFault'> & {
+type Window = {
   isInside: (at: number) => boolean
   atOf: (wall: number) => number
 }
 
 type Gap = { from: number; to: number; count: number }
 
-async function readExchanges(
-  database: Database,
-  room: string,
-  { isInside, atOf, onRuleFault }: Window,
-) {
-  const table = { ...exchangeRows, fromRow: readerOf(onRuleFault) }
+async function readExchanges(database: Database, room: string, { isInside, atOf }: Window) {
+  const table = { ...exchangeRows, fromRow: readRow }
   const seen: Seen[] = []
   const gaps: Gap[] = []
   let oldest: number | undefined
@@ -94,22 +89,11 @@ async function readExchanges(
 type ReadRow = { exchange_id: string; gap?: Gap; exchange?: Seen }
 type Row = Parameters<typeof exchangeRows.fromRow>[0]
 
-/** A row that cannot be read counts as one that was not kept. */
-const readerOf =
-  (onFault: (error: unknown) => void) =>
-  (row: Row): ReadRow => {
-    const { exchange_id } = row
-    try {
-      const exchange = exchangeRows.fromRow(row)
-      const { gap, at } = exchange
-      if (!Number.isFinite(at)) throw new Error('it has no time')
-      return { exchange_id, ...(gap ? { gap } : { exchange: seenOf(exchange) }) }
-    } catch (cause) {
-      onFault(new Error(`the exchange ${exchange_id} cannot be read`, { cause }))
-      const at = timeOf(exchange_id)
-      return { exchange_id, gap: { from: at, to: at, count: 1 } }
-    }
-  }
+function readRow(row: Row): ReadRow {
+  const exchange = exchangeRows.fromRow(row)
+  const { exchange_id, gap } = exchange
+  return gap ? { exchange_id, gap } : { exchange_id, exchange: seenOf(exchange) }
+}
 
 function byPayment(seen: readonly Seen[]): Map<string, Seen[]> {
   const found = new Map<string, Seen[]>()

@@ -63,29 +63,36 @@ function bodyOf({
   })
 }
 
-/**
- * What a row says beside its columns. Of a row that is damaged only the time is known: a page that shows it shows the
- * others too.
- */
-export function readBody({ exchange_id, body }: Pick<Row, 'exchange_id' | 'body'>): StoredBody {
+/** What a row says beside its columns; undefined if the row is damaged. */
+export function readBody(body: string): StoredBody | undefined {
   try {
-    return JSON.parse(body) // written by bodyOf
+    const stored = JSON.parse(body) // written by bodyOf
+    return typeof stored.at === 'number' && typeof stored.path === 'string' ? stored : undefined
   } catch {
-    return { ...NO_REQUEST, at: timeOf(exchange_id), ms: 0 }
+    return undefined
   }
 }
 
-function fromRow({ refused, code, field, body, ...columns }: Row): Exchange {
-  const stored = readBody({ ...columns, body })
+function fromRow({ refused: isRefused, code, field, body, ...columns }: Row): Exchange {
+  const refused = isRefused === 1
+  const stored = readBody(body)
+  if (!stored) return lost({ ...columns, refused })
   return {
     ...columns,
-    refused: refused === 1,
+    refused,
     ...(code !== null && { code }),
     ...(field !== null && { field }),
     ...DEFAULTS,
     began: stored.at,
     ...stored,
   }
+}
+
+/** A damaged row counts as an exchange that was not kept, so that a page shows the others. */
+function lost(columns: Omit<Exchange, keyof ExchangeBody>): Exchange {
+  const at = timeOf(columns.exchange_id)
+  const gap = { count: 1, refused: Number(columns.refused), from: at, to: at, bounds: ['damage'] }
+  return { ...columns, kind: 'gap', ...NO_REQUEST, ended: 'sent', began: at, at, ms: 0, gap }
 }
 
 /** The statement that writes the exchange with this identifier. */
@@ -185,8 +192,10 @@ export async function followExchanges(
   for (;;) {
     const asked = { ...paging, after, since: first }
     const page = await findFollowed(database, exchangeRows, idOf, conditions, asked)
-    // One that was written later may have begun before.
-    const rows = page.rows.filter(({ began }) => began >= (since ?? 0))
+    // One that was written later may have begun before, and a damaged one has become a gap.
+    const rows = page.rows.filter(
+      ({ began, kind }) => began >= (since ?? 0) && (filter.kinds?.includes(kind) ?? true),
+    )
     const isLast = page.rows.length === 0 || paging.before !== undefined
     if (rows.length > 0 || isLast) return { ...page, rows: rows.sort(byBeginning) }
     after = page.next

@@ -105,5 +105,8 @@ async function readGaps(
      where account = $1 and exchange_id >= $2 and kind = 'gap' order by exchange_id`,
     [room, from],
   )
-  return rows.map(row => ({ at: timeOf(row.exchange_id), count: readBody(row).gap?.count ?? 0 }))
+  return rows.map(({ exchange_id, body }) => ({
+    at: timeOf(exchange_id),
+    count: readBody(body)?.gap?.count ?? 0,
+  }))
 }

@@ -204,12 +204,13 @@ function rowsOf(root: string, requests: Exchange[], gaps: Exchange[]): Table['ro
   return rows
 }
 
-/** The bounds of src/tools/recorder/admission.ts and batches.ts. */
+/** The bounds of src/tools/recorder: admission.ts, batches.ts and store.ts. */
 const REASONS: Record<string, string> = {
   account: 'more than 100 a second of this account, or 20 refusals',
   instance: 'more than 400 a second of all accounts, or 200 refusals',
   memory: 'too many waited to be written',
   database: 'the record could not be written',
+  damage: 'the record is damaged',
 }
 
 const reasonOf = (bounds: string[]): string =>
