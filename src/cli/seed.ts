@@ -196,8 +196,8 @@ function createHistory(room: string, newId: NewId) {
     const created = course.setsUp ? newAgreement(room, newId(at), number) : undefined
     const used = course.mode === 'agreement' ? active : undefined
     const given = readNewPayment(body(course, number, (created ?? used)?.agreement_id))
-    const { after } = makePayment({ newId, secrets }, room, at, given, used)
-    const payment = applyTriggers({ ...after, origin: 'seed' }, course.triggers, at)
+    const { after } = makePayment({ newId, secrets }, room, at, given, used, { origin: 'seed' })
+    const payment = applyTriggers(after, course.triggers, at)
     const end = at + course.triggers.length * STEP
     const agreement = created && payment.card && activate(created, payment.card, end)
     if (agreement) active = agreement

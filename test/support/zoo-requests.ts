@@ -167,6 +167,17 @@ export const requests: Kept[] = [
     },
   ],
   [
+    'a payment that a test made and that waits a day for its capture',
+    [],
+    async ({ service, api }) => {
+      const built = { delayed_capture: true, scenario: 'success' }
+      const { status, body } = await ask(service, api, 'payments', built)
+      assert.deepEqual([status, body.state.status], [201, 'capturable'])
+      await api.advance(DAY)
+      await payAndRead(api)
+    },
+  ],
+  [
     'a payment that waits nearly a day for its capture',
     [],
     async ({ api }) => {

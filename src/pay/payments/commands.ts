@@ -20,6 +20,7 @@ import {
   advance,
   type Change,
   type NewPayment,
+  type Origin,
   type Payment,
   type Scenario,
   type Status,
@@ -39,6 +40,7 @@ type Creation = {
   bind?: Bind | undefined
   /** The return_url of a payment with this identifier, instead of the given one. */
   returnTo?: ((payment_id: string) => string) | undefined
+  origin?: Origin
 }
 
 /** The scenario that a plan sets for a new payment, and the statements that count the plans in the same commit. */
@@ -64,8 +66,8 @@ export async function createPayment(context: Context, creation: Creation): Promi
     const bound = await bind?.(given)
     const now = context.time.now(account)
     const scenario = bound?.scenario
-    const { returnTo } = creation
-    const made = { scenario, base_url, returnTo }
+    const { returnTo, origin } = creation
+    const made = { scenario, base_url, returnTo, origin }
     const change = makePayment(context, account.room, now, given, agreement, made)
     const messages = await messagesOf(context, change)
     const written = await context.database.write([
@@ -115,6 +117,7 @@ async function usedAgreement(
 }
 
 type Made = Pick<Creation, 'returnTo'> & {
+  origin?: Origin | undefined
   scenario?: Scenario | undefined
   base_url?: string | undefined
 }
@@ -126,7 +129,7 @@ export function makePayment(
   now: number,
   given: NewPayment,
   agreement: Agreement | undefined,
-  { scenario, base_url, returnTo }: Made = {},
+  { scenario, base_url, returnTo, origin }: Made = {},
 ): Omit<Change, 'before'> {
   const payment_id = newId(now, room)
   const payment: Payment = {
@@ -141,6 +144,7 @@ export function makePayment(
     refunded_amount: 0,
     ...(scenario && { scenario }),
     ...(base_url && { base_url }),
+    ...(origin && { origin }),
   }
   const used = agreement && advance(payment, 'use_agreement', now, agreement.instrument?.card)
   return used ?? { after: payment, at: now, sends: [] }

@@ -72,13 +72,16 @@ export type Payment = {
   refunded_amount: number
   /** Where its creator found the API, if FARTHING_BASE_URL was not set. The links of its messages begin with it. */
   base_url?: string
-  /** It was made without requests: by `farthing seed`, or for a test message to a webhook. */
-  origin?: 'seed' | 'test message'
+  /** Absent if the API made it: nothing else says how the account's client works. */
+  origin?: Origin
   /** Set once a card was submitted. */
   card?: CardDetails
   /** How a plan lets it end: docs/control.md. */
   scenario?: Scenario
 }
+
+/** Who made a payment without the API: `farthing seed`, a test message to a webhook, or a person or a test by hand. */
+export type Origin = 'seed' | 'test message' | 'console' | 'control'
 
 /** A change of a payment. `at` is in milliseconds; `sends` lists the event types of the webhook messages. */
 export type Change = { before: Payment; after: Payment; at: number; sends: EventType[] }

@@ -61,10 +61,13 @@ export async function sendTestMessage(
     return_url,
   })
   const base_url = config.baseUrl === undefined ? address : undefined
-  const { after } = makePayment(context, room, now, given, undefined, { base_url })
+  const { after } = makePayment(context, room, now, given, undefined, {
+    base_url,
+    origin: 'test message',
+  })
   const ended = courses[event_type].reduce(
     (payment: Payment, trigger) => advance(payment, trigger, now)?.after ?? payment,
-    { ...after, origin: 'test message' },
+    after,
   )
   const refund_id = event_type === 'card_payment_refunded' ? newId(now, room) : undefined
   const payment = refund_id ? refund(ended, AMOUNT, now).after : ended

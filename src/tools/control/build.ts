@@ -98,6 +98,7 @@ export const buildPayment = (context: Context): Endpoint => {
             address: addresses.api,
             given,
             recordEffects,
+            origin: 'control',
           })
           const { payment_id } = created
           const refund = await takeSteps(context, {

@@ -90,6 +90,7 @@ async function made(
         address: addresses.api,
         given,
         recordEffects,
+        origin: 'console',
         ...(isOwn && { returnTo: (payment_id: string) => `${back}/${payment_id}` }),
       })
       const state = ready && (await bringInto(context, visit, payment, ready, recordEffects))

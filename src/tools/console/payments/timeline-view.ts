@@ -26,7 +26,6 @@ export type Timeline = {
   hasWebhooks: boolean
   /** Nothing can be done in the account any more. */
   hasEnded?: boolean | undefined
-  /** Of a payment that was made without requests. */
   origin: Payment['origin']
 }
 
@@ -34,6 +33,8 @@ const origins: Record<NonNullable<Payment['origin']>, string> = {
   seed: 'This payment was made by farthing seed, without requests.',
   'test message':
     'This payment was made for a test message to one webhook. No other was told about it.',
+  console: 'This payment was made in the console.',
+  control: 'This payment was made with POST /control/payments.',
 }
 
 /** Each day has a heading and a list. The lists have the role list, which Safari forgets without markers. */
