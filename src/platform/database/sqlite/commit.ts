@@ -81,9 +81,9 @@ export function createCommit(connection: Connection): (batch: Statement[][]) => 
   /** The record of requests may be lost: if it is damaged, its writes fail and the others are committed without them. */
   function commitOthers(batch: Statement[][], failure: Failure): Result[] {
     connection.exec('rollback')
-    const results = commit(batch.filter(write => !write.some(isOfRecord)))
+    const others = commit(batch.filter(write => !write.some(isOfRecord)))
     return batch.map(write =>
-      write.some(isOfRecord) ? { ...failure, kind: 'undone' } : (results.shift() ?? failure),
+      write.some(isOfRecord) ? { ...failure, kind: 'undone' } : (others.shift() ?? failure),
     )
   }
 

@@ -71,7 +71,7 @@ ${postForm(
   button({
     id: 'ask-receiver',
     text: isAgain ? 'Ask again' : 'Ask the receiver',
-    secondary: isAgain,
+    secondary: true,
   }),
 )}`
 }
