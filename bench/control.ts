@@ -30,12 +30,14 @@ const create = (account: Account) => account.send('POST', '/v1/payments', newPay
 export async function resets(programs: string[], { scale, step }: Bench): Promise<Measured[]> {
   step('C4: resets')
   const payments = Math.ceil(100_000 * scale)
-  const ratios: Ratio[] = []
+  const services = []
   for (const program of programs) {
     const farthing = await (await loadLibrary(program)).startFarthing()
     const [account, other] = [await farthing.account(), await farthing.account()]
-    const [full, empty]: [number[], number[]] = [[], []]
-    for (let round = 0; round < 3; round++) {
+    services.push({ farthing, account, other, full: [] as number[], empty: [] as number[] })
+  }
+  for (let round = 0; round < 3; round++)
+    for (const { account, other, full, empty } of services) {
       for (let done = 0; done < payments; done += CONNECTIONS)
         await Promise.all(Array.from({ length: CONNECTIONS }, () => create(account)))
       for (const taken of [full, empty]) {
@@ -46,14 +48,15 @@ export async function resets(programs: string[], { scale, step }: Bench): Promis
         taken.push(performance.now() - began)
       }
     }
-    await farthing.stop()
-    ratios.push({
+  for (const { farthing } of services) await farthing.stop()
+  const ratios = services.map(
+    ({ full, empty }): Ratio => ({
       value: median(full),
       floor: median(empty),
       unit: 'ms',
       against: 'a reset of none',
-    })
-  }
+    }),
+  )
   return [{ figure: 'C4', what: `a reset of ${payments} payments`, bar: { most: 1.2 }, ratios }]
 }
 

@@ -47,7 +47,7 @@ export type Ratio = {
 /** A figure that was measured for one or more programs in the same rounds, with a ratio for each. */
 export type Measured = { figure: string; what: string; bar: Bar; ratios: Ratio[] }
 
-/** The contenders are two for each program, and each second one is measured by the one before. */
+/** The contenders are two for each program, and each second one is compared with the one before. */
 export const pairsOf = ({ series, ratio }: Comparison, against: string): Ratio[] =>
   series.flatMap(({ rate, p50, p99 }, i) =>
     i % 2

@@ -22,12 +22,12 @@ async function startPairs(programs: string[]) {
   const folder = newFolder()
   const servers: Server[] = []
   for (const program of programs)
-    for (const console of ['false', 'true'])
+    for (const FARTHING_CONSOLE of ['false', 'true'])
       servers.push(
         await startFarthing({
           program,
           database: `sqlite:${join(folder, `${servers.length}.db`)}`,
-          env: { FARTHING_CONSOLE: console },
+          env: { FARTHING_CONSOLE },
         }),
       )
   return {

@@ -97,7 +97,8 @@ if (values.against) {
   const report = (figure: ComparedFigure) =>
     process.stdout.write(`${JSON.stringify({ ...figure, against: values.against, ...about })}\n`)
   const chosen = positionals.length > 0 ? positionals : comparable
-  await compareCheckouts(values.against, chosen, { ...bench, report })
+  const say = (text: string) => process.stderr.write(`${text}\n`)
+  await compareCheckouts(values.against, chosen, { scale: bench.scale, step: say, report })
   process.exit()
 }
 
