@@ -5,6 +5,7 @@ import type { Statement } from '../../src/core/ports.ts'
 import { createCommit } from '../../src/platform/database/sqlite/commit.ts'
 import { type Connection, connect } from '../../src/platform/database/sqlite/connection.ts'
 import { createReader, openSqlite } from '../../src/platform/database/sqlite/sqlite.ts'
+import { damageLastPage } from '../support/damaged-page.ts'
 import { tempFolder } from '../support/folders.ts'
 
 const put = (value: number) => [{ sql: 'insert into a values ($1)', values: [value] }]
@@ -30,6 +31,28 @@ test('Concurrent writes share commits and keep their order', async t => {
     values.length,
   )
   assert.ok(commits.length < values.length / 10, `${commits.length} commits`)
+})
+
+test('Damage to the record of requests fails its writes alone, from then on without a try', () => {
+  const path = join(tempFolder(), 'farthing.db')
+  const made = connect(path, 1_000)
+  made.exec('create table a (b integer); create table exchanges (id text primary key, body text)')
+  const row = { sql: 'insert into exchanges values ($1, $2)' }
+  for (let i = 100; i < 200; i++) made.run({ ...row, values: [`${i}`, 'x'.repeat(500)] })
+  made.close()
+  damageLastPage(path, 'exchanges')
+  const connection = connect(path, 1_000)
+  const commit = createCommit(connection)
+  const batch = [put(1), [{ ...row, values: ['200', ''] }], put(2)]
+  for (let round = 1; round <= 2; round++) {
+    const [first, ofRecord, last] = commit(batch)
+    assert.deepEqual([first, last], [true, true])
+    assert.ok(typeof ofRecord === 'object' && ofRecord.kind === 'undone')
+    assert.deepEqual(connection.query('select count(*) as found from a', []), [
+      { found: 2 * round },
+    ])
+  }
+  connection.close()
 })
 
 /** A commit function on a database in memory, and a record of the SQL that it ran with `exec`. */

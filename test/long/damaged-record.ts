@@ -49,10 +49,12 @@ export const job: Job = {
       database.exec(DAMAGE[crash % DAMAGE.length]?.damage ?? '')
       database.close()
     })
+    const before = lines
     const pages = await damaging((path, crash) => {
       const part = PARTS[crash]
       if (part) damageLastPage(path, part)
     })
+    assert.ok(lines > before, 'the damage of the pages had an effect')
     return `rows: ${sentence(rows)}; pages: ${sentence(pages)}; ${lines} lines of the log`
   },
 }

@@ -77,18 +77,18 @@ export function createCommit(connection: Connection): (batch: Statement[][]) => 
   }
 
   let broken: Failure | undefined
+  /** Set once a write of the record of requests may have met damage. The file is then never written to for the record. */
+  let damage: Failure | undefined
 
-  /** The record of requests may be lost: if it is damaged, its writes fail and the others are committed without them. */
+  /** The record may be lost: its writes fail, and the others are committed without them. */
   function commitOthers(batch: Statement[][], failure: Failure): Result[] {
-    connection.exec('rollback')
     const others = commit(batch.filter(write => !write.some(isOfRecord)))
-    return batch.map(write =>
-      write.some(isOfRecord) ? { ...failure, kind: 'undone' } : (others.shift() ?? failure),
-    )
+    return batch.map(write => (write.some(isOfRecord) ? failure : (others.shift() ?? failure)))
   }
 
   function commit(batch: Statement[][]): Result[] {
     if (broken) return batch.map(() => broken ?? false)
+    if (damage && batch.flat().some(isOfRecord)) return commitOthers(batch, damage)
     try {
       connection.exec('begin immediate')
       let results = runWithoutSavepoints(batch)
@@ -102,7 +102,11 @@ export function createCommit(connection: Connection): (batch: Statement[][]) => 
     } catch (error) {
       const failure = failureOf(error)
       const mayBeOfRecord = primaryCode(error) === SQLITE.CORRUPT && batch.flat().some(isOfRecord)
-      if (mayBeOfRecord && connection.inTransaction()) return commitOthers(batch, failure)
+      if (mayBeOfRecord && connection.inTransaction()) {
+        connection.exec('rollback')
+        damage = { ...failure, kind: 'undone' }
+        return commitOthers(batch, damage)
+      }
       if (failure.kind === 'unknown') broken = failure
       else if (connection.inTransaction()) connection.exec('rollback')
       return batch.map(() => failure)

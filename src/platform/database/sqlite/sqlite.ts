@@ -58,6 +58,7 @@ export function openSqlite(
 /** As prepared statements: SQLite parses the text of `exec` each time. */
 const BEGIN: Statement = { sql: 'begin', values: [] }
 const COMMIT: Statement = { sql: 'commit', values: [] }
+const ROLLBACK: Statement = { sql: 'rollback', values: [] }
 
 /**
  * Batches the reads of one turn of the event loop, and runs them at its end in one transaction. Run one by one
@@ -78,10 +79,19 @@ export function createReader(connection: Connection, broken: () => Error | undef
     }
   }
 
+  /** After a read that met damage, a commit fails too. */
+  function end(): void {
+    try {
+      connection.run(COMMIT)
+    } catch {
+      if (connection.inTransaction()) connection.run(ROLLBACK)
+    }
+  }
+
   function runAll(): void {
     const together = waiting.length > 1 && begin()
     for (const read of waiting.splice(0)) read()
-    if (together && connection.inTransaction()) connection.run(COMMIT)
+    if (together && connection.inTransaction()) end()
   }
 
   return {
