@@ -20,9 +20,10 @@ export const ROOM_TABLES = {
   agreements: 'agreement_id',
   listener_attempts: 'attempt_id',
   webhooks: 'webhook_id',
-  exchanges: 'exchange_id',
   plans: 'plan_id',
   resends: 'account',
+  // The record last: if it is damaged, the others are deleted all the same.
+  exchanges: 'exchange_id',
 }
 
 const isOld = (table: string): string =>

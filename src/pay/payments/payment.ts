@@ -72,7 +72,7 @@ export type Payment = {
   refunded_amount: number
   /** Where its creator found the API, if FARTHING_BASE_URL was not set. The links of its messages begin with it. */
   base_url?: string
-  /** Absent if the API made it: nothing else says how the account's client works. */
+  /** Absent if the API made it. Only such payments show how the account's client works. */
   origin?: Origin
   /** Set once a card was submitted. */
   card?: CardDetails

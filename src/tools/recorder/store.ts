@@ -228,7 +228,11 @@ export async function countExchanges(
 /** The most exchanges that are looked at. No account keeps more. */
 export const MOST_GROUPED = 10_000
 
-/** One exchange; undefined when the account does not have it. */
+/** What is left without gaps, so without damaged rows. */
+const readable = (exchanges: Exchange[]): Exchange[] =>
+  exchanges.filter(({ kind }) => kind !== 'gap')
+
+/** One exchange; undefined when the account does not have it, or its row is damaged. */
 export async function findExchange(
   database: Database,
   room: string,
@@ -238,7 +242,7 @@ export async function findExchange(
     `select ${COLUMNS} from exchanges where exchange_id = $1 and account = $2`,
     [exchange_id, room],
   )
-  return rows[0] && fromRow(rows[0])
+  return readable(rows.map(fromRow))[0]
 }
 
 /** The first exchanges of a payment, its attempts included, in the order in which they began. */
@@ -251,7 +255,7 @@ export async function exchangesOfPayment(
   const conditions = [where('payment_id = ? and account = ?', payment_id, room)]
   const part = { limit, order: 'oldest' } as const
   const found = await findPart(database, exchangeRows, conditions, part)
-  return found.sort(byBeginning)
+  return readable(found).sort(byBeginning)
 }
 
 /** A read of a payment through the API, without what it sent and got. */
@@ -285,32 +289,26 @@ export const readsOfPayment = (
   )
 
 /** The exchanges of a payment that are no reads, and of the reads those with these identifiers. */
-export const exchangesWithout = (
+export async function exchangesWithout(
   database: Database,
   key: PaymentKey,
   reads: { operations: readonly string[]; but: readonly string[] },
   part: Part,
-): Promise<Exchange[]> => {
+): Promise<Exchange[]> {
   const { operations, but } = reads
   const condition = `(not ${among('operation', operations)} or ${among('exchange_id', but)})`
-  return findPart(
-    database,
-    exchangeRows,
-    [ofPayment(key), where(condition, ...operations, ...but)],
-    part,
-  )
+  const conditions = [ofPayment(key), where(condition, ...operations, ...but)]
+  return readable(await findPart(database, exchangeRows, conditions, part))
 }
 
 /** What was recorded of one message, newest first: its attempts, and what was done by hand. At most `limit`. */
-export const exchangesOfMessage = (
+export async function exchangesOfMessage(
   database: Database,
   room: string,
   { payment_id, message_id }: { payment_id: string; message_id: string },
   limit: number,
-): Promise<Exchange[]> =>
-  findPart(
-    database,
-    exchangeRows,
-    [where('payment_id = ? and account = ? and message_id = ?', payment_id, room, message_id)],
-    { limit, order: 'newest' },
-  )
+): Promise<Exchange[]> {
+  const ofMessage = 'payment_id = ? and account = ? and message_id = ?'
+  const conditions = [where(ofMessage, payment_id, room, message_id)]
+  return readable(await findPart(database, exchangeRows, conditions, { limit, order: 'newest' }))
+}

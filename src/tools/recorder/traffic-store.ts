@@ -107,6 +107,6 @@ async function readGaps(
   )
   return rows.map(({ exchange_id, body }) => ({
     at: timeOf(exchange_id),
-    count: readBody(body)?.gap?.count ?? 0,
+    count: readBody(body)?.gap?.count ?? 1,
   }))
 }

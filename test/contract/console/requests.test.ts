@@ -62,15 +62,15 @@ onEveryDatabase('The pages of requests', service => {
     const wanted = { operation: 'createPayment' }
     const first = { limit: 1, order: 'oldest' } as const
     const [created] = await findExchanges(service().database, name, wanted, first)
-    assert.ok(created)
     const sql = `update exchanges set body = substr(body, 1, 20) where exchange_id = $1`
-    await service().database.write([{ sql, values: [created.exchange_id] }])
-    for (const path of ['', `payments/${payment_id}`, 'check', 'requests?text=PITCH'])
+    await service().database.write([{ sql, values: [created?.exchange_id ?? ''] }])
+    for (const path of ['', 'check', 'requests?text=PITCH', 'requests?show=refused'])
       assert.equal((await browser.get(path)).status, 200, path)
+    assert.match((await browser.get(`payments/${payment_id}`)).text, /Request not recorded/)
     const { text } = await browser.get('requests')
     assert.match(text, /1 request between .+ was not kept: the record is damaged/)
     assert.match(text, new RegExp(`GET /v1/payments/${payment_id}`))
-    assert.equal((await browser.get(`requests/${created.exchange_id}`)).status, 404)
+    assert.equal((await browser.get(`requests/${created?.exchange_id}`)).status, 404)
     const { body } = await ask(service(), api, 'requests')
     assert.deepEqual(
       body.results.map(({ operation }: Body) => operation),

@@ -79,7 +79,7 @@ async function pageOfId(
   if (refund) return `payments/${refund.payment_id}`
   if (message) return `messages/${id}`
   if (webhook) return `webhooks/${id}`
-  return exchange && exchange.kind !== 'gap' ? `requests/${id}` : undefined
+  return exchange && `requests/${id}`
 }
 
 type ShownPayments = {

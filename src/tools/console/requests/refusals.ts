@@ -70,7 +70,7 @@ ${wideTable({
       group.code ?? `${group.status}`,
       field === null ? '' : unbroken(code(field)),
       found.toLocaleString('en-GB'),
-      link(`${root}requests/${newest}`, time(exchange?.at ?? timeOf(newest))),
+      exchange ? link(`${root}requests/${newest}`, time(exchange.at)) : time(timeOf(newest)),
       untrusted((exchange && refusalText(exchange)) ?? ''),
     ]
   }),

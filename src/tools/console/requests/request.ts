@@ -46,7 +46,7 @@ async function requestPage(
     account.room,
     pathParam(request, 'exchange_id'),
   )
-  if (!exchange || exchange.kind === 'gap') throw notFound()
+  if (!exchange) throw notFound()
   const { kind, request_headers, request_body, response_headers, response_body } = exchange
   const [asked, answered] =
     kind === 'out' ? ['the attempt', 'the receiver’s response'] : ['the request', 'the response']
