@@ -73,7 +73,9 @@ for (const kind of ['sqlite', 'postgres'])
     const writes = metrics.get('farthing_commit_writes_sum') ?? 0
     // A migration for each step, two webhooks at most, 20 payments, the cancellation, its attempt.
     assert.ok(writes >= 24 && writes < 40, `${writes} writes`)
-    assert.ok(kind === 'sqlite' ? commits < writes : commits === writes, `${commits} commits`)
+    // On SQLite writes share a commit where they meet.
+    const most = kind === 'sqlite' ? commits <= writes : commits === writes
+    assert.ok(commits > 0 && most, `${commits} commits`)
     assert.ok((metrics.get('process_resident_memory_bytes') ?? 0) > 10_000_000)
     assert.ok((metrics.get('process_cpu_seconds_total') ?? 0) > 0)
     assert.ok((metrics.get('farthing_event_loop_delay_p99_seconds') ?? 0) > 0)
