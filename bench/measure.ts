@@ -48,22 +48,14 @@ export type Ratio = {
 export type Measured = { figure: string; what: string; bar: Bar; ratios: Ratio[] }
 
 /** The contenders are two for each program, and each second one is compared with the one before. */
-export const pairsOf = ({ series, ratio }: Comparison, against: string): Ratio[] =>
-  series.flatMap(({ rate, p50, p99 }, i) =>
-    i % 2
-      ? [
-          {
-            value: rate,
-            floor: series[i - 1]?.rate ?? 0,
-            unit: 'a second',
-            against,
-            ratio: ratio(i, i - 1),
-            p50,
-            p99,
-          },
-        ]
-      : [],
-  )
+export function pairsOf({ series, ratio }: Comparison, against: string): Ratio[] {
+  const ratios: Ratio[] = []
+  for (let i = 1; i < series.length; i += 2) {
+    const [{ rate: floor } = NOTHING, { rate: value, p50, p99 } = NOTHING] = series.slice(i - 1)
+    ratios.push({ value, floor, unit: 'a second', against, ratio: ratio(i, i - 1), p50, p99 })
+  }
+  return ratios
+}
 
 /** The figures of the first program. */
 export const figuresOf = (measured: Measured[]): Figure[] =>

@@ -96,9 +96,9 @@ async function read<Row>(
   return all as Row[]
 }
 
-/** I20: SQLite's own checks of the file. PostgreSQL has no such check. */
 type Check = { integrity_check: string }
 
+/** I20: SQLite's own checks of the file. PostgreSQL has no such check. */
 async function damage(database: Database, { damagedRecord }: Quiet): Promise<string[]> {
   const isSqlite = await database.query('select sqlite_version()').then(
     () => true,

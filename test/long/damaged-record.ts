@@ -44,8 +44,8 @@ export const job: Job = {
     }
     const rows = await damaging((path, crash) => {
       const database = new DatabaseSync(path)
-      const before = DAMAGE[(crash - 1) % DAMAGE.length]?.undo
-      if (before) database.exec(before)
+      const undo = DAMAGE[(crash - 1) % DAMAGE.length]?.undo
+      if (undo) database.exec(undo)
       database.exec(DAMAGE[crash % DAMAGE.length]?.damage ?? '')
       database.close()
     })
