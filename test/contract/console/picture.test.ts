@@ -80,5 +80,13 @@ onSharedDatabases('The picture of a payment', service => {
           ({ attributes }) => attributes.href === '../payments?q=R-back&status=created',
         ),
       )
+    const linkIn = ({ elements }: typeof list, text: string) =>
+      elements.filter(tagged('a')).find(link => link.text === text)?.attributes.href
+    const requests = await browser.get('requests?operation=createPayment')
+    const request = await browser.get(linkIn(requests, 'POST /v1/payments') ?? '')
+    assert.equal(
+      linkIn(request, 'Requests, as you found them'),
+      '../requests?operation=createPayment',
+    )
   })
 })

@@ -1,8 +1,9 @@
 /** Query parameters of lists, and the addresses of other pages of them. */
 import { pagination } from '../../../platform/web/components.ts'
-import type { Html } from '../../../platform/web/html.ts'
+import { type Html, html } from '../../../platform/web/html.ts'
 import type { Cursor, CursorPage } from './cursor.ts'
-import { textsIn, type Visit } from './page.ts'
+import { type AccountVisit, textsIn, type Visit } from './page.ts'
+import { BACK, link } from './parts.ts'
 
 /** One of `values`; undefined for any other text. */
 export function choiceIn<Value extends string>(
@@ -25,6 +26,23 @@ export function pageAddress(page: string, given: Record<string, string | undefin
     value ? [[name, value]] : [],
   )
   return pairs.length > 0 ? `${page}?${new URLSearchParams(pairs)}` : page
+}
+
+/** The address of what a list shows. Its link back leads to the list as it is, see `linkBack`. */
+export const addressFrom = (
+  address: string,
+  filters: Record<string, string | undefined>,
+  cursor: Cursor,
+): string => pageAddress(address, { [BACK]: pageAddress('', { ...filters, ...cursor }).slice(1) })
+
+/** A link back to the list `page`, as it was filtered. */
+export function linkBack(visit: AccountVisit, page: string, name: string): Html {
+  const { [BACK]: back } = textsIn(visit, [BACK])
+  const list = `${visit.root}${page}`
+  const to = back
+    ? link(`${list}?${new URLSearchParams(back)}`, `${name}, as you found them`)
+    : link(list, name)
+  return html`<p class="govuk-body">${to}</p>`
 }
 
 /** Links from a page of the list `page` to those beside it, with the same filters. */

@@ -17,7 +17,6 @@ import { type CursorPage, readPage } from '../frame/cursor.ts'
 import { liveNotice, NEWEST, type News, versionOf } from '../frame/live.ts'
 import { type AccountVisit, type Next, type Page, textsIn } from '../frame/page.ts'
 import {
-  BACK,
   code,
   link,
   listing,
@@ -27,7 +26,7 @@ import {
   untrusted,
   wideTable,
 } from '../frame/parts.ts'
-import { cursorIn, linksBeside, pageAddress } from '../frame/query.ts'
+import { addressFrom, cursorIn, linksBeside } from '../frame/query.ts'
 import { pageRoute } from '../frame/route.ts'
 import { type Filters, type Find, findForm, findIn, noMatch, scopeOf } from './find.ts'
 
@@ -189,7 +188,7 @@ const list = (
   payments: readonly Payment[],
   deliveries: Map<string, Delivery[]>,
 ): Html => {
-  const back = pageAddress('', { ...findIn(visit).asked, ...cursorIn(visit) }).slice(1)
+  const { asked } = findIn(visit)
   return wideTable({
     caption: 'Payments, newest first',
     hidesCaption: true,
@@ -205,7 +204,7 @@ const list = (
       const { payment_id, given, card } = payment
       return [
         link(
-          pageAddress(`${visit.root}payments/${payment_id}`, { [BACK]: back }),
+          addressFrom(`${visit.root}payments/${payment_id}`, asked, cursorIn(visit)),
           untrusted(given.reference),
         ),
         inPounds(given.amount),

@@ -14,6 +14,7 @@ import { findExchanges } from '../../recorder/store.ts'
 import { liveNotice, type News, versionOf } from '../frame/live.ts'
 import { type AccountVisit, accountVisitOf, notFound, type Page, textsIn } from '../frame/page.ts'
 import { BACK, code, link, listing, paragraph, statusTag, time, untrusted } from '../frame/parts.ts'
+import { linkBack } from '../frame/query.ts'
 import { pageRoute } from '../frame/route.ts'
 import { actionRoutes, type RefundError } from './actions.ts'
 import { report, summary } from './report.ts'
@@ -110,8 +111,7 @@ async function showPayment(
   const state = stateOf(payment)
   const reason = reasonFor(state)
   const { [BACK]: back } = textsIn(visit, [BACK])
-  const list = `${visit.root}payments`
-  const content = html`<p class="govuk-body">${link(back ? `${list}?${new URLSearchParams(back)}` : list, back ? 'Payments, as you found them' : 'Payments')}</p>
+  const content = html`${linkBack(visit, 'payments', 'Payments')}
 <span class="govuk-caption-l">${untrusted(payment.given.reference)}</span>
 <h1 class="govuk-heading-l">${title} ${statusTag(state.status)}</h1>
 ${paragraph(html`${code(payment.payment_id)}${reason && html`, ${reason}`}`)}

@@ -19,7 +19,7 @@ import { type Cursor, type CursorPage, readPage } from '../frame/cursor.ts'
 import { liveNotice, MOST_NEWER, NEWEST, type News, versionOf } from '../frame/live.ts'
 import { type AccountVisit, type Page, textsIn } from '../frame/page.ts'
 import { code, link, paragraph, time, unbroken, untrusted, wideTable } from '../frame/parts.ts'
-import { cursorIn, linksBeside } from '../frame/query.ts'
+import { addressFrom, cursorIn, linksBeside } from '../frame/query.ts'
 import { pageRoute } from '../frame/route.ts'
 import { mayBeOutOfOrder } from './exchange.ts'
 import {
@@ -51,7 +51,7 @@ async function requestsPage(
   operations: Operations,
 ): Promise<Page> {
   const { database } = context
-  const { root, account } = visit
+  const { account } = visit
   const asked = askedIn(visit)
   const cursor = cursorIn(visit)
   const isFiltered = isFilter(asked)
@@ -84,7 +84,7 @@ ${emptyState(visit)}`
     : html`<h2 class="govuk-heading-m">${headingOf(asked)}</h2>
 ${filterForm(asked, operations)}
 ${notice}
-${found.items.length + gaps.length === 0 ? noMatch(asked, operations) : list(root, asked, found, gaps)}
+${found.items.length + gaps.length === 0 ? noMatch(asked, operations) : list(visit, asked, found, gaps)}
 ${oldest && paragraph(html`The record of this account begins at ${time(oldest.at)}.`)}`
 }`
   return { title: titleOf(asked, operations), section: 'requests', content }
@@ -165,7 +165,12 @@ function gapsAmong(
   return findExchanges(database, room, filter, { limit: MOST_GAPS, order: 'newest' })
 }
 
-function list(root: string, asked: Filters, found: CursorPage<Exchange>, gaps: Exchange[]): Html {
+function list(
+  visit: AccountVisit,
+  asked: Filters,
+  found: CursorPage<Exchange>,
+  gaps: Exchange[],
+): Html {
   return html`${
     mayBeOutOfOrder(found.items) &&
     paragraph(
@@ -179,13 +184,18 @@ ${wideTable({
     text,
     numeric: text === 'Took',
   })),
-  rows: rowsOf(root, found.items, gaps),
+  rows: rowsOf(visit, asked, found.items, gaps),
 })}
 ${linksBeside('Requests', found, 'requests', asked)}`
 }
 
 /** By the time at which each began, newest first. Adjacent gaps are one row. */
-function rowsOf(root: string, requests: Exchange[], gaps: Exchange[]): Table['rows'] {
+function rowsOf(
+  visit: AccountVisit,
+  asked: Filters,
+  requests: Exchange[],
+  gaps: Exchange[],
+): Table['rows'] {
   const byTime = [...requests, ...gaps].sort(byBeginning).reverse()
   const rows: Table['rows'] = []
   let run: Exchange[] = []
@@ -197,7 +207,7 @@ function rowsOf(root: string, requests: Exchange[], gaps: Exchange[]): Table['ro
     if (each.kind === 'gap') run.push(each)
     else {
       endRun()
-      rows.push(requestRow(root, each))
+      rows.push(requestRow(visit, asked, each))
     }
   }
   endRun()
@@ -241,11 +251,13 @@ export function requestLine({ method, path, query }: Exchange): string {
 
 export const tookText = ({ ms }: Exchange): string => `${ms.toLocaleString('en-GB')} ms`
 
-function requestRow(root: string, exchange: Exchange): Part[] {
+function requestRow(visit: AccountVisit, asked: Filters, exchange: Exchange): Part[] {
+  const { root } = visit
   const { exchange_id, kind, at, payment_id, reference } = exchange
+  const address = addressFrom(`${root}requests/${exchange_id}`, asked, cursorIn(visit))
   return [
     time(at),
-    html`${link(`${root}requests/${exchange_id}`, untrusted(requestLine(exchange)))}${kind === 'page' && ' (browser)'}`,
+    html`${link(address, untrusted(requestLine(exchange)))}${kind === 'page' && ' (browser)'}`,
     statusPart(exchange),
     unbroken(tookText(exchange)),
     payment_id && link(`${root}payments/${payment_id}`, untrusted(reference ?? payment_id)),

@@ -25,6 +25,7 @@ import {
   time,
   untrusted,
 } from '../frame/parts.ts'
+import { linkBack } from '../frame/query.ts'
 import { pageRoute } from '../frame/route.ts'
 import { shortTime } from '../frame/times.ts'
 import { consequenceOf, nameOfAttempt, sentAgainText } from '../webhooks/message-attempts.ts'
@@ -50,7 +51,7 @@ async function requestPage(
   const { kind, request_headers, request_body, response_headers, response_body } = exchange
   const [asked, answered] =
     kind === 'out' ? ['the attempt', 'the receiver’s response'] : ['the request', 'the response']
-  const content = html`<p class="govuk-body">${link(`${root}requests`, 'Requests')}</p>
+  const content = html`${linkBack(visit, 'requests', 'Requests')}
 <h1 class="govuk-heading-l farthing-text">${untrusted(requestLine(exchange))}</h1>
 ${summaryList(rowsFor(exchange, root, operationsOf(operations)))}
 ${ignoredPart(exchange, operations)}
