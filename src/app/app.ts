@@ -63,7 +63,7 @@ export async function createApp(
   const stopped = () => limits.draining()
   const onRuleFault = (error: unknown) =>
     logger?.warn({ err: error }, 'the check could not judge all')
-  const recorder = recorderOf({ ...ports, onRuleFault }, config, logger)
+  const recorder = recorderOf({ ...ports, onRuleFault, signals }, config, logger)
   const send = withListeners(ports.send, { ...ports, signals })
   const deliveries = createDeliveries({
     ...ports,
@@ -133,7 +133,7 @@ const messageDocs = async () =>
   (await import('../pay/webhooks/message-docs.ts')).messageDocs(await paymentResource())
 
 function recorderOf(
-  ports: Ports & Pick<Context, 'onRuleFault'>,
+  { signals, ...ports }: Ports & Pick<Context, 'onRuleFault' | 'signals'>,
   config: Config,
   logger?: FastifyBaseLogger,
 ) {
@@ -142,6 +142,8 @@ function recorderOf(
     ...ports,
     secrets: [config.apiKey, config.fixedWebhook?.signing_key],
     isTestAccount: ({ parent }) => parent !== null,
+    isShared: config.database.kind === 'postgres',
+    onArrival: () => signals.set(WRITTEN),
     onFault: error => logger?.warn({ err: error }, 'requests could not be recorded'),
   })
 }

@@ -168,10 +168,15 @@ export type RawAttempt = {
 export type Recorder = {
   /** Records an attempt within the limits, once its response has arrived. Records every attempt of a test account. */
   attempt(account: Account, attempt: RawAttempt): void
-  /** Records a delivery by hand at once. Resolves to the row, also when it could not be written. */
+  /** Records a delivery by hand, and waits for the write. Resolves to the row, also when it could not be written. */
   attemptByHand(account: Account, attempt: RawAttempt): Promise<Exchange>
-  /** Records an action without a request at once. Resolves also when it could not be written. */
+  /** Records an action without a request, and waits for the write. Resolves also when it could not be written. */
   action(account: Account, action: NewExchange): Promise<void>
+  /**
+   * Writes what is in memory, so that a reader finds it; with an account only if an exchange of it is there. Takes a
+   * second at most. Never rejects.
+   */
+  write(account?: Account): Promise<void>
   /** Waits for responses, and writes everything in memory. Never rejects. */
   flush(): Promise<void>
 }

@@ -83,7 +83,7 @@ const recordedRequests = object('Requests', {
 
 /** `operations` are the endpoints whose requests are recorded. */
 export const listRequests = (
-  { database }: Context,
+  { database, recorder }: Context,
   waitFor: WaitFor,
   operations: readonly Endpoint[],
 ): Endpoint => {
@@ -109,9 +109,11 @@ export const listRequests = (
       const { ms, paging, filter } = readListQuery(request, known)
       const { after } = paging
       const { since } = filter
-      return followed(waitFor, request, { ms, after, since }, presentRequest, ({ room }) =>
-        followExchanges(database, room, { ...filter, kinds }, paging),
-      )
+      return followed(waitFor, request, { ms, after, since }, presentRequest, async account => {
+        // For other accounts this would be a commit after each request.
+        if (account.parent !== null) await recorder?.write(account)
+        return followExchanges(database, account.room, { ...filter, kinds }, paging)
+      })
     },
   }
 }

@@ -7,7 +7,7 @@ import { accountOfName } from '../../platform/accounts/store.ts'
 import { cursorAt, type FollowedPage } from '../../platform/database/follow.ts'
 import { tooMany } from './errors.ts'
 
-/** The signal after each write of this instance. */
+/** The signal after each write of this instance, and after each request of a test account. */
 export const WRITTEN = 'written'
 
 /** Milliseconds. */

@@ -13,7 +13,7 @@ const GAP_MS = 1_000
 const MOST_ROWS = 100
 /** Exchanges whose rows are made together: one alone takes several times as long, because its code is cold again. */
 const ROWS_AT_ONCE = 16
-/** The limits of the memory between two writes. */
+/** The limits of the memory between two writes. The bytes are those of the rows: fewer than 16 are not made yet. */
 const MOST_IN_MEMORY = 2_000
 const MOST_IN_MEMORY_BYTES = 8 * 1024 * 1024
 
@@ -23,6 +23,10 @@ export type Room = { name: string; unlimited: boolean }
 type Batches = {
   /** Records the exchange, if there is memory and its room may record one more. Otherwise it is counted. */
   add(room: Room, refused: boolean, exchange: () => RawExchange): void
+  /** Whether the rows in memory fill a write. */
+  isBehind(): boolean
+  /** Whether an exchange of this room may be in memory and not yet written. */
+  mayHave(room: string): boolean
   /** Writes the exchanges in memory. Never rejects. */
   write(): Promise<void>
   /** Writes everything in memory, also the counts that may still grow. Never rejects. */
@@ -124,6 +128,8 @@ export function createBatches(ports: BatchPorts): Batches {
       else queue.add({ room, raw: exchange() })
       if (!timer) scheduleNext()
     },
+    mayHave: room => flushing !== undefined || queue.has(room),
+    isBehind: () => queue.length() >= MOST_ROWS,
     write: () => writeAfter(time.wall() - GAP_MS),
     flush,
     forget: () => admission.forget(time.wall()),
@@ -157,6 +163,7 @@ function createQueue(ports: BatchPorts) {
     add(exchange: Arrived): void {
       if (arrived.push(exchange) === ROWS_AT_ONCE) setImmediate(makeRows)
     },
+    has: (name: string) => [...arrived, ...rows].some(({ room }) => room.name === name),
     length: () => rows.length + arrived.length,
     /** Removes and returns the oldest. */
     take(most: number): Row[] {

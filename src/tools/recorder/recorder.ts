@@ -1,6 +1,6 @@
 /**
- * The recorder keeps requests and responses as they crossed the wire. It works beside the requests: it makes rows after
- * the responses, and writes them four times a second, under load once. Exchanges beyond its limits are only counted.
+ * The recorder keeps requests and responses as they crossed the wire. It works beside the requests: its rows are made
+ * and written in batches, four times a second, under load once. Exchanges beyond its limits are only counted.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Account } from '../../core/account.ts'
@@ -31,8 +31,12 @@ type RecorderPorts = {
   onRuleFault: (error: unknown) => void
   /** Keys of the settings, never to be written. */
   secrets: (string | undefined)[]
-  /** All requests of these accounts are recorded, and usually written before their responses are sent. */
-  isTestAccount?: (account: Account) => boolean
+  /** All requests of these accounts are recorded. A client that has the response finds its request in the record. */
+  isTestAccount: (account: Account) => boolean
+  /** Other instances read the record too: responses of test accounts wait until their rows are written. */
+  isShared: boolean
+  /** Called after each request of a test account. */
+  onArrival: () => void
 }
 
 /** The recorder, and what only the app needs of it. */
@@ -47,7 +51,7 @@ export type RunningRecorder = Recorder & {
 }
 
 export function createRecorder(ports: RecorderPorts): RunningRecorder {
-  const { time, secrets, onRuleFault, isTestAccount = () => false } = ports
+  const { time, secrets, isTestAccount, isShared, onArrival, onRuleFault } = ports
   const { database, onFault } = reportingOnce(ports)
   const makeRow = createRowMaker(newSecret().slice(0, 6), secrets, createChecks(onRuleFault))
   const nextId = createNextId(time)
@@ -61,7 +65,13 @@ export function createRecorder(ports: RecorderPorts): RunningRecorder {
     unlimited: isTestAccount(account),
   })
 
+  async function write(account?: Account): Promise<void> {
+    if (!account || batches.mayHave(account.room)) await withinReason(batches.write())
+  }
+
   async function writeRow(account: Account, row: NewExchange): Promise<Exchange> {
+    // Rows have identifiers in the order in which they are written.
+    if (isTestAccount(account)) await write(account)
     const exchange_id = nextId()
     try {
       await database.write([insertExchange(row)(exchange_id)])
@@ -75,7 +85,7 @@ export function createRecorder(ports: RecorderPorts): RunningRecorder {
   async function record(account: Account, raw: RawAttempt): Promise<void> {
     const attempt = await answered(account, raw)
     batches.add(roomOf(account), attempt.failed, () => attempt)
-    if (isTestAccount(account)) await batches.write()
+    if (isShared && isTestAccount(account)) await batches.write()
   }
 
   function onSendOf(kind: 'api' | 'page', recorded: Recorded): RecordingHooks['onSend'] {
@@ -86,7 +96,9 @@ export function createRecorder(ports: RecorderPorts): RunningRecorder {
       const raw = () => rawRequest(kind, recorded, time, { request, reply, payload, account })
       batches.add(roomOf(account), reply.statusCode >= 400, raw)
       if (!isTestAccount(account)) return done(null, payload)
-      void withinReason(batches.write()).then(() => done(null, payload))
+      onArrival()
+      if (isShared || batches.isBehind()) void write().then(() => done(null, payload))
+      else done(null, payload)
     }
   }
 
@@ -107,6 +119,7 @@ export function createRecorder(ports: RecorderPorts): RunningRecorder {
     async action(account, action) {
       await writeRow(account, action)
     },
+    write,
     async flush() {
       await Promise.all(arriving)
       await batches.flush()
@@ -125,7 +138,7 @@ export function createRecorder(ports: RecorderPorts): RunningRecorder {
   }
 }
 
-/** Milliseconds that a response waits for its row: a database whose record is locked delays no payment longer. */
+/** Milliseconds that a response waits for the record: a database whose record is locked delays no payment longer. */
 const LONGEST_WAIT = 1_000
 
 async function withinReason(writing: Promise<void>): Promise<void> {

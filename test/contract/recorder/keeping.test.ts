@@ -8,9 +8,12 @@ import { startFarthing } from '../../../src/app/start.ts'
 import { createNewId } from '../../../src/core/ids.ts'
 import { findExchanges, insertExchange } from '../../../src/tools/recorder/store.ts'
 import { createClient } from '../../support/client.ts'
+import { signIn } from '../../support/console.ts'
+import { ask } from '../../support/control.ts'
 import { damageLastPage } from '../../support/damaged-page.ts'
 import { tempFolder } from '../../support/folders.ts'
-import { onEveryDatabase, type Service } from '../../support/service.ts'
+import { copyMigratedDatabase } from '../../support/postgres.ts'
+import { onEveryDatabase, onSharedDatabases, type Service } from '../../support/service.ts'
 
 const DAY = 24 * 60 * 60 * 1000
 
@@ -169,12 +172,37 @@ for (const name of ['exchanges', 'exchanges_by_account'])
     assert.equal(failed.length, 1)
   })
 
-test('A record whose table is locked delays a payment of a test account by a second at most', {
+onSharedDatabases(
+  'The record of a test account',
+  service => {
+    test('who has a response finds its request, at every instance and in the console', async () => {
+      const made = await ask(service(), await service().newAccount(), 'accounts', {})
+      const api = createClient(service().baseUrls, made.body.key)
+      const Cookie = (await signIn(service(), api)).cookie ?? ''
+      for (const base of service().baseUrls)
+        for (const [url, headers] of [
+          [`${base}/control/requests`, { Authorization: `Bearer ${api.key}` }],
+          [`${base}/console/requests`, { Cookie }],
+        ] as [string, Record<string, string>][]) {
+          const { payment_id } = await api.createPayment()
+          const found = await fetch(url, { headers })
+          assert.ok((await found.text()).includes(payment_id), url)
+        }
+    })
+  },
+  { control: true },
+)
+
+test('A record that cannot be written delays a payment of a test account by a second at most', {
   timeout: 60_000,
 }, async t => {
   const { promise: unlocked, resolve: unlock } = Promise.withResolvers<void>()
   const farthing = await startFarthing({
-    config: readConfig({ PORT: '0', DATABASE_URL: 'sqlite::memory:', FARTHING_CONTROL: 'true' }),
+    config: readConfig({
+      PORT: '0',
+      DATABASE_URL: await copyMigratedDatabase(),
+      FARTHING_CONTROL: 'true',
+    }),
     ports: real => ({
       ...real,
       database: {

@@ -28,7 +28,7 @@ export function pageAddress(page: string, given: Record<string, string | undefin
   return pairs.length > 0 ? `${page}?${new URLSearchParams(pairs)}` : page
 }
 
-/** The address of what a list shows. Its link back leads to the list as it is, see `linkBack`. */
+/** The address of something in a list. The page there has a link back to the list as it is now, by `linkBack`. */
 export const addressFrom = (
   address: string,
   filters: Record<string, string | undefined>,

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Database, Time } from '../../src/core/ports.ts'
+import { createRecorder } from '../../src/tools/recorder/recorder.ts'
+
+// Not whole: what the recorder reads of a request and its response.
+const request = {
+  account: { name: 'a-test', room: 'a-test', parent: 'default' },
+  method: 'GET',
+  url: '/v1/payments',
+  began: 1,
+  raw: { rawHeaders: [], socket: { destroyed: false } },
+} as unknown as FastifyRequest
+const reply = {
+  statusCode: 200,
+  elapsedTime: 1,
+  getHeader: () => undefined,
+} as unknown as FastifyReply
+
+/** A recorder of a test account whose rows are written when `write` is called, and its responses that were sent. */
+function recording(isShared: boolean) {
+  const { promise: written, resolve } = Promise.withResolvers<boolean>()
+  const recorder = createRecorder({
+    database: { write: () => written } as Partial<Database> as Database, // all that it calls
+    time: { now: () => 1, wall: () => 1 } satisfies Time,
+    secrets: [],
+    isTestAccount: () => true,
+    isShared,
+    onArrival: () => {},
+    onFault: assert.ifError,
+    onRuleFault: assert.ifError,
+  })
+  const { onSend } = recorder.hooks('api', { operationId: 'searchPayments' })
+  let sent = 0
+  return {
+    recorder,
+    sent: () => sent,
+    respond: () => onSend(request, reply, '{}', () => sent++),
+    async write() {
+      resolve(true)
+      await new Promise(setImmediate)
+    },
+  }
+}
+
+test('responses of a test account wait for their rows if other instances read the record', async t => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const { recorder, respond, sent, write } = recording(true)
+  respond()
+  await new Promise(setImmediate)
+  assert.equal(sent(), 0)
+  await write()
+  assert.equal(sent(), 1)
+  await recorder.close()
+})
+
+test('otherwise they wait only while 100 rows wait', async t => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const { recorder, respond, sent, write } = recording(false)
+  for (let i = 1; i < 100; i++) respond()
+  assert.equal(sent(), 99)
+  respond()
+  await new Promise(setImmediate)
+  assert.equal(sent(), 99)
+  await write()
+  assert.equal(sent(), 100)
+  await recorder.close()
+})
