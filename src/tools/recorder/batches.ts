@@ -6,9 +6,9 @@ import { insertExchange } from './store.ts'
 /** Milliseconds between writes, and after one that failed. */
 const WRITE_EVERY = 250
 /** After each commit SQLite reads its pages anew. With 250 ms a loaded instance reads payments a twelfth slower. */
-const WRITE_EVERY_UNDER_LOAD = 1_000
+const WRITE_EVERY_UNDER_LOAD = 2_000
 const RETRY_AFTER = 2_000
-/** Milliseconds that one row of counted exchanges covers. */
+/** Milliseconds that one row of counted exchanges covers, or more under load: until the next write. */
 const GAP_MS = 1_000
 const MOST_ROWS = 100
 /** Exchanges whose rows are made together: one alone takes several times as long, because its code is cold again. */

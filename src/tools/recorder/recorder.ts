@@ -1,6 +1,6 @@
 /**
  * The recorder keeps requests and responses as they crossed the wire. It works beside the requests: its rows are made
- * and written in batches, four times a second, under load once. Exchanges beyond its limits are only counted.
+ * and written in batches, four times a second, under load every two seconds. Exchanges beyond its limits are only counted.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Account } from '../../core/account.ts'
