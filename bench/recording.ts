@@ -40,6 +40,8 @@ async function startPairs(programs: string[]) {
 }
 
 const ROWS = 100_000
+/** Seconds between two writes of the record under load: each turn has one. */
+const WRITTEN_EVERY = 2
 
 /** N1: creates, reads among many payments and journeys, as many as the service can do. */
 export async function recordingUnderLoad(
@@ -57,7 +59,8 @@ export async function recordingUnderLoad(
     step(`N1: ${what}, recorded`)
     const contenders = pairs.map(of => ({ server: of.server, work: work(of) }))
     for (const each of contenders) await warmUp(each, warm * scale)
-    const ratios = pairsOf(await compare(contenders, steadyTurns(scale)), AGAINST)
+    const turns = { ...steadyTurns(scale), seconds: WRITTEN_EVERY * scale }
+    const ratios = pairsOf(await compare(contenders, turns), AGAINST)
     return { figure: 'N1', what: `${what}, recorded`, bar: { least }, ratios }
   }
   const created = await measure('POST /v1/payments', 0.98, 60_000, ({ ids }) => creating(ids))

@@ -37,7 +37,7 @@ const parts: Part[] = [
   { figures: ['P7', 'P8'], seconds: 45, run: start },
   { figures: ['P1', 'P2'], seconds: 130, run: createAndRead },
   { figures: ['P3', 'P4'], seconds: 90, run: journeys },
-  ofPackage('N1', 200),
+  ofPackage('N1', 320),
   ofPackage('N2', 25),
   { figures: ['K1', 'K2'], seconds: 15, run: checking },
   { figures: ['N9'], seconds: 45, run: listening },
