@@ -31,7 +31,7 @@ export const backup = defineCommand({
   argument: { value: '<file>', meaning: 'the new file' },
   options: JSON_OPTION,
   after: `${NEEDS_DATABASE}
-The copy has everything, the record of requests without its newest second.
+The copy has everything, the record of requests without its newest two seconds.
 
 To restore, stop the service and put the copy at the path in DATABASE_URL, in a
 folder without the files of an older database (-wal and -shm included). For

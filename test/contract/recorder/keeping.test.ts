@@ -175,7 +175,7 @@ for (const name of ['exchanges', 'exchanges_by_account'])
 onSharedDatabases(
   'The record of a test account',
   service => {
-    test('who has a response finds its request, at every instance and in the console', async () => {
+    test('a client that has a response finds its request, at every instance and in the console', async () => {
       const made = await ask(service(), await service().newAccount(), 'accounts', {})
       const api = createClient(service().baseUrls, made.body.key)
       const Cookie = (await signIn(service(), api)).cookie ?? ''
@@ -193,7 +193,7 @@ onSharedDatabases(
   { control: true },
 )
 
-test('A record that cannot be written delays a payment of a test account by a second at most', {
+test('On PostgreSQL a record that cannot be written delays a payment of a test account by a second at most', {
   timeout: 60_000,
 }, async t => {
   const { promise: unlocked, resolve: unlock } = Promise.withResolvers<void>()

@@ -45,10 +45,11 @@ test('in memory the rows of an ended account are deleted within seconds, so that
   await createClient([service.url], key).createPayment()
   const rows = async (table: string) =>
     (await database.query(`select 1 from ${table} where account = $1`, [name])).length
-  const path = `/control/accounts/${encodeURIComponent(name)}`
-  await fetch(service.url + path, { method: 'DELETE', headers })
   await service.app.recorder?.write()
   assert.deepEqual([await rows('payments'), await rows('exchanges')], [1, 1])
+
+  const path = `/control/accounts/${encodeURIComponent(name)}`
+  await fetch(service.url + path, { method: 'DELETE', headers })
   while ((await rows('payments')) + (await rows('exchanges')) > 0) await pause(50)
   assert.equal(await rows('ended_rooms'), 1, 'what late requests still write is deleted later')
 })

@@ -58,6 +58,7 @@ export function consoleAreas(context: Context): {
       ...signIn,
       authenticate: async request => {
         if (!(await signedIn(context, request))) throw new SignInNeeded('no session')
+        // The page has what was recorded until now.
         await context.recorder?.write()
       },
     },

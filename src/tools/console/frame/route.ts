@@ -63,6 +63,7 @@ export const actionRoute = (context: Context, path: string, action: Action): Rou
   handler: async (request, reply) => {
     if (isFromOtherSite(request, context.config)) throw pageFault(403)
     if (!(await signedIn(context, request))) return sendSignedOut(context, request, reply, action)
+    // A page that is shown again has what was recorded until now.
     await context.recorder?.write()
     const visit = accountVisitOf(request, context)
     const refused = otherAccount(visit) ?? (action.changesNothing ? undefined : endedAccount(visit))
