@@ -1,0 +1,55 @@
+/**
+ * Limits on the work and memory that one client, receiver or record can cause. Each has its unit in its name or comment,
+ * and the test that holds it. docs/reliability.md has the same table (compared by a test).
+ */
+
+const KB = 1024
+const MB = 1024 * KB
+
+/** Bytes of one request's or one message's bodies, written in the ways in which a receiver may have hashed them. Held by test/signature/budget.test.ts. */
+export const VARIANT_BYTES = 4 * MB
+
+/** Levels of nesting in a body whose signature is explained. Held by test/signature/budget.test.ts. */
+export const EXPLAINED_DEPTH = 64
+
+/** Texts of a receiver's response that are looked up as signatures. Held by test/signature/budget.test.ts. */
+export const LOOKED_UP_TEXTS = 8
+
+/** Milliseconds of work between two turns of the event loop. Held by test/signature/budget.test.ts. */
+export const SLICE_MS = 10
+
+/** Bytes of a recorded header value. Held by test/recorder/budget.test.ts. */
+export const HEADER_VALUE_BYTES = 1 * KB
+
+/** Bytes of all recorded header values of a request or a response. Held by test/recorder/budget.test.ts. */
+export const HEADERS_BYTES = 16 * KB
+
+/** Bytes of a recorded path, and of a recorded query. Held by test/recorder/budget.test.ts. */
+export const ADDRESS_PART_BYTES = 2 * KB
+
+/** Bytes of a row of the record. Held by test/recorder/budget.test.ts. */
+export const RECORD_ROW_BYTES = 32 * KB
+
+/** Bytes of an account's record. FARTHING_RECORD_MAX limits that of all accounts. Held by test/recorder/budget.test.ts. */
+export const ACCOUNT_RECORD_BYTES = 32 * MB
+
+/** Bytes of a page of a list of the control API; the cursor leads to the rest. Held by test/contract/control/budgets.test.ts. */
+export const LIST_PAGE_BYTES = 1 * MB
+
+/** Requests of an account that read its record at once. Held by test/contract/control/budgets.test.ts. */
+export const RECORD_READERS = 2
+
+/** Requests of an account and its test accounts that wait at once for something to happen. Held by test/contract/control/budgets.test.ts. */
+export const HELD_WAITS = 200
+
+/** Bytes of responses that are being made or wait to leave. Held by test/contract/http/search-budget.test.ts. */
+export const LEAVING_BYTES = 256 * MB
+
+/** Searches that read rows at once. Held by test/contract/http/search-budget.test.ts. */
+export const SEARCHES_AT_WORK = 8
+
+/** Searches that wait for their turn. Held by test/contract/http/search-budget.test.ts. */
+export const SEARCHES_WAITING = 64
+
+/** Milliseconds that a search waits for its turn. Held by test/contract/http/search-budget.test.ts. */
+export const SEARCH_WAIT_MS = 20_000
