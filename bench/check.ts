@@ -1,8 +1,8 @@
 /** K1: a check of all that is kept of an account. K2: the rules that run when a request is recorded. */
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { createChecks } from '../src/tools/check/checks.ts'
-import { factsOf } from '../src/tools/check/facts.ts'
+import { createChecks } from '../src/tools/explain/check/checks.ts'
+import { factsOf } from '../src/tools/explain/check/facts.ts'
 import { newFolder, removeFolder } from './folders.ts'
 import { connect, load } from './load.ts'
 import { type Bench, type Figure, median, round } from './measure.ts'

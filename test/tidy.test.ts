@@ -74,17 +74,9 @@ describe('A file of src', () => {
       'pay/retention', // what the sweep may delete of an account whose clock is behind
       'pay/webhooks/commands', // identifiers
       'pay/webhooks/deliver', // when an attempt began
-      'pay/webhooks/listener-store', // identifiers
       'pay/webhooks/message-store', // whether the payment of a message has expired
-      'pay/webhooks/resend', // when a run began, what has expired
       'pay/webhooks/routes', // what has expired
-      'pay/webhooks/send-again', // identifiers, when a message was sent by hand
       'pay/webhooks/store', // identifiers
-      'pay/webhooks/test-message', // identifiers, events
-      'tools/check/ask', // when a receiver was asked
-      'tools/check/probe', // what has expired, identifiers
-      'tools/check/probe-forgeries', // how long a payment has been over
-      'tools/check/record', // how long ago a payment ended
       'tools/console/frame/page', // what has expired
       'tools/control/build', // what has expired
       'tools/control/clock', // how far the account's clock is
@@ -92,9 +84,17 @@ describe('A file of src', () => {
       'tools/control/payments', // what has expired
       'tools/control/plans', // identifiers, whether a payment has expired
       'tools/control/send', // whether the payment of a message has expired
+      'tools/deliver/listener-store', // identifiers
+      'tools/deliver/resend', // when a run began, what has expired
+      'tools/deliver/send-again', // identifiers, when a message was sent by hand
+      'tools/deliver/test-message', // identifiers, events
+      'tools/explain/check/ask', // when a receiver was asked
+      'tools/explain/check/probe', // what has expired, identifiers
+      'tools/explain/check/probe-forgeries', // how long a payment has been over
+      'tools/explain/check/record', // how long ago a payment ended
       'tools/plans/find-fault', // what has expired
-      'tools/recorder/action', // when an action began
-      'tools/recorder/recorder', // when a request began
+      'tools/record/action', // when an action began
+      'tools/record/recorder', // when a request began
     ])
     assert.deepEqual(callers(/time\.wall\(/).sort(), [
       'app/background', // the sweep
@@ -102,13 +102,9 @@ describe('A file of src', () => {
       'app/start', // whether FARTHING_API_KEY is a living key of another account
       'pay/payments/store', // whether a test account has expired
       'pay/webhooks/deliver', // claims, when an attempt began
-      'pay/webhooks/listener-store', // until when somebody listens
-      'pay/webhooks/listeners', // until when somebody listens
       'pay/webhooks/message-store', // whether a test account has expired
-      'pay/webhooks/resend', // claims
       'platform/accounts/bearer', // the cache of keys
       'platform/accounts/store', // when a key was made, when a test account expires
-      'tools/check/ask', // when a receiver was asked
       'tools/console/accounts/accounts', // how old a test account is
       'tools/console/check/fails', // how old the number in the navigation is
       'tools/console/deliveries/list', // claims
@@ -123,9 +119,13 @@ describe('A file of src', () => {
       'tools/control/clock', // how far the account's clock is
       'tools/control/enter', // until when a link works
       'tools/control/reset', // the first time of a clock, whether a message is being sent
-      'tools/recorder/action', // when an action began
-      'tools/recorder/batches', // how many exchanges are recorded in a second
-      'tools/recorder/recorder', // identifiers of exchanges, when a request began
+      'tools/deliver/listener-store', // until when somebody listens
+      'tools/deliver/listeners', // until when somebody listens
+      'tools/deliver/resend', // claims
+      'tools/explain/check/ask', // when a receiver was asked
+      'tools/record/action', // when an action began
+      'tools/record/batches', // how many exchanges are recorded in a second
+      'tools/record/recorder', // identifiers of exchanges, when a request began
     ])
   })
 
@@ -138,9 +138,9 @@ describe('A file of src', () => {
       'app/clock-watch',
       'pay/webhooks/deliver',
       'platform/outbound/send',
-      'tools/check/ask',
-      'tools/check/probe',
-      'tools/check/probe-forgeries',
+      'tools/explain/check/ask',
+      'tools/explain/check/probe',
+      'tools/explain/check/probe-forgeries',
     ].map(name => `src/${name}.ts`)
     assert.deepEqual(find(sources, /performance\.now|hrtime/, allowed), [])
   })

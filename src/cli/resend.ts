@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
 import type { Config } from '../core/config.ts'
 import type { ByHand } from '../core/exchange.ts'
-import { damages, MOST_TIMES } from '../pay/webhooks/send-again.ts'
+import { damages, MOST_TIMES } from '../tools/deliver/send-again.ts'
+import { signatureOf } from '../tools/explain/signature/digests.ts'
 import {
   ACCEPTED_ADVICE,
   ACCEPTED_WRONG,
   answerToWrong,
   REFUSED_WRONG,
-} from '../pay/webhooks/wrong-signature.ts'
-import { signatureOf } from '../tools/signature/digests.ts'
+} from '../tools/explain/wrong-signature.ts'
 import { CommandError, EXIT, wrongUsage } from './command-error.ts'
 import { defineCommand, type OptionsOf } from './define-command.ts'
 import { colour, colouredStatus, oneLine, print, printJson } from './output.ts'

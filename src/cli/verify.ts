@@ -2,8 +2,13 @@ import { fstatSync } from 'node:fs'
 import { buffer } from 'node:stream/consumers'
 import type { Config } from '../core/config.ts'
 import { webhookName } from '../pay/webhooks/webhook.ts'
-import { type Analysis, analyse, type Given, type SentMessage } from '../tools/signature/analyse.ts'
-import type { NamedKey } from '../tools/signature/keys.ts'
+import {
+  type Analysis,
+  analyse,
+  type Given,
+  type SentMessage,
+} from '../tools/explain/signature/analyse.ts'
+import type { NamedKey } from '../tools/explain/signature/keys.ts'
 import { CommandError, EXIT, wrongUsage } from './command-error.ts'
 import { defineCommand, type Env, type OptionsOf } from './define-command.ts'
 import { colour, oneLine, print, printJson } from './output.ts'

@@ -1,4 +1,4 @@
-/** What is recorded: requests and responses as they crossed the wire. src/tools/recorder keeps them. */
+/** What is recorded: requests and responses as they crossed the wire. src/tools/record keeps them. */
 
 import type { Account } from './account.ts'
 import type { Answer } from './ports.ts'
@@ -61,7 +61,7 @@ export type KeptBody = {
   base64?: true
 }
 
-/** What the rules in src/tools/check say of an exchange, by their keys. Absent where they did not look at it. */
+/** What the rules in src/tools/explain/check say of an exchange, by their keys. Absent where they did not look at it. */
 export type Judged = {
   /** Which rules looked at it. */
   judged?: string

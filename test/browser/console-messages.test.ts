@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { findExchanges } from '../../src/tools/recorder/store.ts'
+import { findExchanges } from '../../src/tools/record/store.ts'
 import { axe } from '../support/axe.ts'
 import {
   focusOf,

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Database } from '../../src/core/ports.ts'
-import { createChecks } from '../../src/tools/check/checks.ts'
-import { createBatches } from '../../src/tools/recorder/batches.ts'
-import { type AnsweredAttempt, createRowMaker } from '../../src/tools/recorder/row.ts'
+import { createChecks } from '../../src/tools/explain/check/checks.ts'
+import { createBatches } from '../../src/tools/record/batches.ts'
+import { type AnsweredAttempt, createRowMaker } from '../../src/tools/record/row.ts'
 
 const attempt: AnsweredAttempt = {
   kind: 'out',

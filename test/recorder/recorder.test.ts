@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Database, Time } from '../../src/core/ports.ts'
-import { createRecorder } from '../../src/tools/recorder/recorder.ts'
+import { createRecorder } from '../../src/tools/record/recorder.ts'
 
 // Not whole: what the recorder reads of a request and its response.
 const request = {

@@ -1,4 +1,4 @@
-/** JSON as libraries of six languages print it: the printers of src/tools/signature are tested with it. */
+/** JSON as libraries of six languages print it: the printers of src/tools/explain/signature are tested with it. */
 
 export type Language = 'JavaScript' | 'Python' | 'Ruby' | 'PHP' | 'Java' | 'Go'
 

@@ -1,7 +1,7 @@
 /** Integrations that learn the outcome of payments in wrong ways, and next to them some that do not. */
 import { createNewId } from '../../src/core/ids.ts'
-import { makeGapRow } from '../../src/tools/recorder/row.ts'
-import { insertExchange } from '../../src/tools/recorder/store.ts'
+import { makeGapRow } from '../../src/tools/record/row.ts'
+import { insertExchange } from '../../src/tools/record/store.ts'
 import { ask } from './control.ts'
 import {
   agreementPayment,

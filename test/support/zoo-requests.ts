@@ -1,7 +1,7 @@
 /** Integrations whose requests or receivers would fail in production, and next to them some that would not. */
 import assert from 'node:assert/strict'
 import { createNewId } from '../../src/core/ids.ts'
-import { insertExchange } from '../../src/tools/recorder/store.ts'
+import { insertExchange } from '../../src/tools/record/store.ts'
 import { activeAgreement, cancelAgreement, createAgreement } from './agreements.ts'
 import { type Body, sendUnchecked, webPayment } from './client.ts'
 import { ask } from './control.ts'

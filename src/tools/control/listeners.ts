@@ -4,14 +4,6 @@ import { isSuccess } from '../../core/http-status.ts'
 import { createSignal } from '../../core/signal.ts'
 import type { Context } from '../../pay/context.ts'
 import { LONGEST_REQUEST, labelOf, RECONNECT_TIME } from '../../pay/webhooks/listener.ts'
-import { keepListener } from '../../pay/webhooks/listener-store.ts'
-import {
-  endAttempt,
-  giveBack,
-  type ListenerAnswer,
-  leave,
-  waitForAttempt,
-} from '../../pay/webhooks/listeners.ts'
 import { findWebhook, MOST_ACTIVE } from '../../pay/webhooks/store.ts'
 import { type EventType, eventTypes, eventTypesIn } from '../../pay/webhooks/webhook.ts'
 import { accountOfName, findLivingKey } from '../../platform/accounts/store.ts'
@@ -19,6 +11,14 @@ import { type Endpoint, pathParam } from '../../platform/http/endpoint.ts'
 import type { Json } from '../../platform/http/fields.ts'
 import { json, noContent, requestBody } from '../../platform/http/openapi.ts'
 import { object } from '../../platform/http/schema.ts'
+import { keepListener } from '../deliver/listener-store.ts'
+import {
+  endAttempt,
+  giveBack,
+  type ListenerAnswer,
+  leave,
+  waitForAttempt,
+} from '../deliver/listeners.ts'
 import { isWhole, readBody } from './body.ts'
 import { withExamples } from './docs.ts'
 import { badField, notFound, tooMany } from './errors.ts'

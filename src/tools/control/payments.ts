@@ -1,7 +1,6 @@
 import { paymentNotFound, unknownOneTimeToken, usedOneTimeToken } from '../../core/errors.ts'
 import type { Context } from '../../pay/context.ts'
 import { completeByScenario } from '../../pay/payments/complete.ts'
-import { listPayments } from '../../pay/payments/list-store.ts'
 import {
   isPayable,
   type Payment,
@@ -16,7 +15,8 @@ import { addressesOf } from '../../platform/http/addresses.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
 import { json } from '../../platform/http/openapi.ts'
 import { object } from '../../platform/http/schema.ts'
-import { recordAction } from '../recorder/action.ts'
+import { listPayments } from '../lists/payments-store.ts'
+import { recordAction } from '../record/action.ts'
 import { readBody } from './body.ts'
 import { optionalBody, withExamples } from './docs.ts'
 import { badField, conflict } from './errors.ts'

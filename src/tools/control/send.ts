@@ -2,6 +2,11 @@ import type { FastifyRequest } from 'fastify'
 import type { Exchange } from '../../core/exchange.ts'
 import type { Context } from '../../pay/context.ts'
 import { findMessage } from '../../pay/webhooks/message-store.ts'
+import { webhookMessage } from '../../pay/webhooks/wire.ts'
+import { type Endpoint, pathParam } from '../../platform/http/endpoint.ts'
+import { json, pathParameter } from '../../platform/http/openapi.ts'
+import { object } from '../../platform/http/schema.ts'
+import { registrationProblem } from '../../platform/outbound/address.ts'
 import {
   type Damage,
   damages,
@@ -10,12 +15,7 @@ import {
   resendable,
   type SendAgain,
   sendAgain,
-} from '../../pay/webhooks/send-again.ts'
-import { webhookMessage } from '../../pay/webhooks/wire.ts'
-import { type Endpoint, pathParam } from '../../platform/http/endpoint.ts'
-import { json, pathParameter } from '../../platform/http/openapi.ts'
-import { object } from '../../platform/http/schema.ts'
-import { registrationProblem } from '../../platform/outbound/address.ts'
+} from '../deliver/send-again.ts'
 import { flagIn, integerIn, readBody, textIn } from './body.ts'
 import { optionalBody, withExamples } from './docs.ts'
 import { badField, conflict, notFound } from './errors.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { findExchanges } from '../../../src/tools/recorder/store.ts'
+import { findExchanges } from '../../../src/tools/record/store.ts'
 import type { Client } from '../../support/client.ts'
 import { type Console, consoleOf, cookieIn, type Shown, signIn } from '../../support/console.ts'
 import { fillAccount } from '../../support/console-states.ts'

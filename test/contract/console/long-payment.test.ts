@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { idFloor } from '../../../src/core/ids.ts'
-import { exchangesOfPayment, insertExchange } from '../../../src/tools/recorder/store.ts'
+import { exchangesOfPayment, insertExchange } from '../../../src/tools/record/store.ts'
 import { signIn, stepsOf } from '../../support/console.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 

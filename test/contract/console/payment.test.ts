@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { actions } from '../../../src/tools/recorder/action.ts'
+import { actions } from '../../../src/tools/record/action.ts'
 import { tagged } from '../../hosted/document.ts'
 import type { Body, Client } from '../../support/client.ts'
 import {

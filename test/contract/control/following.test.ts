@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createNewId } from '../../../src/core/ids.ts'
-import { findExchanges, insertExchange } from '../../../src/tools/recorder/store.ts'
+import { findExchanges, insertExchange } from '../../../src/tools/record/store.ts'
 import type { Body, Client } from '../../support/client.ts'
 import { ask } from '../../support/control.ts'
 import { onEveryDatabase } from '../../support/service.ts'

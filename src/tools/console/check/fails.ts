@@ -3,8 +3,8 @@ import type { Account } from '../../../core/account.ts'
 import type { Database } from '../../../core/ports.ts'
 import { remember } from '../../../core/remember.ts'
 import type { Context } from '../../../pay/context.ts'
-import { checkAccount } from '../../check/report.ts'
-import { findExchanges } from '../../recorder/store.ts'
+import { checkAccount } from '../../explain/check/report.ts'
+import { findExchanges } from '../../record/store.ts'
 
 type Counted = {
   newest: string | undefined

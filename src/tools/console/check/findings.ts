@@ -1,8 +1,8 @@
 /** Findings of the check as parts of pages. */
 import { insetText, type TagColour, tag } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
-import { showBroken } from '../../check/production.ts'
-import type { Finding, Level } from '../../check/rule.ts'
+import { showBroken } from '../../explain/check/production.ts'
+import type { Finding, Level } from '../../explain/check/rule.ts'
 import { link, paragraph, time, untrusted } from '../frame/parts.ts'
 
 const colours: Record<Level, TagColour> = { fail: 'red', warn: 'orange', note: 'blue' }

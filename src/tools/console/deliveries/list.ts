@@ -1,14 +1,5 @@
 /** The messages of all webhooks of the account. */
 import type { Context } from '../../../pay/context.ts'
-import {
-  type DeliveryRow,
-  listDeliveries,
-  listFailedFirst,
-  placeOf,
-  searchedOf,
-} from '../../../pay/webhooks/delivery-store.ts'
-import { newestWebhooks } from '../../../pay/webhooks/list-store.ts'
-import { resendAll } from '../../../pay/webhooks/resend.ts'
 import { activeWebhooks } from '../../../pay/webhooks/store.ts'
 import { eventTypes, type Webhook, webhookTitle } from '../../../pay/webhooks/webhook.ts'
 import { formBody } from '../../../platform/http/body.ts'
@@ -16,7 +7,16 @@ import type { Route } from '../../../platform/http/endpoint.ts'
 import { button } from '../../../platform/web/components.ts'
 import { select } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
-import { acceptedByHand } from '../../recorder/by-hand.ts'
+import { resendAll } from '../../deliver/resend.ts'
+import {
+  type DeliveryRow,
+  listDeliveries,
+  listFailedFirst,
+  placeOf,
+  searchedOf,
+} from '../../lists/deliveries-store.ts'
+import { newestWebhooks } from '../../lists/webhooks-store.ts'
+import { acceptedByHand } from '../../record/by-hand.ts'
 import { type CursorPage, readPage } from '../frame/cursor.ts'
 import { liveNotice, NEWEST, type News, versionOf } from '../frame/live.ts'
 import { type AccountVisit, type Next, type Page, textsIn } from '../frame/page.ts'

@@ -2,16 +2,16 @@
 import { DAY } from '../../../core/time.ts'
 import type { Context } from '../../../pay/context.ts'
 import { oldestKept } from '../../../pay/retention.ts'
+import type { Webhook } from '../../../pay/webhooks/webhook.ts'
+import { button, insetText } from '../../../platform/web/components.ts'
+import { type Html, html } from '../../../platform/web/html.ts'
+import { findResend, type ResendRow, resendIn } from '../../deliver/resend-store.ts'
 import {
   type DeliveryFilter,
   type DeliveryRow,
   listDeliveries,
-} from '../../../pay/webhooks/delivery-store.ts'
-import { findResend, type ResendRow, resendIn } from '../../../pay/webhooks/resend-store.ts'
-import type { Webhook } from '../../../pay/webhooks/webhook.ts'
-import { button, insetText } from '../../../platform/web/components.ts'
-import { type Html, html } from '../../../platform/web/html.ts'
-import { acceptedByHand } from '../../recorder/by-hand.ts'
+} from '../../lists/deliveries-store.ts'
+import { acceptedByHand } from '../../record/by-hand.ts'
 import type { AccountVisit } from '../frame/page.ts'
 import { hidden, postForm } from '../frame/parts.ts'
 import { shortTime } from '../frame/times.ts'

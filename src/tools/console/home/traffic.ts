@@ -2,7 +2,7 @@
 import { iso } from '../../../core/time.ts'
 import { details } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
-import { MINUTES, type Minute, type Traffic } from '../../recorder/traffic-store.ts'
+import { MINUTES, type Minute, type Traffic } from '../../record/traffic-store.ts'
 import { paragraph, wideTable } from '../frame/parts.ts'
 
 /** Units of the picture, which is as wide as there is room. */

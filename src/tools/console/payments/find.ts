@@ -1,15 +1,15 @@
 /** The form above the list of payments: what its one field understands, and its filters. */
 import { inPounds, penceIn } from '../../../core/money.ts'
+import { statuses } from '../../../pay/payments/payment.ts'
+import { button } from '../../../platform/web/components.ts'
+import { input, select } from '../../../platform/web/form-components.ts'
+import { type Html, html } from '../../../platform/web/html.ts'
 import {
   MOST_BEGINNINGS,
   MOST_SEARCHED,
   type PaymentFilter,
   type Sought,
-} from '../../../pay/payments/find-store.ts'
-import { statuses } from '../../../pay/payments/payment.ts'
-import { button } from '../../../platform/web/components.ts'
-import { input, select } from '../../../platform/web/form-components.ts'
-import { type Html, html } from '../../../platform/web/html.ts'
+} from '../../lists/find-payments-store.ts'
 import { type AccountVisit, textsIn } from '../frame/page.ts'
 import { code, link, paragraph, untrusted } from '../frame/parts.ts'
 import { spanIn, TIME_RULE } from '../frame/times.ts'

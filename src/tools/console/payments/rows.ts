@@ -2,9 +2,9 @@
 import type { Context } from '../../../pay/context.ts'
 import type { Payment } from '../../../pay/payments/payment.ts'
 import { refundsOf } from '../../../pay/refunds/store.ts'
-import { messagesOfPayment, newestWebhooks } from '../../../pay/webhooks/list-store.ts'
 import type { Endpoint } from '../../../platform/http/endpoint.ts'
-import { exchangesWithout, type Outline, readsOfPayment } from '../../recorder/store.ts'
+import { messagesOfPayment, newestWebhooks } from '../../lists/webhooks-store.ts'
+import { exchangesWithout, type Outline, readsOfPayment } from '../../record/store.ts'
 import type { AccountVisit } from '../frame/page.ts'
 import type { Rows } from './timeline.ts'
 

@@ -10,8 +10,8 @@ import {
 import type { Refund } from '../../../pay/refunds/refund.ts'
 import { attemptsOf, type KeptMessage } from '../../../pay/webhooks/message-store.ts'
 import { type EventType, type Webhook, webhookTitle } from '../../../pay/webhooks/webhook.ts'
-import type { ActionName } from '../../recorder/action.ts'
-import { acceptedAmong, isCopy } from '../../recorder/by-hand.ts'
+import type { ActionName } from '../../record/action.ts'
+import { acceptedAmong, isCopy } from '../../record/by-hand.ts'
 import { mergeAttempts, type ShownAttempt } from '../webhooks/message-attempts.ts'
 
 /** How many equal reads followed, and when the last of them began on the account's clock. */

@@ -4,7 +4,7 @@ import type { Exchange, Headers, KeptBody } from '../../../core/exchange.ts'
 import { MOST_BODY_BYTES } from '../../../core/exchange.ts'
 import { details } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
-import { printJson, readJson } from '../../signature/json-text.ts'
+import { printJson, readJson } from '../../explain/signature/json-text.ts'
 import { listing, paragraph, untrusted } from '../frame/parts.ts'
 
 /** Milliseconds by which the clocks of two instances may differ. */

@@ -4,17 +4,17 @@ import { type Code, meanings } from '../../../core/errors.ts'
 import type { Exchange } from '../../../core/exchange.ts'
 import type { Database } from '../../../core/ports.ts'
 import type { Context } from '../../../pay/context.ts'
-import { answerToWrong } from '../../../pay/webhooks/wrong-signature.ts'
 import type { Endpoint, Route } from '../../../platform/http/endpoint.ts'
 import { type Table, tag } from '../../../platform/web/components.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
+import { answerToWrong } from '../../explain/wrong-signature.ts'
 import {
   byBeginning,
   countExchanges,
   type ExchangeFilter,
   findExchanges,
-} from '../../recorder/store.ts'
-import { findWithText } from '../../recorder/text-store.ts'
+} from '../../record/store.ts'
+import { findWithText } from '../../record/text-store.ts'
 import { type Cursor, type CursorPage, readPage } from '../frame/cursor.ts'
 import { liveNotice, MOST_NEWER, NEWEST, type News, versionOf } from '../frame/live.ts'
 import { type AccountVisit, type Page, textsIn } from '../frame/page.ts'
@@ -214,7 +214,7 @@ function rowsOf(
   return rows
 }
 
-/** The bounds of src/tools/recorder: admission.ts, batches.ts and store.ts. */
+/** The bounds of src/tools/record: admission.ts, batches.ts and store.ts. */
 const REASONS: Record<string, string> = {
   account: 'more than 100 a second of this account, or 20 refusals',
   instance: 'more than 400 a second of all accounts, or 200 refusals',

@@ -1,5 +1,5 @@
 import { type Html, html } from '../../../platform/web/html.ts'
-import type { Advice } from '../../signature/advice.ts'
+import type { Advice } from '../../explain/signature/advice.ts'
 import { code, paragraph, wideTable } from '../frame/parts.ts'
 
 /** What to change in a receiver, with the calls of frameworks. */

@@ -1,6 +1,6 @@
 /** The form of the workbench: what was typed or uploaded becomes a question. Nothing of it is kept or logged. */
-import type { Analysis, Question, SentMessage } from '../../signature/analyse.ts'
-import type { NamedKey } from '../../signature/keys.ts'
+import type { Analysis, Question, SentMessage } from '../../explain/signature/analyse.ts'
+import type { NamedKey } from '../../explain/signature/keys.ts'
 
 export type Fields = {
   message: string

@@ -2,7 +2,6 @@
 import { DEFAULT_ACCOUNT } from '../../../core/account.ts'
 import type { Context } from '../../../pay/context.ts'
 import { oldestKept } from '../../../pay/retention.ts'
-import { newestMessages, newestWebhooks } from '../../../pay/webhooks/list-store.ts'
 import { findMessage } from '../../../pay/webhooks/message-store.ts'
 import { type Webhook, webhookTitle } from '../../../pay/webhooks/webhook.ts'
 import { multipartBody } from '../../../platform/http/body.ts'
@@ -11,9 +10,15 @@ import { pageFault } from '../../../platform/http/errors.ts'
 import { button, details, summaryList, tag } from '../../../platform/web/components.ts'
 import { fileUpload, input, select, textarea } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
-import { type Analysis, analyse, type SentMessage, type Verdict } from '../../signature/analyse.ts'
-import type { Difference } from '../../signature/difference.ts'
-import { signatureOf } from '../../signature/digests.ts'
+import {
+  type Analysis,
+  analyse,
+  type SentMessage,
+  type Verdict,
+} from '../../explain/signature/analyse.ts'
+import type { Difference } from '../../explain/signature/difference.ts'
+import { signatureOf } from '../../explain/signature/digests.ts'
+import { newestMessages, newestWebhooks } from '../../lists/webhooks-store.ts'
 import { type AccountVisit, type Page, textsIn } from '../frame/page.ts'
 import { code, link, paragraph, untrusted, wideTable } from '../frame/parts.ts'
 import { actionRoute, pageRoute } from '../frame/route.ts'

@@ -3,7 +3,6 @@
 import type { Exchange } from '../../../core/exchange.ts'
 import { timeOf } from '../../../core/ids.ts'
 import type { Context } from '../../../pay/context.ts'
-import { type ListedWebhook, listWebhooks } from '../../../pay/webhooks/list-store.ts'
 import { isListenerAddress, NOBODY_LISTENS } from '../../../pay/webhooks/listener.ts'
 import { attemptsOf } from '../../../pay/webhooks/message-store.ts'
 import { activeWebhooks } from '../../../pay/webhooks/store.ts'
@@ -17,7 +16,8 @@ import {
 import type { Route } from '../../../platform/http/endpoint.ts'
 import { type SummaryRow, summaryCard, warningText } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
-import { acceptedByHand } from '../../recorder/by-hand.ts'
+import { type ListedWebhook, listWebhooks } from '../../lists/webhooks-store.ts'
+import { acceptedByHand } from '../../record/by-hand.ts'
 import { liveNotice, type News, versionOf } from '../frame/live.ts'
 import type { AccountVisit, Page } from '../frame/page.ts'
 import {

@@ -2,23 +2,23 @@
 
 import type { ByHand, Exchange } from '../../../core/exchange.ts'
 import { isSuccess } from '../../../core/http-status.ts'
-import { type AttemptEnding, causeOf } from '../../../pay/webhooks/causes.ts'
 import { NOBODY_LISTENS } from '../../../pay/webhooks/listener.ts'
 import {
   attemptsOf,
   type MessageRow,
   type ShownStatus,
 } from '../../../pay/webhooks/message-store.ts'
-import type { Damage } from '../../../pay/webhooks/send-again.ts'
 import type { Attempt, DeliveryStatus } from '../../../pay/webhooks/webhook.ts'
+import { details, tag } from '../../../platform/web/components.ts'
+import { type Html, html, type Part } from '../../../platform/web/html.ts'
+import type { Damage } from '../../deliver/send-again.ts'
+import { type AttemptEnding, causeOf } from '../../explain/causes.ts'
 import {
   ACCEPTED_ADVICE,
   ACCEPTED_WRONG,
   answerToWrong,
   REFUSED_WRONG,
-} from '../../../pay/webhooks/wrong-signature.ts'
-import { details, tag } from '../../../platform/web/components.ts'
-import { type Html, html, type Part } from '../../../platform/web/html.ts'
+} from '../../explain/wrong-signature.ts'
 import { deliveryTag, link, paragraph, time, untrusted, wideTable } from '../frame/parts.ts'
 import { shortTime } from '../frame/times.ts'
 import { bodyPart, headersAndBody, headersPart } from '../requests/exchange.ts'

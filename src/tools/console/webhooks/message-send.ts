@@ -1,8 +1,9 @@
 /** Sending a message again by hand: the forms on its page. The command `resend` and POST /control/messages can do more. */
-import { type Damage, damages, type SendAgain } from '../../../pay/webhooks/send-again.ts'
+
 import { button } from '../../../platform/web/components.ts'
 import { select } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
+import { type Damage, damages, type SendAgain } from '../../deliver/send-again.ts'
 import type { AccountVisit } from '../frame/page.ts'
 import { paragraph, postForm } from '../frame/parts.ts'
 import { damageNames } from './message-attempts.ts'

@@ -1,7 +1,6 @@
 /** One message to one webhook: its result and the reason, its bytes, its attempts, and forms to send it again. */
 import type { Context } from '../../../pay/context.ts'
 import { oldestKept } from '../../../pay/retention.ts'
-import { causeOf } from '../../../pay/webhooks/causes.ts'
 import {
   attemptsOf,
   findMessage,
@@ -9,16 +8,17 @@ import {
   shownStatus,
   statusAt,
 } from '../../../pay/webhooks/message-store.ts'
-import { resendable, sendAgain } from '../../../pay/webhooks/send-again.ts'
 import type { DeliveryStatus } from '../../../pay/webhooks/webhook.ts'
-import { answerToWrong } from '../../../pay/webhooks/wrong-signature.ts'
 import { formBody } from '../../../platform/http/body.ts'
 import { pathParam, type Route } from '../../../platform/http/endpoint.ts'
 import { pageFault } from '../../../platform/http/errors.ts'
 import { details, summaryList } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
-import { acceptedAmong, attemptsOfMessage } from '../../recorder/by-hand.ts'
-import { exchangesOfMessage } from '../../recorder/store.ts'
+import { resendable, sendAgain } from '../../deliver/send-again.ts'
+import { causeOf } from '../../explain/causes.ts'
+import { answerToWrong } from '../../explain/wrong-signature.ts'
+import { acceptedAmong, attemptsOfMessage } from '../../record/by-hand.ts'
+import { exchangesOfMessage } from '../../record/store.ts'
 import { liveNotice, type News, versionOf } from '../frame/live.ts'
 import { type AccountVisit, type Next, notFound, type Page } from '../frame/page.ts'
 import {

@@ -1,18 +1,14 @@
 /** What can be done with a webhook on its page. */
 import type { Context } from '../../../pay/context.ts'
 import { deactivateWebhook, findWebhook } from '../../../pay/webhooks/store.ts'
-import {
-  sendTestMessage,
-  type TestMessage,
-  testEvents,
-} from '../../../pay/webhooks/test-message.ts'
 import type { Webhook } from '../../../pay/webhooks/webhook.ts'
 import { formBody } from '../../../platform/http/body.ts'
 import { pathParam, type Route } from '../../../platform/http/endpoint.ts'
 import { button, details } from '../../../platform/web/components.ts'
 import { select } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
-import { recordAction } from '../../recorder/action.ts'
+import { sendTestMessage, type TestMessage, testEvents } from '../../deliver/test-message.ts'
+import { recordAction } from '../../record/action.ts'
 import { type AccountVisit, type Next, notFound } from '../frame/page.ts'
 import { paragraph, postForm } from '../frame/parts.ts'
 import { actionRoute } from '../frame/route.ts'

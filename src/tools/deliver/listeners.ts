@@ -1,0 +1,164 @@
+import type {
+  AttemptResult,
+  Database,
+  NewId,
+  OutgoingMessage,
+  Send,
+  Time,
+} from '../../core/ports.ts'
+import { createSignal, type Signal, type Signals } from '../../core/signal.ts'
+import { version } from '../../core/version.ts'
+import {
+  isListenerAddress,
+  NOBODY_LISTENS,
+  RECONNECT_TIME,
+  STORED_BEYOND,
+} from '../../pay/webhooks/listener.ts'
+import type { Webhook } from '../../pay/webhooks/webhook.ts'
+import {
+  type AttemptKey,
+  answerAttempt,
+  deleteAttempt,
+  findDue,
+  findOffered,
+  type Offer,
+  offerAttempt,
+  returnAttempt,
+  takeAttempt,
+  withdrawAttempt,
+} from './attempt-store.ts'
+import { listenAtLeastUntil, listenAtMostUntil } from './listener-store.ts'
+
+/** Milliseconds for an attempt, as for any receiver. */
+const DEADLINE = 2_000
+/** Milliseconds after which a request looks for what another instance wrote: an attempt, or the answer to one. */
+const POLL_FOR_ATTEMPT = 25
+const POLL_FOR_ANSWER = 20
+
+type ListenerPorts = { database: Database; time: Time; signals: Signals }
+
+/** The answer of a listener. */
+export type ListenerAnswer = Omit<AttemptResult, 'answer'> & {
+  /** The receiver's response; `body` is base64. */
+  answer?: { headers: [string, string][]; body: string; size: number }
+}
+
+const failed = (result: string, response_time: number | null = null): AttemptResult => ({
+  status: 'FAILED',
+  status_code: null,
+  response_time,
+  result,
+})
+
+const answerSignal = ({ attempt_id }: AttemptKey): string => `answer ${attempt_id}`
+const attemptSignal = (webhook_id: string): string => `attempt ${webhook_id}`
+
+/** As `send`, but leaves messages to listeners to those, and waits for their answers. */
+export const withListeners =
+  (send: Send, ports: ListenerPorts & { newId: NewId }): Send =>
+  message =>
+    isListenerAddress(message.url) ? sendToListener(ports, message) : send(message)
+
+async function sendToListener(
+  { database, time, newId, signals }: ListenerPorts & { newId: NewId },
+  { account: { room }, webhook_id, message_id, headers, body }: OutgoingMessage,
+): Promise<AttemptResult> {
+  const now = time.wall()
+  const key = { room, webhook_id, attempt_id: newId(now, room) }
+  const offer = { message_id, headers: { 'User-Agent': `Farthing/${version}`, ...headers }, body }
+  if (!(await database.write([offerAttempt(key, offer, [now, now + DEADLINE])])))
+    return failed(NOBODY_LISTENS)
+  signals.set(attemptSignal(webhook_id))
+  const signal = createSignal()
+  let isLate = false
+  const deadline = setTimeout(() => {
+    isLate = true
+    signal.set()
+  }, DEADLINE)
+  const waiting = { every: POLL_FOR_ANSWER, signal }
+  return signals
+    .pollUntilFound(answerSignal(key), waiting, async () => {
+      const row = await findOffered(database, key)
+      if (!row) return failed('timeout', DEADLINE)
+      if (row.answer) {
+        // Nobody has to wait for this. A row that stays is deleted later.
+        database.write([deleteAttempt(key)]).catch(() => {})
+        return fromStored(row.answer)
+      }
+      const isAlone = !row.taken && row.listening_until <= time.wall()
+      if (!isAlone && !isLate) return undefined
+      if (!(await database.write([withdrawAttempt(key, row)]))) return undefined
+      return isAlone ? failed(NOBODY_LISTENS) : failed('timeout', DEADLINE)
+    })
+    .finally(() => clearTimeout(deadline))
+}
+
+function fromStored(stored: string): AttemptResult {
+  const { answer, ...result } = JSON.parse(stored) as ListenerAnswer // written by endAttempt
+  if (!answer) return result
+  const body = Buffer.from(answer.body, 'base64')
+  return { ...result, answer: Promise.resolve({ ...answer, body, sent: {} }) }
+}
+
+type TakenAttempt = Offer & { attempt_id: string }
+
+/**
+ * Waits for an attempt, and takes it. Resolves to null when `mustReturn`, or when somebody has said that the listener
+ * stopped: one that is still there then asks again. `wait` is the most milliseconds until `mustReturn`.
+ */
+export async function waitForAttempt(
+  { database, time, signals }: ListenerPorts,
+  webhook: Webhook,
+  { wait, signal, mustReturn }: { wait: number; signal: Signal; mustReturn: () => boolean },
+): Promise<TakenAttempt | null> {
+  const { webhook_id, room, listening_until } = webhook
+  const connect = () =>
+    database.write([listenAtLeastUntil(webhook, time.wall() + wait + STORED_BEYOND)])
+  if ((listening_until ?? 0) < time.wall() + wait + RECONNECT_TIME) await connect()
+  const waiting = { every: POLL_FOR_ATTEMPT, signal }
+  return signals.pollUntilFound(attemptSignal(webhook_id), waiting, async () => {
+    const now = time.wall()
+    const due = await findDue(database, webhook, now)
+    if (!due || due.listening_until <= now) return null
+    const { attempt_id, offer } = due
+    if (attempt_id && offer) {
+      if (await database.write([takeAttempt({ room, webhook_id, attempt_id })]))
+        return { attempt_id, ...(JSON.parse(offer) as Offer) } // written by offerAttempt
+      signal.set()
+    } else if (mustReturn()) return null
+    // Another request of this listener was cut off.
+    else if (due.listening_until <= now + RECONNECT_TIME) await connect()
+    return undefined
+  })
+}
+
+/** Offers an attempt again, because the request that took it is gone. */
+export async function giveBack(
+  { database, signals }: ListenerPorts,
+  { webhook_id, room }: Webhook,
+  { attempt_id }: TakenAttempt,
+): Promise<void> {
+  await database.write([returnAttempt({ room, webhook_id, attempt_id })])
+  signals.set(attemptSignal(webhook_id))
+}
+
+/** Returns false if no such attempt of the webhook waits for an answer. */
+export async function endAttempt(
+  { database, signals }: ListenerPorts,
+  key: AttemptKey,
+  given: ListenerAnswer,
+): Promise<boolean> {
+  const written = await database.write([answerAttempt(key, JSON.stringify(given))])
+  if (written) signals.set(answerSignal(key))
+  return written
+}
+
+/** The listener counts as connected for at most `ms` milliseconds, unless it asks again. */
+export async function leave(
+  { database, time, signals }: ListenerPorts,
+  webhook: Webhook,
+  ms: number,
+): Promise<void> {
+  await database.write([listenAtMostUntil(webhook, time.wall() + ms)])
+  signals.set(attemptSignal(webhook.webhook_id))
+}

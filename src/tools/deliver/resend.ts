@@ -1,0 +1,67 @@
+/** Sending many failed messages again by hand, one after the other, beside the requests. */
+import type { Account } from '../../core/account.ts'
+import type { Context } from '../../pay/context.ts'
+import { CLAIM_MS } from '../../pay/webhooks/deliver.ts'
+import { findMessage } from '../../pay/webhooks/message-store.ts'
+import { type Resend, type ResendRow, resendIn, saveResend, startResend } from './resend-store.ts'
+import { resendable, sendAgain } from './send-again.ts'
+
+const rowOf = (resend: Resend, claimed_until: number): ResendRow => ({
+  body: JSON.stringify(resend),
+  claimed_until,
+})
+
+/** Begins to send these messages again, in this order. Resolves false while an earlier run of the account goes on. */
+export async function resendAll(
+  context: Context,
+  account: Account,
+  message_ids: readonly string[],
+): Promise<boolean> {
+  const { database, deliveries, time } = context
+  const at = time.now(account)
+  const resend = { at, left: [...message_ids], accepted: 0, failed: 0, skipped: 0 }
+  const now = time.wall()
+  const first = rowOf(resend, now + CLAIM_MS)
+  if (!(await database.write([startResend(account.room, first, now)]))) return false
+  deliveries.beside(isStopping => run(context, account, first, isStopping))
+  return true
+}
+
+/** Ends at a stop of the service, and when another run has taken the place of this one. */
+async function run(
+  context: Context,
+  account: Account,
+  first: ResendRow,
+  isStopping: () => boolean,
+): Promise<void> {
+  const { database, time } = context
+  let row = first
+  for (;;) {
+    const resend = resendIn(row)
+    const [message_id, ...left] = resend.left
+    const isEnd = message_id === undefined || isStopping()
+    const next = isEnd
+      ? rowOf(resend, 0)
+      : rowOf(
+          { ...resend, left, ...(await sendOne(context, account, resend, message_id)) },
+          time.wall() + CLAIM_MS,
+        )
+    if (!(await database.write([saveResend(account.room, row, next)])) || isEnd) return
+    row = next
+  }
+}
+
+/** The count that grows by sending the message. */
+async function sendOne(
+  context: Context,
+  account: Account,
+  { accepted, failed, skipped }: Resend,
+  message_id: string,
+): Promise<Partial<Resend>> {
+  const found = await findMessage(context.database, account.room, message_id)
+  const message = found && resendable(found, context.time.now(account))
+  if (!message || 'reason' in message) return { skipped: skipped + 1 }
+  const once = { times: 1, atOnce: false, newIdentifier: false }
+  const [exchange] = await sendAgain(context, account, message, once)
+  return exchange?.refused ? { failed: failed + 1 } : { accepted: accepted + 1 }
+}

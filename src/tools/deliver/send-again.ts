@@ -1,0 +1,133 @@
+import { createHmac } from 'node:crypto'
+import type { Account } from '../../core/account.ts'
+import type { ByHand, Exchange } from '../../core/exchange.ts'
+import type { Context } from '../../pay/context.ts'
+import { oldestKept } from '../../pay/retention.ts'
+import { attempt } from '../../pay/webhooks/deliver.ts'
+import type { KeptMessage } from '../../pay/webhooks/message-store.ts'
+import { headersOf, signature } from '../../pay/webhooks/webhook.ts'
+
+/** Ways to send a message with a signature that does not match. */
+export const damages = ['digit', 'missing', 'upper', 'base64', 'newline', 'space'] as const
+export type Damage = (typeof damages)[number]
+
+export const MOST_TIMES = 10
+
+export type SendAgain = {
+  times: number
+  /** Otherwise one after another. */
+  atOnce: boolean
+  /** Instead of the kept bytes. */
+  body?: string | undefined
+  /** Whether the message gets another identifier wherever its own stands in the body. */
+  newIdentifier: boolean
+  damage?: Damage | undefined
+  /** Instead of the webhook's callback_url. The caller has checked it. */
+  to?: string | undefined
+  signingKey?: string | undefined
+}
+
+/** A message whose bytes are kept. */
+export type Resendable = KeptMessage & { body: string }
+
+/** The message, or why it cannot be sent again. `now` is the account's time, in milliseconds. */
+export function resendable(message: KeptMessage, now: number): Resendable | { reason: string } {
+  const { body, payment_id, webhook_status } = message
+  if (body === null || payment_id < oldestKept(now))
+    return { reason: 'the payment of this message is gone after 7 days: its bytes are not kept' }
+  if (webhook_status !== 'ACTIVE')
+    return { reason: 'the webhook of this message is INACTIVE: register another one' }
+  return { ...message, body }
+}
+
+/**
+ * Sends a message again by hand. This does not count as one of its attempts: neither the message nor the payment
+ * changes. Returns an exchange for each time, in order.
+ */
+export async function sendAgain(
+  context: Context,
+  account: Account,
+  message: Resendable,
+  asked: SendAgain,
+): Promise<Exchange[]> {
+  const { message_id, signing_key } = message
+  const given = asked.body ?? message.body
+  const body = asked.newIdentifier
+    ? given.replaceAll(message_id, context.newId(context.time.now(account), account.room))
+    : given
+  const signed = damaged(body, asked.signingKey ?? signing_key, asked.damage)
+  const url = asked.to ?? message.callback_url
+  const byHand = byHandOf(asked, message)
+  const once = () => sendByHand(context, account, message, { ...signed, url, byHand })
+  const times = Array.from({ length: asked.times })
+  if (asked.atOnce) return Promise.all(times.map(once))
+  const sent: Exchange[] = []
+  for (const _ of times) sent.push(await once())
+  return sent
+}
+
+type Signed = { body: string; signature: string | undefined }
+
+function damaged(body: string, key: string, damage: Damage | undefined): Signed {
+  const right = signature(body, key)
+  switch (damage) {
+    case 'digit':
+      return { body, signature: right.slice(0, -1) + (right.endsWith('0') ? '1' : '0') }
+    case 'missing':
+      return { body, signature: undefined }
+    case 'upper':
+      return { body, signature: right.toUpperCase() }
+    case 'base64':
+      return { body, signature: createHmac('sha256', key).update(body).digest('base64') }
+    case 'newline':
+      return { body, signature: signature(`${body}\n`, key) }
+    case 'space':
+      return { body: `${body} `, signature: right }
+    default:
+      return { body, signature: right }
+  }
+}
+
+type SentByHand = Pick<KeptMessage, 'message_id' | 'webhook_id' | 'payment_id' | 'event_type'>
+
+/** Sends a message once, signed as given, and records it. Neither the message nor the payment changes. */
+export async function sendByHand(
+  context: Context,
+  account: Account,
+  { message_id, webhook_id, payment_id, event_type }: SentByHand,
+  { body, signature: signed, url, byHand }: Signed & { url: string; byHand: ByHand },
+): Promise<Exchange> {
+  if (!context.recorder) throw new Error('a message that is sent by hand is recorded')
+  const { result, attempted } = await attempt(context, {
+    account,
+    webhook_id,
+    message_id,
+    payment_id,
+    event_type,
+    body,
+    keepsAnswer: true,
+    url,
+    headers: headersOf(signed),
+  })
+  return context.recorder.attemptByHand(account, {
+    ...attempted,
+    ...(byHand.kind === 'probe' && { message_id: null }),
+    ms: result.response_time ?? 0,
+    byHand,
+  })
+}
+
+/** The receiver at another address may have the other key. */
+function byHandOf(
+  { body, newIdentifier, damage, signingKey = '', to = '' }: SendAgain,
+  { signing_key, callback_url }: KeptMessage,
+): ByHand {
+  const isOtherKey = signingKey !== '' && signingKey !== signing_key
+  const isSame = to === '' || to === callback_url
+  const other = {
+    ...(isOtherKey && isSame && ({ other_key: true } as const)),
+    ...(!isSame && ({ other_address: true } as const)),
+  }
+  if (damage) return { kind: 'damaged', damage, ...other }
+  return { kind: body !== undefined || newIdentifier ? 'edited' : 'again', ...other }
+}

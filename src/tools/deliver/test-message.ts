@@ -1,0 +1,90 @@
+import type { Account } from '../../core/account.ts'
+import type { Context } from '../../pay/context.ts'
+import { makePayment } from '../../pay/payments/commands.ts'
+import { advance, type Payment, refund, type Trigger } from '../../pay/payments/payment.ts'
+import { readNewPayment } from '../../pay/payments/request.ts'
+import { presentPayment } from '../../pay/payments/response.ts'
+import { insertPayment } from '../../pay/payments/store.ts'
+import { insertRefund } from '../../pay/refunds/store.ts'
+import { type EventType, messagesFor, type Webhook } from '../../pay/webhooks/webhook.ts'
+import { keptAddresses } from '../../platform/http/addresses.ts'
+import type { RecordEffects } from '../../platform/http/request-state.ts'
+
+const PAID: Trigger[] = ['open_page', 'choose_success', 'confirm']
+
+/** The event types that are sent, with what happens to the payment before. */
+const courses = {
+  card_payment_succeeded: PAID,
+  card_payment_captured: PAID,
+  card_payment_refunded: PAID,
+  card_payment_failed: ['open_page', 'choose_declined'],
+  card_payment_cancelled: ['cancel'],
+} as const satisfies Partial<Record<EventType, readonly Trigger[]>>
+
+export type TestEvent = keyof typeof courses
+
+/** Those that a webhook can be sent as a test. */
+export const testEvents = ({ subscriptions }: Pick<Webhook, 'subscriptions'>): TestEvent[] =>
+  (Object.keys(courses) as TestEvent[]).filter(type => subscriptions.includes(type)) // typed string[]
+
+export const TEST_REFERENCE = 'TEST-MESSAGE'
+
+const AMOUNT = 1450
+
+type TestMessageRequest = {
+  account: Account
+  webhook: Webhook
+  event_type: TestEvent
+  /** Where the client found the API. */
+  address: string
+  return_url: string
+  recordEffects: RecordEffects
+}
+
+export type TestMessage = { message_id: string; refund_id: string | undefined }
+
+/**
+ * Makes a payment that has come to the event, and sends the message about it to this webhook alone. Resolves after the
+ * delivery. Nothing is made if the webhook is not active: then it resolves to undefined.
+ */
+export async function sendTestMessage(
+  context: Context,
+  { account, webhook, event_type, address, return_url, recordEffects }: TestMessageRequest,
+): Promise<TestMessage | undefined> {
+  const { config, database, deliveries, newId, time } = context
+  const { room } = account
+  const now = time.now(account)
+  const given = readNewPayment({
+    amount: AMOUNT,
+    reference: TEST_REFERENCE,
+    description: 'Made for a test message to a webhook',
+    return_url,
+  })
+  const base_url = config.baseUrl === undefined ? address : undefined
+  const { after } = makePayment(context, room, now, given, undefined, {
+    base_url,
+    origin: 'test message',
+  })
+  const ended = courses[event_type].reduce(
+    (payment: Payment, trigger) => advance(payment, trigger, now)?.after ?? payment,
+    after,
+  )
+  const refund_id = event_type === 'card_payment_refunded' ? newId(now, room) : undefined
+  const payment = refund_id ? refund(ended, AMOUNT, now).after : ended
+  const { payment_id } = payment
+  const resource = presentPayment(payment, keptAddresses(config, base_url))
+  const change = { payment_id, at: now, eventTypes: [event_type], resource }
+  const messages = messagesFor(change, [webhook], newId)
+  const written = await database.write([
+    insertPayment(payment),
+    ...(refund_id ? [insertRefund({ refund_id, payment_id, room, amount: AMOUNT })] : []),
+    // Without its message the payment is not made either.
+    ...deliveries.insert(messages).map(insert => ({ ...insert, expect: 1 as const })),
+  ])
+  const [message] = messages
+  if (!written || !message) return undefined
+  const { message_id } = message
+  recordEffects(account, payment, { events: [...payment.events.keys()], messages: [message_id] })
+  await deliveries.deliver(messages)
+  return { message_id, refund_id }
+}

@@ -1,0 +1,119 @@
+/**
+ * Ask the receiver: finds out how a receiver checks signatures, by sending it copies of a message, each signed in
+ * another wrong way, until it accepts one.
+ */
+import { type Account, DEFAULT_ACCOUNT } from '../../../core/account.ts'
+import { type Actor, type Asked, NO_REQUEST } from '../../../core/exchange.ts'
+import { newSecret } from '../../../core/ids.ts'
+import type { Context } from '../../../pay/context.ts'
+import { findWebhook } from '../../../pay/webhooks/store.ts'
+import {
+  signature,
+  signingKeyOf,
+  type Webhook,
+  webhookName,
+} from '../../../pay/webhooks/webhook.ts'
+import { type Resendable, sendByHand } from '../../deliver/send-again.ts'
+import { newestWebhooks } from '../../lists/webhooks-store.ts'
+import type { ActionName } from '../../record/action.ts'
+import { type Truth, wrongSignatures } from '../signature/wrong-signatures.ts'
+import { type Copy, findMistake, type Known } from './find-mistake.ts'
+
+/** All copies together, with the right one and that with a random key. */
+export const MOST_COPIES = 45
+/** Milliseconds for all copies. One takes 2 seconds at most, so none is sent in the last two. */
+const MOST_MS = 30_000
+const LAST_START = MOST_MS - 2_000
+/** Webhooks whose keys are looked at. */
+const MOST_WEBHOOKS = 20
+
+type Asking = {
+  by: Actor
+  /** Whether nobody waits for the answer any more. No further copy is sent then. */
+  isAbandoned: () => boolean
+}
+
+/**
+ * Sends the copies to the webhook's own address, one after the other, and records each. The message, its attempts and
+ * its payment stay as they are.
+ */
+export async function askReceiver(
+  context: Context,
+  account: Account,
+  message: Resendable,
+  { by, isAbandoned }: Asking,
+): Promise<Asked> {
+  const { recorder, time } = context
+  const known = await knownAbout(context, account, message)
+  const { body, callback_url: url, message_id, payment_id, webhook_id } = message
+  const started = performance.now()
+  const began = time.wall()
+  const at = time.now(account)
+  const post = ({ text, cause, short }: Copy) =>
+    sendByHand(context, account, message, {
+      body,
+      url,
+      signature: text,
+      byHand: { kind: 'asked', words: short, ...(cause !== undefined && { damage: cause }) },
+    })
+  const mayPost = (posts: number) =>
+    posts < MOST_COPIES && performance.now() - started < LAST_START && !isAbandoned()
+  const asked = await findMistake(known, { post, mayPost })
+  await recorder?.action(account, {
+    room: account.room,
+    payment_id,
+    message_id,
+    webhook_id,
+    kind: 'action',
+    operation: 'askReceiver' satisfies ActionName,
+    status: null,
+    refused: false,
+    began,
+    at,
+    by,
+    ...NO_REQUEST,
+    ms: Math.round(performance.now() - started),
+    ended: 'sent',
+    asked,
+  })
+  return asked
+}
+
+/** The most copies that asking sends. */
+export async function mostCopies(
+  context: Context,
+  account: Account,
+  message: Resendable,
+): Promise<number> {
+  const { wrong } = await knownAbout(context, account, message)
+  return Math.min(MOST_COPIES, 2 + wrong.length)
+}
+
+async function knownAbout(
+  { database, config }: Context,
+  { name, room }: Account,
+  { body, webhook_id, signing_key }: Resendable,
+): Promise<Known> {
+  const webhooks = await newestWebhooks(database, room, MOST_WEBHOOKS)
+  const own = await findWebhook(database, room, webhook_id)
+  const owner = own ? webhookName(own) : webhook_id
+  const truth: Truth = { body: Buffer.from(body), key: Buffer.from(signing_key), owner }
+  const otherKeys = {
+    webhooks: webhooks
+      .filter(each => each.webhook_id !== webhook_id)
+      .map(each => ({ name: nameBeside(owner, each), key: each.signing_key })),
+    api: name === DEFAULT_ACCOUNT && config.apiKey ? [config.apiKey] : [],
+  }
+  return {
+    truth,
+    otherKeys,
+    right: signature(body, signing_key),
+    random: signature(body, signingKeyOf(newSecret())),
+    wrong: wrongSignatures(truth, otherKeys),
+  }
+}
+
+function nameBeside(owner: string, webhook: Webhook): string {
+  const name = webhookName(webhook)
+  return name === owner ? `another webhook that is named ${name} too` : name
+}

@@ -1,0 +1,218 @@
+/** Which copy of a message a receiver is sent next, and what follows from its answers. */
+
+import type { Asked, Exchange } from '../../../core/exchange.ts'
+import { causeOf } from '../causes.ts'
+import type { Advice } from '../signature/advice.ts'
+import { bodyVariants } from '../signature/bodies.ts'
+import { find } from '../signature/find.ts'
+import { keyVariants, type OtherKeys } from '../signature/keys.ts'
+import type { Mistake } from '../signature/mistakes.ts'
+import { inWords } from '../signature/result.ts'
+import { mistakesIn, type Truth, type WrongSignature } from '../signature/wrong-signatures.ts'
+import { ACCEPTED_ADVICE, isSignatureRefusal } from '../wrong-signature.ts'
+import { isAccepted } from './probing.ts'
+
+/** `text` is the header Pay-Signature. `cause` is missing where it is right. */
+export type Copy = { text: string; short: string; cause?: string }
+
+export type Known = {
+  truth: Truth
+  otherKeys: OtherKeys
+  /** The signature of the message. */
+  right: string
+  /** A signature with a key that nobody has. */
+  random: string
+  /** The likeliest first. */
+  wrong: readonly WrongSignature[]
+}
+
+type Sending = {
+  post: (copy: Copy) => Promise<Exchange>
+  /** Whether another copy may be sent after so many. */
+  mayPost: (posts: number) => boolean
+}
+
+type Conclusion = Omit<Asked, 'posts' | 'evidence'> & { evidence: readonly Exchange[] }
+
+const isRefused = ({ status }: Exchange): boolean => isSignatureRefusal(status)
+
+/** Sends the right copy, one with a random key, and unless they tell enough, the wrong ones until one is accepted. */
+export async function findMistake(known: Known, { post, mayPost }: Sending): Promise<Asked> {
+  let posts = 0
+  const send = (copy: Copy) => {
+    posts += 1
+    return post(copy)
+  }
+  const right = { text: known.right, short: 'the right signature' }
+  const first = await send(right)
+  let conclusion = fromRight(first)
+  if (!conclusion) {
+    const random = { text: known.random, short: 'a random key', cause: 'key:random' }
+    const forged = await send(random)
+    conclusion =
+      fromBoth(known, first, forged) ??
+      (await fromWrong(known, [first, forged], {
+        post: send,
+        mayPost: () => mayPost(posts),
+        sendRight: () => send(right),
+      }))
+  }
+  const { evidence, ...rest } = conclusion
+  return { ...rest, posts, evidence: evidence.map(({ exchange_id }) => exchange_id) }
+}
+
+/** The receiver may have been mended since, or answer nothing about the signature. */
+function fromRight(first: Exchange): Conclusion | undefined {
+  if (isAccepted(first) || isRefused(first)) return undefined
+  return {
+    cause: 'other-answer',
+    sentence: `It does not answer about the signature now. ${endingOf(first)}`,
+    advice: [{ text: 'Mend this first, and ask again.' }],
+    evidence: [first],
+  }
+}
+
+function fromBoth({ right }: Known, first: Exchange, forged: Exchange): Conclusion | undefined {
+  const evidence = [forged, first]
+  if (isAccepted(forged) && isAccepted(first))
+    return {
+      cause: 'checks-nothing',
+      sentence:
+        'Your receiver checks nothing: it accepted a message that is signed with a random key.',
+      advice: [{ text: ACCEPTED_ADVICE }],
+      evidence,
+    }
+  if (isAccepted(forged)) return unsteady(evidence)
+  if (isAccepted(first))
+    return {
+      cause: 'accepts',
+      sentence: 'It accepts the message now, and refuses a wrong signature.',
+      advice: [{ text: 'There is nothing to mend. The receiver has the message now.' }],
+      evidence,
+    }
+  if (isRefused(forged) && forged.status !== first.status)
+    return {
+      cause: 'not-the-signature',
+      sentence: `Your receiver answers ${first.result} to the right signature and ${forged.result} to a wrong one: it refuses the message for another reason.`,
+      advice: [LOOK],
+      evidence,
+    }
+  if (!computedIn(forged).includes(right)) return undefined
+  return {
+    cause: 'compared-wrongly',
+    sentence:
+      'Your receiver computes the right signature and compares it wrongly: its answer to a message that is signed with a random key contains the right signature.',
+    advice: [COMPARE],
+    evidence,
+  }
+}
+
+const unsteady = (evidence: readonly Exchange[]): Conclusion => ({
+  cause: 'unsteady',
+  sentence:
+    'Your receiver refused the right signature and accepted a wrong one, and its answers do not depend on the signature alone.',
+  advice: [{ text: 'Ask again when the receiver runs steadily.' }, LOOK],
+  evidence,
+})
+
+type SendingOn = {
+  post: Sending['post']
+  mayPost: () => boolean
+  sendRight: () => Promise<Exchange>
+}
+
+async function fromWrong(
+  known: Known,
+  [first, forged]: readonly [Exchange, Exchange],
+  { post, mayPost, sendRight }: SendingOn,
+): Promise<Conclusion> {
+  const copies = [...shownIn(known, [first, forged]), ...known.wrong]
+  const tried = new Set<string>()
+  let otherwise = 0
+  for (const { text, short, cause, words, advice } of copies) {
+    if (tried.has(text)) continue
+    if (!mayPost()) break
+    const sent = await post({ text, short, cause })
+    tried.add(text)
+    if (isAccepted(sent)) {
+      // Only a receiver whose answers do not depend on the signature alone accepts the right one now.
+      const again = mayPost() ? await sendRight() : undefined
+      if (again && isAccepted(again)) return unsteady([again, sent, first])
+      return {
+        cause,
+        sentence: `Your receiver checks a wrong signature: ${words}.`,
+        advice,
+        evidence: [sent, first],
+      }
+    }
+    if (!isRefused(sent)) otherwise += 1
+    if (sent.status === 429)
+      return {
+        cause: 'stopped',
+        sentence: `Known mistakes that were tried: ${tried.size}. ${endingOf(sent)}`,
+        advice: [{ text: 'Raise the limit for these messages, and ask again.' }],
+        evidence: [sent, first],
+      }
+  }
+  const left = new Set(copies.map(({ text }) => text)).size - tried.size
+  const facts = [
+    noneOf(tried.size),
+    ...(otherwise > 0 ? [`${otherwise} of them got another answer than a refusal.`] : []),
+    ...(left > 0 ? [`${left} more were not tried: ${BOUNDS}.`] : []),
+  ]
+  return {
+    cause: 'unknown',
+    sentence: facts.join(' '),
+    advice: [SIGN_IN, LOOK],
+    evidence: [first, forged],
+  }
+}
+
+const noneOf = (tried: number): string => {
+  if (tried === 0) return 'No known mistake was tried.'
+  if (tried === 1) return 'The one known mistake that was tried is not accepted.'
+  return `None of the ${tried} known mistakes that were tried is accepted.`
+}
+
+const BOUNDS = 'at most 45 copies are sent, within 30 seconds'
+
+const LOOK: Advice = {
+  text: 'The log of your receiver says more. Let it print the signature that it computes and the length of the body and of the key, and enter that signature at Compare signatures (farthing verify --message ... --computed ...): some 2,000 combinations of mistakes are tried there.',
+}
+const SIGN_IN: Advice = {
+  text: 'Something before your check may refuse the message, such as a sign-in or the CSRF protection of Django, Rails or Laravel: exempt this path from it.',
+}
+const COMPARE: Advice = {
+  text: 'Compare two values of one form: both are 64 hexadecimal digits in lower case. In Node: crypto.timingSafeEqual(Buffer.from(header), Buffer.from(computed)).',
+}
+
+/** What the receiver answered, and what that means. */
+const endingOf = ({ status, result = '', response_body }: Exchange): string =>
+  causeOf({ status, result, answer: response_body }) ?? result
+
+/** Signatures in what the receiver answered, without the one that it was sent. */
+function computedIn({ request_headers, response_headers, response_body }: Exchange): string[] {
+  const sent = request_headers['Pay-Signature']
+  const texts = [...Object.values(response_headers), response_body?.text ?? '']
+  const found = texts.flatMap(text => text.match(/(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])/gi) ?? [])
+  return [...new Set(found)].filter(each => each !== sent)
+}
+
+/** The mistakes of signatures that the receiver shows in its answers. They are tried before all others. */
+function shownIn({ truth, otherKeys }: Known, exchanges: readonly Exchange[]): WrongSignature[] {
+  const bodies = bodyVariants(truth.body)
+  const keys = keyVariants(truth.key, otherKeys)
+  return exchanges.flatMap(computedIn).flatMap(text => {
+    const found = find(text, bodies, keys)
+    const mistakes = found ? mistakesIn(found, truth.owner) : []
+    return mistakes.length > 0
+      ? [{ text, short: 'the signature in its answer', ...joined(mistakes) }]
+      : []
+  })
+}
+
+const joined = (mistakes: readonly Mistake[]): Mistake => ({
+  cause: mistakes.map(({ cause }) => cause).join(' '),
+  words: inWords(mistakes.map(({ words }) => words)),
+  advice: [...new Set(mistakes.flatMap(({ advice }) => advice))],
+})

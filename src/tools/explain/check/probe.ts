@@ -1,0 +1,200 @@
+/** Probes: messages that are made to find out what a receiver does with them. They are sent only when asked for. */
+import type { Account } from '../../../core/account.ts'
+import type { Exchange } from '../../../core/exchange.ts'
+import type { Context } from '../../../pay/context.ts'
+import type { Payment } from '../../../pay/payments/payment.ts'
+import { presentPayment } from '../../../pay/payments/response.ts'
+import {
+  type EventType,
+  type Message,
+  messagesFor,
+  signature,
+  type Webhook,
+} from '../../../pay/webhooks/webhook.ts'
+import { keptAddresses } from '../../../platform/http/addresses.ts'
+import { sendByHand } from '../../deliver/send-again.ts'
+import { findPayments } from '../../lists/find-payments-store.ts'
+import { causeOf } from '../causes.ts'
+import { findingOf } from './finding.ts'
+import { probeForgeries } from './probe-forgeries.ts'
+import {
+  changedSignature,
+  missingSignature,
+  type ProbeRule,
+  probeRules,
+  unknownPayment,
+} from './probe-rules.ts'
+import {
+  CONTROL,
+  type Forgery,
+  isAccepted,
+  MOST_MS,
+  MOST_POSTS,
+  OUT_OF_TIME,
+  type Outcome,
+  POST_MS,
+  type Probing,
+  type Where,
+} from './probing.ts'
+import { countMissed } from './reads-store.ts'
+import type { Finding, RuleText } from './rule.ts'
+
+/** Paid payments that are looked at. */
+const MOST_PAYMENTS = 50
+
+/** The events of a paid payment. */
+const PAID: EventType[] = ['card_payment_succeeded', 'card_payment_captured']
+
+export type Probed = { posts: number; findings: Finding[] }
+
+/**
+ * Sends messages about paid payments of the account to the webhook's own address, and records each. They are no
+ * attempts of any message. `isAbandoned`: whether nobody waits for the result any more.
+ */
+export async function probeReceiver(
+  context: Context,
+  account: Account,
+  webhook: Webhook,
+  isAbandoned: () => boolean,
+): Promise<Probed> {
+  const started = performance.now()
+  let posts = 0
+  const probing: Probing = {
+    ...messageMaker(context, account, webhook),
+    post(message, words, forgery) {
+      posts += 1
+      return postProbe(context, account, webhook, message, { words, forgery })
+    },
+    maySend: (messages, ms = POST_MS) =>
+      posts + messages <= MOST_POSTS &&
+      performance.now() - started + ms <= MOST_MS &&
+      !isAbandoned(),
+  }
+  const findings = await findingsOf({ context, account, probing })
+  return { posts, findings }
+}
+
+async function findingsOf(where: Where): Promise<Finding[]> {
+  const { context, account, probing } = where
+  const asked = {
+    room: account.room,
+    now: context.time.now(account),
+    filter: { status: 'success' },
+  }
+  const newest = { limit: MOST_PAYMENTS, order: 'newest' } as const
+  const paid = await findPayments(context.database, asked, {}, newest)
+  const [first, ...others] = paid
+  if (!first) return nothingSeen('No payment of the account is paid. Pay one, and probe again.')
+  const message = probing.make(first)
+  if (!message) return nothingSeen(`The webhook is subscribed to none of ${PAID.join(' and ')}.`)
+  const control = await probing.post(message, CONTROL)
+  if (!isAccepted(control)) return nothingSeen(firstMend(control), [control])
+  const forged = await probeForgeries(where, first, others)
+  const findings = [
+    findingFor(changedSignature, forged.digit),
+    findingFor(missingSignature, forged.missing),
+  ]
+  for (const rule of probeRules)
+    findings.push(findingFor(rule, await probeRule(where, rule, first)))
+  return findings
+}
+
+const firstMend = ({ status, result = '', response_body }: Exchange): string =>
+  `The receiver did not accept the true message, so nothing can be judged: mend that first (W3). ${causeOf({ status, result, answer: response_body }) ?? ''}`.trim()
+
+const nothingSeen = (sentence: string, evidence: readonly Exchange[] = []): Finding[] =>
+  [changedSignature, missingSignature, ...probeRules].map(rule =>
+    findingFor(rule, { level: 'not seen', sentence, evidence }),
+  )
+
+/** A receiver that breaks the rule must break it twice, and accept the true message in between. */
+async function probeRule(
+  { context, account, probing }: Where,
+  rule: ProbeRule,
+  first: Payment,
+): Promise<Outcome> {
+  const { breaks, after = 0, level, accepted, lacking } = rule
+  if (!probing.maySend(MOST_AT_ONCE)) return OUT_OF_TIME
+  const missed = await countMissed(context, account)
+  const answers = await sendFor(probing, rule, first)
+  if (!answers) return { level: 'not seen', sentence: lacking }
+  if (!breaks(answers)) return { level: 'pass', sentence: accepted, evidence: answers }
+  const message = probing.make(first)
+  if (!message || !probing.maySend(1 + MOST_AT_ONCE)) return OUT_OF_TIME
+  const control = await probing.post(message, CONTROL)
+  const again = (await sendFor(probing, rule, first)) ?? []
+  const evidence = [...answers, control, ...again]
+  const isSteady =
+    isAccepted(control) &&
+    breaks(again) &&
+    [answers, again].every(each => each.slice(0, after).every(isAccepted))
+  if (!isSteady) return { level: 'not seen', sentence: VARY, evidence }
+  if (rule === unknownPayment && (await countMissed(context, account)) > missed)
+    return { level: 'not seen', sentence: READS_UNKNOWN, evidence }
+  return { level, evidence: [...answers, ...again].filter(each => !isAccepted(each)) }
+}
+
+/** The most messages of a rule. */
+const MOST_AT_ONCE = 2
+
+async function sendFor(
+  probing: Probing,
+  rule: ProbeRule,
+  payment: Payment,
+): Promise<Exchange[] | undefined> {
+  const messages = rule.messages(event_type => probing.make(payment, event_type), probing.newId)
+  if (!messages) return undefined
+  const send = (message: Message) => probing.post(message, `${rule.id}: ${rule.words}`)
+  if (rule.atOnce) return Promise.all(messages.map(send))
+  const answers: Exchange[] = []
+  for (const message of messages) answers.push(await send(message))
+  return answers
+}
+
+const VARY = 'The answers of the receiver vary: it does not answer equal messages alike.'
+const READS_UNKNOWN =
+  'The receiver reads the payment, and this one does not exist, so its refusal shows nothing.'
+
+/** Messages about payments as they are now, each with a new identifier. */
+function messageMaker(
+  { config, newId, time }: Context,
+  account: Account,
+  webhook: Webhook,
+): Pick<Probing, 'make' | 'newId'> {
+  const nextId = () => newId(time.now(account), account.room)
+  return {
+    newId: nextId,
+    make(payment, event_type) {
+      const { payment_id, events, base_url } = payment
+      const at = events.at(-1)?.at ?? time.now(account)
+      const resource = presentPayment(payment, keptAddresses(config, base_url))
+      const eventTypes = event_type ? [event_type] : PAID
+      const [message] = messagesFor({ payment_id, at, eventTypes, resource }, [webhook], nextId)
+      return message
+    },
+  }
+}
+
+function postProbe(
+  context: Context,
+  account: Account,
+  { callback_url: url, signing_key }: Webhook,
+  message: Message,
+  { words, forgery }: { words: string; forgery: Forgery | undefined },
+): Promise<Exchange> {
+  const { body } = message
+  const right = signature(body, signing_key)
+  const signed = {
+    digit: right.slice(0, -1) + (right.endsWith('0') ? '1' : '0'),
+    missing: undefined,
+  }
+  return sendByHand(context, account, message, {
+    body,
+    url,
+    signature: forgery ? signed[forgery] : right,
+    byHand: { kind: 'probe', words, ...(forgery && { damage: forgery }) },
+  })
+}
+
+const findingFor = (rule: RuleText, { level, sentence, evidence = [] }: Outcome): Finding =>
+  findingOf(sentence === undefined ? rule : { ...rule, sentence }, level, evidence)

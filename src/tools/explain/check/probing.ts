@@ -1,0 +1,44 @@
+/** What the files about probes share. */
+
+import type { Account } from '../../../core/account.ts'
+import type { Exchange } from '../../../core/exchange.ts'
+import { isSuccess } from '../../../core/http-status.ts'
+import type { Context } from '../../../pay/context.ts'
+import type { Payment } from '../../../pay/payments/payment.ts'
+import type { EventType, Message } from '../../../pay/webhooks/webhook.ts'
+import type { Verdict } from './rule.ts'
+
+/** All messages together. */
+export const MOST_POSTS = 40
+/** Milliseconds for a whole probe. A message takes 2 seconds at most. */
+export const MOST_MS = 20_000
+export const POST_MS = 2_000
+
+/** What is wrong with a signature: one digit is changed, or it is missing. */
+export type Forgery = 'digit' | 'missing'
+
+/** What is known of one rule. Without a sentence it is that of the rule. */
+export type Outcome = { level: Verdict; sentence?: string; evidence?: readonly Exchange[] }
+
+/** What a probe may do. */
+export type Probing = {
+  /** A true message about this payment. undefined if the webhook is not subscribed to the event. */
+  make: (payment: Payment, event_type?: EventType) => Message | undefined
+  newId: () => string
+  /** `words` say in the record what is special about it. */
+  post: (message: Message, words: string, forgery?: Forgery) => Promise<Exchange>
+  /** Whether so many more messages may be sent, of which the last takes this long. */
+  maySend: (messages: number, ms?: number) => boolean
+}
+
+/** Where a probe is made. */
+export type Where = { context: Context; account: Account; probing: Probing }
+
+export const CONTROL = 'the true message, as a control'
+
+export const OUT_OF_TIME: Outcome = {
+  level: 'not seen',
+  sentence: `The probe ended before: it takes at most ${MOST_MS / 1000} seconds and sends at most ${MOST_POSTS} messages.`,
+}
+
+export const isAccepted = ({ status }: Exchange): boolean => isSuccess(status)

@@ -1,0 +1,239 @@
+/** Finds payments for the console by parts of them, within limits that keep each query short. */
+
+import { idFloor } from '../../core/ids.ts'
+import type { Database } from '../../core/ports.ts'
+import type { Payment } from '../../pay/payments/payment.ts'
+import { paymentRows } from '../../pay/payments/store.ts'
+import { oldestKept } from '../../pay/retention.ts'
+import {
+  beginning,
+  containing,
+  containingExactly,
+  fold,
+  GROUPS,
+  groupOf,
+} from '../../platform/database/fold.ts'
+import {
+  allOf,
+  type Condition,
+  findPart,
+  ifGiven,
+  numbered,
+  type Part,
+  type Range,
+  where,
+} from '../../platform/database/select.ts'
+
+/** What is looked for. Texts are parts, in any case; the value of metadata is the whole one, exactly. */
+export type Sought =
+  | { by: 'reference'; text: string }
+  | { by: 'email'; text: string }
+  | { by: 'amount'; pence: number }
+  | { by: 'metadata'; name: string; value: string }
+
+/** Created at `from` or later and before `until`, in milliseconds. */
+export type PaymentFilter = {
+  status?: string | undefined
+  from?: number | undefined
+  until?: number | undefined
+  sought?: Sought | undefined
+}
+
+/**
+ * No index has an email address, an amount, metadata or the middle of a reference: so many payments are looked at, the
+ * newest of the account, or of those with the status.
+ */
+export const MOST_SEARCHED = 10_000
+
+/** An index has the references, in an order that does not help with their beginnings: so many of them are looked at. */
+export const MOST_BEGINNINGS = 25_000
+
+const BELOW = 'payment_id < ?'
+
+type Asked = { room: string; now: number; filter: PaymentFilter }
+
+/** Payments that are not gone at `now` and match the filter. */
+export async function findPayments(
+  database: Database,
+  { room, now, filter }: Asked,
+  range: Range,
+  part: Part,
+): Promise<Payment[]> {
+  const { sought } = filter
+  if (sought?.by === 'reference')
+    return findByReference(database, { room, now, filter }, sought.text, range, part)
+  const least = sought ? await newestFrom(database, { room, now, filter }, MOST_SEARCHED) : ''
+  const conditions = [
+    ...conditionsOf({ room, now, filter }, range, least),
+    ...(sought ? [ofSought(sought)] : []),
+  ]
+  if (sought?.by !== 'metadata') return findPart(database, paymentRows, conditions, part)
+  return findExactly(database, { room, now, filter }, range, part, least, sought)
+}
+
+/** The account, the status and the time. One lower limit: SQLite would seek by either of two. */
+function conditionsOf(
+  { room, now, filter }: Asked,
+  { before, after }: Range,
+  least: string,
+): Condition[] {
+  const { status, from, until } = filter
+  const low = [least, oldestKept(now), from === undefined ? '' : idFloor(from)]
+  // The text sorts next after the identifier.
+  const lowest = [...low, after === undefined ? '' : `${after}0`].reduce((a, b) => (a > b ? a : b))
+  const high = [before, until === undefined ? undefined : idFloor(until)]
+  const highest = high.filter(each => each !== undefined).sort()[0]
+  return [
+    where('account = ?', room),
+    where('payment_id >= ?', lowest),
+    ...ifGiven(BELOW, highest),
+    ...ifGiven('status = ?', status),
+  ]
+}
+
+/** The lowest identifier among the newest payments of the account, or of those with the status; '' if it has fewer. */
+async function newestFrom(
+  database: Database,
+  { room, filter: { status } }: Asked,
+  most: number,
+): Promise<string> {
+  const { sql, values } = allOf([where('account = ?', room), ...ifGiven('status = ?', status)])
+  const [row] = await database.query<{ payment_id: string }>(
+    numbered(
+      `select payment_id from payments where ${sql} order by payment_id desc limit 1 offset ${most - 1}`,
+    ),
+    values,
+  )
+  return row?.payment_id ?? ''
+}
+
+function ofSought(sought: Exclude<Sought, { by: 'reference' }>): Condition {
+  switch (sought.by) {
+    case 'amount':
+      return where('amount = ?', sought.pence)
+    case 'email': {
+      const pattern = containing(sought.text)
+      const like = (column: string) => `${column} like ? escape '\\'`
+      return where(`(${like('email_folded')} or ${like('reference_folded')})`, pattern, pattern)
+    }
+    case 'metadata': {
+      const name = JSON.stringify(sought.name)
+      const patterns = [JSON.stringify(sought.value), sought.value].map(value =>
+        containingExactly(`${name}:${value}`),
+      )
+      return where(`(body like ? escape '\\' or body like ? escape '\\')`, ...patterns)
+    }
+  }
+}
+
+/** The text in the row may be another field than one of the metadata, so the payments are looked at once more. */
+async function findExactly(
+  database: Database,
+  asked: Asked,
+  range: Range,
+  part: Part,
+  least: string,
+  sought: Extract<Sought, { by: 'metadata' }>,
+): Promise<Payment[]> {
+  const found: Payment[] = []
+  let from = range
+  for (;;) {
+    const conditions = [...conditionsOf(asked, from, least), ofSought(sought)]
+    const payments = await findPart(database, paymentRows, conditions, part)
+    const { name, value } = sought
+    found.push(
+      ...payments.filter(({ given: { metadata = {} } }) =>
+        Object.hasOwn(metadata, name) ? String(metadata[name]) === value : false,
+      ),
+    )
+    const last = payments.at(-1)?.payment_id
+    if (payments.length < part.limit || found.length >= part.limit || last === undefined)
+      return found.slice(0, part.limit)
+    from = part.order === 'newest' ? { ...from, before: last } : { ...from, after: last }
+  }
+}
+
+async function findByReference(
+  database: Database,
+  asked: Asked,
+  text: string,
+  range: Range,
+  part: Part,
+): Promise<Payment[]> {
+  const direction = part.order === 'newest' ? 'desc' : 'asc'
+  // The limit is a literal: PostgreSQL's generic plan, the sixth time, takes a parameter for a tenth of all payments.
+  const sets = (await setsWith(database, asked, text, range)).map((conditions, i) => {
+    const { sql, values } = allOf(conditions)
+    return where(
+      `select * from (select payment_id from payments where ${sql}
+         order by payment_id ${direction} limit ${part.limit}) set_${i}`,
+      ...values,
+    )
+  })
+  const ids = where(
+    `payment_id in (${sets.map(({ sql }) => sql).join(' union all ')})`,
+    ...sets.flatMap(({ values }) => values),
+  )
+  return findPart(database, paymentRows, [ids], part)
+}
+
+/** Sets of payments, by their conditions: those with the whole reference, and those with a part of it. */
+async function setsWith(
+  database: Database,
+  asked: Asked,
+  text: string,
+  range: Range,
+): Promise<Condition[][]> {
+  const folded = fold(text)
+  const whole = where('reference_group = ? and reference_folded = ?', groupOf(folded), folded)
+  const newest = await newestFrom(database, asked, MOST_SEARCHED)
+  if (asked.filter.status !== undefined)
+    return [
+      [...conditionsOfWhole(asked, range), whole],
+      [
+        ...conditionsOf(asked, range, newest),
+        where(`reference_folded like ? escape '\\'`, containing(text)),
+      ],
+    ]
+  // All is read from one index. The sets of parts have the whole references of the newest payments too.
+  const wide = await newestFrom(database, asked, MOST_BEGINNINGS)
+  const { before = wide } = range
+  const older = { ...range, before: before < wide ? before : wide }
+  const parts = Array.from({ length: GROUPS }, (_, group) => [
+    ...conditionsOf(asked, range, wide),
+    where(
+      `reference_group = ? and (reference_folded like ? escape '\\'
+         or (payment_id >= ? and reference_folded like ? escape '\\'))`,
+      group,
+      beginning(text),
+      newest,
+      containing(text),
+    ),
+  ])
+  return wide === '' ? parts : [[...conditionsOfWhole(asked, older), whole], ...parts]
+}
+
+/**
+ * The upper limit is not for an index: PostgreSQL's generic plan takes a range between two parameters for half a percent
+ * of all payments, and would read the rows of the whole range instead of the index of references.
+ */
+const conditionsOfWhole = (asked: Asked, range: Range): Condition[] =>
+  conditionsOf(asked, range, '').map(({ sql, values }) =>
+    where(sql === BELOW ? `payment_id || '' < ?` : sql, ...values),
+  )
+
+/** How many payments match the filter, which looks for nothing, within the range. At most `most` are counted. */
+export async function countListed(
+  database: Database,
+  asked: Asked,
+  range: Range,
+  most: number,
+): Promise<number> {
+  const { sql, values } = allOf(conditionsOf(asked, range, ''))
+  const [row] = await database.query<{ found: number }>(
+    numbered(`select cast(count(*) as integer) as found
+     from (select payment_id from payments where ${sql} limit ?) listed`),
+    [...values, most],
+  )
+  return row?.found ?? 0
+}

@@ -1,0 +1,101 @@
+/** Lists of payments for the console and for /control, and the results of their webhook messages. */
+
+import type { Database } from '../../core/ports.ts'
+import { type Payment, type Status, statuses } from '../../pay/payments/payment.ts'
+import { paymentRows } from '../../pay/payments/store.ts'
+import { oldestKept } from '../../pay/retention.ts'
+import { SHOWN_STATUS, type ShownStatus } from '../../pay/webhooks/message-store.ts'
+import { fold, groupOf } from '../../platform/database/fold.ts'
+import { findPart, ifGiven, numbered, type Part, where } from '../../platform/database/select.ts'
+
+/** `reference` is the whole one, in any case. */
+type ListFilter = { payment_id?: string; reference?: string }
+
+/** Payments of the account that are not gone at `now`. */
+export function listPayments(
+  database: Database,
+  room: string,
+  { payment_id, reference }: ListFilter,
+  { now, ...part }: Part & { now: number },
+): Promise<Payment[]> {
+  const conditions = [
+    where('account = ?', room),
+    where('payment_id >= ?', oldestKept(now)),
+    ...ifGiven('payment_id = ?', payment_id),
+    ...(reference === undefined ? [] : [ofReference(fold(reference))]),
+  ]
+  return findPart(database, paymentRows, conditions, part)
+}
+
+const ofReference = (folded: string) =>
+  where('reference_group = ? and reference_folded = ?', groupOf(folded), folded)
+
+/** The number of messages of a payment with a delivery status, and the first of them. */
+export type Delivery = {
+  status: ShownStatus | 'sent again'
+  found: number
+  message_id: string
+}
+
+/**
+ * By payment, for payments that the caller has found. Those without messages are absent. Failed ones that are among
+ * `accepted` count as sent again.
+ */
+export async function deliveriesOf(
+  database: Database,
+  payments: readonly Payment[],
+  accepted: readonly string[] = [],
+): Promise<Map<string, Delivery[]>> {
+  if (payments.length === 0) return new Map()
+  const placesOf = (values: readonly unknown[]) => values.map(() => '?').join(', ')
+  const again = accepted.length > 0 && `status = 'FAILED' and message_id in (${placesOf(accepted)})`
+  const shown = again
+    ? `case when ${again} then 'sent again' else ${SHOWN_STATUS} end`
+    : SHOWN_STATUS
+  const rows = await database.query<Delivery & { payment_id: string }>(
+    numbered(`select payment_id, shown as status, cast(count(*) as integer) as found, min(message_id) as message_id
+     from (select payment_id, message_id, ${shown} as shown
+           from webhook_messages where payment_id in (${placesOf(payments)}) and body is not null) messages
+     group by payment_id, shown`),
+    [...accepted, ...payments.map(({ payment_id }) => payment_id)],
+  )
+  return Map.groupBy(rows, ({ payment_id }) => payment_id)
+}
+
+/** How many payments of the account that are not gone at `now` have each status. None is counted beyond `most`. */
+export async function countStatuses(
+  database: Database,
+  room: string,
+  { now, most }: { now: number; most: number },
+): Promise<Map<Status, number>> {
+  const counts = statuses.map((status, i) =>
+    where(
+      `select cast(count(*) as integer) as found from
+         (select payment_id from payments where account = ? and status = ? and payment_id >= ? limit ?) status_${i}`,
+      room,
+      status,
+      oldestKept(now),
+      most,
+    ),
+  )
+  const [row] = await database.query<Record<string, number>>(
+    numbered(`select ${counts.map(({ sql }, i) => `(${sql}) as found_${i}`).join(', ')}`),
+    counts.flatMap(({ values }) => values),
+  )
+  return new Map(statuses.map((status, i) => [status, row?.[`found_${i}`] ?? 0]))
+}
+
+/** The newest payments that set the agreement up or were made with it, and are not gone at `now`. */
+export const paymentsOfAgreement = (
+  database: Database,
+  asked: { room: string; agreement_id: string; now: number; limit: number },
+): Promise<Payment[]> =>
+  findPart(
+    database,
+    paymentRows,
+    [
+      where('agreement_id = ? and account = ?', asked.agreement_id, asked.room),
+      where('payment_id >= ?', oldestKept(asked.now)),
+    ],
+    { limit: asked.limit, order: 'newest' },
+  )

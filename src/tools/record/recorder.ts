@@ -1,0 +1,226 @@
+/**
+ * The recorder keeps requests and responses as they crossed the wire. It works beside the requests: its rows are made
+ * and written in batches, four times a second, under load every two seconds. Exchanges beyond its limits are only counted.
+ */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Account } from '../../core/account.ts'
+import type { Exchange, NewExchange, RawAttempt, Recorder } from '../../core/exchange.ts'
+import { createNewId, newSecret } from '../../core/ids.ts'
+import type { Database, Time } from '../../core/ports.ts'
+import type { Recorded, RecordingHooks } from '../../platform/http/areas.ts'
+import { methodOf } from '../../platform/http/fastify.ts'
+import { createChecks } from '../explain/check/checks.ts'
+import { createBatches, type Room } from './batches.ts'
+import { deleteOldExchanges, trimExchanges } from './retention-store.ts'
+import { type AnsweredAttempt, createRowMaker, type RawRequest } from './row.ts'
+import { insertExchange } from './store.ts'
+
+/** The most exchanges of an account that are kept. */
+const KEPT = 10_000
+const KEPT_OF_TEST_ACCOUNT = 1_000
+
+export const keptOf = (isTestAccount: boolean): number =>
+  isTestAccount ? KEPT_OF_TEST_ACCOUNT : KEPT
+
+type RecorderPorts = {
+  database: Database
+  time: Time
+  /** Receives the error when writing begins to fail. Recording continues later, and nothing else is affected. */
+  onFault: (error: unknown) => void
+  /** Receives the first error of a rule of the check. */
+  onRuleFault: (error: unknown) => void
+  /** Keys of the settings, never to be written. */
+  secrets: (string | undefined)[]
+  /** All requests of these accounts are recorded. A client that has the response finds its request in the record. */
+  isTestAccount: (account: Account) => boolean
+  /** Other instances read the record too: responses of test accounts wait until their rows are written. */
+  isShared: boolean
+  /** Called after each request of a test account. */
+  onArrival: () => void
+}
+
+/** The recorder, and what only the app needs of it. */
+export type RunningRecorder = Recorder & {
+  hooks(kind: 'api' | 'page', recorded: Recorded): RecordingHooks
+  /** Deletes all but the newest exchanges of each account. */
+  trim(stop?: AbortSignal): Promise<void>
+  /** Deletes exchanges that are too old. `now` is the machine's time. */
+  sweep(now: number, stop?: AbortSignal): Promise<void>
+  /** As `flush`, and stops the timer that writes. */
+  close(): Promise<void>
+}
+
+export function createRecorder(ports: RecorderPorts): RunningRecorder {
+  const { time, secrets, isTestAccount, isShared, onArrival, onRuleFault } = ports
+  const { database, onFault } = reportingOnce(ports)
+  const makeRow = createRowMaker(newSecret().slice(0, 6), secrets, createChecks(onRuleFault))
+  const nextId = createNextId(time)
+  /** The rooms with new rows since they were last trimmed, and the number of rows that each may keep. */
+  const written = new Map<string, number>()
+  const onWritten = ({ name, unlimited }: Room) => written.set(name, keptOf(unlimited))
+  const batches = createBatches({ database, time, nextId, makeRow, onFault, onWritten })
+  const arriving = new Set<Promise<void>>()
+  const roomOf = (account: Account): Room => ({
+    name: account.room,
+    unlimited: isTestAccount(account),
+  })
+
+  async function write(account?: Account): Promise<void> {
+    if (!account || batches.mayHave(account.room)) await withinReason(batches.write())
+  }
+
+  async function writeRow(account: Account, row: NewExchange): Promise<Exchange> {
+    // Rows have identifiers in the order in which they are written.
+    if (isTestAccount(account)) await write(account)
+    const exchange_id = nextId()
+    try {
+      await database.write([insertExchange(row)(exchange_id)])
+      onWritten(roomOf(account))
+    } catch (error) {
+      onFault(error)
+    }
+    return { exchange_id, ...row }
+  }
+
+  async function record(account: Account, raw: RawAttempt): Promise<void> {
+    const attempt = await answered(account, raw)
+    batches.add(roomOf(account), attempt.failed, () => attempt)
+    if (isShared && isTestAccount(account)) await batches.write()
+  }
+
+  function onSendOf(kind: 'api' | 'page', recorded: Recorded): RecordingHooks['onSend'] {
+    return (request, reply, payload, done) => {
+      const account = request.effects?.account ?? request.account
+      // An unknown path below /control has an account too, but is not recorded.
+      if (!account || request.began === 0) return done(null, payload)
+      const raw = () => rawRequest(kind, recorded, time, { request, reply, payload, account })
+      batches.add(roomOf(account), reply.statusCode >= 400, raw)
+      if (!isTestAccount(account)) return done(null, payload)
+      onArrival()
+      if (isShared || batches.isBehind()) void write().then(() => done(null, payload))
+      else done(null, payload)
+    }
+  }
+
+  return {
+    hooks: (kind, recorded) => ({
+      onRequest: hook => (request, reply, done) => {
+        request.began = time.wall()
+        hook(request, reply, done)
+      },
+      onSend: onSendOf(kind, recorded),
+    }),
+    attempt(account, raw) {
+      const recording = record(account, raw)
+      arriving.add(recording)
+      void recording.finally(() => arriving.delete(recording))
+    },
+    attemptByHand: async (account, raw) => writeRow(account, makeRow(await answered(account, raw))),
+    async action(account, action) {
+      await writeRow(account, action)
+    },
+    write,
+    async flush() {
+      await Promise.all(arriving)
+      await batches.flush()
+    },
+    async trim(stop) {
+      batches.forget()
+      const rooms = [...written].map(([room, most]) => ({ room, most }))
+      written.clear()
+      await trimExchanges(database, rooms, stop)
+    },
+    sweep: (now, stop) => deleteOldExchanges(database, now, stop),
+    async close() {
+      await Promise.all(arriving)
+      await batches.close()
+    },
+  }
+}
+
+/** Milliseconds that a response waits for the record: a database whose record is locked delays no payment longer. */
+const LONGEST_WAIT = 1_000
+
+async function withinReason(writing: Promise<void>): Promise<void> {
+  const { promise: late, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, LONGEST_WAIT)
+  await Promise.race([writing, late])
+  clearTimeout(timer)
+}
+
+/** Of writes that fail one after the other only the first is reported. */
+function reportingOnce(ports: Pick<RecorderPorts, 'database' | 'onFault'>): typeof ports {
+  let isFailing = false
+  return {
+    database: {
+      ...ports.database,
+      async write(statements) {
+        const written = await ports.database.write(statements)
+        isFailing = false
+        return written
+      },
+    },
+    onFault(error) {
+      if (!isFailing) ports.onFault(error)
+      isFailing = true
+    },
+  }
+}
+
+/** Milliseconds that the machine's clock may go back without the identifiers. */
+const LONGEST_STEP_BACK = 60_000
+
+/** Makes identifiers that grow, so that a row never comes before one that was written earlier. */
+function createNextId({ wall }: Pick<Time, 'wall'>): () => string {
+  const newId = createNewId()
+  let latest = 0
+  return () => {
+    const now = wall()
+    if (now > latest || now < latest - LONGEST_STEP_BACK) latest = now
+    return newId(latest)
+  }
+}
+
+const answered = async (
+  { room }: Account,
+  { answer, ...attempt }: RawAttempt,
+): Promise<AnsweredAttempt> => ({ ...attempt, kind: 'out', room, answer: await answer })
+
+type Handled = { request: FastifyRequest; reply: FastifyReply; payload: unknown; account: Account }
+
+function rawRequest(
+  kind: 'api' | 'page',
+  { operationId: operation, secretBody }: Recorded,
+  time: Time,
+  { request, reply, payload, account }: Handled,
+): RawRequest {
+  const { began, actingPlan, effects, raw } = request
+  return {
+    kind,
+    operation,
+    room: account.room,
+    began,
+    at: time.now(account, began),
+    ms: Math.round(reply.elapsedTime * 10) / 10,
+    method: methodOf(request),
+    url: request.url,
+    rawHeaders: raw.rawHeaders,
+    requestBody: request.body,
+    ...(secretBody && { secret_body: true }),
+    // A plan that reset the connection before the handler ran left no response.
+    status: actingPlan?.isUnanswered ? null : reply.statusCode,
+    responseHeaders: RESPONSE_HEADERS.flatMap(name => {
+      const value = reply.getHeader(name)
+      return value === undefined ? [] : [[name, value]]
+    }),
+    responseBody: payload,
+    ...(kind === 'api' && request.key_id && { key_id: request.key_id }),
+    ended: actingPlan?.ended ?? (raw.socket.destroyed ? 'gone' : 'sent'),
+    ...(actingPlan && { plan: actingPlan.plan_id }),
+    refusal: request.refusal ?? undefined,
+    payment: effects?.payment,
+    ...(effects?.caused && { caused: effects.caused }),
+  }
+}
+
+const RESPONSE_HEADERS = ['content-type', 'location', 'retry-after']

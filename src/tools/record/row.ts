@@ -1,0 +1,248 @@
+/** Makes the row of an exchange. Until then the recorder keeps only references to objects of the request. */
+
+import {
+  type Exchange,
+  type ExchangeKind,
+  type Headers,
+  type Judged,
+  type KeptBody,
+  type NewExchange,
+  NO_REQUEST,
+  type RawAttempt,
+} from '../../core/exchange.ts'
+import type { Answer } from '../../core/ports.ts'
+import { inUtf8, isStorable } from '../../platform/http/fields.ts'
+import type { RecordedPayment } from '../../platform/http/request-state.ts'
+import type { Checks } from '../explain/check/checks.ts'
+import { factsOf } from '../explain/check/facts.ts'
+import type { Gap } from './admission.ts'
+import { createMask, MASK, type Mask } from './mask.ts'
+
+/**
+ * A request to this service as it came, and its response. Nothing is masked. What needs no masking has the names and
+ * values of the row.
+ */
+export type RawRequest = Pick<
+  Exchange,
+  | 'operation'
+  | 'room'
+  | 'began'
+  | 'at'
+  | 'ms'
+  | 'method'
+  | 'status'
+  | 'ended'
+  | 'key_id'
+  | 'plan'
+  | 'caused'
+  | 'secret_body'
+> & {
+  kind: 'api' | 'page'
+  url: string
+  /** Names and values in turn. */
+  rawHeaders: string[]
+  requestBody: unknown
+  /** Content-Type, Location and Retry-After. */
+  responseHeaders: [string, unknown][]
+  responseBody: unknown
+  refusal: { code: string; message: string; at: { field?: string; header?: string } } | undefined
+  payment: RecordedPayment | undefined
+}
+
+/** An attempt to deliver a message whose response has arrived. */
+export type AnsweredAttempt = Omit<RawAttempt, 'answer'> & {
+  kind: 'out'
+  room: string
+  answer: Answer | undefined
+}
+
+/** What the recorder keeps of an exchange until its row is made. */
+export type RawExchange = RawRequest | AnsweredAttempt
+
+const REQUEST_HEADERS = ['content-type', 'accept', 'user-agent', 'idempotency-key']
+/** The only fields of the pages' forms that are kept. */
+const FORM_FIELDS = ['scenario', 'step']
+const MOST_RESPONSE_HEADERS = 20
+/** Characters of a reference of a refused payment; longer ones are not kept apart from the body. */
+const LONGEST_REFERENCE = 255
+
+export type RowMaker = (raw: RawExchange) => NewExchange
+
+/** `secrets` are the keys of the settings. */
+export function createRowMaker(
+  instance: string,
+  secrets: (string | undefined)[],
+  checks: Checks,
+): RowMaker {
+  return raw => ({
+    instance,
+    ...(raw.kind === 'out'
+      ? attemptRow(raw, createMask(secrets), checks)
+      : requestRow(raw, secrets, checks)),
+  })
+}
+
+function requestRow(raw: RawRequest, secrets: (string | undefined)[], checks: Checks): NewExchange {
+  const {
+    url,
+    rawHeaders,
+    requestBody,
+    responseHeaders,
+    responseBody,
+    refusal,
+    payment,
+    ...facts
+  } = raw
+  const { kind, status } = facts
+  const headers = headersOf(rawHeaders)
+  const { authorization = '' } = headers
+  const key = Buffer.from(authorization.replace(/^bearer\s*/i, ''), 'latin1').toString('utf8')
+  // Only the secret of a token is masked, so that the payment's identifier stays readable.
+  const mask = createMask([...secrets, key, payment?.secret])
+  const [path = '', ...query] = url.split('?')
+  const kept = (names: string[]) =>
+    names.flatMap(name => {
+      const value = headers[name]
+      return value === undefined ? [] : [[name, mask.text(inUtf8(value))] as const]
+    })
+  const request_body = requestBodyOf(raw, mask)
+  const response_body = kind === 'api' ? mask.body(bytesOf(responseBody)) : undefined
+  const field = refusal?.at.field ?? refusal?.at.header
+  const reference = payment?.given.reference ?? referenceOfRefused(raw)
+  const judged = judge(raw, headers, query.join('?'), checks)
+  return {
+    ...facts,
+    payment_id: payment?.payment_id ?? null,
+    message_id: null,
+    refused: facts.ended === 'reset' || (status ?? 0) >= 400,
+    path: recordedPath(kind, path, payment, mask),
+    query: mask.url(query.join('?')),
+    request_headers: Object.fromEntries(kept(REQUEST_HEADERS)),
+    ...(request_body && { request_body }),
+    response_headers: Object.fromEntries(
+      responseHeaders.map(([name, value]) => [name, mask.text(String(value))]),
+    ),
+    ...(response_body && { response_body }),
+    ...(refusal && { code: refusal.code }),
+    ...(field && { field }),
+    ...judged,
+    ...(reference !== undefined && { reference: mask.text(reference) }),
+  }
+}
+
+/** The reference in the body of a creation that made no payment. */
+function referenceOfRefused({ operation, status, requestBody }: RawRequest): string | undefined {
+  if (operation !== 'createPayment' || (status ?? 0) < 400) return undefined
+  try {
+    const { reference } = JSON.parse(String(bytesOf(requestBody)))
+    const isKept = typeof reference === 'string' && reference.length <= LONGEST_REFERENCE
+    return isKept && isStorable(reference) ? reference : undefined
+  } catch {
+    return undefined // not a JSON object
+  }
+}
+
+/** A response that a plan made says nothing about the request. */
+function judge(
+  { kind, operation, at, status, ended, url, refusal, requestBody }: RawRequest,
+  headers: Headers,
+  query: string,
+  checks: Checks,
+): Judged {
+  if (kind !== 'api' || !url.startsWith('/v1/') || ended === 'replaced') return {}
+  const body = bytesOf(requestBody)
+  const { code, message: description } = refusal ?? {}
+  return checks.request(factsOf({ operation, at, status, code, description, headers, query, body }))
+}
+
+/** The path of a page ends with the payment's token, in any encoding. */
+function recordedPath(
+  kind: ExchangeKind,
+  path: string,
+  payment: RecordedPayment | undefined,
+  mask: Mask,
+) {
+  if (kind !== 'page' || !payment) return mask.url(path)
+  const [, prefix = '', token, rest = ''] = /^(.*\/secure)(?:\/([^/]+))?(.*)$/.exec(path) ?? []
+  if (token === undefined) return mask.url(path)
+  return `${mask.url(prefix)}/${payment.payment_id}${MASK}${mask.url(rest)}`
+}
+
+function requestBodyOf(
+  { kind, secret_body, requestBody }: RawRequest,
+  mask: Mask,
+): KeptBody | undefined {
+  if (secret_body) return undefined
+  const bytes = bytesOf(requestBody)
+  if (kind === 'api' || bytes === undefined) return mask.body(bytes)
+  const form = new URLSearchParams(bytes.toString())
+  const kept = [...form].filter(([name]) => FORM_FIELDS.includes(name))
+  return mask.body(new URLSearchParams(kept).toString())
+}
+
+const bytesOf = (body: unknown): Buffer | string | undefined =>
+  Buffer.isBuffer(body) || typeof body === 'string' ? body : undefined
+
+/** The first of each name, in lower case. */
+function headersOf(raw: string[]): Headers {
+  const headers: Headers = {}
+  for (let i = 0; i < raw.length; i += 2) headers[raw[i]?.toLowerCase() ?? ''] ??= raw[i + 1] ?? ''
+  return headers
+}
+
+function attemptRow(raw: AnsweredAttempt, mask: Mask, checks: Checks): NewExchange {
+  const { kind, room, began, at, payment_id, message_id, webhook_id, status, answer, byHand } = raw
+  const sent = { ...raw.headers, ...answer?.sent }
+  const request_body = mask.body(raw.body)
+  const response_body = mask.body(answer?.body, answer?.size)
+  const [path = '', ...query] = raw.url.split('?')
+  const judged = byHand ? {} : checks.attempt(raw)
+  // People compare signatures. A signature has the length of a secret but is not one.
+  const maskHeader = ([name, value]: [string, string]) =>
+    [name, /^pay-signature$/i.test(name) ? value : mask.text(value)] as const
+  return {
+    kind,
+    room,
+    began,
+    at,
+    payment_id,
+    message_id,
+    webhook_id,
+    operation: raw.event_type,
+    status,
+    refused: raw.failed,
+    method: 'POST',
+    path: mask.url(path),
+    query: mask.url(query.join('?')),
+    request_headers: Object.fromEntries(Object.entries(sent).map(maskHeader)),
+    ...(request_body && { request_body }),
+    result: mask.text(raw.result),
+    response_headers: Object.fromEntries(
+      (answer?.headers ?? [])
+        .slice(0, MOST_RESPONSE_HEADERS)
+        .map(([name, value]) => [name, mask.text(inUtf8(value))]),
+    ),
+    ...(response_body && { response_body }),
+    ms: Math.round(raw.ms),
+    ended: 'sent',
+    ...judged,
+    ...(byHand && { by_hand: byHand }),
+  }
+}
+
+/** The row of exchanges that were only counted. Its time is that of the first. */
+export const makeGapRow = (room: string, gap: Gap): NewExchange => ({
+  room,
+  payment_id: null,
+  message_id: null,
+  kind: 'gap',
+  operation: 'gap',
+  status: null,
+  refused: false,
+  began: gap.from,
+  at: gap.from,
+  ...NO_REQUEST,
+  ms: 0,
+  ended: 'sent',
+  gap,
+})
