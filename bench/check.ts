@@ -1,8 +1,7 @@
 /** K1: a check of all that is kept of an account. K2: the rules that run when a request is recorded. */
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { createChecks } from '../src/tools/explain/check/checks.ts'
-import { factsOf } from '../src/tools/explain/check/facts.ts'
+import { createJudge } from '../src/tools/explain/check/judge.ts'
 import { newFolder, removeFolder } from './folders.ts'
 import { connect, load } from './load.ts'
 import { type Bench, type Figure, median, round } from './measure.ts'
@@ -87,10 +86,10 @@ const figureOf = (figure: string, what: string, value: number, most: number): Fi
 
 /** The bars are those of the record, N1 and N2. */
 function rulesWhileRecording(scale: number): Figure {
-  const checks = createChecks(error => {
+  const judge = createJudge(error => {
     throw error
   })
-  const facts = {
+  const request = {
     operation: 'createPayment',
     at: 0,
     status: 201,
@@ -102,7 +101,7 @@ function rulesWhileRecording(scale: number): Figure {
   }
   const requests = Math.ceil(200_000 * scale)
   const began = performance.now()
-  for (let done = 0; done < requests; done++) checks.request(factsOf(facts))
+  for (let done = 0; done < requests; done++) judge.request(request)
   const micros = ((performance.now() - began) * 1_000) / requests
   const what = 'the rules over one create that is recorded'
   return { figure: 'K2', what, value: round(micros, 2), unit: 'µs', target: '', met: null }

@@ -23,11 +23,14 @@ import { assetEndpoints } from '../platform/web/assets.ts'
 import { consoleAreas } from '../tools/console/frame/area.ts'
 import { routedInConsole } from '../tools/console/frame/session.ts'
 import { consoleRoutes } from '../tools/console/routes.ts'
+import type { ToolContext } from '../tools/context.ts'
 import { controlEndpoints } from '../tools/control/routes.ts'
 import { createWaitFor, WRITTEN } from '../tools/control/wait.ts'
 import { withListeners } from '../tools/deliver/listeners.ts'
+import { createJudge } from '../tools/explain/check/judge.ts'
 import { createPlans, type Plans } from '../tools/plans/faults.ts'
 import { LAST_PLAN_SQL } from '../tools/plans/store.ts'
+import type { Judge } from '../tools/record/exchange.ts'
 import { createRecorder, type RunningRecorder } from '../tools/record/recorder.ts'
 import type { Chapters } from './docs/openapi.ts'
 import { controlDescription, docsEndpoints } from './docs/routes.ts'
@@ -63,7 +66,8 @@ export async function createApp(
   const stopped = () => limits.draining()
   const onRuleFault = (error: unknown) =>
     logger?.warn({ err: error }, 'the check could not judge all')
-  const recorder = recorderOf({ ...ports, onRuleFault, signals }, config, logger)
+  const judge = createJudge(onRuleFault)
+  const recorder = recorderOf({ ...ports, judge, signals }, config, logger)
   const send = withListeners(ports.send, { ...ports, signals })
   const deliveries = createDeliveries({
     ...ports,
@@ -75,7 +79,7 @@ export async function createApp(
   })
   const plans = config.control ? createPlans(ports, stopped) : undefined
   const scenarioFor: Context['scenarioFor'] = request => plans?.scenarioFor(request)
-  const context: Context = {
+  const context: ToolContext = {
     ...ports,
     send,
     config,
@@ -133,7 +137,7 @@ const messageDocs = async () =>
   (await import('../pay/webhooks/message-docs.ts')).messageDocs(await paymentResource())
 
 function recorderOf(
-  { signals, ...ports }: Ports & Pick<Context, 'onRuleFault' | 'signals'>,
+  { signals, ...ports }: Ports & { judge: Judge; signals: Signals },
   config: Config,
   logger?: FastifyBaseLogger,
 ) {
@@ -150,7 +154,7 @@ function recorderOf(
 
 /** One row for each kind of endpoint. While control or the console is off, its paths are unknown paths. */
 function createAreas(
-  context: Context,
+  context: ToolContext,
   recorder: RunningRecorder | undefined,
   plans: Plans | undefined,
 ): Areas {

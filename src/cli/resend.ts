@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
 import type { Config } from '../core/config.ts'
-import type { ByHand } from '../core/exchange.ts'
 import { damages, MOST_TIMES } from '../tools/deliver/send-again.ts'
 import { signatureOf } from '../tools/explain/signature/digests.ts'
 import {
@@ -10,6 +9,7 @@ import {
   answerToWrong,
   REFUSED_WRONG,
 } from '../tools/explain/wrong-signature.ts'
+import type { ByHand } from '../tools/record/exchange.ts'
 import { CommandError, EXIT, wrongUsage } from './command-error.ts'
 import { defineCommand, type OptionsOf } from './define-command.ts'
 import { colour, colouredStatus, oneLine, print, printJson } from './output.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Database } from '../../src/core/ports.ts'
-import { createChecks } from '../../src/tools/explain/check/checks.ts'
+import { createJudge } from '../../src/tools/explain/check/judge.ts'
 import { createBatches } from '../../src/tools/record/batches.ts'
 import { type AnsweredAttempt, createRowMaker } from '../../src/tools/record/row.ts'
 
@@ -37,7 +37,7 @@ test('exchanges that arrive while others are written wait for the next write', a
     } as Partial<Database> as Database, // all that it calls
     time: { wall: () => 0 },
     nextId: () => 'an exchange',
-    makeRow: createRowMaker('an instance', [], createChecks(assert.ifError)),
+    makeRow: createRowMaker('an instance', [], createJudge(assert.ifError)),
     onFault: assert.ifError,
     onWritten: () => {},
   })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Exchange } from '../../src/core/exchange.ts'
 import { asCurl } from '../../src/tools/record/curl.ts'
+import type { Exchange } from '../../src/tools/record/exchange.ts'
 import { checkCurl, hasCurl } from './curl.ts'
 
 const SITE = 'http://127.0.0.1:3000'

@@ -1,5 +1,5 @@
-import type { Context } from '../../pay/context.ts'
 import type { Route } from '../../platform/http/endpoint.ts'
+import type { ToolContext } from '../context.ts'
 import { agreementNews } from './agreements/agreement.ts'
 import { agreementsNews } from './agreements/list.ts'
 import { deliveriesNews } from './deliveries/list.ts'
@@ -14,7 +14,7 @@ import { webhooksNews } from './webhooks/list.ts'
 import { messageNews } from './webhooks/message.ts'
 import { webhookNews } from './webhooks/webhook.ts'
 
-type Look = (context: Context, visit: AccountVisit, id: string) => Promise<News>
+type Look = (context: ToolContext, visit: AccountVisit, id: string) => Promise<News>
 
 /** By the name of the page; those that have one are followed by an identifier, as in `payment:06h3k`. */
 const pages: Record<string, Look> = {
@@ -34,7 +34,7 @@ const pages: Record<string, Look> = {
  * A version of what a page shows, and the account that is signed in. The other parameters are those of the page: it
  * is asked for what it shows.
  */
-export const newsRoute = (context: Context): Route => ({
+export const newsRoute = (context: ToolContext): Route => ({
   method: 'GET',
   path: '/console/newer.json',
   area: 'console',

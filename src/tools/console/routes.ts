@@ -1,5 +1,5 @@
-import type { Context } from '../../pay/context.ts'
 import type { Endpoint, Route } from '../../platform/http/endpoint.ts'
+import type { ToolContext } from '../context.ts'
 import { accountsRoute } from './accounts/accounts.ts'
 import { agreementRoutes } from './agreements/agreement.ts'
 import { agreementsRoute } from './agreements/list.ts'
@@ -26,7 +26,7 @@ import { webhookActionRoutes } from './webhooks/webhook-actions.ts'
  * Everything below /console: one line for each file of pages. There is nothing while the console is off. `operations`
  * are the endpoints whose requests it shows.
  */
-export function consoleRoutes(context: Context, operations: readonly Endpoint[]): Route[] {
+export function consoleRoutes(context: ToolContext, operations: readonly Endpoint[]): Route[] {
   if (!context.config.console) return []
   return [
     ...signInRoutes(context),

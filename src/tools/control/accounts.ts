@@ -2,7 +2,6 @@ import { type Account, isAccountName, newAccount } from '../../core/account.ts'
 
 import { untilWritten } from '../../core/retry.ts'
 import { iso } from '../../core/time.ts'
-import type { Context } from '../../pay/context.ts'
 import {
   createTestAccount,
   findTestAccount,
@@ -14,6 +13,7 @@ import {
 import { type Endpoint, pathParam } from '../../platform/http/endpoint.ts'
 import { json, noContent, pathParameter } from '../../platform/http/openapi.ts'
 import { object, timestamp } from '../../platform/http/schema.ts'
+import type { ToolContext } from '../context.ts'
 import { readBody } from './body.ts'
 import { badFirstTime, clock, firstClock, presentClock, readFirstClock } from './clock.ts'
 import { optionalBody, withExamples } from './docs.ts'
@@ -51,13 +51,13 @@ const nameUsed = (name: string) => conflict(`the name ${name} was used within th
 const hasAll = () => tooMany(`an account has at most ${MOST_TEST_ACCOUNTS} test accounts: end some`)
 
 /** Test accounts: made, listed and ended with the keys of their parent. */
-export const accountEndpoints = (context: Context): Endpoint[] => [
+export const accountEndpoints = (context: ToolContext): Endpoint[] => [
   createAccount(context),
   listAccounts(context),
   endAccount(context),
 ]
 
-const createAccount = (context: Context): Endpoint => ({
+const createAccount = (context: ToolContext): Endpoint => ({
   method: 'POST',
   path: '/control/accounts',
   area: 'control',
@@ -120,7 +120,7 @@ function readName(given: unknown): string {
   throw badField('name', NAME_RULE)
 }
 
-const listAccounts = ({ database, time }: Context): Endpoint => ({
+const listAccounts = ({ database, time }: ToolContext): Endpoint => ({
   method: 'GET',
   path: '/control/accounts',
   area: 'control',
@@ -150,7 +150,7 @@ const listAccounts = ({ database, time }: Context): Endpoint => ({
 })
 
 /** Ends a test account. When this resolves, its keys and links no longer work, and no delivery is under way. */
-const endAccount = ({ database, time }: Context): Endpoint => ({
+const endAccount = ({ database, time }: ToolContext): Endpoint => ({
   method: 'DELETE',
   path: '/control/accounts/{account}',
   area: 'control',

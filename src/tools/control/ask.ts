@@ -1,7 +1,7 @@
-import type { Context } from '../../pay/context.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
 import { json, pathParameter } from '../../platform/http/openapi.ts'
 import { object } from '../../platform/http/schema.ts'
+import type { ToolContext } from '../context.ts'
 import { askReceiver } from '../explain/check/ask.ts'
 import { adviceText } from '../explain/signature/advice.ts'
 import { withExamples } from './docs.ts'
@@ -27,7 +27,7 @@ const askedReceiver = object('AskedReceiver', {
 })
 
 /** Asks the receiver of a message which mistake it makes with signatures. */
-export const askAboutMessage = (context: Context, stopped: () => boolean): Endpoint => ({
+export const askAboutMessage = (context: ToolContext, stopped: () => boolean): Endpoint => ({
   method: 'POST',
   path: '/control/messages/{message_id}/ask',
   area: 'control',

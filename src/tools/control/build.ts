@@ -9,7 +9,6 @@ import {
   unknownSetUpAgreement,
 } from '../../core/errors.ts'
 import { remember } from '../../core/remember.ts'
-import type { Context } from '../../pay/context.ts'
 import { createPayment, movePayment } from '../../pay/payments/commands.ts'
 import { completeByScenario, ENDED_MEANWHILE } from '../../pay/payments/complete.ts'
 import type { NewPayment, Scenario } from '../../pay/payments/payment.ts'
@@ -28,6 +27,7 @@ import type { Json } from '../../platform/http/fields.ts'
 import { json } from '../../platform/http/openapi.ts'
 import type { RecordEffects } from '../../platform/http/request-state.ts'
 import { object } from '../../platform/http/schema.ts'
+import type { ToolContext } from '../context.ts'
 import { recordAction } from '../record/action.ts'
 import { isWhole, readBody, trueIn } from './body.ts'
 import { optionalBody, withExamples } from './docs.ts'
@@ -64,7 +64,7 @@ type Steps = {
 }
 
 /** Makes a payment in any possible state, with the code of the endpoints that lead there. */
-export const buildPayment = (context: Context): Endpoint => {
+export const buildPayment = (context: ToolContext): Endpoint => {
   const nextReference = createNextReference(context)
   return {
     method: 'POST',
@@ -145,7 +145,7 @@ const docs = withExamples(examples => {
 })
 
 /** `payment-1`, `payment-2` and so on. Two instances that are asked at once may return the same. */
-function createNextReference({ database }: Context) {
+function createNextReference({ database }: ToolContext) {
   const latest = new Map<string, number>()
   return async (room: string): Promise<string> => {
     const made = await countPayments(database, room)
@@ -189,7 +189,7 @@ type Built = { account: Account; payment_id: string; steps: Steps; recordEffects
 
 /** Resolves to the refund, if that is one of the steps. */
 async function takeSteps(
-  context: Context,
+  context: ToolContext,
   { account, payment_id, steps, recordEffects }: Built,
 ): Promise<Refund | undefined> {
   const { scenario, capture, refund, cancel } = steps
@@ -213,7 +213,7 @@ async function takeSteps(
   return createRefund(context, { account, payment_id, recordEffects, asked })
 }
 
-async function found({ database, time }: Context, account: Account, payment_id: string) {
+async function found({ database, time }: ToolContext, account: Account, payment_id: string) {
   const payment = await findPayment(database, account.room, payment_id, time.now(account))
   if (!payment) throw conflict('the account was reset, or its clock moved by 7 days')
   return payment

@@ -1,7 +1,7 @@
-import type { Context } from '../../pay/context.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
 import { json } from '../../platform/http/openapi.ts'
 import { object } from '../../platform/http/schema.ts'
+import type { ToolContext } from '../context.ts'
 import { checkAccount, levels, ruleIds } from '../explain/check/report.ts'
 import { MOST_EVIDENCE } from '../explain/check/rule.ts'
 import { withExamples } from './docs.ts'
@@ -60,7 +60,7 @@ export const report = object('Check', {
   },
 })
 
-export const readCheck = (context: Context): Endpoint => ({
+export const readCheck = (context: ToolContext): Endpoint => ({
   method: 'GET',
   path: '/control/check',
   area: 'control',

@@ -2,12 +2,12 @@ import type { Account } from '../../core/account.ts'
 import type { Time } from '../../core/ports.ts'
 import { untilWritten } from '../../core/retry.ts'
 import { DAY, iso } from '../../core/time.ts'
-import type { Context } from '../../pay/context.ts'
 import { accountOfName, moveClock } from '../../platform/accounts/store.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
 import type { Json } from '../../platform/http/fields.ts'
 import { json, requestBody } from '../../platform/http/openapi.ts'
 import { object, timestamp } from '../../platform/http/schema.ts'
+import type { ToolContext } from '../context.ts'
 import { flagIn, isWhole, readBody } from './body.ts'
 import { withExamples } from './docs.ts'
 import { accountEnded, badField, conflict, missingField } from './errors.ts'
@@ -61,7 +61,7 @@ export const presentClock = (account: Account, time: Time) => ({
   frozen: account.frozen_at !== null,
 })
 
-export const readClock = ({ time }: Context): Endpoint => ({
+export const readClock = ({ time }: ToolContext): Endpoint => ({
   method: 'GET',
   path: '/control/clock',
   area: 'control',
@@ -82,7 +82,7 @@ export const readClock = ({ time }: Context): Endpoint => ({
  * the time, so after a step back new rows would sort before old ones. Everything that depends on time is computed
  * when it is read, so the move has taken effect when the response arrives.
  */
-export const setClock = (context: Context): Endpoint => ({
+export const setClock = (context: ToolContext): Endpoint => ({
   method: 'POST',
   path: '/control/clock',
   area: 'control',

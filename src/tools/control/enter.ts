@@ -1,12 +1,12 @@
 import { unknownBearerKey } from '../../core/errors.ts'
 import { iso } from '../../core/time.ts'
-import type { Context } from '../../pay/context.ts'
 import { CONSOLE_PAGE, ENTER_MS, enterUrl, seal } from '../../platform/accounts/seal.ts'
 import { findLivingKey } from '../../platform/accounts/store.ts'
 import { addressesOf } from '../../platform/http/addresses.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
 import { json } from '../../platform/http/openapi.ts'
 import { object, timestamp } from '../../platform/http/schema.ts'
+import type { ToolContext } from '../context.ts'
 import { readBody, textIn } from './body.ts'
 import { optionalBody, withExamples } from './docs.ts'
 import { badField } from './errors.ts'
@@ -30,7 +30,7 @@ const consoleLink = object('ConsoleLink', {
 })
 
 /** Makes a link with which a browser enters the console. It is sealed with the key of this request. */
-export const enterConsole = ({ database, config, time }: Context): Endpoint => ({
+export const enterConsole = ({ database, config, time }: ToolContext): Endpoint => ({
   method: 'POST',
   path: '/control/enter',
   area: 'control',

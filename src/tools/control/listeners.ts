@@ -2,7 +2,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { unknownBearerKey } from '../../core/errors.ts'
 import { isSuccess } from '../../core/http-status.ts'
 import { createSignal } from '../../core/signal.ts'
-import type { Context } from '../../pay/context.ts'
 import { LONGEST_REQUEST, labelOf, RECONNECT_TIME } from '../../pay/webhooks/listener.ts'
 import { findWebhook, MOST_ACTIVE } from '../../pay/webhooks/store.ts'
 import { type EventType, eventTypes, eventTypesIn } from '../../pay/webhooks/webhook.ts'
@@ -11,6 +10,7 @@ import { type Endpoint, pathParam } from '../../platform/http/endpoint.ts'
 import type { Json } from '../../platform/http/fields.ts'
 import { json, noContent, requestBody } from '../../platform/http/openapi.ts'
 import { object } from '../../platform/http/schema.ts'
+import type { ToolContext } from '../context.ts'
 import { keepListener } from '../deliver/listener-store.ts'
 import {
   endAttempt,
@@ -30,7 +30,7 @@ const STOP_CHECK_INTERVAL = 100
 const KEY_CHECK_INTERVAL = 900
 
 /** The requests of `farthing listen`. */
-export const listenerEndpoints = (context: Context, stopped: () => boolean): Endpoint[] => [
+export const listenerEndpoints = (context: ToolContext, stopped: () => boolean): Endpoint[] => [
   startListening(context),
   takeNext(context, stopped),
   giveResult(context),
@@ -52,7 +52,7 @@ const listener = object('Listener', {
 const badName = () => badField('name', 'must be text with a letter or a digit')
 const hasAll = () => tooMany(`an account has at most ${MOST_ACTIVE} active webhooks: delete one`)
 
-const startListening = (context: Context): Endpoint => ({
+const startListening = (context: ToolContext): Endpoint => ({
   method: 'POST',
   path: '/control/listeners',
   area: 'control',
@@ -81,7 +81,7 @@ function readEvents(given: unknown): EventType[] {
   return read
 }
 
-const listenerInPath = async (request: FastifyRequest, { database }: Context) => {
+const listenerInPath = async (request: FastifyRequest, { database }: ToolContext) => {
   const id = pathParam(request, 'webhook_id')
   const found = await findWebhook(database, request.account.room, id)
   if (!found?.listening_until || found.status !== 'ACTIVE') throw notFound('listener')
@@ -99,7 +99,7 @@ const nextAttempt = object('NextAttempt', {
   },
 })
 
-const takeNext = (context: Context, stopped: () => boolean): Endpoint => ({
+const takeNext = (context: ToolContext, stopped: () => boolean): Endpoint => ({
   method: 'GET',
   path: '/control/listeners/{webhook_id}/next',
   area: 'control',
@@ -132,7 +132,7 @@ type EndReason = 'over' | 'gone' | 'revoked' | 'stopped'
 
 /** Sets the signal when the request must end without an attempt; `stop` returns the reason. */
 function createEnding(
-  { database, config }: Context,
+  { database, config }: ToolContext,
   request: FastifyRequest,
   reply: FastifyReply,
   { wait, stopped }: { wait: number; stopped: () => boolean },
@@ -195,7 +195,7 @@ const REASONS: unknown[] = [
 const CAUSE = /^[A-Z0-9_]{1,60}$/
 const LONGEST_TIME = 60_000
 
-const giveResult = (context: Context): Endpoint => ({
+const giveResult = (context: ToolContext): Endpoint => ({
   method: 'POST',
   path: '/control/listeners/{webhook_id}/results',
   area: 'control',
@@ -264,7 +264,7 @@ function readAnswer({ headers = [], body = '', size }: Json) {
   }
 }
 
-const stopListening = (context: Context): Endpoint => ({
+const stopListening = (context: ToolContext): Endpoint => ({
   method: 'DELETE',
   path: '/control/listeners/{webhook_id}',
   area: 'control',

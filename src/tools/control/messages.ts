@@ -1,10 +1,10 @@
-import type { Context } from '../../pay/context.ts'
 import { followMessages, type KeptMessage } from '../../pay/webhooks/message-store.ts'
 import { eventTypes, headersOf, signature } from '../../pay/webhooks/webhook.ts'
 import { presentMessage, webhookMessage } from '../../pay/webhooks/wire.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
 import { json } from '../../platform/http/openapi.ts'
 import { object, timestamp } from '../../platform/http/schema.ts'
+import type { ToolContext } from '../context.ts'
 import { withExamples } from './docs.ts'
 import { badField } from './errors.ts'
 import {
@@ -43,7 +43,7 @@ export const message = object('Message', {
 const messages = object('Messages', { results: { type: 'array', items: message }, ...ends })
 
 /** The messages of all webhooks of the account, oldest first. */
-export const listMessages = ({ database, time }: Context, waitFor: WaitFor): Endpoint => ({
+export const listMessages = ({ database, time }: ToolContext, waitFor: WaitFor): Endpoint => ({
   method: 'GET',
   path: '/control/messages',
   area: 'control',

@@ -1,9 +1,9 @@
 import type { Account } from '../../core/account.ts'
 import { version } from '../../core/version.ts'
-import type { Context } from '../../pay/context.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
 import { json } from '../../platform/http/openapi.ts'
 import { object } from '../../platform/http/schema.ts'
+import type { ToolContext } from '../context.ts'
 import { countPlans } from '../plans/store.ts'
 import { clock, presentClock } from './clock.ts'
 import { withExamples } from './docs.ts'
@@ -25,7 +25,7 @@ export const overview = object('Control', {
   },
 })
 
-export const readOverview = (context: Context): Endpoint => ({
+export const readOverview = (context: ToolContext): Endpoint => ({
   method: 'GET',
   path: '/control',
   area: 'control',
@@ -44,7 +44,7 @@ export const readOverview = (context: Context): Endpoint => ({
 })
 
 export const presentOverview = async (
-  { config, database, recorder, time }: Context,
+  { config, database, recorder, time }: ToolContext,
   account: Account,
 ) => ({
   version,

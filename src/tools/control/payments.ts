@@ -1,5 +1,4 @@
 import { paymentNotFound, unknownOneTimeToken, usedOneTimeToken } from '../../core/errors.ts'
-import type { Context } from '../../pay/context.ts'
 import { completeByScenario } from '../../pay/payments/complete.ts'
 import {
   isPayable,
@@ -15,6 +14,7 @@ import { addressesOf } from '../../platform/http/addresses.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
 import { json } from '../../platform/http/openapi.ts'
 import { object } from '../../platform/http/schema.ts'
+import type { ToolContext } from '../context.ts'
 import { listPayments } from '../lists/payments-store.ts'
 import { recordAction } from '../record/action.ts'
 import { readBody } from './body.ts'
@@ -65,7 +65,7 @@ const outcome = object(
  * The newest payments that match. `status` also matches a payment that was in that status before, so that a test
  * which polls misses nothing. With `wait` the response is held until a payment matches.
  */
-export const findPayments = (context: Context, waitFor: WaitFor): Endpoint => ({
+export const findPayments = (context: ToolContext, waitFor: WaitFor): Endpoint => ({
   method: 'GET',
   path: '/control/payments',
   area: 'control',
@@ -101,7 +101,7 @@ const hasBeen = ({ events, refunded_amount }: Payment, status: string): boolean 
   status === 'refunded' ? refunded_amount > 0 : events.some(event => event.status === status)
 
 /** Takes a payment through its scenario, as its pages would. The response is that of GET /v1/payments/{payment_id}. */
-export const completePayment = (context: Context): Endpoint => ({
+export const completePayment = (context: ToolContext): Endpoint => ({
   method: 'POST',
   path: '/control/payments/{payment_id}/complete',
   area: 'control',

@@ -1,8 +1,8 @@
 import { untilWritten } from '../../core/retry.ts'
-import type { Context } from '../../pay/context.ts'
 import { findPayment } from '../../pay/payments/store.ts'
 import { type Endpoint, pathParam } from '../../platform/http/endpoint.ts'
 import { json, noContent, pathParameter, requestBody } from '../../platform/http/openapi.ts'
+import type { ToolContext } from '../context.ts'
 import type { Plan } from '../plans/plan.ts'
 import {
   countPlans,
@@ -19,14 +19,17 @@ import { badTimes, newPlan, noEffect, plan, plans, presentPlan, readPlan } from 
 import { readQuery } from './query.ts'
 
 /** Plans for future payments and requests. `operations` are the endpoints that plans can name. */
-export const planEndpoints = (context: Context, operations: readonly Endpoint[]): Endpoint[] => [
+export const planEndpoints = (
+  context: ToolContext,
+  operations: readonly Endpoint[],
+): Endpoint[] => [
   createPlan(context, operations),
   listPlans(context),
   removePlans(context),
   removePlan(context),
 ]
 
-const createPlan = (context: Context, operations: readonly Endpoint[]): Endpoint => ({
+const createPlan = (context: ToolContext, operations: readonly Endpoint[]): Endpoint => ({
   method: 'POST',
   path: '/control/plans',
   area: 'control',
@@ -69,7 +72,7 @@ const createPlan = (context: Context, operations: readonly Endpoint[]): Endpoint
 
 const hasAll = () => tooMany(`an account has at most ${MOST_PLANS} plans: delete some`)
 
-const listPlans = ({ database }: Context): Endpoint => ({
+const listPlans = ({ database }: ToolContext): Endpoint => ({
   method: 'GET',
   path: '/control/plans',
   area: 'control',
@@ -85,7 +88,7 @@ const listPlans = ({ database }: Context): Endpoint => ({
   },
 })
 
-const removePlans = ({ database }: Context): Endpoint => ({
+const removePlans = ({ database }: ToolContext): Endpoint => ({
   method: 'DELETE',
   path: '/control/plans',
   area: 'control',
@@ -102,7 +105,7 @@ const removePlans = ({ database }: Context): Endpoint => ({
   },
 })
 
-const removePlan = ({ database }: Context): Endpoint => ({
+const removePlan = ({ database }: ToolContext): Endpoint => ({
   method: 'DELETE',
   path: '/control/plans/{plan_id}',
   area: 'control',

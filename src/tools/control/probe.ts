@@ -1,9 +1,9 @@
 import { version } from '../../core/version.ts'
-import type { Context } from '../../pay/context.ts'
 import { findWebhook } from '../../pay/webhooks/store.ts'
 import { type Endpoint, pathParam } from '../../platform/http/endpoint.ts'
 import { json, pathParameter } from '../../platform/http/openapi.ts'
 import { object } from '../../platform/http/schema.ts'
+import type { ToolContext } from '../context.ts'
 import { probeReceiver } from '../explain/check/probe.ts'
 import { MOST_POSTS } from '../explain/check/probing.ts'
 import { finding } from './check.ts'
@@ -21,7 +21,7 @@ const probed = object('Probed', {
 const inactive = () => conflict('the webhook is INACTIVE: register another one')
 
 /** Probes the receiver of a webhook. */
-export const probeWebhook = (context: Context, stopped: () => boolean): Endpoint => ({
+export const probeWebhook = (context: ToolContext, stopped: () => boolean): Endpoint => ({
   method: 'POST',
   path: '/control/webhooks/{webhook_id}/probe',
   area: 'control',

@@ -1,11 +1,11 @@
-import type { Exchange, KeptBody } from '../../core/exchange.ts'
 import { iso } from '../../core/time.ts'
-import type { Context } from '../../pay/context.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
 import { json } from '../../platform/http/openapi.ts'
 import { object, timestamp } from '../../platform/http/schema.ts'
 import { WITHOUT_ENDPOINT } from '../../platform/http/without-endpoint.ts'
+import type { ToolContext } from '../context.ts'
 import { showBroken } from '../explain/check/production.ts'
+import type { Exchange, KeptBody } from '../record/exchange.ts'
 import { followExchanges } from '../record/store.ts'
 import { withExamples } from './docs.ts'
 import { badField } from './errors.ts'
@@ -83,7 +83,7 @@ const recordedRequests = object('Requests', {
 
 /** `operations` are the endpoints whose requests are recorded. */
 export const listRequests = (
-  { database, recorder }: Context,
+  { database, recorder }: ToolContext,
   waitFor: WaitFor,
   operations: readonly Endpoint[],
 ): Endpoint => {

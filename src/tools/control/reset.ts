@@ -1,13 +1,13 @@
 import { setTimeout } from 'node:timers/promises'
 import { DEFAULT_ACCOUNT } from '../../core/account.ts'
 import { untilWritten } from '../../core/retry.ts'
-import type { Context } from '../../pay/context.ts'
 import { isSending } from '../../pay/webhooks/message-store.ts'
 import { keepFixedWebhook } from '../../pay/webhooks/store.ts'
 import { accountOfName, leaveRoom } from '../../platform/accounts/store.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
 import { json } from '../../platform/http/openapi.ts'
 import { object } from '../../platform/http/schema.ts'
+import type { ToolContext } from '../context.ts'
 import { readBody } from './body.ts'
 import { badFirstTime, firstClock, readFirstClock } from './clock.ts'
 import { optionalBody, withExamples } from './docs.ts'
@@ -24,7 +24,7 @@ const accountStart = object('Beginning', {}, firstClock)
  * Gives the account a new, empty room: one small write, however much the old one holds. A request that began before
  * ends in the old room, which nobody reads. Returns when no message from before is being sent.
  */
-export const resetAccount = (context: Context): Endpoint => ({
+export const resetAccount = (context: ToolContext): Endpoint => ({
   method: 'POST',
   path: '/control/reset',
   area: 'control',
@@ -58,7 +58,7 @@ export const resetAccount = (context: Context): Endpoint => ({
 
 /** Resolves when no message of the room is being sent. */
 export async function untilSent(
-  { database, time }: Pick<Context, 'database' | 'time'>,
+  { database, time }: Pick<ToolContext, 'database' | 'time'>,
   room: string,
 ): Promise<void> {
   for (let left = LONGEST_DELIVERY; left > 0; left -= POLL_INTERVAL) {

@@ -1,5 +1,5 @@
-import type { Context } from '../../pay/context.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
+import type { ToolContext } from '../context.ts'
 import { accountEndpoints } from './accounts.ts'
 import { askAboutMessage } from './ask.ts'
 import { buildPayment } from './build.ts'
@@ -25,14 +25,14 @@ export type ControlPorts = {
 }
 
 /** Everything below /control. It has no endpoints while both of its halves are off. */
-export const controlEndpoints = (context: Context, ports: ControlPorts): Endpoint[] => {
+export const controlEndpoints = (context: ToolContext, ports: ControlPorts): Endpoint[] => {
   const endpoints = [...readingEndpoints(context, ports), ...steeringEndpoints(context, ports)]
   return endpoints.length > 0 ? [readOverview(context), ...endpoints] : []
 }
 
 /** Endpoints that read the record. There are none without a recorder. */
 const readingEndpoints = (
-  context: Context,
+  context: ToolContext,
   { waitFor, stopped, operations }: ControlPorts,
 ): Endpoint[] =>
   context.recorder
@@ -50,7 +50,10 @@ const readingEndpoints = (
     : []
 
 /** Endpoints that change payments, clocks and accounts. There are none without FARTHING_CONTROL=true. */
-const steeringEndpoints = (context: Context, { waitFor, operations }: ControlPorts): Endpoint[] =>
+const steeringEndpoints = (
+  context: ToolContext,
+  { waitFor, operations }: ControlPorts,
+): Endpoint[] =>
   context.config.control
     ? [
         ...accountEndpoints(context),

@@ -1,12 +1,11 @@
 import type { FastifyRequest } from 'fastify'
-import type { Exchange } from '../../core/exchange.ts'
-import type { Context } from '../../pay/context.ts'
 import { findMessage } from '../../pay/webhooks/message-store.ts'
 import { webhookMessage } from '../../pay/webhooks/wire.ts'
 import { type Endpoint, pathParam } from '../../platform/http/endpoint.ts'
 import { json, pathParameter } from '../../platform/http/openapi.ts'
 import { object } from '../../platform/http/schema.ts'
 import { registrationProblem } from '../../platform/outbound/address.ts'
+import type { ToolContext } from '../context.ts'
 import {
   type Damage,
   damages,
@@ -16,6 +15,7 @@ import {
   type SendAgain,
   sendAgain,
 } from '../deliver/send-again.ts'
+import type { Exchange } from '../record/exchange.ts'
 import { flagIn, integerIn, readBody, textIn } from './body.ts'
 import { optionalBody, withExamples } from './docs.ts'
 import { badField, conflict, notFound } from './errors.ts'
@@ -55,7 +55,7 @@ const sentAgain = object('SentAgain', {
 })
 
 /** Sends a message again by hand. The body is optional. */
-export const sendMessage = (context: Context): Endpoint => ({
+export const sendMessage = (context: ToolContext): Endpoint => ({
   method: 'POST',
   path: '/control/messages/{message_id}/send',
   area: 'control',
@@ -89,7 +89,7 @@ export const sendMessage = (context: Context): Endpoint => ({
 /** The message that the path names. Throws unless its bytes can be sent. */
 export async function messageInPath(
   request: FastifyRequest,
-  { database, time }: Context,
+  { database, time }: ToolContext,
 ): Promise<Resendable> {
   const { account } = request
   const found = await findMessage(database, account.room, pathParam(request, 'message_id'))
@@ -102,7 +102,7 @@ export async function messageInPath(
 /** Throws the first error. */
 async function readSendAgain(
   request: FastifyRequest,
-  { config, resolve }: Context,
+  { config, resolve }: ToolContext,
 ): Promise<SendAgain> {
   const given = readBody(request, sendAgainBody)
   const times = integerIn(given, 'times', 1, MOST_TIMES) ?? 1

@@ -1,8 +1,8 @@
 /** Sending many failed messages again by hand, one after the other, beside the requests. */
 import type { Account } from '../../core/account.ts'
-import type { Context } from '../../pay/context.ts'
 import { CLAIM_MS } from '../../pay/webhooks/deliver.ts'
 import { findMessage } from '../../pay/webhooks/message-store.ts'
+import type { ToolContext } from '../context.ts'
 import { type Resend, type ResendRow, resendIn, saveResend, startResend } from './resend-store.ts'
 import { resendable, sendAgain } from './send-again.ts'
 
@@ -13,7 +13,7 @@ const rowOf = (resend: Resend, claimed_until: number): ResendRow => ({
 
 /** Begins to send these messages again, in this order. Resolves false while an earlier run of the account goes on. */
 export async function resendAll(
-  context: Context,
+  context: ToolContext,
   account: Account,
   message_ids: readonly string[],
 ): Promise<boolean> {
@@ -29,7 +29,7 @@ export async function resendAll(
 
 /** Ends at a stop of the service, and when another run has taken the place of this one. */
 async function run(
-  context: Context,
+  context: ToolContext,
   account: Account,
   first: ResendRow,
   isStopping: () => boolean,
@@ -53,7 +53,7 @@ async function run(
 
 /** The count that grows by sending the message. */
 async function sendOne(
-  context: Context,
+  context: ToolContext,
   account: Account,
   { accepted, failed, skipped }: Resend,
   message_id: string,

@@ -1,11 +1,11 @@
 import { createHmac } from 'node:crypto'
 import type { Account } from '../../core/account.ts'
-import type { ByHand, Exchange } from '../../core/exchange.ts'
-import type { Context } from '../../pay/context.ts'
 import { oldestKept } from '../../pay/retention.ts'
 import { attempt } from '../../pay/webhooks/deliver.ts'
 import type { KeptMessage } from '../../pay/webhooks/message-store.ts'
 import { headersOf, signature } from '../../pay/webhooks/webhook.ts'
+import type { ToolContext } from '../context.ts'
+import type { ByHand, Exchange } from '../record/exchange.ts'
 
 /** Ways to send a message with a signature that does not match. */
 export const damages = ['digit', 'missing', 'upper', 'base64', 'newline', 'space'] as const
@@ -45,7 +45,7 @@ export function resendable(message: KeptMessage, now: number): Resendable | { re
  * changes. Returns an exchange for each time, in order.
  */
 export async function sendAgain(
-  context: Context,
+  context: ToolContext,
   account: Account,
   message: Resendable,
   asked: SendAgain,
@@ -92,7 +92,7 @@ type SentByHand = Pick<KeptMessage, 'message_id' | 'webhook_id' | 'payment_id' |
 
 /** Sends a message once, signed as given, and records it. Neither the message nor the payment changes. */
 export async function sendByHand(
-  context: Context,
+  context: ToolContext,
   account: Account,
   { message_id, webhook_id, payment_id, event_type }: SentByHand,
   { body, signature: signed, url, byHand }: Signed & { url: string; byHand: ByHand },

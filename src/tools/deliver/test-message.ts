@@ -1,5 +1,4 @@
 import type { Account } from '../../core/account.ts'
-import type { Context } from '../../pay/context.ts'
 import { makePayment } from '../../pay/payments/commands.ts'
 import { advance, type Payment, refund, type Trigger } from '../../pay/payments/payment.ts'
 import { readNewPayment } from '../../pay/payments/request.ts'
@@ -9,6 +8,7 @@ import { insertRefund } from '../../pay/refunds/store.ts'
 import { type EventType, messagesFor, type Webhook } from '../../pay/webhooks/webhook.ts'
 import { keptAddresses } from '../../platform/http/addresses.ts'
 import type { RecordEffects } from '../../platform/http/request-state.ts'
+import type { ToolContext } from '../context.ts'
 
 const PAID: Trigger[] = ['open_page', 'choose_success', 'confirm']
 
@@ -48,7 +48,7 @@ export type TestMessage = { message_id: string; refund_id: string | undefined }
  * delivery. Nothing is made if the webhook is not active: then it resolves to undefined.
  */
 export async function sendTestMessage(
-  context: Context,
+  context: ToolContext,
   { account, webhook, event_type, address, return_url, recordEffects }: TestMessageRequest,
 ): Promise<TestMessage | undefined> {
   const { config, database, deliveries, newId, time } = context

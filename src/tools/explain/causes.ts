@@ -1,8 +1,8 @@
 /** Why an attempt failed, in one sentence that says what to do. */
 
-import type { KeptBody } from '../../core/exchange.ts'
 import { isSuccess } from '../../core/http-status.ts'
 import { NOBODY_LISTENS } from '../../pay/webhooks/listener.ts'
+import type { KeptBody } from '../record/exchange.ts'
 
 /** How an attempt ended: the status, or without one the reason and, if it is known, Node's code in brackets. */
 export type AttemptEnding = {

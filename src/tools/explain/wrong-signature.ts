@@ -1,7 +1,7 @@
 /** What a receiver made of a message that was sent by hand with a signature that is wrong on purpose. */
 
-import type { ByHand } from '../../core/exchange.ts'
 import { isSuccess } from '../../core/http-status.ts'
+import type { ByHand } from '../record/exchange.ts'
 
 export const ACCEPTED_WRONG = 'Your receiver accepted a message whose signature is wrong.'
 

@@ -1,10 +1,10 @@
-import { type Actor, type NewExchange, NO_REQUEST, type Recorder } from '../../core/exchange.ts'
 import type { Time } from '../../core/ports.ts'
 import {
   type Effects,
   mergeEffects,
   type RecordEffects,
 } from '../../platform/http/request-state.ts'
+import { type Actor, type NewExchange, NO_REQUEST, type Recorder } from './exchange.ts'
 
 /**
  * What can be done in the console or through /control, by the operationId of the request that would do it, in the words

@@ -1,7 +1,8 @@
 /** Messages that somebody sent by hand: whether their receivers accepted them, and copies that asked a receiver. */
-import type { Exchange } from '../../core/exchange.ts'
+
 import type { Database } from '../../core/ports.ts'
 import { findPart, where } from '../../platform/database/select.ts'
+import type { Exchange } from './exchange.ts'
 import { among, byBeginning, exchangeRows } from './store.ts'
 
 /** At most this many sends by hand are looked at for one list. */

@@ -1,5 +1,5 @@
 /** Prints a recorded exchange as a command for a POSIX shell that sends the same bytes again. */
-import type { Exchange } from '../../core/exchange.ts'
+import type { Exchange } from './exchange.ts'
 import { MASK } from './mask.ts'
 
 /** curl makes these itself. */

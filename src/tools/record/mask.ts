@@ -1,7 +1,7 @@
 /** Secrets are masked before a row is made: the database, its backups and exports never hold them. */
 import { isUtf8 } from 'node:buffer'
-import { type KeptBody, MOST_BODY_BYTES } from '../../core/exchange.ts'
 import { decodeAscii } from '../../platform/http/addresses.ts'
+import { type KeptBody, MOST_BODY_BYTES } from './exchange.ts'
 
 export const MASK = '…'
 

@@ -4,13 +4,13 @@
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Account } from '../../core/account.ts'
-import type { Exchange, NewExchange, RawAttempt, Recorder } from '../../core/exchange.ts'
+import type { RawAttempt } from '../../core/exchange.ts'
 import { createNewId, newSecret } from '../../core/ids.ts'
 import type { Database, Time } from '../../core/ports.ts'
 import type { Recorded, RecordingHooks } from '../../platform/http/areas.ts'
 import { methodOf } from '../../platform/http/fastify.ts'
-import { createChecks } from '../explain/check/checks.ts'
 import { createBatches, type Room } from './batches.ts'
+import type { AttemptToRecord, Exchange, Judge, NewExchange, Recorder } from './exchange.ts'
 import { deleteOldExchanges, trimExchanges } from './retention-store.ts'
 import { type AnsweredAttempt, createRowMaker, type RawRequest } from './row.ts'
 import { insertExchange } from './store.ts'
@@ -27,8 +27,7 @@ type RecorderPorts = {
   time: Time
   /** Receives the error when writing begins to fail. Recording continues later, and nothing else is affected. */
   onFault: (error: unknown) => void
-  /** Receives the first error of a rule of the check. */
-  onRuleFault: (error: unknown) => void
+  judge: Judge
   /** Keys of the settings, never to be written. */
   secrets: (string | undefined)[]
   /** All requests of these accounts are recorded. A client that has the response finds its request in the record. */
@@ -51,9 +50,9 @@ export type RunningRecorder = Recorder & {
 }
 
 export function createRecorder(ports: RecorderPorts): RunningRecorder {
-  const { time, secrets, isTestAccount, isShared, onArrival, onRuleFault } = ports
+  const { time, secrets, isTestAccount, isShared, onArrival, judge } = ports
   const { database, onFault } = reportingOnce(ports)
-  const makeRow = createRowMaker(newSecret().slice(0, 6), secrets, createChecks(onRuleFault))
+  const makeRow = createRowMaker(newSecret().slice(0, 6), secrets, judge)
   const nextId = createNextId(time)
   /** The rooms with new rows since they were last trimmed, and the number of rows that each may keep. */
   const written = new Map<string, number>()
@@ -183,7 +182,7 @@ function createNextId({ wall }: Pick<Time, 'wall'>): () => string {
 
 const answered = async (
   { room }: Account,
-  { answer, ...attempt }: RawAttempt,
+  { answer, ...attempt }: AttemptToRecord,
 ): Promise<AnsweredAttempt> => ({ ...attempt, kind: 'out', room, answer: await answer })
 
 type Handled = { request: FastifyRequest; reply: FastifyReply; payload: unknown; account: Account }

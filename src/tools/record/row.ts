@@ -1,21 +1,20 @@
 /** Makes the row of an exchange. Until then the recorder keeps only references to objects of the request. */
 
+import type { Headers } from '../../core/exchange.ts'
+import type { Answer } from '../../core/ports.ts'
+import { inUtf8, isStorable } from '../../platform/http/fields.ts'
+import type { RecordedPayment } from '../../platform/http/request-state.ts'
+import type { Gap } from './admission.ts'
 import {
+  type AttemptToRecord,
   type Exchange,
   type ExchangeKind,
-  type Headers,
+  type Judge,
   type Judged,
   type KeptBody,
   type NewExchange,
   NO_REQUEST,
-  type RawAttempt,
-} from '../../core/exchange.ts'
-import type { Answer } from '../../core/ports.ts'
-import { inUtf8, isStorable } from '../../platform/http/fields.ts'
-import type { RecordedPayment } from '../../platform/http/request-state.ts'
-import type { Checks } from '../explain/check/checks.ts'
-import { factsOf } from '../explain/check/facts.ts'
-import type { Gap } from './admission.ts'
+} from './exchange.ts'
 import { createMask, MASK, type Mask } from './mask.ts'
 
 /**
@@ -50,7 +49,7 @@ export type RawRequest = Pick<
 }
 
 /** An attempt to deliver a message whose response has arrived. */
-export type AnsweredAttempt = Omit<RawAttempt, 'answer'> & {
+export type AnsweredAttempt = Omit<AttemptToRecord, 'answer'> & {
   kind: 'out'
   room: string
   answer: Answer | undefined
@@ -72,17 +71,17 @@ export type RowMaker = (raw: RawExchange) => NewExchange
 export function createRowMaker(
   instance: string,
   secrets: (string | undefined)[],
-  checks: Checks,
+  judge: Judge,
 ): RowMaker {
   return raw => ({
     instance,
     ...(raw.kind === 'out'
-      ? attemptRow(raw, createMask(secrets), checks)
-      : requestRow(raw, secrets, checks)),
+      ? attemptRow(raw, createMask(secrets), judge)
+      : requestRow(raw, secrets, judge)),
   })
 }
 
-function requestRow(raw: RawRequest, secrets: (string | undefined)[], checks: Checks): NewExchange {
+function requestRow(raw: RawRequest, secrets: (string | undefined)[], judge: Judge): NewExchange {
   const {
     url,
     rawHeaders,
@@ -109,7 +108,7 @@ function requestRow(raw: RawRequest, secrets: (string | undefined)[], checks: Ch
   const response_body = kind === 'api' ? mask.body(bytesOf(responseBody)) : undefined
   const field = refusal?.at.field ?? refusal?.at.header
   const reference = payment?.given.reference ?? referenceOfRefused(raw)
-  const judged = judge(raw, headers, query.join('?'), checks)
+  const judged = judgedOf(raw, headers, query.join('?'), judge)
   return {
     ...facts,
     payment_id: payment?.payment_id ?? null,
@@ -143,16 +142,16 @@ function referenceOfRefused({ operation, status, requestBody }: RawRequest): str
 }
 
 /** A response that a plan made says nothing about the request. */
-function judge(
+function judgedOf(
   { kind, operation, at, status, ended, url, refusal, requestBody }: RawRequest,
   headers: Headers,
   query: string,
-  checks: Checks,
+  judge: Judge,
 ): Judged {
   if (kind !== 'api' || !url.startsWith('/v1/') || ended === 'replaced') return {}
   const body = bytesOf(requestBody)
   const { code, message: description } = refusal ?? {}
-  return checks.request(factsOf({ operation, at, status, code, description, headers, query, body }))
+  return judge.request({ operation, at, status, code, description, headers, query, body })
 }
 
 /** The path of a page ends with the payment's token, in any encoding. */
@@ -190,13 +189,13 @@ function headersOf(raw: string[]): Headers {
   return headers
 }
 
-function attemptRow(raw: AnsweredAttempt, mask: Mask, checks: Checks): NewExchange {
+function attemptRow(raw: AnsweredAttempt, mask: Mask, judge: Judge): NewExchange {
   const { kind, room, began, at, payment_id, message_id, webhook_id, status, answer, byHand } = raw
   const sent = { ...raw.headers, ...answer?.sent }
   const request_body = mask.body(raw.body)
   const response_body = mask.body(answer?.body, answer?.size)
   const [path = '', ...query] = raw.url.split('?')
-  const judged = byHand ? {} : checks.attempt(raw)
+  const judged = byHand ? {} : judge.attempt(raw)
   // People compare signatures. A signature has the length of a secret but is not one.
   const maskHeader = ([name, value]: [string, string]) =>
     [name, /^pay-signature$/i.test(name) ? value : mask.text(value)] as const

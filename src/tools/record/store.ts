@@ -1,10 +1,3 @@
-import {
-  type Exchange,
-  type ExchangeBody,
-  type ExchangeKind,
-  type NewExchange,
-  NO_REQUEST,
-} from '../../core/exchange.ts'
 import { idFloor, timeOf } from '../../core/ids.ts'
 import type { Database, Statement } from '../../core/ports.ts'
 import { fold, groupOf } from '../../platform/database/fold.ts'
@@ -21,6 +14,13 @@ import {
   selectPart,
   where,
 } from '../../platform/database/select.ts'
+import {
+  type Exchange,
+  type ExchangeBody,
+  type ExchangeKind,
+  type NewExchange,
+  NO_REQUEST,
+} from './exchange.ts'
 
 type Row = Omit<Exchange, keyof ExchangeBody | 'refused'> & {
   refused: number

@@ -1,8 +1,9 @@
 /** Finds exchanges with a text in their address or their bodies. */
-import type { Exchange } from '../../core/exchange.ts'
+
 import type { Database } from '../../core/ports.ts'
 import { containingExactly, fold } from '../../platform/database/fold.ts'
 import { findPart, type Part, type Range, where } from '../../platform/database/select.ts'
+import type { Exchange } from './exchange.ts'
 import { conditionsOf, type ExchangeFilter, exchangeRows } from './store.ts'
 
 /** Rows that are read at once: on SQLite other requests wait meanwhile, some milliseconds. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { createChecks } from '../../../src/tools/explain/check/checks.ts'
+import { createJudge } from '../../../src/tools/explain/check/judge.ts'
 import { productionRules } from '../../../src/tools/explain/check/production.ts'
 import { recordRules, ruleIds } from '../../../src/tools/explain/check/report.ts'
 import { type Body, type Client, webPayment } from '../../support/client.ts'
@@ -167,7 +167,7 @@ test('a rule that throws is reported once, kept as one that has not judged, and 
   const [right] = productionRules
   assert.ok(right)
   const faults: unknown[] = []
-  const checks = createChecks(error => faults.push(error), {
+  const judge = createJudge(error => faults.push(error), {
     request: [],
     attempt: [
       {
@@ -181,7 +181,7 @@ test('a rule that throws is reported once, kept as one that has not judged, and 
     ],
   })
   const attempt = { event_type: 'card_payment_failed', failed: false }
-  for (const { broken, unjudged } of [checks.attempt(attempt), checks.attempt(attempt)])
+  for (const { broken, unjudged } of [judge.attempt(attempt), judge.attempt(attempt)])
     assert.deepEqual([broken, unjudged], [['always'], ['throws']])
   assert.equal(faults.length, 1)
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Exchange } from '../../../src/core/exchange.ts'
+import type { Exchange } from '../../../src/tools/record/exchange.ts'
 import { byBeginning, exchangesOfPayment, findExchanges } from '../../../src/tools/record/store.ts'
 import type { Answer, Body, Client } from '../../support/client.ts'
 import { authorise, card, DECLINED, payOnPages } from '../../support/journeys.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Exchange } from '../../../src/core/exchange.ts'
+import type { Exchange } from '../../../src/tools/record/exchange.ts'
 import { byBeginning, findExchanges } from '../../../src/tools/record/store.ts'
 import { card } from '../../support/journeys.ts'
 import { onEveryDatabase, type Service } from '../../support/service.ts'

@@ -1,7 +1,6 @@
 /** The account with its clock and its plans, and the test accounts that it has made. */
 import type { Account } from '../../../core/account.ts'
 import { iso } from '../../../core/time.ts'
-import type { Context } from '../../../pay/context.ts'
 import {
   endedTestAccounts,
   placeOf,
@@ -12,6 +11,7 @@ import {
 import type { Route } from '../../../platform/http/endpoint.ts'
 import { details, summaryList } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
+import type { ToolContext } from '../../context.ts'
 import type { Plan } from '../../plans/plan.ts'
 import { findPlans } from '../../plans/store.ts'
 import { readPage } from '../frame/cursor.ts'
@@ -25,10 +25,10 @@ import { type Counts, countsOf } from './counts-store.ts'
 const SIZE = 100
 const MOST_ENDED = 50
 
-export const accountsRoute = (context: Context): Route =>
+export const accountsRoute = (context: ToolContext): Route =>
   pageRoute(context, 'accounts', visit => accountsPage(context, visit))
 
-async function accountsPage(context: Context, visit: AccountVisit): Promise<Page> {
+async function accountsPage(context: ToolContext, visit: AccountVisit): Promise<Page> {
   const { account } = visit
   const plans = context.config.control ? await findPlans(context.database, account.room) : []
   const content = html`<h1 class="govuk-heading-l">Accounts</h1>
@@ -80,7 +80,7 @@ const plansPart = (plans: readonly Plan[]): Html =>
         ),
       )}`
 
-async function testAccountsPart(context: Context, visit: AccountVisit): Promise<Html> {
+async function testAccountsPart(context: ToolContext, visit: AccountVisit): Promise<Html> {
   const { database } = context
   const { name: parent } = visit.account
   const now = context.time.wall()

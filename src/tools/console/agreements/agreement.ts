@@ -5,11 +5,11 @@ import { inPounds } from '../../../core/money.ts'
 import type { Agreement } from '../../../pay/agreements/agreement.ts'
 import { cancelAgreement } from '../../../pay/agreements/commands.ts'
 import { findAgreement } from '../../../pay/agreements/store.ts'
-import type { Context } from '../../../pay/context.ts'
 import { type Payment, statusOf } from '../../../pay/payments/payment.ts'
 import { pathParam, type Route } from '../../../platform/http/endpoint.ts'
 import { button, summaryList } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
+import type { ToolContext } from '../../context.ts'
 import { paymentsOfAgreement } from '../../lists/payments-store.ts'
 import { liveNotice, type News, versionOf } from '../frame/live.ts'
 import { type AccountVisit, type Next, notFound, type Page } from '../frame/page.ts'
@@ -31,7 +31,7 @@ import { agreementTag } from './list.ts'
 /** The most payments that are shown. */
 const MOST_PAYMENTS = 50
 
-export const agreementRoutes = (context: Context): Route[] => [
+export const agreementRoutes = (context: ToolContext): Route[] => [
   pageRoute(context, 'agreements/{agreement_id}', visit => agreementPage(context, visit)),
   actionRoute(context, 'agreements/{agreement_id}/cancel', {
     purpose: 'cancel',
@@ -40,7 +40,7 @@ export const agreementRoutes = (context: Context): Route[] => [
 ]
 
 async function readAgreement(
-  { database }: Context,
+  { database }: ToolContext,
   { account, now }: AccountVisit,
   agreement_id: string,
 ) {
@@ -57,12 +57,12 @@ const versionOfPage = ({ agreement, payments }: Shown): string =>
   versionOf([agreement.version, payments.map(({ payment_id, version }) => [payment_id, version])])
 
 export const agreementNews = async (
-  context: Context,
+  context: ToolContext,
   visit: AccountVisit,
   id: string,
 ): Promise<News> => ({ version: versionOfPage(await readAgreement(context, visit, id)) })
 
-async function cancel(context: Context, { account, request }: AccountVisit): Promise<Next> {
+async function cancel(context: ToolContext, { account, request }: AccountVisit): Promise<Next> {
   const agreement_id = pathParam(request, 'agreement_id')
   const to = `agreements/${agreement_id}`
   try {
@@ -75,7 +75,7 @@ async function cancel(context: Context, { account, request }: AccountVisit): Pro
   }
 }
 
-async function agreementPage(context: Context, visit: AccountVisit): Promise<Page> {
+async function agreementPage(context: ToolContext, visit: AccountVisit): Promise<Page> {
   const { root, request } = visit
   const agreement_id = pathParam(request, 'agreement_id')
   const shown = await readAgreement(context, visit, agreement_id)

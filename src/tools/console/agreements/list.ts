@@ -1,10 +1,10 @@
 import type { Agreement, AgreementStatus } from '../../../pay/agreements/agreement.ts'
 import { agreementRows } from '../../../pay/agreements/store.ts'
-import type { Context } from '../../../pay/context.ts'
 import { findPart, inRange, where } from '../../../platform/database/select.ts'
 import type { Route } from '../../../platform/http/endpoint.ts'
 import { type TagColour, tag } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
+import type { ToolContext } from '../../context.ts'
 import { type CursorPage, readPage } from '../frame/cursor.ts'
 import { liveNotice, NEWEST, type News, versionOf } from '../frame/live.ts'
 import { type AccountVisit, type Page, textsIn } from '../frame/page.ts'
@@ -14,7 +14,7 @@ import { pageRoute } from '../frame/route.ts'
 
 const SIZE = 50
 
-export const agreementsRoute = (context: Context): Route =>
+export const agreementsRoute = (context: ToolContext): Route =>
   pageRoute(context, 'agreements', visit => agreementsPage(context, visit))
 
 const colours: Record<AgreementStatus, TagColour> = {
@@ -26,7 +26,7 @@ const colours: Record<AgreementStatus, TagColour> = {
 
 export const agreementTag = (status: AgreementStatus): Html => tag(status, colours[status])
 
-const readAgreements = ({ database }: Context, visit: AccountVisit) =>
+const readAgreements = ({ database }: ToolContext, visit: AccountVisit) =>
   readPage<Agreement>(
     cursorIn(visit),
     SIZE,
@@ -43,14 +43,14 @@ const readAgreements = ({ database }: Context, visit: AccountVisit) =>
 const versionOfList = ({ items }: CursorPage<Agreement>): string =>
   versionOf(items.map(({ agreement_id, version }) => [agreement_id, version]))
 
-export async function agreementsNews(context: Context, visit: AccountVisit): Promise<News> {
+export async function agreementsNews(context: ToolContext, visit: AccountVisit): Promise<News> {
   const page = await readAgreements(context, visit)
   const { [NEWEST]: newest } = textsIn(visit, [NEWEST])
   const newer = page.items.filter(({ agreement_id }) => agreement_id > newest).length
   return { version: versionOfList(page), ...(page.newer ? {} : { newer }) }
 }
 
-async function agreementsPage(context: Context, visit: AccountVisit): Promise<Page> {
+async function agreementsPage(context: ToolContext, visit: AccountVisit): Promise<Page> {
   const { root } = visit
   const page = await readAgreements(context, visit)
   const content = html`<h1 class="govuk-heading-l">Agreements</h1>

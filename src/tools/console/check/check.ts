@@ -1,8 +1,9 @@
 /** The check of the account: what would break in production. */
-import type { Context } from '../../../pay/context.ts'
+
 import type { Route } from '../../../platform/http/endpoint.ts'
 import { details } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
+import type { ToolContext } from '../../context.ts'
 import { checkAccount, type Report } from '../../explain/check/report.ts'
 import type { Finding, Level } from '../../explain/check/rule.ts'
 import type { AccountVisit, Page } from '../frame/page.ts'
@@ -10,7 +11,7 @@ import { code, paragraph, time, untrusted, wideTable } from '../frame/parts.ts'
 import { pageRoute } from '../frame/route.ts'
 import { findingView } from './findings.ts'
 
-export const checkRoute = (context: Context): Route =>
+export const checkRoute = (context: ToolContext): Route =>
   pageRoute(context, 'check', visit => checkPage(context, visit))
 
 const groups: [Level, heading: string][] = [
@@ -19,7 +20,7 @@ const groups: [Level, heading: string][] = [
   ['note', 'Before you go live'],
 ]
 
-async function checkPage(context: Context, { account, root }: AccountVisit): Promise<Page> {
+async function checkPage(context: ToolContext, { account, root }: AccountVisit): Promise<Page> {
   const report = await checkAccount(context, account)
   const ofLevel = (level: Finding['level']) => report.findings.filter(each => each.level === level)
   const open = groups.map(([level, heading]) => [level, heading, ofLevel(level)] as const)

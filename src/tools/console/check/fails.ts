@@ -2,7 +2,7 @@
 import type { Account } from '../../../core/account.ts'
 import type { Database } from '../../../core/ports.ts'
 import { remember } from '../../../core/remember.ts'
-import type { Context } from '../../../pay/context.ts'
+import type { ToolContext } from '../../context.ts'
 import { checkAccount } from '../../explain/check/report.ts'
 import { findExchanges } from '../../record/store.ts'
 
@@ -29,7 +29,7 @@ const counts = new WeakMap<Database, Map<string, Counted>>()
  * Counts anew when something was recorded since. Where many exchanges are kept, the number is ten seconds old, or up to
  * a minute if nobody looked meanwhile. What the page itself shows never is.
  */
-export async function countFails(context: Context, account: Account): Promise<number> {
+export async function countFails(context: ToolContext, account: Account): Promise<number> {
   const { database, recorder, time } = context
   if (!recorder) return 0
   const last = counts.get(database)?.get(account.room)
@@ -45,7 +45,7 @@ export async function countFails(context: Context, account: Account): Promise<nu
 }
 
 /** A count that fails is repeated, and after a minute a page waits for it and shows its error. */
-function countBeside(context: Context, account: Account, last: Counted): void {
+function countBeside(context: ToolContext, account: Account, last: Counted): void {
   if (last.isOverdue) return
   last.isOverdue = true
   void newestOf(context.database, account)
@@ -57,7 +57,7 @@ function countBeside(context: Context, account: Account, last: Counted): void {
 
 /** `newest` is the newest exchange before the count. */
 async function count(
-  context: Context,
+  context: ToolContext,
   account: Account,
   newest: Counted['newest'],
 ): Promise<number> {

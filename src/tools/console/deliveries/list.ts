@@ -1,5 +1,5 @@
 /** The messages of all webhooks of the account. */
-import type { Context } from '../../../pay/context.ts'
+
 import { activeWebhooks } from '../../../pay/webhooks/store.ts'
 import { eventTypes, type Webhook, webhookTitle } from '../../../pay/webhooks/webhook.ts'
 import { formBody } from '../../../platform/http/body.ts'
@@ -7,6 +7,7 @@ import type { Route } from '../../../platform/http/endpoint.ts'
 import { button } from '../../../platform/web/components.ts'
 import { select } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
+import type { ToolContext } from '../../context.ts'
 import { resendAll } from '../../deliver/resend.ts'
 import {
   type DeliveryRow,
@@ -32,7 +33,7 @@ const MOST_ENDED = 100
 
 const statuses = ['SUCCESSFUL', 'FAILED', 'PENDING', 'not listening'] as const
 
-export const deliveriesRoutes = (context: Context): Route[] => [
+export const deliveriesRoutes = (context: ToolContext): Route[] => [
   pageRoute(context, 'deliveries', visit => deliveriesPage(context, visit)),
   actionRoute(context, 'deliveries/resend', {
     purpose: 'resend',
@@ -49,7 +50,10 @@ const askedIn = (visit: AccountVisit) => ({
 type Asked = ReturnType<typeof askedIn>
 
 /** The active webhooks and the newest of the others, newest first. */
-async function webhooksOf({ database }: Context, { account }: AccountVisit): Promise<Webhook[]> {
+async function webhooksOf(
+  { database }: ToolContext,
+  { account }: AccountVisit,
+): Promise<Webhook[]> {
   const [active, newest] = await Promise.all([
     activeWebhooks(database, account.room),
     newestWebhooks(database, account.room, MOST_ENDED),
@@ -61,7 +65,7 @@ async function webhooksOf({ database }: Context, { account }: AccountVisit): Pro
 const chosenOf = (webhooks: readonly Webhook[], { webhook }: Pick<Asked, 'webhook'>): Webhook[] =>
   webhooks.filter(({ webhook_id }) => webhook === undefined || webhook === webhook_id)
 
-async function readDeliveries(context: Context, visit: AccountVisit) {
+async function readDeliveries(context: ToolContext, visit: AccountVisit) {
   const { database } = context
   const asked = askedIn(visit)
   const webhooks = await webhooksOf(context, visit)
@@ -105,14 +109,14 @@ const versionOfList = ({ page, accepted, open, resent, wall }: Shown): string =>
     resent && [resent.body, resent.claimed_until > wall],
   ])
 
-export async function deliveriesNews(context: Context, visit: AccountVisit): Promise<News> {
+export async function deliveriesNews(context: ToolContext, visit: AccountVisit): Promise<News> {
   const shown = await readDeliveries(context, visit)
   const { [NEWEST]: newest } = textsIn(visit, [NEWEST])
   const newer = shown.page.items.filter(({ message_id }) => message_id > newest).length
   return { version: versionOfList(shown), ...(shown.page.newer ? {} : { newer }) }
 }
 
-async function deliveriesPage(context: Context, visit: AccountVisit): Promise<Page> {
+async function deliveriesPage(context: ToolContext, visit: AccountVisit): Promise<Page> {
   const { root } = visit
   const shown = await readDeliveries(context, visit)
   const { asked, webhooks, page, open, resent, wall } = shown
@@ -203,7 +207,7 @@ ${!hasEnded && paragraph(link(`${root}webhooks/new`, 'Register a webhook'))}`
 ${(event || status === 'SUCCESSFUL') && paragraph(`The newest ${searched} messages of each webhook were looked through.`)}`
 }
 
-async function resend(context: Context, visit: AccountVisit): Promise<Next> {
+async function resend(context: ToolContext, visit: AccountVisit): Promise<Next> {
   const form = formBody(visit.request)
   const webhook = form.get('webhook') || undefined
   const event_type = eventTypes.find(each => each === form.get('event'))

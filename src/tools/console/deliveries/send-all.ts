@@ -1,10 +1,10 @@
 /** Sending all failed messages again: which they are, and how far it is. */
 import { DAY } from '../../../core/time.ts'
-import type { Context } from '../../../pay/context.ts'
 import { oldestKept } from '../../../pay/retention.ts'
 import type { Webhook } from '../../../pay/webhooks/webhook.ts'
 import { button, insetText } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
+import type { ToolContext } from '../../context.ts'
 import { findResend, type ResendRow, resendIn } from '../../deliver/resend-store.ts'
 import {
   type DeliveryFilter,
@@ -26,7 +26,7 @@ const MOST_LOOKED_AT = 1_000
  * oldest first.
  */
 export async function failedToSend(
-  { database }: Context,
+  { database }: ToolContext,
   { now }: AccountVisit,
   webhooks: readonly Webhook[],
   filter: Pick<DeliveryFilter, 'event_type'>,
@@ -54,7 +54,7 @@ export async function failedToSend(
 
 /** The newest run, if it began within a day. */
 export async function readResend(
-  { database }: Context,
+  { database }: ToolContext,
   { account, now }: AccountVisit,
 ): Promise<ResendRow | undefined> {
   const row = await findResend(database, account.room)

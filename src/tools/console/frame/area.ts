@@ -1,10 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Context } from '../../../pay/context.ts'
 import { addressesOf } from '../../../platform/http/addresses.ts'
 import type { Area } from '../../../platform/http/areas.ts'
 import { toApiError } from '../../../platform/http/errors.ts'
 import { policies, setPageHeaders } from '../../../platform/web/headers.ts'
 import { html } from '../../../platform/web/html.ts'
+import type { ToolContext } from '../../context.ts'
 import { outside, sendNext, sendPage, visitOf } from './page.ts'
 import { link, paragraph } from './parts.ts'
 import { pageOfAddress, signInFirst } from './route.ts'
@@ -19,7 +19,7 @@ class SignInNeeded extends Error {}
 type ConsoleArea = Pick<Area, 'prefix' | 'setHeaders' | 'sendError' | 'bodyLimit' | 'limited'>
 
 /** The areas of the console: `sign-in` needs no session, or its handlers look for one. */
-export function consoleAreas(context: Context): {
+export function consoleAreas(context: ToolContext): {
   console: ConsoleArea & Pick<Area, 'authenticate'>
   'sign-in': ConsoleArea
 } {
@@ -67,7 +67,7 @@ export function consoleAreas(context: Context): {
 }
 
 /** The same for a name that does not exist, and for an account of somebody else. */
-function sendNotInside(context: Context, request: FastifyRequest, reply: FastifyReply): void {
+function sendNotInside(context: ToolContext, request: FastifyRequest, reply: FastifyReply): void {
   const { account } = request
   const visit = { ...outside(visitOf(request, context)), account }
   const content = html`<h1 class="govuk-heading-l">You are now in <bdi>${account.name}</bdi></h1>

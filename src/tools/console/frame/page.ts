@@ -2,7 +2,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Account } from '../../../core/account.ts'
 import type { Config } from '../../../core/config.ts'
-import type { Context } from '../../../pay/context.ts'
 import { type Addresses, addressesOf } from '../../../platform/http/addresses.ts'
 import { pageFault } from '../../../platform/http/errors.ts'
 import { isStorable } from '../../../platform/http/fields.ts'
@@ -16,6 +15,7 @@ import {
 import { sendHtml } from '../../../platform/web/headers.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import * as layout from '../../../platform/web/layout.ts'
+import type { ToolContext } from '../../context.ts'
 import { type Banner, type Done, leaveBanner, takeBanner } from './banners.ts'
 import { signOutForm } from './parts.ts'
 
@@ -103,7 +103,7 @@ export const outside = (visit: Visit): Visit =>
         base: '/console',
       }
 
-export const visitOf = (request: FastifyRequest, { config }: Context): Visit => ({
+export const visitOf = (request: FastifyRequest, { config }: ToolContext): Visit => ({
   request,
   config,
   ...placeOf(request),
@@ -111,7 +111,7 @@ export const visitOf = (request: FastifyRequest, { config }: Context): Visit => 
   account: undefined,
 })
 
-export function accountVisitOf(request: FastifyRequest, context: Context): AccountVisit {
+export function accountVisitOf(request: FastifyRequest, context: ToolContext): AccountVisit {
   const { account } = request
   const { hasEnded } = request.raw
   return { ...visitOf(request, context), account, now: context.time.now(account), hasEnded }

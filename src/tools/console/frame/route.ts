@@ -1,11 +1,11 @@
 /** How a page and a form become routes. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Context } from '../../../pay/context.ts'
 import { CONSOLE_PAGE } from '../../../platform/accounts/seal.ts'
 import { type Accepts, formBody, isForm } from '../../../platform/http/body.ts'
 import type { Route } from '../../../platform/http/endpoint.ts'
 import { pageFault } from '../../../platform/http/errors.ts'
 import { html } from '../../../platform/web/html.ts'
+import type { ToolContext } from '../../context.ts'
 import { countFails } from '../check/fails.ts'
 import type { FormPurpose } from './banners.ts'
 import {
@@ -24,7 +24,7 @@ import { isFromOtherSite, signedIn } from './session.ts'
 
 /** A page at `path` below /console; '' for home. `show` returns it, or another page to open, or throws an error, for which there is a page too. */
 export const pageRoute = (
-  context: Context,
+  context: ToolContext,
   path: string,
   show: (visit: AccountVisit) => Promise<Next | Page>,
 ): Route => ({
@@ -55,7 +55,7 @@ type Action = {
 }
 
 /** A form. Without a session nothing is done, and the page to sign in says so: so its area is that page's. */
-export const actionRoute = (context: Context, path: string, action: Action): Route => ({
+export const actionRoute = (context: ToolContext, path: string, action: Action): Route => ({
   method: 'POST',
   path: `/console/${path}`,
   area: 'sign-in',
@@ -72,7 +72,7 @@ export const actionRoute = (context: Context, path: string, action: Action): Rou
 })
 
 async function sendResult(
-  context: Context,
+  context: ToolContext,
   reply: FastifyReply,
   visit: AccountVisit,
   result: Next | Page,
@@ -96,7 +96,7 @@ export const signInFirst = (page: string | undefined): string =>
 
 /** The page of a form is at its address or one level above. */
 function sendSignedOut(
-  context: Context,
+  context: ToolContext,
   request: FastifyRequest,
   reply: FastifyReply,
   { purpose, keeps = [] }: Action,

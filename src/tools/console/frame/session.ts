@@ -2,7 +2,6 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Account, accountIn, isAccountName } from '../../../core/account.ts'
 import type { Config } from '../../../core/config.ts'
-import type { Context } from '../../../pay/context.ts'
 import { isSealedBy, type Purpose, readSeal, seal } from '../../../platform/accounts/seal.ts'
 import {
   accountBeforeEnd,
@@ -12,6 +11,7 @@ import {
 } from '../../../platform/accounts/store.ts'
 import { askedFor, decodeAscii, pathOf } from '../../../platform/http/addresses.ts'
 import { isCrossSite } from '../../../platform/web/headers.ts'
+import type { ToolContext } from '../../context.ts'
 
 declare module 'node:http' {
   interface IncomingMessage {
@@ -31,7 +31,7 @@ export type Session = { account: Account; key_id: string }
 
 /** The account that a seal opens; undefined for any other text, and once the seal has expired or its key was revoked. */
 export async function findSession(
-  { database, config, time }: Context,
+  { database, config, time }: ToolContext,
   text: string,
   purpose: Purpose,
 ): Promise<Session | undefined> {
@@ -44,7 +44,10 @@ export async function findSession(
 }
 
 /** The session of the browser that sends the request. */
-async function sessionOf(context: Context, request: FastifyRequest): Promise<Session | undefined> {
+async function sessionOf(
+  context: ToolContext,
+  request: FastifyRequest,
+): Promise<Session | undefined> {
   for (const value of cookiesNamed(request, COOKIE)) {
     const session = await findSession(context, value, 'session')
     if (session) return session
@@ -69,7 +72,7 @@ export function routedInConsole(raw: IncomingMessage): string {
  * it is the test account of that name. Its own key opens it, and that of its parent, which can still read it after its
  * end. Resolves to false if there is no session. Throws `NotInside` with the account of the session in the request.
  */
-export async function signedIn(context: Context, request: FastifyRequest): Promise<boolean> {
+export async function signedIn(context: ToolContext, request: FastifyRequest): Promise<boolean> {
   const session = await sessionOf(context, request)
   if (!session) return false
   request.account = session.account
@@ -83,7 +86,7 @@ export async function signedIn(context: Context, request: FastifyRequest): Promi
 }
 
 async function accountInside(
-  { database, time }: Context,
+  { database, time }: ToolContext,
   own: Account,
   name: string,
 ): Promise<{ account: Account; hasEnded: boolean }> {
@@ -106,7 +109,7 @@ export const cookiesNamed = ({ headers }: FastifyRequest, wanted: string): strin
 
 /** Signs the browser in with a key that was just checked. Returns false if the key was revoked meanwhile. */
 export async function startSession(
-  { database, config, time }: Context,
+  { database, config, time }: ToolContext,
   request: FastifyRequest,
   reply: FastifyReply,
   { account, key_id }: Session,

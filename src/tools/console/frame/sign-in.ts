@@ -1,6 +1,5 @@
 /** The pages on which a browser enters the console: with a key, or with a link of `farthing open`. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Context } from '../../../pay/context.ts'
 import { CONSOLE_PAGE } from '../../../platform/accounts/seal.ts'
 import { findKey } from '../../../platform/accounts/store.ts'
 import { formBody } from '../../../platform/http/body.ts'
@@ -10,6 +9,7 @@ import { button } from '../../../platform/web/components.ts'
 import { input } from '../../../platform/web/form-components.ts'
 import { html } from '../../../platform/web/html.ts'
 import { twoThirds } from '../../../platform/web/layout.ts'
+import type { ToolContext } from '../../context.ts'
 import { type Page, sendNext, sendPage, type Visit, visitOf } from './page.ts'
 import { code, hidden } from './parts.ts'
 import { otherAccount } from './route.ts'
@@ -33,7 +33,7 @@ const pageIn = (fields: { get(name: string): string | null }): string => {
 const queryOf = ({ url }: FastifyRequest) =>
   new URLSearchParams(url.includes('?') ? url.slice(url.indexOf('?')) : '')
 
-export const signInRoutes = (context: Context): Route[] => [
+export const signInRoutes = (context: ToolContext): Route[] => [
   {
     method: 'GET',
     path: '/console/sign-in',
@@ -105,7 +105,7 @@ export const signInRoutes = (context: Context): Route[] => [
 ]
 
 async function sessionForKey(
-  { database, config, time }: Context,
+  { database, config, time }: ToolContext,
   key: string,
 ): Promise<Session | undefined> {
   // A key that was pasted often has a line feed.
@@ -116,7 +116,7 @@ async function sessionForKey(
 type Entry = { session: Session | undefined; to: string; refused: string }
 
 async function enter(
-  context: Context,
+  context: ToolContext,
   request: FastifyRequest,
   reply: FastifyReply,
   { session, to, refused }: Entry,

@@ -1,12 +1,12 @@
 /** What needs attention: messages that their receivers did not accept, fails of the check, and refused requests. */
 import { DAY } from '../../../core/time.ts'
-import type { Context } from '../../../pay/context.ts'
 import { NOBODY_LISTENS } from '../../../pay/webhooks/listener.ts'
 import { attemptsOf } from '../../../pay/webhooks/message-store.ts'
 import { activeWebhooks } from '../../../pay/webhooks/store.ts'
 import { type Webhook, webhookTitle } from '../../../pay/webhooks/webhook.ts'
 import { button, buttonLink } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
+import type { ToolContext } from '../../context.ts'
 import { MOST_COPIES } from '../../explain/check/ask.ts'
 import { isSignatureRefusal } from '../../explain/wrong-signature.ts'
 import { type Failure, newestFailures } from '../../lists/webhooks-store.ts'
@@ -35,7 +35,7 @@ type Help = { text: string; href: string; posts?: Record<string, string> }
 /** The lines, and how many there would be without the limit. */
 export type Attention = { lines: Line[]; more: number }
 
-export async function readAttention(context: Context, visit: AccountVisit): Promise<Attention> {
+export async function readAttention(context: ToolContext, visit: AccountVisit): Promise<Attention> {
   const [failed, checked, refused] = await Promise.all([
     failedLines(context, visit),
     checkLines(context, visit),
@@ -72,7 +72,7 @@ const helpPart = ({ account }: AccountVisit, { text, href, posts }: Help, id: st
 
 /** The failed messages of one webhook that ended alike. */
 async function failedLines(
-  { database }: Context,
+  { database }: ToolContext,
   { account, now, root }: AccountVisit,
 ): Promise<Line[]> {
   const webhooks = (await activeWebhooks(database, account.room)).slice(-MOST_WEBHOOKS)
@@ -125,7 +125,7 @@ function failedLine(
 }
 
 /** The fails of the check. */
-async function checkLines(context: Context, { account, root }: AccountVisit): Promise<Line[]> {
+async function checkLines(context: ToolContext, { account, root }: AccountVisit): Promise<Line[]> {
   const fails = await countFails(context, account)
   if (fails === 0) return []
   const text = html`${fails} ${fails === 1 ? 'thing' : 'things'} would break in production`
@@ -134,7 +134,7 @@ async function checkLines(context: Context, { account, root }: AccountVisit): Pr
 
 /** A line for each group of refused requests that are alike, of the newest groups, and how many groups there are. */
 async function refusedLines(
-  { database, time }: Context,
+  { database, time }: ToolContext,
   { account, root }: AccountVisit,
 ): Promise<{ lines: Line[]; count: number }> {
   const { room } = account

@@ -1,9 +1,10 @@
 /** The first page of the console: whether all is well, and where to go from there. */
-import type { Context } from '../../../pay/context.ts'
+
 import type { Status } from '../../../pay/payments/payment.ts'
 import type { Route } from '../../../platform/http/endpoint.ts'
 import { buttonGroup, buttonLink } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
+import type { ToolContext } from '../../context.ts'
 import { countStatuses, listPayments } from '../../lists/payments-store.ts'
 import { keptOf } from '../../record/recorder.ts'
 import { findExchanges } from '../../record/store.ts'
@@ -18,11 +19,11 @@ import { trafficPart } from './traffic.ts'
 /** Payments of one status that are counted, so that a million of them cost no more than these. */
 const MOST_COUNTED = 1_000
 
-export const homeRoute = (context: Context): Route =>
+export const homeRoute = (context: ToolContext): Route =>
   pageRoute(context, '', visit => homePage(context, visit))
 
 /** The newest exchange and the newest payment: what changes anything on the page is one of them. */
-async function newestOf({ database }: Context, { account, now }: AccountVisit) {
+async function newestOf({ database }: ToolContext, { account, now }: AccountVisit) {
   const newest = { limit: 1, order: 'newest' } as const
   const [[exchange], [payment]] = await Promise.all([
     findExchanges(database, account.room, {}, newest),
@@ -36,11 +37,11 @@ type Newest = Awaited<ReturnType<typeof newestOf>>
 const versionOfHome = ({ exchange, payment }: Newest): string =>
   versionOf([exchange?.exchange_id, payment?.payment_id, payment?.version])
 
-export const homeNews = async (context: Context, visit: AccountVisit): Promise<News> => ({
+export const homeNews = async (context: ToolContext, visit: AccountVisit): Promise<News> => ({
   version: versionOfHome(await newestOf(context, visit)),
 })
 
-async function homePage(context: Context, visit: AccountVisit): Promise<Page> {
+async function homePage(context: ToolContext, visit: AccountVisit): Promise<Page> {
   const { database, time } = context
   const { account, now, home } = visit
   // Before anything else is read: what comes meanwhile is then announced, and not overlooked.

@@ -1,7 +1,6 @@
 /** The actions on the page of a payment: one row each, with its button, when it is there, and what it does. */
 import { ApiError } from '../../../core/errors.ts'
 import { inPounds, penceIn } from '../../../core/money.ts'
-import type { Context } from '../../../pay/context.ts'
 import { movePayment } from '../../../pay/payments/commands.ts'
 import { completeByScenario } from '../../../pay/payments/complete.ts'
 import {
@@ -18,6 +17,7 @@ import type { Refund } from '../../../pay/refunds/refund.ts'
 import { formBody } from '../../../platform/http/body.ts'
 import type { Route } from '../../../platform/http/endpoint.ts'
 import { pageFault } from '../../../platform/http/errors.ts'
+import type { ToolContext } from '../../context.ts'
 import { recordAction } from '../../record/action.ts'
 import type { Done } from '../frame/banners.ts'
 import { type AccountVisit, type Next, type Page, textsIn } from '../frame/page.ts'
@@ -38,7 +38,7 @@ export type RefundError = { given: string; message: string }
 /** undefined where the state of the payment did not allow it any more. */
 type Outcome = Done | { refundError: RefundError } | undefined
 
-type PaymentVisit = { context: Context; visit: AccountVisit; payment: Payment }
+type PaymentVisit = { context: ToolContext; visit: AccountVisit; payment: Payment }
 
 export type PaymentAction = {
   path: Path
@@ -118,7 +118,7 @@ type PaymentPage = {
 }
 
 /** Each action leads back to the page of the payment, with a banner that says what happened. */
-export const actionRoutes = (context: Context, page: PaymentPage): Route[] =>
+export const actionRoutes = (context: ToolContext, page: PaymentPage): Route[] =>
   paths.map(path =>
     actionRoute(context, `payments/{payment_id}/${path}`, {
       purpose: path,
@@ -128,7 +128,7 @@ export const actionRoutes = (context: Context, page: PaymentPage): Route[] =>
   )
 
 async function perform(
-  context: Context,
+  context: ToolContext,
   visit: AccountVisit,
   path: Path,
   { find, show }: PaymentPage,

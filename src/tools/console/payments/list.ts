@@ -1,6 +1,5 @@
 import { inPounds } from '../../../core/money.ts'
 import type { Database } from '../../../core/ports.ts'
-import type { Context } from '../../../pay/context.ts'
 import { type Payment, statusOf } from '../../../pay/payments/payment.ts'
 import { findPayment } from '../../../pay/payments/store.ts'
 import { findRefundOfAccount } from '../../../pay/refunds/store.ts'
@@ -8,6 +7,7 @@ import { findMessage } from '../../../pay/webhooks/message-store.ts'
 import { findWebhook } from '../../../pay/webhooks/store.ts'
 import type { Route } from '../../../platform/http/endpoint.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
+import type { ToolContext } from '../../context.ts'
 import { countListed, findPayments } from '../../lists/find-payments-store.ts'
 import { type Delivery, deliveriesOf } from '../../lists/payments-store.ts'
 import { acceptedByHand } from '../../record/by-hand.ts'
@@ -33,13 +33,13 @@ import { paymentCommand } from './first-payment.ts'
 const PAGE_SIZE = 50
 
 /** The list of payments. */
-export const paymentsRoute = (context: Context): Route =>
+export const paymentsRoute = (context: ToolContext): Route =>
   pageRoute(context, 'payments', visit => showPayments(context, visit))
 
 /** Characters of an identifier. */
 const ID = /^[0-9a-v]{26}$/
 
-async function showPayments(context: Context, visit: AccountVisit): Promise<Next | Page> {
+async function showPayments(context: ToolContext, visit: AccountVisit): Promise<Next | Page> {
   const find = findIn(visit)
   const page = await pageOfId(context, visit, find.asked.q.toLowerCase())
   if (page !== undefined) return { to: page }
@@ -63,7 +63,7 @@ const titleOf = ({ q, status, from, to }: Filters): string =>
 
 /** The page of what has this identifier; undefined if the account has no such thing. */
 async function pageOfId(
-  { database }: Context,
+  { database }: ToolContext,
   { account: { room }, now }: AccountVisit,
   id: string,
 ): Promise<string | undefined> {
@@ -90,7 +90,7 @@ type ShownPayments = {
 }
 
 async function readPayments(
-  { database }: Context,
+  { database }: ToolContext,
   visit: AccountVisit,
   find: Find,
 ): Promise<ShownPayments> {
@@ -157,7 +157,7 @@ const versionOfList = ({ page, deliveries }: ShownPayments): string =>
     ]),
   )
 
-export async function paymentsNews(context: Context, visit: AccountVisit): Promise<News> {
+export async function paymentsNews(context: ToolContext, visit: AccountVisit): Promise<News> {
   const shown = await readPayments(context, visit, findIn(visit))
   const { [NEWEST]: newest } = textsIn(visit, [NEWEST])
   const newer = shown.page.items.filter(({ payment_id }) => payment_id > newest).length

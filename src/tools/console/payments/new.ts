@@ -1,7 +1,6 @@
 /** Making a payment on a page, and the page to which its user returns. */
 import { ApiError } from '../../../core/errors.ts'
 import { inPounds } from '../../../core/money.ts'
-import type { Context } from '../../../pay/context.ts'
 import { createPayment } from '../../../pay/payments/commands.ts'
 import { statusOf } from '../../../pay/payments/payment.ts'
 import { checkMode, readNewPayment } from '../../../pay/payments/request.ts'
@@ -11,6 +10,7 @@ import { pathParam, type Route } from '../../../platform/http/endpoint.ts'
 import type { Json } from '../../../platform/http/fields.ts'
 import { html } from '../../../platform/web/html.ts'
 import { twoThirds } from '../../../platform/web/layout.ts'
+import type { ToolContext } from '../../context.ts'
 import { recordAction } from '../../record/action.ts'
 import { type AccountVisit, type Next, notFound, type Page } from '../frame/page.ts'
 import { link, paragraph, statusTag, untrusted } from '../frame/parts.ts'
@@ -19,7 +19,7 @@ import { backAddress } from './back-address.ts'
 import { bodyIn, defaults, fieldOf, newPaymentForm, TEXTS, type Typed } from './new-form.ts'
 import { bringInto, type Ready, readyMade } from './ready-made.ts'
 
-export const newPaymentRoutes = (context: Context): Route[] => [
+export const newPaymentRoutes = (context: ToolContext): Route[] => [
   pageRoute(context, 'payments/new', async visit => endedAccount(visit) ?? newPage(visit)),
   actionRoute(context, 'payments/new/create', {
     purpose: 'create',
@@ -40,7 +40,7 @@ ${newPaymentForm(visit, typed)}`
   }
 }
 
-async function create(context: Context, visit: AccountVisit): Promise<Next | Page> {
+async function create(context: ToolContext, visit: AccountVisit): Promise<Next | Page> {
   const form = formBody(visit.request)
   const name = form.get('ready') ?? ''
   const ready = Object.hasOwn(readyMade, name) ? readyMade[name] : undefined
@@ -62,7 +62,7 @@ const readyBody = ({ delayed = false }: Ready, { now }: AccountVisit): Json => {
 
 /** The API's own create, and then the steps of a ready-made payment. No plan of the account acts on it. */
 async function made(
-  context: Context,
+  context: ToolContext,
   visit: AccountVisit,
   body: Json,
   back: string,
@@ -105,7 +105,7 @@ async function made(
 type State = Awaited<ReturnType<typeof bringInto>> | undefined
 
 async function backPage(
-  { database }: Context,
+  { database }: ToolContext,
   { account, request, now, root, hasEnded }: AccountVisit,
 ): Promise<Page> {
   const payment_id = pathParam(request, 'payment_id')

@@ -1,6 +1,5 @@
 import { timeOf } from '../../../core/ids.ts'
 import { inPounds } from '../../../core/money.ts'
-import type { Context } from '../../../pay/context.ts'
 import { type Payment, stateOf } from '../../../pay/payments/payment.ts'
 import { presentPayment } from '../../../pay/payments/response.ts'
 import { findPayment } from '../../../pay/payments/store.ts'
@@ -8,6 +7,7 @@ import { attemptsOf } from '../../../pay/webhooks/message-store.ts'
 import { pathParam, type Route } from '../../../platform/http/endpoint.ts'
 import { details, type SummaryRow, summaryList } from '../../../platform/web/components.ts'
 import { html } from '../../../platform/web/html.ts'
+import type { ToolContext } from '../../context.ts'
 import { messagesOfPayment } from '../../lists/webhooks-store.ts'
 import { MASK } from '../../record/mask.ts'
 import { findExchanges } from '../../record/store.ts'
@@ -25,7 +25,7 @@ import { reasonFor, timelineView } from './timeline-view.ts'
 import { toldPart } from './told.ts'
 
 /** The page of a payment, all of it as JSON, and what can be done there. `operations` are those that change nothing. */
-export const paymentRoutes = (context: Context, operations: readonly string[]): Route[] => [
+export const paymentRoutes = (context: ToolContext, operations: readonly string[]): Route[] => [
   pageRoute(context, 'payments/{payment_id}', async visit =>
     showPayment(context, visit, operations, await paymentOf(context, visit)),
   ),
@@ -51,7 +51,7 @@ export const paymentRoutes = (context: Context, operations: readonly string[]): 
 ]
 
 /** The payment in the path. Throws a 404 when the account has no such payment. */
-async function paymentOf({ database }: Context, visit: AccountVisit): Promise<Payment> {
+async function paymentOf({ database }: ToolContext, visit: AccountVisit): Promise<Payment> {
   const { account, now, request } = visit
   const found = await findPayment(database, account.room, pathParam(request, 'payment_id'), now)
   if (!found) throw notFound()
@@ -60,7 +60,7 @@ async function paymentOf({ database }: Context, visit: AccountVisit): Promise<Pa
 
 /** What its timeline shows, in short. */
 export async function paymentNews(
-  { database }: Context,
+  { database }: ToolContext,
   { account, now }: AccountVisit,
   payment_id: string,
 ): Promise<News> {
@@ -85,7 +85,7 @@ export async function paymentNews(
 }
 
 async function showPayment(
-  context: Context,
+  context: ToolContext,
   visit: AccountVisit,
   operations: readonly string[],
   payment: Payment,

@@ -1,10 +1,11 @@
 /** Payments that are made in a state, with the code of the endpoints that lead there. */
-import type { Context } from '../../../pay/context.ts'
+
 import { completeByScenario } from '../../../pay/payments/complete.ts'
 import type { Payment, Scenario } from '../../../pay/payments/payment.ts'
 import { createRefund } from '../../../pay/refunds/commands.ts'
 import type { Refund } from '../../../pay/refunds/refund.ts'
 import type { RecordEffects } from '../../../platform/http/request-state.ts'
+import type { ToolContext } from '../../context.ts'
 import type { Done } from '../frame/banners.ts'
 import type { AccountVisit } from '../frame/page.ts'
 
@@ -28,7 +29,7 @@ export const readyMade: Record<string, Ready> = {
 
 /** Another request may have been faster: then nothing more is done. Resolves to the refund, if there is one. */
 export async function bringInto(
-  context: Context,
+  context: ToolContext,
   { account }: AccountVisit,
   payment: Payment,
   { scenario, refunded }: Ready,

@@ -1,5 +1,5 @@
 /** A payment to be handed to somebody else: as a few lines of text, or all of it as JSON. */
-import type { Exchange, KeptBody } from '../../../core/exchange.ts'
+
 import { inPounds } from '../../../core/money.ts'
 import { iso } from '../../../core/time.ts'
 import { version } from '../../../core/version.ts'
@@ -7,6 +7,7 @@ import { type Payment, stateOf } from '../../../pay/payments/payment.ts'
 import { attemptsOf } from '../../../pay/webhooks/message-store.ts'
 import { causeOf } from '../../explain/causes.ts'
 import { actionText } from '../../record/action.ts'
+import type { Exchange, KeptBody } from '../../record/exchange.ts'
 import { createMask } from '../../record/mask.ts'
 import { sentAgainText } from '../webhooks/message-attempts.ts'
 import type { Rows, Step } from './timeline.ts'

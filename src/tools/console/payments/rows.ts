@@ -1,8 +1,9 @@
 /** What the page of a payment is made of. */
-import type { Context } from '../../../pay/context.ts'
+
 import type { Payment } from '../../../pay/payments/payment.ts'
 import { refundsOf } from '../../../pay/refunds/store.ts'
 import type { Endpoint } from '../../../platform/http/endpoint.ts'
+import type { ToolContext } from '../../context.ts'
 import { messagesOfPayment, newestWebhooks } from '../../lists/webhooks-store.ts'
 import { exchangesWithout, type Outline, readsOfPayment } from '../../record/store.ts'
 import type { AccountVisit } from '../frame/page.ts'
@@ -19,7 +20,7 @@ export const readOperations = (operations: readonly Endpoint[]): string[] =>
     .map(({ operationId }) => operationId)
 
 export async function rowsOf(
-  { database }: Context,
+  { database }: ToolContext,
   { account }: AccountVisit,
   payment: Payment,
   operations: readonly string[],

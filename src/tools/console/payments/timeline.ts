@@ -1,6 +1,5 @@
 /** All that happened to one payment, in the order of the wire. Pure: the page reads the rows and shows the steps. */
 
-import type { Exchange } from '../../../core/exchange.ts'
 import { timeOf } from '../../../core/ids.ts'
 import {
   eventTypesBetween,
@@ -12,6 +11,7 @@ import { attemptsOf, type KeptMessage } from '../../../pay/webhooks/message-stor
 import { type EventType, type Webhook, webhookTitle } from '../../../pay/webhooks/webhook.ts'
 import type { ActionName } from '../../record/action.ts'
 import { acceptedAmong, isCopy } from '../../record/by-hand.ts'
+import type { Exchange } from '../../record/exchange.ts'
 import { mergeAttempts, type ShownAttempt } from '../webhooks/message-attempts.ts'
 
 /** How many equal reads followed, and when the last of them began on the account's clock. */

@@ -1,10 +1,11 @@
 /** Parts of pages that show a recorded exchange: its headers and bodies, as far as they were kept. */
 
-import type { Exchange, Headers, KeptBody } from '../../../core/exchange.ts'
-import { MOST_BODY_BYTES } from '../../../core/exchange.ts'
+import type { Headers } from '../../../core/exchange.ts'
 import { details } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import { printJson, readJson } from '../../explain/signature/json-text.ts'
+import type { Exchange, KeptBody } from '../../record/exchange.ts'
+import { MOST_BODY_BYTES } from '../../record/exchange.ts'
 import { listing, paragraph, untrusted } from '../frame/parts.ts'
 
 /** Milliseconds by which the clocks of two instances may differ. */

@@ -1,6 +1,5 @@
 /** The filters of the list of requests. */
 
-import type { Exchange } from '../../../core/exchange.ts'
 import type { Database } from '../../../core/ports.ts'
 import type { Part } from '../../../platform/database/select.ts'
 import type { Endpoint } from '../../../platform/http/endpoint.ts'
@@ -8,6 +7,7 @@ import { WITHOUT_ENDPOINT } from '../../../platform/http/without-endpoint.ts'
 import { button } from '../../../platform/web/components.ts'
 import { input, select } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
+import type { Exchange } from '../../record/exchange.ts'
 import { type ExchangeFilter, findExchanges } from '../../record/store.ts'
 import { findWithText } from '../../record/text-store.ts'
 import { type AccountVisit, textsIn } from '../frame/page.ts'

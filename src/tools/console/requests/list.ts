@@ -1,13 +1,13 @@
 /** The list of requests: refusals in groups, then all of them, with what was only counted between. */
 
 import { type Code, meanings } from '../../../core/errors.ts'
-import type { Exchange } from '../../../core/exchange.ts'
 import type { Database } from '../../../core/ports.ts'
-import type { Context } from '../../../pay/context.ts'
 import type { Endpoint, Route } from '../../../platform/http/endpoint.ts'
 import { type Table, tag } from '../../../platform/web/components.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
+import type { ToolContext } from '../../context.ts'
 import { answerToWrong } from '../../explain/wrong-signature.ts'
+import type { Exchange } from '../../record/exchange.ts'
 import {
   byBeginning,
   countExchanges,
@@ -42,11 +42,11 @@ import { refusalsPart } from './refusals.ts'
 const SIZE = 50
 const MOST_GAPS = 10_000
 
-export const requestsRoute = (context: Context, operations: readonly Endpoint[]): Route =>
+export const requestsRoute = (context: ToolContext, operations: readonly Endpoint[]): Route =>
   pageRoute(context, 'requests', visit => requestsPage(context, visit, operationsOf(operations)))
 
 async function requestsPage(
-  context: Context,
+  context: ToolContext,
   visit: AccountVisit,
   operations: Operations,
 ): Promise<Page> {
@@ -91,14 +91,14 @@ ${oldest && paragraph(html`The record of this account begins at ${time(oldest.at
 }
 
 /** A request does not change: what the list and the groups show changes when there is a newer one. */
-export async function requestsNews(context: Context, visit: AccountVisit): Promise<News> {
+export async function requestsNews(context: ToolContext, visit: AccountVisit): Promise<News> {
   const { newest: _, ...news } = await readNews(context, visit)
   return news
 }
 
 /** `newest` is the newest exchange of any kind: what comes later is newer than the list. */
 async function readNews(
-  { database, time }: Context,
+  { database, time }: ToolContext,
   visit: AccountVisit,
 ): Promise<News & { newest?: string }> {
   const { room } = visit.account

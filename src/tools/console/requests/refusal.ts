@@ -1,5 +1,5 @@
 /** What a refused request was told, and the value that it was refused for. */
-import type { Exchange } from '../../../core/exchange.ts'
+import type { Exchange } from '../../record/exchange.ts'
 
 /** Characters of a value that are shown. */
 const LONGEST = 100

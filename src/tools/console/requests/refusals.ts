@@ -1,9 +1,9 @@
 /** The refused requests that are alike, as one table. */
 
-import type { Exchange } from '../../../core/exchange.ts'
 import { timeOf } from '../../../core/ids.ts'
 import type { Database } from '../../../core/ports.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
+import type { Exchange } from '../../record/exchange.ts'
 import { groupRefusals, type Refusals } from '../../record/refusal-store.ts'
 import { findExchange } from '../../record/store.ts'
 import type { AccountVisit } from '../frame/page.ts'

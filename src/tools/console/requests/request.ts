@@ -1,15 +1,15 @@
 /** One recorded exchange: a request to the API or to the hosted pages, or an attempt to deliver a message. */
 
-import type { Ending, Exchange } from '../../../core/exchange.ts'
-import type { Context } from '../../../pay/context.ts'
 import { findPayment } from '../../../pay/payments/store.ts'
 import { findMessage, type KeptMessage, shownStatus } from '../../../pay/webhooks/message-store.ts'
 import type { Endpoint, Route } from '../../../platform/http/endpoint.ts'
 import { pathParam } from '../../../platform/http/endpoint.ts'
 import { insetText, type SummaryRow, summaryList } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
+import type { ToolContext } from '../../context.ts'
 import { acceptedByHand } from '../../record/by-hand.ts'
 import { asCurl } from '../../record/curl.ts'
+import type { Ending, Exchange } from '../../record/exchange.ts'
 import { findExchange } from '../../record/store.ts'
 import { inProduction } from '../check/findings.ts'
 import { type AccountVisit, notFound, type Page } from '../frame/page.ts'
@@ -33,11 +33,11 @@ import { headersAndBody } from './exchange.ts'
 import { type Operations, operationsOf } from './find.ts'
 import { codePart, requestLine, statusPart, statusText, tookText } from './list.ts'
 
-export const requestRoute = (context: Context, operations: readonly Endpoint[]): Route =>
+export const requestRoute = (context: ToolContext, operations: readonly Endpoint[]): Route =>
   pageRoute(context, 'requests/{exchange_id}', visit => requestPage(context, operations, visit))
 
 async function requestPage(
-  context: Context,
+  context: ToolContext,
   operations: readonly Endpoint[],
   visit: AccountVisit,
 ): Promise<Page> {
@@ -124,7 +124,7 @@ const listed = (parts: Html[]): Html[] =>
 
 /** The events and the messages that the request caused. */
 async function causedPart(
-  { database }: Context,
+  { database }: ToolContext,
   { account, root, now }: AccountVisit,
   { caused, payment_id }: Exchange,
 ): Promise<Html | false> {

@@ -1,6 +1,5 @@
 /** The signature workbench: why a signature does not match. */
 import { DEFAULT_ACCOUNT } from '../../../core/account.ts'
-import type { Context } from '../../../pay/context.ts'
 import { oldestKept } from '../../../pay/retention.ts'
 import { findMessage } from '../../../pay/webhooks/message-store.ts'
 import { type Webhook, webhookTitle } from '../../../pay/webhooks/webhook.ts'
@@ -10,6 +9,7 @@ import { pageFault } from '../../../platform/http/errors.ts'
 import { button, details, summaryList, tag } from '../../../platform/web/components.ts'
 import { fileUpload, input, select, textarea } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
+import type { ToolContext } from '../../context.ts'
 import {
   type Analysis,
   analyse,
@@ -37,7 +37,7 @@ const MOST_MESSAGES = 50
 /** Webhooks whose keys and messages are tried. */
 const MOST_WEBHOOKS = 20
 
-export const signatureRoutes = (context: Context): Route[] => [
+export const signatureRoutes = (context: ToolContext): Route[] => [
   pageRoute(context, 'signature', async visit => {
     const { message } = textsIn(visit, ['message'])
     return signaturePage(visit, { ...noFields, message }, await knownFor(context, visit, message))
@@ -66,7 +66,7 @@ type KnownHere = Pick<Known, 'keys' | 'apiKeys'> & {
 
 /** The keys and the newest messages of the account, and the message that was picked, which may be an older one. */
 async function knownFor(
-  { database, config }: Context,
+  { database, config }: ToolContext,
   { account, now }: AccountVisit,
   picked: string,
 ): Promise<KnownHere> {

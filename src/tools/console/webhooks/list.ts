@@ -1,8 +1,6 @@
 /** The webhooks of the account, active ones first. */
 
-import type { Exchange } from '../../../core/exchange.ts'
 import { timeOf } from '../../../core/ids.ts'
-import type { Context } from '../../../pay/context.ts'
 import { isListenerAddress, NOBODY_LISTENS } from '../../../pay/webhooks/listener.ts'
 import { attemptsOf } from '../../../pay/webhooks/message-store.ts'
 import { activeWebhooks } from '../../../pay/webhooks/store.ts'
@@ -16,8 +14,10 @@ import {
 import type { Route } from '../../../platform/http/endpoint.ts'
 import { type SummaryRow, summaryCard, warningText } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
+import type { ToolContext } from '../../context.ts'
 import { type ListedWebhook, listWebhooks } from '../../lists/webhooks-store.ts'
 import { acceptedByHand } from '../../record/by-hand.ts'
+import type { Exchange } from '../../record/exchange.ts'
 import { liveNotice, type News, versionOf } from '../frame/live.ts'
 import type { AccountVisit, Page } from '../frame/page.ts'
 import {
@@ -35,10 +35,10 @@ import { sentAgainText } from './message-attempts.ts'
 
 const MOST_SHOWN = 50
 
-export const webhooksRoute = (context: Context): Route =>
+export const webhooksRoute = (context: ToolContext): Route =>
   pageRoute(context, 'webhooks', visit => webhooksPage(context, visit))
 
-async function readWebhooks({ database, time }: Context, { account, now }: AccountVisit) {
+async function readWebhooks({ database, time }: ToolContext, { account, now }: AccountVisit) {
   const { room } = account
   const active = await listWebhooks(database, room, 'ACTIVE', MOST_SHOWN)
   const ended = await listWebhooks(database, room, 'INACTIVE', MOST_SHOWN)
@@ -64,11 +64,11 @@ const versionOfList = ({ active, ended, ...shown }: ShownWebhooks): string =>
     ]),
   )
 
-export const webhooksNews = async (context: Context, visit: AccountVisit): Promise<News> => ({
+export const webhooksNews = async (context: ToolContext, visit: AccountVisit): Promise<News> => ({
   version: versionOfList(await readWebhooks(context, visit)),
 })
 
-async function webhooksPage(context: Context, visit: AccountVisit): Promise<Page> {
+async function webhooksPage(context: ToolContext, visit: AccountVisit): Promise<Page> {
   const shown = await readWebhooks(context, visit)
   const { active, ended } = shown
   const all = await activeWebhooks(context.database, visit.account.room)

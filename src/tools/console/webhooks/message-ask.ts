@@ -1,13 +1,14 @@
 /** Ask the receiver: the button on a message that its receiver refuses, and the answer. */
-import type { Exchange } from '../../../core/exchange.ts'
-import type { Context } from '../../../pay/context.ts'
+
 import { attemptsOf, type KeptMessage, statusAt } from '../../../pay/webhooks/message-store.ts'
 import { button, details } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
+import type { ToolContext } from '../../context.ts'
 import { resendable } from '../../deliver/send-again.ts'
 import { askReceiver, mostCopies } from '../../explain/check/ask.ts'
 import { isSignatureRefusal } from '../../explain/wrong-signature.ts'
 import { newestAsked } from '../../record/by-hand.ts'
+import type { Exchange } from '../../record/exchange.ts'
 import type { AccountVisit, Next } from '../frame/page.ts'
 import { link, paragraph, postForm, untrusted, wideTable } from '../frame/parts.ts'
 import { shortTime } from '../frame/times.ts'
@@ -17,7 +18,7 @@ import { nameOfAttempt } from './message-attempts.ts'
 
 /** Leads back to the page of the message, which says what came of it. */
 export async function ask(
-  context: Context,
+  context: ToolContext,
   { account, request, now }: AccountVisit,
   found: KeptMessage,
 ): Promise<Next> {
@@ -34,7 +35,7 @@ export async function ask(
  * the newest send by hand that the receiver accepted.
  */
 export async function askPart(
-  context: Context,
+  context: ToolContext,
   visit: AccountVisit,
   found: KeptMessage,
   accepted: Exchange | undefined,
@@ -51,7 +52,7 @@ ${form}`
 }
 
 async function askForm(
-  context: Context,
+  context: ToolContext,
   { account, root, now, hasEnded }: AccountVisit,
   found: KeptMessage,
   isAgain: boolean,

@@ -1,6 +1,5 @@
 /** The attempts to deliver a message, each with its request and the receiver’s response. */
 
-import type { ByHand, Exchange } from '../../../core/exchange.ts'
 import { isSuccess } from '../../../core/http-status.ts'
 import { NOBODY_LISTENS } from '../../../pay/webhooks/listener.ts'
 import {
@@ -19,6 +18,7 @@ import {
   answerToWrong,
   REFUSED_WRONG,
 } from '../../explain/wrong-signature.ts'
+import type { ByHand, Exchange } from '../../record/exchange.ts'
 import { deliveryTag, link, paragraph, time, untrusted, wideTable } from '../frame/parts.ts'
 import { shortTime } from '../frame/times.ts'
 import { bodyPart, headersAndBody, headersPart } from '../requests/exchange.ts'

@@ -1,8 +1,9 @@
 /** A list of messages, with what became of each. */
-import type { Exchange } from '../../../core/exchange.ts'
+
 import { attemptsOf, type MessageRow, shownStatus } from '../../../pay/webhooks/message-store.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import { causeOf } from '../../explain/causes.ts'
+import type { Exchange } from '../../record/exchange.ts'
 import type { AccountVisit } from '../frame/page.ts'
 import { deliveryTag, link, time, untrusted, wideTable } from '../frame/parts.ts'
 import { deliveryText, sentAgainText } from './message-attempts.ts'

@@ -1,5 +1,5 @@
 /** One message to one webhook: its result and the reason, its bytes, its attempts, and forms to send it again. */
-import type { Context } from '../../../pay/context.ts'
+
 import { oldestKept } from '../../../pay/retention.ts'
 import {
   attemptsOf,
@@ -14,6 +14,7 @@ import { pathParam, type Route } from '../../../platform/http/endpoint.ts'
 import { pageFault } from '../../../platform/http/errors.ts'
 import { details, summaryList } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
+import type { ToolContext } from '../../context.ts'
 import { resendable, sendAgain } from '../../deliver/send-again.ts'
 import { causeOf } from '../../explain/causes.ts'
 import { answerToWrong } from '../../explain/wrong-signature.ts'
@@ -48,7 +49,7 @@ import { readSend, sendForms } from './message-send.ts'
 /** Attempts that are shown; there may be many by hand. */
 const MOST_ATTEMPTS = 20
 
-export const messageRoutes = (context: Context): Route[] => [
+export const messageRoutes = (context: ToolContext): Route[] => [
   pageRoute(context, 'messages/{message_id}', visit => messagePage(context, visit)),
   actionRoute(context, 'messages/{message_id}/send', {
     purpose: 'send',
@@ -60,13 +61,13 @@ export const messageRoutes = (context: Context): Route[] => [
   }),
 ]
 
-async function messageOf({ database }: Context, { request, account }: AccountVisit) {
+async function messageOf({ database }: ToolContext, { request, account }: AccountVisit) {
   const found = await findMessage(database, account.room, pathParam(request, 'message_id'))
   if (!found) throw notFound()
   return found
 }
 
-async function sendByHand(context: Context, visit: AccountVisit): Promise<Next> {
+async function sendByHand(context: ToolContext, visit: AccountVisit): Promise<Next> {
   const message = resendable(await messageOf(context, visit), visit.now)
   const to = `messages/${pathParam(visit.request, 'message_id')}`
   if ('reason' in message) return { to, done: { code: 'not-sent' } }
@@ -80,7 +81,7 @@ async function sendByHand(context: Context, visit: AccountVisit): Promise<Next> 
 
 /** What its page shows, in short. */
 export async function messageNews(
-  { database }: Context,
+  { database }: ToolContext,
   { account, now }: AccountVisit,
   message_id: string,
 ): Promise<News> {
@@ -96,7 +97,7 @@ export async function messageNews(
 const breaking = (event_type: string): Html =>
   html`${event_type.split('_').map((part, i) => html`${i > 0 && html`_<wbr>`}${part}`)}`
 
-async function messagePage(context: Context, visit: AccountVisit): Promise<Page> {
+async function messagePage(context: ToolContext, visit: AccountVisit): Promise<Page> {
   const { account, now, root } = visit
   const message = await messageOf(context, visit)
   const { event_type, payment_id, message_id } = message

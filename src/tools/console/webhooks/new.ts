@@ -1,6 +1,5 @@
 /** Registering a webhook on a page: the rules of the API, with its errors at the fields. */
 import { ApiError } from '../../../core/errors.ts'
-import type { Context } from '../../../pay/context.ts'
 import { registerWebhook } from '../../../pay/webhooks/commands.ts'
 import { eventMeanings, eventTypes } from '../../../pay/webhooks/webhook.ts'
 import { readNewWebhook } from '../../../pay/webhooks/wire.ts'
@@ -10,6 +9,7 @@ import { button } from '../../../platform/web/components.ts'
 import { checkboxes, input } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import { twoThirds } from '../../../platform/web/layout.ts'
+import type { ToolContext } from '../../context.ts'
 import { type AccountVisit, type Next, type Page, textsIn } from '../frame/page.ts'
 import { code, paragraph, postForm } from '../frame/parts.ts'
 import { actionRoute, endedAccount, pageRoute } from '../frame/route.ts'
@@ -21,7 +21,7 @@ const TITLE = 'Register a webhook'
 
 type Typed = { form: URLSearchParams; errors: Record<string, string> }
 
-export const newWebhookRoutes = (context: Context): Route[] => [
+export const newWebhookRoutes = (context: ToolContext): Route[] => [
   pageRoute(context, 'webhooks/new', async visit => endedAccount(visit) ?? newPage(visit)),
   actionRoute(context, 'webhooks/new/register', {
     purpose: 'register',
@@ -30,7 +30,7 @@ export const newWebhookRoutes = (context: Context): Route[] => [
   }),
 ]
 
-async function register(context: Context, visit: AccountVisit): Promise<Next | Page> {
+async function register(context: ToolContext, visit: AccountVisit): Promise<Next | Page> {
   const form = formBody(visit.request)
   try {
     const given = await readNewWebhook(

@@ -1,10 +1,11 @@
 /** Probe this receiver: the button on the page of a webhook, and the page with what was found. */
-import type { Context } from '../../../pay/context.ts'
+
 import { findWebhook } from '../../../pay/webhooks/store.ts'
 import { type Webhook, webhookTitle } from '../../../pay/webhooks/webhook.ts'
 import { pathParam, type Route } from '../../../platform/http/endpoint.ts'
 import { button, insetText } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
+import type { ToolContext } from '../../context.ts'
 import { probeReceiver } from '../../explain/check/probe.ts'
 import { MOST_MS, MOST_POSTS } from '../../explain/check/probing.ts'
 import type { Finding } from '../../explain/check/rule.ts'
@@ -13,13 +14,13 @@ import { type AccountVisit, type Next, notFound, type Page } from '../frame/page
 import { link, paragraph, postForm, untrusted, wideTable } from '../frame/parts.ts'
 import { actionRoute } from '../frame/route.ts'
 
-export const probeRoute = (context: Context): Route =>
+export const probeRoute = (context: ToolContext): Route =>
   actionRoute(context, 'webhooks/{webhook_id}/probe', {
     purpose: 'probe',
     act: visit => probe(context, visit),
   })
 
-async function probe(context: Context, visit: AccountVisit): Promise<Next | Page> {
+async function probe(context: ToolContext, visit: AccountVisit): Promise<Next | Page> {
   const { account, request, root } = visit
   const webhook_id = pathParam(request, 'webhook_id')
   const webhook = await findWebhook(context.database, account.room, webhook_id)

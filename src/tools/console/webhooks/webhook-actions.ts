@@ -1,5 +1,5 @@
 /** What can be done with a webhook on its page. */
-import type { Context } from '../../../pay/context.ts'
+
 import { deactivateWebhook, findWebhook } from '../../../pay/webhooks/store.ts'
 import type { Webhook } from '../../../pay/webhooks/webhook.ts'
 import { formBody } from '../../../platform/http/body.ts'
@@ -7,6 +7,7 @@ import { pathParam, type Route } from '../../../platform/http/endpoint.ts'
 import { button, details } from '../../../platform/web/components.ts'
 import { select } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
+import type { ToolContext } from '../../context.ts'
 import { sendTestMessage, type TestMessage, testEvents } from '../../deliver/test-message.ts'
 import { recordAction } from '../../record/action.ts'
 import { type AccountVisit, type Next, notFound } from '../frame/page.ts'
@@ -14,7 +15,7 @@ import { paragraph, postForm } from '../frame/parts.ts'
 import { actionRoute } from '../frame/route.ts'
 import { backAddress } from '../payments/back-address.ts'
 
-export const webhookActionRoutes = (context: Context): Route[] => [
+export const webhookActionRoutes = (context: ToolContext): Route[] => [
   actionRoute(context, 'webhooks/{webhook_id}/test', {
     purpose: 'test',
     act: visit => sendTest(context, visit),
@@ -25,7 +26,7 @@ export const webhookActionRoutes = (context: Context): Route[] => [
   }),
 ]
 
-async function sendTest(context: Context, visit: AccountVisit): Promise<Next> {
+async function sendTest(context: ToolContext, visit: AccountVisit): Promise<Next> {
   const { account, addresses, request } = visit
   const webhook_id = pathParam(request, 'webhook_id')
   const webhook = await findWebhook(context.database, account.room, webhook_id)
@@ -59,7 +60,7 @@ async function sendTest(context: Context, visit: AccountVisit): Promise<Next> {
 
 /** To do it again changes nothing. */
 async function deactivate(
-  { database }: Context,
+  { database }: ToolContext,
   { account, request }: AccountVisit,
 ): Promise<Next> {
   const webhook_id = pathParam(request, 'webhook_id')

@@ -1,8 +1,6 @@
 /** One webhook and its messages. */
 
-import type { Exchange } from '../../../core/exchange.ts'
 import { timeOf } from '../../../core/ids.ts'
-import type { Context } from '../../../pay/context.ts'
 import type { MessageRow } from '../../../pay/webhooks/message-store.ts'
 import { findWebhook } from '../../../pay/webhooks/store.ts'
 import { type Webhook, webhookTitle } from '../../../pay/webhooks/webhook.ts'
@@ -10,8 +8,10 @@ import { pathParam, type Route } from '../../../platform/http/endpoint.ts'
 import { button, details, type SummaryRow, summaryList } from '../../../platform/web/components.ts'
 import { select } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
+import type { ToolContext } from '../../context.ts'
 import { messagesOfWebhook } from '../../lists/webhooks-store.ts'
 import { acceptedByHand } from '../../record/by-hand.ts'
+import type { Exchange } from '../../record/exchange.ts'
 import { type CursorPage, readPage } from '../frame/cursor.ts'
 import { liveNotice, NEWEST, type News, versionOf } from '../frame/live.ts'
 import { type AccountVisit, notFound, type Page, textsIn } from '../frame/page.ts'
@@ -36,10 +36,10 @@ const SIZE = 50
 const deliveries = ['SUCCESSFUL', 'FAILED', 'PENDING'] as const
 type Delivery = (typeof deliveries)[number]
 
-export const webhookRoute = (context: Context): Route =>
+export const webhookRoute = (context: ToolContext): Route =>
   pageRoute(context, 'webhooks/{webhook_id}', visit => webhookPage(context, visit))
 
-async function webhookOf({ database }: Context, { account }: AccountVisit, id: string) {
+async function webhookOf({ database }: ToolContext, { account }: AccountVisit, id: string) {
   const webhook = await findWebhook(database, account.room, id)
   if (!webhook) throw notFound()
   return webhook
@@ -51,7 +51,7 @@ const deliveryIn = (visit: AccountVisit): Delivery | undefined =>
 type Found = CursorPage<MessageRow> & { accepted: Map<string, Exchange> }
 
 async function readMessages(
-  { database }: Context,
+  { database }: ToolContext,
   visit: AccountVisit,
   { webhook_id }: Webhook,
 ): Promise<Found> {
@@ -66,7 +66,7 @@ async function readMessages(
   return { ...found, accepted: await acceptedOf({ database }, found.items) }
 }
 
-function acceptedOf({ database }: Pick<Context, 'database'>, messages: readonly MessageRow[]) {
+function acceptedOf({ database }: Pick<ToolContext, 'database'>, messages: readonly MessageRow[]) {
   const failed = messages.filter(({ status }) => status === 'FAILED')
   return acceptedByHand(database, [...new Set(failed.map(({ payment_id }) => payment_id))])
 }
@@ -75,7 +75,7 @@ const versionOfPage = (webhook: Webhook, { items, accepted }: Found, wall: numbe
   versionOf([rowsFor(webhook, wall), shownOf(items, accepted)])
 
 export async function webhookNews(
-  context: Context,
+  context: ToolContext,
   visit: AccountVisit,
   webhook_id: string,
 ): Promise<News> {
@@ -87,7 +87,7 @@ export async function webhookNews(
   return { version, ...(found.newer ? {} : { newer }) }
 }
 
-async function webhookPage(context: Context, visit: AccountVisit): Promise<Page> {
+async function webhookPage(context: ToolContext, visit: AccountVisit): Promise<Page> {
   const { request, root } = visit
   const { database } = context
   const webhook = await webhookOf(context, visit, pathParam(request, 'webhook_id'))

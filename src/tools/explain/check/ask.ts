@@ -3,9 +3,7 @@
  * another wrong way, until it accepts one.
  */
 import { type Account, DEFAULT_ACCOUNT } from '../../../core/account.ts'
-import { type Actor, type Asked, NO_REQUEST } from '../../../core/exchange.ts'
 import { newSecret } from '../../../core/ids.ts'
-import type { Context } from '../../../pay/context.ts'
 import { findWebhook } from '../../../pay/webhooks/store.ts'
 import {
   signature,
@@ -13,9 +11,11 @@ import {
   type Webhook,
   webhookName,
 } from '../../../pay/webhooks/webhook.ts'
+import type { ToolContext } from '../../context.ts'
 import { type Resendable, sendByHand } from '../../deliver/send-again.ts'
 import { newestWebhooks } from '../../lists/webhooks-store.ts'
 import type { ActionName } from '../../record/action.ts'
+import { type Actor, type Asked, NO_REQUEST } from '../../record/exchange.ts'
 import { type Truth, wrongSignatures } from '../signature/wrong-signatures.ts'
 import { type Copy, findMistake, type Known } from './find-mistake.ts'
 
@@ -38,7 +38,7 @@ type Asking = {
  * its payment stay as they are.
  */
 export async function askReceiver(
-  context: Context,
+  context: ToolContext,
   account: Account,
   message: Resendable,
   { by, isAbandoned }: Asking,
@@ -81,7 +81,7 @@ export async function askReceiver(
 
 /** The most copies that asking sends. */
 export async function mostCopies(
-  context: Context,
+  context: ToolContext,
   account: Account,
   message: Resendable,
 ): Promise<number> {
@@ -90,7 +90,7 @@ export async function mostCopies(
 }
 
 async function knownAbout(
-  { database, config }: Context,
+  { database, config }: ToolContext,
   { name, room }: Account,
   { body, webhook_id, signing_key }: Resendable,
 ): Promise<Known> {

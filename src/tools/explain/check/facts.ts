@@ -1,17 +1,16 @@
 import { submittedCard } from '../../../pay/payments/card.ts'
+import type { RequestToJudge } from '../../record/exchange.ts'
 import type { RequestFacts } from './rule.ts'
 
-type Given = Omit<RequestFacts, 'query' | 'body'> & {
-  query: string
-  body: Buffer | string | undefined
-}
-
 /** Reads what the rules look at from a request. */
-export function factsOf({ query, body, ...rest }: Given): RequestFacts {
+export function factsOf({ query, body, ...rest }: RequestToJudge): RequestFacts {
   return { ...rest, query: new URLSearchParams(query), body: fieldsOf(rest.headers, body) }
 }
 
-function fieldsOf(headers: RequestFacts['headers'], body: Given['body']): RequestFacts['body'] {
+function fieldsOf(
+  headers: RequestFacts['headers'],
+  body: RequestToJudge['body'],
+): RequestFacts['body'] {
   if (body === undefined || body.length === 0) return {}
   const text = body.toString()
   if (isForm(headers)) return Object.fromEntries(new URLSearchParams(text))

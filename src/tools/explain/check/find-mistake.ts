@@ -1,6 +1,6 @@
 /** Which copy of a message a receiver is sent next, and what follows from its answers. */
 
-import type { Asked, Exchange } from '../../../core/exchange.ts'
+import type { Asked, Exchange } from '../../record/exchange.ts'
 import { causeOf } from '../causes.ts'
 import type { Advice } from '../signature/advice.ts'
 import { bodyVariants } from '../signature/bodies.ts'

@@ -1,5 +1,5 @@
-import type { Exchange } from '../../../core/exchange.ts'
 import { iso } from '../../../core/time.ts'
+import type { Exchange } from '../../record/exchange.ts'
 import { type Finding, MOST_EVIDENCE, type RuleText, type Verdict } from './rule.ts'
 
 /** A rule, or a part of one. */

@@ -3,8 +3,8 @@
  * What it does about a true message is known from the record: it reads the payment.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Exchange } from '../../../core/exchange.ts'
 import type { Payment } from '../../../pay/payments/payment.ts'
+import type { Exchange } from '../../record/exchange.ts'
 import {
   CONTROL,
   type Forgery,

@@ -1,6 +1,7 @@
 /** What a receiver is probed with: a message that is made for each rule, rightly signed. */
-import type { Exchange } from '../../../core/exchange.ts'
+
 import type { EventType, Message } from '../../../pay/webhooks/webhook.ts'
+import type { Exchange } from '../../record/exchange.ts'
 import { isAccepted } from './probing.ts'
 import type { RuleText } from './rule.ts'
 

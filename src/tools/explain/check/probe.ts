@@ -1,7 +1,5 @@
 /** Probes: messages that are made to find out what a receiver does with them. They are sent only when asked for. */
 import type { Account } from '../../../core/account.ts'
-import type { Exchange } from '../../../core/exchange.ts'
-import type { Context } from '../../../pay/context.ts'
 import type { Payment } from '../../../pay/payments/payment.ts'
 import { presentPayment } from '../../../pay/payments/response.ts'
 import {
@@ -12,8 +10,10 @@ import {
   type Webhook,
 } from '../../../pay/webhooks/webhook.ts'
 import { keptAddresses } from '../../../platform/http/addresses.ts'
+import type { ToolContext } from '../../context.ts'
 import { sendByHand } from '../../deliver/send-again.ts'
 import { findPayments } from '../../lists/find-payments-store.ts'
+import type { Exchange } from '../../record/exchange.ts'
 import { causeOf } from '../causes.ts'
 import { findingOf } from './finding.ts'
 import { probeForgeries } from './probe-forgeries.ts'
@@ -52,7 +52,7 @@ export type Probed = { posts: number; findings: Finding[] }
  * attempts of any message. `isAbandoned`: whether nobody waits for the result any more.
  */
 export async function probeReceiver(
-  context: Context,
+  context: ToolContext,
   account: Account,
   webhook: Webhook,
   isAbandoned: () => boolean,
@@ -157,7 +157,7 @@ const READS_UNKNOWN =
 
 /** Messages about payments as they are now, each with a new identifier. */
 function messageMaker(
-  { config, newId, time }: Context,
+  { config, newId, time }: ToolContext,
   account: Account,
   webhook: Webhook,
 ): Pick<Probing, 'make' | 'newId'> {
@@ -176,7 +176,7 @@ function messageMaker(
 }
 
 function postProbe(
-  context: Context,
+  context: ToolContext,
   account: Account,
   { callback_url: url, signing_key }: Webhook,
   message: Message,

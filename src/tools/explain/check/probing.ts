@@ -1,11 +1,11 @@
 /** What the files about probes share. */
 
 import type { Account } from '../../../core/account.ts'
-import type { Exchange } from '../../../core/exchange.ts'
 import { isSuccess } from '../../../core/http-status.ts'
-import type { Context } from '../../../pay/context.ts'
 import type { Payment } from '../../../pay/payments/payment.ts'
 import type { EventType, Message } from '../../../pay/webhooks/webhook.ts'
+import type { ToolContext } from '../../context.ts'
+import type { Exchange } from '../../record/exchange.ts'
 import type { Verdict } from './rule.ts'
 
 /** All messages together. */
@@ -32,7 +32,7 @@ export type Probing = {
 }
 
 /** Where a probe is made. */
-export type Where = { context: Context; account: Account; probing: Probing }
+export type Where = { context: ToolContext; account: Account; probing: Probing }
 
 export const CONTROL = 'the true message, as a control'
 

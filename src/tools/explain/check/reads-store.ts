@@ -3,11 +3,11 @@
  * identifiers of two instances do not tell which was written first.
  */
 import type { Account } from '../../../core/account.ts'
-import type { Context } from '../../../pay/context.ts'
 import { numbered } from '../../../platform/database/select.ts'
+import type { ToolContext } from '../../context.ts'
 import { among } from '../../record/store.ts'
 
-type Ports = Pick<Context, 'database' | 'recorder'>
+type Ports = Pick<ToolContext, 'database' | 'recorder'>
 
 const READ = `kind = 'api' and body like '%"method":"GET"%'`
 

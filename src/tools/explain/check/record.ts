@@ -4,10 +4,10 @@ import { timeOf } from '../../../core/ids.ts'
 import type { Database } from '../../../core/ports.ts'
 import { DAY } from '../../../core/time.ts'
 import { agreementRows } from '../../../pay/agreements/store.ts'
-import type { Context } from '../../../pay/context.ts'
 import { isListenerAddress } from '../../../pay/webhooks/listener.ts'
 import { activeWebhooks } from '../../../pay/webhooks/store.ts'
 import { findPart, where } from '../../../platform/database/select.ts'
+import type { ToolContext } from '../../context.ts'
 import { findPayments } from '../../lists/find-payments-store.ts'
 import { listPayments } from '../../lists/payments-store.ts'
 import { among, byBeginning, conditionsOf, exchangeRows } from '../../record/store.ts'
@@ -29,7 +29,7 @@ type ReadRecord = {
 
 /** `since`: leaves out what happened before, in milliseconds of the account's time. */
 export async function readRecord(
-  { database, recorder, time }: Context,
+  { database, recorder, time }: ToolContext,
   account: Account,
   since: number | undefined,
 ): Promise<ReadRecord> {

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { Account } from '../../../core/account.ts'
 import { iso } from '../../../core/time.ts'
 import { version } from '../../../core/version.ts'
-import type { Context } from '../../../pay/context.ts'
+import type { ToolContext } from '../../context.ts'
 import { type Described, findingOf } from './finding.ts'
 import { hasSucceeded, outcomeRules } from './outcomes.ts'
 import { type ProductionRule, productionRules } from './production.ts'
@@ -48,7 +48,7 @@ export const levels: readonly Verdict[] = ['fail', 'warn', 'note', 'pass', 'not 
 
 /** `since`: looks at what happened then or later, in milliseconds of the account's time. `rule`: only at this one. */
 export async function checkAccount(
-  context: Context,
+  context: ToolContext,
   account: Account,
   { since, rule }: { since?: number | undefined; rule?: string | undefined } = {},
 ): Promise<Report> {

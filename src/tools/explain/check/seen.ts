@@ -1,7 +1,7 @@
 /** What the rules over the record look at, in a small fraction of the memory that the exchanges take. */
 import { hash } from 'node:crypto'
-import type { Exchange, KeptBody } from '../../../core/exchange.ts'
 import { isListenerAddress } from '../../../pay/webhooks/listener.ts'
+import type { Exchange, KeptBody } from '../../record/exchange.ts'
 import { MASK } from '../../record/mask.ts'
 import { RULE_SET } from './production.ts'
 

@@ -1,23 +1,19 @@
-import type { Judged } from '../../../core/exchange.ts'
+import type { Judge, Judged } from '../../record/exchange.ts'
+import { factsOf } from './facts.ts'
 import { attemptRules, RULE_SET, requestRules } from './production.ts'
 import type { AttemptFacts, RequestFacts, Rule } from './rule.ts'
-
-export type Checks = {
-  request(facts: RequestFacts): Judged
-  attempt(facts: AttemptFacts): Judged
-}
 
 /**
  * The rules run beside the requests, on what clients send. One that throws breaks nothing, and is kept as one that has
  * not judged the exchange. Only the first error is reported.
  */
-export function createChecks(
+export function createJudge(
   onFault: (error: unknown) => void,
   rules: { request: readonly Rule<RequestFacts>[]; attempt: readonly Rule<AttemptFacts>[] } = {
     request: requestRules,
     attempt: attemptRules,
   },
-): Checks {
+): Judge {
   let isReported = false
   function judge<Facts>(among: readonly Rule<Facts>[], facts: Facts): Judged {
     const [broken, unjudged]: [string[], string[]] = [[], []]
@@ -36,7 +32,7 @@ export function createChecks(
     }
   }
   return {
-    request: facts => judge(rules.request, facts),
-    attempt: facts => judge(rules.attempt, facts),
+    request: request => judge(rules.request, factsOf(request)),
+    attempt: attempt => judge(rules.attempt, attempt),
   }
 }

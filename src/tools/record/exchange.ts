@@ -1,0 +1,180 @@
+/** What is recorded: requests and responses as they crossed the wire. */
+
+import type { Account } from '../../core/account.ts'
+import type { Caused, Headers, RawAttempt } from '../../core/exchange.ts'
+
+/**
+ * `api`: from a client. `page`: from a browser. `out`: to a webhook's receiver. `gap`: the number of exchanges that
+ * were only counted. `action`: nothing crossed the wire, because somebody did it in the console or through /control.
+ */
+export type ExchangeKind = 'api' | 'page' | 'out' | 'gap' | 'action'
+
+export type Actor = 'console' | 'control'
+
+/**
+ * `sent`: the response was sent. `gone`: the client had disconnected before. `replaced` and `reset`: a plan sent
+ * another response, or ended the connection.
+ */
+export type Ending = 'sent' | 'gone' | 'replaced' | 'reset'
+
+/** Differences between an attempt that was made by hand and those of the message. */
+export type ByHand = {
+  /**
+   * `asked`: a copy that was sent to find out how the receiver checks signatures. `probe`: a message that was made to
+   * find out what the receiver does with it.
+   */
+  kind: 'again' | 'edited' | 'damaged' | 'asked' | 'probe'
+  /** The kind of damage; of an `asked` copy the mistake with which it is signed. */
+  damage?: string
+  /** Of an `asked` copy: how it is signed. Of a probe: its rule, and what is special about it. */
+  words?: string
+  /** It was signed with a key that is not the receiver's. */
+  other_key?: true
+  /** It went to another address than the webhook's. */
+  other_address?: true
+}
+
+/** What a receiver turned out to check, when copies of a message were sent to find that out. */
+export type Asked = {
+  /** `accepts`, `checks-nothing`, `body:newline`, `key:other-webhook`, `digest:base64`, `unknown` and the like. */
+  cause: string
+  sentence: string
+  /** What to change, with the calls of frameworks. */
+  advice: readonly { text: string; calls?: readonly { framework: string; call: string }[] }[]
+  /** How many copies were sent. */
+  posts: number
+  /** The exchanges that show it. */
+  evidence: string[]
+}
+
+/** The first 8 KiB of a body. */
+export type KeptBody = {
+  text: string
+  /** The size of the whole body in bytes, where only its beginning is kept. */
+  cut?: number
+  /** The bytes are not UTF-8, and `text` is base64. */
+  base64?: true
+}
+
+/** The rules that a judge applied to an exchange, by their keys. Absent where it did not look at the exchange. */
+export type Judged = {
+  /** Which rules looked at it. */
+  judged?: string
+  broken?: string[]
+  /** Those of them that failed by a mistake in them. */
+  unjudged?: string[]
+}
+
+/** The part of an exchange that is stored as JSON. */
+export type ExchangeBody = Judged & {
+  /** When the request began, in milliseconds: on the machine's clock, and on the account's. */
+  began: number
+  at: number
+  /** Which instance of the service took part; absent from a gap. */
+  instance?: string
+  method: string
+  /** Without the query. For an attempt, the whole address. */
+  path: string
+  /** Without the question mark; '' for none. */
+  query: string
+  request_headers: Headers
+  request_body?: KeptBody
+  /** For an attempt: the text of the status line, such as `200 OK`, or the reason why there is none. */
+  result?: string
+  response_headers: Headers
+  response_body?: KeptBody
+  ms: number
+  /** The key that the request was made with; 'configured' for FARTHING_API_KEY. */
+  key_id?: string
+  ended: Ending
+  /** The plan that acted on the request. */
+  plan?: string
+  /** Of a refusal: its code and what it is about. */
+  code?: string
+  field?: string
+  /** The payment's reference. */
+  reference?: string
+  caused?: Caused
+  webhook_id?: string
+  by_hand?: ByHand
+  /** The body of the request is a card or another secret, so it is not kept. */
+  secret_body?: true
+  /** For an action: where it was done. */
+  by?: Actor
+  /** For the action that asked a receiver: the answer. */
+  asked?: Asked
+  /** For a gap: the number of exchanges that were only counted, the times of the first and the last, and why. */
+  gap?: { count: number; refused: number; from: number; to: number; bounds: string[] }
+}
+
+export type Exchange = {
+  /** Begins with the machine's time at which it was written, so that who follows the record finds late ones at its end. */
+  exchange_id: string
+  /** The account's room. */
+  room: string
+  payment_id: string | null
+  message_id: string | null
+  kind: ExchangeKind
+  /** The operationId; of an attempt the event type. */
+  operation: string
+  /** null without a response. */
+  status: number | null
+  /** A response of 4xx or 5xx, or an attempt that failed. */
+  refused: boolean
+} & ExchangeBody
+
+/** An exchange gets its identifier when it is written. */
+export type NewExchange = Omit<Exchange, 'exchange_id'>
+
+/** What an action and a gap have instead of a request and a response. */
+export const NO_REQUEST = {
+  method: '',
+  path: '',
+  query: '',
+  request_headers: {},
+  response_headers: {},
+} as const
+
+/** The bytes of a body that are kept. */
+export const MOST_BODY_BYTES = 8_192
+
+/** A request under /v1 and its response, before anything is masked. */
+export type RequestToJudge = {
+  operation: string
+  /** Milliseconds of the account's time. */
+  at: number
+  status: number | null
+  /** Of a refusal. */
+  code: string | undefined
+  description: string | undefined
+  /** In lower case. */
+  headers: Readonly<Headers>
+  query: string
+  body: Buffer | string | undefined
+}
+
+/** Judges exchanges when they are recorded, while the whole body is at hand. */
+export type Judge = {
+  request(request: RequestToJudge): Judged
+  attempt(attempt: Pick<RawAttempt, 'event_type' | 'failed'>): Judged
+}
+
+/** An attempt that the service made by itself, or that somebody made by hand. */
+export type AttemptToRecord = RawAttempt & { byHand?: ByHand }
+
+/** What the service tells the recorder beside the requests, which the recorder sees itself. */
+export type Recorder = {
+  /** Records an attempt within the limits, once its response has arrived. Records every attempt of a test account. */
+  attempt(account: Account, attempt: RawAttempt): void
+  /** Records a delivery by hand, and waits for the write. Resolves to the row, also when it could not be written. */
+  attemptByHand(account: Account, attempt: AttemptToRecord): Promise<Exchange>
+  /** Records an action without a request, and waits for the write. Resolves also when it could not be written. */
+  action(account: Account, action: NewExchange): Promise<void>
+  /**
+   * Writes what is in memory, so that a reader finds it; with an account only if an exchange of it is there. Takes a
+   * second at most. Never rejects.
+   */
+  write(account?: Account): Promise<void>
+  /** Waits for responses, and writes everything in memory. Never rejects. */
+  flush(): Promise<void>
+}
