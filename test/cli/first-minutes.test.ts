@@ -6,13 +6,17 @@ import { asTypedHere, type Started, shellWord } from '../../src/cli/invocation.t
 import { createClient } from '../support/client.ts'
 import { runHere } from '../support/command.ts'
 import { tempFolder } from '../support/folders.ts'
+import { freePort } from '../support/ports.ts'
 import { startCommand } from '../support/process.ts'
-import { runLines, shellBlocks } from '../support/recipe.ts'
+import { runLines, shellBlocks, startLines } from '../support/recipe.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 /** npm sets them for what it starts. */
 const BY_NPM = { npm_lifecycle_event: 'start', npm_package_name: 'farthing' }
 const AT_TERMINAL = { NODE_OPTIONS: '--import=data:text/javascript,process.stdout.isTTY=true' }
+
+/** The first line of a start. */
+const READY = 'Farthing is listening on http'
 
 const newDatabase = () => ({ DATABASE_URL: `sqlite:${join(tempFolder(), 'farthing.db')}` })
 
@@ -45,10 +49,8 @@ describe('The first minutes', () => {
   const KEY = 'my-first-farthing-key'
   const env = newDatabase()
   let running: Awaited<ReturnType<typeof start>>
-  let port: number
   before(async () => {
     running = await start({ ...env, FARTHING_API_KEY: KEY })
-    port = Number(new URL(running.baseUrl).port)
   })
   after(() => running.kill())
 
@@ -56,27 +58,33 @@ describe('The first minutes', () => {
   const printed = (output: string) =>
     [...output.matchAll(/^ {2}(\S.*)$/gm)].map(([, command = '']) => command)
 
-  test('The README begins with the two lines that run Farthing and test it', () => {
-    const [first] = shellBlocks('README.md')
-    assert.match(first ?? '', /^npm ci && npm start .*\nnpm ci && npm test .*\n$/)
-  })
-
-  test('The lines of the README for a second terminal work when they are pasted', async () => {
-    const blocks = shellBlocks('README.md')
-    assert.equal(blocks[1], `export FARTHING_API_KEY=${KEY}\nnpm start\n`)
-    const [pay = '', create = '', search = ''] = blocks.slice(2)
-    const at = `export FARTHING_URL=http://127.0.0.1:${port}\n`
-    const made = await inTerminal(at + pay + create, port)
-    assert.equal(made.code, 0, made.stderr)
-    assert.match(made.stdout, /£14\.50 {3}created › started › submitted › success /)
-    assert.match(made.stdout, /£14\.50 {3}created › started › failed P0010 /)
-    const page = made.stdout.trim().split('\n').at(-1) ?? ''
+  test('The blocks of the README work when each is pasted into a new terminal, from top to bottom', async t => {
+    const [first = '', pay = '', create = '', search = '', listen = '', again = ''] =
+      shellBlocks('README.md')
+    const port = await freePort()
+    const env = { ...newDatabase(), FARTHING_URL: `http://127.0.0.1:${port}` }
+    const terminal = { cwd: ROOT, port, env }
+    const run = (lines: string) => runLines(lines, terminal)
+    // The test runs where `npm ci` was run.
+    const service = await startLines(first.replace(/^npm ci$/m, ''), terminal, READY)
+    t.after(service.stop)
+    const paid = await run(pay)
+    assert.equal(paid.code, 0, paid.stderr)
+    assert.match(paid.stdout, /£14\.50 {3}created › started › submitted › success /)
+    assert.match(paid.stdout, /£14\.50 {3}created › started › failed P0010 /)
+    const page = (await run(create)).stdout.trim()
     assert.match(page, /^http:\/\/127\.0\.0\.1:\d+\/secure\//)
-    const browser = createClient([running.baseUrl], undefined)
+    const browser = createClient([new URL(page).origin], undefined)
     assert.equal((await browser.postForm(page, { scenario: 'success' })).status, 303)
     assert.equal((await browser.postForm(`${page}/confirm`, {})).status, 303)
-    const found = await inTerminal(`${pay.split('\n')[0]}\n${search}`, port)
-    assert.deepEqual(JSON.parse(found.stdout), { status: 'success', finished: true })
+    assert.deepEqual(JSON.parse((await run(search)).stdout), { status: 'success', finished: true })
+    const refused = await run(create.replace('first-farthing', 'other'))
+    assert.equal(JSON.parse(refused.stdout).code, 'P0910', 'the error is shown')
+    const listening = await startLines(listen, terminal, 'Signing key: webhook_test_')
+    await listening.stop()
+    await service.stop()
+    const restarted = await startLines(again, terminal, READY)
+    await restarted.stop()
   })
 
   test('What a start prints at a terminal works in another terminal, for a key in the settings and for a new one', async t => {

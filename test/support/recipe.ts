@@ -1,10 +1,12 @@
 /** Shell lines of documents and examples, run as they stand on a port that is free. */
+import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const ROOT = join(import.meta.dirname, '../..')
+const COMMANDS = join(import.meta.dirname, 'bin')
 
 /** The blocks of a document that are marked as shell lines. */
 export function shellBlocks(document: string): string[] {
@@ -14,15 +16,16 @@ export function shellBlocks(document: string): string[] {
 
 export type Outcome = { code: number | null; stdout: string; stderr: string }
 
-/** Runs lines in bash, with `port` in place of 3000. */
-export async function runLines(
-  lines: string,
-  { cwd, port, env = {} }: { cwd: string; port: number; env?: Record<string, string> },
-): Promise<Outcome> {
+type Terminal = { cwd: string; port: number; env?: Record<string, string> }
+
+/** Starts lines in bash, with `port` in place of 3000 and a `jq` of our own. Their processes are one group. */
+function startShell(lines: string, { cwd, port, env = {} }: Terminal) {
   const moved = lines.replaceAll(/\b3000\b/g, String(port))
+  const { PATH = process.env.PATH ?? '', ...others } = env
   const shell = spawn('bash', ['-e', '-c', moved], {
     cwd,
-    env: { PATH: process.env.PATH ?? '', HOME: cwd, PORT: String(port), ...env },
+    detached: true,
+    env: { PATH: `${COMMANDS}:${PATH}`, HOME: cwd, PORT: String(port), ...others },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const output = { stdout: '', stderr: '' }
@@ -31,6 +34,27 @@ export async function runLines(
       output[stream] += text
     })
   // A process that the lines left running keeps the pipes open, so the end of bash counts.
-  const [code] = await once(shell, 'exit')
-  return { code, ...output }
+  const exited = once(shell, 'exit').then(([code]: (number | null)[]) => code ?? null)
+  return { shell, output, exited }
+}
+
+/** Runs lines in bash to their end. */
+export async function runLines(lines: string, terminal: Terminal): Promise<Outcome> {
+  const { output, exited } = startShell(lines, terminal)
+  return { code: await exited, ...output }
+}
+
+/** Starts lines that run on, and waits until they have printed `text`. `stop` does what Ctrl-C does. */
+export async function startLines(lines: string, terminal: Terminal, text: string) {
+  const { shell, output, exited } = startShell(lines, terminal)
+  const printed = new Promise<void>(resolve => {
+    shell.stdout.on('data', () => output.stdout.includes(text) && resolve())
+  })
+  await Promise.race([printed, exited])
+  assert.ok(output.stdout.includes(text), `it did not print ${text}: ${output.stderr}`)
+  const stop = () => {
+    if (shell.exitCode === null && shell.pid) process.kill(-shell.pid, 'SIGINT')
+    return exited
+  }
+  return { output, stop }
 }
