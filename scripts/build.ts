@@ -3,13 +3,12 @@
  * depends on is one file. Node and the bundles are all it needs.
  */
 import { copyFileSync, cpSync, rmSync, writeFileSync } from 'node:fs'
-import { bundle, bundleService, common, commonjs } from './bundle.ts'
+import { bundle, bundleService, common, commonjs, shippedFolders } from './bundle.ts'
 import { IN_ASSETS, noticesOf } from './notices.ts'
 
 await import('./build-assets.ts')
 rmSync('dist', { recursive: true, force: true })
-for (const folder of ['platform/database/migrations', 'platform/web/assets/built'])
-  cpSync(`src/${folder}`, `dist/${folder}`, { recursive: true })
+for (const folder of shippedFolders) cpSync(`src/${folder}`, `dist/${folder}`, { recursive: true })
 
 // The library is one file for each module system. Only its thread loads the service, and needs a new Node.
 const library = 'src/testing/library.ts'

@@ -2,6 +2,13 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { type BuildOptions, build } from 'esbuild'
 
+/** Of `src/`: their files are read while the service runs, and go with the code. */
+export const shippedFolders = [
+  'app/docs/examples',
+  'platform/database/migrations',
+  'platform/web/assets/built',
+]
+
 /** Names stay as they are, for the stack traces in a log. */
 export const common: BuildOptions = {
   bundle: true,

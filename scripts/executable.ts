@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { globSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { shippedFolders } from './bundle.ts'
 
 type Executable = {
   output: string
@@ -34,8 +35,7 @@ export function buildExecutable({ output, node = process.execPath, useCodeCache 
 
 /** What src/core/files.ts finds inside the executable, by its path there. */
 function assets(): Record<string, string> {
-  const folders = ['platform/database/migrations', 'platform/web/assets/built']
-  const names = folders.flatMap(folder =>
+  const names = shippedFolders.flatMap(folder =>
     readdirSync(`dist/${folder}`)
       .sort()
       .map(name => `${folder}/${name}`),

@@ -7,6 +7,7 @@ import { agreementEndpoints } from '../pay/agreements/routes.ts'
 import type { Context } from '../pay/context.ts'
 import { disputeEndpoints } from '../pay/disputes/routes.ts'
 import { pageArea, pageEndpoints } from '../pay/hosted/routes.ts'
+import { payment } from '../pay/payments/response.ts'
 import { paymentEndpoints } from '../pay/payments/routes.ts'
 import { refundEndpoints } from '../pay/refunds/routes.ts'
 import { type AttemptFacts, createDeliveries, type Deliveries } from '../pay/webhooks/deliver.ts'
@@ -100,7 +101,7 @@ export async function createApp(
     Refunds: refundEndpoints(context),
     Agreements: agreementEndpoints(context),
     Disputes: disputeEndpoints(context),
-    Webhooks: webhookEndpoints(context, paymentResource),
+    Webhooks: webhookEndpoints(context, payment),
     'Hosted pages': [...pageEndpoints(context), ...assetEndpoints()],
     'About this service': [
       ...docsEndpoints(context, () => chapters, messageDocs),
@@ -130,11 +131,8 @@ const announcing = (database: Database, signals: Signals): Database => ({
   },
 })
 
-/** The payment in a webhook message, for the documentation. Loaded when somebody reads it. */
-const paymentResource = async () => (await import('../pay/payments/examples.ts')).resource
-
 const messageDocs = async () =>
-  (await import('../pay/webhooks/message-docs.ts')).messageDocs(await paymentResource())
+  (await import('../pay/webhooks/message-docs.ts')).messageDocs(payment)
 
 function recorderOf(
   { signals, ...ports }: Ports & { judge: Judge; signals: Signals },

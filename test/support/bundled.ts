@@ -1,7 +1,7 @@
 /** The command as the package has it: in one file, which starts in two thirds of the time that the sources take. */
 import { cpSync, existsSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
-import { join } from 'node:path'
-import { bundleService } from '../../scripts/bundle.ts'
+import { dirname, join } from 'node:path'
+import { bundleService, shippedFolders } from '../../scripts/bundle.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 /** Always the same, so that Node finds the code that it compiled in earlier runs. */
@@ -12,10 +12,11 @@ const COMPILED = ['farthing.cjs', 'platform/database/sqlite/thread.cjs']
 export async function bundleCommand(): Promise<string> {
   const draft = join(FOLDER, `draft-${process.pid}`)
   const dist = join(FOLDER, 'dist')
-  for (const folder of ['platform/database/sqlite', 'platform/web/assets'])
-    mkdirSync(join(dist, folder), { recursive: true })
-  for (const folder of ['platform/database/migrations', 'platform/web/assets/built'])
+  mkdirSync(join(dist, 'platform/database/sqlite'), { recursive: true })
+  for (const folder of shippedFolders) {
+    mkdirSync(dirname(join(dist, folder)), { recursive: true })
     if (!existsSync(join(dist, folder))) symlinkSync(join(ROOT, 'src', folder), join(dist, folder))
+  }
   for (const name of ['bin', 'package.json'])
     cpSync(join(ROOT, name), join(FOLDER, name), { recursive: true })
   await bundleService(draft)

@@ -25,6 +25,7 @@ import {
   type Schema,
 } from '../../platform/http/openapi.ts'
 import { errorBody } from '../../platform/http/schema.ts'
+import { type Described, withExamples } from './examples.ts'
 import { controlIntroduction, controlTags, introduction, tags } from './introduction.ts'
 
 /** Endpoints by their chapter of the documentation, in its order. */
@@ -34,14 +35,14 @@ export type Chapters = Readonly<Record<string, readonly Endpoint[]>>
  * The document of the API. Addresses in it are those of `exampleAddresses`: the sender replaces them by the reader's.
  * `message` describes what is posted to a webhook.
  */
-export const openapi = (chapters: Chapters, message: object) =>
+export const openapi = (chapters: Chapters, message: Described) =>
   collect({
     chapters,
     info: { title: 'Farthing', summary: 'A payment service that moves no money', introduction },
     tags,
     meanings,
     errorBody,
-    webhooks: { message },
+    webhooks: { message: { post: withExamples(message) } },
   })
 
 /** The document of the control API. */
@@ -74,12 +75,12 @@ type Collected = {
   webhooks?: object
 }
 
-async function collect({ chapters, info, meanings, errorBody, ...given }: Collected) {
+function collect({ chapters, info, meanings, errorBody, ...given }: Collected) {
   const paths: Record<string, Record<string, unknown>> = {}
   const used: Responses[] = []
   for (const [tag, endpoints] of Object.entries(chapters))
     for (const endpoint of endpoints) {
-      const operation = await operationOf(tag, endpoint, errorBody)
+      const operation = operationOf(tag, endpoint, errorBody)
       used.push(operation.responses)
       // A browser may see the pages at another address than clients see the API.
       const servers = endpoint.area === 'pages' && { servers: [PAGE_SERVER] }
@@ -159,15 +160,14 @@ const pageErrors: Responses = {
   503: { ...html('Too many requests at once'), headers: errorHeaders[503] },
 }
 
-async function operationOf(
+function operationOf(
   tag: string,
   { method, area, operationId, summary, docs }: Endpoint,
   errorBody: Schema,
 ) {
-  const { responses, errors, ...rest } = await docs()
+  const { responses, errors, ...rest } = withExamples({ operationId, ...docs() })
   return {
     tags: [tag],
-    operationId,
     summary,
     ...rest,
     security: area === 'api' || area === 'control' ? [{ bearer: [] }] : [],

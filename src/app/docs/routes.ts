@@ -12,6 +12,7 @@ import type { Endpoint } from '../../platform/http/endpoint.ts'
 import { html, json, type Schema } from '../../platform/http/openapi.ts'
 import { onFirstUse } from '../../platform/web/assets.ts'
 import { policies, sendHtml, setPageHeaders } from '../../platform/web/headers.ts'
+import type { Described } from './examples.ts'
 import type { Chapters } from './openapi.ts'
 
 /**
@@ -21,7 +22,7 @@ import type { Chapters } from './openapi.ts'
 export function docsEndpoints(
   { config }: Context,
   chapters: () => Chapters,
-  message: () => Promise<object>,
+  message: () => Promise<Described>,
 ): Endpoint[] {
   const basePath = pathOf(config.baseUrl)
   const docs = onFirstUse(async () => {
@@ -91,11 +92,7 @@ export function controlDescription(
     operationId: 'readControlDescription',
     summary: 'Read this document',
     docs: () => ({
-      responses: {
-        200: json('The description of the control API, in OpenAPI 3.1', openapiSchema, {
-          'Its beginning': { openapi: '3.1.0', info: {}, paths: {} },
-        }),
-      },
+      responses: { 200: json('The description of the control API, in OpenAPI 3.1', openapiSchema) },
     }),
     handler: sendDescription(config, async () => {
       const { controlOpenapi } = await import('./openapi.ts')

@@ -13,7 +13,13 @@ import { findPage, where } from '../../platform/database/select.ts'
 import { addressesOf } from '../../platform/http/addresses.ts'
 import { JSON_TYPE, jsonBody } from '../../platform/http/body.ts'
 import { type Endpoint, pathParam } from '../../platform/http/endpoint.ts'
-import { json, noContent, requestBody, searchDocs } from '../../platform/http/openapi.ts'
+import {
+  json,
+  noContent,
+  pathParameter,
+  requestBody,
+  searchDocs,
+} from '../../platform/http/openapi.ts'
 import { plainText } from '../../platform/http/schema.ts'
 import {
   anyOf,
@@ -47,6 +53,8 @@ export const agreementEndpoints = (context: Context): Endpoint[] => [
   cancel(context),
 ]
 
+const agreementId = pathParameter('agreement_id', 'An agreement of the account')
+
 const create = ({ database, time, newId }: Context): Endpoint => ({
   method: 'POST',
   path: '/v1/agreements',
@@ -54,16 +62,13 @@ const create = ({ database, time, newId }: Context): Endpoint => ({
   operationId: 'createAgreement',
   summary: 'Create an agreement',
   accepts: 'json',
-  docs: async () => {
-    const { created, request } = await import('./examples.ts')
+  docs: () => {
     const codes = fieldCodes.agreement
     return {
       description:
         'It becomes active when a web payment with its agreement_id as `set_up_agreement` is authorised. A later such payment replaces its card. A cancelled agreement stays cancelled.',
-      requestBody: requestBody(newAgreement, { 'A monthly membership': request }),
-      responses: {
-        201: json('The agreement', agreement, { 'Just created': presentAgreement(created) }),
-      },
+      requestBody: requestBody(newAgreement),
+      responses: { 201: json('The agreement', agreement) },
       errors: [
         missing(codes, 'reference'),
         invalid(codes, 'description', 'must be a string'),
@@ -94,13 +99,10 @@ const search = ({ database, config }: Context): Endpoint => ({
   operationId: 'searchAgreements',
   search: agreementSearch,
   summary: 'Search agreements',
-  docs: async () => {
-    const { active } = await import('./examples.ts')
-    return {
-      description: 'Newest first.',
-      ...searchDocs(agreementSearch, agreement, presentAgreement(active), ['status']),
-    }
-  },
+  docs: () => ({
+    description: 'Newest first.',
+    ...searchDocs(agreementSearch, agreement, ['status']),
+  }),
   handler: async request => {
     const asked = readSearch(request.query, agreementSearch, request.log)
     const { status, reference } = asked.given
@@ -120,16 +122,11 @@ const read = ({ database }: Context): Endpoint => ({
   area: 'api',
   operationId: 'readAgreement',
   summary: 'Read an agreement',
-  docs: async () => {
-    const { active, agreementId } = await import('./examples.ts')
-    return {
-      parameters: [agreementId],
-      responses: {
-        200: json('The agreement', agreement, { 'An active one': presentAgreement(active) }),
-      },
-      errors: [agreementNotFound('P2200')],
-    }
-  },
+  docs: () => ({
+    parameters: [agreementId],
+    responses: { 200: json('The agreement', agreement) },
+    errors: [agreementNotFound('P2200')],
+  }),
   handler: async request => {
     const agreement_id = pathParam(request, 'agreement_id')
     const found = await findAgreement(database, request.account.room, agreement_id)
@@ -144,9 +141,9 @@ const cancel = (context: Context): Endpoint => ({
   area: 'api',
   operationId: 'cancelAgreement',
   summary: 'Cancel an agreement',
-  docs: async () => ({
+  docs: () => ({
     description: 'Allowed in every status but cancelled. A body is ignored.',
-    parameters: [(await import('./examples.ts')).agreementId],
+    parameters: [agreementId],
     responses: { 204: noContent('It is cancelled') },
     errors: [cannotCancelAgreement(), agreementNotFound('P2500')],
   }),

@@ -8,7 +8,6 @@ import { pageFault, toApiError } from '../../platform/http/errors.ts'
 import { methodOf } from '../../platform/http/fastify.ts'
 import {
   html,
-  type Parameter,
   pathParameter,
   redirect,
   requestBody,
@@ -92,10 +91,10 @@ const detailsEndpoints = (visit: (request: FastifyRequest) => Visit): Endpoint[]
     area: 'pages',
     operationId: 'openPaymentPage',
     summary: 'Show the page to enter payment details',
-    docs: async () => ({
+    docs: () => ({
       description:
         'The first GET moves the payment from created to started. A HEAD request does not. The page asks how the payment should end, where a real service asks for a card.',
-      parameters: [await tokenParameter()],
+      parameters: [token],
       responses: {
         200: html('The page, in the language of the payment'),
         303: redirect('The payment is finished or capturable', RETURN),
@@ -111,12 +110,9 @@ const detailsEndpoints = (visit: (request: FastifyRequest) => Visit): Endpoint[]
     operationId: 'chooseScenario',
     summary: 'Choose how the payment ends',
     accepts: 'form',
-    docs: async () => ({
-      parameters: [await tokenParameter()],
-      requestBody: form('The form of the page', scenarioForm, {
-        'The payment goes through': { scenario: 'success' },
-        'The card is declined': { scenario: 'declined' },
-      }),
+    docs: () => ({
+      parameters: [token],
+      requestBody: form('The form of the page', scenarioForm),
       responses: {
         200: html(
           'For `declined`, `error` and `cancel`: a page that says so, with a Continue button, which is a link to return_url',
@@ -143,8 +139,8 @@ const confirmEndpoints = (visit: (request: FastifyRequest) => Visit): Endpoint[]
     area: 'pages',
     operationId: 'openConfirmPage',
     summary: 'Show the page to confirm the payment',
-    docs: async () => ({
-      parameters: [await tokenParameter()],
+    docs: () => ({
+      parameters: [token],
       responses: {
         200: html('The page, with a mock card'),
         303: redirect(
@@ -162,15 +158,12 @@ const confirmEndpoints = (visit: (request: FastifyRequest) => Visit): Endpoint[]
     operationId: 'confirmPayment',
     summary: 'Confirm the payment',
     accepts: 'form',
-    docs: async () => ({
+    docs: () => ({
       description:
         'The payment becomes success, or capturable with delayed_capture. The response waits until its webhook messages have been tried.',
-      parameters: [await tokenParameter()],
+      parameters: [token],
       requestBody: {
-        ...form('The form of the page. It may be empty', confirmForm, {
-          Confirm: {},
-          Cancel: { scenario: 'cancel' },
-        }),
+        ...form('The form of the page. It may be empty', confirmForm),
         required: false,
       },
       responses: {
@@ -198,23 +191,17 @@ const journeyByForm = (visit: (request: FastifyRequest, token: string) => Visit)
   operationId: 'journeyByForm',
   summary: 'Show the pages without the token in an address',
   accepts: 'form',
-  docs: async () => {
-    const { hostedToken } = await import('../payments/examples.ts')
-    return {
-      description:
-        'Post `chargeTokenId` from any site to show the first page. The forms on that page post back here with a `step`. The responses are then pages instead of redirects, so that the token is never in an address.',
-      requestBody: form('The params of next_url_post', tokenForm, {
-        'The first page': { chargeTokenId: hostedToken },
-        'A choice on it': { chargeTokenId: hostedToken, step: 'details', scenario: 'success' },
-      }),
-      responses: {
-        200: html('A page'),
-        303: redirect('The payment is finished or capturable', RETURN),
-        400: html(NOTHING_CHOSEN),
-        ...postErrors,
-      },
-    }
-  },
+  docs: () => ({
+    description:
+      'Post `chargeTokenId` from any site to show the first page. The forms on that page post back here with a `step`. The responses are then pages instead of redirects, so that the token is never in an address.',
+    requestBody: form('The params of next_url_post', tokenForm),
+    responses: {
+      200: html('A page'),
+      303: redirect('The payment is finished or capturable', RETURN),
+      400: html(NOTHING_CHOSEN),
+      ...postErrors,
+    },
+  }),
   handler: async (request, reply) => {
     const fields = formBody(request)
     const [token, ...more] = fields.getAll('chargeTokenId')
@@ -244,22 +231,18 @@ function refuseOtherSites(request: FastifyRequest): void {
   if (isCrossSite(request)) throw pageFault(403)
 }
 
-async function tokenParameter(): Promise<Parameter> {
-  const { hostedToken } = await import('../payments/examples.ts')
-  return pathParameter(
-    'token',
-    'From next_url of a web payment. It works until the payment is 7 days old',
-    hostedToken,
-  )
-}
+const token = pathParameter(
+  'token',
+  'From next_url of a web payment. It works until the payment is 7 days old',
+)
 
 const RETURN = 'The return_url of the payment. Characters that are not ASCII are encoded'
 const NOTHING_CHOSEN =
   'No valid scenario was chosen. The page is shown again with an error. The payment is unchanged'
 
-const form = (description: string, schema: Schema, examples: Record<string, unknown>) => ({
+const form = (description: string, schema: Schema) => ({
   description,
-  ...requestBody(schema, examples, [FORM_TYPE]),
+  ...requestBody(schema, [FORM_TYPE]),
 })
 
 const postErrors = {

@@ -30,16 +30,12 @@ export const authorise = (context: Context): Endpoint => ({
   summary: 'Complete a moto_api payment with a card',
   accepts: 'json or form',
   secretBody: true,
-  docs: async () => {
-    const { authorisation } = await import('./examples.ts')
+  docs: () => {
     const codes = fieldCodes.authorisation
     return {
       description:
         'The one_time_token is the authorisation: no API key is needed, and an Authorization header is ignored. Card 4000000000000002 is declined. Every other number of 12 to 19 digits is accepted. The response waits for the webhooks. Read the payment to see its state.',
-      requestBody: requestBody(cardAuthorisation, { 'A card that is accepted': authorisation }, [
-        JSON_TYPE,
-        FORM_TYPE,
-      ]),
+      requestBody: requestBody(cardAuthorisation, [JSON_TYPE, FORM_TYPE]),
       responses: {
         204: noContent('The payment is success or, with delayed_capture, capturable'),
       },

@@ -20,7 +20,14 @@ import { addressesOf } from '../../platform/http/addresses.ts'
 import { JSON_TYPE, jsonBody } from '../../platform/http/body.ts'
 import { type Endpoint, pathParam } from '../../platform/http/endpoint.ts'
 import { PENCE_RULE } from '../../platform/http/fields.ts'
-import { header, json, noContent, requestBody, searchDocs } from '../../platform/http/openapi.ts'
+import {
+  header,
+  json,
+  noContent,
+  pathParameter,
+  requestBody,
+  searchDocs,
+} from '../../platform/http/openapi.ts'
 import { recordEffectsOf } from '../../platform/http/request-state.ts'
 import { pageOf, readSearch } from '../../platform/http/search.ts'
 import type { Context } from '../context.ts'
@@ -56,6 +63,11 @@ export const paymentEndpoints = (context: Context): Endpoint[] => [
   authorise(context),
 ]
 
+export const paymentId = pathParameter(
+  'payment_id',
+  'A payment of the account from the last 7 days',
+)
+
 const create = (context: Context): Endpoint => ({
   method: 'POST',
   path: '/v1/payments',
@@ -63,8 +75,7 @@ const create = (context: Context): Endpoint => ({
   operationId: 'createPayment',
   summary: 'Create a payment',
   accepts: 'json',
-  docs: async () => {
-    const { payments, requests } = await import('./examples.ts')
+  docs: () => {
     const codes = fieldCodes.payment
     return {
       description: `In web mode, send the user's browser to \`next_url\`, and read the payment when the browser is back at \`return_url\`. In moto_api mode, post the card to \`/v1/auth\` with the one_time_token of \`auth_url_post\`. In agreement mode the response shows the final state.
@@ -79,24 +90,11 @@ Checks run in this order: the type of every field, and whether agreement_id and 
           schema: { ...idempotencyKey, examples: ['boat-1187-try-1'] },
         },
       ],
-      requestBody: requestBody(newPayment, {
-        'A user pays on the hosted pages': requests.web,
-        'The pages in Welsh, a name filled in, captured later': requests.delayed,
-        'A card taken by telephone': requests.moto,
-        'A payment that sets up an agreement': requests.setUp,
-        'A payment made with an agreement': requests.agreement,
-      }),
+      requestBody: requestBody(newPayment),
       responses: {
-        201: json(
-          'The payment',
-          payment,
-          {
-            'A user pays on the hosted pages': payments.created,
-            'A card taken by telephone': payments.createdMoto,
-            'A payment made with an agreement': payments.byAgreement,
-          },
-          { Location: header('The address of the payment', { format: 'uri' }) },
-        ),
+        201: json('The payment', payment, {
+          Location: header('The address of the payment', { format: 'uri' }),
+        }),
       },
       errors: [
         missing(codes, 'amount'),
@@ -141,14 +139,11 @@ const search = ({ database, time, config }: Context): Endpoint => ({
   operationId: 'searchPayments',
   search: paymentSearch,
   summary: 'Search payments',
-  docs: async () => {
-    const { payments } = await import('./examples.ts')
-    return {
-      description:
-        "The account's payments of the last 7 days, newest first. Blank parameters count as absent; of a repeated one the first counts. Payments are never settled, so a filter on the settled date finds nothing.",
-      ...searchDocs(paymentSearch, foundPayment, payments.found, ['state', 'from_date']),
-    }
-  },
+  docs: () => ({
+    description:
+      "The account's payments of the last 7 days, newest first. Blank parameters count as absent; of a repeated one the first counts. Payments are never settled, so a filter on the settled date finds nothing.",
+    ...searchDocs(paymentSearch, foundPayment, ['state', 'from_date']),
+  }),
   handler: async request => {
     const asked = readSearch(request.query, paymentSearch, request.log)
     const { room } = request.account
@@ -166,20 +161,11 @@ const read = (context: Context): Endpoint => ({
   area: 'api',
   operationId: 'readPayment',
   summary: 'Read a payment',
-  docs: async () => {
-    const { paymentId, payments } = await import('./examples.ts')
-    return {
-      parameters: [paymentId],
-      responses: {
-        200: json('The payment', payment, {
-          'Paid and partly refunded': payments.partlyRefunded,
-          'Waiting to be captured': payments.capturable,
-          'Its card was declined': payments.declined,
-        }),
-      },
-      errors: [paymentNotFound('P0200')],
-    }
-  },
+  docs: () => ({
+    parameters: [paymentId],
+    responses: { 200: json('The payment', payment) },
+    errors: [paymentNotFound('P0200')],
+  }),
   handler: async request =>
     presentPayment(
       await paymentInPath(request, context, 'P0200'),
@@ -193,16 +179,11 @@ const listEvents = (context: Context): Endpoint => ({
   area: 'api',
   operationId: 'listPaymentEvents',
   summary: 'Read the history of a payment',
-  docs: async () => {
-    const { events, paymentId } = await import('./examples.ts')
-    return {
-      parameters: [paymentId],
-      responses: {
-        200: json('Every state that it has had', paymentEvents, { 'Paid in a browser': events }),
-      },
-      errors: [paymentNotFound('P0300')],
-    }
-  },
+  docs: () => ({
+    parameters: [paymentId],
+    responses: { 200: json('Every state that it has had', paymentEvents) },
+    errors: [paymentNotFound('P0300')],
+  }),
   handler: async request =>
     presentEvents(
       await paymentInPath(request, context, 'P0300'),
@@ -216,10 +197,10 @@ const cancel = (context: Context): Endpoint => ({
   area: 'api',
   operationId: 'cancelPayment',
   summary: 'Cancel a payment',
-  docs: async () => ({
+  docs: () => ({
     description:
       'Allowed while its status is created, started or capturable. It becomes cancelled, with the code P0040. The response waits for the webhooks. A body is ignored.',
-    parameters: [(await import('./examples.ts')).paymentId],
+    parameters: [paymentId],
     responses: { 204: noContent('It is cancelled') },
     errors: [cannotCancelPayment('success'), paymentNotFound('P0500')],
   }),
@@ -235,10 +216,10 @@ const capture = (context: Context): Endpoint => ({
   area: 'api',
   operationId: 'capturePayment',
   summary: 'Capture a payment',
-  docs: async () => ({
+  docs: () => ({
     description:
       'Allowed while its status is capturable, which a payment with `delayed_capture` reaches when it is authorised. It becomes success. The response waits for the webhooks. A body is ignored.',
-    parameters: [(await import('./examples.ts')).paymentId],
+    parameters: [paymentId],
     responses: { 204: noContent('It is captured') },
     errors: [paymentNotFound('P1000'), cannotCapture('success')],
   }),

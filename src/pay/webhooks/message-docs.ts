@@ -1,16 +1,18 @@
 import { version } from '../../core/version.ts'
-import { requestBody } from '../../platform/http/openapi.ts'
-import { message, type Resource, SHORT_BODY, webhook } from './examples.ts'
+import { type Parameter, requestBody, type Schema } from '../../platform/http/openapi.ts'
 import { eventMeanings, signature } from './webhook.ts'
 import { messageBody } from './wire.ts'
 
+/** A body and a key whose signature the description tells. */
+const SHORT_BODY = '{"api_version":1}'
+const SIGNING_KEY = 'webhook_test_5b0gjvo83fdsn2f65acga88uog'
+
 /** The webhooks section of the OpenAPI document: what a receiver gets. */
-export const messageDocs = (resource: Resource) => ({
-  post: {
-    operationId: 'receiveMessage',
-    tags: ['Webhooks'],
-    summary: 'A message to your webhook',
-    description: `Farthing posts it to the callback_url of every active webhook that is subscribed to the event type, after the change is saved and before it responds to the request that caused it.
+export const messageDocs = (resource: Schema) => ({
+  operationId: 'receiveMessage',
+  tags: ['Webhooks'],
+  summary: 'A message to your webhook',
+  description: `Farthing posts it to the callback_url of every active webhook that is subscribed to the event type, after the change is saved and before it responds to the request that caused it.
 
 ${Object.entries(eventMeanings)
   .map(([type, meaning]) => `- \`${type}\`: ${meaning}`)
@@ -22,35 +24,32 @@ There are at most two attempts of 2 seconds each, the second right after the fir
 printf '%s' "$BODY" | openssl dgst -sha256 -hmac "$SIGNING_KEY"
 \`\`\`
 
-For example, with the signing_key \`${webhook.signing_key}\` the body \`${SHORT_BODY}\` has the signature \`${signature(SHORT_BODY, webhook.signing_key)}\`.`,
-    security: [],
-    parameters: [
-      {
-        name: 'Pay-Signature',
-        in: 'header',
-        required: true,
-        description:
-          "HMAC-SHA256 of the bytes of the body, in lower-case hexadecimal. The key is the webhook's whole signing_key, with its prefix",
-        schema: {
-          type: 'string',
-          pattern: '^[0-9a-f]{64}$',
-          examples: [signature(SHORT_BODY, webhook.signing_key)],
-        },
+For example, with the signing_key \`${SIGNING_KEY}\` the body \`${SHORT_BODY}\` has the signature \`${signature(SHORT_BODY, SIGNING_KEY)}\`.`,
+  security: [],
+  parameters: [
+    {
+      name: 'Pay-Signature',
+      in: 'header',
+      required: true,
+      description:
+        "HMAC-SHA256 of the bytes of the body, in lower-case hexadecimal. The key is the webhook's whole signing_key, with its prefix",
+      schema: {
+        type: 'string',
+        pattern: '^[0-9a-f]{64}$',
+        examples: [signature(SHORT_BODY, SIGNING_KEY)],
       },
-      {
-        name: 'User-Agent',
-        in: 'header',
-        required: true,
-        description: 'Farthing and its version',
-        schema: { type: 'string', examples: [`Farthing/${version}`] },
-      },
-    ],
-    requestBody: requestBody(messageBody(resource.schema), {
-      'A payment was captured': JSON.parse(message(resource).body),
-    }),
-    responses: {
-      '2XX': { description: 'Delivered' },
-      default: { description: 'A failed attempt, as is no response within 2 seconds' },
     },
+    {
+      name: 'User-Agent',
+      in: 'header',
+      required: true,
+      description: 'Farthing and its version',
+      schema: { type: 'string', examples: [`Farthing/${version}`] },
+    },
+  ] satisfies Parameter[],
+  requestBody: requestBody(messageBody(resource)),
+  responses: {
+    '2XX': { description: 'Delivered' },
+    default: { description: 'A failed attempt, as is no response within 2 seconds' },
   },
 })

@@ -12,12 +12,18 @@ import { findPage, where } from '../../platform/database/select.ts'
 import { addressesOf } from '../../platform/http/addresses.ts'
 import { JSON_TYPE, jsonBody } from '../../platform/http/body.ts'
 import { type Endpoint, pathParam } from '../../platform/http/endpoint.ts'
-import { json, noContent, requestBody, searchDocs } from '../../platform/http/openapi.ts'
+import {
+  json,
+  noContent,
+  pathParameter,
+  requestBody,
+  type Schema,
+  searchDocs,
+} from '../../platform/http/openapi.ts'
 import { pageOf, paging, readSearch, type SearchKind } from '../../platform/http/search.ts'
 import { MUST_BE_PUBLIC } from '../../platform/outbound/address.ts'
 import type { Context } from '../context.ts'
 import { registerWebhook } from './commands.ts'
-import type { Resource } from './examples.ts'
 import { messageRows } from './message-store.ts'
 import { deactivateWebhook, findWebhook, MOST_ACTIVE, webhookRows } from './store.ts'
 import { duplicateWarning, type Webhook } from './webhook.ts'
@@ -45,16 +51,15 @@ const messageSearch = (webhook_id: string): SearchKind => ({
 })
 
 /** Specification, *Webhook management*. `resource` describes the payment in a message. */
-export const webhookEndpoints = (
-  context: Context,
-  resource: () => Promise<Resource>,
-): Endpoint[] => [
+export const webhookEndpoints = (context: Context, resource: Schema): Endpoint[] => [
   create(context),
   list(context),
   read(context),
   deactivate(context),
   listMessages(context, resource),
 ]
+
+const webhookId = pathParameter('webhook_id', 'A webhook of the account')
 
 const create = (context: Context): Endpoint => ({
   method: 'POST',
@@ -63,19 +68,14 @@ const create = (context: Context): Endpoint => ({
   operationId: 'createWebhook',
   summary: 'Register a webhook',
   accepts: 'json',
-  docs: async () => {
-    const examples = await import('./examples.ts')
+  docs: () => {
     const codes = fieldCodes.webhook
     return {
       description: `The callback_url must be https, and its host must have public addresses only: not private, loopback or link-local ones. Farthing looks the name up now and again at every delivery, and connects to an address that it has checked. The setting \`FARTHING_CALLBACK_HOSTS\` of the service lists hosts that may be private and use plain http, such as \`localhost:4000\` on a laptop.
 
 Keep the signing_key, which signs every message. You cannot change a webhook or replace its key. Register another webhook instead.`,
-      requestBody: requestBody(newWebhook, { 'Two event types': examples.request }),
-      responses: {
-        201: json('The webhook, with its signing key', webhook, {
-          'A webhook': presentWebhook(examples.webhook),
-        }),
-      },
+      requestBody: requestBody(newWebhook),
+      responses: { 201: json('The webhook, with its signing key', webhook) },
       errors: [
         notAnObject('P0197'),
         wrongMediaType(400, JSON_TYPE),
@@ -102,14 +102,10 @@ const list = ({ database, config }: Context): Endpoint => ({
   operationId: 'listWebhooks',
   search: webhookSearch,
   summary: 'List webhooks',
-  docs: async () => {
-    const examples = await import('./examples.ts')
-    const example = presentListed(examples.webhook)
-    return {
-      description: 'Newest first, with deleted ones. Signing keys are not shown.',
-      ...searchDocs(webhookSearch, listedWebhook, example, ['page']),
-    }
-  },
+  docs: () => ({
+    description: 'Newest first, with deleted ones. Signing keys are not shown.',
+    ...searchDocs(webhookSearch, listedWebhook, ['page']),
+  }),
   handler: async request => {
     const search = readSearch(request.query, webhookSearch, request.log)
     const conditions = [where('account = ?', request.account.room)]
@@ -124,18 +120,11 @@ const read = (context: Context): Endpoint => ({
   area: 'api',
   operationId: 'readWebhook',
   summary: 'Read a webhook',
-  docs: async () => {
-    const examples = await import('./examples.ts')
-    return {
-      parameters: [examples.webhookId],
-      responses: {
-        200: json('The webhook, with its signing key', webhook, {
-          'A webhook': presentWebhook(examples.webhook),
-        }),
-      },
-      errors: [webhookNotFound()],
-    }
-  },
+  docs: () => ({
+    parameters: [webhookId],
+    responses: { 200: json('The webhook, with its signing key', webhook) },
+    errors: [webhookNotFound()],
+  }),
   handler: async request => presentWebhook(await webhookInPath(request, context)),
 })
 
@@ -145,10 +134,10 @@ const deactivate = ({ database }: Context): Endpoint => ({
   area: 'api',
   operationId: 'deleteWebhook',
   summary: 'Deactivate a webhook',
-  docs: async () => ({
+  docs: () => ({
     description:
       'It gets no more messages and its status is INACTIVE. You can still read it and its history. Deleting it again changes nothing. A body is ignored.',
-    parameters: [(await import('./examples.ts')).webhookId],
+    parameters: [webhookId],
     responses: { 204: noContent('It is deactivated') },
     errors: [webhookNotFound()],
   }),
@@ -160,31 +149,24 @@ const deactivate = ({ database }: Context): Endpoint => ({
   },
 })
 
-const listMessages = (context: Context, resource: () => Promise<Resource>): Endpoint => ({
+const listMessages = (context: Context, resource: Schema): Endpoint => ({
   method: 'GET',
   path: '/v1/webhooks/{webhook_id}/messages',
   area: 'api',
   operationId: 'listWebhookMessages',
   search: webhookSearch,
   summary: "Read a webhook's delivery history",
-  docs: async () => {
-    const examples = await import('./examples.ts')
-    const about = await resource()
+  docs: () => {
     const {
       parameters = [],
       errors = [],
       ...search
-    } = searchDocs(
-      messageSearch(examples.webhook.webhook_id),
-      historyItem(about),
-      examples.deliveredMessage(about),
-      ['display_size'],
-    )
+    } = searchDocs(webhookSearch, historyItem(resource), ['display_size'])
     return {
       description:
         'Every message, newest first, with its attempts and the body that was sent. After 7 days, when its payment has expired, a message stays and its body is null.',
       ...search,
-      parameters: [examples.webhookId, ...parameters],
+      parameters: [webhookId, ...parameters],
       errors: [webhookNotFound(), ...errors],
     }
   },
@@ -211,12 +193,12 @@ async function webhookInPath(request: FastifyRequest, { database }: Context): Pr
   return found
 }
 
-const historyItem = ({ schema }: Resource) => ({
+const historyItem = (resource: Schema) => ({
   ...webhookMessage,
   properties: {
     ...webhookMessage.properties,
     body: {
-      anyOf: [messageBody(schema), { type: 'null' }],
+      anyOf: [messageBody(resource), { type: 'null' }],
       description: webhookMessage.properties.body.description,
     },
   },

@@ -29,7 +29,7 @@ export type Endpoint = Route & {
   /** Of a search: its parameters. It ignores others. */
   search?: SearchKind
   /** The rest of its description. Called when somebody reads the document, never at the start. */
-  docs: () => Docs | Promise<Docs>
+  docs: () => Docs
 }
 
 declare module 'fastify' {

@@ -3,11 +3,10 @@
  * document with whole schemas; src/app/docs/openapi.ts collects them into one document.
  */
 import { type ApiError, meaningOf, noSuchPage } from '../../core/errors.ts'
-import { exampleAddresses } from './addresses.ts'
 import { JSON_TYPE } from './body.ts'
 import { errorBodyOf } from './errors.ts'
 import { pageSchema } from './schema.ts'
-import { pageOf, type SearchKind, wrongFilters } from './search.ts'
+import { type SearchKind, wrongFilters } from './search.ts'
 
 export type Schema = { readonly [keyword: string]: unknown }
 type Example = { summary: string; value: unknown }
@@ -38,54 +37,41 @@ export const header = (description: string, limits: Schema = {}): Header => ({
   schema: { type: 'string', ...limits },
 })
 
-/** The same body in each of these media types. Examples are keyed by their summaries. */
-function contentOf(types: string[], schema: Schema, values: Record<string, unknown>): Content {
-  const named = Object.entries(values).map(([summary, value]): [string, Example] => {
-    const name = summary.toLowerCase().replace(/[^a-z0-9]+/g, '-')
-    return [name, { summary, value }]
-  })
-  const examples = Object.fromEntries(named)
-  return Object.fromEntries(types.map(type => [type, { schema, examples }]))
-}
-
-/** A response with a JSON body and at least one example, keyed by its summary. */
+/** A response with a JSON body. The document adds its examples. */
 export const json = (
   description: string,
   schema: Schema,
-  examples: Record<string, unknown>,
   headers?: Record<string, Header>,
 ): Response => ({
   description,
   ...(headers && { headers }),
-  content: contentOf([JSON_TYPE], schema, examples),
+  content: { [JSON_TYPE]: { schema } },
 })
 
-/** The request body of an endpoint, with at least one example. */
-export const requestBody = (
-  schema: Schema,
-  examples: Record<string, unknown>,
-  types = [JSON_TYPE],
-): RequestBody => ({ required: true, content: contentOf(types, schema, examples) })
+/** The request body of an endpoint, in each of these media types. */
+export const requestBody = (schema: Schema, types = [JSON_TYPE]): RequestBody => ({
+  required: true,
+  content: Object.fromEntries(types.map(type => [type, { schema }])),
+})
+
+/** A body that may be missing. */
+export const optionalBody = (schema: Schema): RequestBody => ({
+  ...requestBody(schema),
+  required: false,
+})
 
 /**
  * What all searches have in common: their parameters, from the table that requests are checked against, a response
- * with one `result`, and their errors, with the parameters `wrong` as an example.
+ * with their results, and their errors, with the parameters `wrong` as an example.
  */
 export function searchDocs(
   kind: SearchKind,
   item: Schema & { readonly title: string },
-  result: unknown,
   wrong: string[],
 ): Docs {
-  const search = { kind, given: {}, page: 1, displaySize: 1 }
-  const found = { total: 41, results: [result] }
-  const example = pageOf(search, found, exampleAddresses, shown => shown)
-  const page = json('One page of results, newest first', pageSchema(item), {
-    'The first of 41 pages, with one result each': example,
-  })
   return {
     parameters: queryParameters(kind),
-    responses: { 200: page },
+    responses: { 200: json('One page of results, newest first', pageSchema(item)) },
     errors: [noSuchPage(kind.codes.pastEnd, 7, 3), wrongFilters(kind, wrong)],
   }
 }
@@ -111,12 +97,12 @@ export const redirect = (description: string, to: string): Response => ({
   headers: { Location: header(to) },
 })
 
-export const pathParameter = (name: string, description: string, example: string): Parameter => ({
+export const pathParameter = (name: string, description: string): Parameter => ({
   name,
   in: 'path',
   required: true,
   description,
-  schema: { type: 'string', examples: [example] },
+  schema: { type: 'string' },
 })
 
 /** The headers of the errors of some statuses. */

@@ -79,7 +79,12 @@ export const assetEndpoints = (): Endpoint[] => [
     docs: () => ({
       description:
         'Names contain a hash of the content, so a file never changes and may be cached for a year.',
-      parameters: [pathParameter('name', 'As it is linked in a page', assets.css)],
+      parameters: [
+        {
+          ...pathParameter('name', 'As it is linked in a page'),
+          schema: { type: 'string', examples: [assets.css] },
+        },
+      ],
       responses: {
         200: {
           description: 'The file, compressed with gzip if Accept-Encoding lists it',

@@ -4,7 +4,6 @@ import { object } from '../../platform/http/schema.ts'
 import type { ToolContext } from '../context.ts'
 import { askReceiver } from '../explain/check/ask.ts'
 import { adviceText } from '../explain/signature/advice.ts'
-import { withExamples } from './docs.ts'
 import { conflict, notFound } from './errors.ts'
 import { count, identifier, text } from './schemas.ts'
 import { messageInPath } from './send.ts'
@@ -33,20 +32,16 @@ export const askAboutMessage = (context: ToolContext, stopped: () => boolean): E
   area: 'control',
   operationId: 'askReceiver',
   summary: 'Ask the receiver of a message how it checks signatures',
-  docs: withExamples(examples => ({
+  docs: () => ({
     description:
       'For a message that its receiver refuses with 400, 401 or 403. Sends copies of it to the address of its webhook: the right one, one that is signed with a random key, and then one for each known mistake, until one is accepted. At most 45, one after the other, within 30 seconds. Each is recorded and marked `asked`. The message, its attempts and its payment stay as they are.',
-    parameters: [pathParameter('message_id', 'A message of the account', examples.ID)],
-    responses: {
-      200: json('What the receiver checks', askedReceiver, {
-        'It prints the body again': examples.askedReceiver,
-      }),
-    },
+    parameters: [pathParameter('message_id', 'A message of the account')],
+    responses: { 200: json('What the receiver checks', askedReceiver) },
     errors: [
       notFound('message'),
       conflict('the webhook of this message is INACTIVE: register another one'),
     ],
-  })),
+  }),
   handler: async request => {
     const message = await messageInPath(request, context)
     const { cause, sentence, advice, posts, evidence } = await askReceiver(

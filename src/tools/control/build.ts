@@ -24,14 +24,13 @@ import type { Refund } from '../../pay/refunds/refund.ts'
 import { addressesOf } from '../../platform/http/addresses.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
 import type { Json } from '../../platform/http/fields.ts'
-import { json } from '../../platform/http/openapi.ts'
+import { json, optionalBody } from '../../platform/http/openapi.ts'
 import type { RecordEffects } from '../../platform/http/request-state.ts'
 import { object } from '../../platform/http/schema.ts'
 import type { ToolContext } from '../context.ts'
 import { recordAction } from '../record/action.ts'
 import { isWhole, readBody, trueIn } from './body.ts'
-import { optionalBody, withExamples } from './docs.ts'
-import { badField, conflict } from './errors.ts'
+import { badBody, badField, conflict, unknownField } from './errors.ts'
 import { AGREEMENT_NEEDS_NONE, readScenario, scenarioSchema } from './payments.ts'
 
 const builtPayment = object(
@@ -117,20 +116,15 @@ export const buildPayment = (context: ToolContext): Endpoint => {
   }
 }
 
-const docs = withExamples(examples => {
+const docs = () => {
   const codes = fieldCodes.payment
   return {
     description:
       'Takes every field of a new payment, each with a default, and then the steps in this order: scenario, capture, refund, cancel. Webhooks are sent as usual. It consumes no plan.',
-    requestBody: optionalBody(builtPayment, {
-      'Paid and partly refunded': { scenario: 'success', refund: 500 },
-      'Just created': {},
-    }),
-    responses: {
-      201: json('The payment', paymentBody, { Paid: examples.partlyRefunded }),
-    },
+    requestBody: optionalBody(builtPayment),
+    responses: { 201: json('The payment', paymentBody) },
     errors: [
-      ...examples.badBody,
+      ...badBody(),
       notCapturable(),
       missing(codes, 'return_url'),
       invalid(codes, 'moto', 'must be true or false'),
@@ -138,11 +132,11 @@ const docs = withExamples(examples => {
       unknownSetUpAgreement(),
       notAllowed('moto', 'in this mode'),
       outsideLimit(codes, 'amount', 'must be at most 10000000'),
-      examples.unknownField,
+      unknownField(),
       conflict(ENDED_MEANWHILE),
     ],
   }
-})
+}
 
 /** `payment-1`, `payment-2` and so on. Two instances that are asked at once may return the same. */
 function createNextReference({ database }: ToolContext) {

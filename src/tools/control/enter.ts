@@ -4,12 +4,11 @@ import { CONSOLE_PAGE, ENTER_MS, enterUrl, seal } from '../../platform/accounts/
 import { findLivingKey } from '../../platform/accounts/store.ts'
 import { addressesOf } from '../../platform/http/addresses.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
-import { json } from '../../platform/http/openapi.ts'
+import { json, optionalBody } from '../../platform/http/openapi.ts'
 import { object, timestamp } from '../../platform/http/schema.ts'
 import type { ToolContext } from '../context.ts'
 import { readBody, textIn } from './body.ts'
-import { optionalBody, withExamples } from './docs.ts'
-import { badField } from './errors.ts'
+import { badBody, badField, unknownField } from './errors.ts'
 import { text } from './schemas.ts'
 
 /** A page below /console, such as `payments/06h3k`. */
@@ -37,14 +36,12 @@ export const enterConsole = ({ database, config, time }: ToolContext): Endpoint 
   operationId: 'enterConsole',
   summary: 'Make a link that opens the console, signed in',
   accepts: 'json',
-  docs: withExamples(examples => ({
+  docs: () => ({
     description: 'The link works for a minute of machine time.',
-    requestBody: optionalBody(consolePage, { 'The home page': {} }),
-    responses: {
-      200: json('The link', consoleLink, { 'To the home page': examples.consoleLink }),
-    },
-    errors: [...examples.badBody, badField('to', PAGE.rule), examples.unknownField],
-  })),
+    requestBody: optionalBody(consolePage),
+    responses: { 200: json('The link', consoleLink) },
+    errors: [...badBody(), badField('to', PAGE.rule), unknownField()],
+  }),
   handler: async request => {
     const to = textIn(readBody(request, consolePage), 'to', PAGE)
     const { key_id, account } = request

@@ -8,7 +8,7 @@ import { type EventType, eventTypes, eventTypesIn } from '../../pay/webhooks/web
 import { accountOfName, findLivingKey } from '../../platform/accounts/store.ts'
 import { type Endpoint, pathParam } from '../../platform/http/endpoint.ts'
 import type { Json } from '../../platform/http/fields.ts'
-import { json, noContent, requestBody } from '../../platform/http/openapi.ts'
+import { json, noContent, pathParameter, requestBody } from '../../platform/http/openapi.ts'
 import { object } from '../../platform/http/schema.ts'
 import type { ToolContext } from '../context.ts'
 import { keepListener } from '../deliver/listener-store.ts'
@@ -20,8 +20,7 @@ import {
   waitForAttempt,
 } from '../deliver/listeners.ts'
 import { isWhole, readBody } from './body.ts'
-import { withExamples } from './docs.ts'
-import { badField, notFound, tooMany } from './errors.ts'
+import { badBody, badField, notFound, tooMany, unknownField, unknownParameter } from './errors.ts'
 import { queryParameters, readQuery, whole } from './query.ts'
 import { count, headers, identifier, text } from './schemas.ts'
 
@@ -52,6 +51,8 @@ const listener = object('Listener', {
 const badName = () => badField('name', 'must be text with a letter or a digit')
 const hasAll = () => tooMany(`an account has at most ${MOST_ACTIVE} active webhooks: delete one`)
 
+const listenerId = pathParameter('webhook_id', 'A listener of the account')
+
 const startListening = (context: ToolContext): Endpoint => ({
   method: 'POST',
   path: '/control/listeners',
@@ -59,11 +60,11 @@ const startListening = (context: ToolContext): Endpoint => ({
   operationId: 'startListening',
   summary: 'Make the webhook of a listener, or find it again',
   accepts: 'json',
-  docs: withExamples(examples => ({
-    requestBody: requestBody(newListener, { 'All events': { name: 'laptop' } }),
-    responses: { 200: json('The listener', listener, { New: examples.listener }) },
-    errors: [...examples.badBody, badName(), examples.unknownField, hasAll()],
-  })),
+  docs: () => ({
+    requestBody: requestBody(newListener),
+    responses: { 200: json('The listener', listener) },
+    errors: [...badBody(), badName(), unknownField(), hasAll()],
+  }),
   handler: async request => {
     const { name, events = eventTypes } = readBody(request, newListener)
     const label = typeof name === 'string' ? labelOf(name) : ''
@@ -105,11 +106,11 @@ const takeNext = (context: ToolContext, stopped: () => boolean): Endpoint => ({
   area: 'control',
   operationId: 'takeNextAttempt',
   summary: 'Wait for the next attempt to deliver a message',
-  docs: withExamples(examples => ({
-    parameters: [examples.listenerId, ...queryParameters(known)],
-    responses: { 200: json('The attempt', nextAttempt, { None: { attempt: null } }) },
-    errors: [notFound('listener'), examples.unknownParameter],
-  })),
+  docs: () => ({
+    parameters: [listenerId, ...queryParameters(known)],
+    responses: { 200: json('The attempt', nextAttempt) },
+    errors: [notFound('listener'), unknownParameter()],
+  }),
   handler: async (request, reply) => {
     const { wait = LONGEST_REQUEST } = readQuery(request, known)
     const webhook = await listenerInPath(request, context)
@@ -202,17 +203,17 @@ const giveResult = (context: ToolContext): Endpoint => ({
   operationId: 'giveAttemptResult',
   summary: 'Report the result of an attempt to deliver a message',
   accepts: 'json',
-  docs: withExamples(examples => ({
-    parameters: [examples.listenerId],
-    requestBody: requestBody(attemptResult, { Taken: examples.attemptResult }),
+  docs: () => ({
+    parameters: [listenerId],
+    requestBody: requestBody(attemptResult),
     responses: { 204: noContent('The attempt has this result') },
     errors: [
-      ...examples.badBody,
+      ...badBody(),
       notFound('listener'),
       badField('result', 'must be text'),
-      examples.unknownField,
+      unknownField(),
     ],
-  })),
+  }),
   handler: async (request, reply) => {
     const given = readBody(request, attemptResult)
     const result = readResult(given)
@@ -270,11 +271,11 @@ const stopListening = (context: ToolContext): Endpoint => ({
   area: 'control',
   operationId: 'stopListening',
   summary: 'Report that the listener has stopped',
-  docs: withExamples(examples => ({
-    parameters: [examples.listenerId],
+  docs: () => ({
+    parameters: [listenerId],
     responses: { 204: noContent('Nobody listens any more') },
-    errors: [notFound('listener'), examples.unknownParameter],
-  })),
+    errors: [notFound('listener'), unknownParameter()],
+  }),
   handler: async (request, reply) => {
     readQuery(request, {})
     await leave(context, await listenerInPath(request, context), 0)

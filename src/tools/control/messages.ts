@@ -5,8 +5,7 @@ import type { Endpoint } from '../../platform/http/endpoint.ts'
 import { json } from '../../platform/http/openapi.ts'
 import { object, timestamp } from '../../platform/http/schema.ts'
 import type { ToolContext } from '../context.ts'
-import { withExamples } from './docs.ts'
-import { badField } from './errors.ts'
+import { badField, unknownParameter } from './errors.ts'
 import {
   anyText,
   ends,
@@ -49,17 +48,17 @@ export const listMessages = ({ database, time }: ToolContext, waitFor: WaitFor):
   area: 'control',
   operationId: 'listMessages',
   summary: 'List the webhook messages of the account',
-  docs: withExamples(examples => ({
+  docs: () => ({
     description:
       'Messages of all webhooks, oldest first. With `after` it begins there, otherwise it ends with the newest. A client that follows with `next` misses none while nobody advances the clock, and may get one again.',
     parameters: queryParameters(known),
-    responses: { 200: json('The messages', messages, { One: examples.messages }) },
+    responses: { 200: json('The messages', messages) },
     errors: [
-      examples.unknownParameter,
+      unknownParameter(),
       badField('delivery', 'must be one of PENDING, SUCCESSFUL'),
       tooManyWaits(),
     ],
-  })),
+  }),
   handler: async request => {
     const { ms, paging, filter } = readListQuery(request, known)
     const shown = (message: KeptMessage) => presentKeptMessage(message, time.now(request.account))

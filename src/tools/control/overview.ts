@@ -6,7 +6,7 @@ import { object } from '../../platform/http/schema.ts'
 import type { ToolContext } from '../context.ts'
 import { countPlans } from '../plans/store.ts'
 import { clock, presentClock } from './clock.ts'
-import { withExamples } from './docs.ts'
+import { unknownParameter } from './errors.ts'
 import { readQuery } from './query.ts'
 import { count, nullable, text } from './schemas.ts'
 
@@ -31,12 +31,10 @@ export const readOverview = (context: ToolContext): Endpoint => ({
   area: 'control',
   operationId: 'readControl',
   summary: 'Read what the control API has',
-  docs: withExamples(examples => ({
-    responses: {
-      200: json('What there is', overview, { 'With everything on': examples.overview }),
-    },
-    errors: [examples.unknownParameter],
-  })),
+  docs: () => ({
+    responses: { 200: json('What there is', overview) },
+    errors: [unknownParameter()],
+  }),
   handler: async request => {
     readQuery(request, {})
     return presentOverview(context, request.account)

@@ -12,14 +12,13 @@ import { payment as paymentBody, presentPayment } from '../../pay/payments/respo
 import { paymentInPath } from '../../pay/payments/routes.ts'
 import { addressesOf } from '../../platform/http/addresses.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
-import { json } from '../../platform/http/openapi.ts'
+import { json, optionalBody, pathParameter } from '../../platform/http/openapi.ts'
 import { object } from '../../platform/http/schema.ts'
 import type { ToolContext } from '../context.ts'
 import { listPayments } from '../lists/payments-store.ts'
 import { recordAction } from '../record/action.ts'
 import { readBody } from './body.ts'
-import { optionalBody, withExamples } from './docs.ts'
-import { badField, conflict } from './errors.ts'
+import { badBody, badField, conflict, unknownField, unknownParameter } from './errors.ts'
 import { anyText, oneOf, queryParameters, readQuery, wait } from './query.ts'
 import { tooManyWaits, type WaitFor } from './wait.ts'
 
@@ -71,14 +70,12 @@ export const findPayments = (context: ToolContext, waitFor: WaitFor): Endpoint =
   area: 'control',
   operationId: 'findPayments',
   summary: 'Find payments, or wait for one',
-  docs: withExamples(examples => ({
+  docs: () => ({
     description: `At most ${MOST_RETURNED}, newest first. With \`wait\` the response is held until one matches.`,
     parameters: queryParameters(known),
-    responses: {
-      200: json('The payments', foundPayments, examples.foundPayments),
-    },
-    errors: [examples.unknownParameter, badField('wait', wait.rule), tooManyWaits()],
-  })),
+    responses: { 200: json('The payments', foundPayments) },
+    errors: [unknownParameter(), badField('wait', wait.rule), tooManyWaits()],
+  }),
   handler: async request => {
     const { database, time, config } = context
     const { wait: ms = 0, status, ...which } = readQuery(request, known)
@@ -108,24 +105,22 @@ export const completePayment = (context: ToolContext): Endpoint => ({
   operationId: 'completePayment',
   summary: 'Set the outcome of a payment',
   accepts: 'json',
-  docs: withExamples(examples => ({
+  docs: () => ({
     description:
       'Does what a user does on the hosted pages; a moto_api payment is completed by a test card. The response waits for the webhooks, and is that of GET /v1/payments/{payment_id}.',
-    parameters: [examples.paymentId],
-    requestBody: optionalBody(outcome, { 'The card is declined': { scenario: 'declined' } }),
-    responses: {
-      200: json('The payment', paymentBody, { Declined: examples.declined }),
-    },
+    parameters: [pathParameter('payment_id', 'A payment of the account')],
+    requestBody: optionalBody(outcome),
+    responses: { 200: json('The payment', paymentBody) },
     errors: [
-      ...examples.badBody,
+      ...badBody(),
       paymentNotFound('P0200'),
       unknownOneTimeToken(),
       usedOneTimeToken(),
       badField('scenario', 'must be one of success, declined'),
-      examples.unknownField,
+      unknownField(),
       completed('success'),
     ],
-  })),
+  }),
   handler: async request => {
     const { scenario: asked = 'success' } = readBody(request, outcome)
     const scenario = readScenario(asked)

@@ -13,8 +13,7 @@ import {
   MOST_PLANS,
 } from '../plans/store.ts'
 import { readBody } from './body.ts'
-import { withExamples } from './docs.ts'
-import { notFound, tooMany } from './errors.ts'
+import { badBody, notFound, tooMany, unknownField, unknownParameter } from './errors.ts'
 import { badTimes, newPlan, noEffect, plan, plans, presentPlan, readPlan } from './plan-wire.ts'
 import { readQuery } from './query.ts'
 
@@ -36,21 +35,12 @@ const createPlan = (context: ToolContext, operations: readonly Endpoint[]): Endp
   operationId: 'createPlan',
   summary: 'Plan the outcome of future payments or requests',
   accepts: 'json',
-  docs: withExamples(examples => ({
+  docs: () => ({
     description: 'Either a scenario or a fault. A plan acts once, unless it says otherwise.',
-    requestBody: requestBody(newPlan, examples.newPlans),
-    responses: {
-      201: json('The plan, with its defaults', plan, { 'A scenario': examples.plan }),
-    },
-    errors: [
-      ...examples.badBody,
-      noEffect(),
-      badTimes(),
-      examples.unknownField,
-      notFound('payment'),
-      hasAll(),
-    ],
-  })),
+    requestBody: requestBody(newPlan),
+    responses: { 201: json('The plan, with its defaults', plan) },
+    errors: [...badBody(), noEffect(), badTimes(), unknownField(), notFound('payment'), hasAll()],
+  }),
   handler: async (request, reply) => {
     const { database, time, newId } = context
     const { account } = request
@@ -78,10 +68,10 @@ const listPlans = ({ database }: ToolContext): Endpoint => ({
   area: 'control',
   operationId: 'listPlans',
   summary: 'List the plans, in the order in which they are checked',
-  docs: withExamples(examples => ({
-    responses: { 200: json('The plans', plans, { One: { results: [examples.plan] } }) },
-    errors: [examples.unknownParameter],
-  })),
+  docs: () => ({
+    responses: { 200: json('The plans', plans) },
+    errors: [unknownParameter()],
+  }),
   handler: async request => {
     readQuery(request, {})
     return { results: (await findPlans(database, request.account.room)).map(presentPlan) }
@@ -94,10 +84,10 @@ const removePlans = ({ database }: ToolContext): Endpoint => ({
   area: 'control',
   operationId: 'deletePlans',
   summary: 'Delete all plans of the account',
-  docs: withExamples(examples => ({
+  docs: () => ({
     responses: { 204: noContent('All plans were deleted') },
-    errors: [examples.unknownParameter],
-  })),
+    errors: [unknownParameter()],
+  }),
   handler: async (request, reply) => {
     readQuery(request, {})
     await deletePlans(database, request.account.room)
@@ -111,11 +101,11 @@ const removePlan = ({ database }: ToolContext): Endpoint => ({
   area: 'control',
   operationId: 'deletePlan',
   summary: 'Delete a plan',
-  docs: withExamples(({ ID, unknownParameter }) => ({
-    parameters: [pathParameter('plan_id', 'A plan of the account', ID)],
+  docs: () => ({
+    parameters: [pathParameter('plan_id', 'A plan of the account')],
     responses: { 204: noContent('It is deleted') },
-    errors: [notFound('plan'), unknownParameter],
-  })),
+    errors: [notFound('plan'), unknownParameter()],
+  }),
   handler: async (request, reply) => {
     readQuery(request, {})
     if (!(await deletePlan(database, request.account.room, pathParam(request, 'plan_id'))))

@@ -7,7 +7,6 @@ import type { ToolContext } from '../context.ts'
 import { probeReceiver } from '../explain/check/probe.ts'
 import { MOST_POSTS } from '../explain/check/probing.ts'
 import { finding } from './check.ts'
-import { withExamples } from './docs.ts'
 import { conflict, notFound } from './errors.ts'
 import { count, identifier, text } from './schemas.ts'
 
@@ -27,13 +26,13 @@ export const probeWebhook = (context: ToolContext, stopped: () => boolean): Endp
   area: 'control',
   operationId: 'probeReceiver',
   summary: 'Probe the receiver of a webhook',
-  docs: withExamples(examples => ({
+  docs: () => ({
     description:
       'Sends messages about paid payments of the account to the address of the webhook, and judges the responses: wrong signatures, the same message twice, an unknown payment, JSON that is printed differently, letters beyond ASCII, an unknown field, two at once, and the resource as GOV.UK Pay prints it. First the true message: if that is not accepted, or no payment is paid, all findings are `not seen`. At most 40 messages within 20 seconds. Each is recorded and marked as a probe. They are no attempts of any message, and no payment changes.',
-    parameters: [pathParameter('webhook_id', 'An active webhook of the account', examples.ID)],
-    responses: { 200: json('What the receiver does', probed, { 'A warning': examples.probed }) },
+    parameters: [pathParameter('webhook_id', 'An active webhook of the account')],
+    responses: { 200: json('What the receiver does', probed) },
     errors: [notFound('webhook'), inactive()],
-  })),
+  }),
   handler: async request => {
     const { account } = request
     const id = pathParam(request, 'webhook_id')

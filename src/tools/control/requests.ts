@@ -7,8 +7,7 @@ import type { ToolContext } from '../context.ts'
 import { showBroken } from '../explain/check/production.ts'
 import type { Exchange, KeptBody } from '../record/exchange.ts'
 import { followExchanges } from '../record/store.ts'
-import { withExamples } from './docs.ts'
-import { badField } from './errors.ts'
+import { badField, unknownParameter } from './errors.ts'
 import {
   ends,
   flag,
@@ -94,17 +93,13 @@ export const listRequests = (
     area: 'control',
     operationId: 'listRequests',
     summary: 'List the requests of the account',
-    docs: withExamples(examples => ({
+    docs: () => ({
       description:
         'What the application and browsers asked, oldest first. With `after` or `since` it begins there, otherwise it ends with the newest. A client that follows with `next` misses none, and may get one again.',
       parameters: queryParameters(known),
-      responses: { 200: json('The requests', recordedRequests, { One: examples.requests }) },
-      errors: [
-        examples.unknownParameter,
-        badField('status', 'must be a whole number'),
-        tooManyWaits(),
-      ],
-    })),
+      responses: { 200: json('The requests', recordedRequests) },
+      errors: [unknownParameter(), badField('status', 'must be a whole number'), tooManyWaits()],
+    }),
     handler: async request => {
       const { ms, paging, filter } = readListQuery(request, known)
       const { after } = paging

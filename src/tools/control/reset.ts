@@ -5,13 +5,12 @@ import { isSending } from '../../pay/webhooks/message-store.ts'
 import { keepFixedWebhook } from '../../pay/webhooks/store.ts'
 import { accountOfName, leaveRoom } from '../../platform/accounts/store.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
-import { json } from '../../platform/http/openapi.ts'
+import { json, optionalBody } from '../../platform/http/openapi.ts'
 import { object } from '../../platform/http/schema.ts'
 import type { ToolContext } from '../context.ts'
 import { readBody } from './body.ts'
 import { badFirstTime, firstClock, readFirstClock } from './clock.ts'
-import { optionalBody, withExamples } from './docs.ts'
-import { accountEnded } from './errors.ts'
+import { accountEnded, badBody, unknownField } from './errors.ts'
 import { overview, presentOverview } from './overview.ts'
 
 /** Milliseconds within which every delivery ends, unless its instance has died. */
@@ -31,13 +30,13 @@ export const resetAccount = (context: ToolContext): Endpoint => ({
   operationId: 'resetAccount',
   summary: 'Empty the account',
   accepts: 'json',
-  docs: withExamples(examples => ({
+  docs: () => ({
     description:
       'Nothing of the account is left but its keys. A request that began before still finishes, and nobody can see its result.',
-    requestBody: optionalBody(accountStart, { 'The usual call': {} }),
-    responses: { 200: json('The empty account', overview, { Empty: examples.overview }) },
-    errors: [...examples.badBody, examples.unknownField, badFirstTime(), accountEnded()],
-  })),
+    requestBody: optionalBody(accountStart),
+    responses: { 200: json('The empty account', overview) },
+    errors: [...badBody(), unknownField(), badFirstTime(), accountEnded()],
+  }),
   handler: async request => {
     const { database, time, config } = context
     const { name } = request.account

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { findMessage } from '../../pay/webhooks/message-store.ts'
 import { webhookMessage } from '../../pay/webhooks/wire.ts'
 import { type Endpoint, pathParam } from '../../platform/http/endpoint.ts'
-import { json, pathParameter } from '../../platform/http/openapi.ts'
+import { json, optionalBody, pathParameter } from '../../platform/http/openapi.ts'
 import { object } from '../../platform/http/schema.ts'
 import { registrationProblem } from '../../platform/outbound/address.ts'
 import type { ToolContext } from '../context.ts'
@@ -17,8 +17,7 @@ import {
 } from '../deliver/send-again.ts'
 import type { Exchange } from '../record/exchange.ts'
 import { flagIn, integerIn, readBody, textIn } from './body.ts'
-import { optionalBody, withExamples } from './docs.ts'
-import { badField, conflict, notFound } from './errors.ts'
+import { badBody, badField, conflict, notFound, unknownField } from './errors.ts'
 import { presentBody } from './requests.ts'
 import { answer, identifier, text } from './schemas.ts'
 
@@ -62,22 +61,19 @@ export const sendMessage = (context: ToolContext): Endpoint => ({
   operationId: 'sendMessage',
   summary: 'Send a webhook message again',
   accepts: 'json',
-  docs: withExamples(examples => ({
+  docs: () => ({
     description: 'Sends the kept bytes once more, or changed on purpose.',
-    parameters: [pathParameter('message_id', 'A message of the account', examples.ID)],
-    requestBody: optionalBody(sendAgainBody, {
-      'As it was': {},
-      'Twice at once': { times: 2, at_once: true },
-    }),
-    responses: { 200: json('What came back', sentAgain, { Taken: examples.sentAgain }) },
+    parameters: [pathParameter('message_id', 'A message of the account')],
+    requestBody: optionalBody(sendAgainBody),
+    responses: { 200: json('What came back', sentAgain) },
     errors: [
-      ...examples.badBody,
+      ...badBody(),
       notFound('message'),
       badField('times', 'must be a whole number'),
-      examples.unknownField,
+      unknownField(),
       conflict('the webhook of this message is INACTIVE: register another one'),
     ],
-  })),
+  }),
   handler: async request => {
     const asked = await readSendAgain(request, context)
     const message = await messageInPath(request, context)

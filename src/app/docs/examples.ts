@@ -1,0 +1,60 @@
+/** The examples of both documents. `npm run examples` records them. */
+import { ROOT, readShipped } from '../../core/files.ts'
+import type { Docs, Parameter, RequestBody, Response } from '../../platform/http/openapi.ts'
+
+/** The parts of an operation that may have examples. */
+export type Described = Docs & { operationId: string }
+
+/** Bodies by their summaries. */
+type Bodies = Record<string, unknown>
+
+/** Of one operation: values of the parameters in its path, bodies of requests, and those of responses by status. */
+type Examples = {
+  path?: Record<string, string>
+  request?: Bodies
+  responses?: Record<string, Bodies>
+}
+
+const examples: Record<string, Examples> = JSON.parse(
+  readShipped(new URL('app/docs/examples/recorded.json', ROOT)).toString(),
+)
+
+/** The operation with its examples. */
+export function withExamples<Operation extends Described>(operation: Operation): Operation {
+  const { path = {}, request, responses = {} } = examples[operation.operationId] ?? {}
+  const { parameters, requestBody } = operation
+  return {
+    ...operation,
+    ...(parameters && { parameters: parameters.map(each => withValue(each, path[each.name])) }),
+    ...(requestBody && { requestBody: withBodies(requestBody, request) }),
+    responses: Object.fromEntries(
+      Object.entries(operation.responses).map(([status, response]) => [
+        status,
+        withBodies(response, responses[status]),
+      ]),
+    ),
+  }
+}
+
+const withValue = (parameter: Parameter, value: string | undefined): Parameter =>
+  parameter.in === 'path' && value !== undefined
+    ? { ...parameter, schema: { ...parameter.schema, examples: [value] } }
+    : parameter
+
+function withBodies<Holder extends RequestBody | Response>(
+  holder: Holder,
+  bodies?: Bodies,
+): Holder {
+  if (!bodies || !('content' in holder)) return holder
+  const examples = Object.fromEntries(
+    Object.entries(bodies).map(([summary, value]) => [
+      summary.toLowerCase().replace(/[^a-z0-9]+/g, '-'),
+      { summary, value },
+    ]),
+  )
+  const media = Object.entries(holder.content ?? {}).map(([type, each]) => [
+    type,
+    { ...each, examples },
+  ])
+  return { ...holder, content: Object.fromEntries(media) }
+}
