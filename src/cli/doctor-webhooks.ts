@@ -4,6 +4,7 @@ import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import { connect, isIP, type Socket } from 'node:net'
 import tls from 'node:tls'
+import { DAY } from '../core/time.ts'
 import { isListenerAddress, NOBODY_LISTENS } from '../pay/webhooks/listener.ts'
 import { duplicatesIn, webhookName } from '../pay/webhooks/webhook.ts'
 import { causeOf } from '../tools/explain/causes.ts'
@@ -109,7 +110,7 @@ async function connectionProblem(socket: Socket, event: string): Promise<string 
 }
 
 const HANDSHAKE_MS = 2_000
-const SOON_MS = 7 * 24 * 60 * 60 * 1000
+const SOON_MS = 7 * DAY
 
 async function certificateProblem(host: string, port: number): Promise<string | undefined> {
   const servername = isIP(host) ? {} : { servername: host }

@@ -2,6 +2,7 @@ import { hostname, userInfo } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Config } from '../core/config.ts'
 import { idFloor } from '../core/ids.ts'
+import { DAY } from '../core/time.ts'
 import { labelOf, listenerAddress, NOBODY_LISTENS } from '../pay/webhooks/listener.ts'
 import { type EventType, eventTypes, eventTypesIn } from '../pay/webhooks/webhook.ts'
 import { CommandError, wrongUsage } from './command-error.ts'
@@ -224,7 +225,6 @@ function stopWithSignals(listener: Listener): void {
     })
 }
 
-const DAY = 24 * 60 * 60 * 1000
 const PAGE_SIZE = 500
 
 /** Sends the messages of the account's last day that nobody received, oldest first. */

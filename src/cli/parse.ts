@@ -2,6 +2,7 @@
 
 import { parseAddress } from '../app/settings.ts'
 import { isAccountName } from '../core/account.ts'
+import { DAY, HOUR, MINUTE, SECOND } from '../core/time.ts'
 import { wrongUsage } from './command-error.ts'
 
 /** `unit` has a colon at its end. */
@@ -32,7 +33,7 @@ export function parseAccount(name: string): string {
   throw wrongUsage('It must be 1 to 64 letters, digits, spaces, dots, hyphens or underscores.')
 }
 
-const UNITS: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+const UNITS: Record<string, number> = { s: SECOND, m: MINUTE, h: HOUR, d: DAY }
 
 /** Milliseconds. */
 export function parseAge(text: string): number {

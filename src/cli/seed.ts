@@ -2,6 +2,7 @@ import { DEFAULT_ACCOUNT } from '../core/account.ts'
 import type { Config } from '../core/config.ts'
 import { createNewId, secrets } from '../core/ids.ts'
 import type { Database, NewId, Statement } from '../core/ports.ts'
+import { DAY, MINUTE } from '../core/time.ts'
 import { type Agreement, activate } from '../pay/agreements/agreement.ts'
 import { insertAgreement } from '../pay/agreements/store.ts'
 import { type CardDetails, DECLINED_CARD, MOCK_CARD, submittedCard } from '../pay/payments/card.ts'
@@ -19,13 +20,11 @@ import { asTypedHere } from './invocation.ts'
 import { note, print, printJson } from './output.ts'
 import { numberFrom } from './parse.ts'
 
-const DAY = 24 * 60 * 60 * 1000
-
 /** Milliseconds from the oldest seeded payment to the newest. The oldest has a day left until it is deleted. */
 const SPAN = RETENTION_MS - DAY
 
 /** Age in milliseconds of the newest payment: all of its steps are in the past. */
-const LATEST = 5 * 60 * 1000
+const LATEST = 5 * MINUTE
 
 /** Payments in one write. More would hold up the requests of a running service, fewer take longer in all. */
 const BATCH = 250

@@ -1,8 +1,8 @@
 import type { Time } from './ports.ts'
 
 /** Milliseconds. */
-const SECOND = 1_000
-const MINUTE = 60_000
+export const SECOND = 1_000
+export const MINUTE = 60_000
 export const HOUR = 3_600_000
 export const DAY = 86_400_000
 

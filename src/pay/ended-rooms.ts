@@ -1,11 +1,12 @@
 import { ACCOUNT_COLUMNS, type Account } from '../core/account.ts'
 import type { Database } from '../core/ports.ts'
+import { MINUTE } from '../core/time.ts'
 import { leaveRoom } from '../platform/accounts/store.ts'
 import { deleteInSteps } from '../platform/database/delete-in-steps.ts'
 import { DELETION_DELAY_MS } from './retention.ts'
 
 /** Milliseconds after the end of a room. No request that began before the end is still writing. */
-const LATE_REQUESTS = 5 * 60 * 1000
+const LATE_REQUESTS = 5 * MINUTE
 
 /** Rooms that ended at or after `$1` and before `$2`. */
 const ENDED = 'select room from ended_rooms where since >= $1 and since < $2'

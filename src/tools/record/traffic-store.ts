@@ -2,10 +2,10 @@
 
 import { idFloor, timeOf } from '../../core/ids.ts'
 import type { Database } from '../../core/ports.ts'
+import { MINUTE } from '../../core/time.ts'
 import { numbered, where } from '../../platform/database/select.ts'
 import { readBody } from './store.ts'
 
-const MINUTE = 60_000
 export const MINUTES = 15
 
 /** `unkept`: how many requests, page steps and attempts were only counted. Times in milliseconds of the machine. */

@@ -1,6 +1,6 @@
 /** The account with its clock and its plans, and the test accounts that it has made. */
 import type { Account } from '../../../core/account.ts'
-import { iso } from '../../../core/time.ts'
+import { DAY, HOUR, iso, MINUTE, SECOND } from '../../../core/time.ts'
 import {
   endedTestAccounts,
   placeOf,
@@ -57,10 +57,10 @@ function clockOf({ clock_offset, frozen_at }: Account): string {
 }
 
 const UNITS = [
-  ['day', 86_400_000],
-  ['hour', 3_600_000],
-  ['minute', 60_000],
-  ['second', 1_000],
+  ['day', DAY],
+  ['hour', HOUR],
+  ['minute', MINUTE],
+  ['second', SECOND],
 ] as const
 
 /** Such as 3 hours. */

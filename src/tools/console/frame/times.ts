@@ -1,5 +1,5 @@
 /** Times in sentences, and those that a person types into a filter. All are in UTC. */
-import { iso } from '../../../core/time.ts'
+import { DAY, iso, MINUTE, SECOND } from '../../../core/time.ts'
 
 /** `16:15` if it is of the day of `now`, otherwise `2026-09-14 16:15`; with seconds if asked for. */
 export function shortTime(at: number, now: number, seconds?: 'seconds'): string {
@@ -14,10 +14,6 @@ export const TIME_RULE = 'Enter a day such as 2026-09-14, a time such as 08:20, 
 export type Span = { begin: number; end: number }
 
 const TEXT = /^(?:(\d{4}-\d\d-\d\d)(?:[T\s]+|$))?(?:(\d\d?:\d\d)(?::(\d\d)(?:\.(\d{3}))?)?)?\s*Z?$/i
-
-const DAY = 86_400_000
-const MINUTE = 60_000
-const SECOND = 1_000
 
 /** `2026-09-14`, `08:20` (of the day of `now`), both, or a time as the API prints it. undefined for any other text. */
 export function spanIn(text: string, now: number): Span | undefined {

@@ -1,6 +1,7 @@
 /** The filters of the list of requests. */
 
 import type { Database } from '../../../core/ports.ts'
+import { MINUTE } from '../../../core/time.ts'
 import type { Part } from '../../../platform/database/select.ts'
 import type { Endpoint } from '../../../platform/http/endpoint.ts'
 import { WITHOUT_ENDPOINT } from '../../../platform/http/without-endpoint.ts'
@@ -63,7 +64,6 @@ export const isFilter = (asked: Filters): boolean =>
   Object.values(asked).some(value => value !== '')
 
 const ID = /^[0-9a-v]{26}$/i
-const MINUTE = 60_000
 
 /** `wall` is the machine's time. */
 export function filterOf(

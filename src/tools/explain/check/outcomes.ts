@@ -1,10 +1,9 @@
 /** Rules about how a client learns the outcome of a payment. */
+
 import { isSuccess } from '../../../core/http-status.ts'
+import { MINUTE, SECOND } from '../../../core/time.ts'
 import type { RecordFacts, RecordRule } from './rule.ts'
 import type { Seen } from './seen.ts'
-
-const SECOND = 1_000
-const MINUTE = 60_000
 
 /** Milliseconds of account time after which an outcome should have been read. */
 const READ_WITHIN = 10 * MINUTE

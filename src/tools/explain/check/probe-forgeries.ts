@@ -2,7 +2,9 @@
  * Whether a receiver acts on messages whose signature is wrong. To answer 2xx is no proof, because it may ignore them.
  * What it does about a true message is known from the record: it reads the payment.
  */
+
 import { setTimeout as sleep } from 'node:timers/promises'
+import { MINUTE } from '../../../core/time.ts'
 import type { Payment } from '../../../pay/payments/payment.ts'
 import type { Exchange } from '../../record/exchange.ts'
 import {
@@ -21,7 +23,7 @@ const words: Record<Forgery, string> = {
 }
 
 /** A payment that was over for so long, on the account's clock, is read by nothing else. */
-const OVER_FOR = 10 * 60 * 1000
+const OVER_FOR = 10 * MINUTE
 const PAIRS = 3
 /** Milliseconds within which a receiver reads the payment of a message. */
 const READ_WITHIN = 5_000

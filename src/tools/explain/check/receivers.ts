@@ -1,13 +1,11 @@
 /** Rules about the receivers of an account, from what they answered. */
 
+import { MINUTE, SECOND } from '../../../core/time.ts'
 import { duplicatesIn, type Webhook } from '../../../pay/webhooks/webhook.ts'
 import { causeOf } from '../causes.ts'
 import { hasSucceeded } from './outcomes.ts'
 import type { Judgement, RecordFacts, RecordRule } from './rule.ts'
 import type { Seen } from './seen.ts'
-
-const SECOND = 1_000
-const MINUTE = 60_000
 
 const TOO_SLOW = SECOND
 const ATTEMPTS = 10

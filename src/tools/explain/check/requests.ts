@@ -1,9 +1,8 @@
 /** Rules about the requests of a client. */
+import { SECOND } from '../../../core/time.ts'
 import { hasSucceeded } from './outcomes.ts'
 import type { RecordRule } from './rule.ts'
 import type { Seen } from './seen.ts'
-
-const SECOND = 1_000
 
 /** Requests in a second of each kind. */
 const MOST_IN_A_SECOND = 15
