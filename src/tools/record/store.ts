@@ -245,19 +245,6 @@ export async function findExchange(
   return readable(rows.map(fromRow))[0]
 }
 
-/** The first exchanges of a payment, its attempts included, in the order in which they began. */
-export async function exchangesOfPayment(
-  database: Database,
-  room: string,
-  payment_id: string,
-  limit = 1_000,
-): Promise<Exchange[]> {
-  const conditions = [where('payment_id = ? and account = ?', payment_id, room)]
-  const part = { limit, order: 'oldest' } as const
-  const found = await findPart(database, exchangeRows, conditions, part)
-  return readable(found).sort(byBeginning)
-}
-
 /** A read of a payment through the API, without what it sent and got. */
 export type Outline = { exchange_id: string; operation: string; status: number | null }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { idFloor } from '../../../src/core/ids.ts'
-import { exchangesOfPayment, insertExchange } from '../../../src/tools/record/store.ts'
+import { findExchanges, insertExchange } from '../../../src/tools/record/store.ts'
 import { signIn, stepsOf } from '../../support/console.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 
@@ -13,7 +13,12 @@ onEveryDatabase('The page of a payment with a long history', service => {
     const path = `payments/${payment.payment_id}`
     await browser.get(path)
     const { database } = service()
-    const [recorded] = await exchangesOfPayment(database, name, payment.payment_id)
+    const [recorded] = await findExchanges(
+      database,
+      name,
+      { payment_id: payment.payment_id },
+      { limit: 1, order: 'oldest' },
+    )
     assert.ok(recorded)
     const { caused, code, field, ...read } = recorded
     const text = JSON.stringify({ x: 'a"b '.repeat(2_000) }).slice(0, 8_192)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Exchange } from '../../../src/tools/record/exchange.ts'
-import { byBeginning, exchangesOfPayment, findExchanges } from '../../../src/tools/record/store.ts'
+import { byBeginning, type ExchangeFilter, findExchanges } from '../../../src/tools/record/store.ts'
 import type { Answer, Body, Client } from '../../support/client.ts'
 import { authorise, card, DECLINED, payOnPages } from '../../support/journeys.ts'
 import { onEveryDatabase, type Service } from '../../support/service.ts'
@@ -13,11 +13,15 @@ async function flush({ apps }: Service): Promise<void> {
   for (const { recorder } of apps) await recorder?.flush()
 }
 
-/** All exchanges of an account, oldest first. */
-async function recorded(service: Service, room: string): Promise<Exchange[]> {
+/** All exchanges of an account, or those that match, oldest first. */
+async function recorded(
+  service: Service,
+  room: string,
+  filter: ExchangeFilter = {},
+): Promise<Exchange[]> {
   await flush(service)
   const part = { limit: 500, order: 'oldest' } as const
-  return (await findExchanges(service.database, room, {}, part)).sort(byBeginning)
+  return (await findExchanges(service.database, room, filter, part)).sort(byBeginning)
 }
 
 type Sent = { method: string; path: string; body: string; answer: Answer }
@@ -135,7 +139,7 @@ onEveryDatabase(
       await flush(service())
       const causedMessages: string[] = []
       for (const { payment_id } of made) {
-        const all = await exchangesOfPayment(service().database, name, payment_id)
+        const all = await recorded(service(), name, { payment_id })
         const { body } = await api.get(`/v1/payments/${payment_id}/events`)
         assert.deepEqual(all.flatMap(({ caused }) => caused?.events ?? []).sort(), [
           ...body.events.keys(),
@@ -254,7 +258,7 @@ onEveryDatabase(
         await api.request(method, pathname, { headers, body })
       }
       await flush(service())
-      const pages = (await exchangesOfPayment(service().database, name, payment_id)).filter(
+      const pages = (await recorded(service(), name, { payment_id })).filter(
         ({ kind }) => kind === 'page',
       )
       assert.deepEqual(

@@ -211,7 +211,3 @@ export const probeRules: readonly ProbeRule[] = [
     messages: make => changed(make(), asInProduction),
   },
 ]
-
-export const probeIds: readonly string[] = [changedSignature, missingSignature, ...probeRules].map(
-  ({ id }) => id,
-)
