@@ -36,7 +36,7 @@ const oldestStored = (now: number): string =>
 export const PAYMENT_TABLES = ['refunds', 'idempotency_keys', 'payments']
 
 /** Rooms whose clock is behind the machine's. They are swept by their own time. */
-const BEHIND = 'select room from accounts where frozen_at is not null or clock_offset < 0'
+export const BEHIND = 'select room from accounts where frozen_at is not null or clock_offset < 0'
 
 /** Which rooms a sweep is about: a condition for the column `account`, and its value for `$2`. */
 type Scope = { inScope: string; values: Value[] }

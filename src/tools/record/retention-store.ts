@@ -2,14 +2,14 @@
 import { idFloor } from '../../core/ids.ts'
 import type { Database } from '../../core/ports.ts'
 import { DAY } from '../../core/time.ts'
-import { oldestKept } from '../../pay/retention.ts'
+import { BEHIND, RETENTION_MS } from '../../pay/retention.ts'
 import { deleteInSteps } from '../../platform/database/delete-in-steps.ts'
 
 const TABLE = ['exchanges', 'exchange_id'] as const
 
 /**
- * Deletes exchanges that began more than 24 hours ago or belong to a payment that is gone. `now` is the machine's
- * time.
+ * Deletes exchanges that began more than 24 hours ago or belong to a payment that is gone by `now`, the machine's time.
+ * A clock that is behind keeps its payments longer, so those of its account have their 24 hours.
  */
 export async function deleteOldExchanges(
   database: Database,
@@ -17,8 +17,8 @@ export async function deleteOldExchanges(
   stop?: AbortSignal,
 ): Promise<void> {
   await deleteInSteps(database, TABLE, 'exchange_id < $1', [idFloor(now - DAY)], stop)
-  const gone = 'payment_id is not null and payment_id < $1'
-  await deleteInSteps(database, TABLE, gone, [oldestKept(now)], stop)
+  const gone = `payment_id is not null and payment_id < $1 and account not in (${BEHIND})`
+  await deleteInSteps(database, TABLE, gone, [idFloor(now - RETENTION_MS + 1)], stop)
 }
 
 /** Deletes of each room all but the newest. */

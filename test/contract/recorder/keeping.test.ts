@@ -6,6 +6,7 @@ import { pino } from 'pino'
 import { readConfig } from '../../../src/app/config.ts'
 import { startFarthing } from '../../../src/app/start.ts'
 import { createNewId } from '../../../src/core/ids.ts'
+import { accountOfName, moveClock } from '../../../src/platform/accounts/store.ts'
 import { findExchanges, insertExchange } from '../../../src/tools/record/store.ts'
 import { createClient } from '../../support/client.ts'
 import { signIn } from '../../support/console.ts'
@@ -58,6 +59,16 @@ onEveryDatabase('The record', service => {
     assert.deepEqual(await kept(service(), name), ['readPayment'])
     service().clock.advance(1)
     assert.deepEqual(await kept(service(), name), [])
+  })
+
+  test('The record has the payments of an account whose clock is far behind', async () => {
+    const { name, api } = await service().newNamedAccount()
+    const { database } = service()
+    const account = await accountOfName(database, name)
+    assert.ok(account)
+    await moveClock(database, account, { ...account, clock_offset: -30 * DAY })
+    await api.createPayment()
+    assert.deepEqual(await kept(service(), name), ['createPayment'])
   })
 
   test('The record has the newest 10,000 exchanges of an account', async () => {
