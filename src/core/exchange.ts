@@ -1,6 +1,6 @@
 /** What other floors say of a request and of an attempt, so that somebody can record it. */
 
-import type { Answer } from './ports.ts'
+import type { AccountTime, Answer, MachineTime } from './ports.ts'
 
 /** The effects of a request: positions in the payment's events, from 0, and the webhook messages that it wrote. */
 export type Caused = { events: number[]; messages: string[] }
@@ -10,8 +10,8 @@ export type Headers = Record<string, string>
 /** An attempt to deliver a message, before it is masked. The body of the response may still be arriving. */
 export type RawAttempt = {
   /** Milliseconds: the machine's time and the account's at which it began. */
-  began: number
-  at: number
+  began: MachineTime
+  at: AccountTime
   ms: number
   event_type: string
   payment_id: string

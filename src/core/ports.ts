@@ -40,17 +40,20 @@ export interface Database {
 }
 
 /**
- * The time, in whole milliseconds since 1970. There are two, and each caller names the one that it means. They are the
- * same until somebody moves an account's clock.
+ * A time, in whole milliseconds since 1970, by the clock of an account or of the machine. They are the same until
+ * somebody moves an account's clock. Neither can be passed where the other is needed; a plain number can.
  */
+export type AccountTime = number & { readonly clock?: 'account' }
+export type MachineTime = number & { readonly clock?: 'machine' }
+
 export type Time = {
   /**
    * The account's time, for everything that its users can see: identifiers, dates, what has expired. With `wall` it is
    * the account's time when that was the machine's.
    */
-  now(account: Account, wall?: number): number
+  now(account: Account, wall?: MachineTime): AccountTime
   /** The machine's time: for claims, caches and the deletion of old rows. */
-  wall(): number
+  wall(): MachineTime
 }
 
 /**

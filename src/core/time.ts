@@ -38,5 +38,5 @@ export const createTime = (wall: () => number = Date.now, { control = true } = {
   wall,
   now: control
     ? ({ clock_offset, frozen_at }, at = wall()) => frozen_at ?? at + clock_offset
-    : (_account, at = wall()) => at,
+    : (_account, at: number = wall()) => at,
 })

@@ -1,5 +1,5 @@
 import { ACCOUNT_COLUMNS, type Account } from '../core/account.ts'
-import type { Database } from '../core/ports.ts'
+import type { Database, MachineTime } from '../core/ports.ts'
 import { MINUTE } from '../core/time.ts'
 import { leaveRoom } from '../platform/accounts/store.ts'
 import { deleteInSteps } from '../platform/database/delete-in-steps.ts'
@@ -42,7 +42,7 @@ const FORGOTTEN = `select name from accounts where ended = 1 and expires <= $1
  */
 export async function endExpiredAccounts(
   database: Database,
-  now: number,
+  now: MachineTime,
   stop?: AbortSignal,
 ): Promise<void> {
   const expired = await database.query<Account>(
@@ -59,7 +59,7 @@ export async function endExpiredAccounts(
  */
 export async function deleteEndedRooms(
   database: Database,
-  now: number,
+  now: MachineTime,
   stop?: AbortSignal,
 ): Promise<void> {
   const until = now - LATE_REQUESTS
@@ -78,7 +78,7 @@ export async function deleteEndedRooms(
  */
 export async function emptyRooms(
   database: Database,
-  period: [from: number, until: number],
+  period: [from: MachineTime, until: MachineTime],
   stop?: AbortSignal,
 ): Promise<boolean> {
   const [any] = await database.query(`${ENDED} limit 1`, period)

@@ -1,6 +1,6 @@
 import { ACCOUNT_COLUMNS, type Account } from '../core/account.ts'
 import { idFloor } from '../core/ids.ts'
-import type { Database, Value } from '../core/ports.ts'
+import type { AccountTime, Database, MachineTime, Value } from '../core/ports.ts'
 import { createTime, DAY } from '../core/time.ts'
 import { STEP } from '../platform/database/delete-in-steps.ts'
 
@@ -17,7 +17,7 @@ let remembered = { now: Number.NaN, id: '' }
  * The lowest identifier that a payment which still exists can have. Reads compare with it, so that payments go to
  * the millisecond, whenever the sweep runs.
  */
-export function oldestKept(now: number): string {
+export function oldestKept(now: AccountTime): string {
   if (now !== remembered.now) remembered = { now, id: idFloor(now - RETENTION_MS + 1) }
   return remembered.id
 }
@@ -71,7 +71,11 @@ function statementsFor({ inScope }: Scope) {
  * Deletes the rows of payments that have been gone for a day, in small steps, until none is left or `stop` is aborted. A message
  * that was never delivered becomes FAILED, which is how the API already shows it. `now` is the machine's time.
  */
-export async function sweep(database: Database, now: number, stop?: AbortSignal): Promise<void> {
+export async function sweep(
+  database: Database,
+  now: MachineTime,
+  stop?: AbortSignal,
+): Promise<void> {
   const behind = await database.query<Account>(
     `select ${ACCOUNT_COLUMNS} from accounts where room in (${BEHIND})`,
     [],

@@ -1,3 +1,4 @@
+import type { AccountTime } from '../../core/ports.ts'
 import type { CardDetails } from '../payments/card.ts'
 
 /** Specification, *States and transitions*, *Agreement*. No agreement becomes inactive. */
@@ -16,7 +17,7 @@ export type Agreement = NewAgreement & {
   /** In milliseconds. Set once the agreement is cancelled. */
   cancelled_at?: number
   /** The card of the last payment that set the agreement up, `at` in milliseconds. */
-  instrument?: { at: number; card: CardDetails }
+  instrument?: { at: AccountTime; card: CardDetails }
 }
 
 /** Whether a payment may set it up: for the first time, or with another card. */
@@ -27,7 +28,7 @@ export const canBeSetUp = ({ status }: Pick<Agreement, 'status'>): boolean =>
 export function activate(
   agreement: Agreement,
   card: CardDetails,
-  now: number,
+  now: AccountTime,
 ): Agreement | undefined {
   if (!canBeSetUp(agreement)) return undefined
   const version = agreement.version + 1
@@ -35,7 +36,7 @@ export function activate(
 }
 
 /** undefined when it is already cancelled. The payment instrument is kept. */
-export function cancel(agreement: Agreement, now: number): Agreement | undefined {
+export function cancel(agreement: Agreement, now: AccountTime): Agreement | undefined {
   if (agreement.status === 'cancelled') return undefined
   return { ...agreement, version: agreement.version + 1, status: 'cancelled', cancelled_at: now }
 }

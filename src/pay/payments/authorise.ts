@@ -9,6 +9,7 @@ import {
   usedOneTimeToken,
   wrongMediaType,
 } from '../../core/errors.ts'
+import type { AccountTime } from '../../core/ports.ts'
 import { FORM_TYPE, formBody, isForm, JSON_TYPE, jsonBody } from '../../platform/http/body.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
 import { isStorable, type Json } from '../../platform/http/fields.ts'
@@ -98,7 +99,7 @@ export async function submitCard(
 function authorisation(
   found: Payment,
   given: CardAuthorisation,
-  now: number,
+  now: AccountTime,
   scenario: Scenario | undefined,
 ) {
   const declined =

@@ -7,7 +7,7 @@ import {
   unknownSetUpAgreement,
 } from '../../core/errors.ts'
 import type { Caused } from '../../core/exchange.ts'
-import type { Database, Ports, Statement } from '../../core/ports.ts'
+import type { AccountTime, Database, Ports, Statement } from '../../core/ports.ts'
 import { untilWritten } from '../../core/retry.ts'
 import { keptAddresses } from '../../platform/http/addresses.ts'
 import type { RecordEffects } from '../../platform/http/request-state.ts'
@@ -126,7 +126,7 @@ type Made = Pick<Creation, 'returnTo'> & {
 export function makePayment(
   { newId, secrets }: Pick<Ports, 'newId' | 'secrets'>,
   room: string,
-  now: number,
+  now: AccountTime,
   given: NewPayment,
   agreement: Agreement | undefined,
   { scenario, base_url, returnTo, origin }: Made = {},
@@ -174,7 +174,7 @@ export type ChangeResult = { moved: boolean; payment: Payment }
 export async function changePayment(
   context: Context,
   read: Read,
-  decide: (payment: Payment, now: number) => Change | undefined,
+  decide: (payment: Payment, now: AccountTime) => Change | undefined,
   { also = [], recordEffects }: { also?: Statement[]; recordEffects: RecordEffects | undefined },
 ): Promise<ChangeResult | undefined> {
   const { found, payment, messages } = await untilWritten(async () => {

@@ -1,5 +1,6 @@
 import { flat } from '../../core/flat.ts'
 import { timeOf } from '../../core/ids.ts'
+import type { AccountTime } from '../../core/ports.ts'
 import type { EventType } from '../webhooks/webhook.ts'
 import { type CardDetails, mockCard, type Prefilled } from './card.ts'
 
@@ -35,7 +36,7 @@ export const scenarios = ['success', 'declined', 'error', 'cancel'] as const
 export type Scenario = (typeof scenarios)[number]
 
 /** Specification, *Payment events*. `at` is in milliseconds. */
-export type PaymentEvent = { status: Status; at: number; code?: FailureCode }
+export type PaymentEvent = { status: Status; at: AccountTime; code?: FailureCode }
 
 /** The request that created a payment, with defaults filled in. `amount` is in pence. */
 export type NewPayment = {
@@ -84,7 +85,7 @@ export type Payment = {
 export type Origin = 'seed' | 'test message' | 'console' | 'control'
 
 /** A change of a payment. `at` is in milliseconds; `sends` lists the event types of the webhook messages. */
-export type Change = { before: Payment; after: Payment; at: number; sends: EventType[] }
+export type Change = { before: Payment; after: Payment; at: AccountTime; sends: EventType[] }
 
 /** The cause of a transition. */
 export type Trigger =
@@ -177,7 +178,7 @@ export function eventTypesBetween(from: Status, to: Status): EventType[] {
 export function advance(
   payment: Payment,
   trigger: Trigger,
-  now: number,
+  now: AccountTime,
   card?: CardDetails,
 ): Change | undefined {
   const { status: from, at: latest } = stateOf(payment)
@@ -213,7 +214,7 @@ export const mockCardOf = ({ given, payment_id }: Payment): CardDetails =>
  * Refunds `amount` pence at `now`, in milliseconds. The caller checks first that the payment allows it.
  * A check constraint of the table `payments` refuses a sum of refunds above the amount.
  */
-export function refund(payment: Payment, amount: number, now: number): Change {
+export function refund(payment: Payment, amount: number, now: AccountTime): Change {
   const after = {
     ...payment,
     version: payment.version + 1,

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { ACCOUNT_COLUMNS, type Account, accountIn } from '../../core/account.ts'
 import { timeOf } from '../../core/ids.ts'
-import type { Database, Statement, Time, Value } from '../../core/ports.ts'
+import type { AccountTime, Database, Statement, Time, Value } from '../../core/ports.ts'
 import { LIVES_AT_SECOND } from '../../platform/accounts/store.ts'
 import { containing, fold, groupOf } from '../../platform/database/fold.ts'
 import { type Condition, columnsFor, ifGiven, where } from '../../platform/database/select.ts'
@@ -65,7 +65,7 @@ export async function findPayment(
   database: Database,
   room: string,
   payment_id: string,
-  now: number,
+  now: AccountTime,
 ): Promise<Payment | undefined> {
   if (payment_id < oldestKept(now)) return undefined
   const rows = await database.query<Row>(FIND, [payment_id, room])
@@ -157,7 +157,7 @@ export async function isIdempotencyKeyTaken(
   database: Database,
   room: string,
   key: string,
-  now: number,
+  now: AccountTime,
 ): Promise<boolean> {
   const rows = await database.query(
     `select payment_id from idempotency_keys
@@ -191,7 +191,7 @@ export const paymentSearch: SearchKind = {
 }
 
 /** The conditions of a search for payments of the account that have not expired at `now`, in milliseconds. */
-export function searchConditions(search: Search, room: string, now: number): Condition[] {
+export function searchConditions(search: Search, room: string, now: AccountTime): Condition[] {
   const { given } = search
   const equal = (column: string, value: Value | undefined) => ifGiven(`${column} = ?`, value)
   const part = (column: string, value: string | undefined) =>
@@ -214,7 +214,7 @@ export function searchConditions(search: Search, room: string, now: number): Con
 }
 
 /** A fast query of the total of a search by account and time alone; undefined for any other search. */
-export function quickTotal(search: Search, room: string, now: number): Condition | undefined {
+export function quickTotal(search: Search, room: string, now: AccountTime): Condition | undefined {
   const { from_date, to_date, ...others } = search.given
   if (Object.keys(others).length > 0) return undefined
   const { from = '', until = AFTER } = createdRange(search)

@@ -1,3 +1,4 @@
+import type { AccountTime } from '../../core/ports.ts'
 /** Amounts are in pence. The time of creation is in `refund_id`. */
 export type Refund = { refund_id: string; payment_id: string; room: string; amount: number }
 
@@ -8,5 +9,5 @@ export type NewRefund = { amount: number; available: number | undefined }
 export const SUBMITTED_MS = 5_000
 
 /** `created` and `now` in milliseconds. */
-export const refundStatus = (created: number, now: number): 'submitted' | 'success' =>
+export const refundStatus = (created: number, now: AccountTime): 'submitted' | 'success' =>
   now - created < SUBMITTED_MS ? 'submitted' : 'success'

@@ -1,6 +1,7 @@
 import type { FromSchema } from 'json-schema-to-ts'
 import { fieldCodes } from '../../core/errors.ts'
 import { timeOf } from '../../core/ids.ts'
+import type { AccountTime } from '../../core/ports.ts'
 import { iso } from '../../core/time.ts'
 import type { Addresses } from '../../platform/http/addresses.ts'
 import { getLink } from '../../platform/http/addresses.ts'
@@ -70,7 +71,7 @@ type CreatedRefundBody = FromSchema<typeof createdRefund>
 type RefundsOfPaymentBody = FromSchema<typeof refundsOfPayment>
 
 /** The refund as every response but that to its creation shows it. Its status depends on `now`, in milliseconds. */
-export function presentRefund(refund: Refund, now: number, addresses: Addresses): RefundBody {
+export function presentRefund(refund: Refund, now: AccountTime, addresses: Addresses): RefundBody {
   const { refund_id, payment_id, amount } = refund
   const created = timeOf(refund_id)
   const payment = paymentAddress(payment_id, addresses)
@@ -88,7 +89,7 @@ export function presentRefund(refund: Refund, now: number, addresses: Addresses)
 /** The refund as the response to its creation shows it. `now` in milliseconds. */
 export function presentCreated(
   refund: Refund,
-  now: number,
+  now: AccountTime,
   addresses: Addresses,
 ): CreatedRefundBody {
   const { payment_id, settlement_summary, ...created } = presentRefund(refund, now, addresses)
@@ -99,7 +100,7 @@ export function presentCreated(
 export function presentAll(
   payment_id: string,
   refunds: Refund[],
-  now: number,
+  now: AccountTime,
   addresses: Addresses,
 ): RefundsOfPaymentBody {
   const payment = paymentAddress(payment_id, addresses)

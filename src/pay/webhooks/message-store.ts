@@ -1,5 +1,5 @@
 import { ACCOUNT_COLUMNS, type Account, accountIn, newAccount } from '../../core/account.ts'
-import type { Database, Statement, Time } from '../../core/ports.ts'
+import type { AccountTime, Database, MachineTime, Statement, Time } from '../../core/ports.ts'
 import { LIVES_AT_SECOND } from '../../platform/accounts/store.ts'
 import { type FollowedPage, findFollowed, type Paging } from '../../platform/database/follow.ts'
 import { type Condition, findPart, ifGiven, where } from '../../platform/database/select.ts'
@@ -80,7 +80,7 @@ export function recordAttempts(
 }
 
 /** Ids of the webhooks with a PENDING message whose claim has ended. */
-export async function webhooksToRecover(database: Database, now: number): Promise<string[]> {
+export async function webhooksToRecover(database: Database, now: MachineTime): Promise<string[]> {
   const rows = await database.query<{ webhook_id: string }>(
     `select distinct webhook_id from webhook_messages
      where status = 'PENDING' and claimed_until <= $1`,
@@ -90,7 +90,11 @@ export async function webhooksToRecover(database: Database, now: number): Promis
 }
 
 /** Whether a message of the room is being sent. `now` is the machine's time. */
-export async function isSending(database: Database, room: string, now: number): Promise<boolean> {
+export async function isSending(
+  database: Database,
+  room: string,
+  now: MachineTime,
+): Promise<boolean> {
   const found = await database.query(
     `select message_id from webhook_messages join webhooks on webhooks.webhook_id = webhook_messages.webhook_id
      where webhooks.account = $1 and webhook_messages.status = 'PENDING' and claimed_until > $2 limit 1`,
@@ -142,7 +146,7 @@ export const attemptsOf = ({ attempts }: Pick<MessageRow, 'attempts'>): Attempt[
 /** Messages whose payment is gone at `now`, in milliseconds on the account's clock, are not sent any more. */
 export const statusAt = (
   { status, payment_id }: Pick<MessageRow, 'status' | 'payment_id'>,
-  now: number,
+  now: AccountTime,
 ): DeliveryStatus => (status === 'PENDING' && payment_id < oldestKept(now) ? 'FAILED' : status)
 
 /** The status as people see it: a message to a listener that was not connected is no failure of a receiver. */
@@ -150,7 +154,7 @@ export type ShownStatus = DeliveryStatus | 'not listening'
 
 export function shownStatus(
   row: Pick<MessageRow, 'status' | 'payment_id' | 'attempts'>,
-  now: number,
+  now: AccountTime,
 ): ShownStatus {
   const status = statusAt(row, now)
   return status === 'FAILED' && wasNotListening(row) ? 'not listening' : status

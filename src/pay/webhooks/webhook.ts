@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import type { AttemptResult, NewId } from '../../core/ports.ts'
+import type { AccountTime, AttemptResult, NewId } from '../../core/ports.ts'
 import { iso } from '../../core/time.ts'
 
 /** Specification, *Webhook event types*, with what each means. The last is accepted in subscriptions and never sent. */
@@ -71,7 +71,7 @@ export function duplicateWarning(callback_url: string, others: Webhook[]): strin
 }
 
 /** One attempt to deliver a message; `at` is its start in milliseconds. */
-export type Attempt = AttemptResult & { at: number }
+export type Attempt = AttemptResult & { at: AccountTime }
 
 export type DeliveryStatus = 'PENDING' | 'SUCCESSFUL' | 'FAILED'
 
@@ -95,7 +95,7 @@ export const signingKeyOf = (secret: string): string => `webhook_test_${secret}`
 type PaymentChange = {
   payment_id: string
   /** Time of the change, in milliseconds. */
-  at: number
+  at: AccountTime
   eventTypes: readonly EventType[]
   /** The payment as GET returns it after the change. */
   resource: object

@@ -1,7 +1,9 @@
 /** The bodies of webhooks on the wire: schema and reader of requests, schema and printer of responses. */
+
 import type { FromSchema } from 'json-schema-to-ts'
 import { fieldCodes, invalid } from '../../core/errors.ts'
 import { timeOf } from '../../core/ids.ts'
+import type { AccountTime } from '../../core/ports.ts'
 import { iso } from '../../core/time.ts'
 import { type Json, readFields } from '../../platform/http/fields.ts'
 import { id, object, timestamp } from '../../platform/http/schema.ts'
@@ -165,7 +167,7 @@ const presentAttempt = ({ at, ...outcome }: Attempt): AttemptBody => ({
 })
 
 /** `now` in milliseconds. A message whose payment has expired has no body and is never sent. */
-export function presentMessage(row: MessageRow, now: number): WebhookMessageBody {
+export function presentMessage(row: MessageRow, now: AccountTime): WebhookMessageBody {
   const gone = row.payment_id < oldestKept(now)
   const attempts = attemptsOf(row).map(presentAttempt).reverse()
   return {

@@ -6,7 +6,7 @@ import {
   missingBearerKey,
   unknownBearerKey,
 } from '../../core/errors.ts'
-import type { Ports } from '../../core/ports.ts'
+import type { MachineTime, Ports } from '../../core/ports.ts'
 import { remember } from '../../core/remember.ts'
 import { inUtf8 } from '../http/fields.ts'
 import { findKey, type KnownKey } from './store.ts'
@@ -32,7 +32,7 @@ export function createAuthenticate(
   { database, time, config }: Ports & { config: Config },
   lastPlanSql?: string,
 ) {
-  const cache = new Map<string, KnownKey & { until: number }>()
+  const cache = new Map<string, KnownKey & { until: MachineTime }>()
 
   function cached(key: string): KnownKey | undefined {
     const now = time.wall()

@@ -3,7 +3,9 @@
  * the hash of the API key that requested it. So nothing is stored, every instance can check it, and it ends when the
  * key is revoked.
  */
+
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
+import type { MachineTime } from '../../core/ports.ts'
 
 /** `session` is for the cookie, `enter` for a link. Neither is accepted in place of the other. */
 export type Purpose = 'session' | 'enter'
@@ -23,7 +25,7 @@ type Sealed = {
   account: string
   key_id: string
   /** In milliseconds on the machine's clock. */
-  expires: number
+  expires: MachineTime
 }
 
 /** `hash` is the stored hash of the key, in hexadecimal. */

@@ -8,7 +8,7 @@ import {
   roomOf,
 } from '../../core/account.ts'
 import { secrets as randomSecrets } from '../../core/ids.ts'
-import type { Database, NewId, Secrets, Statement, Time } from '../../core/ports.ts'
+import type { Database, MachineTime, NewId, Secrets, Statement, Time } from '../../core/ports.ts'
 import { DAY } from '../../core/time.ts'
 import type { Part, Range } from '../database/select.ts'
 import type { LastPlan } from '../http/request-state.ts'
@@ -56,7 +56,7 @@ export async function findOrMakeAccount(database: Database, name: string): Promi
 /** Changes nothing when the account exists. */
 const insertAccount = (
   { name, room, clock_offset, frozen_at, parent, epoch }: Account,
-  expires: number | null = null,
+  expires: MachineTime | null = null,
 ): Statement => ({
   sql: `insert into accounts (${ACCOUNT_COLUMNS}, expires) values ($1, $2, $3, $4, $5, $6, $7)
         on conflict do nothing`,
@@ -71,7 +71,7 @@ export const listKeys = (database: Database): Promise<ApiKey[]> =>
   )
 
 /** Returns false when there is no such key or it was revoked before. */
-export const revokeKey = (database: Database, key_id: string, now: number): Promise<boolean> =>
+export const revokeKey = (database: Database, key_id: string, now: MachineTime): Promise<boolean> =>
   database.write([
     {
       sql: 'update api_keys set revoked = $2 where key_id = $1 and revoked is null',
@@ -101,7 +101,7 @@ export async function findKey(
   database: Database,
   key: string,
   configured: string | undefined,
-  now: number,
+  now: MachineTime,
   lastPlanSql?: string,
 ): Promise<KnownKey | undefined> {
   const hash = sha256(key)
@@ -183,14 +183,14 @@ export const MOST_TEST_ACCOUNTS = 10_000
 export async function createTestAccount(
   ports: KeyPorts,
   account: Account,
-): Promise<{ key: string; expires: number } | undefined> {
+): Promise<{ key: string; expires: MachineTime } | undefined> {
   const { key, insert } = makeKey(ports, account.name)
   const expires = ports.time.wall() + TEST_ACCOUNT_LIVES
   const made = { ...insertAccount(account, expires), expect: 1 as const }
   return (await ports.database.write([made, insert])) ? { key, expires } : undefined
 }
 
-export type TestAccount = Account & { expires: number }
+export type TestAccount = Account & { expires: MachineTime }
 
 /** The place of a test account in the list of all, for `before` and `after`. */
 export const placeOf = ({ expires, name }: TestAccount): string => `${expires} ${name}`
@@ -201,7 +201,7 @@ export const placeOf = ({ expires, name }: TestAccount): string => `${expires} $
  */
 export function testAccountsOf(
   database: Database,
-  { parent, now, before, after }: { parent: string; now: number } & Range,
+  { parent, now, before, after }: { parent: string; now: MachineTime } & Range,
   { limit, order }: Part,
 ): Promise<TestAccount[]> {
   const [, expires, name] = /^(\d{1,15}) (.+)$/.exec(before ?? after ?? '') ?? []
@@ -220,7 +220,7 @@ export function testAccountsOf(
  */
 export const endedTestAccounts = (
   database: Database,
-  { parent, now }: { parent: string; now: number },
+  { parent, now }: { parent: string; now: MachineTime },
   limit: number,
 ): Promise<{ name: string; since: number | null }[]> =>
   database.query(
@@ -234,7 +234,7 @@ export const endedTestAccounts = (
 export async function hasAllTestAccounts(
   database: Database,
   parent: string,
-  now: number,
+  now: MachineTime,
 ): Promise<boolean> {
   const last = await database.query(
     `select name from accounts where parent = $2 and ${LIVES} limit 1 offset ${MOST_TEST_ACCOUNTS - 1}`,
@@ -275,7 +275,7 @@ export async function leaveRoom(
   database: Database,
   account: Account,
   next: Pick<Account, 'clock_offset' | 'frozen_at'> & { ended?: 1 },
-  now: number,
+  now: MachineTime,
 ): Promise<Account | undefined> {
   const { name, room, epoch } = account
   const { clock_offset, frozen_at, ended = 0 } = next

@@ -1,8 +1,10 @@
 /** What a request carries from one step to the next. This is the only file that adds properties to Fastify's requests. */
+
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Account } from '../../core/account.ts'
 import type { ApiError } from '../../core/errors.ts'
 import type { Caused } from '../../core/exchange.ts'
+import type { MachineTime } from '../../core/ports.ts'
 import type { Area, RecordingHooks } from './areas.ts'
 
 /** The payment that a request is about. `secret` is the second half of its token. */
@@ -42,7 +44,7 @@ declare module 'fastify' {
     /** The error that was sent as JSON, for the log line and the record. */
     refusal: ApiError | null
     /** The machine's time at which it began, in milliseconds; 0 where it is not recorded. */
-    began: number
+    began: MachineTime
     effects: Effects | null
     withoutEndpoint: WithoutEndpoint | null
   }

@@ -1,5 +1,5 @@
 import type { Account } from '../../core/account.ts'
-import type { Time } from '../../core/ports.ts'
+import type { AccountTime, MachineTime, Time } from '../../core/ports.ts'
 import { untilWritten } from '../../core/retry.ts'
 import { DAY, iso } from '../../core/time.ts'
 import { accountOfName, moveClock } from '../../platform/accounts/store.ts'
@@ -61,7 +61,7 @@ const clockMove = object(
 
 type Clock = Pick<Account, 'clock_offset' | 'frozen_at'>
 /** Returns how the clock stands after the move. May throw an ApiError. */
-type Move = (clock: Clock, now: number, wall: number) => Clock
+type Move = (clock: Clock, now: AccountTime, wall: MachineTime) => Clock
 
 export const presentClock = (account: Account, time: Time) => ({
   now: iso(time.now(account)),
@@ -146,7 +146,7 @@ function advanceBy(ms: unknown): Move {
       : { clock_offset, frozen_at: frozen_at + ms }
 }
 
-const forwardOnly = (now: number) =>
+const forwardOnly = (now: AccountTime) =>
   conflict(
     `time moves forward only, and it is ${iso(now)}: for an earlier time give at to POST /control/reset or to a new account`,
   )
@@ -177,7 +177,7 @@ export const badFirstTime = () =>
   badField('at', 'must be a time from 2001 to 2099 such as 2026-09-14T08:20:31.000Z')
 
 /** The clock of a new account or after a reset: `at` is a time to begin with, where it stands still unless `frozen` is false. */
-export function readFirstClock(given: Json, wall: number): Clock {
+export function readFirstClock(given: Json, wall: MachineTime): Clock {
   const { at } = given
   const frozen = flagIn(given, 'frozen', at !== undefined)
   const time = at === undefined ? wall : (readTime(at) ?? Number.NaN)

@@ -1,3 +1,4 @@
+import type { AccountTime } from '../../core/ports.ts'
 import { followMessages, type KeptMessage } from '../../pay/webhooks/message-store.ts'
 import { eventTypes, headersOf, signature } from '../../pay/webhooks/webhook.ts'
 import { presentMessage, webhookMessage } from '../../pay/webhooks/wire.ts'
@@ -68,7 +69,7 @@ export const listMessages = ({ database, time }: ToolContext, waitFor: WaitFor):
   },
 })
 
-function presentKeptMessage(message: KeptMessage, now: number) {
+function presentKeptMessage(message: KeptMessage, now: AccountTime) {
   const { message_id, webhook_id, event_type, payment_id, signing_key } = message
   const shown = presentMessage(message, now)
   const raw = shown.body === null ? null : message.body

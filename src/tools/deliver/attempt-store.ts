@@ -1,6 +1,6 @@
 /** The SQL of attempts that wait for a listener, at whichever instance it asks. */
 
-import type { Database, Statement } from '../../core/ports.ts'
+import type { Database, MachineTime, Statement } from '../../core/ports.ts'
 
 /** Where an attempt is kept. */
 export type AttemptKey = { room: string; webhook_id: string; attempt_id: string }
@@ -19,7 +19,7 @@ const keyOf = ({ room, webhook_id, attempt_id }: AttemptKey) => [room, webhook_i
 export const offerAttempt = (
   key: AttemptKey,
   offer: Offer,
-  [now, expires]: [now: number, expires: number],
+  [now, expires]: [now: MachineTime, expires: MachineTime],
 ): Statement => ({
   sql: `insert into listener_attempts (account, webhook_id, attempt_id, expires, taken, offer)
         select $1, $2, $3, cast($4 as bigint), 0, $5 from webhooks
@@ -34,7 +34,7 @@ type Due = { listening_until: number; attempt_id: string | null; offer: string |
 export async function findDue(
   database: Database,
   { room, webhook_id }: Omit<AttemptKey, 'attempt_id'>,
-  now: number,
+  now: MachineTime,
 ): Promise<Due | undefined> {
   const [row] = await database.query<Due>(
     `select listening_until, attempt_id, offer
@@ -96,7 +96,7 @@ export const deleteAttempt = (key: AttemptKey): Statement => ({
 })
 
 /** Deletes what instances that stopped have left. `now` is the machine's time. */
-export async function deleteLeftOver(database: Database, now: number): Promise<void> {
+export async function deleteLeftOver(database: Database, now: MachineTime): Promise<void> {
   await database.write([
     { sql: 'delete from listener_attempts where expires < $1', values: [now - LEFT_OVER] },
   ])

@@ -1,5 +1,5 @@
 import type { Account } from '../../core/account.ts'
-import type { Database, Ports, Statement } from '../../core/ports.ts'
+import type { Database, MachineTime, Ports, Statement } from '../../core/ports.ts'
 import { DAY } from '../../core/time.ts'
 import { listenerAddress, RECONNECT_TIME } from '../../pay/webhooks/listener.ts'
 import {
@@ -75,21 +75,27 @@ const reactivate = (listener: Webhook): Statement[] => [
 ]
 
 /** The listener counts as connected until this time on the machine's clock, in milliseconds, or longer. */
-export const listenAtLeastUntil = ({ room, webhook_id }: Webhook, until: number): Statement => ({
+export const listenAtLeastUntil = (
+  { room, webhook_id }: Webhook,
+  until: MachineTime,
+): Statement => ({
   sql: `update webhooks set listening_until = $3
         where account = $1 and webhook_id = $2 and listening_until < $3`,
   values: [room, webhook_id, until],
 })
 
 /** The listener counts as connected until this time on the machine's clock, in milliseconds, or less long. */
-export const listenAtMostUntil = ({ room, webhook_id }: Webhook, until: number): Statement => ({
+export const listenAtMostUntil = (
+  { room, webhook_id }: Webhook,
+  until: MachineTime,
+): Statement => ({
   sql: `update webhooks set listening_until = $3
         where account = $1 and webhook_id = $2 and listening_until > $3`,
   values: [room, webhook_id, until],
 })
 
 /** Deactivates the webhooks for which nobody has listened for a day. */
-export async function deactivateIdle(database: Database, now: number): Promise<void> {
+export async function deactivateIdle(database: Database, now: MachineTime): Promise<void> {
   await database.write([
     {
       sql: `update webhooks set status = 'INACTIVE'

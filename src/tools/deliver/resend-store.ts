@@ -1,4 +1,4 @@
-import type { Database, Statement } from '../../core/ports.ts'
+import type { Database, MachineTime, Statement } from '../../core/ports.ts'
 
 /** Failed messages of an account that are sent again one after the other. One run of an account at a time. */
 export type Resend = {
@@ -30,7 +30,7 @@ export async function findResend(database: Database, room: string): Promise<Rese
 export const startResend = (
   room: string,
   { body, claimed_until }: ResendRow,
-  now: number,
+  now: MachineTime,
 ): Statement => ({
   sql: `insert into resends (account, claimed_until, body) values ($1, $2, $3)
         on conflict (account) do update set claimed_until = excluded.claimed_until, body = excluded.body

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
 import type { Account } from '../../core/account.ts'
+import type { AccountTime } from '../../core/ports.ts'
 import { oldestKept } from '../../pay/retention.ts'
 import { attempt } from '../../pay/webhooks/deliver.ts'
 import type { KeptMessage } from '../../pay/webhooks/message-store.ts'
@@ -31,7 +32,10 @@ export type SendAgain = {
 export type Resendable = KeptMessage & { body: string }
 
 /** The message, or why it cannot be sent again. `now` is the account's time, in milliseconds. */
-export function resendable(message: KeptMessage, now: number): Resendable | { reason: string } {
+export function resendable(
+  message: KeptMessage,
+  now: AccountTime,
+): Resendable | { reason: string } {
   const { body, payment_id, webhook_status } = message
   if (body === null || payment_id < oldestKept(now))
     return { reason: 'the payment of this message is gone after 7 days: its bytes are not kept' }

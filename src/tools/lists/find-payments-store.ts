@@ -1,7 +1,7 @@
 /** Finds payments for the console by parts of them, within limits that keep each query short. */
 
 import { idFloor } from '../../core/ids.ts'
-import type { Database } from '../../core/ports.ts'
+import type { AccountTime, Database } from '../../core/ports.ts'
 import type { Payment } from '../../pay/payments/payment.ts'
 import { paymentRows } from '../../pay/payments/store.ts'
 import { oldestKept } from '../../pay/retention.ts'
@@ -50,7 +50,7 @@ export const MOST_BEGINNINGS = 25_000
 
 const BELOW = 'payment_id < ?'
 
-type Asked = { room: string; now: number; filter: PaymentFilter }
+type Asked = { room: string; now: AccountTime; filter: PaymentFilter }
 
 /** Payments that are not gone at `now` and match the filter. */
 export async function findPayments(

@@ -1,6 +1,6 @@
 /** Lists of payments for the console and for /control, and the results of their webhook messages. */
 
-import type { Database } from '../../core/ports.ts'
+import type { AccountTime, Database } from '../../core/ports.ts'
 import { type Payment, type Status, statuses } from '../../pay/payments/payment.ts'
 import { paymentRows } from '../../pay/payments/store.ts'
 import { oldestKept } from '../../pay/retention.ts'
@@ -16,7 +16,7 @@ export function listPayments(
   database: Database,
   room: string,
   { payment_id, reference }: ListFilter,
-  { now, ...part }: Part & { now: number },
+  { now, ...part }: Part & { now: AccountTime },
 ): Promise<Payment[]> {
   const conditions = [
     where('account = ?', room),
@@ -66,7 +66,7 @@ export async function deliveriesOf(
 export async function countStatuses(
   database: Database,
   room: string,
-  { now, most }: { now: number; most: number },
+  { now, most }: { now: AccountTime; most: number },
 ): Promise<Map<Status, number>> {
   const counts = statuses.map((status, i) =>
     where(
@@ -88,7 +88,7 @@ export async function countStatuses(
 /** The newest payments that set the agreement up or were made with it, and are not gone at `now`. */
 export const paymentsOfAgreement = (
   database: Database,
-  asked: { room: string; agreement_id: string; now: number; limit: number },
+  asked: { room: string; agreement_id: string; now: AccountTime; limit: number },
 ): Promise<Payment[]> =>
   findPart(
     database,

@@ -1,4 +1,4 @@
-import type { Time } from '../../core/ports.ts'
+import type { AccountTime, MachineTime, Time } from '../../core/ports.ts'
 import {
   type Effects,
   mergeEffects,
@@ -65,7 +65,13 @@ export async function recordAction<Result>(
   }
 }
 
-type ActionFacts = { began: number; at: number; by: Actor; operation: ActionName; query: string }
+type ActionFacts = {
+  began: MachineTime
+  at: AccountTime
+  by: Actor
+  operation: ActionName
+  query: string
+}
 
 function actionRow({ account, payment, caused }: Effects, did: ActionFacts): NewExchange {
   const { began, at, by, operation, query } = did

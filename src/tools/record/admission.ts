@@ -1,7 +1,9 @@
+import type { MachineTime } from '../../core/ports.ts'
+
 /** How many exchanges are recorded: making and keeping a row costs as much as a payment does. */
 
 /** `burst` at once, then `rate` a second. */
-type Bucket = { left: number; at: number }
+type Bucket = { left: number; at: MachineTime }
 type Size = { burst: number; rate: number }
 
 const ACCOUNT: Size = { burst: 2_000, rate: 100 }
@@ -21,16 +23,16 @@ type Admission = {
    * The limit that keeps an exchange of this room from being recorded, if one does. Refusals have buckets of their own,
    * so that they are recorded during a load test too, whoever runs it.
    */
-  refuse(room: string, refused: boolean, now: number): Bound | undefined
+  refuse(room: string, refused: boolean, now: MachineTime): Bound | undefined
   /** Counts an exchange that is not recorded. */
-  count(room: string, refused: boolean, at: number, bound: Bound): void
+  count(room: string, refused: boolean, at: MachineTime, bound: Bound): void
   /** Removes and returns, by room, the counts that began at `until` or before. Milliseconds. */
-  takeGaps(until: number): Map<string, Gap>
+  takeGaps(until: MachineTime): Map<string, Gap>
   /** Adds gaps that could not be written to those that are counted now. */
   putBack(gaps: Map<string, Gap>): void
-  hasGaps(until: number): boolean
+  hasGaps(until: MachineTime): boolean
   /** Removes the accounts whose buckets are full again. */
-  forget(now: number): void
+  forget(now: MachineTime): void
 }
 
 type Buckets = { all: Bucket; refused: Bucket }
@@ -98,7 +100,7 @@ export function createAdmission(): Admission {
   }
 }
 
-function refill(bucket: Bucket, { burst, rate }: Size, now: number): void {
+function refill(bucket: Bucket, { burst, rate }: Size, now: MachineTime): void {
   if (now <= bucket.at) return
   bucket.left = Math.min(burst, bucket.left + ((now - bucket.at) * rate) / 1_000)
   bucket.at = now

@@ -1,4 +1,4 @@
-import type { Database, Statement, Time } from '../../core/ports.ts'
+import type { Database, MachineTime, Statement, Time } from '../../core/ports.ts'
 import { createAdmission, type Gap } from './admission.ts'
 import { makeGapRow, type RawExchange, type RowMaker } from './row.ts'
 import { insertExchange } from './store.ts'
@@ -52,7 +52,7 @@ type Arrived = { room: Room; raw: RawExchange }
 type Row = {
   room: Room
   refused: boolean
-  began: number
+  began: MachineTime
   insert: (exchange_id: string) => Statement
   bytes: number
 }

@@ -2,6 +2,7 @@
 
 import type { Account } from '../../core/account.ts'
 import type { Caused, Headers, RawAttempt } from '../../core/exchange.ts'
+import type { AccountTime, MachineTime } from '../../core/ports.ts'
 
 /**
  * `api`: from a client. `page`: from a browser. `out`: to a webhook's receiver. `gap`: the number of exchanges that
@@ -68,8 +69,8 @@ export type Judged = {
 /** The part of an exchange that is stored as JSON. */
 export type ExchangeBody = Judged & {
   /** When the request began, in milliseconds: on the machine's clock, and on the account's. */
-  began: number
-  at: number
+  began: MachineTime
+  at: AccountTime
   /** Which instance of the service took part; absent from a gap. */
   instance?: string
   method: string
@@ -142,7 +143,7 @@ export const MOST_BODY_BYTES = 8_192
 export type RequestToJudge = {
   operation: string
   /** Milliseconds of the account's time. */
-  at: number
+  at: AccountTime
   status: number | null
   /** Of a refusal. */
   code: string | undefined

@@ -6,7 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Account } from '../../core/account.ts'
 import type { RawAttempt } from '../../core/exchange.ts'
 import { createNewId, newSecret } from '../../core/ids.ts'
-import type { Database, Time } from '../../core/ports.ts'
+import type { Database, MachineTime, Time } from '../../core/ports.ts'
 import type { Recorded, RecordingHooks } from '../../platform/http/areas.ts'
 import { methodOf } from '../../platform/http/fastify.ts'
 import { createBatches, type Room } from './batches.ts'
@@ -44,7 +44,7 @@ export type RunningRecorder = Recorder & {
   /** Deletes all but the newest exchanges of each account. */
   trim(stop?: AbortSignal): Promise<void>
   /** Deletes exchanges that are too old. `now` is the machine's time. */
-  sweep(now: number, stop?: AbortSignal): Promise<void>
+  sweep(now: MachineTime, stop?: AbortSignal): Promise<void>
   /** As `flush`, and stops the timer that writes. */
   close(): Promise<void>
 }

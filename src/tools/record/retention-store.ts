@@ -1,6 +1,6 @@
 /** Deletes exchanges that are kept no longer. */
 import { idFloor } from '../../core/ids.ts'
-import type { Database } from '../../core/ports.ts'
+import type { Database, MachineTime } from '../../core/ports.ts'
 import { DAY } from '../../core/time.ts'
 import { BEHIND, RETENTION_MS } from '../../pay/retention.ts'
 import { deleteInSteps } from '../../platform/database/delete-in-steps.ts'
@@ -13,7 +13,7 @@ const TABLE = ['exchanges', 'exchange_id'] as const
  */
 export async function deleteOldExchanges(
   database: Database,
-  now: number,
+  now: MachineTime,
   stop?: AbortSignal,
 ): Promise<void> {
   await deleteInSteps(database, TABLE, 'exchange_id < $1', [idFloor(now - DAY)], stop)

@@ -55,7 +55,7 @@ function bodyOf({
 }: ExchangeBody): string {
   return JSON.stringify({
     ...rest,
-    ...(began !== rest.at && { began }),
+    ...(began - rest.at !== 0 && { began }),
     ...(query !== '' && { query }),
     ...(Object.keys(request_headers).length > 0 && { request_headers }),
     ...(Object.keys(response_headers).length > 0 && { response_headers }),
@@ -83,7 +83,7 @@ function fromRow({ refused: isRefused, code, field, body, ...columns }: Row): Ex
     ...(code !== null && { code }),
     ...(field !== null && { field }),
     ...DEFAULTS,
-    began: stored.at,
+    began: Number(stored.at),
     ...stored,
   }
 }

@@ -1,7 +1,7 @@
 /** How many requests to the API an account made in each of the last minutes. */
 
 import { idFloor, timeOf } from '../../core/ids.ts'
-import type { Database } from '../../core/ports.ts'
+import type { Database, MachineTime } from '../../core/ports.ts'
 import { MINUTE } from '../../core/time.ts'
 import { numbered, where } from '../../platform/database/select.ts'
 import { readBody } from './store.ts'
@@ -19,14 +19,14 @@ export type Traffic = {
 }
 
 /** When the first of the minutes begins. */
-export const firstMinute = (wall: number): number =>
+export const firstMinute = (wall: MachineTime): number =>
   Math.floor(wall / MINUTE) * MINUTE - (MINUTES - 1) * MINUTE
 
 /** `most`: the record keeps that many exchanges of the account. */
 export async function readTraffic(
   database: Database,
   room: string,
-  { wall, most }: { wall: number; most: number },
+  { wall, most }: { wall: MachineTime; most: number },
 ): Promise<Traffic> {
   const first = firstMinute(wall)
   const begins = Array.from({ length: MINUTES }, (_, i) => first + i * MINUTE)

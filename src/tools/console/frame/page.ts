@@ -1,7 +1,9 @@
 /** What every page of the console has. */
+
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Account } from '../../../core/account.ts'
 import type { Config } from '../../../core/config.ts'
+import type { AccountTime } from '../../../core/ports.ts'
 import { type Addresses, addressesOf } from '../../../platform/http/addresses.ts'
 import { pageFault } from '../../../platform/http/errors.ts'
 import { isStorable } from '../../../platform/http/fields.ts'
@@ -59,7 +61,7 @@ export type Visit = {
 }
 
 /** A request by a person who is signed in. `now` is the account's time. */
-export type AccountVisit = Visit & { account: Account; now: number }
+export type AccountVisit = Visit & { account: Account; now: AccountTime }
 
 export type Page = {
   /** The title; the content has the heading. */

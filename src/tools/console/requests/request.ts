@@ -93,7 +93,7 @@ function rowsFor(exchange: Exchange, root: string, operations: Operations): Summ
     ['Sent by hand', by_hand && nameOfAttempt(by_hand)],
     ['Operation', operations.get(operation) ?? operation],
     ['Time', time(at)],
-    ['Time of the machine', began !== at && time(began)],
+    ['Time of the machine', began - at !== 0 && time(began)],
     ['Took', tookText(exchange)],
     ['Key', key_id !== undefined && nameOfKey(key_id)],
     ['Ended', endings[ended]],

@@ -1,7 +1,7 @@
 /** Reads the record of an account for the check, in slices, so that requests are answered in between. */
 import type { Account } from '../../../core/account.ts'
 import { timeOf } from '../../../core/ids.ts'
-import type { Database } from '../../../core/ports.ts'
+import type { AccountTime, Database, MachineTime } from '../../../core/ports.ts'
 import { DAY } from '../../../core/time.ts'
 import { agreementRows } from '../../../pay/agreements/store.ts'
 import { isListenerAddress } from '../../../pay/webhooks/listener.ts'
@@ -59,8 +59,8 @@ export async function readRecord(
 }
 
 type Window = {
-  isInside: (at: number) => boolean
-  atOf: (wall: number) => number
+  isInside: (at: AccountTime) => boolean
+  atOf: (wall: MachineTime) => AccountTime
 }
 
 type Gap = { from: number; to: number; count: number }
@@ -69,7 +69,7 @@ async function readExchanges(database: Database, room: string, { isInside, atOf 
   const table = { ...exchangeRows, fromRow: readRow }
   const seen: Seen[] = []
   const gaps: Gap[] = []
-  let oldest: number | undefined
+  let oldest: AccountTime | undefined
   let after = ''
   for (;;) {
     const conditions = conditionsOf(room, { after })
@@ -128,7 +128,7 @@ async function neverActive(
 async function uncaptured(
   database: Database,
   room: string,
-  { now, since }: { now: number; since: number },
+  { now, since }: { now: AccountTime; since: number },
 ): Promise<string[]> {
   const filter = { status: 'capturable', until: now - DAY }
   const part = { limit: MOST_ROWS, order: 'newest' } as const

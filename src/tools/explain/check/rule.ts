@@ -1,4 +1,5 @@
 /** What the check says of an integration: where it would break with GOV.UK Pay. */
+import type { AccountTime } from '../../../core/ports.ts'
 import type { Webhook } from '../../../pay/webhooks/webhook.ts'
 import type { Seen } from './seen.ts'
 
@@ -63,7 +64,7 @@ export const MOST_EVIDENCE = 20
 export type RequestFacts = {
   operation: string
   /** Milliseconds of the account's time. */
-  at: number
+  at: AccountTime
   status: number | null
   /** Of a refusal. */
   code: string | undefined
@@ -103,7 +104,7 @@ export type RecordRule = Omit<RuleText, 'level'> & {
 /** The record of an account as the rules see it. Times in milliseconds. */
 export type RecordFacts = {
   /** The account's time. */
-  now: number
+  now: AccountTime
   /** In the order in which they began. Gaps are apart. */
   seen: readonly Seen[]
   ofPayment: ReadonlyMap<string, readonly Seen[]>
