@@ -10,79 +10,8 @@ import { failureCodes } from '../../src/pay/payments/payment.ts'
 import type { Body } from '../support/client.ts'
 import { exchangeOf } from '../support/described-exchange.ts'
 import { describe as read } from '../support/description.ts'
+import { common, endpoints, others } from '../support/endpoints.ts'
 import { type Service, startService } from '../support/service.ts'
-
-/** Every endpoint with the codes of its own errors. */
-const endpoints: Record<string, Record<number, string>> = {
-  'POST /v1/payments': {
-    201: '',
-    400: 'P0101 P0102 P0103 P0104 P0197 P0920',
-    409: 'P0191',
-    422: 'P0102',
-  },
-  'GET /v1/payments': { 200: '', 404: 'P0402', 422: 'P0401' },
-  'GET /v1/payments/{payment_id}': { 200: '', 404: 'P0200' },
-  'GET /v1/payments/{payment_id}/events': { 200: '', 404: 'P0300' },
-  'POST /v1/payments/{payment_id}/cancel': { 204: '', 400: 'P0501', 404: 'P0500' },
-  'POST /v1/payments/{payment_id}/capture': { 204: '', 404: 'P1000', 409: 'P1003' },
-  'GET /v1/payments/{payment_id}/refunds': { 200: '', 404: 'P0800' },
-  'POST /v1/payments/{payment_id}/refunds': {
-    202: '',
-    400: 'P0601 P0602 P0603 P0697 P0920',
-    404: 'P0600',
-    412: 'P0604',
-    422: 'P0602',
-  },
-  'GET /v1/payments/{payment_id}/refunds/{refund_id}': { 200: '', 404: 'P0700' },
-  'GET /v1/refunds': { 200: '', 404: 'P1100', 422: 'P1101' },
-  'POST /v1/agreements': {
-    201: '',
-    400: 'P2101 P2102 P2197 P0920',
-    422: 'P0102',
-  },
-  'GET /v1/agreements/{agreement_id}': { 200: '', 404: 'P2200' },
-  'GET /v1/agreements': { 200: '', 404: 'P2402', 422: 'P2401' },
-  'POST /v1/agreements/{agreement_id}/cancel': { 204: '', 400: 'P2501', 404: 'P2500' },
-  'GET /v1/disputes': { 200: '', 404: 'P0402', 422: 'P0401' },
-  'POST /v1/auth': {
-    204: '',
-    400: 'P0197 P0920 P1211 P1212',
-    402: 'P0010',
-    422: 'P0101 P0102',
-  },
-  'POST /v1/webhooks': { 201: '', 400: 'P0197 P0920', 422: 'P0101 P0102' },
-  'GET /v1/webhooks': { 200: '', 404: 'P2702', 422: 'P2701' },
-  'GET /v1/webhooks/{webhook_id}': { 200: '', 404: 'P2700' },
-  'DELETE /v1/webhooks/{webhook_id}': { 204: '', 404: 'P2700' },
-  'GET /v1/webhooks/{webhook_id}/messages': { 200: '', 404: 'P2700 P2702', 422: 'P2701' },
-}
-
-/** The errors that every endpoint under /v1 can return. */
-const common: Record<number, string> = {
-  401: 'P0910',
-  404: 'P0911',
-  405: 'P0912',
-  413: 'P0913',
-  429: 'P0900',
-  500: 'P0999',
-  503: 'P0999',
-}
-
-const others: Record<string, string> = {
-  'GET /secure/{token}': '200 303 404 405 500 503',
-  'POST /secure/{token}': '200 303 400 403 404 405 413 415 500 503',
-  'GET /secure/{token}/confirm': '200 303 404 405 500 503',
-  'POST /secure/{token}/confirm': '200 303 403 404 405 413 415 500 503',
-  'POST /secure': '200 303 400 403 404 405 413 415 500 503',
-  'GET /secure': '404 405 500 503',
-  'GET /assets/{name}': '200 304 404 405 500 503',
-  'GET /healthz': '200 405 500',
-  'GET /readyz': '200 405 500 503',
-  'GET /healthcheck': '200 405 500 503',
-  'GET /openapi.json': '200 405 500 503',
-  'GET /docs': '200 405 500 503',
-  'GET /': '200 405 500 503',
-}
 
 describe('OpenAPI: document', () => {
   let service: Service
