@@ -7,7 +7,10 @@ import { STEP } from '../platform/database/delete-in-steps.ts'
 /** Specification, *Limits*: a payment is gone 7 days after its creation, in any state. Milliseconds. */
 export const RETENTION_MS = 7 * DAY
 
-/** What is gone is deleted a day later: a clock that is a little wrong must not destroy what others still see. */
+/**
+ * Milliseconds. Rows are deleted a day after expiry, so that an instance whose clock is ahead deletes nothing that others
+ * still serve.
+ */
 export const DELETION_DELAY_MS = DAY
 
 /** The last result: under load dozens of reads share a millisecond. Without it P2 was some 8 % slower. */

@@ -48,10 +48,7 @@ export const MOST_ACTIVE = 100
 export const hasPlace = (room: string): string =>
   `(select count(*) from webhooks where account = ${room} and status = 'ACTIVE') < ${MOST_ACTIVE}`
 
-/**
- * Lets the requests of an account pass one after another, each when the one before is committed. Write it first: what
- * follows then counts their webhooks.
- */
+/** Row lock: serialises writers of the account until commit. Put it first. */
 export const lockWebhooks = (room: string): Statement => ({
   sql: 'update accounts set room = room where room = $1',
   values: [room],

@@ -60,7 +60,7 @@ export function wrongMediaTypeOf(request: FastifyRequest, accepts: Accepts): Err
 
 /**
  * The JSON object in the body. Throws an ApiError with `code` for anything else, and for a key `__proto__` at any
- * depth. Of equal keys the last counts. A number in a field of `integers` that is written with a fraction or an
+ * depth. If a key occurs twice, the last counts. A number in a field of `integers` that is written with a fraction or an
  * exponent, such as 1.0 and 1e3, is returned as its text: it must not pass for an integer.
  */
 export function jsonBody(

@@ -10,7 +10,7 @@ export const isWhole = (value: unknown, least: number, most: number): value is n
 
 /**
  * The JSON object in the body; a missing body counts as an empty one. Throws for a field that the schema does not have,
- * and for a query parameter: an outcome that somebody puts there must not be overlooked.
+ * and for a query parameter, so that `POST ...?scenario=declined` is an error and not ignored.
  */
 export function readBody(request: FastifyRequest, { properties }: { properties: object }): Json {
   readQuery(request, {})

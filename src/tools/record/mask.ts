@@ -41,7 +41,7 @@ function maskForm(match: string, ...rest: unknown[]): string {
   return (prefix ?? '') + MASK
 }
 
-/** Masks text. Shorter values than this would mask ordinary words. */
+/** Known secrets shorter than this are not masked by value: they could be ordinary words. */
 const SHORTEST_KNOWN = 8
 
 export type Mask = {
