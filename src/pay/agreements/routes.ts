@@ -104,15 +104,15 @@ const search = ({ database, config }: Context): Endpoint => ({
     ...searchDocs(agreementSearch, agreement, ['status']),
   }),
   handler: async request => {
-    const asked = readSearch(request.query, agreementSearch, request.log)
-    const { status, reference } = asked.given
+    const query = readSearch(request.query, agreementSearch, request.log)
+    const { status, reference } = query.filters
     const conditions = [
       where('account = ?', request.account.room),
       ...(status ? [where('status = ?', status)] : []),
       ...(reference ? [where('reference_folded = ?', fold(reference))] : []),
     ]
-    const found = await findPage(database, agreementRows, conditions, asked)
-    return pageOf(asked, found, addressesOf(request, config), presentAgreement)
+    const result = await findPage(database, agreementRows, conditions, query)
+    return pageOf(query, result, addressesOf(request, config), presentAgreement)
   },
 })
 

@@ -42,8 +42,8 @@ export const disputeEndpoints = ({ config }: Context): Endpoint[] => [
       const matching = disputes.filter(one => matches(one, search))
       const from = (search.page - 1) * search.displaySize
       const results = matching.slice(from, from + search.displaySize)
-      const found = { total: matching.length, results }
-      return withLinks(pageOf(search, found, addressesOf(request, config), presentDispute))
+      const result = { total: matching.length, results }
+      return withLinks(pageOf(search, result, addressesOf(request, config), presentDispute))
     },
   },
 ]
@@ -51,14 +51,14 @@ export const disputeEndpoints = ({ config }: Context): Endpoint[] => [
 /** GOV.UK Pay says `links` here, and `_links` on every other page. */
 const withLinks = <Page extends { _links: object }>(page: Page) => ({ ...page, links: page._links })
 
-function matches(dispute: Dispute, { given }: Search): boolean {
+function matches(dispute: Dispute, { filters }: Search): boolean {
   const created = Date.parse(dispute.created_date)
-  const { from_settled_date: settledFrom, to_settled_date: settledTo } = given
+  const { from_settled_date: settledFrom, to_settled_date: settledTo } = filters
   const { settled_date = '' } = dispute
   return (
-    (!given.status || dispute.status === given.status) &&
-    (!given.from_date || created >= instant(given.from_date)) &&
-    (!given.to_date || created < instant(given.to_date)) &&
+    (!filters.status || dispute.status === filters.status) &&
+    (!filters.from_date || created >= instant(filters.from_date)) &&
+    (!filters.to_date || created < instant(filters.to_date)) &&
     (!settledFrom || settled_date >= settledFrom) &&
     (!settledTo || (settled_date !== '' && settled_date < settledTo))
   )

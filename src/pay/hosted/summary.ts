@@ -60,9 +60,9 @@ function addressLines(address: BillingAddress | undefined, language: Language): 
   if (!address) return
   const { line1, line2, city, postcode, country } = address
   const lines = [line1, line2, city, postcode, country && countryName(country, language)]
-  const given = lines.filter(line => line !== undefined && line !== '')
-  if (given.length === 0) return
-  return html`${given.map((line, i) => html`${i > 0 && html`<br>`}<bdi>${line}</bdi>`)}`
+  const filled = lines.filter(line => line !== undefined && line !== '')
+  if (filled.length === 0) return
+  return html`${filled.map((line, i) => html`${i > 0 && html`<br>`}<bdi>${line}</bdi>`)}`
 }
 
 type Row = [id: string, key: string, value: string | Html | undefined]

@@ -55,8 +55,8 @@ export const authorise = (context: Context): Endpoint => ({
     const body = isForm(request)
       ? Object.fromEntries(formBody(request))
       : jsonBody(request, 'P0197')
-    const given = await readRecorded(context, request, body)
-    const payment = await submitCard(context, given, {
+    const details = await readRecorded(context, request, body)
+    const payment = await submitCard(context, details, {
       recordEffects: recordEffectsOf(request),
     })
     if (statusOf(payment) === 'failed') throw cardDeclined()
@@ -83,13 +83,13 @@ async function readRecorded(context: Context, request: FastifyRequest, body: Jso
  */
 export async function submitCard(
   context: Context,
-  given: CardAuthorisation,
+  details: CardAuthorisation,
   { scenario, recordEffects }: { scenario?: Scenario; recordEffects: RecordEffects | undefined },
 ): Promise<Payment> {
   const result = await changePayment(
     context,
-    () => findByToken(context, given.one_time_token),
-    (found, now) => authorisation(found, given, now, scenario ?? found.scenario),
+    () => findByToken(context, details.one_time_token),
+    (found, now) => authorisation(found, details, now, scenario ?? found.scenario),
     { recordEffects },
   )
   if (!result) throw unknownOneTimeToken()
@@ -98,15 +98,15 @@ export async function submitCard(
 
 function authorisation(
   found: Payment,
-  given: CardAuthorisation,
+  details: CardAuthorisation,
   now: AccountTime,
   scenario: Scenario | undefined,
 ) {
   const declined =
-    scenario === 'declined' || (given.card_number === DECLINED_CARD && scenario !== 'success')
+    scenario === 'declined' || (details.card_number === DECLINED_CARD && scenario !== 'success')
   if (found.given.authorisation_mode !== 'moto_api') throw unknownOneTimeToken()
   if (found.card) throw usedOneTimeToken()
-  const card = submittedCard(given.card_number, given.cardholder_name, given.expiry_date)
+  const card = submittedCard(details.card_number, details.cardholder_name, details.expiry_date)
   const change = advance(found, declined ? 'authorise_declined' : 'authorise', now, card)
   if (!change) throw unknownOneTimeToken()
   return change

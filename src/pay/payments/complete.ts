@@ -76,7 +76,7 @@ async function completeByCard(
   const { cardholder_name = '', expiry_date = '' } = mockCardOf(payment)
   const card_number = scenario === 'declined' ? DECLINED_CARD : MOCK_CARD
   const card = { card_number, cvc: '123', cardholder_name, expiry_date }
-  const given = { ...card, one_time_token: tokenOf(payment) }
-  await submitCard(context, given, { scenario, recordEffects })
+  const details = { ...card, one_time_token: tokenOf(payment) }
+  await submitCard(context, details, { scenario, recordEffects })
   return undefined
 }

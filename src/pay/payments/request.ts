@@ -125,9 +125,9 @@ const limits = newPayment.properties
  */
 export function readNewPayment(body: Json): NewPayment {
   const fields = readFields(body, newPayment, codes)
-  const given = readTypes(fields, body)
+  const payment = readTypes(fields, body)
   checkLimits(fields)
-  return given
+  return payment
 }
 
 type Fields = ReturnType<typeof readFields>
@@ -182,9 +182,9 @@ function readAgreementPaymentType(
 
 function readPrefilled(fields: Fields): Prefilled | undefined {
   const name = 'prefilled_cardholder_details'
-  const given = fields.optionalObject(name)
-  if (!given) return undefined
-  const details = readFields(given, limits[name], codes)
+  const value = fields.optionalObject(name)
+  if (!value) return undefined
+  const details = readFields(value, limits[name], codes)
   const cardholder_name = details.optionalText('cardholder_name')
   const address = details.optionalObject('billing_address')
   const billing_address = address && readAddress(address)
@@ -223,9 +223,9 @@ function checkPrefilledLimits(details: Json): void {
   checkInnerLimits(address, prefilledAddress.properties)
 }
 
-function checkInnerLimits(given: Json, properties: Record<string, object>): void {
+function checkInnerLimits(object: Json, properties: Record<string, object>): void {
   for (const [name, limits] of Object.entries(properties)) {
-    const value = given[name]
+    const value = object[name]
     if (typeof value === 'string' && !isStorable(value))
       throw outsideLimit(codes, 'prefilled_cardholder_details', STORABLE_RULE)
     checkLimit(codes, name, value, limits)
@@ -260,8 +260,8 @@ function checkMetadata(metadata: Json): void {
  * Checks which fields the authorisation mode requires and forbids. Throws the first error. `returnHosts` are the hosts
  * that a return_url may name over http.
  */
-export function checkMode(given: NewPayment, returnHosts: AllowedHosts): void {
-  const { authorisation_mode: mode, return_url } = given
+export function checkMode(payment: NewPayment, returnHosts: AllowedHosts): void {
+  const { authorisation_mode: mode, return_url } = payment
   if (mode === 'web') {
     if (return_url === undefined) throw missing(codes, 'return_url')
     const problem = returnUrlProblem(return_url, returnHosts)
@@ -270,11 +270,11 @@ export function checkMode(given: NewPayment, returnHosts: AllowedHosts): void {
   }
   const reason = `when authorisation_mode is ${mode}`
   if (return_url !== undefined) throw notAllowed('return_url', reason)
-  if (given.set_up_agreement !== undefined) throw notAllowed('set_up_agreement', reason)
+  if (payment.set_up_agreement !== undefined) throw notAllowed('set_up_agreement', reason)
   if (mode === 'moto_api') return
-  if (given.moto) throw notAllowed('moto', reason)
-  if (given.email !== undefined) throw notAllowed('email', reason)
-  if (given.prefilled) throw notAllowed('prefilled_cardholder_details', reason)
+  if (payment.moto) throw notAllowed('moto', reason)
+  if (payment.email !== undefined) throw notAllowed('email', reason)
+  if (payment.prefilled) throw notAllowed('prefilled_cardholder_details', reason)
 }
 
 /**

@@ -145,13 +145,13 @@ const search = ({ database, time, config }: Context): Endpoint => ({
     ...searchDocs(paymentSearch, foundPayment, ['state', 'from_date']),
   }),
   handler: async request => {
-    const asked = readSearch(request.query, paymentSearch, request.log)
+    const query = readSearch(request.query, paymentSearch, request.log)
     const { room } = request.account
     const now = time.now(request.account)
-    const conditions = searchConditions(asked, room, now)
-    const total = quickTotal(asked, room, now)
-    const found = await findPage(database, paymentRows, conditions, asked, total)
-    return pageOf(asked, found, addressesOf(request, config), presentFound)
+    const conditions = searchConditions(query, room, now)
+    const total = quickTotal(query, room, now)
+    const result = await findPage(database, paymentRows, conditions, query, total)
+    return pageOf(query, result, addressesOf(request, config), presentFound)
   },
 })
 

@@ -192,30 +192,30 @@ export const paymentSearch: SearchKind = {
 
 /** The conditions of a search for payments of the account that have not expired at `now`, in milliseconds. */
 export function searchConditions(search: Search, room: string, now: AccountTime): Condition[] {
-  const { given } = search
+  const { filters } = search
   const equal = (column: string, value: Value | undefined) => ifGiven(`${column} = ?`, value)
   const part = (column: string, value: string | undefined) =>
     value === undefined ? [] : [where(`${column} like ? escape '\\'`, containing(value))]
   return [
     where('account = ?', room),
     where('payment_id >= ?', oldestKept(now)),
-    ...equal('status', given.state),
-    ...equal('reference_group', given.reference && groupOf(fold(given.reference))),
-    ...equal('reference_folded', given.reference && fold(given.reference)),
-    ...part('email_folded', given.email),
-    ...equal('card_brand', given.card_brand),
-    ...part('cardholder_name_folded', given.cardholder_name),
-    ...equal('agreement_id', given.agreement_id),
+    ...equal('status', filters.state),
+    ...equal('reference_group', filters.reference && groupOf(fold(filters.reference))),
+    ...equal('reference_folded', filters.reference && fold(filters.reference)),
+    ...part('email_folded', filters.email),
+    ...equal('card_brand', filters.card_brand),
+    ...part('cardholder_name_folded', filters.cardholder_name),
+    ...equal('agreement_id', filters.agreement_id),
     ...createdBetween(search, 'payment_id'),
-    ...equal('first_digits', given.first_digits_card_number),
-    ...equal('last_digits', given.last_digits_card_number),
+    ...equal('first_digits', filters.first_digits_card_number),
+    ...equal('last_digits', filters.last_digits_card_number),
     ...settledBetween(search),
   ]
 }
 
 /** A fast query of the total of a search by account and time alone; undefined for any other search. */
 export function quickTotal(search: Search, room: string, now: AccountTime): Condition | undefined {
-  const { from_date, to_date, ...others } = search.given
+  const { from_date, to_date, ...others } = search.filters
   if (Object.keys(others).length > 0) return undefined
   const { from = '', until = AFTER } = createdRange(search)
   const oldest = oldestKept(now)

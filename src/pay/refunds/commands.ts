@@ -11,19 +11,19 @@ import { insertRefund } from './store.ts'
 type NewRefundOf = {
   account: Account
   payment_id: string
-  asked: NewRefund
+  refund: NewRefund
   recordEffects?: RecordEffects | undefined
 }
 
 /** Resolves once the webhook messages were delivered. Throws an ApiError when the payment does not allow it. */
 export async function createRefund(
   context: Context,
-  { account, payment_id, asked, recordEffects }: NewRefundOf,
+  { account, payment_id, refund, recordEffects }: NewRefundOf,
 ): Promise<Refund> {
   const { database, time, newId } = context
   const { room } = account
   const now = time.now(account)
-  const made = { refund_id: newId(now, room), payment_id, room, amount: asked.amount }
+  const made = { refund_id: newId(now, room), payment_id, room, amount: refund.amount }
   const result = await changePayment(
     context,
     async () => {
@@ -31,8 +31,8 @@ export async function createRefund(
       return payment && { payment, account }
     },
     payment => {
-      checkRefundable(payment, asked)
-      return refundPayment(payment, asked.amount, now)
+      checkRefundable(payment, refund)
+      return refundPayment(payment, refund.amount, now)
     },
     { also: [insertRefund(made)], recordEffects },
   )

@@ -84,14 +84,14 @@ const create = (context: Context): Endpoint => ({
   },
   handler: async (request, reply) => {
     const { account } = request
-    const asked = readNewRefund(jsonBody(request, 'P0697', ['amount']))
+    const refund = readNewRefund(jsonBody(request, 'P0697', ['amount']))
     const addresses = addressesOf(request, context.config)
     const payment_id = pathParam(request, 'payment_id')
     const recordEffects = recordEffectsOf(request)
     const made = await createRefund(context, {
       account,
       payment_id,
-      asked,
+      refund,
       recordEffects,
     })
     void reply.code(202)
@@ -151,16 +151,16 @@ const search = ({ database, time, config }: Context): Endpoint => ({
     ...searchDocs(refundSearch, refund, ['to_date']),
   }),
   handler: async request => {
-    const asked = readSearch(request.query, refundSearch, request.log)
+    const query = readSearch(request.query, refundSearch, request.log)
     const now = time.now(request.account)
     const conditions = [
       where('account = ?', request.account.room),
       where('payment_id >= ?', oldestKept(now)),
-      ...createdBetween(asked, 'refund_id'),
-      ...settledBetween(asked),
+      ...createdBetween(query, 'refund_id'),
+      ...settledBetween(query),
     ]
-    const found = await findPage(database, refundRows, conditions, asked)
-    return pageOf(asked, found, addressesOf(request, config), (each, addresses) =>
+    const result = await findPage(database, refundRows, conditions, query)
+    return pageOf(query, result, addressesOf(request, config), (each, addresses) =>
       presentRefund(each, now, addresses),
     )
   },

@@ -11,7 +11,7 @@ const TWICE_MS = 60_000
 
 type Registration = {
   account: Account
-  given: NewWebhook
+  fields: NewWebhook
   /** From a form: a duplicate that was registered a moment ago is returned, and none is made. */
   from?: 'console'
 }
@@ -22,7 +22,7 @@ type Registration = {
  */
 export async function registerWebhook(
   { database, time, newId, secrets }: Context,
-  { account, given, from }: Registration,
+  { account, fields, from }: Registration,
 ): Promise<{ webhook: Webhook; others: Webhook[] }> {
   const { room } = account
   const now = time.now(account)
@@ -30,13 +30,13 @@ export async function registerWebhook(
     webhook_id: newId(now, room),
     room,
     status: 'ACTIVE',
-    ...given,
+    ...fields,
     signing_key: signingKeyOf(secrets.secret(room)),
     ...(from && { from }),
   }
-  const duplicate = from && { given, after: idFloor(now - TWICE_MS) }
+  const duplicate = from && { fields, after: idFloor(now - TWICE_MS) }
   const active = await activeWebhooks(database, room)
-  const others = active.filter(other => sendsTheSame(other, given))
+  const others = active.filter(other => sendsTheSame(other, fields))
   if (await database.write(insertWithinLimit(webhook, duplicate))) return { webhook, others }
   const found = duplicate && (await duplicateOf(database, room, duplicate))
   if (found) return { webhook: found, others }

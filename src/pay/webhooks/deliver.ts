@@ -167,9 +167,9 @@ async function deliverMessage(ports: DeliveryPorts, message_id: string): Promise
       const { result, attempted } = await attempt(ports, outgoing)
       record?.(account, attempted)
       onAttempt?.(factsOf(attempted))
-      const { cause, answer, ...kept } = result
-      attempts.push({ ...kept, at })
-      status = kept.result === NOBODY_LISTENS ? 'FAILED' : deliveryStatus(attempts)
+      const { cause, answer, ...rest } = result
+      attempts.push({ ...rest, at })
+      status = rest.result === NOBODY_LISTENS ? 'FAILED' : deliveryStatus(attempts)
     }
     const before = sendable.attempts
     const claimedUntil = time.wall() + CLAIM_MS

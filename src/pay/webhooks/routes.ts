@@ -87,8 +87,8 @@ Keep the signing_key, which signs every message. You cannot change a webhook or 
   },
   handler: async (request, reply) => {
     const { account } = request
-    const given = await readNewWebhook(jsonBody(request, 'P0197'), context)
-    const { webhook, others } = await registerWebhook(context, { account, given })
+    const fields = await readNewWebhook(jsonBody(request, 'P0197'), context)
+    const { webhook, others } = await registerWebhook(context, { account, fields })
     if (others.length > 0) request.log.warn(duplicateWarning(webhook.callback_url, others))
     void reply.code(201)
     return presentWebhook(webhook)
@@ -109,8 +109,8 @@ const list = ({ database, config }: Context): Endpoint => ({
   handler: async request => {
     const search = readSearch(request.query, webhookSearch, request.log)
     const conditions = [where('account = ?', request.account.room)]
-    const found = await findPage(database, webhookRows, conditions, search)
-    return pageOf(search, found, addressesOf(request, config), presentListed)
+    const result = await findPage(database, webhookRows, conditions, search)
+    return pageOf(search, result, addressesOf(request, config), presentListed)
   },
 })
 
@@ -143,8 +143,8 @@ const deactivate = ({ database }: Context): Endpoint => ({
   }),
   handler: async (request, reply) => {
     const webhook_id = pathParam(request, 'webhook_id')
-    const known = await database.write([deactivateWebhook(request.account.room, webhook_id)])
-    if (!known) throw webhookNotFound()
+    const exists = await database.write([deactivateWebhook(request.account.room, webhook_id)])
+    if (!exists) throw webhookNotFound()
     return reply.code(204).send()
   },
 })

@@ -55,10 +55,10 @@ export const lockWebhooks = (room: string): Statement => ({
 })
 
 /** An active webhook that was made with the same fields, and whose identifier sorts after `after`. */
-type Duplicate = { given: object; after: string }
+type Duplicate = { fields: object; after: string }
 
 /** The fields that a client gives are the first in the JSON of the row. */
-const startOf = ({ given }: Duplicate): string => JSON.stringify(given).slice(0, -1)
+const startOf = ({ fields }: Duplicate): string => JSON.stringify(fields).slice(0, -1)
 
 /** True for a duplicate in the room with the first of these parameters; the others are its `after` and its `startOf`. */
 const isDuplicate = (room: string, after: string, start: string): string =>
@@ -144,8 +144,8 @@ export async function keepFixedWebhook(
   if (!found) await database.write([insertWebhook(webhook)])
   else if (found.signing_key !== signing_key) await database.write([updateWebhook(webhook)])
   const active = await activeWebhooks(database, room)
-  const kept = active.find(isKept)
-  const outdated = active.filter(other => other.fixed && other !== kept)
+  const current = active.find(isKept)
+  const outdated = active.filter(other => other.fixed && other !== current)
   if (outdated.length > 0)
     await database.write(outdated.map(({ webhook_id }) => deactivateWebhook(room, webhook_id)))
   return active.filter(other => !other.fixed && sendsTheSame(other, webhook))

@@ -15,10 +15,11 @@ export type EventType = keyof typeof eventMeanings
 export const eventTypes = Object.keys(eventMeanings) as EventType[] // Object.keys is typed string[]
 
 /** A list of event types without duplicates; undefined for an empty list and anything else. */
-export function eventTypesIn(given: unknown): EventType[] | undefined {
-  const known = (entry: unknown): entry is EventType => eventTypes.some(type => type === entry)
-  if (!Array.isArray(given) || given.length === 0 || !given.every(known)) return undefined
-  return [...new Set(given)]
+export function eventTypesIn(value: unknown): EventType[] | undefined {
+  const isEventType = (entry: unknown): entry is EventType =>
+    eventTypes.some(type => type === entry)
+  if (!Array.isArray(value) || value.length === 0 || !value.every(isEventType)) return undefined
+  return [...new Set(value)]
 }
 
 export type WebhookStatus = 'ACTIVE' | 'INACTIVE'

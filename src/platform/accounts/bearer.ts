@@ -36,37 +36,37 @@ export function createAuthenticate(
 
   function cached(key: string): KnownKey | undefined {
     const now = time.wall()
-    const known = cache.get(key)
-    return known && now < known.until && now >= known.until - CACHE_MS ? known : undefined
+    const entry = cache.get(key)
+    return entry && now < entry.until && now >= entry.until - CACHE_MS ? entry : undefined
   }
 
   async function lookUp(key: string): Promise<KnownKey | undefined> {
-    const asked = time.wall() // before the query: the key may be revoked during it
-    const known = await findKey(database, inUtf8(key), config.apiKey, asked, lastPlanSql)
-    if (known) remember(cache, key, { ...known, until: asked + CACHE_MS }, MAX_CACHED)
+    const at = time.wall() // before the query: the key may be revoked during it
+    const entry = await findKey(database, inUtf8(key), config.apiKey, at, lastPlanSql)
+    if (entry) remember(cache, key, { ...entry, until: at + CACHE_MS }, MAX_CACHED)
     else cache.delete(key)
-    return known
+    return entry
   }
 
   async function admit(key: string, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const known = key ? await lookUp(key) : undefined
-    if (known === undefined) {
+    const entry = key ? await lookUp(key) : undefined
+    if (entry === undefined) {
       void reply.header('www-authenticate', 'Bearer')
       throw refusalOf(request.headers.authorization)
     }
-    request.account = known.account
-    request.key_id = known.key_id
-    request.lastPlan = known.lastPlan
+    request.account = entry.account
+    request.key_id = entry.key_id
+    request.lastPlan = entry.lastPlan
   }
 
   return (request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined => {
     const { authorization = '' } = request.headers
     const key = authorization.startsWith(BEARER) ? authorization.slice(BEARER.length) : ''
     // With control on, another instance may have moved the account's clock.
-    const known = config.control ? undefined : cached(key)
-    if (known === undefined) return admit(key, request, reply)
-    request.account = known.account
-    request.key_id = known.key_id
+    const entry = config.control ? undefined : cached(key)
+    if (entry === undefined) return admit(key, request, reply)
+    request.account = entry.account
+    request.key_id = entry.key_id
     return undefined
   }
 }

@@ -49,9 +49,9 @@ export function readSeal(text: string): Sealed | undefined {
 /** True if the key with this hash made the seal for this purpose. The caller checks the expiry. */
 export function isSealedBy(text: string, purpose: Purpose, hash: string): boolean {
   const at = text.lastIndexOf('.')
-  const given = Buffer.from(text.slice(at + 1))
+  const mac = Buffer.from(text.slice(at + 1))
   const right = Buffer.from(macOf(text.slice(0, at), purpose, hash))
-  return given.length === right.length && timingSafeEqual(given, right)
+  return mac.length === right.length && timingSafeEqual(mac, right)
 }
 
 /** Dots separate the parts, so those of the name are encoded too. */

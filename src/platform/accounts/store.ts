@@ -263,8 +263,8 @@ export async function accountBeforeEnd(
 ): Promise<Account | undefined> {
   const epoch = account.epoch - 1
   const room = roomOf(account.name, epoch)
-  const [kept] = await database.query('select room from ended_rooms where room = $1', [room])
-  return kept ? { ...account, room, epoch } : undefined
+  const [ended] = await database.query('select room from ended_rooms where room = $1', [room])
+  return ended ? { ...account, room, epoch } : undefined
 }
 
 /**

@@ -60,10 +60,10 @@ export async function findFollowed<Row, Item>(
   database: Database,
   table: Searchable<Row, Item>,
   idOf: (item: Item) => string,
-  given: Condition[],
+  filters: Condition[],
   { after, before, limit, since }: Paging & { since?: string | undefined },
 ): Promise<FollowedPage<Item>> {
-  const conditions = [...given, ...ifGiven(`${table.id} >= ?`, since)]
+  const conditions = [...filters, ...ifGiven(`${table.id} >= ?`, since)]
   const count = (from: string, to: Condition) =>
     countBySlot(database, table, [...conditions, where(`${table.id} > ?`, from), to])
 

@@ -26,11 +26,11 @@ export function addressesOf(request: FastifyRequest, config: Config): Addresses 
 }
 
 /**
- * The addresses for somebody who sends no request: the configured ones, or `kept`, at which a client found the API.
+ * The addresses for somebody who sends no request: the configured ones, or `base_url`, at which a client found the API.
  * Without it, the address that the service listens on.
  */
-export function keptAddresses(config: Config, kept: string | undefined): Addresses {
-  const api = config.baseUrl ?? kept ?? `http://${ownHost(config.host, config.port)}`
+export function keptAddresses(config: Config, base_url: string | undefined): Addresses {
+  const api = config.baseUrl ?? base_url ?? `http://${ownHost(config.host, config.port)}`
   return { api, pages: config.pagesUrl ?? api }
 }
 

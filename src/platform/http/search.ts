@@ -112,7 +112,7 @@ export type SearchKind = {
 export type Search = {
   kind: SearchKind
   /** The parameters that were given, in the order of `filters`, without page and display_size. */
-  given: Record<string, string>
+  filters: Record<string, string>
   page: number
   displaySize: number
 }
@@ -158,8 +158,8 @@ export function readSearch(
     if (!isStorable(text)) unreadable.push(name)
   }
   if (wrong.length > 0) throw wrongFilters(kind, wrong, unreadable)
-  const { page = '1', display_size = String(LARGEST_DISPLAY_SIZE), ...given } = read
-  return { kind, given, page: Number(page), displaySize: Number(display_size) }
+  const { page = '1', display_size = String(LARGEST_DISPLAY_SIZE), ...filters } = read
+  return { kind, filters, page: Number(page), displaySize: Number(display_size) }
 }
 
 /** The shape of a parameter's name. Anything else may be a key or a token that was put in the wrong place. */
@@ -203,13 +203,13 @@ export function pageOf<Found, Item>(
   }
 }
 
-function queryOf({ given, displaySize }: Search, page: number): string {
-  const pairs = Object.entries({ ...given, page, display_size: displaySize })
+function queryOf({ filters, displaySize }: Search, page: number): string {
+  const pairs = Object.entries({ ...filters, page, display_size: displaySize })
   return `?${pairs.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&')}`
 }
 
 /** from_date and to_date as identifiers: the first that matches, and the first after those that match. */
-export const createdRange = ({ given: { from_date, to_date } }: Search) => ({
+export const createdRange = ({ filters: { from_date, to_date } }: Search) => ({
   from: from_date && idFloor(instant(from_date)),
   until: to_date && idFloor(instant(to_date)),
 })
@@ -221,5 +221,5 @@ export function createdBetween(search: Search, id: string): Condition[] {
 }
 
 /** Nothing is ever settled, so a filter on the settled date matches nothing. */
-export const settledBetween = ({ given }: Search): Condition[] =>
-  given.from_settled_date || given.to_settled_date ? [where('1 = 0')] : []
+export const settledBetween = ({ filters }: Search): Condition[] =>
+  filters.from_settled_date || filters.to_settled_date ? [where('1 = 0')] : []

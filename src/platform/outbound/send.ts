@@ -279,21 +279,21 @@ type Body = Pick<Answer, 'body' | 'size'>
  * beginning of the body if it is to be kept.
  */
 function readToEnd(response: IncomingMessage, keepsBody: boolean): Promise<Body> | undefined {
-  const kept: Buffer[] = []
+  const chunks: Buffer[] = []
   let size = 0
   let pieces = 0
   response.on('error', () => {})
   response.on('data', (chunk: Buffer) => {
     // Node hands out the other pieces of what it has read, too.
     if (response.destroyed) return
-    if (keepsBody && size < MAX_KEPT_BYTES) kept.push(chunk.subarray(0, MAX_KEPT_BYTES - size))
+    if (keepsBody && size < MAX_KEPT_BYTES) chunks.push(chunk.subarray(0, MAX_KEPT_BYTES - size))
     size += chunk.length
     pieces += 1
     if (size > MAX_RESPONSE_BYTES || pieces > MAX_RESPONSE_PIECES) response.destroy()
   })
   if (!keepsBody) return undefined
   return new Promise(resolve => {
-    response.once('close', () => resolve({ body: Buffer.concat(kept), size }))
+    response.once('close', () => resolve({ body: Buffer.concat(chunks), size }))
   })
 }
 

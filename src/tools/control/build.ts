@@ -204,7 +204,7 @@ async function takeSteps(
   if (cancel) await move('cancel')
   if (refund === undefined) return undefined
   const asked = { amount: refund, available: undefined }
-  return createRefund(context, { account, payment_id, recordEffects, asked })
+  return createRefund(context, { account, payment_id, recordEffects, refund: asked })
 }
 
 async function found({ database, time }: ToolContext, account: Account, payment_id: string) {

@@ -65,8 +65,8 @@ export function connect(path: string, cacheKilobytes: number): Connection {
 
   /** A Map keeps the order of insertion, so the first entry is the oldest. One that is needed again comes back. */
   function prepared(sql: string): Prepared {
-    const known = cache.get(sql)
-    if (known) return known
+    const cached = cache.get(sql)
+    if (cached) return cached
     const [oldest] = cache.size >= MOST_PREPARED ? cache : []
     if (oldest) {
       cache.delete(oldest[0])

@@ -220,7 +220,7 @@ async function refund({ context, visit, payment }: PaymentVisit): Promise<Outcom
         operation: 'refundPayment',
         detail: ({ refund_id }: Refund) => `refund_id=${refund_id}&amount=${amount}`,
       },
-      recordEffects => createRefund(context, { account, payment_id, asked, recordEffects }),
+      recordEffects => createRefund(context, { account, payment_id, refund: asked, recordEffects }),
     ),
   )
   return made && { code: 'refunded', pence: amount }

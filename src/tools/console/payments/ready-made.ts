@@ -39,6 +39,6 @@ export async function bringInto(
   if (reason || !refunded) return { overtaken: reason !== undefined }
   const { payment_id } = payment
   const asked = { amount: payment.given.amount, available: undefined }
-  const refund = await createRefund(context, { account, payment_id, asked, recordEffects })
+  const refund = await createRefund(context, { account, payment_id, refund: asked, recordEffects })
   return { overtaken: false, refund }
 }

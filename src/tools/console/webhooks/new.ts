@@ -42,7 +42,7 @@ async function register(context: ToolContext, visit: AccountVisit): Promise<Next
       context,
     )
     const { account } = visit
-    const { webhook } = await registerWebhook(context, { account, given, from: 'console' })
+    const { webhook } = await registerWebhook(context, { account, fields: given, from: 'console' })
     return { to: `webhooks/${webhook.webhook_id}`, done: { code: 'registered' } }
   } catch (error) {
     if (!(error instanceof ApiError) || error.status >= 500) throw error
