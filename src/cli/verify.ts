@@ -8,7 +8,8 @@ import {
   type Given,
   type SentMessage,
 } from '../tools/explain/signature/analyse.ts'
-import type { NamedKey } from '../tools/explain/signature/keys.ts'
+import { bodyProblem } from '../tools/explain/signature/bodies.ts'
+import { keyProblem, type NamedKey } from '../tools/explain/signature/keys.ts'
 import { CommandError, EXIT, wrongUsage } from './command-error.ts'
 import { defineCommand, type Env, type OptionsOf } from './define-command.ts'
 import { colour, oneLine, print, printJson } from './output.ts'
@@ -71,12 +72,12 @@ export async function verifySignature(
   // A receiver may use the API key by mistake.
   const apiKeys = [key ?? env.FARTHING_API_KEY ?? ''].filter(each => each !== '')
   const given = { header: signature, computed, apiKeys }
-  const analysis =
-    message === undefined
-      ? analyse({ ...given, body: await buffer(process.stdin), key: signingKey ?? '' })
-      : await compareWith(message, { ...given, key: signingKey, body: await readInput() }, () =>
-          connect(config(), options),
-        )
+  const body = message === undefined ? await buffer(process.stdin) : await readInput()
+  const problem = bodyProblem(body) ?? keyProblem(signingKey ?? '')
+  if (problem) throw wrongUsage(problem)
+  const analysis = await (message === undefined
+    ? analyse({ ...given, body: body ?? Buffer.alloc(0), key: signingKey ?? '' })
+    : compareWith(message, { ...given, key: signingKey, body }, () => connect(config(), options)))
   const matches = analysis.verdict !== 'mismatch'
   if (options.json) printJson({ matches, sentence: analysis.sentence })
   else printAnalysis(analysis, matches)

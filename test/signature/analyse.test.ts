@@ -40,21 +40,27 @@ const analysed = (question: Partial<BodyAndKey> & Omit<Given, 'body' | 'key'>) =
 const withMessage = (question: Given) => analyse({ keys, message, ...question })
 
 describe('The analysis of a signature', () => {
-  test('The analysis names each of 40 mistakes in six languages in whatever way it is given, and no other', () => {
+  test('The analysis names each of 40 mistakes in six languages in whatever way it is given, and no other', async () => {
     const other = { name: 'Archive', key: ARCHIVE_KEY }
     const mistakes = mistakesWith({ body: SENT, key: KEY, other, webhook: 'Ledger' })
     assert.ok(mistakes.length >= 40)
     assert.equal(new Set(mistakes.map(({ language }) => language)).size, 6)
     for (const { language, code, computed, cause, says } of mistakes) {
       const byHeader = [
-        withMessage({ header: computed }),
-        withMessage({ ...given, header: computed, computed }),
-        analysed({ header: computed, messages: [message] }),
+        await withMessage({ header: computed }),
+        await withMessage({ ...given, header: computed, computed }),
+        await analysed({ header: computed, messages: [message] }),
         // Without a message either key may be the wrong one.
-        ...(cause === 'key:other-webhook' ? [] : [analysed({ header: computed })]),
+        ...(cause === 'key:other-webhook' ? [] : [await analysed({ header: computed })]),
       ]
-      const byCode = [withMessage({ computed }), analysed({ header: undefined, computed })]
-      const byCodeAlone = [withMessage({ header: right, computed }), analysed({ computed })]
+      const byCode = [
+        await withMessage({ computed }),
+        await analysed({ header: undefined, computed }),
+      ]
+      const byCodeAlone = [
+        await withMessage({ header: right, computed }),
+        await analysed({ computed }),
+      ]
       const ways = [
         ...byHeader.map(each => [each, 'It does not match: the header'] as const),
         ...byCode.map(each => [each, 'It does not match: what your code computed'] as const),
@@ -71,7 +77,7 @@ describe('The analysis of a signature', () => {
     }
   })
 
-  test('The analysis names the fault of the given body or key, with and without the message', () => {
+  test('The analysis names the fault of the given body or key, with and without the message', async () => {
     const value = JSON.parse(SENT)
     const python = print(value, { comma: ', ', colon: ': ' })
     for (const [wrong, cause, says] of [
@@ -92,12 +98,12 @@ describe('The analysis of a signature', () => {
       const question = { body: Buffer.from(body), key }
       const computed = hex(body, key)
       for (const analysis of [
-        withMessage(question),
-        withMessage({ ...question, header: right }),
-        withMessage({ ...question, header: right, computed }),
-        withMessage({ ...question, computed }),
-        analysed(question),
-        analysed({ ...question, computed }),
+        await withMessage(question),
+        await withMessage({ ...question, header: right }),
+        await withMessage({ ...question, header: right, computed }),
+        await withMessage({ ...question, computed }),
+        await analysed(question),
+        await analysed({ ...question, computed }),
       ]) {
         assert.deepEqual(analysis.causes, [cause])
         assert.match(analysis.sentence, /^It does not match: the (body|key) given is /)
@@ -105,28 +111,28 @@ describe('The analysis of a signature', () => {
         assert.equal(analysis.verdict, 'mismatch')
       }
     }
-    const encoded = withMessage({ body: Buffer.from(encodeURIComponent(SENT)) })
+    const encoded = await withMessage({ body: Buffer.from(encodeURIComponent(SENT)) })
     assert.deepEqual(encoded.causes, ['body:not-percent-decoded'])
   })
 
-  test('The analysis finds two mistakes at once, with and without the keys of the account', () => {
+  test('The analysis finds two mistakes at once, with and without the keys of the account', async () => {
     const both = { body: Buffer.from(`${SENT}\n`), key: `${KEY}\n` }
-    const { causes, sentence } = analysed({ ...both, keys: [] })
+    const { causes, sentence } = await analysed({ ...both, keys: [] })
     assert.deepEqual(causes, ['body:newline', 'key:newline'])
     assert.match(sentence, /^It does not match: the body given .* and the key given .*\.$/)
     const python = print(JSON.parse(SENT), { comma: ', ', colon: ': ' })
-    const code = withMessage({ computed: hex(python, `${KEY}\n`).toUpperCase() })
+    const code = await withMessage({ computed: hex(python, `${KEY}\n`).toUpperCase() })
     assert.deepEqual(code.causes, ['body:printed-python-unicode', 'key:newline', 'digest:upper'])
     assert.match(
       code.sentence,
       /what your code computed is made of .*, it is made with .* and it is/,
     )
-    const header = withMessage({ header: right.toUpperCase(), computed: right })
+    const header = await withMessage({ header: right.toUpperCase(), computed: right })
     assert.match(header.sentence, /in upper case\. What your code computed is right\.$/)
   })
 
-  test('The analysis recognises a match, also if a form changed the line ends', () => {
-    assert.deepEqual(analysed({ computed: right }), {
+  test('The analysis recognises a match, also if a form changed the line ends', async () => {
+    assert.deepEqual(await analysed({ computed: right }), {
       verdict: 'match',
       sentence: 'It matches: these bytes, this key, this signature.',
       causes: [],
@@ -135,43 +141,84 @@ describe('The analysis of a signature', () => {
     const lines = '{"a":\n1}\n'
     const body = Buffer.from(lines.replaceAll('\n', '\r\n'))
     const typed = { header: hex(lines), body, typed: true }
-    const { verdict, sentence } = analysed(typed)
+    const { verdict, sentence } = await analysed(typed)
     assert.equal(verdict, 'match')
     assert.match(sentence, /LF/)
-    assert.equal(analysed({ ...typed, typed: false }).causes[0], 'body:crlf')
-    assert.equal(withMessage({ header: right }).sentence, 'It matches: the header is right.')
-    const all = withMessage({ ...given, header: right, computed: right })
+    assert.equal((await analysed({ ...typed, typed: false })).causes[0], 'body:crlf')
+    assert.equal(
+      (await withMessage({ header: right })).sentence,
+      'It matches: the header is right.',
+    )
+    const all = await withMessage({ ...given, header: right, computed: right })
     assert.equal(
       all.sentence,
       'It matches: the header, what your code computed, the key and the body are right.',
     )
   })
 
-  test('The analysis says that key and body are right where no mistake explains a signature, or none was given', () => {
+  test('The analysis says that key and body are right only where what was given shows it', async () => {
     const digit = right.replace(/.$/, last => (last === '0' ? '1' : '0'))
-    for (const question of [{ header: digit }, { ...given, header: digit, computed: right }]) {
-      const { verdict, causes, sentence } = withMessage(question)
+    const another =
+      'Most likely your receiver has another signing key. That of Ledger has 39 characters and ends with 0hgd: let your receiver print the length and the last four characters of the key that it reads.'
+    for (const [question, subject, follows, hasKey] of [
+      [{ ...given, header: digit }, 'the header', 'Key and body are right.', false],
+      [{ ...given, computed: digit }, 'what your code computed', 'Key and body are right.', false],
+      [{ computed: digit }, 'what your code computed', another, true],
+      [{ body: given.body, computed: digit }, 'what your code computed', another, true],
+      [
+        { key: KEY, computed: digit },
+        'what your code computed',
+        'The key is right, so most likely the body is not.',
+        false,
+      ],
+      [
+        { header: digit },
+        'the header',
+        'It is the header of another message, or it was changed on its way.',
+        false,
+      ],
+    ] as const) {
+      const { verdict, causes, sentence, keyToCompare } = await withMessage(question)
       assert.equal(verdict, 'mismatch')
       assert.deepEqual(causes, ['unknown'])
-      assert.match(
-        sentence,
-        /^It does not match: no known mistake explains the header\. Key and body/,
-      )
+      const expected = `It does not match: no known mistake explains ${subject}. ${follows}`
+      assert.equal(sentence, expected)
+      assert.equal(keyToCompare?.signing_key, hasKey ? KEY : undefined)
     }
-    assert.deepEqual(withMessage(given), {
+    const matched = await analysed({ computed: digit })
+    assert.match(
+      matched.sentence,
+      /^The header matches, but no .* computed\. Key and body are right/,
+    )
+    assert.match((await analysed({ header: digit })).sentence, /Most likely the key given is not/)
+    assert.deepEqual(await withMessage(given), {
       verdict: 'no-mistake',
       sentence: 'No known mistake: key and body are right.',
       causes: [],
       advice: [],
     })
-    assert.match(
-      withMessage({ computed: digit }).sentence,
-      /explains what your code computed\. Key/,
-    )
   })
 
-  test('The analysis shows the first byte of the body that differs from the message', () => {
-    const edited = withMessage({ header: right, body: Buffer.from(SENT.replace('1450', '1451')) })
+  test('The analysis says of a text what it is, if that is no signature', async () => {
+    for (const [text, says] of [
+      [KEY, /what your code computed is no signature: this is a key\.$/],
+      ['webhook_test_other', /no signature: this is a key\.$/],
+      ['api_test_abc', /no signature: this is an API key\.$/],
+      ['5f8c', /is not 64 hexadecimal digits, and no known mistake explains it\.$/],
+    ] as const) {
+      const { verdict, sentence } = await withMessage({ computed: text })
+      assert.equal(verdict, 'mismatch')
+      assert.match(sentence, says)
+    }
+    for (const name of ['Pay-Signature: ', 'pay-signature:'])
+      assert.equal((await withMessage({ header: name + right })).verdict, 'match')
+  })
+
+  test('The analysis shows the first byte of the body that differs from the message', async () => {
+    const edited = await withMessage({
+      header: right,
+      body: Buffer.from(SENT.replace('1450', '1451')),
+    })
     assert.deepEqual(edited.causes, ['body:unknown'])
     assert.deepEqual(edited.difference, {
       offset: Buffer.from(SENT).indexOf('1450') + 3,
@@ -180,42 +227,46 @@ describe('The analysis of a signature', () => {
     })
   })
 
-  test('The analysis names the message that a signature belongs to if it is another one', () => {
+  test('The analysis names the message that a signature belongs to if it is another one', async () => {
     const header = hex('{"other":1}', ARCHIVE_KEY)
     for (const question of [{ header }, { computed: header }]) {
-      const found = withMessage({ ...question, messages: [archived] })
+      const found = await withMessage({ ...question, messages: [archived] })
       assert.deepEqual(found.messages, ['06other'])
       assert.match(found.sentence, / is the signature of another message, to Archive\.$/)
     }
     const { body, signing_key: key } = archived
-    const both = withMessage({ header, body, key })
+    const both = await withMessage({ header, body, key })
     assert.match(both.sentence, /^It matches, but the header and the body are not those of the mes/)
-    const unknown = analysed({ header: 'f'.repeat(64) })
+    const unknown = await analysed({ header: 'f'.repeat(64) })
     assert.equal(unknown.verdict, 'mismatch')
     assert.match(
       unknown.sentence,
-      /no known mistake explains the header\. The key or the body is of/,
+      /no known mistake explains the header\. Most likely the key given is not that of the webhook/,
     )
   })
 
-  test('The analysis never names the key of a webhook as another one, also if two have one name', () => {
+  test('The analysis never names the key of a webhook as another one, also if two have one name', async () => {
     const keys = [
       { name: 'Ledger', key: ARCHIVE_KEY },
       { name: 'Ledger', key: KEY },
     ]
-    const { sentence } = analyse({ message, keys, header: hex(SENT, ARCHIVE_KEY) })
+    const { sentence } = await analyse({ message, keys, header: hex(SENT, ARCHIVE_KEY) })
     assert.match(
       sentence,
       /the key of another webhook that is named Ledger too, and .* of Ledger\.$/,
     )
-    const { causes } = analyse({ message, apiKeys: ['a key'], header: hex(SENT, 'a key') })
+    const { causes } = await analyse({ message, apiKeys: ['a key'], header: hex(SENT, 'a key') })
     assert.deepEqual(causes, ['key:api-key'])
   })
 
-  test('The analysis accepts bodies that are not JSON, not text, or nested too deeply', () => {
+  test('The analysis accepts bodies that are not JSON, not text, or nested too deeply', async () => {
     for (const each of [Buffer.from([0xff, 0, 0xfe]), '', '['.repeat(50_000), '[1,{"a":[]}]']) {
       const body = Buffer.from(each)
-      const { causes } = analysed({ body, header: hex(body), computed: hex(body).slice(0, 20) })
+      const { causes } = await analysed({
+        body,
+        header: hex(body),
+        computed: hex(body).slice(0, 20),
+      })
       assert.deepEqual(causes, ['digest:cut-off'])
     }
   })

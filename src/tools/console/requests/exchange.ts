@@ -60,22 +60,11 @@ ${listing(`Body of ${whose}`, pretty ?? text)}
 ${pretty !== undefined && pretty !== text && details('As it was sent', listing(`Body of ${whose} as it was sent`, text))}`
 }
 
-/** Deeper JSON would be mostly spaces. */
-const DEEPEST = 32
+/** Characters with indents for each of the text: more would be mostly spaces. */
+const MOST_OF_INDENTS = 8
 
 /** The JSON with indents; undefined for what is not JSON, or nested too deeply. */
 export function prettyJson(text: string): string | undefined {
-  if (deepest(text) > DEEPEST) return undefined
   const node = readJson(text)
-  return node && printJson(node, { indent: 2 })
-}
-
-/** The most brackets that are open at once, also those within strings. */
-function deepest(text: string): number {
-  let [open, most] = [0, 0]
-  for (const character of text) {
-    if (character === '{' || character === '[') most = Math.max(most, ++open)
-    else if (character === '}' || character === ']') open -= 1
-  }
-  return most
+  return node && printJson(node, { indent: 2 }, MOST_OF_INDENTS * text.length)
 }

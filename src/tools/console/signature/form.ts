@@ -1,6 +1,7 @@
 /** The form of the workbench: what was typed or uploaded becomes a question. Nothing of it is kept or logged. */
 import type { Analysis, Question, SentMessage } from '../../explain/signature/analyse.ts'
-import type { NamedKey } from '../../explain/signature/keys.ts'
+import { bodyProblem } from '../../explain/signature/bodies.ts'
+import { keyProblem, type NamedKey } from '../../explain/signature/keys.ts'
 
 export type Fields = {
   message: string
@@ -62,12 +63,12 @@ export function questionOf(given: Given, known: Known): Question | { errors: Fie
   const { fields, file } = given
   const { header, key, text, base64, computed } = fields
   const { message } = known
-  const errors = errorsOf(given, known)
-  if (Object.keys(errors).length > 0) return { errors }
   const body =
     file ??
     (base64 !== '' ? Buffer.from(base64, 'base64') : undefined) ??
     (text !== '' ? Buffer.from(text) : undefined)
+  const errors = { ...problemsOf(given, body), ...errorsOf(given, known) }
+  if (Object.keys(errors).length > 0) return { errors }
   const question = {
     keys: known.keys,
     apiKeys: known.apiKeys,
@@ -79,6 +80,13 @@ export function questionOf(given: Given, known: Known): Question | { errors: Fie
   return message
     ? { ...question, message, body, key: key === '' ? undefined : key }
     : { ...question, body: body ?? Buffer.alloc(0), key }
+}
+
+/** Why a key or a body is not compared, at the field that it is in. */
+function problemsOf({ fields, file }: Given, body: Buffer | undefined): FieldErrors {
+  const [ofKey, ofBody] = [keyProblem(fields.key), bodyProblem(body)]
+  const field = file ? 'file' : fields.base64 !== '' ? 'base64' : 'text'
+  return { ...(ofKey && { key: ofKey }), ...(ofBody && { [field]: ofBody }) }
 }
 
 /** In the order of the fields. */

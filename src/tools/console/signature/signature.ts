@@ -22,7 +22,7 @@ import { newestMessages, newestWebhooks } from '../../lists/webhooks-store.ts'
 import { type AccountVisit, type Page, textsIn } from '../frame/page.ts'
 import { code, link, paragraph, untrusted, wideTable } from '../frame/parts.ts'
 import { actionRoute, pageRoute } from '../frame/route.ts'
-import { advicePart } from './advice.ts'
+import { advicePart, keyPart } from './advice.ts'
 import {
   type Answered,
   type FieldErrors,
@@ -52,7 +52,7 @@ export const signatureRoutes = (context: ToolContext): Route[] => [
       const given = await readGiven(form)
       const known = await knownFor(context, visit, given.fields.message)
       const question = questionOf(given, known)
-      const answered = 'errors' in question ? question : { analysis: analyse(question) }
+      const answered = 'errors' in question ? question : { analysis: await analyse(question) }
       return signaturePage(visit, given.fields, known, answered)
     },
   }),
@@ -197,7 +197,7 @@ ${input({
 })}
 <fieldset class="govuk-fieldset">
 <legend class="govuk-fieldset__legend govuk-fieldset__legend--s">The body whose signature your code checked</legend>
-${fileUpload({ name: 'file', label: 'As a file', hint: 'Best: its bytes arrive as they are.' })}
+${fileUpload({ name: 'file', label: 'As a file', hint: 'Best: its bytes arrive as they are.', error: errors.file })}
 ${textarea({ name: 'base64', label: 'In base64', value: fields.base64, rows: 2, error: errors.base64 })}
 ${textarea({
   name: 'text',
@@ -216,10 +216,11 @@ const verdictTags: Record<Verdict, Html> = {
 }
 
 function result({ root }: AccountVisit, analysis: Analysis): Html {
-  const { verdict, sentence, advice, difference, messages = [] } = analysis
+  const { verdict, sentence, advice, difference, messages = [], keyToCompare } = analysis
   return html`<div id="result">
 <p>${verdictTags[verdict]}</p>
 <p class="govuk-body-l">${untrusted(sentence)}</p>
+${keyToCompare && keyPart(keyToCompare)}
 ${difference && differencePart(difference)}
 ${messages.length > 0 && paragraph(html`The header is the signature of ${messages.map((id, i) => html`${i > 0 && ', '}${link(`${root}messages/${id}`, id)}`)}.`)}
 ${advicePart(advice)}

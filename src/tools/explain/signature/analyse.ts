@@ -2,6 +2,7 @@
  * Explains why a signature does not match: it tries the common mistakes with the body, the key and the signature,
  * alone and together, and names the nearest. It stores none of its input.
  */
+import { inSlices } from '../../../core/slices.ts'
 import type { Advice } from './advice.ts'
 import { compareGiven } from './compare-given.ts'
 import { compareWithMessage } from './compare-with-message.ts'
@@ -57,13 +58,27 @@ export type Analysis = {
   difference?: Difference
   /** Identifiers of other messages whose signature was given. */
   messages?: string[]
+  /** Most likely the receiver has another key than this message's. */
+  keyToCompare?: Pick<SentMessage, 'webhook' | 'signing_key'>
 }
 
-export function analyse(question: Question): Analysis {
-  if (question.message) return compareWithMessage(question.message, question)
-  const message = messageMeant(question)
-  return message ? compareWithMessage(message, question) : compareGiven(question)
+/** Body and key have passed `bodyProblem` and `keyProblem`. */
+export function analyse(given: Question): Promise<Analysis> {
+  const question = {
+    ...given,
+    header: withoutName(given.header),
+    computed: withoutName(given.computed),
+  }
+  return inSlices(async pause => {
+    if (question.message) return compareWithMessage(question.message, question, pause)
+    const message = messageMeant(question)
+    return message ? compareWithMessage(message, question, pause) : compareGiven(question, pause)
+  })
 }
+
+/** A header that was copied with its name. */
+const withoutName = (text: string | undefined): string | undefined =>
+  text?.replace(/^\s*pay-signature\s*:\s*/i, '')
 
 /** The known message that has the given body, or the given header. */
 function messageMeant({ body, key, header, messages = [] }: Given & BodyAndKey) {

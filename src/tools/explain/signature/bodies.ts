@@ -1,7 +1,9 @@
 import { isAscii, isUtf8 } from 'node:buffer'
-import { encoding, rawBody, readBefore } from './advice.ts'
-import { escaping, type JsonNode, printJson, readJson, type Style } from './json-text.ts'
-import { AS_IS, distinct, type Given, type Variant, withAdvice } from './variants.ts'
+import { EXPLAINED_DEPTH, VARIANT_BYTES } from '../../../core/budgets.ts'
+import { MAX_BODY } from '../../../platform/http/body.ts'
+import { type Advice, encoding, rawBody, readBefore } from './advice.ts'
+import { escaping, isTooDeep, type JsonNode, printJson, readJson, type Style } from './json-text.ts'
+import { AS_IS, type Variant } from './variants.ts'
 
 const NON_ASCII = /[\u0080-\uffff]/g
 const ascii = escaping(/[\u007f-\uffff]/g)
@@ -81,46 +83,85 @@ export function isPrinted(body: Buffer): boolean {
   return isAscii(body) || !isUtf8(Buffer.from(text, 'latin1')) // as it would be if UTF-8 was read as Latin-1
 }
 
-/** The body unchanged, and as common mistakes change it. If two are equal, the first. */
-export function bodyVariants(body: Buffer): Variant<Buffer>[] {
+/** Why the signature of a body is not explained, in a sentence; undefined for one that is. */
+export function bodyProblem(body: Buffer | undefined): string | undefined {
+  if (!body) return undefined
+  if (body.length > MAX_BODY)
+    return `The body has ${inThousands(body.length)} bytes: at most ${inThousands(MAX_BODY)} are compared, as a body of the API has no more`
+  return isTooDeep(body.toString('utf8'))
+    ? `The body is nested deeper than ${EXPLAINED_DEPTH} levels: it is no message of Farthing`
+    : undefined
+}
+
+const inThousands = (count: number): string => count.toLocaleString('en-GB')
+
+/** A change of the body. undefined where the result would have more characters than `most`. */
+type Change = (most: number) => Buffer | string | undefined
+type Given = [advice: Advice, cause: string, words: string, change: Change]
+
+/** No variant may have more than this share of all bytes, so that making it takes a part of a slice. */
+const LARGEST_SHARE = 8
+
+/**
+ * The body unchanged, and as common mistakes change it; some may be equal. Each is made when it is asked for, and all
+ * together have `VARIANT_BYTES` at most.
+ */
+export function* bodyVariants(body: Buffer): Generator<Variant> {
+  yield { cause: AS_IS, words: 'as it is', advice: rawBody, value: body }
+  if (bodyProblem(body) !== undefined) return
+  let left = VARIANT_BYTES
+  for (const [advice, cause, words, change] of changesOf(body)) {
+    const most = Math.min(left, VARIANT_BYTES / LARGEST_SHARE)
+    const changed = change(most)
+    const value = changed === undefined ? undefined : Buffer.from(changed)
+    const fits = value !== undefined && value.length <= most
+    if (fits) left -= value.length
+    yield { cause, words, advice, value: fits ? value : undefined }
+  }
+}
+
+function* changesOf(body: Buffer): Generator<Given> {
   const text = body.toString('utf8')
   const latin1 = body.toString('latin1')
-  return distinct([
-    ...withAdvice(rawBody, [
-      [AS_IS, 'as it is', body],
-      ['no-newline', 'without the newline at its end', inBytes(latin1.replace(/\r?\n$/, ''))],
-      ['newline', 'with a newline at its end', Buffer.concat([body, Buffer.from('\n')])],
-      ['crlf-end', 'with CRLF at its end', Buffer.concat([body, Buffer.from('\r\n')])],
-      ['space', 'with a space at its end', Buffer.concat([body, Buffer.from(' ')])],
-      ['lf', 'with LF instead of CRLF', inBytes(latin1.replaceAll('\r\n', '\n'))],
-      ['crlf', 'with CRLF instead of LF', inBytes(latin1.replace(/\r?\n/g, '\r\n'))],
-    ]),
-    ...withAdvice(encoding, [
-      [
-        'no-bom',
-        'without the byte order mark',
-        text.startsWith('\ufeff') ? body.subarray(3) : undefined,
-      ],
-      ['bom', 'with a byte order mark before it', Buffer.concat([BOM, body])],
-    ]),
-    ...withAdvice(rawBody, printed(text)),
-    ...withAdvice(encoding, [
-      ['latin-1', 'with its UTF-8 read as Latin-1', latin1],
-      ['in-latin-1', 'encoded in Latin-1', inBytes(text)],
-      ['in-ascii', 'encoded in ASCII', text.replace(/\P{ASCII}/gu, '?')],
-      ['in-utf-16', 'encoded in UTF-16', Buffer.from(text, 'utf16le')],
-    ]),
-    ...withAdvice(rawBody, [
-      ['percent-decoded', 'percent-decoded', percentDecoded(text)],
-      ['form-decoded', 'decoded as a form', percentDecoded(text.replaceAll('+', ' '))],
-      ['string', 'as a JSON string that holds the JSON', JSON.stringify(text)],
-      ['object', 'replaced by [object Object], the text of a JavaScript object', '[object Object]'],
-      ['python-bytes', "as Python prints bytes, b'...'", pythonBytes(body)],
-    ]),
-    ...withAdvice(readBefore, [
-      ['empty', 'left empty, because its stream had been read before', ''],
-    ]),
-  ])
+  const end = (bytes: string) => () => Buffer.concat([body, Buffer.from(bytes)])
+  yield* [
+    [
+      rawBody,
+      'no-newline',
+      'without the newline at its end',
+      () => inBytes(latin1.replace(/\r?\n$/, '')),
+    ],
+    [rawBody, 'newline', 'with a newline at its end', end('\n')],
+    [rawBody, 'crlf-end', 'with CRLF at its end', end('\r\n')],
+    [rawBody, 'space', 'with a space at its end', end(' ')],
+    [rawBody, 'lf', 'with LF instead of CRLF', () => inBytes(latin1.replaceAll('\r\n', '\n'))],
+    [rawBody, 'crlf', 'with CRLF instead of LF', () => inBytes(latin1.replace(/\r?\n/g, '\r\n'))],
+    [
+      encoding,
+      'no-bom',
+      'without the byte order mark',
+      () => (text.startsWith('\ufeff') ? body.subarray(3) : body),
+    ],
+    [encoding, 'bom', 'with a byte order mark before it', () => Buffer.concat([BOM, body])],
+  ] satisfies Given[]
+  yield* printed(text)
+  yield* [
+    [encoding, 'latin-1', 'with its UTF-8 read as Latin-1', () => latin1],
+    [encoding, 'in-latin-1', 'encoded in Latin-1', () => inBytes(text)],
+    [encoding, 'in-ascii', 'encoded in ASCII', () => text.replace(/\P{ASCII}/gu, '?')],
+    [encoding, 'in-utf-16', 'encoded in UTF-16', () => Buffer.from(text, 'utf16le')],
+    [rawBody, 'percent-decoded', 'percent-decoded', () => percentDecoded(text)],
+    [rawBody, 'form-decoded', 'decoded as a form', () => percentDecoded(text.replaceAll('+', ' '))],
+    [rawBody, 'string', 'as a JSON string that holds the JSON', () => JSON.stringify(text)],
+    [
+      rawBody,
+      'object',
+      'replaced by [object Object], the text of a JavaScript object',
+      () => '[object Object]',
+    ],
+    [rawBody, 'python-bytes', "as Python prints bytes, b'...'", () => pythonBytes(body)],
+    [readBefore, 'empty', 'left empty, because its stream had been read before', () => ''],
+  ] satisfies Given[]
 }
 
 /** Each character as one byte. */
@@ -146,27 +187,23 @@ function pythonBytes(body: Buffer): string {
   return `b${quote}${text}${quote}`
 }
 
-function printed(text: string): Given[] {
+function* printed(text: string): Generator<Given> {
   const node = readJson(text.replace(/^\ufeff/, ''))
-  if (!node) return []
-  // The value of a body that is a JSON string.
-  if (node.kind === 'string') return [['unwrapped', 'taken out of its JSON string', node.value]]
+  if (!node) return
+  if (node.kind === 'string') {
+    // The value of a body that is a JSON string.
+    yield [rawBody, 'unwrapped', 'taken out of its JSON string', () => node.value]
+    return
+  }
+  for (const [cause, name, style] of printers) {
+    const words = `parsed and printed again by ${name}`
+    yield [rawBody, cause, words, most => printJson(node, style, most)]
+  }
   const resource = resourceOf(node)
-  return [
-    ...printers.map(
-      ([cause, name, style]): Given => [
-        cause,
-        `parsed and printed again by ${name}`,
-        printJson(node, style),
-      ],
-    ),
-    ['resource', 'reduced to its resource', resource && printJson(resource, {})],
-    [
-      'resource-python',
-      'reduced to its resource and printed by json.dumps() of Python',
-      resource && printJson(resource, python),
-    ],
-  ]
+  if (!resource) return
+  yield [rawBody, 'resource', 'reduced to its resource', most => printJson(resource, {}, most)]
+  const words = 'reduced to its resource and printed by json.dumps() of Python'
+  yield [rawBody, 'resource-python', words, most => printJson(resource, python, most)]
 }
 
 function resourceOf(node: JsonNode): JsonNode | undefined {
@@ -174,10 +211,11 @@ function resourceOf(node: JsonNode): JsonNode | undefined {
   return node.entries.find(([key]) => key === 'resource')?.[1]
 }
 
-function percentDecoded(text: string): string | undefined {
+/** The text itself where it cannot be decoded. */
+function percentDecoded(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
-    return undefined
+    return text
   }
 }

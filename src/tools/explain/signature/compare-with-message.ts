@@ -1,17 +1,20 @@
-import { rawBody, theDigest, theHeader, theKey } from './advice.ts'
+import type { Pause } from '../../../core/slices.ts'
+import { otherKey, rawBody, theDigest, theHeader } from './advice.ts'
 import type { Analysis, Given, SentMessage } from './analyse.ts'
 import { bodyVariants } from './bodies.ts'
 import { differenceOf } from './difference.ts'
 import { signatureOf } from './digests.ts'
-import { find } from './find.ts'
 import { keyVariants, type NamedKey } from './keys.ts'
+import { type KnownSignatures, knownSignatures } from './known-signatures.ts'
 import { type Mistake, mistakeOfBody, mistakeOfKey, mistakesOfSignature } from './mistakes.ts'
 import {
   COMPUTED,
   HEADER,
   inWords,
+  likelyOtherKey,
   match,
   mismatch,
+  type Unexplained,
   unexplained,
   withoutCarriageReturns,
 } from './result.ts'
@@ -26,7 +29,11 @@ type Compared = {
 }
 
 /** Compares what is given with a message of Farthing: its body and its key are right. */
-export function compareWithMessage(message: SentMessage, question: Given): Analysis {
+export async function compareWithMessage(
+  message: SentMessage,
+  question: Given,
+  pause: Pause,
+): Promise<Analysis> {
   const { header, computed, keys = [] } = question
   const right = { body: message.body, key: Buffer.from(message.signing_key) }
   const given = {
@@ -35,25 +42,20 @@ export function compareWithMessage(message: SentMessage, question: Given): Analy
   }
   const compared = { message, right, given, otherKeys: otherKeys(message, keys) }
   const signature = signatureOf(right.body, right.key)
-  const mistakes = mistakesOfGiven(compared)
+  const mistakes = await mistakesOfGiven(compared, pause)
   if (isOfAnotherMessage(compared, header, mistakes))
     return match('It matches, but the header and the body are not those of the message.')
 
-  const ofSignatures = mistakesOfSignatures(question, compared, mistakes, signature)
+  const ofSignatures = await mistakesOfSignatures(question, compared, mistakes, pause)
   if (mistakes.length + ofSignatures.length === 0) return noMistake(question, given)
   const isOnlyComputed = mistakes.length === 0 && header === signature
-  const end = [
-    ...(mistakes.length === 0 && ofSignatures.some(({ cause }) => cause === 'unknown')
-      ? [' Key and body are right.']
-      : []),
-    ...(computed === signature ? [' What your code computed is right.'] : []),
-  ]
   return {
     ...mismatch(
       [...mistakes, ...ofSignatures],
       isOnlyComputed ? 'The header matches, but ' : 'It does not match: ',
-      end.join(''),
+      computed === signature ? 'What your code computed is right.' : '',
     ),
+    ...(ofSignatures.some(({ isOfKey }) => isOfKey) && { keyToCompare: message }),
     ...(given.body &&
       mistakes.some(({ cause }) => cause === 'body:unknown') && {
         difference: differenceOf(right.body, given.body),
@@ -74,10 +76,13 @@ const otherKeys = ({ signing_key, webhook }: SentMessage, keys: readonly NamedKe
       name: name === webhook ? `another webhook that is named ${name} too` : name,
     }))
 
-function mistakesOfGiven({ message, right, given, otherKeys }: Compared): Mistake[] {
+async function mistakesOfGiven(
+  { message, right, given, otherKeys }: Compared,
+  pause: Pause,
+): Promise<Mistake[]> {
   const { body, key } = given
   const mistakes: Mistake[] = []
-  if (body && !body.equals(right.body)) mistakes.push(mistakeOfBody(body, right.body))
+  if (body && !body.equals(right.body)) mistakes.push(await mistakeOfBody(body, right.body, pause))
   if (key && !key.equals(right.key))
     mistakes.push(mistakeOfKey(key, right.key, otherKeys, message.webhook))
   return mistakes
@@ -97,38 +102,62 @@ const isOfAnotherMessage = (
   mistakes.every(({ cause }) => cause === 'body:unknown' || cause === 'key:other-webhook')
 
 /** The mistakes of whoever made the header, and of the receiver's code, that are not those of the given body and key. */
-function mistakesOfSignatures(
+async function mistakesOfSignatures(
   { header, computed, apiKeys = [], messages = [] }: Given,
   compared: Compared,
-  mistakes: readonly Mistake[],
-  signature: string,
-): Mistake[] {
+  ofGiven: readonly Mistake[],
+  pause: Pause,
+): Promise<Mistake[]> {
   const { message, right, given, otherKeys } = compared
-  const explained = [signature, signatureOfGiven(compared)]
-  const bodies = [...bodyVariants(right.body), ...asGiven(given.body)]
-  const keys = [
-    ...keyVariants(right.key, { webhooks: otherKeys, api: apiKeys }),
-    ...asGiven(given.key),
-  ]
-  const isAllGiven = given.body !== undefined && given.key !== undefined
-  const known = mistakes.map(({ cause }) => cause)
-  const mistakesOf = (subject: string, text: string, advice: Mistake['advice']): Mistake[] => {
-    if (explained.includes(text)) return []
+  const explained = [signatureOf(right.body, right.key), signatureOfGiven(compared)]
+  const known = ofGiven.map(({ cause }) => cause)
+  let signatures: KnownSignatures | undefined
+  const mistakesOf = async (subject: string, text: string | undefined): Promise<Mistake[]> => {
+    if (text === undefined || explained.includes(text)) return []
     explained.push(text)
-    const found = find(text, bodies, keys)
-    if (!found) return [unexplained(subject, text, messages, advice)]
-    return mistakesOfSignature(found, { subject, owner: message.webhook, known })
+    signatures ??= await knownSignatures(
+      () => withGiven(bodyVariants(right.body), given.body),
+      [...withGiven(keyVariants(right.key, { webhooks: otherKeys, api: apiKeys }), given.key)],
+      pause,
+    )
+    const found = await signatures.find(text, pause)
+    if (found) return mistakesOfSignature(found, { subject, owner: message.webhook, known })
+    const follows = ofGiven.length > 0 && given.key ? NOTHING : whatFollows(subject, compared)
+    return [unexplained(subject, text, { messages, isPartial: signatures.isPartial(), ...follows })]
   }
-  return [
-    ...(header === undefined ? [] : mistakesOf(HEADER, header, [theHeader])),
-    ...(computed === undefined
-      ? []
-      : mistakesOf(COMPUTED, computed, isAllGiven ? [theDigest] : [rawBody, theKey])),
-  ]
+  return [...(await mistakesOf(HEADER, header)), ...(await mistakesOf(COMPUTED, computed))]
 }
 
-const asGiven = (value: Buffer | undefined): Variant<Buffer>[] =>
-  value ? [{ cause: 'given', words: 'given', advice: rawBody, value }] : []
+const NOTHING = { likely: '', advice: [rawBody, theDigest] }
+
+/** What is likely, and what to change, where no known mistake explains a signature. Only what was given is known to be right. */
+function whatFollows(
+  subject: string,
+  { message, given }: Compared,
+): Pick<Unexplained, 'likely' | 'advice' | 'isOfKey'> {
+  if (given.body && given.key)
+    return {
+      likely: 'Key and body are right.',
+      advice: [subject === HEADER ? theHeader : theDigest],
+    }
+  if (given.key)
+    return { likely: 'The key is right, so most likely the body is not.', advice: [rawBody] }
+  if (subject === HEADER)
+    return {
+      likely: 'It is the header of another message, or it was changed on its way.',
+      advice: [theHeader],
+    }
+  return {
+    likely: likelyOtherKey(message.signing_key, message.webhook),
+    advice: [otherKey, rawBody],
+    isOfKey: true,
+  }
+}
+
+function* withGiven(variants: Iterable<Variant>, value: Buffer | undefined): Generator<Variant> {
+  yield* variants
+  if (value) yield { cause: 'given', words: 'given', advice: rawBody, value }
+}
 
 function noMistake({ header, computed }: Given, given: Compared['given']): Analysis {
   const names = [

@@ -1,3 +1,5 @@
+import { EXPLAINED_DEPTH } from '../../../core/budgets.ts'
+
 /**
  * JSON as a text: read so that it can be printed as the libraries of several languages print it. Unlike JSON.parse it
  * keeps the order of the keys and the digits of the numbers.
@@ -27,74 +29,100 @@ export type Style = {
 
 const TOKEN = /[{}[\]:,]|"(?:[^"\\]|\\.)*"|[^\s{}[\]:,"]+/g
 
-/** Returns undefined for text that is not JSON, or that is nested too deeply to be read. */
+/** Returns undefined for text that is not JSON, or that is nested deeper than `EXPLAINED_DEPTH`. */
 export function readJson(text: string): JsonNode | undefined {
+  if (!isJson(text) || isTooDeep(text)) return undefined
+  const tokens = text.match(TOKEN) ?? []
+  let at = 0
+  const value = (): JsonNode => {
+    const token = tokens[at++] ?? ''
+    if (token === '{') return { kind: 'object', entries: list('}', entry) }
+    if (token === '[') return { kind: 'array', items: list(']', value) }
+    if (token.startsWith('"')) return { kind: 'string', value: JSON.parse(token) as string }
+    return { kind: 'literal', text: token }
+  }
+  const entry = (): [string, JsonNode] => {
+    const key = JSON.parse(tokens[at] ?? '') as string // JSON.parse has accepted the whole text
+    at += 2
+    return [key, value()]
+  }
+  const list = <Item>(end: string, read: () => Item): Item[] => {
+    const items: Item[] = []
+    while (tokens[at] !== end) {
+      items.push(read())
+      if (tokens[at] === ',') at += 1
+    }
+    at += 1
+    return items
+  }
+  return value()
+}
+
+function isJson(text: string): boolean {
   try {
     JSON.parse(text)
-    const tokens = text.match(TOKEN) ?? []
-    let at = 0
-    const value = (): JsonNode => {
-      const token = tokens[at++] ?? ''
-      if (token === '{') return { kind: 'object', entries: list('}', entry) }
-      if (token === '[') return { kind: 'array', items: list(']', value) }
-      if (token.startsWith('"')) return { kind: 'string', value: JSON.parse(token) as string }
-      return { kind: 'literal', text: token }
-    }
-    const entry = (): [string, JsonNode] => {
-      const key = JSON.parse(tokens[at] ?? '') as string // JSON.parse has accepted the whole text
-      at += 2
-      return [key, value()]
-    }
-    const list = <Item>(end: string, read: () => Item): Item[] => {
-      const items: Item[] = []
-      while (tokens[at] !== end) {
-        items.push(read())
-        if (tokens[at] === ',') at += 1
-      }
-      at += 1
-      return items
-    }
-    return value()
+    return true
   } catch {
-    return undefined
+    return false
   }
 }
 
-const lineEnd = ({ indent = 0 }: Style, depth: number): string => `\n${' '.repeat(indent * depth)}`
-
-export function printJson(node: JsonNode, style: Style, depth = 0): string {
-  const { string = JSON.stringify, sorted, empty = '{}' } = style
-  const inside = (items: string[], open: string, close: string): string => {
-    if (style.indent === undefined) return open + items.join(style.comma ?? ',') + close
-    const pad = ' '.repeat(style.indent)
-    const line = `\n${pad.repeat(depth)}`
-    return open + items.map(item => line + pad + item).join(',') + line + close
+/** Whether it is JSON that is nested deeper than `EXPLAINED_DEPTH`. */
+export function isTooDeep(text: string): boolean {
+  if (!isJson(text)) return false
+  let depth = 0
+  let isString = false
+  for (let i = 0; i < text.length && depth <= EXPLAINED_DEPTH; i++) {
+    const unit = text[i]
+    if (isString && unit === '\\') i += 1
+    else if (unit === '"') isString = !isString
+    else if (isString) continue
+    else if (unit === '[' || unit === '{') depth += 1
+    else if (unit === ']' || unit === '}') depth -= 1
   }
-  const colon = style.colon ?? (style.indent === undefined ? ':' : ': ')
-  switch (node.kind) {
-    case 'string':
-      return string(node.value)
-    case 'literal':
-      return node.text
-    case 'array':
-      if (node.items.length === 0)
-        return style.opensEmpty ? `[\n${lineEnd(style, depth)}]` : (style.emptyList ?? '[]')
-      return inside(
-        node.items.map(item => printJson(item, style, depth + 1)),
-        '[',
-        ']',
-      )
-    case 'object': {
-      if (node.entries.length === 0) return style.opensEmpty ? `{${lineEnd(style, depth)}}` : empty
-      const entries = sorted
-        ? node.entries.toSorted(([a], [b]) => (a < b ? -1 : Number(a > b)))
-        : node.entries
-      const lines = entries.map(
-        ([key, value]) => string(key) + colon + printJson(value, style, depth + 1),
-      )
-      return inside(lines, '{', '}')
+  return depth > EXPLAINED_DEPTH
+}
+
+/** Returns undefined where it would have more than `most` characters, and prints no more than these. */
+export function printJson(root: JsonNode, style: Style, most = Infinity): string | undefined {
+  const { string = JSON.stringify, sorted, indent, empty = '{}', emptyList = '[]' } = style
+  const colon = style.colon ?? (indent === undefined ? ':' : ': ')
+  const comma = indent === undefined ? (style.comma ?? ',') : ','
+  let text = ''
+  const line = (depth: number): string =>
+    indent === undefined ? '' : `\n${' '.repeat(indent * depth)}`
+  const list = <Item>(
+    items: readonly Item[],
+    brackets: string,
+    depth: number,
+    print: (item: Item) => void,
+  ) => {
+    text += brackets[0]
+    for (const [i, item] of items.entries()) {
+      if (text.length > most) return
+      text += `${i > 0 ? comma : ''}${line(depth + 1)}`
+      print(item)
+    }
+    text += line(depth) + brackets[1]
+  }
+  const print = (node: JsonNode, depth: number): void => {
+    if (node.kind === 'string') text += string(node.value)
+    else if (node.kind === 'literal') text += node.text
+    else if (node.kind === 'array') {
+      if (node.items.length > 0) list(node.items, '[]', depth, item => print(item, depth + 1))
+      else text += style.opensEmpty ? `[\n${line(depth)}]` : emptyList
+    } else if (node.entries.length === 0) text += style.opensEmpty ? `{${line(depth)}}` : empty
+    else {
+      const byKey = ([a]: [string, unknown], [b]: [string, unknown]) => (a < b ? -1 : Number(a > b))
+      const entries = sorted ? node.entries.toSorted(byKey) : node.entries
+      list(entries, '{}', depth, ([key, value]) => {
+        text += string(key) + colon
+        print(value, depth + 1)
+      })
     }
   }
+  print(root, 0)
+  return text.length > most ? undefined : text
 }
 
 const escapeUnit = (unit: string): string =>

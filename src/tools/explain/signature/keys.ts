@@ -1,13 +1,22 @@
-import { apiKey, missingKey, otherKey, theKey } from './advice.ts'
-import { AS_IS, distinct, type Given, type Variant, withAdvice } from './variants.ts'
+import { type Advice, apiKey, missingKey, otherKey, theKey } from './advice.ts'
+import { AS_IS, type Variant } from './variants.ts'
 
-const PREFIX = 'webhook_test_'
+export const PREFIX = 'webhook_test_'
 
 /** A signing key of the account, and the webhook that has it. */
 export type NamedKey = { name: string; key: string }
 
 /** The form in which Farthing makes signing keys. */
 export const isSigningKey = (key: string): boolean => /^webhook_test_[0-9a-v]{26}$/.test(key)
+
+/** Bytes of a key that is compared. */
+const LONGEST_KEY = 1_024
+
+/** Why a key is not compared, in a sentence; undefined for one that is. */
+export const keyProblem = (key: string): string | undefined =>
+  Buffer.byteLength(key) > LONGEST_KEY
+    ? `The key has more than ${LONGEST_KEY.toLocaleString('en-GB')} bytes: a signing key has 39`
+    : undefined
 
 /** The form of the API keys of GOV.UK Pay. Farthing's may have any. */
 export const isApiKey = (key: string): boolean => /^api_(test|live)_/.test(key)
@@ -19,42 +28,46 @@ export type OtherKeys = {
   api: readonly string[]
 }
 
+type Given = [advice: Advice, cause: string, words: string, value: Buffer | string]
+
 export const noKeys: OtherKeys = { webhooks: [], api: [] }
 
-/** The key unchanged, as common mistakes change it, and the other keys. If two are equal, the first. */
-export function keyVariants(key: Buffer, { webhooks, api }: OtherKeys): Variant<Buffer>[] {
+/** The key unchanged, the other keys, and the key as common mistakes change it. If two are equal, the first. */
+export function keyVariants(key: Buffer, { webhooks, api }: OtherKeys): Variant[] {
   const text = key.toString('utf8')
   const bare = text.replace(PREFIX, '')
-  return distinct([
-    ...withAdvice(theKey, [[AS_IS, 'as it is', key]]),
-    ...withAdvice(
-      otherKey,
-      webhooks.map(({ name, key: other }): Given => ['other-webhook', `of ${name}`, other]),
-    ),
-    ...withAdvice(
-      apiKey,
-      api.map((other): Given => ['api-key', 'replaced by an API key', other]),
-    ),
-    ...withAdvice(theKey, [
-      ['no-space', 'without the white space around it', text.trim()],
-      ['no-quotes', 'without the quotes around it', text.replace(/^(["'])(.*)\1$/s, '$2')],
-      ['no-prefix', `without ${PREFIX}`, bare],
-      ['prefix', `with ${PREFIX} before it`, PREFIX + text],
-      ['newline', 'with a newline at its end', `${text}\n`],
-      ['crlf', 'with CRLF at its end', `${text}\r\n`],
-      ['space', 'with a space at its end', `${text} `],
-      ['quotes', 'with double quotes around it', `"${text}"`],
-      ['single-quotes', 'with single quotes around it', `'${text}'`],
-      ['upper', 'in upper case', text.toUpperCase()],
-      ['lower', 'in lower case', text.toLowerCase()],
-      ['base64-decoded', 'decoded from base64', Buffer.from(text, 'base64')],
-      ['bare-base64-decoded', `decoded from base64 without ${PREFIX}`, Buffer.from(bare, 'base64')],
-    ]),
-    ...withAdvice(missingKey, [['empty', 'left empty', '']]),
-    ...withAdvice(theKey, [['hex-decoded', 'decoded from hexadecimal', Buffer.from(bare, 'hex')]]),
-    ...withAdvice(missingKey, [
-      ['undefined', 'replaced by the word undefined', 'undefined'],
-      ['None', 'replaced by the word None', 'None'],
-    ]),
-  ])
+  const given: Given[] = [
+    [theKey, AS_IS, 'as it is', key],
+    ...webhooks.map(({ name, key }): Given => [otherKey, 'other-webhook', `of ${name}`, key]),
+    ...api.map((key): Given => [apiKey, 'api-key', 'replaced by an API key', key]),
+    [theKey, 'no-space', 'without the white space around it', text.trim()],
+    [theKey, 'no-quotes', 'without the quotes around it', text.replace(/^(["'])(.*)\1$/s, '$2')],
+    [theKey, 'no-prefix', `without ${PREFIX}`, bare],
+    [theKey, 'prefix', `with ${PREFIX} before it`, PREFIX + text],
+    [theKey, 'newline', 'with a newline at its end', `${text}\n`],
+    [theKey, 'crlf', 'with CRLF at its end', `${text}\r\n`],
+    [theKey, 'space', 'with a space at its end', `${text} `],
+    [theKey, 'quotes', 'with double quotes around it', `"${text}"`],
+    [theKey, 'single-quotes', 'with single quotes around it', `'${text}'`],
+    [theKey, 'upper', 'in upper case', text.toUpperCase()],
+    [theKey, 'lower', 'in lower case', text.toLowerCase()],
+    [theKey, 'base64-decoded', 'decoded from base64', Buffer.from(text, 'base64')],
+    [
+      theKey,
+      'bare-base64-decoded',
+      `decoded from base64 without ${PREFIX}`,
+      Buffer.from(bare, 'base64'),
+    ],
+    [missingKey, 'empty', 'left empty', ''],
+    [theKey, 'hex-decoded', 'decoded from hexadecimal', Buffer.from(bare, 'hex')],
+    [missingKey, 'undefined', 'replaced by the word undefined', 'undefined'],
+    [missingKey, 'None', 'replaced by the word None', 'None'],
+  ]
+  const variants = new Map<string, Variant>()
+  for (const [advice, cause, words, value] of given) {
+    const variant = { cause, words, advice, value: Buffer.from(value) }
+    const bytes = variant.value.toString('latin1')
+    if (!variants.has(bytes)) variants.set(bytes, variant)
+  }
+  return [...variants.values()]
 }

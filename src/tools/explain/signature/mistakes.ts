@@ -1,8 +1,9 @@
+import type { Pause } from '../../../core/slices.ts'
 import { type Advice, apiKey, otherKey, rawBody, theDigest } from './advice.ts'
 import { bodyVariants } from './bodies.ts'
-import { type Found, isWrong } from './find.ts'
 import { isApiKey, keyVariants, type NamedKey, noKeys } from './keys.ts'
-import type { Variant } from './variants.ts'
+import type { Found } from './known-signatures.ts'
+import { isWrong, type Variant, type Way } from './variants.ts'
 
 export type Mistake = {
   /** Stable, for programs: `body:newline`, `key:other-webhook`, `digest:base64`. */
@@ -12,20 +13,35 @@ export type Mistake = {
   advice: readonly Advice[]
   /** Identifiers of the messages that it concerns. */
   messages?: string[]
+  /** Sentences that follow. */
+  more?: readonly string[]
+  /** Most likely the receiver has another key. */
+  isOfKey?: true
 }
 
 /** The mistake in a body that differs from the true one. */
-export function mistakeOfBody(body: Buffer, truth: Buffer): Mistake {
-  const equal = (to: Buffer) => (variant: Variant<Buffer>) => variant.value.equals(to)
-  const known = bodyVariants(truth).find(equal(body))
+export async function mistakeOfBody(body: Buffer, truth: Buffer, pause: Pause): Promise<Mistake> {
+  const known = await firstEqual(bodyVariants(truth), body, pause)
   if (known) return named('body', known, `the body given is the message ${known.words}`)
-  const back = bodyVariants(body).find(equal(truth))
+  const back = await firstEqual(bodyVariants(body), truth, pause)
   if (back) return named('body:not', back, `the message is the body given ${back.words}`, '-')
   return {
     cause: 'body:unknown',
     words: 'the body given is not that of the message',
     advice: [rawBody],
   }
+}
+
+async function firstEqual(
+  variants: Iterable<Variant>,
+  to: Buffer,
+  pause: Pause,
+): Promise<Variant | undefined> {
+  for (const variant of variants) {
+    if (variant.value?.equals(to)) return variant
+    await pause()
+  }
+  return undefined
 }
 
 /** The mistake in a key that differs from the true one. `owner` is the name of the webhook with the true one. */
@@ -42,7 +58,7 @@ export function mistakeOfKey(
       words: `the key given is an API key, which signs nothing${needed}`,
       advice: [apiKey],
     }
-  const equal = (to: Buffer) => (variant: Variant<Buffer>) => variant.value.equals(to)
+  const equal = (to: Buffer) => (variant: Variant) => variant.value?.equals(to)
   const known = keyVariants(truth, { webhooks, api: [] }).find(equal(key))
   if (known?.cause === 'other-webhook')
     return named('key', known, `the key given is that ${known.words}${needed}`)
@@ -72,12 +88,11 @@ export function mistakesOfSignature(
     key.cause === 'other-webhook' && owner !== undefined
       ? `, and the message is signed with the key of ${owner}`
       : ''
-  const parts: [part: string, variant: Pick<Variant<Buffer>, 'cause' | 'advice'>, words: string][] =
-    [
-      ['body', body, `is made of the body ${body.words}`],
-      ['key', key, `is made with the key ${key.words}${needed}`],
-      ['digest', { ...digest, advice: theDigest }, `is the signature ${digest.words}`],
-    ]
+  const parts: [part: string, variant: Pick<Way, 'cause' | 'advice'>, words: string][] = [
+    ['body', body, `is made of the body ${body.words}`],
+    ['key', key, `is made with the key ${key.words}${needed}`],
+    ['digest', { ...digest, advice: theDigest }, `is the signature ${digest.words}`],
+  ]
   return parts
     .filter(([, variant]) => isWrong(variant))
     .map(([part, variant, words]) => named(part, variant, words))
@@ -89,7 +104,7 @@ export function mistakesOfSignature(
 
 function named(
   part: string,
-  { cause, advice }: Pick<Variant<Buffer>, 'cause' | 'advice'>,
+  { cause, advice }: Pick<Way, 'cause' | 'advice'>,
   words: string,
   separator = ':',
 ): Mistake {

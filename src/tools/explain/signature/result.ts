@@ -1,6 +1,8 @@
 import type { Advice } from './advice.ts'
+import { apiKey, theDigest } from './advice.ts'
 import type { Analysis, SentMessage } from './analyse.ts'
 import { signatureOf } from './digests.ts'
+import { isApiKey, PREFIX } from './keys.ts'
 import type { Mistake } from './mistakes.ts'
 
 export const HEADER = 'the header'
@@ -22,9 +24,12 @@ export const match = (sentence: string): Analysis => ({
 
 /** `start` begins the sentence, which names the mistakes; `end` follows it. */
 export function mismatch(mistakes: readonly Mistake[], start: string, end = ''): Analysis {
+  const more = mistakes.flatMap(({ more = [] }) => more)
   return {
     verdict: 'mismatch',
-    sentence: `${start}${inWords(mistakes.map(({ words }) => words))}.${end}`,
+    sentence: [`${start}${inWords(mistakes.map(({ words }) => words))}.`, ...more, end]
+      .filter(each => each !== '')
+      .join(' '),
     causes: mistakes.map(({ cause }) => cause),
     advice: [...new Set(mistakes.flatMap(({ advice }) => advice))],
     ...ofOthers(mistakes.flatMap(({ messages = [] }) => messages)),
@@ -33,22 +38,66 @@ export function mismatch(mistakes: readonly Mistake[], start: string, end = ''):
 
 const ofOthers = (messages: string[]) => messages.length > 0 && { messages }
 
-/** A signature that no known mistake explains. It may be that of another message. */
+/** What follows where no known mistake explains a signature. */
+export type Unexplained = {
+  /** Other messages that a signature may belong to. */
+  messages: readonly SentMessage[]
+  isPartial: boolean
+  /** What is likely, in a sentence. */
+  likely: string
+  advice: readonly Advice[]
+  /** Most likely the receiver has another key. */
+  isOfKey?: true
+}
+
+const isDigest = (text: string): boolean => /^[0-9a-f]{64}$/i.test(text)
+
+const TOO_MANY = 'Not all combinations of mistakes were tried, because the body is large.'
+
+/** A signature that no known mistake explains. It may be that of another message, or no signature. */
 export function unexplained(
   subject: string,
   text: string,
-  messages: readonly SentMessage[],
-  advice: readonly Advice[],
+  { messages, isPartial, likely, advice, isOfKey }: Unexplained,
 ): Mistake {
   const owners = messages.filter(
     ({ body, signing_key }) => text === signatureOf(body, Buffer.from(signing_key)),
   )
   const [owner] = owners
-  if (!owner) return { cause: 'unknown', words: `no known mistake explains ${subject}`, advice }
+  if (owner)
+    return {
+      cause: 'other-message',
+      words: `${subject} is the signature of another message, to ${owner.webhook}`,
+      advice: [],
+      messages: owners.map(({ message_id }) => message_id),
+    }
+  if (text.startsWith(PREFIX))
+    return {
+      cause: 'digest:key',
+      words: `${subject} is no signature: this is a key`,
+      advice: [theDigest],
+    }
+  if (isApiKey(text))
+    return {
+      cause: 'digest:api-key',
+      words: `${subject} is no signature: this is an API key`,
+      advice: [apiKey],
+    }
+  if (!isDigest(text))
+    return {
+      cause: 'digest:unknown',
+      words: `${subject} is not 64 hexadecimal digits, and no known mistake explains it`,
+      advice: [theDigest],
+    }
   return {
-    cause: 'other-message',
-    words: `${subject} is the signature of another message, to ${owner.webhook}`,
-    advice: [],
-    messages: owners.map(({ message_id }) => message_id),
+    cause: 'unknown',
+    words: `no known mistake explains ${subject}`,
+    advice,
+    more: [...(isPartial ? [TOO_MANY] : []), ...(likely === '' ? [] : [likely])],
+    ...(isOfKey && { isOfKey }),
   }
 }
+
+/** Says of a signing key as much as is needed to compare it, and no more. */
+export const likelyOtherKey = (key: string, webhook: string): string =>
+  `Most likely your receiver has another signing key. That of ${webhook} has ${key.length} characters and ends with ${key.slice(-4)}: let your receiver print the length and the last four characters of the key that it reads.`

@@ -1,10 +1,8 @@
 /** The signatures that code with one known mistake computes of a message. */
-import { bodyVariants } from './bodies.ts'
 import { signatureOf, wrongDigests } from './digests.ts'
-import type { Found } from './find.ts'
-import { keyVariants, type OtherKeys } from './keys.ts'
+import type { Found, KnownSignatures } from './known-signatures.ts'
 import { type Mistake, mistakesOfSignature } from './mistakes.ts'
-import { AS_IS } from './variants.ts'
+import { isWrong } from './variants.ts'
 
 /** A body and a key that are right, and the name of the webhook that has the key. */
 export type Truth = { body: Buffer; key: Buffer; owner: string }
@@ -18,6 +16,7 @@ export type WrongSignature = Mistake & {
 
 /** Causes in the order in which they are tried. The others follow. */
 const likeliest = [
+  'key:other-webhook',
   'digest:base64',
   'digest:upper',
   'body:printed-pretty-2',
@@ -25,7 +24,6 @@ const likeliest = [
   'key:newline',
   'body:latin-1',
   'body:printed-php',
-  'key:other-webhook',
   'body:empty',
   'body:object',
   'key:undefined',
@@ -60,43 +58,36 @@ const likeliest = [
   'key:bare-base64-decoded',
 ]
 
-/** Keys of other webhooks that are tried, so that they do not displace everything else. */
-const MOST_OTHER_KEYS = 5
-
 /**
- * The likeliest mistakes first. Without those whose signature is right, such as reading plain ASCII as Latin-1, or
- * equals another's.
+ * Those with one mistake, the likeliest first; before them the keys of other webhooks, in their order. Without those whose
+ * signature is right, such as reading plain ASCII as Latin-1.
  */
 export function wrongSignatures(
   { body, key, owner }: Truth,
-  { webhooks, api }: OtherKeys,
+  { ways }: KnownSignatures,
 ): WrongSignature[] {
-  const [rightBody, ...bodies] = bodyVariants(body)
-  const others = { webhooks: webhooks.slice(0, MOST_OTHER_KEYS), api }
-  const [rightKey, ...keys] = keyVariants(key, others)
-  if (!rightBody || !rightKey) throw new Error('the variants begin with the value itself')
-  const digest = { cause: AS_IS, words: 'as it is' }
-  const signed = (found: Omit<Found, 'digest'>, short: string): WrongSignature[] =>
-    mistakesIn({ ...found, digest }, owner).map(mistake => ({
-      ...mistake,
-      short,
-      text: signatureOf(found.body.value, found.key.value),
-    }))
-  const all = [
-    ...bodies.flatMap(each => signed({ body: each, key: rightKey }, `the body ${each.words}`)),
-    ...keys.flatMap(each => signed({ body: rightBody, key: each }, `the key ${each.words}`)),
-    ...wrongDigests(body, key).flatMap(({ text, ...written }) =>
-      mistakesIn({ body: rightBody, key: rightKey, digest: written }, owner).map(mistake => ({
-        ...mistake,
-        short: `the signature ${written.words}`,
-        text,
-      })),
+  const right = signatureOf(body, key)
+  const rightWay = ways.get(right)
+  if (!rightWay) throw new Error('the signature without a mistake is among those that are known')
+  const found = [
+    ...ways,
+    ...wrongDigests(body, key).map(
+      ({ text, ...digest }) => [text, { ...rightWay, digest }] as const,
     ),
   ]
-  const seen = new Set([signatureOf(body, key)])
-  return all
+  return found
+    .flatMap(([text, way]) => {
+      const mistakes = mistakesIn(way, owner)
+      return mistakes.length === 1
+        ? mistakes.map(each => ({ ...each, text, short: shortOf(way) }))
+        : []
+    })
     .sort((a, b) => rankOf(a) - rankOf(b))
-    .filter(({ text }) => !seen.has(text) && seen.add(text))
+}
+
+function shortOf({ body, key, digest }: Found): string {
+  if (isWrong(body)) return `the body ${body.words}`
+  return isWrong(key) ? `the key ${key.words}` : `the signature ${digest.words}`
 }
 
 /** The mistakes of a receiver that computes such a signature. */

@@ -1,0 +1,24 @@
+/** Work that is long is done in slices, and other work of the thread in between. */
+import { setImmediate } from 'node:timers/promises'
+import { SLICE_MS } from './budgets.ts'
+
+/** Resolves at once, or after other work if this slice has taken long enough. To be awaited after each step. */
+export type Pause = () => Promise<void>
+
+/** One at a time on this thread: the slices of many together would be as long as the whole. */
+let last: Promise<unknown> = Promise.resolve()
+
+/** Runs the work when the one before has ended. Each of its steps should take far less than 25 ms. */
+export function inSlices<Result>(work: (pause: Pause) => Promise<Result>): Promise<Result> {
+  const running = last.then(async () => {
+    await setImmediate()
+    let began = performance.now()
+    return work(async () => {
+      if (performance.now() - began < SLICE_MS) return
+      await setImmediate()
+      began = performance.now()
+    })
+  })
+  last = running.catch(() => {})
+  return running
+}

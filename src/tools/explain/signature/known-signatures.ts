@@ -1,0 +1,102 @@
+/** The signatures that known mistakes give, so that any text can be looked up among them. */
+import { PAIR_BYTES } from '../../../core/budgets.ts'
+import type { Pause } from '../../../core/slices.ts'
+import { cutOff, type Digest, inHex, others, rewritten, signatureOf } from './digests.ts'
+import { AS_IS, isWrong, type Variant, type Way } from './variants.ts'
+
+/** How a signature was made: of which body, with which key, and how it was computed and written. */
+export type Found = { body: Way; key: Way; digest: Digest }
+
+/** By the digest in hexadecimal. */
+type Ways = ReadonlyMap<string, Found>
+
+export type KnownSignatures = {
+  /** Made as they should be of a body and a key of which one may be wrong. */
+  ways: Ways
+  /** The way to this text with the fewest mistakes. The first that needs another digest, or a wrong body with a wrong key, has to wait for these. */
+  find(text: string, pause: Pause): Promise<Found | undefined>
+  /** Whether some were left out until now, because the body is large. */
+  isPartial(): boolean
+}
+
+/** What is computed of a pair of a body and a key. */
+type Kind = 'single' | 'other digests' | 'both wrong'
+
+const asIs: Digest = { cause: AS_IS, words: 'as it is' }
+
+/** `bodies` makes them anew, one after the other: none is kept. */
+export async function knownSignatures(
+  bodies: () => Iterable<Variant>,
+  keys: readonly Variant[],
+  pause: Pause,
+): Promise<KnownSignatures> {
+  const made = new Map<Kind, Awaited<ReturnType<typeof waysOf>>>()
+  const waysOfKind = async (kind: Kind, pause: Pause) => {
+    const known = made.get(kind) ?? (await waysOf(bodies(), keys, kind, pause))
+    made.set(kind, known)
+    return known.ways
+  }
+  return {
+    ways: await waysOfKind('single', pause),
+    async find(text, pause) {
+      for (const kind of ['single', 'other digests', 'both wrong'] as const) {
+        const found = lookUp(await waysOfKind(kind, pause), text)
+        if (found) return found
+      }
+      return undefined
+    },
+    isPartial: () => made.values().some(({ isPartial }) => isPartial),
+  }
+}
+
+async function waysOf(
+  bodies: Iterable<Variant>,
+  keys: readonly Variant[],
+  kind: Kind,
+  pause: Pause,
+) {
+  const ways = new Map<string, Found>()
+  const add = (hex: string, found: Found) => void (ways.has(hex) || ways.set(hex, found))
+  let left = PAIR_BYTES
+  let isPartial = false
+  for (const { value: body, ...ofBody } of bodies) {
+    if (!body) isPartial = true
+    for (const { value: key, ...ofKey } of body ? keys : []) {
+      const areBothWrong = isWrong(ofBody) && isWrong(ofKey)
+      if (!body || !key || areBothWrong !== (kind === 'both wrong')) continue
+      if (areBothWrong) left -= body.length
+      if (left < 0) return { ways, isPartial: true }
+      if (kind === 'other digests')
+        for (const { digest, ...other } of others)
+          add(digest(body, key), { body: ofBody, key: ofKey, digest: other })
+      else add(signatureOf(body, key), { body: ofBody, key: ofKey, digest: asIs })
+      await pause()
+    }
+  }
+  return { ways, isPartial }
+}
+
+const mistakesOf = ({ body, key, digest }: Found): number =>
+  [body, key, digest].filter(isWrong).length
+
+function lookUp(ways: Ways, text: string): Found | undefined {
+  const exact = ways.get(text)
+  const other = ways.get(inHex(text))
+  const start = exact ? undefined : cutOff(text)
+  const whole =
+    start && ways.entries().find(([hex, way]) => hex.startsWith(start) && !isWrong(way.digest))
+  const found = [
+    exact,
+    ...rewritten(text).map(({ hex, ...digest }) => writtenAs(ways.get(hex), digest)),
+    other && isWrong(other.digest) ? other : undefined,
+    whole &&
+      writtenAs(whole[1], { cause: 'cut-off', words: `cut off after ${start.length} digits` }),
+  ]
+  return found
+    .filter(each => each !== undefined && each !== '')
+    .toSorted((a, b) => mistakesOf(a) - mistakesOf(b))
+    .at(0)
+}
+
+const writtenAs = (found: Found | undefined, digest: Digest): Found | undefined =>
+  found && !isWrong(found.digest) ? { ...found, digest } : undefined
