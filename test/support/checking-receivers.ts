@@ -1,7 +1,14 @@
 /** Receivers that check signatures, each in its own way. */
+
+import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
+import type { TestContext } from 'node:test'
+import type { Body, Client } from './client.ts'
+import { ask } from './control.ts'
 import { print } from './library-json.ts'
 import type { Behaviour, Received } from './receiver.ts'
+import type { Service } from './service.ts'
+import { history, type Subscriber, subscribe } from './subscriber.ts'
 
 /** The keys that a receiver may use: its own, and that of another webhook. */
 export type Keys = { own: string; other: string }
@@ -40,3 +47,41 @@ export const deciding = (accepts: (request: Received) => boolean): Behaviour => 
 })
 
 export const signatureIn = ({ headers }: Received): string => String(headers['pay-signature'] ?? '')
+
+/** What libraries and encodings print differently. */
+const DESCRIPTION = "Crème & £5 / 'x' +1"
+
+/** A message to a receiver, in an account of its own that has one more webhook. */
+export async function refusedMessage(
+  service: Service,
+  t: TestContext,
+  behaveWith: (keys: Keys) => Behaviour,
+): Promise<{ api: Client; id: string; subscriber: Subscriber }> {
+  const api = await service.newAccount()
+  const keys = { own: '', other: '' }
+  keys.other = (await addWebhook(api, 'Archive')).signing_key
+  const subscriber = await subscribe(t, api, { behaviour: behaveWith(keys) })
+  keys.own = subscriber.webhook.signing_key
+  const { payment_id } = await api.createPayment({ description: DESCRIPTION })
+  await api.post(`/v1/payments/${payment_id}/cancel`)
+  const [message] = await history(api, subscriber.webhook)
+  return { api, id: message.webhook_message_id, subscriber }
+}
+
+/** A webhook that gets no message of these tests. */
+export async function addWebhook(api: Client, description: string): Promise<Body> {
+  const { status, body } = await api.post('/v1/webhooks', {
+    callback_url: 'https://localhost/archive',
+    description,
+    subscriptions: ['card_payment_settled'],
+  })
+  assert.equal(status, 201)
+  return body
+}
+
+export async function askedAbout(service: Service, api: Client, id: string): Promise<Body> {
+  const { status, body } = await ask(service, api, `messages/${id}/ask`, {})
+  assert.equal(status, 200, JSON.stringify(body))
+  assert.equal(body.message_id, id)
+  return body
+}

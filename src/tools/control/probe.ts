@@ -4,6 +4,7 @@ import { type Endpoint, pathParam } from '../../platform/http/endpoint.ts'
 import { json, pathParameter } from '../../platform/http/openapi.ts'
 import { object } from '../../platform/http/schema.ts'
 import type { ToolContext } from '../context.ts'
+import { ALREADY_SENDING } from '../deliver/resend.ts'
 import { probeReceiver } from '../explain/check/probe.ts'
 import { MOST_POSTS } from '../explain/check/probing.ts'
 import { finding } from './check.ts'
@@ -31,7 +32,7 @@ export const probeWebhook = (context: ToolContext, stopped: () => boolean): Endp
       'Sends messages about paid payments of the account to the address of the webhook, and judges the responses: wrong signatures, the same message twice, an unknown payment, JSON that is printed differently, letters beyond ASCII, an unknown field, two at once, and the resource as GOV.UK Pay prints it. First the true message: if that is not accepted, or no payment is paid, all findings are `not seen`. At most 40 messages within 20 seconds. Each is recorded and marked as a probe. They are no attempts of any message, and no payment changes.',
     parameters: [pathParameter('webhook_id', 'An active webhook of the account')],
     responses: { 200: json('What the receiver does', probed) },
-    errors: [notFound('webhook'), inactive()],
+    errors: [notFound('webhook'), inactive(), conflict(ALREADY_SENDING)],
   }),
   handler: async request => {
     const { account } = request
@@ -40,7 +41,8 @@ export const probeWebhook = (context: ToolContext, stopped: () => boolean): Endp
     if (!webhook) throw notFound('webhook')
     if (webhook.status !== 'ACTIVE') throw inactive()
     const isAbandoned = () => stopped() || request.raw.socket.destroyed
-    const { posts, findings } = await probeReceiver(context, account, webhook, isAbandoned)
-    return { version, webhook_id: webhook.webhook_id, posts, findings }
+    const probed = await probeReceiver(context, account, webhook, isAbandoned)
+    if (!probed) throw conflict(ALREADY_SENDING)
+    return { version, webhook_id: webhook.webhook_id, ...probed }
   },
 })

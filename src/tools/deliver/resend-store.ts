@@ -49,3 +49,21 @@ export const saveResend = (
   values: [room, before.body, claimed_until, body],
   expect: 1,
 })
+
+/** No run, for an account whose row only says that other messages of it are being sent by hand. */
+const NO_RUN: Resend = { at: 0, left: [], accepted: 0, failed: 0, skipped: 0 }
+
+/** As `startResend`, but leaves what is known of the newest run. */
+export const claimSending = (room: string, until: number, now: number): Statement => ({
+  sql: `insert into resends (account, claimed_until, body) values ($1, $2, $3)
+        on conflict (account) do update set claimed_until = excluded.claimed_until
+        where resends.claimed_until <= $4`,
+  values: [room, until, JSON.stringify(NO_RUN), now],
+  expect: 1,
+})
+
+/** Changes nothing where somebody else has the claim. */
+export const endSending = (room: string, until: number): Statement => ({
+  sql: 'update resends set claimed_until = 0 where account = $1 and claimed_until = $2',
+  values: [room, until],
+})

@@ -3,7 +3,15 @@ import type { Account } from '../../core/account.ts'
 import { CLAIM_MS } from '../../pay/webhooks/deliver.ts'
 import { findMessage } from '../../pay/webhooks/message-store.ts'
 import type { ToolContext } from '../context.ts'
-import { type Resend, type ResendRow, resendIn, saveResend, startResend } from './resend-store.ts'
+import {
+  claimSending,
+  endSending,
+  type Resend,
+  type ResendRow,
+  resendIn,
+  saveResend,
+  startResend,
+} from './resend-store.ts'
 import { resendable, sendAgain } from './send-again.ts'
 
 const rowOf = (resend: Resend, claimed_until: number): ResendRow => ({
@@ -25,6 +33,30 @@ export async function resendAll(
   if (!(await database.write([startResend(account.room, first, now)]))) return false
   deliveries.beside(isStopping => run(context, account, first, isStopping))
   return true
+}
+
+export const ALREADY_SENDING =
+  'messages of this account are being sent by hand already, one after the other: try again when that has ended'
+
+/**
+ * Runs work that sends many messages of the account by hand and takes at most `ms` milliseconds. Resolves to undefined
+ * without doing it while other such work of the account goes on, in any instance.
+ */
+export async function sendingAlone<Result>(
+  { database, time }: ToolContext,
+  { room }: Account,
+  ms: number,
+  work: () => Promise<Result>,
+): Promise<Result | undefined> {
+  const now = time.wall()
+  const until = now + ms
+  if (!(await database.write([claimSending(room, until, now)]))) return undefined
+  try {
+    return await work()
+  } finally {
+    // Without it the claim ends by itself.
+    await database.write([endSending(room, until)]).catch(() => {})
+  }
 }
 
 /** Ends at a stop of the service, and when another run has taken the place of this one. */

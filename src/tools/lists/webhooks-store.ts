@@ -93,6 +93,15 @@ export const newestWebhooks = (
 ): Promise<Webhook[]> =>
   findPart(database, webhookRows, [where('account = ?', room)], { limit, order: 'newest' })
 
+/** How many webhooks the account has, active or not. */
+export async function countWebhooks(database: Database, room: string): Promise<number> {
+  const [row] = await database.query<{ total: number }>(
+    'select cast(count(*) as integer) as total from webhooks where account = $1',
+    [room],
+  )
+  return row?.total ?? 0
+}
+
 /** The newest messages of these webhooks whose bodies are kept, newest first, at most `limit`. */
 export async function newestMessages(
   database: Database,

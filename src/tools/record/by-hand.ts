@@ -2,7 +2,7 @@
 
 import type { Database } from '../../core/ports.ts'
 import { findPart, where } from '../../platform/database/select.ts'
-import type { Exchange } from './exchange.ts'
+import type { ByHand, Exchange } from './exchange.ts'
 import { among, byBeginning, exchangeRows } from './store.ts'
 
 /** At most this many sends by hand are looked at for one list. */
@@ -39,11 +39,11 @@ export const acceptedAmong = (exchanges: readonly Exchange[]): Map<string, Excha
   )
 
 const isAcceptedAgain = ({ kind, refused, by_hand }: Exchange): boolean =>
-  kind === 'out' &&
-  !refused &&
-  by_hand?.kind === 'again' &&
-  !by_hand.other_key &&
-  !by_hand.other_address
+  kind === 'out' && !refused && by_hand !== undefined && isAgain(by_hand)
+
+/** Whether the message was sent by hand as it is, to its own receiver. */
+const isAgain = ({ kind, other_key, other_address }: ByHand): boolean =>
+  kind === 'again' && !other_key && !other_address
 
 type MessageKey = { room: string; payment_id: string; message_id: string }
 
@@ -63,6 +63,46 @@ export const attemptsOfMessage = (
     order: 'newest',
   })
 
+/** The newest sends of a message by hand that are looked at for one without damage. */
+const MOST_UNDAMAGED = 100
+
+/** The newest send by hand of the message as it is to this address, also as a copy that asked its receiver. */
+export async function newestUndamaged(
+  database: Database,
+  key: MessageKey,
+  address: string,
+): Promise<Exchange | undefined> {
+  const found = await findPart(
+    database,
+    exchangeRows,
+    [
+      ofMessage(key),
+      where(
+        `kind = 'out' and (body like '%"by_hand":{"kind":"again"%' or body like '%"by_hand":{"kind":"asked"%')`,
+      ),
+    ],
+    { limit: MOST_UNDAMAGED, order: 'newest' },
+  )
+  const [path] = address.split('?')
+  return found.find(
+    ({ by_hand, path: sentTo }) => !by_hand?.damage && !by_hand?.other_key && sentTo === path,
+  )
+}
+
+/**
+ * The newest attempt with the message as it is at its own receiver, if nobody has asked since. Its response may hold what
+ * the receiver computes.
+ */
+export async function newestUnasked(
+  database: Database,
+  key: MessageKey,
+): Promise<Exchange | undefined> {
+  const [newest] = await attemptsOfMessage(database, key, 1)
+  if (!newest || (newest.by_hand && !isAgain(newest.by_hand))) return undefined
+  const asked = await newestAsked(database, key)
+  return asked && asked.action.exchange_id > newest.exchange_id ? undefined : newest
+}
+
 /** The newest time that the receiver of a message was asked, and the copies that it was sent, newest first. */
 export async function newestAsked(
   database: Database,
@@ -73,11 +113,12 @@ export async function newestAsked(
   const [action] = await findPart(database, exchangeRows, [ofMessage(key), asked], last)
   if (!action?.asked) return undefined
   const before = where('exchange_id < ?', action.exchange_id)
+  if (action.asked.posts === 0) return { action, copies: [] }
   const copies = await findPart(
     database,
     exchangeRows,
     [ofMessage(key), where(`kind = 'out' and ${COPY}`), before],
-    { limit: Math.max(1, action.asked.posts), order: 'newest' },
+    { limit: action.asked.posts, order: 'newest' },
   )
   return { action, copies }
 }

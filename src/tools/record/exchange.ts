@@ -33,6 +33,11 @@ export type ByHand = {
   other_key?: true
   /** It went to another address than the webhook's. */
   other_address?: true
+  /**
+   * Of one with a wrong signature: what the receiver answered to the newest undamaged one before it. Missing where none
+   * was sent to this address.
+   */
+  undamaged?: 'accepted' | 'refused'
 }
 
 /** What a receiver turned out to check, when copies of a message were sent to find that out. */

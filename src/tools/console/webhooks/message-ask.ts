@@ -4,31 +4,42 @@ import { attemptsOf, type KeptMessage, statusAt } from '../../../pay/webhooks/me
 import { button, details } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import type { ToolContext } from '../../context.ts'
+import { ALREADY_SENDING } from '../../deliver/resend.ts'
 import { resendable } from '../../deliver/send-again.ts'
-import { askReceiver, mostCopies } from '../../explain/check/ask.ts'
+import { askReceiver, MOST_COPIES } from '../../explain/check/ask.ts'
 import { isSignatureRefusal } from '../../explain/wrong-signature.ts'
 import { newestAsked } from '../../record/by-hand.ts'
 import type { Exchange } from '../../record/exchange.ts'
-import type { AccountVisit, Next } from '../frame/page.ts'
+import type { AccountVisit, Next, Page } from '../frame/page.ts'
 import { link, paragraph, postForm, untrusted, wideTable } from '../frame/parts.ts'
 import { shortTime } from '../frame/times.ts'
 import { statusPart } from '../requests/list.ts'
-import { advicePart } from '../signature/advice.ts'
+import { advicePart, keyPart } from '../signature/advice.ts'
 import { nameOfAttempt } from './message-attempts.ts'
 
 /** Leads back to the page of the message, which says what came of it. */
 export async function ask(
   context: ToolContext,
-  { account, request, now }: AccountVisit,
+  { account, request, now, root }: AccountVisit,
   found: KeptMessage,
-): Promise<Next> {
+): Promise<Next | Page> {
   const message = resendable(found, now)
   const to = `messages/${found.message_id}`
   if ('reason' in message) return { to, done: { code: 'not-sent' } }
   const isAbandoned = () => request.raw.socket.destroyed
-  await askReceiver(context, account, message, { by: 'console', isAbandoned })
-  return { to }
+  const asked = await askReceiver(context, account, message, { by: 'console', isAbandoned })
+  return asked ? { to } : busyPage(link(root + to, 'Back to the message'))
 }
+
+/** Says that nothing was sent, because other messages of the account are being sent. */
+export const busyPage = (back: Html): Page => ({
+  title: 'Messages are being sent already',
+  status: 409,
+  section: 'webhooks',
+  content: html`<h1 class="govuk-heading-l">Messages are being sent already</h1>
+${paragraph(`Nothing was sent: ${ALREADY_SENDING}.`)}
+${paragraph(back)}`,
+})
 
 /**
  * The newest answer, and the button with what it will do. Nothing for a message that no receiver refused. `accepted` is
@@ -40,31 +51,28 @@ export async function askPart(
   found: KeptMessage,
   accepted: Exchange | undefined,
 ): Promise<Html | false> {
-  const { account, root, now } = visit
+  const { room } = visit.account
   const { payment_id, message_id } = found
-  const asked = await newestAsked(context.database, { room: account.room, payment_id, message_id })
-  const form = await askForm(context, visit, found, asked !== undefined)
+  const asked = await newestAsked(context.database, { room, payment_id, message_id })
+  const form = askForm(visit, found, asked !== undefined)
   if (!asked && !form) return false
   return html`<h2 class="govuk-heading-m" id="ask">Ask the receiver</h2>
-${asked && accepted && accepted.at > asked.action.at && paragraph(`It was asked at ${shortTime(asked.action.at, now, 'seconds')}, and accepted the message afterwards, at ${shortTime(accepted.at, now, 'seconds')}.`)}
-${asked && answerPart(root, asked.action, asked.copies, now)}
+${asked && shownAnswer(visit, found, asked, accepted)}
 ${form}`
 }
 
-async function askForm(
-  context: ToolContext,
+function askForm(
   { account, root, now, hasEnded }: AccountVisit,
   found: KeptMessage,
   isAgain: boolean,
-): Promise<Html | false> {
+): Html | false {
   if (hasEnded) return false
   const status = attemptsOf(found).at(-1)?.status_code ?? null
   const message = resendable(found, now)
   if ('reason' in message || statusAt(found, now) !== 'FAILED' || !isSignatureRefusal(status))
     return false
-  const copies = await mostCopies(context, account, message)
   return html`${paragraph(
-    html`Sends at most ${copies} copies of this message to ${untrusted(message.callback_url)}, one after the other: with the right signature, with one of a random key, and with one for each known mistake until one is accepted. That takes at most 30 seconds. The copies are no attempts of the message.`,
+    html`Sends at most ${MOST_COPIES} copies of this message to ${untrusted(message.callback_url)}, one after the other: with the right signature, with one of a random key, with the other signing keys of the account, and with one for each known mistake until one is accepted. That takes at most 30 seconds. The copies are no attempts of the message. Nothing is sent if its response to the newest attempt shows the mistake.`,
   )}
 ${postForm(
   account,
@@ -75,6 +83,21 @@ ${postForm(
     secondary: true,
   }),
 )}`
+}
+
+/** What came of it, folded away once the receiver has accepted the message. */
+function shownAnswer(
+  { root, now }: AccountVisit,
+  message: KeptMessage,
+  { action, copies }: { action: Exchange; copies: Exchange[] },
+  accepted: Exchange | undefined,
+): Html | undefined {
+  const part = html`${answerPart(root, action, copies, now)}
+${action.asked?.cause === 'unknown' && keyPart({ webhook: message.callback_url, signing_key: message.signing_key })}`
+  if (!accepted || accepted.at <= action.at) return part
+  const time = (at: number) => shortTime(at, now, 'seconds')
+  return html`${paragraph(`It accepted the message at ${time(accepted.at)}.`)}
+${details(`What it did before, when it was asked at ${time(action.at)}`, part, { id: 'asked-before' })}`
 }
 
 function answerPart(
@@ -88,21 +111,25 @@ function answerPart(
   return html`<div id="asked">
 <p class="govuk-body-l">${untrusted(asked.sentence)}</p>
 ${advicePart(asked.advice)}
-${details(
-  `${sent} sent, asked at ${shortTime(at, now, 'seconds')}`,
-  wideTable({
-    caption: 'The copies that were sent, newest first',
-    hidesCaption: true,
-    columns: [{ text: 'Copy' }, { text: 'Response' }],
-    rows: copies.map(each => [
-      link(
-        `${root}requests/${each.exchange_id}`,
-        untrusted(each.by_hand ? nameOfAttempt(each.by_hand) : ''),
-      ),
-      statusPart(each),
-    ]),
-  }),
-  { id: 'copies' },
-)}
+${asked.posts === 0 && asked.evidence.map(id => paragraph(link(`${root}requests/${id}`, 'The attempt whose response shows it')))}
+${
+  asked.posts > 0 &&
+  details(
+    `${sent} sent, asked at ${shortTime(at, now, 'seconds')}`,
+    wideTable({
+      caption: 'The copies that were sent, newest first',
+      hidesCaption: true,
+      columns: [{ text: 'Copy' }, { text: 'Response' }],
+      rows: copies.map(each => [
+        link(
+          `${root}requests/${each.exchange_id}`,
+          untrusted(each.by_hand ? nameOfAttempt(each.by_hand) : ''),
+        ),
+        statusPart(each),
+      ]),
+    }),
+    { id: 'copies' },
+  )
+}
 </div>`
 }

@@ -13,6 +13,7 @@ import { findingView } from '../check/findings.ts'
 import { type AccountVisit, type Next, notFound, type Page } from '../frame/page.ts'
 import { link, paragraph, postForm, untrusted, wideTable } from '../frame/parts.ts'
 import { actionRoute } from '../frame/route.ts'
+import { busyPage } from './message-ask.ts'
 
 export const probeRoute = (context: ToolContext): Route =>
   actionRoute(context, 'webhooks/{webhook_id}/probe', {
@@ -28,7 +29,9 @@ async function probe(context: ToolContext, visit: AccountVisit): Promise<Next | 
   if (webhook.status !== 'ACTIVE')
     return { to: `webhooks/${webhook_id}`, done: { code: 'not-sent' } }
   const isAbandoned = () => request.raw.socket.destroyed
-  const { posts, findings } = await probeReceiver(context, account, webhook, isAbandoned)
+  const probed = await probeReceiver(context, account, webhook, isAbandoned)
+  if (!probed) return busyPage(link(`${root}webhooks/${webhook_id}`, 'Back to the webhook'))
+  const { posts, findings } = probed
   const name = untrusted(webhookTitle(webhook))
   const content = html`<p class="govuk-body">${link(`${root}webhooks/${webhook_id}`, name)}</p>
 <h1 class="govuk-heading-l">What the receiver does</h1>

@@ -4,6 +4,7 @@
  */
 import { type Account, DEFAULT_ACCOUNT } from '../../../core/account.ts'
 import { newSecret } from '../../../core/ids.ts'
+import { inSlices } from '../../../core/slices.ts'
 import { findWebhook } from '../../../pay/webhooks/store.ts'
 import {
   signature,
@@ -12,10 +13,15 @@ import {
   webhookName,
 } from '../../../pay/webhooks/webhook.ts'
 import type { ToolContext } from '../../context.ts'
+import { sendingAlone } from '../../deliver/resend.ts'
 import { type Resendable, sendByHand } from '../../deliver/send-again.ts'
-import { newestWebhooks } from '../../lists/webhooks-store.ts'
+import { countWebhooks, newestWebhooks } from '../../lists/webhooks-store.ts'
 import type { ActionName } from '../../record/action.ts'
+import { newestUnasked } from '../../record/by-hand.ts'
 import { type Actor, type Asked, NO_REQUEST } from '../../record/exchange.ts'
+import { bodyVariants } from '../signature/bodies.ts'
+import { keyVariants } from '../signature/keys.ts'
+import { knownSignatures } from '../signature/known-signatures.ts'
 import { type Truth, wrongSignatures } from '../signature/wrong-signatures.ts'
 import { type Copy, findMistake, type Known } from './find-mistake.ts'
 
@@ -24,8 +30,8 @@ export const MOST_COPIES = 45
 /** Milliseconds for all copies. One takes 2 seconds at most, so none is sent in the last two. */
 const MOST_MS = 30_000
 const LAST_START = MOST_MS - 2_000
-/** Webhooks whose keys are looked at. */
-const MOST_WEBHOOKS = 20
+/** Milliseconds in which nobody else may ask, should this process end. */
+const CLAIM_MS = MOST_MS + 5_000
 
 type Asking = {
   by: Actor
@@ -35,20 +41,30 @@ type Asking = {
 
 /**
  * Sends the copies to the webhook's own address, one after the other, and records each. The message, its attempts and
- * its payment stay as they are.
+ * its payment stay as they are. Resolves to undefined, and sends nothing, while other messages of the account are being
+ * sent by hand.
  */
-export async function askReceiver(
+export const askReceiver = (
+  context: ToolContext,
+  account: Account,
+  message: Resendable,
+  asking: Asking,
+): Promise<Asked | undefined> =>
+  sendingAlone(context, account, CLAIM_MS, () => ask(context, account, message, asking))
+
+async function ask(
   context: ToolContext,
   account: Account,
   message: Resendable,
   { by, isAbandoned }: Asking,
 ): Promise<Asked> {
   const { recorder, time } = context
-  const known = await knownAbout(context, account, message)
-  const { body, callback_url: url, message_id, payment_id, webhook_id } = message
   const started = performance.now()
   const began = time.wall()
   const at = time.now(account)
+  await recorder?.write(account)
+  const known = await knownAbout(context, account, message)
+  const { body, callback_url: url, message_id, payment_id, webhook_id } = message
   const post = ({ text, cause, short }: Copy) =>
     sendByHand(context, account, message, {
       body,
@@ -79,37 +95,32 @@ export async function askReceiver(
   return asked
 }
 
-/** The most copies that asking sends. */
-export async function mostCopies(
-  context: ToolContext,
-  account: Account,
-  message: Resendable,
-): Promise<number> {
-  const { wrong } = await knownAbout(context, account, message)
-  return Math.min(MOST_COPIES, 2 + wrong.length)
-}
-
 async function knownAbout(
   { database, config }: ToolContext,
   { name, room }: Account,
-  { body, webhook_id, signing_key }: Resendable,
+  { body, webhook_id, payment_id, message_id, signing_key }: Resendable,
 ): Promise<Known> {
-  const webhooks = await newestWebhooks(database, room, MOST_WEBHOOKS)
+  const webhooks = await newestWebhooks(database, room, MOST_COPIES)
   const own = await findWebhook(database, room, webhook_id)
   const owner = own ? webhookName(own) : webhook_id
   const truth: Truth = { body: Buffer.from(body), key: Buffer.from(signing_key), owner }
-  const otherKeys = {
+  const keys = keyVariants(truth.key, {
     webhooks: webhooks
       .filter(each => each.webhook_id !== webhook_id)
       .map(each => ({ name: nameBeside(owner, each), key: each.signing_key })),
     api: name === DEFAULT_ACCOUNT && config.apiKey ? [config.apiKey] : [],
-  }
+  })
+  const signatures = await inSlices(pause =>
+    knownSignatures(() => bodyVariants(truth.body), keys, pause),
+  )
   return {
     truth,
-    otherKeys,
+    answer: await newestUnasked(database, { room, payment_id, message_id }),
+    otherKeys: (await countWebhooks(database, room)) - 1,
     right: signature(body, signing_key),
     random: signature(body, signingKeyOf(newSecret())),
-    wrong: wrongSignatures(truth, otherKeys),
+    wrong: wrongSignatures(truth, signatures),
+    find: text => inSlices(pause => signatures.find(text, pause)),
   }
 }
 

@@ -1,13 +1,12 @@
 /** Which copy of a message a receiver is sent next, and what follows from its answers. */
 
+import { LOOKED_UP_TEXTS } from '../../../core/budgets.ts'
 import type { Asked, Exchange } from '../../record/exchange.ts'
 import { causeOf } from '../causes.ts'
-import type { Advice } from '../signature/advice.ts'
-import { bodyVariants } from '../signature/bodies.ts'
-import { find } from '../signature/find.ts'
-import { keyVariants, type OtherKeys } from '../signature/keys.ts'
+import { type Advice, otherKey } from '../signature/advice.ts'
+import type { Found } from '../signature/known-signatures.ts'
 import type { Mistake } from '../signature/mistakes.ts'
-import { inWords } from '../signature/result.ts'
+import { inWords, likelyOtherKey } from '../signature/result.ts'
 import { mistakesIn, type Truth, type WrongSignature } from '../signature/wrong-signatures.ts'
 import { ACCEPTED_ADVICE, isSignatureRefusal } from '../wrong-signature.ts'
 import { isAccepted } from './probing.ts'
@@ -17,13 +16,18 @@ export type Copy = { text: string; short: string; cause?: string }
 
 export type Known = {
   truth: Truth
-  otherKeys: OtherKeys
+  /** An attempt with the message as it is, whose response may hold what the receiver computes. */
+  answer: Exchange | undefined
+  /** How many other webhooks the account has. `wrong` may have the keys of fewer. */
+  otherKeys: number
   /** The signature of the message. */
   right: string
   /** A signature with a key that nobody has. */
   random: string
   /** The likeliest first. */
   wrong: readonly WrongSignature[]
+  /** How a signature was made; undefined for one that no known mistake explains. */
+  find: (text: string) => Promise<Found | undefined>
 }
 
 type Sending = {
@@ -36,7 +40,10 @@ type Conclusion = Omit<Asked, 'posts' | 'evidence'> & { evidence: readonly Excha
 
 const isRefused = ({ status }: Exchange): boolean => isSignatureRefusal(status)
 
-/** Sends the right copy, one with a random key, and unless they tell enough, the wrong ones until one is accepted. */
+/**
+ * Looks at what the receiver answered before. If that does not tell enough, sends the right copy, one with a random key,
+ * and then the wrong ones until one is accepted.
+ */
 export async function findMistake(known: Known, { post, mayPost }: Sending): Promise<Asked> {
   let posts = 0
   const send = (copy: Copy) => {
@@ -44,21 +51,47 @@ export async function findMistake(known: Known, { post, mayPost }: Sending): Pro
     return post(copy)
   }
   const right = { text: known.right, short: 'the right signature' }
-  const first = await send(right)
-  let conclusion = fromRight(first)
-  if (!conclusion) {
-    const random = { text: known.random, short: 'a random key', cause: 'key:random' }
-    const forged = await send(random)
-    conclusion =
+  const conclude = async (): Promise<Conclusion> => {
+    const shown = known.answer && (await fromAnswer(known, known.answer))
+    if (shown) return shown
+    const first = await send(right)
+    const other = fromRight(first)
+    if (other) return other
+    const forged = await send({ text: known.random, short: 'a random key', cause: 'key:random' })
+    return (
       fromBoth(known, first, forged) ??
-      (await fromWrong(known, [first, forged], {
+      fromWrong(known, [first, forged], {
         post: send,
         mayPost: () => mayPost(posts),
         sendRight: () => send(right),
-      }))
+      })
+    )
   }
-  const { evidence, ...rest } = conclusion
+  const { evidence, ...rest } = await conclude()
   return { ...rest, posts, evidence: evidence.map(({ exchange_id }) => exchange_id) }
+}
+
+const NOTHING_SENT =
+  'Its response to the newest attempt shows that, so nothing was sent. Ask again when you have mended it.'
+
+/**
+ * The right signature once may be the header that the receiver repeats; twice, it is what it got and what it computed.
+ */
+async function fromAnswer(known: Known, answer: Exchange): Promise<Conclusion | undefined> {
+  if (!isRefused(answer)) return undefined
+  const [shown] = await shownIn(known, [answer])
+  if (shown) {
+    const { cause, words, advice } = shown
+    const sentence = `Your receiver checks a wrong signature: ${words}. ${NOTHING_SENT}`
+    return { cause, sentence, advice, evidence: [answer] }
+  }
+  if (signaturesIn(answer).filter(text => text === known.right).length < 2) return undefined
+  return {
+    cause: 'compared-wrongly',
+    sentence: `Your receiver computes the right signature and compares it wrongly: it got that and computed that. ${NOTHING_SENT}`,
+    advice: [COMPARE],
+    evidence: [answer],
+  }
 }
 
 /** The receiver may have been mended since, or answer nothing about the signature. */
@@ -126,7 +159,7 @@ async function fromWrong(
   [first, forged]: readonly [Exchange, Exchange],
   { post, mayPost, sendRight }: SendingOn,
 ): Promise<Conclusion> {
-  const copies = [...shownIn(known, [first, forged]), ...known.wrong]
+  const copies = [...(await shownIn(known, [first, forged])), ...known.wrong]
   const tried = new Set<string>()
   let otherwise = 0
   for (const { text, short, cause, words, advice } of copies) {
@@ -154,18 +187,33 @@ async function fromWrong(
         evidence: [sent, first],
       }
   }
-  const left = new Set(copies.map(({ text }) => text)).size - tried.size
+  const { truth, otherKeys, wrong } = known
+  const isTried = ({ text }: WrongSignature) => tried.has(text)
+  const keys = wrong.filter(({ cause }) => cause === 'key:other-webhook')
+  const mistakes = wrong.length - keys.length
   const facts = [
     noneOf(tried.size),
     ...(otherwise > 0 ? [`${otherwise} of them got another answer than a refusal.`] : []),
-    ...(left > 0 ? [`${left} more were not tried: ${BOUNDS}.`] : []),
+    ...notTried(
+      mistakes - wrong.filter(each => !keys.includes(each) && isTried(each)).length,
+      otherKeys - keys.filter(isTried).length,
+    ),
+    likelyOtherKey(String(truth.key), truth.owner),
   ]
   return {
     cause: 'unknown',
     sentence: facts.join(' '),
-    advice: [SIGN_IN, LOOK],
+    advice: [otherKey, LOOK, SIGN_IN],
     evidence: [first, forged],
   }
+}
+
+function notTried(mistakes: number, keys: number): string[] {
+  const parts = [
+    ...(mistakes > 0 ? [`${mistakes} more`] : []),
+    ...(keys > 0 ? [`the keys of ${keys} other ${keys === 1 ? 'webhook' : 'webhooks'}`] : []),
+  ]
+  return parts.length > 0 ? [`Not tried: ${inWords(parts)} (${BOUNDS}).`] : []
 }
 
 const noneOf = (tried: number): string => {
@@ -190,25 +238,33 @@ const COMPARE: Advice = {
 const endingOf = ({ status, result = '', response_body }: Exchange): string =>
   causeOf({ status, result, answer: response_body }) ?? result
 
-/** Signatures in what the receiver answered, without the one that it was sent. */
-function computedIn({ request_headers, response_headers, response_body }: Exchange): string[] {
-  const sent = request_headers['Pay-Signature']
+/** All texts of 64 hexadecimal digits in what the receiver answered. */
+function signaturesIn({ response_headers, response_body }: Exchange): string[] {
   const texts = [...Object.values(response_headers), response_body?.text ?? '']
-  const found = texts.flatMap(text => text.match(/(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])/gi) ?? [])
-  return [...new Set(found)].filter(each => each !== sent)
+  return texts.flatMap(text => text.match(/(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])/gi) ?? [])
 }
 
-/** The mistakes of signatures that the receiver shows in its answers. They are tried before all others. */
-function shownIn({ truth, otherKeys }: Known, exchanges: readonly Exchange[]): WrongSignature[] {
-  const bodies = bodyVariants(truth.body)
-  const keys = keyVariants(truth.key, otherKeys)
-  return exchanges.flatMap(computedIn).flatMap(text => {
-    const found = find(text, bodies, keys)
+/** Signatures in what the receiver answered, without the one that it was sent. */
+function computedIn(exchange: Exchange): string[] {
+  const sent = exchange.request_headers['Pay-Signature']
+  return [...new Set(signaturesIn(exchange))]
+    .filter(each => each !== sent)
+    .slice(0, LOOKED_UP_TEXTS)
+}
+
+/** The mistakes of signatures that the receiver shows in its answers. */
+async function shownIn(
+  { truth, find }: Known,
+  exchanges: readonly Exchange[],
+): Promise<WrongSignature[]> {
+  const shown: WrongSignature[] = []
+  for (const text of new Set(exchanges.flatMap(computedIn))) {
+    const found = await find(text)
     const mistakes = found ? mistakesIn(found, truth.owner) : []
-    return mistakes.length > 0
-      ? [{ text, short: 'the signature in its answer', ...joined(mistakes) }]
-      : []
-  })
+    if (mistakes.length > 0)
+      shown.push({ text, short: 'the signature in its answer', ...joined(mistakes) })
+  }
+  return shown
 }
 
 const joined = (mistakes: readonly Mistake[]): Mistake => ({

@@ -11,6 +11,7 @@ import {
 } from '../../../pay/webhooks/webhook.ts'
 import { keptAddresses } from '../../../platform/http/addresses.ts'
 import type { ToolContext } from '../../context.ts'
+import { sendingAlone } from '../../deliver/resend.ts'
 import { sendByHand } from '../../deliver/send-again.ts'
 import { findPayments } from '../../lists/find-payments-store.ts'
 import type { Exchange } from '../../record/exchange.ts'
@@ -47,11 +48,23 @@ const PAID: EventType[] = ['card_payment_succeeded', 'card_payment_captured']
 
 export type Probed = { posts: number; findings: Finding[] }
 
+/** Milliseconds in which nobody else may probe, should this process end. */
+const CLAIM_MS = MOST_MS + 5_000
+
 /**
  * Sends messages about paid payments of the account to the webhook's own address, and records each. They are no
- * attempts of any message. `isAbandoned`: whether nobody waits for the result any more.
+ * attempts of any message. `isAbandoned`: whether nobody waits for the result any more. Resolves to undefined, and sends
+ * nothing, while other messages of the account are being sent by hand.
  */
-export async function probeReceiver(
+export const probeReceiver = (
+  context: ToolContext,
+  account: Account,
+  webhook: Webhook,
+  isAbandoned: () => boolean,
+): Promise<Probed | undefined> =>
+  sendingAlone(context, account, CLAIM_MS, () => probe(context, account, webhook, isAbandoned))
+
+async function probe(
   context: ToolContext,
   account: Account,
   webhook: Webhook,
@@ -192,7 +205,8 @@ function postProbe(
     body,
     url,
     signature: forgery ? signed[forgery] : right,
-    byHand: { kind: 'probe', words, ...(forgery && { damage: forgery }) },
+    // Nothing is forged before the receiver has accepted a true message.
+    byHand: { kind: 'probe', words, ...(forgery && { damage: forgery, undamaged: 'accepted' }) },
   })
 }
 
