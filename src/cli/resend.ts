@@ -2,25 +2,12 @@ import { readFileSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
 import type { Config } from '../core/config.ts'
 import { damages, MOST_TIMES } from '../tools/deliver/send-again.ts'
-import { signatureOf } from '../tools/explain/signature/digests.ts'
-import {
-  ACCEPTED_ADVICE,
-  ACCEPTED_WRONG,
-  answerToWrong,
-  REFUSED_WRONG,
-} from '../tools/explain/wrong-signature.ts'
-import type { ByHand } from '../tools/record/exchange.ts'
+import { isSignatureRefusal } from '../tools/explain/wrong-signature.ts'
 import { CommandError, EXIT, wrongUsage } from './command-error.ts'
 import { defineCommand, type OptionsOf } from './define-command.ts'
-import { colour, colouredStatus, oneLine, print, printJson } from './output.ts'
+import { colouredStatus, oneLine, print, printJson } from './output.ts'
 import { numberFrom } from './parse.ts'
-import {
-  type Body,
-  connect,
-  NEEDS_SERVICE,
-  type Service,
-  serviceOptions,
-} from './running-service.ts'
+import { type Body, connect, NEEDS_SERVICE, serviceOptions } from './running-service.ts'
 
 const options = {
   times: {
@@ -54,6 +41,7 @@ export const resend = defineCommand({
   options,
   exitCodes: {
     [EXIT.failed]: 'the receiver did not accept it, or accepted a wrong signature',
+    [EXIT.wrong]: 'the receiver refuses the undamaged message too, so a damaged one says nothing',
   },
   after: NEEDS_SERVICE,
   run: ({ config, argument, options }) => sendAgain(config(), argument, options),
@@ -63,7 +51,7 @@ async function sendAgain(
   config: Config,
   message_id: string,
   options: ResendOptions,
-): Promise<0 | typeof EXIT.failed> {
+): Promise<0 | typeof EXIT.failed | typeof EXIT.wrong> {
   const { times, damage, signingKey: signing_key, to } = options
   if (options.body === '-' && options.key === '-')
     throw wrongUsage('standard input cannot be both the body and the key')
@@ -72,31 +60,15 @@ async function sendAgain(
   const json = { times, damage, signing_key, to, body }
   const path = `/control/messages/${encodeURIComponent(message_id)}/send`
   const sent = await service.ask('POST', path, { json })
-  const byHand: ByHand = {
-    kind: 'again',
-    ...(damage !== undefined && { damage }),
-    ...((await isOtherKey(service, message_id, options)) && { other_key: true }),
-  }
   if (options.json) printJson(sent)
-  else for (const result of sent.results) show(result, byHand)
-  const answers = sent.results.map(({ status, status_code }: Body) => {
-    const answer = answerToWrong(byHand, status_code)
-    return answer ? answer === 'refused' : status === 'SUCCESSFUL'
-  })
-  return answers.every(Boolean) ? 0 : EXIT.failed
-}
-
-/** A receiver at another address may have the other key. */
-async function isOtherKey(
-  service: Service,
-  message_id: string,
-  { signingKey, to }: ResendOptions,
-): Promise<boolean> {
-  if (signingKey === undefined || to !== undefined) return false
-  const path = `/control/messages?message_id=${encodeURIComponent(message_id)}`
-  const [message] = (await service.ask('GET', path)).results
-  const own = message?.headers['Pay-Signature']
-  return own !== signatureOf(Buffer.from(message?.raw ?? ''), Buffer.from(signingKey))
+  else sent.results.forEach(show)
+  const results: Body[] = sent.results
+  const isRight = ({ verdict, status }: Body) =>
+    verdict ? verdict === 'refused' : damage === undefined && status === 'SUCCESSFUL'
+  if (results.every(isRight)) return 0
+  const saysNothing = ({ verdict, status_code }: Body) =>
+    !verdict && isSignatureRefusal(status_code)
+  return damage !== undefined && results.every(saysNothing) ? EXIT.wrong : EXIT.failed
 }
 
 async function readBody(file: string): Promise<string> {
@@ -108,15 +80,13 @@ async function readBody(file: string): Promise<string> {
   }
 }
 
-function show({ status, status_code, result, response_time, answer }: Body, byHand: ByHand): void {
-  const toWrong = answerToWrong(byHand, status_code)
-  const delivered = toWrong ? toWrong === 'refused' : status === 'SUCCESSFUL'
+const LONGEST_SENTENCE = 1_000
+
+function show({ status, result, response_time, verdict, sentence, answer }: Body): void {
+  const isRight = verdict ? verdict === 'refused' : status === 'SUCCESSFUL'
   const said = status === 'SUCCESSFUL' ? '' : answered(answer)
-  print(
-    `${colouredStatus(delivered, oneLine(result))}  ${response_time ?? 0} ms  ${said}`.trimEnd(),
-  )
-  if (toWrong === 'accepted') print(`${colour('red', ACCEPTED_WRONG)}\n${ACCEPTED_ADVICE}`)
-  if (toWrong === 'refused') print(REFUSED_WRONG)
+  print(`${colouredStatus(isRight, oneLine(result))}  ${response_time ?? 0} ms  ${said}`.trimEnd())
+  if (sentence) print(oneLine(sentence, LONGEST_SENTENCE))
 }
 
 /** The receiver's response on one line. */

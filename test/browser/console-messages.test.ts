@@ -67,7 +67,7 @@ describe('The pages of requests, webhooks, messages and signatures', () => {
         assert.match(await page.innerText('#cause'), /401 Unauthorized/)
         await page.selectOption('#damage', 'space')
         await press(page, '#send-damaged')
-        assert.match(await page.innerText('#cause'), /Your receiver refused it, as it must/)
+        assert.match(await page.innerText('#cause'), /It refuses the undamaged message too/)
         await page.click('a:has-text("Compare signatures")')
         await page.click('#more summary')
         await page.fill('#key', `${shelf.archive.signing_key} `)

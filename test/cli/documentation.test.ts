@@ -65,7 +65,7 @@ test('docs/cli.md: every example runs, in order, as one session', async t => {
     /£25\.00 {3}created › started › submitted › capturable › success › refunded £5\.00/,
     / {3}card_payment_refunded {3}nobody is listening\n/,
     /\nNo known mistake: the body is right\.\nIt matches: these bytes, /,
-    /nobody is listening {2}0 ms\nrefused again\n/,
+    /nobody is listening {2}0 ms\nNobody was listening: .*\nrefused again\n/,
     / POST \/v1\/payments → 201 /,
     /\nok {4}pages /,
     /\n\{"url":"http:\/\/127\.0\.0\.1:\d+\/console\/enter\?code=/,

@@ -140,15 +140,21 @@ describe('The commands that speak to a service', () => {
     const [{ message_id, raw, headers }] = body.messages
     const again = await farthing(`resend ${message_id} --times 2`)
     assert.equal(again.code, 1)
-    assert.match(again.stdout, /^(401 Unauthorized {2}\d+ ms {2}bad \[2Jsignature\n){2}$/)
+    assert.match(
+      again.stdout,
+      /^(401 Unauthorized {2}\d+ ms {2}bad \[2Jsignature\nThe receiver answered 401 .* compare the signatures\.\n){2}$/,
+    )
     const edited = await json(`resend ${message_id} --body -`, { input: '{"edited":true}' })
     assert.equal(edited.code, 0)
     assert.equal(receiver.requests.at(-1)?.body, '{"edited":true}')
     assert.equal(edited.body.results[0].status, 'SUCCESSFUL')
 
     const damaged = await farthing(`resend ${message_id} --damage digit`)
-    assert.equal(damaged.code, 0)
-    assert.match(damaged.stdout, /^401 .*\nYour receiver refused it, as it must\.\n$/)
+    assert.equal(damaged.code, 3)
+    assert.match(
+      damaged.stdout,
+      /^401 .*\nIt refuses the undamaged message too, so this says nothing/,
+    )
     const elsewhere = `--damage digit --to ${new URL('/elsewhere', receiver.url)}`
     const notFound = await farthing(`resend ${message_id} ${elsewhere}`)
     assert.deepEqual([notFound.code, /as it must/.test(notFound.stdout)], [1, false])
@@ -172,6 +178,17 @@ describe('The commands that speak to a service', () => {
       code: 0,
       body: { matches: true, sentence: 'It matches: these bytes, this key, this signature.' },
     })
+    const deep = await farthing(`verify --signature ${signature}`, {
+      env,
+      input: `${'['.repeat(65)}${']'.repeat(65)}`,
+    })
+    assert.deepEqual([deep.code, deep.stdout], [2, ''])
+    assert.match(deep.stderr, /The body is nested deeper than 64 levels/)
+    const named = await farthing(`verify --signature Pay-Signature:${signature}`, {
+      env,
+      input: raw,
+    })
+    assert.equal(named.code, 0)
     const newline = await farthing(`verify --signature ${signature}`, { env, input: `${raw}\n` })
     assert.equal(newline.code, 3)
     assert.match(

@@ -15,11 +15,12 @@ import {
   type SendAgain,
   sendAgain,
 } from '../deliver/send-again.ts'
+import { answerToWrong, consequenceOf } from '../explain/wrong-signature.ts'
 import type { Exchange } from '../record/exchange.ts'
 import { flagIn, integerIn, readBody, textIn } from './body.ts'
 import { badBody, badField, conflict, notFound, unknownField } from './errors.ts'
 import { presentBody } from './requests.ts'
-import { answer, identifier, text } from './schemas.ts'
+import { answer, identifier, nullable, text } from './schemas.ts'
 
 const sendAgainBody = object(
   'SendAgain',
@@ -40,13 +41,29 @@ const sentAgain = object('SentAgain', {
     type: 'array',
     items: {
       type: 'object',
-      required: ['exchange_id', 'status', 'status_code', 'result', 'response_time', 'answer'],
+      required: [
+        'exchange_id',
+        'status',
+        'status_code',
+        'result',
+        'response_time',
+        'verdict',
+        'sentence',
+        'answer',
+      ],
       properties: {
         exchange_id: identifier,
         status: webhookMessage.properties.attempts.items.properties.status,
         status_code: { type: ['integer', 'null'] },
         result: text,
         response_time: { type: ['integer', 'null'] },
+        verdict: {
+          type: ['string', 'null'],
+          enum: ['accepted', 'refused', null],
+          description:
+            'What the receiver made of a wrong signature. null where the signature was right, or nothing follows from the response: a refusal says something only where the newest undamaged send was accepted',
+        },
+        sentence: { ...nullable, description: 'What follows; null for a message that was taken' },
         answer,
       },
     },
@@ -120,13 +137,16 @@ async function readSendAgain(
 }
 
 function presentSend(exchange: Exchange) {
-  const { exchange_id, refused, status, result, ms, response_headers, response_body } = exchange
+  const { exchange_id, refused, status, result = '', ms, by_hand } = exchange
+  const { response_headers, response_body } = exchange
   return {
     exchange_id,
     status: refused ? 'FAILED' : 'SUCCESSFUL',
     status_code: status,
     result,
     response_time: ms,
+    verdict: answerToWrong(by_hand, status) ?? null,
+    sentence: consequenceOf(by_hand, { status, result, answer: response_body }) ?? null,
     answer: { headers: response_headers, ...presentBody(response_body) },
   }
 }

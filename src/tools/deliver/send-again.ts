@@ -1,11 +1,13 @@
 import { createHmac } from 'node:crypto'
 import type { Account } from '../../core/account.ts'
+import { isSuccess } from '../../core/http-status.ts'
 import type { AccountTime } from '../../core/ports.ts'
 import { oldestKept } from '../../pay/retention.ts'
 import { attempt } from '../../pay/webhooks/deliver.ts'
-import type { KeptMessage } from '../../pay/webhooks/message-store.ts'
+import { attemptsOf, type KeptMessage } from '../../pay/webhooks/message-store.ts'
 import { headersOf, signature } from '../../pay/webhooks/webhook.ts'
 import type { ToolContext } from '../context.ts'
+import { newestUndamaged } from '../record/by-hand.ts'
 import type { ByHand, Exchange } from '../record/exchange.ts'
 
 /** Ways to send a message with a signature that does not match. */
@@ -61,7 +63,7 @@ export async function sendAgain(
     : given
   const signed = damaged(body, asked.signingKey ?? signing_key, asked.damage)
   const url = asked.to ?? message.callback_url
-  const byHand = byHandOf(asked, message)
+  const byHand = await withUndamaged(context, account, message, url, byHandOf(asked, message))
   const once = () => sendByHand(context, account, message, { ...signed, url, byHand })
   const times = Array.from({ length: asked.times })
   if (asked.atOnce) return Promise.all(times.map(once))
@@ -119,6 +121,24 @@ export async function sendByHand(
     ms: result.response_time ?? 0,
     byHand,
   })
+}
+
+/** What the address answered to the message without damage, for one whose signature is wrong. */
+async function withUndamaged(
+  { database }: ToolContext,
+  { room }: Account,
+  message: KeptMessage,
+  url: string,
+  byHand: ByHand,
+): Promise<ByHand> {
+  if (byHand.damage === undefined && !byHand.other_key) return byHand
+  const { payment_id, message_id, callback_url } = message
+  const sent = await newestUndamaged(database, { room, payment_id, message_id }, url)
+  const attempt = url === callback_url ? attemptsOf(message).at(-1) : undefined
+  if (!sent && !attempt) return byHand
+  const isOfAttempt = attempt !== undefined && attempt.at > (sent?.at ?? 0)
+  const status = (isOfAttempt ? attempt.status_code : sent?.status) ?? null
+  return { ...byHand, undamaged: isSuccess(status) ? 'accepted' : 'refused' }
 }
 
 /** The receiver at another address may have the other key. */

@@ -2,25 +2,53 @@
 
 import { isSuccess } from '../../core/http-status.ts'
 import type { ByHand } from '../record/exchange.ts'
+import { type AttemptEnding, causeOf } from './causes.ts'
 
 export const ACCEPTED_WRONG = 'Your receiver accepted a message whose signature is wrong.'
 
 export const ACCEPTED_ADVICE =
   'Before you use a message, compare its header Pay-Signature with the HMAC-SHA256 of the bytes as they arrived, in lower-case hexadecimal, and answer 401 if they differ or there is no header. If your receiver answers 2xx and ignores such a message, its log should say so.'
 
-export const REFUSED_WRONG = 'Your receiver refused it, as it must.'
+const REFUSED_WRONG = 'Your receiver refused it, as it must.'
+
+const REFUSES_BOTH = 'It refuses the undamaged message too, so this says nothing. Mend that first.'
+const NOT_COMPARED =
+  'Whether it accepts the undamaged message is not known, so this says nothing. Send that first.'
 
 /** With these a receiver refuses a signature. Others, such as 404, say nothing about it. */
 export const isSignatureRefusal = (status: number | null): boolean =>
   status === 400 || status === 401 || status === 403
 
-/** `status` is that of the response; null without one. undefined if the signature was right, or nothing follows from the response. */
+const isWrong = ({ damage, other_key }: ByHand): boolean =>
+  damage !== undefined || other_key === true
+
+/**
+ * `status` is that of the response; null without one. undefined if the signature was right, or nothing follows from the
+ * response: a refusal says something only about a receiver that accepts the undamaged message.
+ */
 export function answerToWrong(
   byHand: ByHand | undefined,
   status: number | null,
 ): 'accepted' | 'refused' | undefined {
-  if (!byHand || status === null || (byHand.damage === undefined && !byHand.other_key))
-    return undefined
+  if (!byHand || !isWrong(byHand)) return undefined
   if (isSuccess(status)) return 'accepted'
-  return isSignatureRefusal(status) ? 'refused' : undefined
+  return isSignatureRefusal(status) && byHand.undamaged === 'accepted' ? 'refused' : undefined
 }
+
+/** What follows from the end of an attempt, in one or two sentences. undefined for one that succeeded. */
+export function consequenceOf(
+  byHand: ByHand | undefined,
+  ending: AttemptEnding,
+): string | undefined {
+  const { status } = ending
+  const answer = answerToWrong(byHand, status)
+  if (answer === 'accepted')
+    return `${ACCEPTED_WRONG} ${byHand?.kind === 'asked' ? ASKED_ADVICE : ACCEPTED_ADVICE}`
+  if (answer === 'refused') return REFUSED_WRONG
+  // A copy that asks is expected to be refused, and the page of the message says what follows from all.
+  if (!byHand || byHand.kind === 'asked' || !isWrong(byHand) || !isSignatureRefusal(status))
+    return causeOf(ending)
+  return byHand.undamaged === 'refused' ? REFUSES_BOTH : NOT_COMPARED
+}
+
+const ASKED_ADVICE = 'The page of the message says what that means.'

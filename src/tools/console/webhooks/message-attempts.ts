@@ -11,13 +11,8 @@ import type { Attempt, DeliveryStatus } from '../../../pay/webhooks/webhook.ts'
 import { details, tag } from '../../../platform/web/components.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import type { Damage } from '../../deliver/send-again.ts'
-import { type AttemptEnding, causeOf } from '../../explain/causes.ts'
-import {
-  ACCEPTED_ADVICE,
-  ACCEPTED_WRONG,
-  answerToWrong,
-  REFUSED_WRONG,
-} from '../../explain/wrong-signature.ts'
+import type { AttemptEnding } from '../../explain/causes.ts'
+import { answerToWrong, consequenceOf } from '../../explain/wrong-signature.ts'
 import type { ByHand, Exchange } from '../../record/exchange.ts'
 import { deliveryTag, link, paragraph, time, untrusted, wideTable } from '../frame/parts.ts'
 import { shortTime } from '../frame/times.ts'
@@ -60,19 +55,6 @@ export const deliveryText = (
   status: DeliveryStatus,
   message: Pick<MessageRow, 'attempts'>,
 ): string => deliveries[status](attemptsOf(message).length)
-
-const ASKED_ADVICE = 'The page of the message says what that means.'
-
-/** What follows from the end of an attempt, in one or two sentences. undefined for one that succeeded. */
-export function consequenceOf(
-  byHand: ByHand | undefined,
-  ending: AttemptEnding,
-): string | undefined {
-  const answer = answerToWrong(byHand, ending.status)
-  if (answer === 'accepted')
-    return `${ACCEPTED_WRONG} ${byHand?.kind === 'asked' ? ASKED_ADVICE : ACCEPTED_ADVICE}`
-  return answer === 'refused' ? REFUSED_WRONG : causeOf(ending)
-}
 
 /** One try. `exchange` is missing where it was not recorded, or is kept no longer. */
 export type ShownAttempt = {

@@ -17,7 +17,7 @@ import { type Html, html } from '../../../platform/web/html.ts'
 import type { ToolContext } from '../../context.ts'
 import { resendable, sendAgain } from '../../deliver/send-again.ts'
 import { causeOf } from '../../explain/causes.ts'
-import { answerToWrong } from '../../explain/wrong-signature.ts'
+import { answerToWrong, consequenceOf } from '../../explain/wrong-signature.ts'
 import { acceptedAmong, attemptsOfMessage } from '../../record/by-hand.ts'
 import { exchangesOfMessage } from '../../record/store.ts'
 import { liveNotice, type News, versionOf } from '../frame/live.ts'
@@ -38,7 +38,6 @@ import { ask, askPart } from './message-ask.ts'
 import {
   attemptsPart,
   attemptTag,
-  consequenceOf,
   deliveryText,
   mergeAttempts,
   nameOfAttempt,
