@@ -1,7 +1,8 @@
 /** How `farthing listen` receives an attempt, prints it and returns the result to the service. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { AttemptResult } from '../core/ports.ts'
+import { HEADER_VALUE_BYTES, HEADERS_BYTES } from '../core/budgets.ts'
+import type { Answer, AttemptResult } from '../core/ports.ts'
 import { callbackUrlProblem, hostAndPort } from '../platform/outbound/address.ts'
 import { createResolve } from '../platform/outbound/resolve.ts'
 import { createSend } from '../platform/outbound/send.ts'
@@ -55,10 +56,10 @@ export async function deliver(
     attempt_id: offer.attempt_id,
     status_code: result.status_code,
     response_time: result.response_time,
-    result: result.result,
+    result: result.result.replace(/\p{Cc}/gu, ''),
     ...(cause && { cause }),
     ...(answer && {
-      headers: answer.headers.slice(0, 20),
+      headers: keptHeaders(answer.headers),
       body: answer.body.toString('base64'),
       size: answer.size,
     }),
@@ -71,6 +72,23 @@ export async function deliver(
     if (sent && sent.status < 500) return
     await sleep(RETRY_AFTER)
   }
+}
+
+const MOST_HEADERS = 20
+
+/** As many as the service records, so that the report fits into a request whatever the receiver answers. */
+function keptHeaders(headers: Answer['headers']): Answer['headers'] {
+  let left = HEADERS_BYTES
+  return headers
+    .slice(0, MOST_HEADERS)
+    .map(([name, value]): [string, string] => [
+      name.slice(0, HEADER_VALUE_BYTES),
+      value.slice(0, HEADER_VALUE_BYTES),
+    ])
+    .filter(pair => {
+      left -= Buffer.byteLength(JSON.stringify(pair))
+      return left >= 0
+    })
 }
 
 function show(
