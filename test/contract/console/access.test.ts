@@ -4,7 +4,14 @@ import { test } from 'node:test'
 import { readSeal } from '../../../src/platform/accounts/seal.ts'
 import { listKeys, revokeKey } from '../../../src/platform/accounts/store.ts'
 import type { Body, Client } from '../../support/client.ts'
-import { consoleOf, cookieIn, elementWith, headingOf, signIn } from '../../support/console.ts'
+import {
+  consoleOf,
+  cookieIn,
+  elementWith,
+  headingOf,
+  type Shown,
+  signIn,
+} from '../../support/console.ts'
 import { ask } from '../../support/control.ts'
 import { onEveryDatabase, type Service, startService } from '../../support/service.ts'
 
@@ -12,6 +19,9 @@ const codeOf = async (service: Service, api: Client, to = 'payments'): Promise<s
   const { body } = await ask(service, api, 'enter', { to })
   return new URL(body.url).searchParams.get('code') ?? ''
 }
+
+const toIn = ({ elements }: Shown) =>
+  elements.find(({ attributes }) => attributes.name === 'to')?.attributes.value
 
 onEveryDatabase('Entering the console', service => {
   const stranger = () => consoleOf(service())
@@ -34,8 +44,7 @@ onEveryDatabase('Entering the console', service => {
       const page = await stranger().get(location ?? '')
       assert.equal(page.status, 200)
       assert.equal(headingOf(page), 'Sign in to the console')
-      const to = page.elements.find(({ attributes }) => attributes.name === 'to')?.attributes.value
-      const entered = await stranger().post('sign-in', { key: api.key ?? '', to: to ?? '' })
+      const entered = await stranger().post('sign-in', { key: api.key ?? '', to: toIn(page) ?? '' })
       assert.deepEqual([entered.status, entered.location], [303, back ?? ''])
     }
   })
@@ -50,11 +59,47 @@ onEveryDatabase('Entering the console', service => {
       'javascript:alert(1)',
       'payments/../../x',
       'payments\r\nX: y',
+      'payments?a?\u0100',
+      'payments?a\r\nX: y',
       '',
     ]) {
       const { location } = await stranger().post('sign-in', { key, to })
       assert.equal(location, '', to)
+      const page = await stranger().get(`sign-in?${new URLSearchParams({ to })}`)
+      assert.deepEqual([page.status, toIn(page)], [200, ''], to)
     }
+    const twice = 'payments?q=a?b'
+    const { location } = await stranger().post('sign-in', { key, to: twice })
+    assert.equal(location, twice)
+  })
+
+  test('an address has at most 2 KB of a request, and of a form nothing that may be personal', async () => {
+    const [site = ''] = service().baseUrls
+    const origin = service().config.baseUrl ?? site
+    const long = 'x'.repeat(50_000)
+    for (const [path, fields, to] of [
+      [
+        'payments/new/create',
+        { amount: '7', email: 'a@b.example', reference: long },
+        'payments/new?amount=7',
+      ],
+      ['payments/new/create', { amount: long }, undefined],
+      [
+        'webhooks/new/register',
+        { callback_url: `https://x.example/?token=${long}` },
+        'webhooks/new',
+      ],
+      ['payments/06h3k/refund', { amount: '1.00' }, 'payments/06h3k?amount=1.00'],
+    ] as const) {
+      const lost = await stranger().post(path, fields, { Origin: origin })
+      const query = to ? `?${new URLSearchParams({ to })}` : ''
+      assert.deepEqual([lost.status, lost.location], [303, `sign-in${query}`])
+    }
+    const looked = await stranger().get(`payments?q=${'x'.repeat(4_000)}`)
+    assert.deepEqual([looked.status, looked.location], [303, 'sign-in'])
+    const browser = await signIn(service(), await service().newAccount())
+    const resent = await browser.post('deliveries/resend', { webhook: long })
+    assert.deepEqual([resent.status, resent.location], [303, 'deliveries'])
   })
 
   test('a wrong key is one 401, whatever is wrong with it', async () => {
@@ -85,17 +130,16 @@ onEveryDatabase('Entering the console', service => {
     assert.match(out.headers.getSetCookie()[0] ?? '', /^farthing_console=; .*Max-Age=0/)
   })
 
-  test('a link of farthing open enters with one button, and its code is in no Referer', async () => {
+  test('a link of farthing open enters with one button, and no other site learns its code', async () => {
     const api = await service().newAccount()
     const code = await codeOf(service(), api)
     const query = new URLSearchParams({ code, to: 'payments/06h3k' })
     const page = await stranger().get(`enter?${query}`)
-    assert.equal(page.headers.get('referrer-policy'), 'no-referrer')
+    assert.equal(page.headers.get('referrer-policy'), 'same-origin')
     assert.equal(page.headers.get('set-cookie'), null, 'a preview of the link enters nothing')
     elementWith(page, 'enter')
     const fields = { code, to: 'payments/06h3k' }
-    // Without Referrer the browser sends no Origin either.
-    const entered = await stranger().post('enter', fields, { Origin: 'null' })
+    const entered = await stranger().post('enter', fields)
     assert.deepEqual([entered.status, entered.location], [303, 'payments/06h3k'])
     const browser = consoleOf(service(), cookieIn(entered))
     assert.equal((await browser.get('payments')).status, 200)
@@ -165,6 +209,7 @@ onEveryDatabase('Entering the console', service => {
     const api = await service().newAccount()
     const browser = await signIn(service(), api)
     const key = api.key ?? ''
+    const code = await codeOf(service(), api)
     for (const headers of [
       { 'Sec-Fetch-Site': 'cross-site' },
       { 'Sec-Fetch-Site': 'same-site' },
@@ -172,8 +217,8 @@ onEveryDatabase('Entering the console', service => {
       { Origin: 'null' },
       { Origin: 'not a url' },
     ])
-      for (const path of ['sign-in', 'sign-out']) {
-        const answer = await browser.post(path, { key }, headers)
+      for (const path of ['sign-in', 'sign-out', 'enter']) {
+        const answer = await browser.post(path, { key, code }, headers)
         assert.equal(answer.status, 403, path)
         assert.equal(answer.headers.get('set-cookie'), null)
         assert.match(answer.text, /sent from another site/)

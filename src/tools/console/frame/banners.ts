@@ -60,14 +60,14 @@ const banners = {
 
 /** What the forms do. Without a session nothing of it is done. */
 const lost = {
-  create: 'No payment was made.',
+  create: 'No payment was made, and only the amount was kept.',
   complete: 'The payment was not changed.',
   capture: 'Nothing was captured.',
   cancel: 'Nothing was cancelled.',
   refund: 'Nothing was refunded.',
   send: 'Nothing was sent.',
   resend: 'Nothing was sent.',
-  register: 'No webhook was registered.',
+  register: 'No webhook was registered. Enter it again.',
   test: 'Nothing was sent.',
   deactivate: 'The webhook was not deactivated.',
   compare: 'Nothing was compared.',

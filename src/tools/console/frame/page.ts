@@ -135,11 +135,15 @@ export function textsIn<Name extends string>(
 /** For whatever the account has not: unknown, gone, or another account's. */
 export const notFound = (): Error => pageFault(404)
 
+/** Characters of an address to which a form leads. A longer one loses its query. */
+const LONGEST_NEXT = 2_048
+
 export function sendNext(reply: FastifyReply, visit: Visit, { to, done }: Next): FastifyReply {
   if (done) leaveBanner(visit, reply, { to, done })
+  const next = to.length > LONGEST_NEXT ? to.replace(/\?.*/, '') : to
   return reply
     .code(303)
-    .header('location', to === '' ? visit.home : visit.root + to)
+    .header('location', next === '' ? visit.home : visit.root + next)
     .send()
 }
 

@@ -20,6 +20,7 @@ import {
   visitOf,
 } from './page.ts'
 import { ACCOUNT_FIELD, link, paragraph } from './parts.ts'
+import { pageAddress } from './query.ts'
 import { isFromOtherSite, signedIn } from './session.ts'
 
 /** A page at `path` below /console; '' for home. `show` returns it, or another page to open, or throws an error, for which there is a page too. */
@@ -45,8 +46,8 @@ export const pageRoute = (
 
 type Action = {
   purpose: FormPurpose
-  /** Fields that are in the form again after a sign-in. They stand in the address, so none may be secret. */
-  keeps?: readonly string[]
+  /** A field that is in the form again after a sign-in. It stands in the address: nothing secret or personal may. */
+  keeps?: string
   accepts?: Accepts
   /** It can be used in an account that has ended. */
   changesNothing?: true
@@ -82,9 +83,9 @@ async function sendResult(
   return sendPage(reply, { ...visit, fails }, result)
 }
 
-/** An address of the console without the leading `/console/`; undefined for what no page can have. */
+/** An address of the console without the leading `/console/`; undefined for what no page can have, or no header. */
 export function pageOfAddress(url: string): string | undefined {
-  const [path = '', query] = url.split('?', 2)
+  const [, path = '', query = ''] = /^([^?]*)\??([!-~]*)$/.exec(url) ?? []
   const page = path.replace(/^\/console\//, '').replace(/\/$/, '')
   if (!CONSOLE_PAGE.test(page)) return undefined
   return query ? `${page}?${query}` : page
@@ -99,21 +100,14 @@ function sendSignedOut(
   context: ToolContext,
   request: FastifyRequest,
   reply: FastifyReply,
-  { purpose, keeps = [] }: Action,
+  { purpose, keeps }: Action,
 ): FastifyReply {
-  const form = keeps.length > 0 ? formBody(request) : new URLSearchParams()
-  const kept = keeps.flatMap((name): [string, string][] => {
-    const values = form.getAll(name).filter(value => value !== '')
-    return values.map(value => [name, value.slice(0, LONGEST_KEPT)])
-  })
   const page = pageOfAddress(request.originalUrl.replace(new RegExp(`/${purpose}$`), ''))
-  const query = new URLSearchParams(kept).toString()
-  const to = signInFirst(page && (query ? `${page}?${query}` : page))
+  const to = signInFirst(
+    page && keeps ? pageAddress(page, { [keeps]: formBody(request).get(keeps) ?? '' }) : page,
+  )
   return sendNext(reply, outside(visitOf(request, context)), { to, done: { lost: purpose } })
 }
-
-/** Characters of a value that is kept. */
-const LONGEST_KEPT = 200
 
 /** The page that says that nothing can be done, if the account has ended. */
 export function endedAccount({ home, hasEnded }: AccountVisit): Page | undefined {

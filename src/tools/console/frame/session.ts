@@ -155,17 +155,13 @@ export function cookie(
 }
 
 /**
- * Whether another site made the browser send this form (CSRF). A page without referrer sends the Origin `null`:
- * `mayHide` allows that.
+ * Whether another site made the browser send this form (CSRF). Over plain http only the Origin tells. It is `null` if
+ * that site hides it; a page of the console never does.
  */
-export function isFromOtherSite(
-  request: FastifyRequest,
-  config: Config,
-  { mayHide = false } = {},
-): boolean {
+export function isFromOtherSite(request: FastifyRequest, config: Config): boolean {
   const { origin } = request.headers
   if (isCrossSite(request)) return true
-  if (origin === undefined || (mayHide && origin === 'null')) return false
+  if (origin === undefined) return false
   const from = URL.parse(origin)?.host
   const configured = [config.baseUrl, config.pagesUrl].filter(url => url !== undefined)
   const own = [askedFor(request, config).host, ...configured.map(url => new URL(url).host)]

@@ -1,6 +1,5 @@
 /** The pages on which a browser enters the console: with a key, or with a link of `farthing open`. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { CONSOLE_PAGE } from '../../../platform/accounts/seal.ts'
 import { findKey } from '../../../platform/accounts/store.ts'
 import { formBody } from '../../../platform/http/body.ts'
 import type { Route } from '../../../platform/http/endpoint.ts'
@@ -12,7 +11,7 @@ import { twoThirds } from '../../../platform/web/layout.ts'
 import type { ToolContext } from '../../context.ts'
 import { type Page, sendNext, sendPage, type Visit, visitOf } from './page.ts'
 import { code, hidden } from './parts.ts'
-import { otherAccount } from './route.ts'
+import { otherAccount, pageOfAddress } from './route.ts'
 import {
   endSession,
   findSession,
@@ -24,11 +23,8 @@ import {
 
 const HOME = ''
 
-const pageIn = (fields: { get(name: string): string | null }): string => {
-  const to = fields.get('to') ?? ''
-  const [page = '', query = ''] = to.split('?', 2)
-  return CONSOLE_PAGE.test(page) && /^[!-~]*$/.test(query) ? to : HOME
-}
+const pageIn = (fields: { get(name: string): string | null }): string =>
+  pageOfAddress(fields.get('to') ?? '') ?? HOME
 
 const queryOf = ({ url }: FastifyRequest) =>
   new URLSearchParams(url.includes('?') ? url.slice(url.indexOf('?')) : '')
@@ -65,8 +61,6 @@ export const signInRoutes = (context: ToolContext): Route[] => [
     path: '/console/enter',
     area: 'sign-in',
     handler: async (request, reply) => {
-      // The address has the code. No other page may learn it.
-      void reply.header('referrer-policy', 'no-referrer')
       const query = queryOf(request)
       const visit = visitOf(request, context)
       return sendPage(reply, visit, enterPage(visit, query.get('code') ?? '', pageIn(query)))
@@ -78,7 +72,7 @@ export const signInRoutes = (context: ToolContext): Route[] => [
     area: 'sign-in',
     accepts: 'form',
     handler: async (request, reply) => {
-      if (isFromOtherSite(request, context.config, { mayHide: true })) throw pageFault(403)
+      if (isFromOtherSite(request, context.config)) throw pageFault(403)
       const form = formBody(request)
       const session = await findSession(context, form.get('code') ?? '', 'enter')
       const refused = 'This link has expired. Enter a key of this Farthing, or run farthing open'

@@ -122,7 +122,7 @@ export const actionRoutes = (context: ToolContext, page: PaymentPage): Route[] =
   paths.map(path =>
     actionRoute(context, `payments/{payment_id}/${path}`, {
       purpose: path,
-      ...(path === 'refund' && { keeps: [AMOUNT] }),
+      ...(path === 'refund' && { keeps: AMOUNT }),
       act: visit => perform(context, visit, path, page),
     }),
   )

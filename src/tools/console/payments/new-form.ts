@@ -10,8 +10,8 @@ import { type AccountVisit, textsIn } from '../frame/page.ts'
 import { paragraph, postForm } from '../frame/parts.ts'
 import { type Ready, readyMade } from './ready-made.ts'
 
-/** The text fields, in the order of the page. After a sign-in they are in the form again. */
-export const TEXTS = [
+/** The text fields, in the order of the page. An address may fill them. */
+const TEXTS = [
   'amount',
   'reference',
   'description',

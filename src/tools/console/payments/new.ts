@@ -16,14 +16,14 @@ import { type AccountVisit, type Next, notFound, type Page } from '../frame/page
 import { link, paragraph, statusTag, untrusted } from '../frame/parts.ts'
 import { actionRoute, endedAccount, pageRoute } from '../frame/route.ts'
 import { backAddress } from './back-address.ts'
-import { bodyIn, defaults, fieldOf, newPaymentForm, TEXTS, type Typed } from './new-form.ts'
+import { bodyIn, defaults, fieldOf, newPaymentForm, type Typed } from './new-form.ts'
 import { bringInto, type Ready, readyMade } from './ready-made.ts'
 
 export const newPaymentRoutes = (context: ToolContext): Route[] => [
   pageRoute(context, 'payments/new', async visit => endedAccount(visit) ?? newPage(visit)),
   actionRoute(context, 'payments/new/create', {
     purpose: 'create',
-    keeps: TEXTS,
+    keeps: 'amount',
     act: visit => create(context, visit),
   }),
   pageRoute(context, 'back/{payment_id}', visit => backPage(context, visit)),

@@ -10,7 +10,7 @@ import { checkboxes, input } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import { twoThirds } from '../../../platform/web/layout.ts'
 import type { ToolContext } from '../../context.ts'
-import { type AccountVisit, type Next, type Page, textsIn } from '../frame/page.ts'
+import type { AccountVisit, Next, Page } from '../frame/page.ts'
 import { code, paragraph, postForm } from '../frame/parts.ts'
 import { actionRoute, endedAccount, pageRoute } from '../frame/route.ts'
 
@@ -25,7 +25,6 @@ export const newWebhookRoutes = (context: ToolContext): Route[] => [
   pageRoute(context, 'webhooks/new', async visit => endedAccount(visit) ?? newPage(visit)),
   actionRoute(context, 'webhooks/new/register', {
     purpose: 'register',
-    keeps: [...TEXTS, EVENTS],
     act: visit => register(context, visit),
   }),
 ]
@@ -60,13 +59,9 @@ ${paragraph(html`For a receiver on your own machine, start Farthing with its hos
 }
 
 function fields(visit: AccountVisit, typed: Typed | undefined): Html {
-  // After a sign-in they are in the form again.
-  const kept = textsIn(visit, TEXTS)
-  const keptEvents = new URLSearchParams(visit.request.url.split('?', 2)[1]).getAll(EVENTS)
-  const isNew = keptEvents.length === 0 && TEXTS.every(name => kept[name] === '')
   const hosts = [...visit.config.callbackHosts]
-  const textOf = (name: (typeof TEXTS)[number]) => typed?.form.get(name) ?? kept[name]
-  const chosen = typed ? typed.form.getAll(EVENTS) : isNew ? eventTypes : keptEvents
+  const textOf = (name: (typeof TEXTS)[number]) => typed?.form.get(name) ?? ''
+  const chosen = typed?.form.getAll(EVENTS) ?? eventTypes
   return html`${input({
     name: 'callback_url',
     label: 'Callback URL',
