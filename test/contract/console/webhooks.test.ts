@@ -2,13 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { tagged } from '../../hosted/document.ts'
 import type { Body } from '../../support/client.ts'
-import {
-  elementWith,
-  headingOf,
-  type Shown,
-  signIn,
-  stepsOf,
-} from '../../support/console.ts'
+import { elementWith, headingOf, type Shown, signIn, stepsOf } from '../../support/console.ts'
 import { startReceiver } from '../../support/receiver.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 import { received, receiving, subscribe } from '../../support/subscriber.ts'
