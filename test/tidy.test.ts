@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, extname, join } from 'node:path'
 import { describe, test } from 'node:test'
@@ -133,6 +134,41 @@ describe('The repository', () => {
     const local = /(^|[\s'"`(=])\/(work|home|Users|root)\/|\b(CONTRACT|DESIGN|SPEC|STYLE)\.md/
     assert.deepEqual(find(new Map([...code, ...documents]), local), [])
   })
+})
+
+/** A tool that runs here may leave files of its own, which must not be committed with a change. */
+const ROOT_ENTRIES = [
+  '.ci',
+  '.containerignore',
+  '.dockerignore',
+  '.github',
+  '.gitignore',
+  'CHANGELOG.md',
+  'CONTRIBUTING.md',
+  'Containerfile',
+  'LICENSE',
+  'README.md',
+  'SECURITY.md',
+  'bench',
+  'bin',
+  'biome.json',
+  'docs',
+  'examples',
+  'package-lock.json',
+  'package.json',
+  'redocly.yaml',
+  'scripts',
+  'src',
+  'test',
+  'tsconfig.json',
+]
+
+test('The tree has these files and folders at its root, and no other is committed', () => {
+  const files = execFileSync('git', ['ls-files'], { cwd: ROOT, encoding: 'utf8' })
+    .trim()
+    .split('\n')
+  const entries = new Set(files.map(path => path.split('/')[0]))
+  assert.deepEqual([...entries].sort(), ROOT_ENTRIES)
 })
 
 describe('A test', () => {

@@ -10,6 +10,7 @@ import {
 import { dirname, resolve } from 'node:path'
 import { backup as copyPages, DatabaseSync } from 'node:sqlite'
 import type { Config } from '../core/config.ts'
+import { refuseForeignFile } from '../platform/database/inspect.ts'
 import {
   extendedCode,
   LONGEST_WAIT,
@@ -17,7 +18,7 @@ import {
   SQLITE,
   SQLITE_IOERR_WRITE,
 } from '../platform/database/sqlite/connection.ts'
-import { OWNER_ONLY, refuseForeign } from '../platform/database/sqlite/file.ts'
+import { OWNER_ONLY } from '../platform/database/sqlite/file.ts'
 import { NEEDS_DATABASE, requireDatabase } from './database.ts'
 import { defineCommand, JSON_OPTION } from './define-command.ts'
 import { print, printJson } from './output.ts'
@@ -49,7 +50,7 @@ export async function copyDatabase(
     throw new Error('backup copies SQLite files only. For PostgreSQL use pg_dump')
   requireDatabase(database)
   if (existsSync(file)) throw new Error(`${file} exists: name a new file`)
-  refuseForeign(database.path)
+  await refuseForeignFile(database.path)
   // SQLite takes a name that begins with "file:" for a URI, but never an absolute path.
   const payments = await copyChecked(database.path, resolve(file))
   if (json) return printJson({ file, payments })

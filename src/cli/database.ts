@@ -6,9 +6,7 @@ import { DEFAULT_ACCOUNT } from '../core/account.ts'
 import type { DatabaseAddress } from '../core/config.ts'
 import type { Database } from '../core/ports.ts'
 import { inspectDatabase } from '../platform/database/inspect.ts'
-import { newestMigration } from '../platform/database/migrate.ts'
 import { openDatabase } from '../platform/database/open.ts'
-import { refuseForeign } from '../platform/database/sqlite/file.ts'
 import { JSON_OPTION } from './define-command.ts'
 import { note } from './output.ts'
 import { parseAccount } from './parse.ts'
@@ -60,14 +58,8 @@ export function requireDatabase(address: DatabaseAddress, advice = ''): void {
  * running on it, and there is no way back. If `mayBeEmpty` is true, a database without tables is no reason to throw.
  */
 async function refuseOlder(address: DatabaseAddress, mayBeEmpty: boolean): Promise<void> {
-  if (address.kind === 'sqlite') {
-    if (!existsSync(address.path)) return // it is made
-    refuseForeign(address.path)
-  }
-  const { has, knows } = await inspectDatabase(address, '').catch(error => {
-    if (isEmpty(error)) return { has: 0, knows: newestMigration() }
-    throw error
-  })
+  if (address.kind === 'sqlite' && !existsSync(address.path)) return // it is made
+  const { has, knows } = await inspectDatabase(address, '')
   if (has >= knows || (has === 0 && mayBeEmpty)) return
   if (has === 0)
     throw new Error(
@@ -77,13 +69,6 @@ async function refuseOlder(address: DatabaseAddress, mayBeEmpty: boolean): Promi
     `${locationOf(address)} has version ${has}. The next start of the service brings it to ${knows}: start it before this command`,
   )
 }
-
-/** A first migration may be under way: it makes the table of migrations before the other tables. */
-const isEmpty = (error: unknown): boolean =>
-  error instanceof Error &&
-  /no such table: (migrations|api_keys)|relation "(migrations|api_keys)" does not exist/.test(
-    error.message,
-  )
 
 /**
  * Opens the database for a command, names it on standard error, and closes it when `work` is done.

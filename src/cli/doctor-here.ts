@@ -50,7 +50,9 @@ function versionOf(place: string, has: number, knows: number): Check {
   if (has < knows)
     return warn(
       'database',
-      `${capital(place)} has version ${has}. The next start brings it to ${knows}.`,
+      has === 0
+        ? `${capital(place)} has no tables yet. The next start makes them.`
+        : `${capital(place)} has version ${has}. The next start brings it to ${knows}.`,
       'farthing',
     )
   return ok('database', `${capital(place)} can be read and has the version of this Farthing.`)

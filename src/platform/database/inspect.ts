@@ -1,12 +1,12 @@
-import { statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import type { DatabaseAddress } from '../../core/config.ts'
-import { newestMigration } from './migrate.ts'
+import { FIRST_MIGRATION, newestMigration } from './migrate.ts'
 import { LONGEST_WAIT } from './sqlite/connection.ts'
 import { refuseSpecial } from './sqlite/file.ts'
 
 type Inspection = {
-  /** The migration that it has, and that of this Farthing. */
+  /** The migration that it has, 0 without tables, and that of this Farthing. */
   has: number
   knows: number
   /** The bytes of the write-ahead log of an SQLite file. */
@@ -15,29 +15,93 @@ type Inspection = {
   hasKey: boolean
 }
 
+type Row = Record<string, unknown>
+type Query = (sql: string) => Row[] | Promise<Row[]>
+
 /** Milliseconds. */
 const CONNECT_TIMEOUT = 5_000
 
-const MIGRATION = 'select max(number) as number from migrations'
 const KEY = 'select key_id from api_keys where hash = $1 and revoked is null'
 
-/** Looks at a database without changing it. The SQLite file must exist. Throws if it cannot be read. */
+/** The columns of each table. On PostgreSQL those of the schema in which new tables are made, without extensions'. */
+const COLUMNS = {
+  sqlite: `select tables.name as "table", columns.name as "column"
+    from sqlite_schema tables, pragma_table_info(tables.name) columns
+    where tables.type = 'table' and tables.name not like 'sqlite^_%' escape '^'`,
+  postgres: `select tables.relname as "table", columns.attname as "column", current_schema() as "schema",
+      current_database() as "database"
+    from pg_class tables
+      left join pg_attribute columns
+        on columns.attrelid = tables.oid and columns.attnum > 0 and not columns.attisdropped
+    where tables.relkind in ('r', 'p', 'f')
+      and tables.relnamespace = (select oid from pg_namespace where nspname = current_schema())
+      and not exists (
+        select 1 from pg_depend
+        where classid = 'pg_class'::regclass and objid = tables.oid and deptype = 'e'
+      )`,
+}
+
+/**
+ * The newest migration of a database, 0 without tables. Throws if it has tables and Farthing did not make the first of
+ * them: the name of its first migration is the mark, which every version has written. `place` names it.
+ */
+async function versionIn(query: Query, kind: DatabaseAddress['kind'], place: string) {
+  const columns = await query(COLUMNS[kind])
+  const [first] = columns
+  const known = columns.filter(({ table }) => table === 'migrations').map(({ column }) => column)
+  // The rows are read after the tables: another instance writes both in one transaction.
+  const steps =
+    known.sort().join() === 'name,number' ? await query('select number, name from migrations') : []
+  const isOwn = steps.some(({ number, name }) => number === 1 && name === FIRST_MIGRATION)
+  // A start makes this table first, and then all others in one transaction.
+  const isBegun = steps.length === 0 && known.length === 2 && columns.length === 2
+  if (first && !isOwn && !isBegun) throw new Error(foreign(first, place))
+  return steps.reduce((newest, { number }) => Math.max(newest, Number(number)), 0)
+}
+
+function foreign({ table, schema, database }: Row, place: string): string {
+  const where = schema === undefined ? '' : ` in the schema ${schema}`
+  const name = database === undefined ? `${place} is the database` : `${place} ${database} is that`
+  return `${name} of another program, which has the table ${table}${where}: set DATABASE_URL to a database for Farthing alone, or unset it`
+}
+
+/** Throws for what is no file, and for the database of another program. Reads only. */
+export async function refuseForeignFile(path: string): Promise<void> {
+  await inFile(path, database => versionInFile(database, path))
+}
+
+/** The same for PostgreSQL. */
+export const refuseForeignSchema = (query: Query): Promise<number> =>
+  versionIn(query, 'postgres', 'the PostgreSQL database')
+
+const versionInFile = (database: DatabaseSync, path: string): Promise<number> =>
+  versionIn(sql => database.prepare(sql).all(), 'sqlite', path)
+
+async function inFile<Result>(path: string, look: (database: DatabaseSync) => Promise<Result>) {
+  refuseSpecial(path)
+  // A connection that may only read leaves the files of a write-ahead log behind. Any other removes them, and copies
+  // into the file what a process that has died left in them.
+  const readOnly = [`${path}-wal`, `${path}-journal`].some(beside => existsSync(beside))
+  const database = new DatabaseSync(path, { readOnly, timeout: LONGEST_WAIT })
+  try {
+    return await look(database)
+  } finally {
+    database.close()
+  }
+}
+
+/** Looks at a database without changing it. The SQLite file must exist. Throws if it cannot be read, or is another program's. */
 export async function inspectDatabase(
   address: DatabaseAddress,
   keyHash: string,
 ): Promise<Inspection> {
   const knows = newestMigration()
-  if (address.kind === 'sqlite') {
-    refuseSpecial(address.path)
-    const database = new DatabaseSync(address.path, { readOnly: true, timeout: LONGEST_WAIT })
-    try {
-      const has = Number(database.prepare(MIGRATION).get()?.number)
-      const hasKey = database.prepare(KEY).get({ $1: keyHash }) !== undefined
+  if (address.kind === 'sqlite')
+    return inFile(address.path, async database => {
+      const has = await versionInFile(database, address.path)
+      const hasKey = has > 0 && database.prepare(KEY).get({ $1: keyHash }) !== undefined
       return { has, knows, hasKey, walBytes: sizeOf(`${address.path}-wal`) }
-    } finally {
-      database.close()
-    }
-  }
+    })
   const { default: pg } = await import('pg')
   const client = new pg.Client({
     connectionString: address.url,
@@ -45,9 +109,9 @@ export async function inspectDatabase(
   })
   await client.connect()
   try {
-    const { rows } = await client.query(MIGRATION)
-    const keys = await client.query(KEY, [keyHash])
-    return { has: Number(rows[0]?.number), knows, hasKey: keys.rows.length > 0, walBytes: 0 }
+    const has = await refuseForeignSchema(async sql => (await client.query(sql)).rows)
+    const hasKey = has > 0 && (await client.query(KEY, [keyHash])).rows.length > 0
+    return { has, knows, hasKey, walBytes: 0 }
   } finally {
     await client.end()
   }

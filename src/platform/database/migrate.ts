@@ -8,6 +8,9 @@ type Execute = (sql: string) => void | Promise<void>
 
 const TABLE = `create table if not exists migrations (number integer primary key, name text not null)`
 
+/** The name of the first step. Every version has written it into its first row, and no other program does. */
+export const FIRST_MIGRATION = '0001-payments.sql'
+
 export class NewerDatabaseError extends Error {}
 
 /**

@@ -1,9 +1,10 @@
 import type { DatabaseAddress } from '../../core/config.ts'
 import type { Database } from '../../core/ports.ts'
+import { refuseForeignFile, refuseForeignSchema } from './inspect.ts'
 import { migrate } from './migrate.ts'
 import type { PostgresOptions } from './postgres.ts'
 import type { QueueOptions } from './sqlite/commit.ts'
-import { makeFile, refuseForeign } from './sqlite/file.ts'
+import { makeFile } from './sqlite/file.ts'
 import { openSqlite } from './sqlite/sqlite.ts'
 
 type OpenOptions = QueueOptions & Pick<PostgresOptions, 'onConnectionError'>
@@ -20,7 +21,7 @@ export async function openDatabase(
   try {
     if (address.path !== ':memory:') {
       makeFile(address.path)
-      refuseForeign(address.path)
+      await refuseForeignFile(address.path)
     }
     return await openSqliteDatabase(address.path, options)
   } catch (error) {
@@ -45,6 +46,7 @@ async function openPostgresDatabase(url: string, options: OpenOptions): Promise<
   const migrating = openPostgres({ url, ...options, timeouts: false, pooled: true })
   try {
     await refuseUnsafe(migrating)
+    await refuseForeignSchema(migrating.query)
     await migrate(migrating, sql => migrating.exec(sql))
     await makeUnlogged(migrating)
     return openPostgres({ url, ...options, pooled: await migrating.isPooled() })

@@ -150,7 +150,7 @@ test('A backup overwrites no file, and says why it cannot copy', async () => {
     readdirSync(folder).filter(name => name.endsWith('.part')),
     ['taken.db.part'],
   )
-  assert.match(alien, /^1 farthing: .*foreign\.db is the database of another program: .*\n$/)
+  assert.match(alien, /^1 farthing: .*foreign\.db is the database of another program, .*\n$/)
   assert.match(taken, /^1 farthing: .*taken\.db\.part was left by a backup .*: delete it .*\n$/)
   assert.equal(readFileSync(join(folder, 'taken.db.part'), 'utf8'), 'precious')
   assert.match(nowhere, /^1 farthing: the copy cannot be made: .*no-such-folder.*\n$/)

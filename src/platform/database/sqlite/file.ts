@@ -1,7 +1,5 @@
 import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
-import { LONGEST_WAIT } from './connection.ts'
 
 /** Readable by the owner only: the database holds the signing keys of webhooks. */
 export const OWNER_ONLY = 0o600
@@ -16,21 +14,6 @@ export function refuseSpecial(path: string): void {
     )
   if (!found.isFile())
     throw new Error(`${path} is a pipe, a socket or a device: set DATABASE_URL to a file`)
-}
-
-/** Throws for what is no file, and for a database that has tables but not Farthing's table of migrations. */
-export function refuseForeign(path: string): void {
-  refuseSpecial(path)
-  const database = new DatabaseSync(path, { readOnly: true, timeout: LONGEST_WAIT })
-  try {
-    const tables = database.prepare('select name from sqlite_schema').all()
-    if (tables.length > 0 && !tables.some(({ name }) => name === 'migrations'))
-      throw new Error(
-        `${path} is the database of another program: set DATABASE_URL to another file`,
-      )
-  } finally {
-    database.close()
-  }
 }
 
 /** Milliseconds between two looks at the file. */

@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { after, describe, test } from 'node:test'
+import pg from 'pg'
+import { readConfig } from '../../src/app/config.ts'
+import { startFarthing } from '../../src/app/start.ts'
+import { newestMigration } from '../../src/platform/database/migrate.ts'
+import { runHere } from '../support/command.ts'
+import { tempDatabase } from '../support/folders.ts'
+import { createPostgresDatabase } from '../support/postgres.ts'
+
+const pools: pg.Pool[] = []
+after(() => Promise.all(pools.map(pool => pool.end())))
+
+type Kind = 'sqlite' | 'postgres'
+
+/** A new database with these statements run, and what is in it: bytes and files, or tables. */
+async function databaseWith(kind: Kind, statements: string) {
+  if (kind === 'sqlite') {
+    const url = tempDatabase()
+    const path = url.slice('sqlite:'.length)
+    const database = new DatabaseSync(path)
+    database.exec(statements)
+    database.close()
+    const contents = async () => [
+      readdirSync(dirname(path)),
+      createHash('sha256').update(readFileSync(path)).digest('hex'),
+    ]
+    return { url, contents }
+  }
+  const url = await createPostgresDatabase()
+  const pool = new pg.Pool({ connectionString: url, max: 1 })
+  pools.push(pool)
+  await pool.query(statements)
+  const contents = async () => {
+    const { rows } = await pool.query(
+      `select table_schema, table_name, column_name, data_type from information_schema.columns
+       where table_schema not in ('pg_catalog', 'information_schema') order by 1, 2, 3`,
+    )
+    return rows
+  }
+  return { url, contents }
+}
+
+/** As the tools of these frameworks make them. */
+const foreign: Record<string, Record<Kind, string>> = {
+  Laravel: {
+    sqlite: `create table "migrations" ("id" integer primary key autoincrement not null, "migration" varchar not null, "batch" integer not null);
+      create table "users" ("id" integer primary key autoincrement not null, "email" varchar not null);
+      insert into migrations (migration, batch) values ('0001_01_01_000000_create_users_table', 1)`,
+    postgres: `create table "migrations" ("id" serial not null primary key, "migration" varchar(255) not null, "batch" integer not null);
+      create table "users" ("id" bigserial not null primary key, "email" varchar(255) not null);
+      insert into migrations (migration, batch) values ('0001_01_01_000000_create_users_table', 1)`,
+  },
+  'Laravel, before its first migration': {
+    sqlite: `create table "migrations" ("id" integer primary key autoincrement not null, "migration" varchar not null, "batch" integer not null)`,
+    postgres: `create table "migrations" ("id" serial not null primary key, "migration" varchar(255) not null, "batch" integer not null)`,
+  },
+  TypeORM: {
+    sqlite: `create table "migrations" ("id" integer primary key autoincrement not null, "timestamp" bigint not null, "name" varchar not null);
+      insert into migrations (timestamp, name) values (1700000000000, 'Init1700000000000')`,
+    postgres: `create table "migrations" ("id" serial not null, "timestamp" bigint not null, "name" character varying not null, primary key ("id"));
+      insert into migrations (timestamp, name) values (1700000000000, 'Init1700000000000')`,
+  },
+  Rails: {
+    // Rails uses a write-ahead log.
+    sqlite: `pragma journal_mode = wal;
+      create table "schema_migrations" ("version" varchar not null primary key);
+      create table "ar_internal_metadata" ("key" varchar not null primary key, "value" varchar)`,
+    postgres: `create table "schema_migrations" ("version" character varying not null primary key);
+      create table "ar_internal_metadata" ("key" character varying not null primary key, "value" character varying)`,
+  },
+  'a program whose table of migrations has the same columns': {
+    sqlite: `create table migrations (number integer primary key, name text not null);
+      insert into migrations values (1, '0001-users.sql'), (2, '0002-payments.sql')`,
+    postgres: `create table migrations (number integer primary key, name text not null);
+      insert into migrations values (1, '0001-users.sql'), (2, '0002-payments.sql')`,
+  },
+  'a program that has payments and no migrations': {
+    sqlite: 'create table payments (payment_id text primary key)',
+    postgres: 'create table payments (payment_id text primary key)',
+  },
+}
+
+/** Starts the service, and stops it. Resolves to the error. */
+async function startProblem(DATABASE_URL: string): Promise<Error | undefined> {
+  const config = readConfig({ DATABASE_URL, PORT: '0' })
+  try {
+    await (await startFarthing({ config })).close()
+    return undefined
+  } catch (error) {
+    return error as Error
+  }
+}
+
+for (const kind of ['sqlite', 'postgres'] as const)
+  describe(`A database of another program (${kind})`, () => {
+    for (const [program, statements] of Object.entries(foreign))
+      test(`nothing is written into that of ${program}: each command and the service refuse it in one sentence`, async () => {
+        const { url, contents } = await databaseWith(kind, statements[kind])
+        const before = await contents()
+        const sentence =
+          kind === 'sqlite'
+            ? /^\S+farthing\.db is the database of another program, which has the table \w+: set DATABASE_URL to a database for Farthing alone, or unset it$/
+            : /^the PostgreSQL database \w+ is that of another program, which has the table \w+ in the schema public: set DATABASE_URL to a database for Farthing alone, or unset it$/
+        assert.match((await startProblem(url))?.message ?? '', sentence)
+        assert.deepEqual(await contents(), before)
+        const lines = [
+          'keys list',
+          'keys create --create',
+          'seed --payments 1 --create',
+          'open',
+          'doctor',
+        ]
+        for (const line of kind === 'sqlite' ? [...lines, 'backup copy.db'] : lines) {
+          const args = line.split(' ')
+          const env = { DATABASE_URL: url, PORT: '0', FARTHING_URL: 'http://127.0.0.1:1' }
+          const { code, stdout, stderr } = await runHere({ args, env })
+          assert.notEqual(code, 0, line)
+          if (line === 'doctor') assert.match(stdout, /(of|that of) another program/)
+          else assert.match(stderr.replace('farthing: ', '').trimEnd(), sentence, line)
+          assert.deepEqual(await contents(), before, line)
+        }
+      })
+  })
+
+for (const kind of ['sqlite', 'postgres'] as const)
+  describe(`A database that is Farthing’s own or empty (${kind})`, () => {
+    test('that of any earlier version is known, and upgraded', async () => {
+      const folder = new URL('../../src/platform/database/migrations/', import.meta.url)
+      const steps = readdirSync(folder).sort()
+      const table = 'create table migrations (number integer primary key, name text not null);'
+      for (let version = 0; version < steps.length; version++) {
+        const done = steps.slice(0, version).map((name, i) => {
+          const sql = readFileSync(new URL(name, folder), 'utf8')
+          const text = kind === 'sqlite' ? sql.replaceAll(' collate "C"', '') : sql
+          return `${text.trimEnd()}\ninsert into migrations values (${i + 1}, '${name}');`
+        })
+        const { url } = await databaseWith(kind, [table, ...done].join('\n'))
+        assert.equal(await startProblem(url), undefined, `${version}`)
+        const listed = await runHere({ args: ['keys', 'list'], env: { DATABASE_URL: url } })
+        assert.equal(listed.code, 0, listed.stderr)
+      }
+      assert.equal(steps.length, newestMigration())
+    })
+
+    test('one in which another program made tables later is still Farthing’s', async () => {
+      const { url } = await databaseWith(kind, 'select 1')
+      assert.equal(await startProblem(url), undefined)
+      if (kind === 'sqlite')
+        new DatabaseSync(url.slice('sqlite:'.length)).exec(foreign.Rails?.sqlite ?? '')
+      else {
+        const pool = new pg.Pool({ connectionString: url, max: 1 })
+        pools.push(pool)
+        await pool.query(foreign.Rails?.postgres ?? '')
+      }
+      assert.equal(await startProblem(url), undefined)
+    })
+  })
+
+describe('A schema of PostgreSQL', () => {
+  const inSchema = (url: string, path: string) =>
+    `${url}?options=${encodeURIComponent(`-c search_path=${path}`)}`
+
+  test('tables of extensions are not those of another program', async () => {
+    const { url } = await databaseWith(
+      'postgres',
+      'create table spatial_ref_sys (srid integer); alter extension plpgsql add table spatial_ref_sys',
+    )
+    assert.equal(await startProblem(url), undefined)
+  })
+
+  test('the tables count that are in the schema in which Farthing would make its own', async () => {
+    const { url, contents } = await databaseWith(
+      'postgres',
+      `${foreign.Laravel?.postgres}; create schema farthing; create schema "shop's"; create table "shop's".orders (id integer)`,
+    )
+    const before = (await contents()).filter(({ table_schema }) => table_schema === 'public')
+    assert.match(
+      (await startProblem(inSchema(url, '"shop\'s",farthing')))?.message ?? '',
+      /which has the table orders in the schema shop's/,
+    )
+    assert.equal(await startProblem(inSchema(url, 'nowhere,farthing,public')), undefined)
+    const now: { table_schema: string }[] = await contents()
+    assert.deepEqual(
+      now.filter(({ table_schema }) => table_schema === 'public'),
+      before,
+    )
+    assert.ok(now.some(({ table_schema }) => table_schema === 'farthing'))
+  })
+
+  test('instances that start at the same moment on an empty database all start', async () => {
+    for (let round = 0; round < 5; round++) {
+      const url = await createPostgresDatabase()
+      const problems = await Promise.all(Array.from({ length: 4 }, () => startProblem(url)))
+      assert.deepEqual(problems, [undefined, undefined, undefined, undefined])
+    }
+  })
+})
