@@ -33,7 +33,13 @@ const send: Send = async () => {
 const browser = shareBrowser()
 
 before(async () => {
-  plainSite = await startReceiver({ plain: true, onRequest: welcome })
+  plainSite = await startReceiver({
+    plain: true,
+    onRequest(answer) {
+      if (answer.request.path !== '/onward') return welcome(answer)
+      answer.response.writeHead(302, { location: `http://127.0.0.1:${plainSite.port}/third` }).end()
+    },
+  })
   const FARTHING_RETURN_HOSTS = `localhost:${plainSite.port}`
   service = await startService('sqlite', { send, env: { FARTHING_RETURN_HOSTS } })
   api = await service.newAccount()
@@ -76,6 +82,32 @@ test('A confirmed payment leads to an http return_url whose host is in FARTHING_
     await visitor.page.waitForURL(return_url)
     assert.equal(await heading(visitor), 'Back')
     assert.deepEqual(visitor.complaints, [])
+  }))
+
+test('The site of a return_url over http may lead on to a third one over http', () =>
+  inWindow(async ({ page, complaints }) => {
+    const return_url = `http://localhost:${plainSite.port}/onward`
+    await page.goto(pageOf(await newPayment('en', { return_url })))
+    await choose(page, 'success')
+    await page.click('#confirm')
+    await page.waitForURL(`http://127.0.0.1:${plainSite.port}/third`)
+    assert.deepEqual(complaints, [])
+  }))
+
+test('A shop that opens a payment page in a window of its own keeps its handle, and not that of the console', () =>
+  inWindow(async ({ page }) => {
+    await page.goto(`http://localhost:${plainSite.port}/shop`)
+    const opens = async (address: string) => {
+      const popup = page.waitForEvent('popup')
+      await page.evaluate(`opened = window.open(${JSON.stringify(address)})`)
+      const opened = await popup
+      await opened.waitForURL(address)
+      const handles = [await page.evaluate('!opened.closed'), await opened.evaluate('!!opener')]
+      await opened.close()
+      return handles
+    }
+    assert.deepEqual(await opens(pageOf(await newPayment('en'))), [true, true])
+    assert.deepEqual(await opens(`${service.baseUrl}/console/sign-in`), [false, false])
   }))
 
 // Two of the four combinations, because neither setting changes the effect of the other.

@@ -40,7 +40,7 @@ export function pageArea(context: Context): Pick<Area, 'setHeaders' | 'sendError
   const site = siteOf(config)
   const policy = pagePolicy(config.returnHosts)
   const setHeaders = (request: FastifyRequest, reply: FastifyReply) =>
-    setPageHeaders(reply, addressesOf(request, config), policy)
+    setPageHeaders(reply, addressesOf(request, config), policy, false)
   return {
     setHeaders,
     sendError(error, request, reply) {

@@ -4,16 +4,11 @@ import type { Addresses } from '../http/addresses.ts'
 
 /**
  * The content security policy of the hosted pages. `form-action` allows any https address, because Chromium applies
- * it to the redirects after a form too. Those lead to the client's site, and from there possibly to a third one.
- * `returnHosts` may be reached over http. A policy cannot name an IPv6 address. If the list has one, the policy
- * allows all http.
+ * it to the redirects after a form too. Those lead to the client's site, and from there possibly to a third one, which
+ * is at http where `returnHosts` lets the client's site be.
  */
 export function pagePolicy(returnHosts: AllowedHosts = new Set()): string {
-  const hosts = [...returnHosts]
-  const sources = hosts.some(host => host.startsWith('['))
-    ? ['http:']
-    : hosts.map(host => `http://${host}${host.includes(':') ? '' : ':*'}`)
-  const targets = ["'self'", 'https:', ...sources].join(' ')
+  const targets = `'self' https:${returnHosts.size > 0 ? ' http:' : ''}`
   return `default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; form-action ${targets}; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'`
 }
 
@@ -32,19 +27,23 @@ const headers = {
   'cache-control': 'no-store',
   'referrer-policy': 'same-origin',
   'x-frame-options': 'DENY',
-  'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
   'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
   'x-robots-tag': 'noindex, nofollow',
 }
 
-/** Sets the headers of every page, and of the redirects and errors among the pages. */
+/**
+ * Sets the headers of every page, and of the redirects and errors among the pages. The client's site may open a hosted
+ * page in a window of its own and keep its handle; `isolated` cuts that, for all other pages.
+ */
 export function setPageHeaders(
   reply: FastifyReply,
   { pages }: Addresses,
   policy = policies.page,
+  isolated = true,
 ): void {
   void reply.headers(headers).header('content-security-policy', policy)
+  if (isolated) void reply.header('cross-origin-opener-policy', 'same-origin')
   if (pages.startsWith('https:')) void reply.header('strict-transport-security', 'max-age=31536000')
 }
 

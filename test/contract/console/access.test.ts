@@ -254,6 +254,7 @@ onEveryDatabase('Entering the console', service => {
       assert.equal(status, expected)
       assert.equal(headers.get('cache-control'), 'no-store')
       assert.equal(headers.get('referrer-policy'), 'same-origin')
+      assert.equal(headers.get('cross-origin-opener-policy'), 'same-origin')
       assert.equal(headers.get('x-content-type-options'), 'nosniff')
       assert.equal(
         headers.get('content-security-policy'),

@@ -13,7 +13,6 @@ const headers = {
   'referrer-policy': 'same-origin',
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
-  'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
   'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
   'x-robots-tag': 'noindex, nofollow',
@@ -23,6 +22,7 @@ const headers = {
 function assertPageHeaders(answer: Answer, page: string): void {
   for (const [name, value] of Object.entries(headers))
     assert.equal(answer.headers.get(name), value, name)
+  assert.equal(answer.headers.get('cross-origin-opener-policy'), null)
   assert.equal(answer.headers.get('set-cookie'), null)
   const strict = page.startsWith('https:') ? 'max-age=31536000' : null
   assert.equal(answer.headers.get('strict-transport-security'), strict)

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { pagePolicy } from '../../../src/platform/web/headers.ts'
 import { assertError } from '../../support/assertions.ts'
 import { webPayment } from '../../support/client.ts'
 import { onEveryDatabase } from '../../support/service.ts'
@@ -29,19 +28,15 @@ onEveryDatabase(
       }
     })
 
-    test('the pages allow their forms to lead to the listed hosts', async () => {
+    test('the pages allow their forms to lead to every http address, because the listed sites may lead on', async () => {
       const api = await service().newAccount()
       const payment = await api.createPayment()
       const { headers } = await service().anonymous.get(payment._links.next_url.href)
       assert.match(
         headers.get('content-security-policy') ?? '',
-        /; form-action 'self' https: http:\/\/localhost:8080 http:\/\/shop\.internal:\*;/,
+        /; form-action 'self' https: http:;/,
       )
     })
   },
   { env: { FARTHING_RETURN_HOSTS: 'localhost:8080,shop.internal' } },
 )
-
-test('A listed IPv6 address lets forms lead to every http address, because a policy cannot name it', () => {
-  assert.match(pagePolicy(new Set(['a', '[::1]:80'])), /; form-action 'self' https: http:;/)
-})
