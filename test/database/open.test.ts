@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync, statSync, symlinkSync } from 'node:fs'
+import { existsSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, describe, test } from 'node:test'
@@ -12,6 +12,7 @@ import { insertPayment } from '../../src/pay/payments/store.ts'
 import { fold, groupOf } from '../../src/platform/database/fold.ts'
 import { openDatabase } from '../../src/platform/database/open.ts'
 import { openPostgres } from '../../src/platform/database/postgres.ts'
+import { isMountedAlone } from '../../src/platform/database/sqlite/file.ts'
 import { openSqlite } from '../../src/platform/database/sqlite/sqlite.ts'
 import { tempFolder } from '../support/folders.ts'
 import type { InStep } from '../support/open-in-step.ts'
@@ -228,6 +229,19 @@ describe('A SQLite file', () => {
         assert.match(`${stdout}${stderr}`, /is a pipe, a socket or a device/)
         if (args[0] !== 'doctor') assert.match(stderr, /^farthing: [^\n]+\n$/)
       }
+  })
+
+  test('A file that is mounted without its folder is found among the mounts of the machine', () => {
+    const path = join(folder, 'a b.db')
+    writeFileSync(path, '')
+    const mounts = (place: string) => `36 35 98:0 / / rw - ext4 /dev/sda1 rw
+812 36 8:1 /srv/farthing.db ${place.replaceAll(' ', '\\040')} rw,relatime master:1 - ext4 /dev/sda1 rw
+`
+    assert.equal(isMountedAlone(path, mounts(path)), true)
+    assert.equal(isMountedAlone(path, mounts(folder)), false)
+    assert.equal(isMountedAlone(join(folder, 'missing.db'), mounts(path)), false)
+    assert.equal(isMountedAlone(path), false)
+    assert.ok(!existsSync('/proc/self/mountinfo') || isMountedAlone('/proc'), 'the real list')
   })
 
   test('A folder as a database is refused', async () => {

@@ -1,4 +1,12 @@
-import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+} from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 
 /** Readable by the owner only: the database holds the signing keys of webhooks. */
@@ -14,6 +22,24 @@ export function refuseSpecial(path: string): void {
     )
   if (!found.isFile())
     throw new Error(`${path} is a pipe, a socket or a device: set DATABASE_URL to a file`)
+}
+
+/**
+ * Whether a file is mounted by itself, as into a container, without the folder that gets its write-ahead log. Linux lists
+ * the mounts, with spaces as \040.
+ */
+export function isMountedAlone(path: string, mounts = readMounts()): boolean {
+  if (!existsSync(path)) return false
+  const file = realpathSync(path).replaceAll(' ', '\\040')
+  return mounts.split('\n').some(line => line.split(' ')[4] === file)
+}
+
+function readMounts(): string {
+  try {
+    return readFileSync('/proc/self/mountinfo', 'utf8')
+  } catch {
+    return ''
+  }
 }
 
 /** Milliseconds between two looks at the file. */
