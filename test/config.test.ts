@@ -181,6 +181,7 @@ const bad: Record<string, string[]> = {
   FARTHING_SERVICE_NAME: ['x'.repeat(51), 'a\nb', 'a\u0007b'],
   FARTHING_TRUST_PROXY: ['yes', '1', 'on'],
   FARTHING_CONSOLE: ['yes', 'off'],
+  FARTHING_API_KEYS: ['a=short'],
   FARTHING_METRICS_PORT: ['65536', 'x'],
   LOG_LEVEL: ['loud', 'warning'],
 }
@@ -192,6 +193,7 @@ describe('The configuration', () => {
       host: '127.0.0.1',
       database: sqlite('data/farthing.db'),
       apiKey: undefined,
+      fixedKeys: [],
       baseUrl: undefined,
       pagesUrl: undefined,
       url: 'http://127.0.0.1:3000',

@@ -38,7 +38,7 @@ const GROUPS: Record<string, string> = {
   heap: 'test/webhooks/{resolve,slots}.test.ts',
   parts: 'test/{database,domain,hosted,metrics,recorder,signature,webhooks}/*.test.ts',
   library:
-    'test/{testing/*,config,documents,log,openapi-difference,seed,start-farthing,tidy}.test.ts',
+    'test/{testing/*,config,documents,log,openapi-difference,seed,settings,start-farthing,tidy}.test.ts',
   faults: 'test/faults/*.test.ts',
 }
 

@@ -142,7 +142,7 @@ function recorderOf(
   if (!config.console && !config.control) return undefined
   return createRecorder({
     ...ports,
-    secrets: [config.apiKey, config.fixedWebhook?.signing_key],
+    secrets: [...config.fixedKeys.map(({ key }) => key), config.fixedWebhook?.signing_key],
     isTestAccount: ({ parent }) => parent !== null,
     isShared: config.database.kind === 'postgres',
     onArrival: () => signals.set(WRITTEN),

@@ -1,4 +1,6 @@
-import type { Config } from '../core/config.ts'
+import { createHash } from 'node:crypto'
+import { DEFAULT_ACCOUNT } from '../core/account.ts'
+import type { Config, FixedKey } from '../core/config.ts'
 import { hostAndPort } from '../platform/outbound/address.ts'
 import {
   Problem,
@@ -26,12 +28,21 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   const isSet = ({ name }: Setting) => Boolean(env[name]?.trim())
   const values = Object.fromEntries(
     Object.entries(settings).map(([key, setting]) => {
-      const read = readSetting(setting, env[setting.name]?.trim())
+      const text = isLink(setting.name, env[setting.name]) ? '' : env[setting.name]?.trim()
+      const read = readSetting(setting, text)
       if (read instanceof Problem) problems.push(setting.name + read.message)
       return [key, read instanceof Problem ? setting.unset : read]
     }),
   ) as Settings // each key has the value of its own row
-  const { webhookUrl, signingKey, ...config } = values
+  const { webhookUrl, signingKey, apiKeys, ...config } = values
+  const fixedKeys = fixedKeysOf(values)
+  const shared = fixedKeys.find(({ key, account }) =>
+    fixedKeys.some(other => other.key === key && other.account !== account),
+  )
+  if (shared)
+    problems.push(
+      `FARTHING_API_KEYS must have another key for each account: that of ${shared.account} opens a second one`,
+    )
   if (webhookUrl && !isSet(settings.signingKey))
     problems.push(needs(settings.webhookUrl, settings.signingKey))
   if (signingKey && !isSet(settings.webhookUrl))
@@ -41,14 +52,23 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   if (problems.length > 0) throw new ConfigError(problems)
   return {
     ...config,
+    fixedKeys,
     callbackHosts: new Set([
       ...config.callbackHosts,
       ...(webhookUrl ? [hostAndPort(new URL(webhookUrl))] : []),
     ]),
     fixedWebhook:
       webhookUrl && signingKey ? { callback_url: webhookUrl, signing_key: signingKey } : undefined,
-    warnings: Object.keys(env).filter(isUnknown).map(unknownWarning),
+    warnings: warningsOf(env),
   }
+}
+
+function fixedKeysOf({ apiKey, apiKeys }: Settings): FixedKey[] {
+  const own =
+    apiKey === undefined ? [] : [{ account: DEFAULT_ACCOUNT, key: apiKey, key_id: 'configured' }]
+  const pairs = apiKeys.map((pair, i) => ({ ...pair, key_id: `configured${i + 1}` }))
+  const hash = (key: string) => createHash('sha256').update(key).digest('hex')
+  return [...own, ...pairs].map(each => ({ ...each, hash: hash(each.key) }))
 }
 
 function readSetting({ name, parse, rule, unset, isSecret }: Setting, text: string | undefined) {
@@ -76,6 +96,25 @@ const needs = (given: Setting, absent: Setting): string =>
   `${given.name} needs ${absent.name}: set both or neither`
 
 const PREFIX = /^FARTHING_/
+
+/** A port that Kubernetes or Docker sets to the address of another service, such as `tcp://10.0.0.1:3000`. */
+const isLink = (name: string, value = ''): boolean => /PORT$/.test(name) && value.includes('://')
+
+/** The other variables that come with such a port. */
+const BESIDE_LINK = /_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_(TCP|UDP|SCTP)(_\w+)?)$/
+
+/** A link is one warning, with all variables that come with it. */
+function warningsOf(env: Record<string, string | undefined>): string[] {
+  const names = Object.keys(env).filter(name => PREFIX.test(name) || SETTINGS.includes(name))
+  const [link, ...more] = names.filter(name => isLink(name, env[name]))
+  const unknown = names.filter(name => isUnknown(name) && name !== link && !more.includes(name))
+  if (link === undefined) return unknown.map(unknownWarning)
+  const beside = unknown.filter(name => BESIDE_LINK.test(name))
+  return [
+    `Kubernetes sets variables such as ${link} to addresses of other services. Farthing ignored ${1 + more.length + beside.length}: enableServiceLinks: false in the pod keeps them away.`,
+    ...unknown.filter(name => !beside.includes(name)).map(unknownWarning),
+  ]
+}
 
 const isUnknown = (name: string): boolean => PREFIX.test(name) && !SETTINGS.includes(name)
 

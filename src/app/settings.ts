@@ -1,4 +1,5 @@
 /** Every setting: one row has what the reader, the help and docs/reference.md need to know about it. */
+import { isAccountName } from '../core/account.ts'
 import type { Config, DatabaseAddress } from '../core/config.ts'
 import { callbackUrlProblem, hostAndPort, parseAllowedHosts } from '../platform/outbound/address.ts'
 
@@ -66,10 +67,18 @@ export const settings = {
   }),
   apiKey: setting<string | undefined>({
     name: 'FARTHING_API_KEY',
-    parse: text => (/^[!-~]*$/.test(text) ? longEnough(text) : undefined),
+    parse: parseKey,
     rule: `${SHORTEST_KEY} or more visible ASCII characters, without spaces`,
     unset: undefined,
     meaning: `A fixed key of the account \`default\`, ${SHORTEST_KEY} or more visible ASCII characters. Without it the first start makes a key. Commands use it too`,
+    isSecret: true,
+  }),
+  apiKeys: setting<readonly KeyPair[]>({
+    name: 'FARTHING_API_KEYS',
+    parse: parseKeys,
+    rule: 'account=key pairs, separated by commas',
+    unset: [],
+    meaning: `Fixed keys of several accounts: \`account=key\` pairs with a comma between them, each key ${SHORTEST_KEY} or more visible ASCII characters without a comma. The accounts are made at the start`,
     isSecret: true,
   }),
   url: setting({
@@ -202,6 +211,28 @@ function parseBoolean(text: string): boolean | undefined {
 
 const longEnough = (key: string): string | undefined =>
   key.length >= SHORTEST_KEY ? key : undefined
+
+function parseKey(text: string): string | undefined {
+  return /^[!-~]*$/.test(text) ? longEnough(text) : undefined
+}
+
+type KeyPair = { account: string; key: string }
+
+/** The key is never repeated, so a wrong pair is named by its place. */
+function parseKeys(text: string): readonly KeyPair[] | Problem {
+  const pairs = text.split(',').map(pair => {
+    const [, account = '', key = ''] = /^([^=]*?)\s*=\s*(.*)$/.exec(pair.trim()) ?? []
+    return { account, key }
+  })
+  const wrong = pairs.flatMap(({ account, key }, i) =>
+    isAccountName(account) && parseKey(key) ? [] : [i + 1],
+  )
+  if (wrong.length === 0) return pairs
+  const [verb, list] = [wrong.length > 1 ? 'pairs' : 'pair', wrong.join(', ')]
+  return new Problem(
+    ` must be account=key pairs, separated by commas, each key ${SHORTEST_KEY} or more visible ASCII characters: see ${verb} ${list}`,
+  )
+}
 
 function parseHosts(text: string): Config['returnHosts'] | Problem {
   const { hosts, problems } = parseAllowedHosts(text)

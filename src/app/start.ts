@@ -10,8 +10,15 @@ import { createTime } from '../core/time.ts'
 import { version } from '../core/version.ts'
 import { keepFixedWebhook } from '../pay/webhooks/store.ts'
 import { duplicateWarning } from '../pay/webhooks/webhook.ts'
-import { countMovedClocks, createKey, findKey, listKeys } from '../platform/accounts/store.ts'
+import {
+  countMovedClocks,
+  createKey,
+  findKey,
+  findOrMakeAccount,
+  listKeys,
+} from '../platform/accounts/store.ts'
 import { openDatabase } from '../platform/database/open.ts'
+import { isMountedAlone } from '../platform/database/sqlite/file.ts'
 import { linkTo } from '../platform/http/addresses.ts'
 import { createResolve } from '../platform/outbound/resolve.ts'
 import { createSend } from '../platform/outbound/send.ts'
@@ -107,14 +114,15 @@ export async function startFarthing(options: StartOptions): Promise<Farthing> {
   let server: FastifyInstance | undefined
   try {
     const { createApp } = await loading
-    await refuseKeyOfOther(ports, config)
+    await admitFixedKeys(ports, config)
     const app = await createApp(ports, config, logger, metrics?.watch)
     server = app.server
     await listen(server, config)
     const metricsUrl = await metrics?.listen(config.host, config.metricsPort ?? 0)
     // Create the first key only after `listen` succeeded; otherwise nobody would ever see it.
-    const apiKey = config.apiKey ?? (await makeFirstKey(ports))
+    const apiKey = config.apiKey ?? (await makeFirstKey(ports, config))
     await makeFixedWebhook(ports, config, logger)
+    warnOfMount(config, logger)
     if (!config.control) await warnOfMovedClocks(database, logger)
     const warn = (...args: Parameters<Logger['warn']>) => logger?.warn(...args)
     const inMemory = config.database.kind === 'sqlite' && config.database.path === ':memory:'
@@ -164,23 +172,33 @@ async function listen(server: FastifyInstance, { port, host }: Config): Promise<
     await server.listen({ port, host: address, backlog: BACKLOG })
   } catch (error) {
     const unknownName = error instanceof Error && 'hostname' in error
-    throw unknownName ? new Error(`HOST ${host} is not a name or address of this machine`) : error
+    if (!unknownName) throw error
+    throw new Error(
+      `HOST ${host} is not a name or address of this machine: unset HOST, which conda and some shells set, or set it to 127.0.0.1`,
+    )
   } finally {
     server.log.level = level
   }
 }
 
-/** A client's key that is set where the service starts would open the default account on this instance only. */
-async function refuseKeyOfOther({ database, time }: Ports, { apiKey }: Config): Promise<void> {
-  const found = apiKey && (await findKey(database, apiKey, undefined, time.wall()))
-  if (found && found.account.name !== DEFAULT_ACCOUNT)
-    throw new Error(
-      `FARTHING_API_KEY is a key of the account ${found.account.name}, and the service needs one of its own for the account ${DEFAULT_ACCOUNT}: set another, or none`,
-    )
+/**
+ * Makes the accounts of the fixed keys. Throws if one is a key of another account: a client's key that is set where the
+ * service starts would open the default account on this instance only.
+ */
+async function admitFixedKeys({ database, time }: Ports, { fixedKeys }: Config): Promise<void> {
+  for (const { account, key, key_id } of fixedKeys) {
+    const found = await findKey(database, key, [], time.wall())
+    const setting = key_id === 'configured' ? 'FARTHING_API_KEY is' : 'FARTHING_API_KEYS has'
+    if (found && found.account.name !== account)
+      throw new Error(
+        `${setting} a key of the account ${found.account.name}, and the service needs one of its own for the account ${account}: set another, or none`,
+      )
+    await findOrMakeAccount(database, account)
+  }
 }
 
-async function makeFirstKey(ports: Ports): Promise<string | undefined> {
-  if ((await listKeys(ports.database)).length > 0) return undefined
+async function makeFirstKey(ports: Ports, { fixedKeys }: Config): Promise<string | undefined> {
+  if (fixedKeys.length > 0 || (await listKeys(ports.database)).length > 0) return undefined
   return (await createKey(ports, DEFAULT_ACCOUNT)).key
 }
 
@@ -188,6 +206,13 @@ async function makeFixedWebhook(ports: Ports, { fixedWebhook }: Config, logger?:
   if (!fixedWebhook) return
   const others = await keepFixedWebhook(ports, fixedWebhook)
   if (others.length > 0) logger?.warn(duplicateWarning(fixedWebhook.callback_url, others))
+}
+
+function warnOfMount({ database }: Config, logger?: Logger): void {
+  if (database.kind === 'sqlite' && isMountedAlone(database.path))
+    logger?.warn(
+      `the SQLite file ${database.path} is mounted without its folder: the newest payments, in ${database.path}-wal, are lost with the container, so mount the folder`,
+    )
 }
 
 async function warnOfMovedClocks(database: Database, logger?: Logger): Promise<void> {

@@ -19,7 +19,8 @@ export function explainError(error: unknown): string {
   if (code === 'EADDRINUSE') return `port ${port} on ${address} is in use: set PORT to another port`
   if (code === 'EACCES' && port)
     return `port ${port} needs more rights: set PORT to a port above 1023`
-  if (code === 'EADDRNOTAVAIL') return `HOST ${address} is not an address of this machine`
+  if (code === 'EADDRNOTAVAIL')
+    return `HOST ${address} is not an address of this machine: set it to 127.0.0.1 or 0.0.0.0`
   if (NO_FOLDER.has(String(code)))
     return `the folder of the database cannot be written: ${error.message} (see who owns it, or set DATABASE_URL)`
   if (error instanceof NewerDatabaseError)

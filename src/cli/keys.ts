@@ -60,8 +60,10 @@ async function createAndPrint(
 /** All keys of all accounts, oldest first. */
 async function printKeys(config: Config, { json }: { json?: boolean }): Promise<void> {
   const keys = await useDatabase(config.database, undefined, listKeys)
-  if (config.apiKey)
-    note('The key in FARTHING_API_KEY is not listed: it is in the settings of the service.')
+  if (config.fixedKeys.length > 0)
+    note(
+      'Keys in FARTHING_API_KEY and FARTHING_API_KEYS are not listed: they are in the settings of the service.',
+    )
   if (json) return printJson({ keys: keys.map(presentKey) })
   if (keys.length === 0) return print('There are no keys.')
   const date = (time: number | null) => (time === null ? '-' : iso(time))

@@ -76,7 +76,7 @@ const codeFromDatabase = (config: Config, account: string): Promise<string> =>
   useDatabase(config.database, undefined, async database => {
     const keys = await listKeys(database)
     const newest = keys.findLast(key => key.account === account && key.revoked === null)
-    const key = newest && (await findLivingKey(database, newest.key_id, undefined))
+    const key = newest && (await findLivingKey(database, newest.key_id, []))
     if (!newest || !key)
       throw new CommandError(
         `this database has no active key of the account ${account}: make one (${asTypedHere(`farthing keys create --account "${account}"`)}), or set FARTHING_API_KEY`,

@@ -72,10 +72,11 @@ async function makePayments(config: Config, options: SeedOptions): Promise<void>
   print(`Made ${payments} ${payments === 1 ? 'payment' : 'payments'} in the account ${account}.`)
 }
 
-/** The default account also has the key in FARTHING_API_KEY, or the one that the first start makes. */
+/** An account may have a key in the settings. The first start makes one for the default account. */
 async function mayBeSeen(database: Database, account: string, config: Config): Promise<boolean> {
   const keys = await listKeys(database)
-  if (account === DEFAULT_ACCOUNT && (config.apiKey !== undefined || keys.length === 0)) return true
+  if (config.fixedKeys.some(key => key.account === account)) return true
+  if (account === DEFAULT_ACCOUNT && keys.length === 0) return true
   return keys.some(key => key.account === account && key.revoked === null)
 }
 

@@ -10,12 +10,24 @@ export type DatabaseAddress = { kind: 'sqlite'; path: string } | { kind: 'postgr
 
 export type FixedWebhook = { callback_url: string; signing_key: string }
 
+/** A key that the settings fix, with the account that it opens. It has no row in the database. */
+export type FixedKey = {
+  account: string
+  key: string
+  /** `configured` for FARTHING_API_KEY; `configured1` and so on for the pairs of FARTHING_API_KEYS. */
+  key_id: string
+  /** SHA-256, in hexadecimal. */
+  hash: string
+}
+
 export type Config = {
   port: number
   host: string
   database: DatabaseAddress
-  /** A fixed key of the default account. */
+  /** The key with which commands speak to the service; for the service a fixed key of the default account. */
   apiKey: string | undefined
+  /** That one, and those of FARTHING_API_KEYS. */
+  fixedKeys: readonly FixedKey[]
   /** The API's address in links, without a trailing slash. If undefined, the request's Host is used. */
   baseUrl: string | undefined
   /** The address of the hosted pages in links. If undefined, it is the API's. */

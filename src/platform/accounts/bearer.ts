@@ -42,7 +42,7 @@ export function createAuthenticate(
 
   async function lookUp(key: string): Promise<KnownKey | undefined> {
     const at = time.wall() // before the query: the key may be revoked during it
-    const entry = await findKey(database, inUtf8(key), config.apiKey, at, lastPlanSql)
+    const entry = await findKey(database, inUtf8(key), config.fixedKeys, at, lastPlanSql)
     if (entry) remember(cache, key, { ...entry, until: at + CACHE_MS }, MAX_CACHED)
     else cache.delete(key)
     return entry

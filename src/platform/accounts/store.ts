@@ -1,12 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import {
-  ACCOUNT_COLUMNS,
-  type Account,
-  accountIn,
-  DEFAULT_ACCOUNT,
-  newAccount,
-  roomOf,
-} from '../../core/account.ts'
+import { ACCOUNT_COLUMNS, type Account, accountIn, newAccount, roomOf } from '../../core/account.ts'
+import type { FixedKey } from '../../core/config.ts'
 import { secrets as randomSecrets } from '../../core/ids.ts'
 import type { Database, MachineTime, NewId, Secrets, Statement, Time } from '../../core/ports.ts'
 import { DAY } from '../../core/time.ts'
@@ -82,9 +76,6 @@ export const revokeKey = (database: Database, key_id: string, now: MachineTime):
 
 export type KnownKey = { key_id: string; account: Account; lastPlan: LastPlan }
 
-/** The key_id of FARTHING_API_KEY, which has no row. */
-export const CONFIGURED_KEY_ID = 'configured'
-
 const livesAt = (parameter: string) => `ended = 0 and (expires is null or expires > ${parameter})`
 
 /** True if the account has neither ended nor expired at `$1`, in milliseconds of the machine's time. */
@@ -94,25 +85,25 @@ const LIVES = livesAt('$1')
 export const LIVES_AT_SECOND = livesAt('$2')
 
 /**
- * The bearer key with its account, or undefined; `configured` is the default account's fixed key. `now` is the
- * machine's time. `lastPlanSql` is SQL for the plan_id of the account's last plan, or null, so that one query reads both.
+ * The bearer key with its account, or undefined; `fixed` are the keys of the settings. `lastPlanSql` is SQL for the
+ * plan_id of the account's last plan, or null, so that one query reads both.
  */
 export async function findKey(
   database: Database,
   key: string,
-  configured: string | undefined,
+  fixed: readonly FixedKey[],
   now: MachineTime,
   lastPlanSql?: string,
 ): Promise<KnownKey | undefined> {
   const hash = sha256(key)
-  const isConfigured = configured !== undefined && timingSafeEqual(hash, sha256(configured))
+  const own = fixed.find(each => timingSafeEqual(hash, Buffer.from(each.hash, 'hex')))
   const columns = lastPlanSql ? `${ACCOUNT_COLUMNS}, ${lastPlanSql} as last_plan` : ACCOUNT_COLUMNS
   const [row] = await database.query<Account & { key_id: string; last_plan?: string | null }>(
-    isConfigured
-      ? `select '${CONFIGURED_KEY_ID}' as key_id, ${columns} from accounts where name = $1 and ended = 0`
+    own
+      ? `select '${own.key_id}' as key_id, ${columns} from accounts where name = $1 and ended = 0`
       : `select api_keys.key_id, ${columns} from api_keys join accounts on accounts.name = api_keys.account
          where ${LIVES} and api_keys.hash = $2 and api_keys.revoked is null`,
-    isConfigured ? [DEFAULT_ACCOUNT] : [now, hash.toString('hex')],
+    own ? [own.account] : [now, hash.toString('hex')],
   )
   if (!row) return undefined
   return { key_id: row.key_id, account: accountIn(row), lastPlan: lastPlanOf(row.last_plan) }
@@ -127,12 +118,10 @@ function lastPlanOf(plan_id: string | null | undefined): LastPlan {
 export async function findLivingKey(
   database: Database,
   key_id: string,
-  configured: string | undefined,
+  fixed: readonly FixedKey[],
 ): Promise<{ hash: string; account: string } | undefined> {
-  if (key_id === CONFIGURED_KEY_ID)
-    return configured === undefined
-      ? undefined
-      : { hash: sha256(configured).toString('hex'), account: DEFAULT_ACCOUNT }
+  const own = fixed.find(each => each.key_id === key_id)
+  if (own) return own
   const [key] = await database.query<{ hash: string; account: string }>(
     `select hash, account from api_keys join accounts on accounts.name = api_keys.account
      where key_id = $1 and revoked is null and ended = 0`,

@@ -35,7 +35,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Of the bearer key, or of the session in the console. Only endpoints of the areas `api`, `control` and `console` have it. */
     account: Account
-    /** Of the bearer key; CONFIGURED_KEY_ID for the key of the settings. */
+    /** Of the bearer key. */
     key_id: string
     lastPlan: LastPlan
     actingPlan: ActingPlan | null

@@ -45,7 +45,7 @@ export const enterConsole = ({ database, config, time }: ToolContext): Endpoint 
   handler: async request => {
     const to = textIn(readBody(request, consolePage), 'to', PAGE)
     const { key_id, account } = request
-    const key = await findLivingKey(database, key_id, config.apiKey)
+    const key = await findLivingKey(database, key_id, config.fixedKeys)
     if (!key) throw unknownBearerKey()
     const expires = time.wall() + ENTER_MS
     const code = seal({ account: account.name, key_id, expires }, 'enter', key.hash)

@@ -152,7 +152,7 @@ function createEnding(
     setInterval(() => stopped() && end('stopped'), STOP_CHECK_INTERVAL),
     setInterval(async () => {
       try {
-        const key = await findLivingKey(database, request.key_id, config.apiKey)
+        const key = await findLivingKey(database, request.key_id, config.fixedKeys)
         if (!key) return end('revoked')
         const account = await accountOfName(database, key.account)
         // After a reset the account has no webhook of this listener any more.

@@ -90,7 +90,7 @@ export type ExchangeBody = Judged & {
   response_headers: Headers
   response_body?: KeptBody
   ms: number
-  /** The key that the request was made with; 'configured' for FARTHING_API_KEY. */
+  /** The key that the request was made with; 'configured' for FARTHING_API_KEY, 'configured1' for the first of FARTHING_API_KEYS. */
   key_id?: string
   ended: Ending
   /** The plan that acted on the request. */

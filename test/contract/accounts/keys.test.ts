@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { readConfig } from '../../../src/app/config.ts'
+import { startFarthing } from '../../../src/app/start.ts'
 import { newAccount } from '../../../src/core/account.ts'
 import { createNewId } from '../../../src/core/ids.ts'
 import type { Value } from '../../../src/core/ports.ts'
@@ -9,6 +11,7 @@ import type { Context } from '../../../src/pay/context.ts'
 import { createAuthenticate } from '../../../src/platform/accounts/bearer.ts'
 import { createKey, findKey, listKeys, revokeKey } from '../../../src/platform/accounts/store.ts'
 import { createClient } from '../../support/client.ts'
+import { consoleOf, cookieIn } from '../../support/console.ts'
 import { onEveryDatabase, startService } from '../../support/service.ts'
 
 onEveryDatabase('Accounts: API keys', service => {
@@ -112,20 +115,26 @@ onEveryDatabase('Accounts: API keys', service => {
   test('an API key belongs to its account and the configured key to the account default', async () => {
     const { database } = service()
     const { key } = await newKey('owner')
-    const nameOf = async (sent: string, configured?: string) =>
-      (await findKey(database, sent, configured, Date.now()))?.account.name
+    const nameOf = async (sent: string, FARTHING_API_KEY = '') => {
+      const { fixedKeys } = readConfig({ FARTHING_API_KEY })
+      return (await findKey(database, sent, fixedKeys, Date.now()))?.account.name
+    }
     assert.equal(await nameOf(key), 'owner')
-    assert.equal(await nameOf(key, 'a configured one'), 'owner')
-    assert.equal(await nameOf('a configured one', 'a configured one'), 'default')
-    assert.equal(await nameOf('a configured on', 'a configured one'), undefined)
-    assert.equal(await nameOf('a configured one'), undefined)
+    assert.equal(await nameOf(key, 'a-configured-key-1'), 'owner')
+    assert.equal(await nameOf('a-configured-key-1', 'a-configured-key-1'), 'default')
+    assert.equal(await nameOf('a-configured-key-', 'a-configured-key-1'), undefined)
+    assert.equal(await nameOf('a-configured-key-1'), undefined)
   })
 })
 
 test('the cache of verified API keys holds a thousand, and forgets the one looked up longest ago', async () => {
   // The parts of the service that the lookup of a key uses.
   const database = { query: async () => [newAccount('many')] }
-  const context = { database, time: createTime(() => 0), config: {} } as unknown as Context
+  const context = {
+    database,
+    time: createTime(() => 0),
+    config: { fixedKeys: [] },
+  } as unknown as Context
   const authenticate = createAuthenticate(context)
   const show = (key: number) => {
     const request = { headers: { authorization: `Bearer ${key}` } } as FastifyRequest
@@ -160,3 +169,36 @@ describe('Accounts: FARTHING_API_KEY', () => {
     }
   })
 })
+
+for (const kind of ['sqlite', 'postgres'] as const)
+  test(`the keys of FARTHING_API_KEYS open accounts that the start makes, and end with the setting (${kind})`, async t => {
+    const keys = { licensing: 'key-of-licensing-1', 'Council A': 'key-of-council-a-1' }
+    const pairs = Object.entries(keys).map(pair => pair.join('='))
+    const service = await startService(kind, {
+      env: { FARTHING_API_KEYS: [...pairs, 'licensing=key-of-licensing-2'].join(', ') },
+    })
+    t.after(() => service.stop())
+    const [first, council, second] = [keys.licensing, keys['Council A'], 'key-of-licensing-2'].map(
+      key => createClient(service.baseUrls, key),
+    )
+    const { payment_id } = (await first?.createPayment()) ?? {}
+    assert.equal((await second?.get(`/v1/payments/${payment_id}`))?.status, 200)
+    assert.equal((await council?.get(`/v1/payments/${payment_id}`))?.status, 404)
+    const browser = consoleOf(service)
+    const entered = await browser.post('sign-in', { key: keys['Council A'] })
+    assert.equal(entered.status, 303)
+    const page = await consoleOf(service, cookieIn(entered)).get('payments')
+    assert.ok(page.html.includes('<bdi>Council A</bdi>'))
+    assert.deepEqual(await listKeys(service.database), [], 'no key of default is made')
+    const fixedKeys = service.config.fixedKeys.slice(-1)
+    const later = await startFarthing({ config: { ...service.config, fixedKeys } })
+    t.after(() => later.close())
+    const total = async (key: string) => {
+      const { status, body } = await createClient([later.url], key).get('/v1/payments')
+      return body.total ?? status
+    }
+    assert.deepEqual(
+      await Promise.all(['key-of-licensing-1', 'key-of-licensing-2'].map(total)),
+      [401, 0],
+    )
+  })

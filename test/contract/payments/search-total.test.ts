@@ -61,7 +61,7 @@ onEveryDatabase(
       const gone = service().clock.now() + 7 * DAY
       await createPayment()
       let now = 0
-      const config = { ...service().config, apiKey: undefined }
+      const config = { ...service().config, apiKey: undefined, fixedKeys: [] }
       const farthing = await startFarthing({
         config,
         backgroundWork: false,

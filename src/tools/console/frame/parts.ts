@@ -3,7 +3,6 @@ import type { Account } from '../../../core/account.ts'
 import { timeOf } from '../../../core/ids.ts'
 import { iso } from '../../../core/time.ts'
 import type { ShownStatus } from '../../../pay/webhooks/message-store.ts'
-import { CONFIGURED_KEY_ID } from '../../../platform/accounts/store.ts'
 import {
   type SummaryRow,
   type Table,
@@ -20,7 +19,7 @@ export const code = (text: Part): Html => html`<code class="farthing-code">${tex
 
 /** What a key is called on pages: the one of the settings has no identifier. */
 export const nameOfKey = (key_id: string): string =>
-  key_id === CONFIGURED_KEY_ID ? 'FARTHING_API_KEY' : key_id
+  key_id.replace(/^configured$/, 'FARTHING_API_KEY').replace(/^configured/, 'FARTHING_API_KEYS ')
 
 /** Text that somebody else wrote: it wraps anywhere, and its direction has no effect on the text around it. */
 export const untrusted = (text: string): Html => html`<bdi class="farthing-text">${text}</bdi>`

@@ -37,7 +37,7 @@ export async function findSession(
 ): Promise<Session | undefined> {
   const sealed = readSeal(text)
   if (!sealed || sealed.expires <= time.wall()) return undefined
-  const key = await findLivingKey(database, sealed.key_id, config.apiKey)
+  const key = await findLivingKey(database, sealed.key_id, config.fixedKeys)
   if (key?.account !== sealed.account || !isSealedBy(text, purpose, key.hash)) return undefined
   const account = await accountOfName(database, sealed.account)
   return account && { account, key_id: sealed.key_id }
@@ -114,7 +114,7 @@ export async function startSession(
   reply: FastifyReply,
   { account, key_id }: Session,
 ): Promise<boolean> {
-  const key = await findLivingKey(database, key_id, config.apiKey)
+  const key = await findLivingKey(database, key_id, config.fixedKeys)
   if (!key) return false
   const expires = time.wall() + SESSION_MS
   const value = seal({ account: account.name, key_id, expires }, 'session', key.hash)

@@ -104,7 +104,7 @@ async function sessionForKey(
 ): Promise<Session | undefined> {
   // A key that was pasted often has a line feed.
   const pasted = key.trim()
-  return pasted === '' ? undefined : findKey(database, pasted, config.apiKey, time.wall())
+  return pasted === '' ? undefined : findKey(database, pasted, config.fixedKeys, time.wall())
 }
 
 type Entry = { session: Session | undefined; to: string; refused: string }

@@ -1,5 +1,4 @@
 /** The signature workbench: why a signature does not match. */
-import { DEFAULT_ACCOUNT } from '../../../core/account.ts'
 import { oldestKept } from '../../../pay/retention.ts'
 import { findMessage } from '../../../pay/webhooks/message-store.ts'
 import { type Webhook, webhookTitle } from '../../../pay/webhooks/webhook.ts'
@@ -83,7 +82,7 @@ async function knownFor(
       listed ??
       (other && isKept(other) && other.body !== null ? knownMessage(other, other) : undefined),
     keys: webhooks.map(webhook => ({ name: webhookTitle(webhook), key: webhook.signing_key })),
-    apiKeys: account.name === DEFAULT_ACCOUNT && config.apiKey ? [config.apiKey] : [],
+    apiKeys: config.fixedKeys.filter(each => each.account === account.name).map(({ key }) => key),
   }
 }
 

@@ -2,7 +2,7 @@
  * Ask the receiver: finds out how a receiver checks signatures, by sending it copies of a message, each signed in
  * another wrong way, until it accepts one.
  */
-import { type Account, DEFAULT_ACCOUNT } from '../../../core/account.ts'
+import type { Account } from '../../../core/account.ts'
 import { newSecret } from '../../../core/ids.ts'
 import { inSlices } from '../../../core/slices.ts'
 import { findWebhook } from '../../../pay/webhooks/store.ts'
@@ -108,7 +108,7 @@ async function knownAbout(
     webhooks: webhooks
       .filter(each => each.webhook_id !== webhook_id)
       .map(each => ({ name: nameBeside(owner, each), key: each.signing_key })),
-    api: name === DEFAULT_ACCOUNT && config.apiKey ? [config.apiKey] : [],
+    api: config.fixedKeys.filter(({ account }) => account === name).map(({ key }) => key),
   })
   const signatures = await inSlices(pause =>
     knownSignatures(() => bodyVariants(truth.body), keys, pause),

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { readConfig } from '../src/app/config.ts'
+
+describe('Settings', () => {
+  test('The variables of a service of Kubernetes are one warning, and no value of a setting', () => {
+    const links = {
+      FARTHING_PORT: 'tcp://10.0.0.1:3000',
+      FARTHING_SERVICE_HOST: '10.0.0.1',
+      FARTHING_SERVICE_PORT: '3000',
+      FARTHING_SERVICE_PORT_HTTP: '3000',
+      FARTHING_PORT_3000_TCP: 'tcp://10.0.0.1:3000',
+      FARTHING_PORT_3000_TCP_PROTO: 'tcp',
+      FARTHING_PORT_3000_TCP_PORT: '3000',
+      FARTHING_PORT_3000_TCP_ADDR: '10.0.0.1',
+      FARTHING_METRICS_PORT: 'tcp://10.0.0.2:9464',
+    }
+    const read = readConfig({ ...links, FARTHING_COLOUR: 'red' })
+    assert.equal(read.metricsPort, undefined)
+    assert.equal(read.warnings.length, 2)
+    assert.match(
+      read.warnings[0] ?? '',
+      /^Kubernetes sets variables such as FARTHING_PORT to .* ignored 9: enableServiceLinks: false /,
+    )
+    assert.match(read.warnings[1] ?? '', /^FARTHING_COLOUR/)
+    const port = readConfig({ PORT: 'tcp://10.0.0.1:80' })
+    assert.deepEqual([port.port, port.warnings.length], [3000, 1])
+    const [warning] = readConfig({ FARTHING_SERVICE_HOST: 'x' }).warnings
+    assert.match(warning ?? '', /^FARTHING_SERVICE_HOST is not a Farthing setting/)
+  })
+
+  test('Several keys are fixed as pairs of account and key, and a wrong pair is named by its place', () => {
+    const FARTHING_API_KEY = 'a-key-of-the-default'
+    const FARTHING_API_KEYS =
+      ' licensing=key-of-licensing=1 , Council A = key-of-council-a, licensing=key-of-licensing=2 '
+    assert.deepEqual(
+      readConfig({ FARTHING_API_KEY, FARTHING_API_KEYS }).fixedKeys.map(each => [
+        each.key_id,
+        each.account,
+        each.key,
+      ]),
+      [
+        ['configured', 'default', FARTHING_API_KEY],
+        ['configured1', 'licensing', 'key-of-licensing=1'],
+        ['configured2', 'Council A', 'key-of-council-a'],
+        ['configured3', 'licensing', 'key-of-licensing=2'],
+      ],
+    )
+    const wrong = 'a=key-of-secret-11,secret,b=short,=key-of-secret-22,c=key of secret 33,'
+    assert.throws(() => readConfig({ FARTHING_API_KEYS: wrong, PORT: 'x' }), {
+      problems: [
+        'PORT must be a port number from 0 to 65535. It is "x"',
+        'FARTHING_API_KEYS must be account=key pairs, separated by commas, each key 16 or more visible ASCII characters: see pairs 2, 3, 4, 5, 6',
+      ],
+    })
+    assert.throws(
+      () => readConfig({ FARTHING_API_KEY, FARTHING_API_KEYS: `a=${FARTHING_API_KEY}` }),
+      {
+        problems: [
+          'FARTHING_API_KEYS must have another key for each account: that of default opens a second one',
+        ],
+      },
+    )
+  })
+})
