@@ -1,6 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify'
 import { badSearch, noSuchPage, type PageCode, type SearchCode } from '../../core/errors.ts'
 import { idFloor } from '../../core/ids.ts'
+import { HOUR, MINUTE, SECOND } from '../../core/time.ts'
 import { type Condition, ifGiven, where } from '../database/select.ts'
 import { type Addresses, getLink } from './addresses.ts'
 import { isStorable } from './fields.ts'
@@ -26,7 +27,7 @@ const count = (least: number, most: number, otherwise: number, description: stri
 })
 
 const dateTime = (description: string): Filter => ({
-  valid: isDateTime,
+  valid: text => !Number.isNaN(instant(text)),
   rule: 'a time such as 2026-09-14T08:20:31Z (in a query + is written %2B)',
   schema: { type: 'string', format: 'date-time' },
   description: `${description}: an ISO 8601 time with Z or an offset`,
@@ -82,14 +83,13 @@ export const exactly = (digits: number, description: string): Filter => {
   }
 }
 
-/** As Java reads it: `T24:00:00` and `+0100` are invalid, `+01` and a zone in brackets after an offset are not. */
+/**
+ * As Java reads it: at most nine digits of a fraction, an offset of at most 18 hours, which may have minutes and seconds
+ * after colons, and a zone in brackets after it.
+ */
 const DATE_TIME =
-  /^(\d{4}-\d\d-\d\d)T([01]\d|2[0-3]):(\d\d)(:(\d\d)(\.\d+)?)?(Z|[+-]([01]\d|2[0-3])(:[0-5]\d)?)(\[[^\][]+\])?$/i
-
-function isDateTime(text: string): boolean {
-  const match = DATE_TIME.exec(text)
-  return match !== null && isDate(match[1] ?? '') && !Number.isNaN(instant(text))
-}
+  /^(\d{4}-\d\d-\d\d)T((?:[01]\d|2[0-3]):[0-5]\d)(?::([0-5]\d)(?:\.(\d{0,9}))?)?(?:Z|([+-])(\d\d)(?::([0-5]\d)(?::([0-5]\d))?)?)(?:\[[^\][]+\])?$/i
+const LONGEST_OFFSET = 18 * HOUR
 
 function isDate(text: string): boolean {
   if (!/^\d{4}-\d\d-\d\d$/.test(text)) return false
@@ -97,10 +97,19 @@ function isDate(text: string): boolean {
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text)
 }
 
-/** The time in milliseconds, rounded up, so that whole milliseconds compare with it as with the exact time. */
-export const instant = (text: string): number =>
-  Date.parse(text.replace(/\[.*/, '').replace(/([+-]\d\d)$/, '$1:00')) +
-  (/\.\d{3}\d*[1-9]/.test(text) ? 1 : 0)
+/**
+ * The time in milliseconds, rounded up, so that whole milliseconds compare with it as with the exact time. NaN for text
+ * that is none.
+ */
+export function instant(text: string): number {
+  const [, day = '', clock, seconds = '00', fraction = '', sign, hours = 0, minutes = 0, more = 0] =
+    DATE_TIME.exec(text) ?? []
+  const offset = Number(hours) * HOUR + Number(minutes) * MINUTE + Number(more) * SECOND
+  if (!isDate(day) || offset > LONGEST_OFFSET) return Number.NaN
+  const milliseconds = Math.ceil(Number(fraction.padEnd(9, '0')) / 1_000_000)
+  const local = Date.parse(`${day}T${clock}:${seconds}Z`) + milliseconds
+  return sign === '-' ? local + offset : local - offset
+}
 
 /** One of the searches. Links and errors name its parameters in the order of `filters`. */
 export type SearchKind = {

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { isStorable } from '../../platform/http/fields.ts'
 import type { Parameter, Schema } from '../../platform/http/openapi.ts'
+import { instant as instantOf } from '../../platform/http/search.ts'
 import { badField, noSuchField } from './errors.ts'
 import { nullable } from './schemas.ts'
 import { LONGEST_WAIT } from './wait.ts'
@@ -39,10 +40,10 @@ export const flag = (description: string): Parse<boolean> => ({
 
 export const instant = (description: string): Parse<number> => ({
   description,
-  parse: given =>
-    /^\d{4}-\d\d-\d\dT.*(Z|[+-]\d\d:\d\d)$/.test(given) && !Number.isNaN(Date.parse(given))
-      ? Date.parse(given)
-      : undefined,
+  parse: given => {
+    const time = instantOf(given)
+    return Number.isNaN(time) ? undefined : time
+  },
   rule: 'must be a time such as 2026-09-14T08:20:31.000Z',
   schema: { type: 'string', format: 'date-time' },
 })
