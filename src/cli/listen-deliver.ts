@@ -26,14 +26,19 @@ export function createReceive({
       response_time: 0,
       result: '200 OK',
     })
-  const url = URL.parse(forwardTo)
-  const allowed = new Set(url ? [hostAndPort(url)] : [])
-  const problem = callbackUrlProblem(forwardTo, allowed)
-  if (!url || problem) throw wrongUsage(`--forward-to ${problem ?? 'must be a URL'}`)
+  // localhost:4000 alone, as other tools take it, would be a URL with the scheme localhost.
+  const address = forwardTo.includes('://') ? forwardTo : `http://${forwardTo}`
+  const url = URL.parse(address)
+  const isWeb = url !== null && /^https?:$/.test(url.protocol)
+  const allowed = new Set(isWeb ? [hostAndPort(url)] : [])
+  const problem = isWeb
+    ? callbackUrlProblem(address, allowed)
+    : 'must be an http or https address, such as localhost:4000/webhooks'
+  if (problem) throw wrongUsage(`--forward-to ${problem}`)
   const send = createSend({ resolve: createResolve(), allowed, insecure })
   return ({ headers, body }) =>
     send({
-      url: forwardTo,
+      url: address,
       headers: { ...headers, ...Object.fromEntries(header) },
       body,
       keepsAnswer: true,

@@ -8,7 +8,8 @@ import { anyText, check, checkOptions, moment, oneOf, type Rule, text, whole } f
 
 export { CheckFailed, ControlError, payOnPages, Undelivered, WaitError }
 
-const NEEDED_NODE = [24, 18, 1]
+/** The Node that runs the service, and the one that speaks to it. */
+const NEEDED = { startFarthing: [24, 18, 1], connectFarthing: [20, 19, 0] }
 const THIS_MACHINE = 'localhost,127.0.0.1,[::1]'
 
 const startRules: Record<keyof StartOptions, Rule> = {
@@ -25,7 +26,7 @@ const startRules: Record<keyof StartOptions, Rule> = {
 }
 
 export async function startFarthing(options: StartOptions = {}): Promise<Farthing> {
-  refuseOldNode()
+  refuseOldNode('startFarthing')
   checkOptions('startFarthing', options, startRules)
   const { at } = options
   const first = at === undefined ? undefined : accountStart({ at })
@@ -47,6 +48,7 @@ export async function startFarthing(options: StartOptions = {}): Promise<Farthin
 }
 
 export async function connectFarthing(to: { url?: string; key?: string } = {}): Promise<Farthing> {
+  refuseOldNode('connectFarthing')
   checkOptions('connectFarthing', to, { url: text, key: text })
   const { url = process.env.FARTHING_URL, key = process.env.FARTHING_API_KEY } = to
   if (!url || !key)
@@ -161,12 +163,18 @@ async function makeAccount(
   )
 }
 
-function refuseOldNode(): void {
+function refuseOldNode(call: keyof typeof NEEDED): void {
   const version = process.versions.node.split('.').map(part => Number.parseInt(part, 10))
-  const place = NEEDED_NODE.findIndex((needed, i) => version[i] !== needed)
-  if (place < 0 || (version[place] ?? 0) > (NEEDED_NODE[place] ?? 0)) return
+  const place = NEEDED[call].findIndex((needed, i) => version[i] !== needed)
+  const isOld = place >= 0 && (version[place] ?? 0) < (NEEDED[call][place] ?? 0)
+  // Some versions between those have no getBuiltinModule.
+  if (!isOld && typeof process.getBuiltinModule === 'function') return
+  const other =
+    call === 'startFarthing'
+      ? '. Start Farthing as a process or container, and use connectFarthing'
+      : ''
   throw new Error(
-    `startFarthing needs Node ${NEEDED_NODE.join('.')} or newer, and this is ${process.versions.node}. Start Farthing as a process or container, and use connectFarthing`,
+    `${call} needs Node ${NEEDED[call].join('.')} or newer, and this is ${process.versions.node}${other}`,
   )
 }
 

@@ -108,7 +108,7 @@ describe('farthing listen', () => {
   test('farthing listen --missed sends a message whose second attempt found nobody listening', async t => {
     const silent = await startReceiver({ plain: true, onRequest: () => {} })
     t.after(() => silent.close())
-    const listen = await listening(t, 'Ready', '--forward-to', silent.url)
+    const listen = await listening(t, 'Ready', '--forward-to', silent.url.replace('http://', ''))
     const paying = farthing('pay', 'declined')
     await silent.next(1)
     await listen.terminate()
@@ -303,12 +303,18 @@ describe('farthing listen', () => {
     assert.equal(away.code, 4)
     assert.equal(away.stdout, '')
     for (const args of [
-      ['--forward-to', 'localhost:4000'],
+      ['--forward-to', 'ftp://localhost:4000'],
+      ['--forward-to', 'localhost:port'],
       ['--header', 'nonsense'],
       ['--events', 'card_payment_lost'],
     ]) {
-      const { code, stdout } = await farthing('listen', ...args)
+      const { code, stdout, stderr } = await farthing('listen', ...args)
       assert.deepEqual({ code, stdout }, { code: 2, stdout: '' })
+      if (args[0] === '--forward-to')
+        assert.match(
+          stderr,
+          /--forward-to must be an http or https address, such as localhost:4000/,
+        )
     }
   })
 })

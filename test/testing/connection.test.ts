@@ -1,5 +1,6 @@
 /** The library's connection to the service: where requests go, and how it ends. */
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import {
   createServer,
@@ -19,6 +20,36 @@ async function listen(t: TestContext, respond: RequestListener): Promise<string>
   t.after(() => server.close())
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
+
+test('On a Node that is too old each way in says in one sentence which it needs', () => {
+  const library = new URL('../../src/testing/library.ts', import.meta.url)
+  const problems = (change: string) => {
+    const script = `${change}
+      const { connectFarthing, startFarthing } = await import('${library}')
+      const own = { url: 'http://127.0.0.1:1', key: 'a-key-of-our-tests' }
+      for (const call of [() => connectFarthing(own), startFarthing])
+        await call().catch(({ message }) => console.log(message))`
+    const args = ['--input-type=module', '--eval', script]
+    return spawnSync(process.execPath, args, { encoding: 'utf8' }).stdout.split('\n')
+  }
+  const pretend = (version: string) =>
+    `Object.defineProperty(process.versions, 'node', { value: '${version}' })`
+  for (const change of [
+    pretend('20.18.3'),
+    `${pretend('22.1.0')}; process.getBuiltinModule = undefined`,
+  ]) {
+    const [connected, started] = problems(change)
+    assert.match(
+      connected ?? '',
+      /^connectFarthing needs Node 20\.19\.0 or newer, and this is 2\d\.\d+\.\d$/,
+    )
+    assert.match(
+      started ?? '',
+      /^startFarthing needs Node 24\.18\.1 or newer, .* use connectFarthing$/,
+    )
+  }
+  assert.match(problems(pretend('20.19.0'))[0] ?? '', /no Farthing responds/)
+})
 
 test('stop() lets the service respond to what is under way, and says why later requests fail', async () => {
   const farthing = await startFarthing()

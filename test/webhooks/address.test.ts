@@ -71,6 +71,23 @@ describe('The form of a callback_url:', () => {
     })
   }
 
+  test('The error of an address that could be listed ends with the value to set.', async () => {
+    for (const url of [
+      'http://localhost:4000/hooks',
+      'https://localhost:4000',
+      'https://10.0.0.1:80',
+    ])
+      assert.equal(
+        (await registrationProblem(url, noneAllowed, async () => []))?.replace(/.*?: /, ''),
+        `FARTHING_CALLBACK_HOSTS=${new URL(url).host}, or in a test startFarthing({ callbackHosts: '${new URL(url).host}' })`,
+      )
+    const path = 'https://me@localhost:4000/'
+    assert.doesNotMatch(
+      (await registrationProblem(path, noneAllowed, async () => [])) ?? '',
+      /HOSTS/,
+    )
+  })
+
   test('Upper case is accepted in scheme and host.', () => {
     assert.equal(problemOf('HTTPS://HOOKS.EXAMPLE.COM/'), undefined)
   })

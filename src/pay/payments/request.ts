@@ -16,7 +16,7 @@ import {
   STORABLE_RULE,
 } from '../../platform/http/fields.ts'
 import { object, pence, plainText } from '../../platform/http/schema.ts'
-import { isAllowed } from '../../platform/outbound/address.ts'
+import { cureOf, isAllowed } from '../../platform/outbound/address.ts'
 import type { BillingAddress, Prefilled } from './card.ts'
 import {
   type AgreementPaymentType,
@@ -290,7 +290,7 @@ function returnUrlProblem(text: string, returnHosts: AllowedHosts): string | und
   const { protocol } = new URL(text)
   if (protocol === 'https:' || (protocol === 'http:' && isAllowed(new URL(text), returnHosts)))
     return undefined
-  return `must be an https URL, unless the setting FARTHING_RETURN_HOSTS of the service lists its host${protocol === 'http:' ? `: FARTHING_RETURN_HOSTS=${new URL(text).host}` : ''}`
+  return `must be an https URL, unless the setting FARTHING_RETURN_HOSTS of the service lists its host${protocol === 'http:' ? cureOf('returnHosts', new URL(text)) : ''}`
 }
 
 /** Specification, *POST /v1/payments*: the Idempotency-Key header. */

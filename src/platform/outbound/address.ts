@@ -90,12 +90,22 @@ export async function registrationProblem(
   resolve: Resolve,
 ): Promise<string | undefined> {
   const problem = callbackUrlProblem(raw, allowed)
-  if (problem !== undefined) return problem
-  const url = new URL(raw)
+  const url = URL.parse(raw)
+  if (url === null) return problem
+  if (problem !== undefined)
+    return problem.endsWith(UNLESS_LISTED) ? problem + cureOf('callbackHosts', url) : problem
   const host = hostOf(url)
   if (isAllowed(url, allowed) || isIP(host) !== 0) return undefined
   const addresses = await resolve(host)
-  return addresses.every(isPublicAddress) ? undefined : MUST_BE_PUBLIC
+  return addresses.every(isPublicAddress)
+    ? undefined
+    : MUST_BE_PUBLIC + cureOf('callbackHosts', url)
+}
+
+/** The end of a sentence that names the setting, and the option of the library, which reads no settings. */
+export function cureOf(option: 'callbackHosts' | 'returnHosts', { host }: URL): string {
+  const setting = option === 'callbackHosts' ? 'FARTHING_CALLBACK_HOSTS' : 'FARTHING_RETURN_HOSTS'
+  return `: ${setting}=${host}, or in a test startFarthing({ ${option}: '${host}' })`
 }
 
 /** The host to resolve, to connect to and to use for SNI: without brackets and final dot. */

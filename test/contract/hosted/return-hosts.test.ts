@@ -25,6 +25,13 @@ onEveryDatabase(
         const answer = await api.post('/v1/payments', { ...webPayment, return_url })
         assertError(answer, 422, 'P0102', { field: 'return_url' })
         assert.match(answer.body.description, /FARTHING_RETURN_HOSTS/)
+        const { host, protocol } = new URL(return_url)
+        if (protocol === 'http:')
+          assert.ok(
+            answer.body.description.endsWith(
+              `: FARTHING_RETURN_HOSTS=${host}, or in a test startFarthing({ returnHosts: '${host}' })`,
+            ),
+          )
       }
     })
 
