@@ -19,7 +19,13 @@ const fieldsOf = (value: Json | undefined): Fields =>
   value !== null && typeof value === 'object' && !Array.isArray(value) ? value : {}
 const listOf = (value: Json | undefined): Json[] => (Array.isArray(value) ? value : [])
 
-/** The facts of a document, one line each: `GET /v1/payments query reference`. Names of path parameters do not count. */
+/** Where the facts of all error bodies are: most operations have the same. */
+const ERROR = 'error '
+
+/**
+ * The facts of a document, one line each: `GET /v1/payments query reference`. Names of path parameters do not count, and
+ * the bodies of errors count once.
+ */
 function factsOf(document: Json): Set<string> {
   const facts = new Set<string>()
   const root = fieldsOf(document)
@@ -31,24 +37,36 @@ function factsOf(document: Json): Set<string> {
     return fieldsOf(names.reduce<Json>((at, name) => fieldsOf(at)[name] ?? null, root))
   }
 
-  /** Each field of a body by its path, such as `state.status`, and each value that it may have. */
-  function addSchema(value: Json | undefined, path: string, depth = 0): void {
-    if (depth > DEEPEST) return
+  /** Each field of a body by its path, such as `state.status`, with the values that a schema lists for it. */
+  function fieldsIn(value: Json | undefined, path: string, depth = 0): Listed {
     const schema = resolved(value)
-    for (const part of [...listOf(schema.allOf), ...listOf(schema.anyOf), ...listOf(schema.oneOf)])
-      addSchema(part, path, depth + 1)
-    for (const each of listOf(schema.enum)) if (each !== null) facts.add(`${path} is ${each}`)
-    addSchema(schema.items, path, depth + 1)
+    if (depth > DEEPEST) return new Map()
     const separator = path.endsWith(' ') ? '' : '.'
-    for (const [name, property] of Object.entries(fieldsOf(schema.properties))) {
-      facts.add(`${path}${separator}${name}`)
-      addSchema(property, `${path}${separator}${name}`, depth + 1)
-    }
+    const properties = Object.entries(fieldsOf(schema.properties)).map(([name, property]) => {
+      const place = `${path}${separator}${name}`
+      return either(new Map([[place, undefined]]), fieldsIn(property, place, depth + 1))
+    })
+    const listed = listOf(schema.enum).filter(each => each !== null)
+    const own: Listed =
+      listed.length > 0 ? new Map([[path, new Set(listed.map(String))]]) : new Map()
+    const inside = (parts: Json | undefined) =>
+      listOf(parts).map(part => fieldsIn(part, path, depth + 1))
+    const choices = [...inside(schema.anyOf), ...inside(schema.oneOf)].reduce(either, new Map())
+    return [
+      own,
+      choices,
+      fieldsIn(schema.items ?? null, path, depth + 1),
+      ...properties,
+      ...inside(schema.allOf),
+    ].reduce(both, new Map())
   }
 
   function addBodies(holder: Fields, path: string): void {
     const [media] = Object.values(fieldsOf(holder.content))
-    addSchema(fieldsOf(media).schema, `${path} `)
+    for (const [place, values] of fieldsIn(fieldsOf(media).schema, path)) {
+      if (place !== path) facts.add(place)
+      for (const value of values ?? []) facts.add(`${place} is ${value}`)
+    }
   }
 
   for (const [path, item] of Object.entries(fieldsOf(root.paths)))
@@ -61,14 +79,33 @@ function factsOf(document: Json): Set<string> {
       for (const parameter of parameters.map(resolved))
         if (parameter.in === 'query' || parameter.in === 'header')
           facts.add(`${name} ${parameter.in} ${String(parameter.name).toLowerCase()}`)
-      addBodies(resolved(operation.requestBody), `${name} request`)
+      addBodies(resolved(operation.requestBody), `${name} request `)
       for (const [status, response] of Object.entries(fieldsOf(operation.responses))) {
         facts.add(`${name} ${status}`)
-        addBodies(resolved(response), `${name} ${status}`)
+        addBodies(resolved(response), Number(status) >= 400 ? ERROR : `${name} ${status} `)
       }
     }
   return facts
 }
+
+/** The values that are listed for each place; undefined where all are allowed. */
+type Listed = Map<string, ReadonlySet<string> | undefined>
+
+const merge =
+  (join: (one: ReadonlySet<string>, other: ReadonlySet<string>) => ReadonlySet<string>) =>
+  (one: Listed, other: Listed): Listed => {
+    const merged: Listed = new Map(one)
+    for (const [place, values] of other) {
+      const before = merged.get(place)
+      merged.set(place, before && values ? join(before, values) : (before ?? values))
+    }
+    return merged
+  }
+
+/** What two schemas of `allOf` allow together: of two lists the values in both. */
+const both = merge((one, other) => one.intersection(other))
+/** What two schemas of `anyOf` allow together. */
+const either = merge((one, other) => one.union(other))
 
 /** Farthing's document, without the pages and documents that GOV.UK Pay does not have under /v1. */
 async function readOwn(): Promise<Json> {
@@ -93,6 +130,7 @@ export function compare(theirs: Json, ours: Json, known: Known[]): string[] {
   const unknown = (facts: Set<string>, others: Set<string>, only: Known['only']) =>
     [...facts]
       .filter(fact => !others.has(fact) && !isInMissing(fact, facts, others))
+      .filter(fact => only !== 'Farthing' || !isValueOfOpen(fact, others))
       .filter(fact => {
         const found = known.find(each => each.only === only && fact.startsWith(each.fact))
         if (found) used.add(found)
@@ -107,6 +145,12 @@ export function compare(theirs: Json, ours: Json, known: Known[]): string[] {
         `no longer different, remove it from the known ones: only ${only}: ${fact}`,
     )
   return [...lines, ...gone]
+}
+
+/** A value of a field for which the others list none: nobody can say that it is not theirs. */
+function isValueOfOpen(fact: string, others: Set<string>): boolean {
+  const [place = '', value] = fact.split(/(?<= is )/)
+  return value !== undefined && ![...others].some(other => other.startsWith(place))
 }
 
 /** Of an operation, a response or an object that the others lack, its parts are no differences of their own. */
@@ -141,6 +185,7 @@ if (import.meta.main) {
   )
   const differences = compare(theirs, await readOwn(), known)
   for (const line of differences) process.stdout.write(`${line}\n`)
-  process.stdout.write(`${differences.length} differences beside ${known.length} known ones\n`)
+  if (differences.length > 0)
+    process.stderr.write(`${differences.length} differences beside ${known.length} known ones\n`)
   process.exitCode = differences.length > 0 ? 1 : 0
 }

@@ -78,7 +78,10 @@ describe('The form of a callback_url:', () => {
       'https://10.0.0.1:80',
     ])
       assert.equal(
-        (await registrationProblem(url, noneAllowed, async () => []))?.replace(/.*?: /, ''),
+        (await registrationProblem(url, noneAllowed, async () => []))?.replace(
+          /.*: (?=FARTHING)/,
+          '',
+        ),
         `FARTHING_CALLBACK_HOSTS=${new URL(url).host}, or in a test startFarthing({ callbackHosts: '${new URL(url).host}' })`,
       )
     const path = 'https://me@localhost:4000/'
