@@ -104,7 +104,7 @@ describe('farthing keys', () => {
     assert.match(stderr, /^Database: PostgreSQL on [^@]+, database \w+\n$/)
     const fixed = await keys(['list'], { ...env, FARTHING_API_KEY: 'a-key-of-the-settings' })
     assert.equal(fixed.stdout, 'There are no keys.\n')
-    assert.match(fixed.stderr, /\nThe key in FARTHING_API_KEY is not listed: it is in the settings/)
+    assert.match(fixed.stderr, /\nKeys in FARTHING_API_KEY and FARTHING_API_KEYS are not listed/)
   })
 
   test('A database in memory is out of reach for every command', async () => {
