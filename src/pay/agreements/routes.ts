@@ -40,7 +40,7 @@ export const agreementSearch: SearchKind = {
   codes: { invalid: 'P2401', pastEnd: 'P2402' },
   filters: {
     status: anyOf(agreementStatuses, 'The status of the agreement'),
-    reference: textUpTo(plainText.maxLength, 'The whole reference, in any case'),
+    reference: textUpTo(plainText.maxLength, 'MEMBERSHIP-41', 'The whole reference, in any case'),
     ...paging,
   },
 }

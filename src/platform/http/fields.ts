@@ -32,7 +32,8 @@ export const isStorable = (text: string): boolean => !text.includes('\0') && tex
 /** Node reads the bytes of a header as Latin-1; clients write UTF-8. */
 export const inUtf8 = (header: string): string => Buffer.from(header, 'latin1').toString('utf8')
 
-export const PENCE_RULE = 'must be a whole number of pence'
+export const PENCE_RULE =
+  'must be a whole number of pence, written as an integer, without a point or exponent'
 
 export const STORABLE_RULE = 'must not contain U+0000 or half of a surrogate pair'
 

@@ -11,32 +11,32 @@ import { isStorable } from './fields.ts'
 const LARGEST_DISPLAY_SIZE = 500
 const LARGEST_PAGE = 2_147_483_647
 
-/** A query parameter. `rule` says in error messages what `valid` checks; `schema` says it in /openapi.json. */
+/** A query parameter. `rule` says in error messages what `valid` checks; `schema` says it in /openapi.json, with an example. */
 type Filter = {
   valid: (text: string) => boolean
   rule: string
-  schema: object
+  schema: { examples: [string | number]; [rule: string]: unknown }
   description: string
 }
 
 const count = (least: number, most: number, otherwise: number, description: string): Filter => ({
   valid: text => /^[0-9]+$/.test(text) && Number(text) >= least && Number(text) <= most,
   rule: `a whole number from ${least} to ${most}`,
-  schema: { type: 'integer', minimum: least, maximum: most, default: otherwise },
+  schema: { type: 'integer', minimum: least, maximum: most, default: otherwise, examples: [least] },
   description,
 })
 
 const dateTime = (description: string): Filter => ({
   valid: text => !Number.isNaN(instant(text)),
   rule: 'a time such as 2026-09-14T08:20:31Z (in a query + is written %2B)',
-  schema: { type: 'string', format: 'date-time' },
+  schema: { type: 'string', format: 'date-time', examples: ['2026-09-14T08:20:31Z'] },
   description: `${description}: an ISO 8601 time with Z or an offset`,
 })
 
 const day = (description: string): Filter => ({
   valid: isDate,
   rule: 'a day such as 2026-09-14',
-  schema: { type: 'string', format: 'date' },
+  schema: { type: 'string', format: 'date', examples: ['2026-09-14'] },
   description: `${description}, as YYYY-MM-DD`,
 })
 
@@ -56,18 +56,18 @@ export const filters = {
 } satisfies Record<string, Filter>
 
 /** One of `values`, case-sensitive. */
-export const anyOf = (values: readonly string[], description: string): Filter => ({
+export const anyOf = (values: readonly [string, ...string[]], description: string): Filter => ({
   valid: text => values.includes(text),
   rule: `one of ${values.join(', ')}`,
-  schema: { type: 'string', enum: values },
+  schema: { type: 'string', enum: values, examples: [values[0]] },
   description,
 })
 
 /** Any text of at most `length` UTF-16 code units. */
-export const textUpTo = (length: number, description: string): Filter => ({
+export const textUpTo = (length: number, example: string, description: string): Filter => ({
   valid: text => text.length <= length,
   rule: length < Infinity ? `text of at most ${length} characters` : 'text',
-  schema: { type: 'string', ...(length < Infinity && { maxLength: length }) },
+  schema: { type: 'string', ...(length < Infinity && { maxLength: length }), examples: [example] },
   description,
 })
 
@@ -78,7 +78,7 @@ export const exactly = (digits: number, description: string): Filter => {
   return {
     valid: text => shape.test(text),
     rule: `${digits} digits`,
-    schema: { type: 'string', pattern },
+    schema: { type: 'string', pattern, examples: ['424242'.slice(-digits)] },
     description,
   }
 }

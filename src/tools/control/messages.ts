@@ -10,6 +10,7 @@ import { badField, unknownParameter } from './errors.ts'
 import {
   anyText,
   ends,
+  ID,
   oneOf,
   paging,
   payment_id,
@@ -22,7 +23,7 @@ import { followed, tooManyWaits, type WaitFor } from './wait.ts'
 const { attempts, last_delivery_status: delivery } = webhookMessage.properties
 
 const known = {
-  message_id: anyText('This message'),
+  message_id: anyText('This message', ID),
   payment_id,
   event_type: oneOf(eventTypes, 'Of this event type'),
   delivery: oneOf(delivery.enum, 'With this delivery status'),

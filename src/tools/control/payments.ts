@@ -19,7 +19,7 @@ import { listPayments } from '../lists/payments-store.ts'
 import { recordAction } from '../record/action.ts'
 import { readBody } from './body.ts'
 import { badBody, badField, conflict, unknownField, unknownParameter } from './errors.ts'
-import { anyText, oneOf, queryParameters, readQuery, wait } from './query.ts'
+import { anyText, ID, oneOf, queryParameters, readQuery, wait } from './query.ts'
 import { tooManyWaits, type WaitFor } from './wait.ts'
 
 /** The most payments that one request examines, and the most that it returns. */
@@ -27,8 +27,8 @@ const MOST_LOOKED_AT = 1_000
 const MOST_RETURNED = 100
 
 const known = {
-  payment_id: anyText('This payment'),
-  reference: anyText('Only payments with this reference, in any case'),
+  payment_id: anyText('This payment', ID),
+  reference: anyText('Only payments with this reference, in any case', 'PITCH-41'),
   status: oneOf(
     [...statuses, 'refunded'],
     'Only payments that are or were in this status; `refunded` once something was refunded',

@@ -14,11 +14,14 @@ export type Parse<Value> = {
   description: string
 }
 
-export const anyText = (description: string): Parse<string> => ({
+/** Of a payment, a message or an exchange. */
+export const ID = '06h3k9v0u2j4m5n6p7q8r9s0t1'
+
+export const anyText = (description: string, example: string): Parse<string> => ({
   description,
   parse: given => (isStorable(given) ? given : undefined),
   rule: 'must be text',
-  schema: { type: 'string' },
+  schema: { type: 'string', examples: [example] },
 })
 
 export const whole = (least: number, most: number, description: string): Parse<number> => ({
@@ -28,14 +31,14 @@ export const whole = (least: number, most: number, description: string): Parse<n
       ? Number(given)
       : undefined,
   rule: `must be a whole number from ${least} to ${most}`,
-  schema: { type: 'integer', minimum: least, maximum: most },
+  schema: { type: 'integer', minimum: least, maximum: most, examples: [most] },
 })
 
 export const flag = (description: string): Parse<boolean> => ({
   description,
   parse: given => (/^(true|false)$/.test(given) ? given === 'true' : undefined),
   rule: 'must be true or false',
-  schema: { type: 'boolean' },
+  schema: { type: 'boolean', examples: [true] },
 })
 
 export const instant = (description: string): Parse<number> => ({
@@ -45,29 +48,32 @@ export const instant = (description: string): Parse<number> => ({
     return Number.isNaN(time) ? undefined : time
   },
   rule: 'must be a time such as 2026-09-14T08:20:31.000Z',
-  schema: { type: 'string', format: 'date-time' },
+  schema: { type: 'string', format: 'date-time', examples: ['2026-09-14T08:20:31.000Z'] },
 })
 
 export const oneOf = (values: readonly string[], description: string): Parse<string> => ({
   description,
   parse: given => (values.includes(given) ? given : undefined),
   rule: `must be one of ${values.join(', ')}`,
-  schema: { type: 'string', enum: values },
+  schema: { type: 'string', enum: values, examples: values.slice(0, 1) },
 })
 
 /** The most results of a list. */
 export const MOST_LISTED = 500
 
-export const payment_id = anyText('Only results of this payment')
-export const reference = anyText('Only results of payments with this reference, in any case')
+export const payment_id = anyText('Only results of this payment', ID)
+export const reference = anyText(
+  'Only results of payments with this reference, in any case',
+  'PITCH-41',
+)
 export const wait = whole(
   0,
   LONGEST_WAIT,
   'Milliseconds to wait for a first result, if there is none',
 )
 export const paging = {
-  after: anyText('What comes after `next` of an earlier response'),
-  before: anyText('What comes before `previous` of an earlier response'),
+  after: anyText('What comes after `next` of an earlier response', ID),
+  before: anyText('What comes before `previous` of an earlier response', ID),
   limit: whole(1, MOST_LISTED, 'How many results at most'),
   wait,
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Body } from '../../support/client.ts'
 import { ask } from '../../support/control.ts'
 import { exchangeOf } from '../../support/described-exchange.ts'
 import { controlDescriptionOf } from '../../support/description.ts'
@@ -69,4 +70,24 @@ test('a response with another field, or of another status, differs from the desc
   assert.throws(check(200, { ...clock, zone: 'UTC' }), /zone|must NOT/)
   assert.throws(check(200, { now: clock.now }), /frozen/)
   assert.throws(check(402, clock), /does not describe/)
+})
+
+test('each query parameter of both descriptions has an example, which the service takes', async t => {
+  const service = await startWith({ FARTHING_CONTROL: 'true' })
+  t.after(() => service.stop())
+  const headers = { Authorization: `Bearer ${(await service.newAccount()).key}` }
+  const control = await controlDescriptionOf(service.baseUrl)
+  const { body: open } = await service.anonymous.get('/openapi.json')
+  let checked = 0
+  for (const { paths } of [open, control?.document])
+    for (const [path, { get }] of Object.entries<Body>(paths))
+      for (const { name, in: place, schema } of get?.parameters ?? []) {
+        // Those of a path need something that exists, and a wait takes its time.
+        if (place !== 'query' || path.includes('{') || name === 'wait') continue
+        const query = new URLSearchParams({ [name]: schema.examples[0] })
+        const { status } = await fetch(`${service.baseUrl}${path}?${query}`, { headers })
+        assert.equal(status, 200, `${path}?${query}`)
+        checked += 1
+      }
+  assert.ok(checked > 40)
 })
