@@ -120,8 +120,14 @@ async function readOwn(): Promise<Json> {
   }
 }
 
-/** A known difference: the facts that begin with `fact`, which only `only` has. */
+/** A known difference: the facts that begin with `fact`, or in which its * stand for any text, and that only `only` has. */
 type Known = { fact: string; only: 'GOV.UK Pay' | 'Farthing'; reason: string }
+
+function isAt(known: Known, fact: string): boolean {
+  const [first = '', ...parts] = known.fact.split('*')
+  if (parts.length === 0) return fact.startsWith(first)
+  return new RegExp(`^${[first, ...parts].map(RegExp.escape).join('.*')}$`).test(fact)
+}
 
 /** The differences that are not known, and the known ones that are no longer there. Each is a line for the reader. */
 export function compare(theirs: Json, ours: Json, known: Known[]): string[] {
@@ -132,7 +138,7 @@ export function compare(theirs: Json, ours: Json, known: Known[]): string[] {
       .filter(fact => !others.has(fact) && !isInMissing(fact, facts, others))
       .filter(fact => only !== 'Farthing' || !isValueOfOpen(fact, others))
       .filter(fact => {
-        const found = known.find(each => each.only === only && fact.startsWith(each.fact))
+        const found = known.find(each => each.only === only && isAt(each, fact))
         if (found) used.add(found)
         return !found
       })
