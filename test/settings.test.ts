@@ -29,6 +29,20 @@ describe('Settings', () => {
     assert.match(warning ?? '', /^FARTHING_SERVICE_HOST is not a Farthing setting/)
   })
 
+  test('A parameter of DATABASE_URL that would have no effect is refused with the one to write', () => {
+    for (const schema of ['schema', 'currentSchema', 'search_path'])
+      assert.throws(() => readConfig({ DATABASE_URL: `postgres://u:secret@db/d?${schema}=a` }), {
+        problems: [
+          `DATABASE_URL must not have ${schema}, which has no effect: name the schema as in ?options=-c%20search_path%3Dfarthing`,
+        ],
+      })
+    const DATABASE_URL = 'postgres://db/d?options=-c%20search_path%3Dfarthing'
+    assert.deepEqual(readConfig({ DATABASE_URL }).database, { kind: 'postgres', url: DATABASE_URL })
+    assert.throws(() => readConfig({ DATABASE_URL: 'sqlite:a.db?mode=memory' }), {
+      problems: ['DATABASE_URL must name a file without parameters after a question mark'],
+    })
+  })
+
   test('Several keys are fixed as pairs of account and key, and a wrong pair is named by its place', () => {
     const FARTHING_API_KEY = 'a-key-of-the-default'
     const FARTHING_API_KEYS =

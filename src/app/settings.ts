@@ -246,14 +246,23 @@ function parseWebhookUrl(text: string): string | undefined {
   return callbackUrlProblem(text, new Set([hostAndPort(url)])) ? undefined : text
 }
 
-function parseDatabase(text: string): DatabaseAddress | undefined {
+/** Parameters that other drivers take for the schema. This one ignores them, and the tables would go to another. */
+const SCHEMA = ['schema', 'currentSchema', 'search_path']
+
+function parseDatabase(text: string): DatabaseAddress | undefined | Problem {
+  if (/^sqlite:.*\?\w+=/.test(text))
+    return new Problem(' must name a file without parameters after a question mark')
   // sqlite://x is refused because it is ambiguous: other programs disagree on what it names. So is file:x, which
   // Node takes for the name of a file and SQLite for a URI.
   if (/^sqlite:(?!\/\/[^/]|file:)./.test(text))
     return { kind: 'sqlite', path: text.slice('sqlite:'.length) }
-  return /^postgres(ql)?:\/\//i.test(text) && URL.canParse(text)
-    ? { kind: 'postgres', url: text }
-    : undefined
+  if (!/^postgres(ql)?:\/\//i.test(text) || !URL.canParse(text)) return undefined
+  const { searchParams } = new URL(text)
+  const schema = SCHEMA.find(name => searchParams.has(name))
+  if (schema === undefined) return { kind: 'postgres', url: text }
+  return new Problem(
+    ` must not have ${schema}, which has no effect: name the schema as in ?options=-c%20search_path%3Dfarthing`,
+  )
 }
 
 /** Returns the address without a slash at its end. */
